@@ -1,0 +1,145 @@
+"""The vocabulary of Pointsman on one page.
+
+Times inside the engine are int64 milliseconds since the first submit (``_ms``); files and
+screens use seconds (``_s``). Work is float64 nominal milliseconds: the time a job would run
+on the GPUs it asks for at their best locality, alone.
+"""
+
+from enum import IntEnum
+from typing import Final, Literal
+
+NEVER_MS: Final = 1 << 62
+"""A time that does not come."""
+
+MAX_NODE_GPUS: Final = 64
+"""GPUs of one node fit in one int64 mask."""
+
+MAX_SHARING: Final = 8
+"""Jobs that one GPU has slots for; the limit in force is 1 unless sharing is on."""
+
+Knowledge = Literal["none", "estimate", "oracle"]
+"""What a policy must be told about durations."""
+
+
+class JobState(IntEnum):
+    """Slurm's words, and STARTING and STOPPING besides."""
+
+    FUTURE = 0
+    PENDING = 1
+    STARTING = 2
+    RUNNING = 3
+    STOPPING = 4
+    COMPLETED = 5
+    FAILED = 6
+    CANCELLED = 7
+    TIMEOUT = 8
+    NODE_FAIL = 9
+    PREEMPTED = 10
+    SUSPENDED = 11
+
+
+STATE_CODES: Final[dict[JobState, str]] = {
+    JobState.PENDING: "PD",
+    JobState.STARTING: "CF",
+    JobState.RUNNING: "R",
+    JobState.STOPPING: "CG",
+    JobState.COMPLETED: "CD",
+    JobState.FAILED: "F",
+    JobState.CANCELLED: "CA",
+    JobState.TIMEOUT: "TO",
+    JobState.NODE_FAIL: "NF",
+    JobState.PREEMPTED: "PR",
+    JobState.SUSPENDED: "S",
+}
+"""Codes for narrow tables, as ``squeue`` prints them."""
+
+
+class Event(IntEnum):
+    """What can happen, in the order in which events of one instant are applied."""
+
+    FINISH = 0
+    FAIL = 1
+    CANCEL = 2
+    STOPPED = 3
+    NODE_DOWN = 4
+    NODE_UP = 5
+    STARTED = 6
+    START_FAILED = 7
+    RESIZED = 8
+    LEVEL = 9
+    TIMER = 10
+    SUBMIT = 11
+
+
+class Verb(IntEnum):
+    """What a policy can do. Numbered apart from `Event`, for both share the plan log."""
+
+    START = 32
+    PREEMPT = 33
+    RESIZE = 34
+    REBATCH = 35
+    MOVE = 36
+    ADMIT = 37
+    WAKE_AT = 38
+
+
+class Reason(IntEnum):
+    """Why an action was taken or refused, or why a job is pending."""
+
+    OK = 0
+    Resources = 1
+    Priority = 2
+    Fragmentation = 3
+    Topology = 4
+    QuotaExceeded = 5
+    GangIncomplete = 6
+    HeldByDelay = 7
+    MinRuntimeProtected = 8
+    Dependency = 9
+    Reserved = 10
+    NotPending = 16
+    NotRunning = 17
+    StartedThisPass = 18
+    GpuTaken = 19
+    GpuNotEligible = 20
+    SharingLimit = 21
+    Memory = 22
+    NotSupported = 23
+    Backfilled = 32
+    Evicted = 33
+    Promoted = 34
+    OutOfSlots = 35
+
+
+class NodeState(IntEnum):
+    UP = 0
+    DRAIN = 1
+    DOWN = 2
+
+
+class Locality(IntEnum):
+    """The tightest level of the cluster that holds a whole gang."""
+
+    GPU = 0
+    NODE = 1
+    RACK = 2
+    POD = 3
+    CLUSTER = 4
+
+
+LOCALITIES: Final = len(Locality)
+
+
+class Placement(IntEnum):
+    """How GPUs are chosen for a job that names none (``docs/reference/semantics.md`` §3)."""
+
+    CONSOLIDATED = 0
+    FIRST_FIT = 1
+    SPREAD = 2
+
+
+PLACEMENT_NAMES: Final[dict[str, Placement]] = {
+    "consolidated": Placement.CONSOLIDATED,
+    "first-fit": Placement.FIRST_FIT,
+    "spread": Placement.SPREAD,
+}
