@@ -1,0 +1,32 @@
+"""What a simulation hands back."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run of one policy on one workload and cluster.
+
+    Attributes:
+        jobs: one row per job, in row order: ``job_id, user, queue, partition, model, gpu_type, gpus, priority,
+            submit_s, duration_s`` as in the workload, and ``row`` (i64), ``estimate_s`` (f64, null if nothing was
+            known), ``start_s`` (first start), ``end_s``, ``wait_s``, ``jct_s`` (f64, null where it did not happen),
+            ``run_s`` (wall seconds RUNNING), ``held_gpu_s``, ``preemptions``, ``lost_s``, ``nodes``,
+            ``locality`` (str) and ``state`` (COMPLETED, or PENDING or RUNNING if the run was cut).
+        events: the plan log, or None if it was not kept: ``time_ms, seq, kind, row, attempt, arg, reason, node,
+            gpu_mask, gpus``. A START of a gang over p nodes is p rows of one ``seq``; bit i of ``gpu_mask`` is the
+            i-th GPU of the node.
+        series: samples equally spaced in simulated time: ``time_ms, used_gpus, running, pending, queued_gpus,
+            largest_free, whole_free_nodes, head_gpus``.
+        info: what was run and on what assumptions: policy, needs, knowledge, params, placement, overheads,
+            cluster, gpus, nodes, node_names, node_gpus, seed, engine_s, decisions, events (count), workload
+            (provenance), quality, assumptions.
+    """
+
+    jobs: pl.DataFrame
+    events: pl.DataFrame | None
+    series: pl.DataFrame
+    info: dict[str, Any] = field(default_factory=dict)
