@@ -1,0 +1,99 @@
+"""Sections 2 and 3: which GPUs a gang gets. Pure functions of the nodes, the job and the free GPUs."""
+
+from collections.abc import Sequence
+
+from .model import Gpu, Job, Node, Place
+
+PLACEMENTS = ("consolidated", "first-fit", "spread")
+
+
+def alternatives(nodes: Sequence[Node], job: Job) -> list[list[int]]:
+    """The eligible nodes under each alternative of the job's demand, in the order tried (section 2)."""
+    if job.gpu_type == "":
+        type_sets = [{gpu_type} for gpu_type in dict.fromkeys(node.gpu_type for node in nodes)]
+    else:
+        type_sets = [set(alternative.split("+")) for alternative in job.gpu_type.split("|")]
+    return [
+        [
+            index
+            for index, node in enumerate(nodes)
+            if node.gpu_type in type_set and (job.partition == "" or job.partition in node.partitions)
+        ]
+        for type_set in type_sets
+    ]
+
+
+def place(nodes: Sequence[Node], job: Job, free: set[Gpu], how: str) -> Place | None:
+    """The GPUs that the gang gets, or None. `free` has only GPUs of nodes that take work."""
+    rule = place_spread if how == "spread" else place_packed
+    for eligible in alternatives(nodes, job):
+        chosen = rule(nodes, eligible, job.gpus, free, how)
+        if chosen is not None:
+            return frozenset(chosen)
+    return None
+
+
+def every_gpu(nodes: Sequence[Node]) -> set[Gpu]:
+    """All GPUs of the cluster."""
+    return {(index, gpu) for index, node in enumerate(nodes) for gpu in range(node.gpus)}
+
+
+def free_on(node: int, free: set[Gpu]) -> list[Gpu]:
+    """The free GPUs of one node, lowest index first."""
+    return sorted(gpu for gpu in free if gpu[0] == node)
+
+
+def place_packed(nodes: Sequence[Node], eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set[Gpu] | None:
+    """Consolidated and first fit."""
+    if not eligible:
+        return None
+    size = max(nodes[node].gpus for node in eligible)
+    if gpus <= size:
+        return on_one_node(eligible, gpus, free, how)
+    whole_count, rest = divmod(gpus, size)
+    whole = [node for node in eligible if nodes[node].gpus == size and len(free_on(node, free)) == size][:whole_count]
+    if len(whole) < whole_count:
+        return None
+    taken = {gpu for node in whole for gpu in free_on(node, free)}
+    if rest == 0:
+        return taken
+    remainder = on_one_node(eligible, rest, free - taken, how)
+    return None if remainder is None else taken | remainder
+
+
+def on_one_node(eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set[Gpu] | None:
+    """Best fit (fewest free GPUs, then lowest index) or first fit (lowest index)."""
+    fitting = [node for node in eligible if len(free_on(node, free)) >= gpus]
+    if not fitting:
+        return None
+    if how == "first-fit":
+        node = min(fitting)
+    else:
+        node = min(fitting, key=lambda node: (len(free_on(node, free)), node))
+    return set(free_on(node, free)[:gpus])
+
+
+def place_spread(nodes: Sequence[Node], eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set[Gpu] | None:
+    """One GPU at a time, each from the eligible node with the most free GPUs."""
+    left = {gpu for gpu in free if gpu[0] in eligible}
+    if len(left) < gpus:
+        return None
+    taken: set[Gpu] = set()
+    for _ in range(gpus):
+        node = min(eligible, key=lambda node: (-len(free_on(node, left)), node))
+        gpu = free_on(node, left)[0]
+        left.remove(gpu)
+        taken.add(gpu)
+    return taken
+
+
+def locality(nodes: Sequence[Node], chosen: Place) -> int:
+    """0 one GPU, 1 one node, 2 one rack, 3 one pod, 4 the cluster."""
+    used = [nodes[node] for node in {node for node, _ in chosen}]
+    if len(chosen) == 1:
+        return 0
+    if len(used) == 1:
+        return 1
+    if len({(node.pod, node.rack) for node in used}) == 1:
+        return 2
+    return 3 if len({node.pod for node in used}) == 1 else 4

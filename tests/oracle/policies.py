@@ -1,0 +1,165 @@
+"""Sections 4 and 7: one pass of each policy."""
+
+from collections.abc import Callable, Iterator
+
+from .model import Gpu, Place
+from .world import Life, World
+
+Key = Callable[[Life], float]
+
+
+class Pass:
+    """One call of a policy: what it has closed, started and put on hold so far."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.closed_queues: set[str] = set()
+        self.started_rows: set[int] = set()
+        self.on_hold: set[Gpu] = set()
+        """GPUs of places that jobs hold until the end of the pass (stop_s > 0)."""
+
+    def waiting_in_order(self, key: Key) -> Iterator[Life]:
+        """Each waiting job once; who becomes waiting meanwhile is found if his turn is yet to come."""
+        last: tuple[float, ...] = ()
+        while True:
+            turns = {(-life.job.priority, key(life), life.row): life for life in self.world.having("PENDING")}
+            ahead = [turn for turn in turns if turn > last]
+            if not ahead:
+                return
+            last = min(ahead)
+            yield turns[last]
+
+    def queue_is_open(self, life: Life) -> bool:
+        """Section 4. Closes the queue if this job's start would take it above its limit."""
+        queue = life.job.queue
+        limit = self.world.rules.queue_limits.get(queue)
+        if limit is not None and self.world.queue_held(queue) + life.job.gpus > limit:
+            self.closed_queues.add(queue)
+        return queue not in self.closed_queues
+
+    def start(self, life: Life, not_on: Place = frozenset()) -> bool:
+        """Place the job on the free GPUs that are neither on hold nor in `not_on`; False if it has no place."""
+        chosen = self.world.find_place(life, self.world.free() - self.on_hold - not_on)
+        if chosen is None:
+            return False
+        self.start_on(life, chosen)
+        return True
+
+    def start_on(self, life: Life, chosen: Place) -> None:
+        self.world.start(life, chosen)
+        self.started_rows.add(life.row)
+
+    def evict_for(self, life: Life, worse: Callable[[Life], bool], worst_first: Key) -> None:
+        """The eviction by a waiting job that has no place on the free GPUs."""
+        world = self.world
+        candidates = [v for v in world.having("RUNNING") if v.row not in self.started_rows and worse(v)]
+        candidates.sort(key=lambda v: (v.job.priority, worst_first(v), -v.row))
+        open_gpus = (world.free() | world.stopping()) - self.on_hold
+        released: list[Life] = []
+        chosen = world.find_place(life, open_gpus)
+        while chosen is None and candidates:
+            released.append(candidates.pop(0))
+            open_gpus |= world.up(released[-1].place)
+            chosen = world.find_place(life, open_gpus)
+        if chosen is None:
+            return
+        for victim in released:
+            if victim.place & chosen:
+                world.preempt(victim)
+        if chosen <= world.free():
+            self.start_on(life, chosen)
+        else:
+            self.on_hold |= chosen
+
+
+def by_row(life: Life) -> float:
+    return life.row
+
+
+def by_estimate(life: Life) -> float:
+    return life.job.told_ms
+
+
+def strict(world: World, key: Key) -> None:
+    """fifo and sjf: the pass ends at the first job that has no place."""
+    this = Pass(world)
+    for life in this.waiting_in_order(key):
+        if this.queue_is_open(life) and not this.start(life):
+            return
+
+
+def backfill(world: World, key: Key) -> None:
+    """fifo-backfill and sjf-backfill: who has no place is passed over."""
+    this = Pass(world)
+    for life in this.waiting_in_order(key):
+        if this.queue_is_open(life):
+            this.start(life)
+
+
+def easy(world: World) -> None:
+    this = Pass(world)
+    shadow: tuple[float, Place] | None = None
+    for life in this.waiting_in_order(by_row):
+        if not this.queue_is_open(life):
+            continue
+        if shadow is None:
+            if not this.start(life):
+                shadow = reserve(world, life)
+        else:
+            shadow_ms, reserved = shadow
+            ends_in_time = world.now + life.job.told_ms <= shadow_ms
+            this.start(life, not_on=frozenset() if ends_in_time else reserved)
+
+
+def reserve(world: World, head: Life) -> tuple[float, Place]:
+    """The shadow time of the head and the GPUs reserved for it then."""
+    holders = world.having("STARTING", "RUNNING", "STOPPING")
+    free = world.free()
+    for end_ms in sorted({life.estimated_end_ms for life in holders}):
+        for life in holders:
+            if life.estimated_end_ms == end_ms:
+                free |= world.up(life.place)
+        chosen = world.find_place(head, free)
+        if chosen is not None:
+            return end_ms, chosen
+    return float("inf"), frozenset()
+
+
+def srtf(world: World) -> None:
+    this = Pass(world)
+    for life in this.waiting_in_order(world.remaining):
+        if this.queue_is_open(life) and not this.start(life):
+            bound = world.remaining(life) + world.rules.margin_ms
+            this.evict_for(
+                life,
+                worse=lambda v, j=life, bound=bound: (
+                    v.job.priority < j.job.priority
+                    or (v.job.priority == j.job.priority and world.remaining(v) > bound)
+                ),
+                worst_first=lambda v: -world.remaining(v),
+            )
+
+
+def tiresias(world: World) -> None:
+    """tiresias and las: they differ in their thresholds."""
+    this = Pass(world)
+    for life in this.waiting_in_order(world.level):
+        if this.queue_is_open(life) and not this.start(life):
+            rank = (-life.job.priority, world.level(life))
+            this.evict_for(
+                life,
+                worse=lambda v, rank=rank: (-v.job.priority, world.level(v)) > rank,
+                worst_first=lambda v: -world.level(v),
+            )
+
+
+POLICIES: dict[str, Callable[[World], None]] = {
+    "fifo": lambda world: strict(world, by_row),
+    "sjf": lambda world: strict(world, by_estimate),
+    "fifo-backfill": lambda world: backfill(world, by_row),
+    "sjf-backfill": lambda world: backfill(world, by_estimate),
+    "easy": easy,
+    "srtf": srtf,
+    "tiresias": tiresias,
+    "las": tiresias,
+}

@@ -1,0 +1,119 @@
+"""The run: instants, passes, rounds, and the schedule that comes out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .model import Job, Node, Schedule
+from .placement import PLACEMENTS, every_gpu, place
+from .policies import POLICIES
+from .world import Life, Rules, World, to_ms
+
+OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
+NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
+THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,)}
+PARAMS = {
+    "srtf": {"margin_s"},
+    "tiresias": {"thresholds_gpu_s", "promote_knob"},
+    "las": {"thresholds_gpu_s", "promote_knob"},
+}
+
+
+def simulate(
+    nodes: Sequence[Node],
+    jobs: Sequence[Job],
+    policy: str,
+    *,
+    params: Mapping[str, Any] = {},
+    placement: str = "consolidated",
+    overheads: Mapping[str, float] = {},
+    queue_limits: Mapping[str, int] = {},
+    script: Sequence[tuple[int, str, int]] = (),
+    rate: Callable[[Job, int], float] | None = None,
+    round_ms: int = 0,
+    until_ms: int | None = None,
+) -> Schedule:
+    """Run `jobs` (in row order) to the end, or through the instants up to and including `until_ms`.
+
+    `overheads` has keys of `OVERHEADS`, `script` entries (time_ms, one of `NODE_EVENTS`, node index);
+    `rate(job, locality)` is nominal ms of work per ms (locality 0 GPU .. 4 cluster); `round_ms > 0`
+    makes it rounds(policy, round_ms). Raises ValueError for input that section 2 or 4 refuses.
+    """
+    check(nodes, jobs, policy, params, placement, overheads, queue_limits, script)
+    rules = Rules(
+        placement=placement,
+        rate=rate or (lambda job, locality: 1.0),
+        queue_limits=dict(queue_limits),
+        start_ms=to_ms(overheads.get("start_s", 0)),
+        stop_ms=to_ms(overheads.get("stop_s", 0)),
+        restore_ms=to_ms(overheads.get("restore_s", 0)),
+        lost_ms=to_ms(overheads.get("lost_s", 0)),
+        checkpoint_every_ms=to_ms(overheads.get("checkpoint_every_s", 0)),
+        reestimates=policy == "easy",
+        margin_ms=to_ms(params.get("margin_s", 0)),
+        thresholds_gpu_ms=[to_ms(s) for s in params.get("thresholds_gpu_s", THRESHOLDS_GPU_S.get(policy, ()))],
+        promote_knob=params.get("promote_knob", 0),
+    )
+    lives = [Life(row, job) for row, job in enumerate(jobs)]
+    world = World(nodes, lives, list(script), rules, node_state=["UP"] * len(nodes))
+    run(world, POLICIES[policy], round_ms, until_ms)
+    return schedule_of(world)
+
+
+def run(world: World, decide: Callable[[World], None], round_ms: int, until_ms: int | None) -> None:
+    round_timer_ms: int | None = None
+    while True:
+        due = [time_ms for time_ms in (world.next_event_ms(), round_timer_ms) if time_ms is not None]
+        if not due or (until_ms is not None and min(due) > until_ms):
+            break
+        world.now = min(due)
+        world.apply_events()
+        if round_ms == 0 or world.now % round_ms == 0:
+            round_timer_ms = None
+            decide(world)
+        else:
+            round_timer_ms = (world.now // round_ms + 1) * round_ms
+    if due and until_ms is not None:
+        world.now = until_ms
+
+
+def schedule_of(world: World) -> Schedule:
+    """Jobs that still hold GPUs or run are booked up to now."""
+    lives = world.lives
+    return Schedule(
+        first_start_ms=[life.first_start_ms for life in lives],
+        end_ms=[life.end_ms for life in lives],
+        run_ms=[life.run_ms + world.elapsed(life) for life in lives],
+        preemptions=[life.preemptions for life in lives],
+        lost_ms=[life.lost_ms for life in lives],
+        held_gpu_ms=[life.held_gpu_ms + len(life.place) * (world.now - life.held_since_ms) for life in lives],
+        log=world.log,
+    )
+
+
+def check(
+    nodes: Sequence[Node],
+    jobs: Sequence[Job],
+    policy: str,
+    params: Mapping[str, Any],
+    placement: str,
+    overheads: Mapping[str, float],
+    queue_limits: Mapping[str, int],
+    script: Sequence[tuple[int, str, int]],
+) -> None:
+    refuse(policy not in POLICIES, f"no policy {policy}")
+    refuse(not set(params) <= PARAMS.get(policy, set()), f"{policy} has no such parameter: {params}")
+    refuse(placement not in PLACEMENTS, f"no placement {placement}")
+    refuse(not set(overheads) <= set(OVERHEADS), f"no such overhead: {overheads}")
+    for time_ms, what, node in script:
+        refuse(what not in NODE_EVENTS or time_ms < 0 or not 0 <= node < len(nodes), f"bad entry {what} {node}")
+    for before, after in zip(jobs, jobs[1:], strict=False):
+        refuse(before.submit_ms > after.submit_ms, "jobs are not in row order")
+    for row, job in enumerate(jobs):
+        refuse(job.gpus < 1 or job.work_ms < 0 or job.submit_ms < 0, f"job {row} is malformed")
+        refuse(place(nodes, job, every_gpu(nodes), placement) is None, f"job {row} fits no empty cluster")
+        refuse(job.gpus > queue_limits.get(job.queue, job.gpus), f"job {row} is wider than its queue's limit")
+
+
+def refuse(wrong: bool, why: str) -> None:
+    if wrong:
+        raise ValueError(why)

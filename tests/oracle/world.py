@@ -1,0 +1,253 @@
+"""Sections 1, 5 and 6: the state of the cluster and its jobs, and how events and actions change it."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from .model import Gpu, Job, LogEntry, Node, Place, as_masks
+from .placement import every_gpu, locality, place
+
+NOTHING: Place = frozenset()
+OVERRUN_AT_LEAST_MS = 60_000
+
+
+def to_ms(seconds: float) -> int:
+    return round(1000 * seconds)
+
+
+@dataclass
+class Rules:
+    """What does not change during a run. Times in ms, thresholds in GPU-ms."""
+
+    placement: str
+    rate: Callable[[Job, int], float]
+    queue_limits: dict[str, int]
+    start_ms: int
+    stop_ms: int
+    restore_ms: int
+    lost_ms: int
+    checkpoint_every_ms: int
+    reestimates: bool
+    """Overruns are events (the policy is `easy`)."""
+    margin_ms: int
+    thresholds_gpu_ms: list[int]
+    promote_knob: float
+
+
+@dataclass
+class Life:
+    """One job as it lives. `done` counts up to the moment it last began to run; `work_done` has the rest."""
+
+    row: int
+    job: Job
+    state: str = "FUTURE"
+    place: Place = NOTHING
+    rate: float = 1.0
+    done: float = 0.0
+    has_run: bool = False
+    held_since_ms: int = 0
+    running_from_ms: int = 0
+    """When it (last) began to run; while STARTING, when it will."""
+    finish_ms: int = 0
+    stopped_ms: int = 0
+    pending_since_ms: int = 0
+    estimated_end_ms: int = 0
+    executed_ms: int = 0
+    """Wall time RUNNING in finished runs since the last promotion."""
+    first_start_ms: int | None = None
+    end_ms: int | None = None
+    run_ms: int = 0
+    preemptions: int = 0
+    lost_ms: float = 0.0
+    held_gpu_ms: int = 0
+
+
+@dataclass
+class World:
+    nodes: Sequence[Node]
+    lives: list[Life]
+    script: list[tuple[int, str, int]]
+    """Node events still to come."""
+    rules: Rules
+    now: int = 0
+    node_state: list[str] = field(default_factory=list)
+    log: list[LogEntry] = field(default_factory=list)
+
+    # -- what can be asked ------------------------------------------------------------------------------
+
+    def having(self, *states: str) -> list[Life]:
+        """The jobs in these states, by row."""
+        return [life for life in self.lives if life.state in states]
+
+    def up(self, gpus: set[Gpu] | Place) -> set[Gpu]:
+        """Those of the GPUs whose node takes work."""
+        return {gpu for gpu in gpus if self.node_state[gpu[0]] == "UP"}
+
+    def free(self) -> set[Gpu]:
+        taken = {gpu for life in self.lives for gpu in life.place}
+        return self.up(every_gpu(self.nodes) - taken)
+
+    def stopping(self) -> set[Gpu]:
+        return self.up({gpu for life in self.having("STOPPING") for gpu in life.place})
+
+    def find_place(self, life: Life, free: set[Gpu]) -> Place | None:
+        return place(self.nodes, life.job, free, self.rules.placement)
+
+    def elapsed(self, life: Life) -> int:
+        return self.now - life.running_from_ms if life.state == "RUNNING" else 0
+
+    def work_done(self, life: Life) -> float:
+        return life.done + life.rate * self.elapsed(life)
+
+    def remaining(self, life: Life) -> float:
+        return life.job.told_ms - self.work_done(life)
+
+    def executed(self, life: Life) -> int:
+        return life.executed_ms + self.elapsed(life)
+
+    def attained(self, life: Life) -> int:
+        """GPU-ms since the last promotion."""
+        return life.job.gpus * self.executed(life)
+
+    def level(self, life: Life) -> int:
+        return sum(threshold <= self.attained(life) for threshold in self.rules.thresholds_gpu_ms)
+
+    def queue_held(self, queue: str) -> int:
+        return sum(len(life.place) for life in self.lives if life.job.queue == queue)
+
+    # -- when things are due ----------------------------------------------------------------------------
+
+    def next_event_ms(self) -> int | None:
+        due = [time_ms for time_ms, _, _ in self.script]
+        for life in self.lives:
+            due.extend(self.due(life))
+        return min(due, default=None)
+
+    def due(self, life: Life) -> Iterator[int]:
+        """The instants of the events that this job has before it as things stand."""
+        if life.state == "FUTURE":
+            yield life.job.submit_ms
+        elif life.state == "STARTING":
+            yield life.running_from_ms
+        elif life.state == "STOPPING":
+            yield life.stopped_ms
+        elif life.state == "PENDING" and self.can_be_promoted(life):
+            yield self.promotion_ms(life)
+        elif life.state == "RUNNING":
+            yield life.finish_ms
+            yield from self.demotions_ms(life)
+            if self.rules.reestimates:
+                yield max(self.now, life.estimated_end_ms)
+
+    def demotions_ms(self, life: Life) -> list[int]:
+        attained = self.attained(life)
+        ahead = [threshold - attained for threshold in self.rules.thresholds_gpu_ms if threshold > attained]
+        return [self.now + -(-gpu_ms // life.job.gpus) for gpu_ms in ahead]
+
+    def can_be_promoted(self, life: Life) -> bool:
+        return self.rules.promote_knob > 0 and self.level(life) > 0
+
+    def promotion_ms(self, life: Life) -> int:
+        return life.pending_since_ms + math.ceil(self.rules.promote_knob * life.executed_ms)
+
+    # -- events -----------------------------------------------------------------------------------------
+
+    def apply_events(self) -> None:
+        """The events of this instant, one sweep over the kinds in their order. What becomes due at this
+        instant by a kind already swept waits for the next time that the instant happens."""
+        for life in self.having("RUNNING"):
+            if life.finish_ms == self.now:
+                self.finish(life)
+        for life in self.having("STOPPING"):
+            if life.stopped_ms == self.now:
+                self.become_pending(life)
+        self.apply_script()
+        for life in self.having("STARTING"):
+            if life.running_from_ms == self.now:
+                self.begin_to_run(life)
+        for life in self.having("RUNNING"):
+            if self.rules.reestimates and life.estimated_end_ms <= self.now:
+                longer = max(OVERRUN_AT_LEAST_MS, -(-self.elapsed(life) // 10))
+                life.estimated_end_ms = self.now + longer
+        for life in self.having("PENDING"):
+            if self.can_be_promoted(life) and self.promotion_ms(life) <= self.now:
+                life.executed_ms = 0
+        for life in self.having("FUTURE"):
+            if life.job.submit_ms == self.now:
+                self.become_pending(life)
+
+    def apply_script(self) -> None:
+        for kind in ("NODE_DOWN", "NODE_DRAIN", "NODE_UP"):
+            for node in sorted(node for time_ms, what, node in self.script if (time_ms, what) == (self.now, kind)):
+                self.node_state[node] = kind.removeprefix("NODE_")
+                if kind == "NODE_DOWN":
+                    self.fail_jobs_of(node)
+        self.script = [entry for entry in self.script if entry[0] > self.now]
+
+    def fail_jobs_of(self, node: int) -> None:
+        for life in self.having("STARTING", "RUNNING", "STOPPING"):
+            if any(at == node for at, _ in life.place):
+                self.halt(life)
+                if self.rules.checkpoint_every_ms > 0:
+                    self.lose(life, life.done % self.rules.checkpoint_every_ms)
+                self.become_pending(life)
+
+    def finish(self, life: Life) -> None:
+        self.halt(life)
+        self.free_gpus(life)
+        life.state = "COMPLETED"
+        life.end_ms = self.now
+
+    def become_pending(self, life: Life) -> None:
+        self.free_gpus(life)
+        life.state = "PENDING"
+        life.pending_since_ms = self.now
+
+    def begin_to_run(self, life: Life) -> None:
+        life.state = "RUNNING"
+        life.has_run = True
+        life.finish_ms = self.now + math.ceil((life.job.work_ms - life.done) / life.rate)
+
+    def halt(self, life: Life) -> None:
+        """Book the run that ends now, if the job is RUNNING."""
+        elapsed = self.elapsed(life)
+        life.run_ms += elapsed
+        life.executed_ms += elapsed
+        life.done += life.rate * elapsed
+        life.running_from_ms = self.now
+
+    def lose(self, life: Life, work_ms: float) -> None:
+        life.done -= work_ms
+        life.lost_ms += work_ms
+
+    def free_gpus(self, life: Life) -> None:
+        life.held_gpu_ms += len(life.place) * (self.now - life.held_since_ms)
+        life.place = NOTHING
+
+    # -- actions ----------------------------------------------------------------------------------------
+
+    def start(self, life: Life, chosen: Place) -> None:
+        assert life.state == "PENDING" and len(chosen) == life.job.gpus and chosen <= self.free()
+        self.log.append((self.now, "START", life.row, as_masks(chosen)))
+        life.place = chosen
+        life.held_since_ms = self.now
+        life.rate = self.rules.rate(life.job, locality(self.nodes, chosen))
+        if life.first_start_ms is None:
+            life.first_start_ms = self.now
+        life.running_from_ms = self.now + self.rules.start_ms + (self.rules.restore_ms if life.has_run else 0)
+        life.estimated_end_ms = life.running_from_ms + math.ceil((life.job.told_ms - life.done) / life.rate)
+        life.state = "STARTING"
+        if life.running_from_ms == self.now:
+            self.begin_to_run(life)
+
+    def preempt(self, life: Life) -> None:
+        assert life.state == "RUNNING"
+        self.log.append((self.now, "PREEMPT", life.row, as_masks(life.place)))
+        self.halt(life)
+        self.lose(life, min(life.done, self.rules.lost_ms))
+        life.preemptions += 1
+        if self.rules.stop_ms == 0:
+            self.become_pending(life)
+        else:
+            life.state = "STOPPING"
+            life.stopped_ms = self.now + self.rules.stop_ms
