@@ -1,0 +1,49 @@
+# make demo   a Philly-like cluster under every built-in policy, and its report
+# make test   everything that is tested          make lint   style, types, import contracts
+# make bench  the benchmarks                     make docs   the documentation, in site/
+# make .venv  only the environment               make clean  back to a fresh clone
+
+SHELL := /bin/bash
+BIN := .venv/bin
+NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
+IS_RECENT := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null && echo $$p && break; done)
+DEMO_JOBS := out/demo-jobs.parquet
+
+.PHONY: demo test lint bench docs clean .venv
+.DEFAULT_GOAL := demo
+
+.venv: .venv/ready
+
+.venv/ready: requirements.lock pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then echo "Pointsman needs Python 3.11 or newer, and none of '$(NEWEST_FIRST)' is: install one, or say 'make PYTHON=/path/to/python'." >&2; exit 2; fi
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make a virtual environment: install its venv module (Debian, Ubuntu: apt-get install python3-venv)." >&2; exit 2; }
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/pip check
+	@touch $@
+
+demo: .venv
+	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --seed 1 --force -o $(DEMO_JOBS)
+	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly --policy all --force -o out/demo
+
+test: .venv
+	$(BIN)/pointsman warmup
+	$(BIN)/python -m pytest -n 2 tests
+
+lint: .venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/ty check src
+	$(BIN)/lint-imports
+
+bench: .venv
+	$(BIN)/python -m benchmarks
+
+docs: .venv
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf .venv out site build dist .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
