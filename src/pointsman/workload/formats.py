@@ -1,0 +1,81 @@
+"""The trace formats: one dict, found by what a file holds; plug-ins add theirs by an entry point.
+
+A plug-in names a `TraceFormat` in the entry point group ``pointsman.traces``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Final
+
+import polars as pl
+
+from pointsman.errors import InputError, UsageError
+from pointsman.workload.source import Source
+from pointsman.workload.table import Quality
+
+READERS: Final = (
+    "parquet", "native_csv",
+)  # fmt: skip
+"""Modules of `pointsman.workload.readers`, each with a `FORMAT`; detection asks them in this order."""
+
+
+@dataclass(frozen=True)
+class TraceFormat:
+    """One format of job log."""
+
+    name: str
+    """What `--format` takes."""
+    title: str
+    """One line for people."""
+    matches: Callable[[Source], bool]
+    """Whether a file is of this format, from its first lines."""
+    read: Callable[..., tuple[pl.DataFrame, Quality]]
+    """From a `Source` (and the options named below) to a complete job table and its quality report."""
+    options: frozenset[str] = frozenset()
+    """Keyword arguments that `read` takes besides the source."""
+
+
+@cache
+def formats() -> dict[str, TraceFormat]:
+    """Every format by name: plug-ins first, so that they can claim a file before ours."""
+    plugins = [point.load() for point in entry_points(group="pointsman.traces")]
+    ours = [import_module(f"pointsman.workload.readers.{name}").FORMAT for name in READERS]
+    return {form.name: form for form in (*plugins, *ours)}
+
+
+def format_named(name: str) -> TraceFormat:
+    """The format called `name`.
+
+    Raises:
+        UsageError: there is none.
+    """
+    from difflib import get_close_matches
+
+    known = formats()
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"formats: {', '.join(known)}"
+    raise UsageError(f"unknown trace format {name!r} ({hint})")
+
+
+def detected(source: Source) -> TraceFormat:
+    """The format that `source` is in, by its content.
+
+    Raises:
+        InputError: it is something else, named where we know it.
+    """
+    from pointsman.workload.other_files import refusal
+
+    for form in formats().values():
+        if form.matches(source):
+            return form
+    raise refusal(source) or InputError(
+        "not a job log of a known format",
+        path=source.path,
+        line=1,
+        fix="a native file has a header with submit_s,gpus,duration_s; `pointsman trace formats` lists the others",
+    )

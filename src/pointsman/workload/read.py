@@ -1,0 +1,76 @@
+"""Read a job log of any known format into a job table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pointsman.errors import UsageError
+from pointsman.workload.formats import TraceFormat, detected, format_named
+from pointsman.workload.source import open_source
+from pointsman.workload.table import ALIASES, SCHEMA, Provenance, Workload
+
+Filter = Mapping[str, str | Sequence[str]]
+"""From a column of the job table (or an alias, `vc`) to the value, or values, to keep."""
+
+
+def read_workload(
+    path: str | Path, *, format: str | None = None, only: Filter | None = None, command: str = "", **options: Any
+) -> Workload:
+    """The jobs of a log, with its quality report and provenance.
+
+    Args:
+        path: a file, plain, gzip or zstd; `-` is standard input.
+        format: the format's name; by default it is found from what the file holds.
+        only: keep only jobs with these values, e.g. `{"vc": "cluster04"}` or `{"status": "completed"}`
+            (case of letters does not matter); others count as dropped.
+        command: what the provenance records as the command.
+        options: what the reader takes besides, e.g. `throughputs` for Gavel.
+
+    Raises:
+        InputError: unreadable, truncated, binary or empty file; unknown format; broken rule; nothing left.
+        UsageError: unknown format name, option, filter column or filter value.
+    """
+    form = None if format is None else format_named(format)
+    source = open_source(path)
+    form = form or detected(source)
+    _check_options(form, options)
+    jobs, quality = form.read(source, **options)
+    workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command))
+    for column, wanted in (only or {}).items():
+        workload = _filtered(workload, column, [wanted] if isinstance(wanted, str) else list(wanted))
+    return workload
+
+
+def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
+    unknown = sorted(set(options) - form.options)
+    if unknown:
+        takes = ", ".join(sorted(form.options)) or "none"
+        raise UsageError(f"the {form.name} reader takes no option {unknown[0]!r} (its options: {takes})")
+
+
+def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:
+    from difflib import get_close_matches
+
+    name = column if column in SCHEMA else ALIASES.get(column, column)
+    if name not in SCHEMA:
+        near = get_close_matches(column, [*SCHEMA, *ALIASES], 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"columns: {', '.join(SCHEMA)}"
+        raise UsageError(f"cannot keep only jobs by {column!r}: there is no such column ({hint})")
+    values = workload.jobs[name].cast(pl.String).str.to_lowercase()
+    kept = workload.jobs.filter(values.is_in([value.lower() for value in wanted]).fill_null(False))
+    if kept.height == 0:
+        seen = workload.jobs[name].drop_nulls().unique().sort().cast(pl.String).head(12).to_list()
+        have = f"it has {', '.join(seen)}" if seen else "the log does not record it"
+        raise UsageError(f"no job has {column}={','.join(wanted)} ({have})")
+    left = workload.with_jobs(kept, reason=f"not {name}={','.join(wanted)}")
+    return replace(left, quality=_renoted(left))
+
+
+def _renoted(workload: Workload):
+    from pointsman.workload.strict import sharing_note
+
+    notes = tuple(note for note in workload.quality.notes if "a part of a GPU" not in note)
+    return replace(workload.quality, notes=notes + sharing_note(workload.jobs))

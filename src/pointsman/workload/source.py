@@ -1,0 +1,133 @@
+"""The bytes of a log: from a file or standard input, decompressed, with their hash."""
+
+import gzip
+import hashlib
+import sys
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pointsman.errors import InputError
+
+_BINARY = {
+    b"PK\x03\x04": "a zip archive (or spreadsheet); unpack it, or save the sheet as CSV",
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a PNG picture",
+    b"\x89HDF": "an HDF5 file; write the table as CSV or Parquet",
+    b"SQLite": "an SQLite database; export the table as CSV",
+    b"BZh": "bzip2; decompress it, or use gzip or zstd",
+    b"\xfd7zXZ": "xz; decompress it, or use gzip or zstd",
+    b"\x80\x04": "a Python pickle, which is not read because it can run code",
+    b"\x80\x05": "a Python pickle, which is not read because it can run code",
+    b"ARROW1": "an Arrow file; write the table as Parquet",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A log in memory: its name for messages, its decompressed bytes, the hash of the bytes as stored."""
+
+    path: str
+    data: bytes
+    sha256: str
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.data[:4] == b"PAR1"
+
+    @cached_property
+    def text(self) -> str:
+        """The bytes as UTF-8 text without a byte order mark.
+
+        Raises:
+            InputError: binary or wrongly encoded bytes.
+        """
+        return self.utf8.decode("utf-8")
+
+    @cached_property
+    def utf8(self) -> bytes:
+        """The same, checked but still bytes."""
+        data = self.data.removeprefix(b"\xef\xbb\xbf")
+        nul = data.find(b"\0")
+        if nul >= 0:
+            raise InputError("not a text file: it holds NUL bytes", path=self.path, line=_line(data, nul))
+        if not data.isascii():
+            try:
+                data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                fix = "convert it, e.g. `iconv -f latin1 -t utf-8`"
+                raise InputError("not UTF-8", path=self.path, line=_line(data, error.start), fix=fix) from None
+        return data
+
+
+def open_source(path: str | Path) -> Source:
+    """Read and decompress `path` (`-`: standard input); gzip and zstd are known by their first bytes.
+
+    Raises:
+        InputError: unreadable, truncated, binary or empty.
+    """
+    name = str(path)
+    stored = _stored(name)
+    data = _decompressed(stored, name)
+    if not data.strip():
+        raise InputError("the file is empty", path=name, fix="give a job log with at least one job")
+    for magic, what in _BINARY.items():
+        if data.startswith(magic):
+            raise InputError(f"this is {what}", path=name)
+    return Source(name, data, hashlib.sha256(stored).hexdigest())
+
+
+def _stored(name: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", path=name, fix=_neighbour(Path(name))) from None
+    except IsADirectoryError:
+        raise InputError("this is a folder", path=name, fix="name the job log inside it") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=name) from None
+
+
+def _neighbour(path: Path) -> str:
+    from difflib import get_close_matches
+
+    try:
+        near = get_close_matches(path.name, [p.name for p in path.parent.iterdir()], 1)
+    except OSError:
+        return f"the folder {path.parent} does not exist either"
+    return f"did you mean {path.parent / near[0]}?" if near else "check the path"
+
+
+def _decompressed(data: bytes, name: str) -> bytes:
+    fix = "fetch the file again"
+    if data[:2] == b"\x1f\x8b":
+        try:
+            return gzip.decompress(data)
+        except EOFError:
+            raise InputError("the gzip file is truncated", path=name, fix=fix) from None
+        except (OSError, zlib.error) as error:
+            raise InputError(f"the gzip file is damaged: {error}", path=name, fix=fix) from None
+    if data[:4] == b"\x28\xb5\x2f\xfd":
+        return _unzstd(data, name, fix)
+    return data
+
+
+def _unzstd(data: bytes, name: str, fix: str) -> bytes:
+    import zstandard
+
+    parts = []
+    while data:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            parts.append(frame.decompress(data))
+        except zstandard.ZstdError as error:
+            raise InputError(f"the zstd file is damaged: {error}", path=name, fix=fix) from None
+        if not frame.eof:
+            raise InputError("the zstd file is truncated", path=name, fix=fix)
+        data = frame.unused_data
+    return b"".join(parts)
+
+
+def _line(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1
