@@ -1,0 +1,40 @@
+"""Bits of one int64 word, the same with the JIT on and off."""
+
+import numpy as np
+from numba import config
+
+from pointsman.engine.compile import core
+
+if config.DISABLE_JIT:
+
+    def lowest(word: int) -> int:
+        """Index of the lowest set bit of `word` (not 0)."""
+        return (int(word) & -int(word)).bit_length() - 1
+
+    def count(word: int) -> int:
+        """How many bits of `word` are set."""
+        return (int(word) & 0xFFFFFFFFFFFFFFFF).bit_count()
+
+else:
+    from numba.cpython.unsafe.numbers import trailing_zeros
+
+    @core
+    def lowest(word):
+        """Index of the lowest set bit of `word` (not 0)."""
+        return np.int64(trailing_zeros(word))
+
+    @core
+    def count(word):
+        """How many bits of `word` are set."""
+        left = word
+        n = np.int64(0)
+        while left != 0:
+            left &= left - np.int64(1)
+            n += 1
+        return n
+
+
+@core
+def bit(index):
+    """The word with only bit `index` set."""
+    return np.int64(1) << np.int64(index)

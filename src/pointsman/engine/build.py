@@ -1,0 +1,257 @@
+"""A state and its world, built from a workload, a cluster and the rules of the run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.demand import Demand, Pools
+from pointsman.engine.handle import STATE_ARRAYS, WORLD_ARRAYS, Handle
+from pointsman.engine.records import (
+    ALT,
+    BUCKET,
+    CLASS,
+    CLOCK,
+    GPU,
+    GROUP,
+    HEAP,
+    JOB,
+    LOG,
+    NODE,
+    OUTCOME,
+    PART,
+    POOL,
+    QUEUE,
+    SAMPLE,
+    SCALARS,
+    SCRIPT,
+    TRUTH,
+    State,
+    World,
+)
+from pointsman.types import LOCALITIES, MAX_SHARING, NEVER_MS, Placement
+
+FIRST_SLOTS = 1 << 12
+SAMPLES = 1 << 12
+LOG_ROWS = 1 << 16
+PARAMETERS = 64
+EXTRA_BUCKETS = 6
+"""Indexes besides those of classes and queues: running, stopping, and four that a policy may use."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Everything about a run that is neither workload, cluster nor policy. Times in ms."""
+
+    placement: Placement = Placement.CONSOLIDATED
+    start_ms: int = 0
+    stop_ms: int = 0
+    restore_ms: int = 0
+    lost_ms: int = 0
+    checkpoint_ms: int = 0
+    start_fail_rate: float = 0.0
+    round_ms: int = 0
+    seed: int = 0
+    log: bool = True
+    audit: bool = False
+    hosted: bool = False
+
+
+def build(
+    layout: Layout,
+    pools: Pools,
+    demands: list[Demand],
+    trace: NDArray[np.void],
+    queue_limits: list[int],
+    rates: NDArray[np.float64],
+    params: NDArray[np.float64],
+    script: NDArray[np.void],
+    rules: Rules,
+) -> Handle:
+    """The state before the first event.
+
+    `trace` (TRACE, in row order), `queue_limits` (-1: none), `rates` (speed rows, LOCALITIES), `params` (PARAMETERS,),
+    `script` (SCRIPT, ordered by time and kind).
+    """
+    slots = max(min(FIRST_SLOTS, len(trace)), 1)
+    total = int(layout.node_gpus.sum())
+    nodes = len(layout.node_gpus)
+    pool_records, words, counts, members = _pools(pools)
+    classes, alts, groups, pool_lists = _classes(demands, pools, len(members))
+    buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
+    for name in ("root", "first", "last"):
+        buckets[name] = -1
+    parts = np.zeros(total, PART)
+    parts["next"] = np.append(np.arange(1, total), -1)
+    queues = np.zeros(len(queue_limits), QUEUE)
+    queues["limit"] = queue_limits
+    queues["closed"] = -1
+    state = State(
+        g=_scalars(layout, len(demands), queue_limits, total, rules),
+        jobs=np.zeros(slots, JOB),
+        nodes=_nodes(layout, pools),
+        gpus=_gpus(layout),
+        occupants=np.full((total, MAX_SHARING), -1, np.int64),
+        pools=pool_records,
+        counts=counts,
+        words=words,
+        ints=np.concatenate([members, pool_lists]),
+        classes=classes,
+        alts=alts,
+        groups=groups,
+        queues=queues,
+        buckets=buckets,
+        parts=parts,
+        lists=np.zeros((4, max(slots, len(demands))), np.int64),
+        place=np.zeros(nodes, PART),
+        reserve=np.zeros(nodes, PART),
+        undo=np.zeros(4 * total + nodes, PART),
+        log=np.zeros(max(LOG_ROWS, 32 * total) if rules.log else 1, LOG),
+        inbox=np.zeros((2 * total + 1024 if rules.hosted else 1, 2), np.int64),
+        params=params,
+        memory=np.zeros(PARAMETERS),
+        rates=np.ascontiguousarray(rates),
+    )
+    state.jobs["up"] = np.append(np.arange(1, slots), -1)
+    world = World(
+        clock=_clock(len(trace), len(script), trace, rules),
+        truth=np.zeros(slots, TRUTH),
+        heap=np.zeros(slots, HEAP),
+        trace=trace,
+        script=script if len(script) else np.zeros(1, SCRIPT),
+        outcomes=_outcomes(len(trace)),
+        samples=np.zeros(SAMPLES, SAMPLE),
+    )
+    return Handle(state, world)
+
+
+def grow(handle: Handle) -> Handle:
+    """The same state with twice the job slots and inbox."""
+    old = len(handle.state.jobs)
+    state, world = handle.state._asdict(), handle.world._asdict()
+    jobs = np.zeros(2 * old, JOB)
+    jobs[:old] = handle.state.jobs
+    first_free = int(handle.state.g[0]["free_slot"])
+    jobs["up"][old:] = np.append(np.arange(old + 1, 2 * old), first_free)
+    state["g"][0]["free_slot"] = old
+    state["jobs"] = jobs
+    lists = np.zeros((4, max(2 * old, handle.state.lists.shape[1])), np.int64)
+    lists[:, : handle.state.lists.shape[1]] = handle.state.lists
+    state["lists"] = lists
+    state["inbox"] = np.concatenate([handle.state.inbox, np.zeros_like(handle.state.inbox)])
+    for name in ("truth", "heap"):
+        world[name] = np.concatenate([world[name], np.zeros(old, WORLD_ARRAYS[name][0])])
+    plain = {n: np.asarray(a).view(STATE_ARRAYS[n][0]) for n, a in state.items()}
+    plain_world = {n: np.asarray(a).view(WORLD_ARRAYS[n][0]) for n, a in world.items()}
+    return Handle(State(**plain), World(**plain_world))
+
+
+def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, rules: Rules) -> NDArray[np.void]:
+    g = np.zeros(1, SCALARS)
+    g["wake"] = NEVER_MS
+    g["gpus"] = g["free"] = total
+    g["classes"] = classes
+    g["queues"] = len(queue_limits)
+    g["limits"] = any(limit >= 0 for limit in queue_limits)
+    g["types"] = len(layout.gpu_types)
+    g["limit"] = 1
+    g["racks"] = int(layout.node_rack.max()) + 1
+    for name in ("placement", "start_ms", "stop_ms", "restore_ms", "lost_ms", "checkpoint_ms", "round_ms"):
+        g[name] = getattr(rules, name)
+    g["log_on"] = rules.log
+    g["inbox_on"] = rules.hosted
+    return g
+
+
+def _clock(jobs: int, scripted: int, trace: NDArray[np.void], rules: Rules) -> NDArray[np.void]:
+    clock = np.zeros(1, CLOCK)
+    clock["jobs"] = jobs
+    clock["script"] = scripted
+    span = int(trace["submit"][-1]) if jobs else 0
+    clock["sample_every"] = max(1, span // (SAMPLES // 2))
+    clock["audit"] = rules.audit
+    clock["seed"] = rules.seed
+    clock["fail_rate"] = rules.start_fail_rate
+    return clock
+
+
+def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
+    nodes = np.zeros(len(layout.node_gpus), NODE)
+    sizes = layout.node_gpus
+    nodes["size"] = nodes["free"] = sizes
+    nodes["free_mask"] = [(1 << g) - 1 if g < 64 else -1 for g in sizes.tolist()]
+    nodes["rack"], nodes["pod"] = layout.node_rack, layout.node_pod
+    nodes["gpu_type"] = layout.node_gpu_type
+    nodes["gpu0"] = np.cumsum(sizes) - sizes
+    nodes["pool"] = pools.pool_of_node
+    for members in pools.members:
+        nodes["rank"][members] = np.arange(len(members))
+    return nodes
+
+
+def _gpus(layout: Layout) -> NDArray[np.void]:
+    gpus = np.zeros(int(layout.node_gpus.sum()), GPU)
+    gpus["free_milli"] = 1000
+    gpus["free_bytes"] = np.repeat(layout.gpu_memory_bytes[layout.node_gpu_type], layout.node_gpus).astype(np.int64)
+    return gpus
+
+
+def _pools(pools: Pools) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Pool records, their bitmaps with every node wholly free, counts of nodes by free GPUs, and their members."""
+    records = np.zeros(len(pools.sizes), POOL)
+    counts = np.zeros((len(pools.sizes), 65), np.int64)
+    bitmaps, first, bits = [], 0, 0
+    for p, (size, members) in enumerate(zip(pools.sizes.tolist(), pools.members, strict=True)):
+        leaf = _bitmap(len(members))
+        top = _bitmap(len(leaf))
+        words = np.zeros((size + 1, len(top) + len(leaf)), np.int64)
+        words[size] = np.concatenate([top, leaf])
+        some = np.array([1 << (size - 1)], np.uint64).view(np.int64)[0]
+        records[p] = (size, size * len(members), some, bits, len(leaf), len(top), first, pools.gpu_types[p])
+        counts[p, size] = len(members)
+        bitmaps.append(words.ravel())
+        first += len(members)
+        bits += words.size
+    return records, np.concatenate(bitmaps), counts, np.concatenate(pools.members)
+
+
+def _bitmap(n: int) -> NDArray[np.int64]:
+    """The words of a bitmap whose first n bits are set."""
+    words = np.full((n + 63) // 64, -1, np.int64)
+    if n % 64:
+        words[-1] = (1 << (n % 64)) - 1
+    return words
+
+
+def _classes(
+    demands: list[Demand], pools: Pools, offset: int
+) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void], NDArray[np.int64]]:
+    """Class, alternative and group records, and the lists of pools the alternatives point into, which begin at `offset`."""
+    classes = np.zeros(len(demands), CLASS)
+    groups: dict[tuple[tuple[tuple[int, ...], ...], int], int] = {}
+    alts, lists = [], []
+    for c, demand in enumerate(demands):
+        first = len(alts)
+        for members in demand.alternatives:
+            size = int(pools.sizes[list(members)].max())
+            kinds = {int(pools.gpu_types[p]) for p in members}
+            begin = offset + len(lists)
+            lists += members
+            alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1))
+        group = groups.setdefault((demand.alternatives, demand.limited_queue), len(groups))
+        n = demand.gpus
+        classes[c] = (n, n, n, 1000, 0, first, len(alts), group, demand.limited_queue, -1, -1)
+    group_records = np.zeros(len(groups), GROUP)
+    group_records["failed_pass"] = -1
+    return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)
+
+
+def _outcomes(n: int) -> NDArray[np.void]:
+    outcomes = np.zeros(n, OUTCOME)
+    outcomes["start"] = outcomes["end"] = -1
+    return outcomes
+
+
+UNIT_RATES = np.ones((1, LOCALITIES))
+"""Jobs without a model run at rate 1 everywhere."""

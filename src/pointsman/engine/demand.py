@@ -1,0 +1,95 @@
+"""From what jobs ask for to demand classes, and from nodes to the pools those classes may use."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.errors import InputError
+
+KEYS = ("gpus", "gpu_type", "partition", "limited")
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Nodes of one size, GPU type and set of partitions, in node order."""
+
+    sizes: NDArray[np.int64]
+    gpu_types: NDArray[np.int64]
+    partitions: list[tuple[str, ...]]
+    pool_of_node: NDArray[np.int64]
+    members: list[NDArray[np.int64]]
+
+
+def make_pools(layout: Layout) -> Pools:
+    """Sort the nodes of `layout` into pools, in order of each pool's first node."""
+    keys: dict[tuple[int, int, tuple[str, ...]], int] = {}
+    pool_of_node = np.empty(len(layout.node_gpus), np.int64)
+    for n, (size, kind) in enumerate(zip(layout.node_gpus.tolist(), layout.node_gpu_type.tolist(), strict=True)):
+        key = (size, kind, tuple(sorted(layout.node_partitions[n])))
+        pool_of_node[n] = keys.setdefault(key, len(keys))
+    return Pools(
+        sizes=np.array([k[0] for k in keys], np.int64),
+        gpu_types=np.array([k[1] for k in keys], np.int64),
+        partitions=[k[2] for k in keys],
+        pool_of_node=pool_of_node,
+        members=[np.flatnonzero(pool_of_node == p) for p in range(len(keys))],
+    )
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What one class of jobs asks for: its GPUs and, for each alternative, the pools it may use."""
+
+    gpus: int
+    alternatives: tuple[tuple[int, ...], ...]
+    limited_queue: int
+    """Index of the queue where that queue has a limit, else -1."""
+
+
+def alternatives(layout: Layout, pools: Pools, gpu_type: str | None, partition: str | None) -> tuple[tuple[int, ...], ...]:
+    """The sets of pools a demand may use, in the order they are tried (``semantics.md`` §2). Empty sets are left out."""
+    within = [p for p, names in enumerate(pools.partitions) if not partition or partition in names]
+    kinds = [[t] for t in layout.gpu_types] if not gpu_type else [a.split("+") for a in gpu_type.split("|")]
+    index = {name: i for i, name in enumerate(layout.gpu_types)}
+    folded = {name.casefold(): i for name, i in index.items()}
+    sets = []
+    for names in kinds:
+        wanted = {index.get(name, folded.get(name.casefold(), -1)) for name in (n.strip() for n in names)}
+        members = tuple(p for p in within if int(pools.gpu_types[p]) in wanted)
+        if members:
+            sets.append(members)
+    return tuple(sets)
+
+
+def can_ever_fit(pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...], spread: bool) -> bool:
+    """Whether a gang could be placed on the empty cluster."""
+    for members in pool_sets:
+        nodes = np.concatenate([np.full(len(pools.members[p]), pools.sizes[p]) for p in members])
+        size = int(nodes.max())
+        whole, rest = divmod(gpus, size)
+        if spread and gpus <= int(nodes.sum()):
+            return True
+        if gpus <= size:
+            return True
+        if int((nodes == size).sum()) >= whole and (rest == 0 or int((nodes >= rest).sum()) > whole):
+            return True
+    return False
+
+
+def classify(jobs: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
+    """Number the distinct demands of `jobs` in order of first appearance: (class of each row, one row for each class)."""
+    keys = jobs.select(KEYS)
+    classes = keys.unique(maintain_order=True).with_row_index("cls")
+    cls = keys.join(classes, on=KEYS, how="left", nulls_equal=True, maintain_order="left")["cls"]
+    return cls.cast(pl.Int64).to_numpy(), classes
+
+
+def too_wide(row: int, job_id: str | None, gpus: int, why: str) -> InputError:
+    """The error for a gang that could never start."""
+    return InputError(
+        f"job {job_id or row!r} (row {row + 1}) asks for {gpus} GPUs {why}",
+        fix="use a larger cluster, or --oversized drop or clamp",
+    )

@@ -1,0 +1,87 @@
+"""The event heap: an indexed binary heap with at most one entry for each job, ordered by time, kind and row."""
+
+from pointsman.engine.compile import core
+
+ROW_BITS = 40
+"""An entry's order is its kind above its row."""
+
+
+@core
+def _put(W, i, time, order, slot):
+    H = W.heap[i]
+    H.time = time
+    H.order = order
+    H.slot = slot
+    W.truth[slot].pos = i
+
+
+@core
+def _sift_up(W, i, time, order, slot):
+    while i > 0:
+        p = (i - 1) >> 1
+        P = W.heap[p]
+        if time < P.time or (time == P.time and order < P.order):
+            _put(W, i, P.time, P.order, P.slot)
+            i = p
+        else:
+            break
+    _put(W, i, time, order, slot)
+
+
+@core
+def _sift_down(W, i, time, order, slot):
+    n = W.clock[0].heap
+    while True:
+        c = 2 * i + 1
+        if c >= n:
+            break
+        C = W.heap[c]
+        if c + 1 < n:
+            D = W.heap[c + 1]
+            if D.time < C.time or (D.time == C.time and D.order < C.order):
+                c += 1
+                C = D
+        if C.time < time or (C.time == time and C.order < order):
+            _put(W, i, C.time, C.order, C.slot)
+            i = c
+        else:
+            break
+    _put(W, i, time, order, slot)
+
+
+@core
+def heap_set(W, slot, time, kind, row):
+    """Make (time, kind) the next event of the job in `slot`."""
+    order = (kind << ROW_BITS) | row
+    i = W.truth[slot].pos
+    if i < 0:
+        i = W.clock[0].heap
+        W.clock[0].heap = i + 1
+        _sift_up(W, i, time, order, slot)
+    else:
+        H = W.heap[i]
+        if time < H.time or (time == H.time and order < H.order):
+            _sift_up(W, i, time, order, slot)
+        else:
+            _sift_down(W, i, time, order, slot)
+
+
+@core
+def heap_remove(W, slot):
+    """The job in `slot` has no next event."""
+    i = W.truth[slot].pos
+    if i < 0:
+        return
+    W.truth[slot].pos = -1
+    n = W.clock[0].heap - 1
+    W.clock[0].heap = n
+    if i < n:
+        L = W.heap[n]
+        time = L.time
+        order = L.order
+        last = L.slot
+        P = W.heap[(i - 1) >> 1 if i > 0 else 0]
+        if i > 0 and (time < P.time or (time == P.time and order < P.order)):
+            _sift_up(W, i, time, order, last)
+        else:
+            _sift_down(W, i, time, order, last)

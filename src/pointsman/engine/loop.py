@@ -1,0 +1,492 @@
+"""The simulated world: events come, the policy decides, its actions are carried out.
+
+This module is a template: `compile.load_loop` writes copies in which the import of the hooks names another policy.
+"""
+
+import math
+
+import numpy as np
+
+from pointsman.engine.audit import audit
+from pointsman.engine.compile import core, entry
+from pointsman.engine.freeindex import set_node_state
+from pointsman.engine.handle import open_state, open_world
+from pointsman.engine.heap import ROW_BITS, heap_remove, heap_set
+from pointsman.engine.queueing import dequeue
+from pointsman.engine.records import DIRTY, ODD
+from pointsman.engine.sampling import sample
+from pointsman.engine.verbs import (
+    PENDING,
+    RUNNING,
+    STARTING,
+    STOPPING,
+    become_pending,
+    log_event,
+    settle,
+    unbind,
+    write_log,
+)
+from pointsman.policies.hooks.fifo import decide, on_event, on_run
+from pointsman.speed.rates import rate_of
+from pointsman.types import Event, JobState
+
+FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT = (
+    int(e) for e in Event
+)
+COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
+NEVER = 1 << 62
+
+DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED = 0, 1, 2, 3, 4, 5
+"""Why `run` returned."""
+
+
+@core
+def _will_fail(W, row, attempt):
+    """Whether this start fails: a hash of seed, row and attempt against the failure rate."""
+    h = (row * 2654435761 + attempt * 40503 + W.clock[0].seed * 97) & 0xFFFFFFFF
+    h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
+    h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
+    return (h ^ (h >> 16)) < W.clock[0].fail_rate * 4294967296.0
+
+
+@core
+def _set_rate(S, W, j):
+    """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
+    J = S.jobs[j]
+    rate = rate_of(S, j)
+    if rate == J.rate:
+        return
+    settle(S, j)
+    J.rate = rate
+    left = W.truth[j].work - J.done
+    if left <= 0.0:
+        W.truth[j].finish = S.g[0].now
+    elif rate <= 0.0:
+        W.truth[j].finish = NEVER
+    else:
+        W.truth[j].finish = S.g[0].now + np.int64(math.ceil(left / rate))
+    if rate == 1.0:
+        _forget_odd(S, j)
+    elif J.odd < 0:
+        J.odd = S.g[0].odd
+        S.lists[ODD, J.odd] = j
+        S.g[0].odd += 1
+    on_run(S, j)
+
+
+@core
+def _forget_odd(S, j):
+    J = S.jobs[j]
+    if J.odd >= 0:
+        last = S.lists[ODD, S.g[0].odd - 1]
+        S.lists[ODD, J.odd] = last
+        S.jobs[last].odd = J.odd
+        J.odd = -1
+        S.g[0].odd -= 1
+
+
+@core
+def _transition(S, W, j, kind, delay):
+    """A start or a stop that takes time ends with an event of `kind`."""
+    if W.truth[j].due < 0:
+        W.truth[j].due = S.g[0].now + delay
+    heap_set(W, j, W.truth[j].due, kind, S.jobs[j].row)
+
+
+@core
+def _schedule(S, W, j):
+    """Put the next event of job `j` into the heap."""
+    J = S.jobs[j]
+    g = S.g[0]
+    if J.state == RUNNING:
+        finish = W.truth[j].finish
+        if finish <= J.alarm:
+            heap_set(W, j, finish, FINISH, J.row)
+        else:
+            heap_set(W, j, J.alarm, LEVEL, J.row)
+    elif J.state == STARTING:
+        kind = START_FAILED if _will_fail(W, J.row, J.attempt) else STARTED
+        _transition(S, W, j, kind, g.start_ms + (g.restore_ms if J.started >= 0 else 0))
+    elif J.state == STOPPING:
+        _transition(S, W, j, STOPPED, g.stop_ms)
+    elif J.alarm < NEVER:
+        heap_set(W, j, J.alarm, TIMER, J.row)
+    else:
+        heap_remove(W, j)
+
+
+@core
+def commit(S, W):
+    """Carry out the pass: every job it touched gets its rate and its next event."""
+    i = np.int64(0)
+    while i < S.g[0].dirty:
+        j = S.lists[DIRTY, i]
+        if S.jobs[j].state == RUNNING:
+            _set_rate(S, W, j)
+        else:
+            _forget_odd(S, j)
+        _schedule(S, W, j)
+        S.jobs[j].dirty = 0
+        i += 1
+    S.g[0].dirty = 0
+
+
+@core
+def _tell(S, kind, j):
+    """Let the policy know of an event."""
+    g = S.g[0]
+    g.happened |= np.int64(1) << kind
+    if g.inbox_on:
+        S.inbox[g.inbox, 0] = kind
+        S.inbox[g.inbox, 1] = j
+        g.inbox += 1
+    on_event(S, kind, j)
+
+
+@core
+def _end(S, W, j, state):
+    """Job `j`, which holds nothing and waits for nothing, leaves."""
+    J = S.jobs[j]
+    R = W.outcomes[J.row]
+    R.start = J.first_start
+    R.end = S.g[0].now
+    R.run = J.executed
+    R.held = J.held
+    R.attained = J.attained
+    R.lost = J.lost
+    R.preempts = J.preempts
+    R.nodes = J.nodes
+    R.locality = J.locality
+    R.state = state
+    J.state = 0
+    J.up = S.g[0].free_slot
+    S.g[0].free_slot = j
+    W.clock[0].ended += 1
+
+
+@core
+def _finish(S, W, j):
+    J = S.jobs[j]
+    heap_remove(W, j)
+    settle(S, j)
+    _forget_odd(S, j)
+    J.done = W.truth[j].work
+    log_event(S, np.int64(FINISH), j, np.int64(0))
+    unbind(S, j, True)
+    dequeue(S, j)
+    J.state = COMPLETED
+    S.g[0].running -= 1
+    _tell(S, FINISH, j)
+    _end(S, W, j, COMPLETED)
+
+
+@core
+def _started(S, W, j):
+    J = S.jobs[j]
+    J.state = RUNNING
+    J.started = S.g[0].now
+    J.settled = S.g[0].now
+    S.g[0].starting -= 1
+    S.g[0].running += 1
+    W.truth[j].due = -1
+    log_event(S, np.int64(STARTED), j, np.int64(0))
+    _set_rate(S, W, j)
+    _schedule(S, W, j)
+    _tell(S, STARTED, j)
+
+
+@core
+def _let_go(S, W, j, kind):
+    """Job `j` loses its GPUs by an event of `kind` and waits again."""
+    J = S.jobs[j]
+    W.truth[j].due = -1
+    log_event(S, np.int64(kind), j, np.int64(0))
+    unbind(S, j, True)
+    dequeue(S, j)
+    _forget_odd(S, j)
+    J.rate = 0.0
+    J.alarm = NEVER
+    become_pending(S, j)
+    _schedule(S, W, j)
+    _tell(S, kind, j)
+
+
+@core
+def _fail_with_node(S, W, j):
+    """The node of job `j` went down: it loses the work since its last checkpoint."""
+    J = S.jobs[j]
+    g = S.g[0]
+    settle(S, j)
+    if J.state == RUNNING:
+        g.running -= 1
+        if g.checkpoint_ms > 0.0:
+            lost = J.done - math.floor(J.done / g.checkpoint_ms) * g.checkpoint_ms
+            J.done -= lost
+            J.lost += lost
+    elif J.state == STARTING:
+        g.starting -= 1
+    else:
+        g.stopping -= 1
+    _let_go(S, W, j, NODE_DOWN)
+
+
+@core
+def _node_event(S, W, kind, n, state):
+    """Node `n` changes to `state`; where it goes DOWN its jobs fail."""
+    set_node_state(S, n, state)
+    if S.g[0].log_on:
+        S.g[0].seq += 1
+        write_log(S, kind, np.int64(-1), np.int64(0), state, np.int64(0), n, np.int64(0))
+    if state == 2:
+        for b in range(S.nodes[n].size):
+            j = S.occupants[S.nodes[n].gpu0 + b, 0]
+            if j >= 0:
+                _fail_with_node(S, W, j)
+    _tell(S, kind, np.int64(-1))
+
+
+@core
+def _cancel(S, W, row):
+    """The user cancels the job of `row`; nothing happens if it has ended or is not submitted yet."""
+    for j in range(S.jobs.shape[0]):
+        J = S.jobs[j]
+        if J.state != 0 and J.row == row:
+            settle(S, j)
+            if J.state == PENDING:
+                S.g[0].pending -= 1
+                S.g[0].queued_gpus -= J.asked
+            elif J.state == RUNNING:
+                S.g[0].running -= 1
+            elif J.state == STARTING:
+                S.g[0].starting -= 1
+            else:
+                S.g[0].stopping -= 1
+            heap_remove(W, j)
+            _forget_odd(S, j)
+            log_event(S, np.int64(CANCEL), j, np.int64(0))
+            if J.part >= 0:
+                unbind(S, j, True)
+            dequeue(S, j)
+            J.state = CANCELLED
+            _tell(S, CANCEL, j)
+            _end(S, W, j, CANCELLED)
+            return
+
+
+@core
+def _apply(S, W, j, kind):
+    """Apply the event at the top of the heap."""
+    if kind == FINISH:
+        _finish(S, W, j)
+    elif kind == STARTED:
+        _started(S, W, j)
+    elif kind == STOPPED:
+        S.g[0].stopping -= 1
+        _let_go(S, W, j, STOPPED)
+    elif kind == START_FAILED:
+        S.g[0].starting -= 1
+        _let_go(S, W, j, START_FAILED)
+    else:
+        settle(S, j)
+        S.jobs[j].alarm = NEVER
+        _schedule(S, W, j)
+        if kind == LEVEL:
+            log_event(S, np.int64(LEVEL), j, np.int64(0))
+        _tell(S, kind, j)
+        _schedule(S, W, j)
+
+
+@core
+def _submit(S, W):
+    """The next job of the trace takes a slot and waits."""
+    g = S.g[0]
+    j = g.free_slot
+    g.free_slot = S.jobs[j].up
+    row = W.clock[0].arrived
+    W.clock[0].arrived = row + 1
+    T = W.trace[row]
+    J = S.jobs[j]
+    J.row = row
+    J.cls = T.cls
+    J.queue = T.queue
+    J.unprio = T.unprio
+    J.speed = T.speed
+    J.submit = T.submit
+    J.first_start = -1
+    J.started = -1
+    J.estimate = T.estimate
+    J.done = 0.0
+    J.lost = 0.0
+    J.rate = 0.0
+    J.gpus = 0
+    J.asked = S.classes[T.cls].gpus
+    J.gpu_type = -1
+    J.locality = 0
+    J.nodes = 0
+    J.part = -1
+    J.held = 0
+    J.attained = 0
+    J.executed = 0
+    J.attempt = 0
+    J.preempts = 0
+    J.started_pass = -1
+    J.dirty = 0
+    J.accumulation = 1
+    J.alarm = NEVER
+    J.level = 0
+    J.odd = -1
+    J.bucket = -1
+    J.s0 = 0.0
+    J.s1 = 0.0
+    J.s2 = 0.0
+    J.s3 = 0.0
+    W.truth[j].work = T.work
+    W.truth[j].finish = NEVER
+    W.truth[j].due = -1
+    W.truth[j].pos = -1
+    become_pending(S, j)
+    _tell(S, SUBMIT, j)
+
+
+@core
+def next_time(S, W):
+    """When the next event is due; NEVER if there is none."""
+    C = W.clock[0]
+    t = S.g[0].wake
+    if C.arrived < C.jobs and W.trace[C.arrived].submit < t:
+        t = W.trace[C.arrived].submit
+    if C.heap > 0 and W.heap[0].time < t:
+        t = W.heap[0].time
+    if C.scripted < C.script and W.script[C.scripted].time < t:
+        t = W.script[C.scripted].time
+    return t
+
+
+@core
+def _script_is_next(W, t):
+    """Whether a scripted event of instant `t` comes before the top of the heap."""
+    C = W.clock[0]
+    if C.scripted >= C.script or W.script[C.scripted].time > t:
+        return False
+    return C.heap == 0 or W.heap[0].time > t or (W.heap[0].order >> ROW_BITS) > W.script[C.scripted].kind
+
+
+@core
+def _apply_script(S, W):
+    C = W.clock[0]
+    X = W.script[C.scripted]
+    C.scripted += 1
+    if X.kind == CANCEL:
+        _cancel(S, W, X.subject)
+    else:
+        _node_event(S, W, X.kind, X.subject, X.state)
+
+
+@core
+def advance(S, W, t):
+    """Apply all events of instant `t`. False if it must be called again, with more job slots."""
+    g = S.g[0]
+    C = W.clock[0]
+    if not C.resume:
+        g.happened = 0
+        g.inbox = 0
+        g.pass_id += 1
+    C.resume = 0
+    g.now = t
+    while True:
+        if _script_is_next(W, t):
+            _apply_script(S, W)
+        elif C.heap > 0 and W.heap[0].time <= t:
+            _apply(S, W, W.heap[0].slot, W.heap[0].order >> ROW_BITS)
+        else:
+            break
+        C.events += 1
+    if g.wake <= t:
+        g.wake = NEVER
+        C.events += 1
+        _tell(S, TIMER, np.int64(-1))
+    while C.arrived < C.jobs and W.trace[C.arrived].submit <= t:
+        if g.free_slot < 0 or (g.inbox_on and g.inbox >= S.inbox.shape[0] - S.gpus.shape[0]):
+            C.resume = 1
+            return False
+        C.events += 1
+        _submit(S, W)
+    return True
+
+
+@core
+def _off_the_grid(S):
+    """Whether passes wait for the next round; if so, there will be one."""
+    g = S.g[0]
+    if g.round_ms == 0 or g.now % g.round_ms == 0:
+        return False
+    following = g.now - g.now % g.round_ms + g.round_ms
+    if following < g.wake:
+        g.wake = following
+    return True
+
+
+@core
+def _log_is_full(S):
+    """Whether the log might not hold another instant."""
+    return S.g[0].log_on and S.g[0].logged + 8 * S.gpus.shape[0] + 1024 > S.log.shape[0]
+
+
+@core
+def end_pass(S, W):
+    """What follows every instant: carry out, sample, audit. False if the audit failed."""
+    commit(S, W)
+    if S.g[0].now >= W.clock[0].sample_next:
+        sample(S, W)
+    if W.clock[0].audit:
+        W.clock[0].audit_failed = audit(S, W)
+        return W.clock[0].audit_failed == 0
+    return True
+
+
+@core
+def _to_next_instant(S, W, until):
+    """Advance to the next instant with a pass: OK to decide (-1), or why not."""
+    while True:
+        t = next_time(S, W)
+        if t >= NEVER:
+            return DONE
+        if t > until:
+            return UNTIL
+        if _log_is_full(S):
+            return LOG_FULL
+        if not advance(S, W, t):
+            return SLOTS_FULL
+        if not _off_the_grid(S):
+            return -1
+        if not end_pass(S, W):
+            return AUDIT_FAILED
+
+
+@entry
+def run(address, until, decisions):
+    """Simulate until time `until` (ms), or for so many decisions; the compiled policy decides. Answers why it stopped."""
+    S = open_state(address)
+    W = open_world(address)
+    for _ in range(decisions):
+        stop = _to_next_instant(S, W, until)
+        if stop >= 0:
+            return stop
+        decide(S)
+        W.clock[0].decisions += 1
+        if not end_pass(S, W):
+            return AUDIT_FAILED
+    return DECISIONS
+
+
+@entry
+def step(address, until):
+    """Carry out the last pass of a hosted policy and advance to its next one: -1, or why not."""
+    S = open_state(address)
+    W = open_world(address)
+    if not end_pass(S, W):
+        return AUDIT_FAILED
+    stop = _to_next_instant(S, W, until)
+    if stop < 0:
+        W.clock[0].decisions += 1
+    return stop

@@ -1,0 +1,212 @@
+"""Finding GPUs for a gang (``docs/reference/semantics.md`` §3): feasibility in O(1), then the nodes.
+
+Whether a gang fits is monotone: in what is free, and in its GPUs among the classes of one group.
+"""
+
+import numpy as np
+
+from pointsman.engine.bits import bit, lowest
+from pointsman.engine.compile import core
+from pointsman.engine.freeindex import first_node, give, lowest_bits, take
+
+CONSOLIDATED, FIRST_FIT, SPREAD = 0, 1, 2
+
+
+@core
+def _whole_nodes(S, A):
+    """Eligible nodes of the largest size that are wholly free."""
+    n = np.int64(0)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        if S.pools[p].size == A.size:
+            n += S.counts[p, A.size]
+    return n
+
+
+@core
+def _nodes_with(S, A, k):
+    """Eligible nodes with at least k free GPUs, k >= 1."""
+    n = np.int64(0)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        some = S.pools[p].some >> (k - 1)
+        free = k
+        while some != 0:
+            if some & 1:
+                n += S.counts[p, free]
+            some = (some >> 1) & np.int64(0x7FFFFFFFFFFFFFFF)
+            free += 1
+    return n
+
+
+@core
+def _free_gpus(S, A):
+    n = np.int64(0)
+    for i in range(A.pool, A.pool_end):
+        n += S.pools[S.ints[i]].free
+    return n
+
+
+@core
+def _some_node_with(S, A, k):
+    for i in range(A.pool, A.pool_end):
+        if S.pools[S.ints[i]].some >> (k - 1) != 0:
+            return True
+    return False
+
+
+@core
+def _fits_alternative(S, A, gpus):
+    if gpus > S.g[0].free:
+        return False
+    if S.g[0].placement == SPREAD:
+        return gpus <= _free_gpus(S, A)
+    if gpus <= A.size:
+        return _some_node_with(S, A, gpus)
+    whole = gpus // A.size
+    rest = gpus - whole * A.size
+    if _whole_nodes(S, A) < whole:
+        return False
+    return rest == 0 or _nodes_with(S, A, rest) > whole
+
+
+@core
+def fits(S, c):
+    """Whether a gang of class `c` can be placed on what is free."""
+    C = S.classes[c]
+    for a in range(C.alt, C.alt_end):
+        if _fits_alternative(S, S.alts[a], C.gpus):
+            return True
+    return False
+
+
+@core
+def _best_fit(S, A, k):
+    """The eligible node with the fewest free GPUs that has k; lowest index among equals."""
+    best = np.int64(-1)
+    fewest = np.int64(65)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
+        if some != 0:
+            free = lowest(some) + 1
+            if free <= fewest:
+                n = first_node(S, p, free)
+                if free < fewest or n < best:
+                    best = n
+                    fewest = free
+    return best
+
+
+@core
+def _first_fit(S, A, k):
+    """The eligible node of lowest index that has k free GPUs."""
+    best = np.int64(-1)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
+        while some != 0:
+            low = lowest(some)
+            n = first_node(S, p, low + 1)
+            if best < 0 or n < best:
+                best = n
+            some &= ~bit(low)
+    return best
+
+
+@core
+def _most_free(S, A):
+    """The eligible node with the most free GPUs; lowest index among equals."""
+    best = np.int64(-1)
+    most = np.int64(0)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        free = S.pools[p].size
+        while free > 0 and S.counts[p, free] == 0:
+            free -= 1
+        if free > 0 and free >= most:
+            n = first_node(S, p, free)
+            if free > most or n < best:
+                best = n
+                most = free
+    return best
+
+
+@core
+def _whole_node(S, A):
+    best = np.int64(-1)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        if S.pools[p].size == A.size:
+            n = first_node(S, p, A.size)
+            if n >= 0 and (best < 0 or n < best):
+                best = n
+    return best
+
+
+@core
+def _put_on(S, n, k):
+    """Take the k lowest free GPUs of node `n` and note them in State.place."""
+    mask = lowest_bits(S.nodes[n].free_mask, k)
+    take(S, n, mask, k)
+    i = S.g[0].placed
+    S.place[i].node = n
+    S.place[i].mask = mask
+    S.place[i].next = k
+    S.g[0].placed = i + 1
+
+
+@core
+def _spread_over(S, A, gpus):
+    for _ in range(gpus):
+        n = _most_free(S, A)
+        mask = lowest_bits(S.nodes[n].free_mask, 1)
+        take(S, n, mask, 1)
+        i = np.int64(0)
+        while i < S.g[0].placed and S.place[i].node != n:
+            i += 1
+        if i == S.g[0].placed:
+            S.place[i].node = n
+            S.place[i].mask = 0
+            S.place[i].next = 0
+            S.g[0].placed = i + 1
+        S.place[i].mask |= mask
+        S.place[i].next += 1
+
+
+@core
+def _place_alternative(S, A, gpus):
+    if S.g[0].placement == SPREAD:
+        _spread_over(S, A, gpus)
+        return
+    rest = gpus
+    if gpus > A.size:
+        for _ in range(gpus // A.size):
+            _put_on(S, _whole_node(S, A), A.size)
+        rest = gpus % A.size
+    if rest > 0:
+        if S.g[0].placement == FIRST_FIT:
+            _put_on(S, _first_fit(S, A, rest), rest)
+        else:
+            _put_on(S, _best_fit(S, A, rest), rest)
+
+
+@core
+def place(S, c):
+    """Take GPUs for a gang of class `c`; they are in State.place[:placed]. False if it does not fit."""
+    C = S.classes[c]
+    S.g[0].placed = 0
+    for a in range(C.alt, C.alt_end):
+        if _fits_alternative(S, S.alts[a], C.gpus):
+            _place_alternative(S, S.alts[a], C.gpus)
+            return True
+    return False
+
+
+@core
+def unplace(S):
+    """Give back the GPUs in State.place."""
+    for i in range(S.g[0].placed):
+        P = S.place[i]
+        give(S, P.node, P.mask, P.next)
+    S.g[0].placed = 0

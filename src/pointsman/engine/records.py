@@ -1,0 +1,289 @@
+"""The state as plain record arrays: what a policy may see (`State`) and what only the world knows (`World`).
+
+All ids and times are int64, all amounts of work float64, for mixed widths multiply the compiled specialisations.
+Copying the arrays is a snapshot, a what-if and a bug report.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+I, F = "i8", "f8"
+
+JOB = np.dtype(
+    [
+        ("row", I),  # position in the workload; breaks every tie
+        ("cls", I),  # demand class
+        ("queue", I),
+        ("unprio", I),  # minus the priority: lower goes first
+        ("speed", I),  # row of the speed table, times the number of GPU types
+        ("state", I),  # JobState
+        ("submit", I),  # ms
+        ("pend_since", I),  # ms; when it last became PENDING
+        ("first_start", I),  # ms; -1 before
+        ("started", I),  # ms; when it last began to run
+        ("settled", I),  # ms; up to when `done`, `attained` and `executed` are counted
+        ("estimate", F),  # nominal ms; NaN if nothing is known
+        ("done", F),  # nominal ms of work done
+        ("lost", F),  # nominal ms of work lost
+        ("rate", F),  # nominal ms per ms
+        ("gpus", I),  # held GPUs; 0 if none
+        ("asked", I),  # GPUs asked for
+        ("gpu_type", I),  # held GPU type; -1 if none or mixed
+        ("locality", I),
+        ("nodes", I),  # how many nodes it is on
+        ("part", I),  # first of its parts; -1 if none
+        ("held_since", I),  # ms
+        ("held", I),  # GPU-ms held before held_since
+        ("attained", I),  # GPU-ms RUNNING
+        ("executed", I),  # wall ms RUNNING
+        ("attempt", I),
+        ("preempts", I),
+        ("started_pass", I),  # the pass in which it was started
+        ("dirty", I),  # the world must look at it after the pass
+        ("accumulation", I),
+        ("alarm", I),  # ms; LEVEL while it runs, TIMER while it waits; NEVER_MS for none
+        ("level", I),  # the policy's
+        ("odd", I),  # position in the list of jobs with a rate other than 1; -1
+        ("key", F),  # order inside its index
+        ("aux", F),  # what `first_below` looks for
+        ("least", F),  # smallest aux in its subtree
+        ("bucket", I),  # the index it stands in; -1
+        ("left", I),
+        ("right", I),
+        ("up", I),
+        ("s0", F),  # the policy's scratch
+        ("s1", F),
+        ("s2", F),
+        ("s3", F),
+    ],
+    align=True,
+)
+
+GPU = np.dtype([("used", I), ("free_milli", I), ("free_bytes", I)], align=True)
+
+NODE = np.dtype(
+    [
+        ("free_mask", I),  # bit g: GPU g is free
+        ("free", I),
+        ("size", I),
+        ("pool", I),
+        ("rank", I),  # position in its pool
+        ("rack", I),
+        ("pod", I),
+        ("gpu_type", I),
+        ("gpu0", I),  # index of its first GPU
+        ("held", I),  # GPUs that a waiting job holds until the end of the pass
+        ("state", I),  # NodeState
+    ],
+    align=True,
+)
+
+POOL = np.dtype(
+    [
+        ("size", I),  # GPUs of each of its nodes
+        ("free", I),  # free GPUs on its UP nodes
+        ("some", I),  # bit k-1: some UP node has k free GPUs
+        ("bits", I),  # where its bitmaps begin in State.words
+        ("leaves", I),  # words of one leaf bitmap
+        ("tops", I),  # words of one summary bitmap
+        ("members", I),  # where its node indexes begin in State.ints
+        ("gpu_type", I),
+    ],
+    align=True,
+)
+
+CLASS = np.dtype(
+    [
+        ("gpus", I),
+        ("min_gpus", I),
+        ("max_gpus", I),
+        ("milli", I),
+        ("bytes", I),
+        ("alt", I),  # its alternatives: State.alts[alt:alt_end]
+        ("alt_end", I),
+        ("group", I),  # classes of one group differ in GPUs only
+        ("queue", I),  # the queue, where queues have limits; else -1
+        ("active", I),  # position among classes with waiting jobs; -1
+        ("blocked", I),  # the pass in which its waiting jobs were found not to fit
+    ],
+    align=True,
+)
+
+ALT = np.dtype([("size", I), ("pool", I), ("pool_end", I), ("gpu_type", I)], align=True)
+
+GROUP = np.dtype([("failed_pass", I), ("failed_gpus", I)], align=True)
+
+QUEUE = np.dtype([("limit", I), ("held", I), ("closed", I)], align=True)
+
+PART = np.dtype([("node", I), ("mask", I), ("next", I)], align=True)
+
+BUCKET = np.dtype([("root", I), ("first", I), ("last", I), ("count", I)], align=True)
+
+LOG = np.dtype(
+    [
+        ("time", I),
+        ("seq", I),
+        ("kind", I),  # Verb or Event
+        ("row", I),
+        ("attempt", I),
+        ("arg", I),
+        ("reason", I),
+        ("node", I),
+        ("mask", I),
+    ],
+    align=True,
+)
+
+SCALARS = np.dtype(
+    [
+        ("now", I),
+        ("pass_id", I),
+        ("happened", I),  # bit k: an event of kind k was applied at this instant
+        ("wake", I),  # ms; the policy's own timer
+        ("round_ms", I),  # passes only at its multiples; 0: at every instant
+        ("placement", I),
+        ("gpus", I),
+        ("free", I),
+        ("pending", I),
+        ("running", I),
+        ("starting", I),
+        ("stopping", I),
+        ("queued_gpus", I),
+        ("start_ms", I),
+        ("stop_ms", I),
+        ("restore_ms", I),
+        ("lost_ms", F),
+        ("checkpoint_ms", F),
+        ("active", I),  # classes with waiting jobs
+        ("classes", I),
+        ("queues", I),
+        ("limits", I),  # whether any queue has one
+        ("placed", I),  # nodes in State.place
+        ("reserved", I),  # nodes in State.reserve
+        ("undo", I),  # rows of State.undo in use
+        ("victims", I),
+        ("odd", I),
+        ("dirty", I),
+        ("free_part", I),  # head of the list of free parts
+        ("free_slot", I),  # head of the list of free job slots
+        ("log_on", I),
+        ("logged", I),
+        ("seq", I),
+        ("types", I),  # GPU types
+        ("limit", I),  # jobs a GPU may hold
+        ("inbox_on", I),
+        ("inbox", I),
+        ("preempts", I),
+        ("racks", I),
+    ],
+    align=True,
+)
+
+TRUTH = np.dtype([("work", F), ("finish", I), ("due", I), ("pos", I)], align=True)
+
+HEAP = np.dtype([("time", I), ("order", I), ("slot", I)], align=True)
+
+TRACE = np.dtype(
+    [("submit", I), ("work", F), ("estimate", F), ("cls", I), ("queue", I), ("unprio", I), ("speed", I)], align=True
+)
+
+SCRIPT = np.dtype([("time", I), ("kind", I), ("subject", I), ("state", I)], align=True)
+
+OUTCOME = np.dtype(
+    [
+        ("start", I),
+        ("end", I),
+        ("run", I),
+        ("held", I),
+        ("attained", I),
+        ("lost", F),
+        ("preempts", "i4"),
+        ("nodes", "i4"),
+        ("locality", "i4"),
+        ("state", "i4"),
+    ],
+    align=True,
+)
+
+SAMPLE = np.dtype(
+    [
+        ("time", I),
+        ("used", I),
+        ("running", I),
+        ("pending", I),
+        ("queued_gpus", I),
+        ("largest_free", I),
+        ("whole_free", I),
+        ("head_gpus", I),
+    ],
+    align=True,
+)
+
+CLOCK = np.dtype(
+    [
+        ("heap", I),  # entries of the event heap
+        ("arrived", I),
+        ("jobs", I),
+        ("ended", I),
+        ("scripted", I),
+        ("script", I),
+        ("decisions", I),
+        ("events", I),
+        ("sample_every", I),
+        ("sample_next", I),
+        ("samples", I),
+        ("audit", I),
+        ("audit_failed", I),
+        ("audit_subject", I),
+        ("fail_rate", F),
+        ("seed", I),
+        ("resume", I),
+    ],
+    align=True,
+)
+
+
+class State(NamedTuple):
+    """What a policy may see. Arrays of capacity; lists inside them are linked by index, -1 ends."""
+
+    g: np.ndarray  # SCALARS, (1,)
+    jobs: np.ndarray  # JOB, (slots,), recycled
+    nodes: np.ndarray  # NODE, (M,)
+    gpus: np.ndarray  # GPU, (G,)
+    occupants: np.ndarray  # i8, (G, MAX_SHARING): job slots on a GPU, -1
+    pools: np.ndarray  # POOL, (P,)
+    counts: np.ndarray  # i8, (P, 65): UP nodes with k free GPUs
+    words: np.ndarray  # i8: bitmaps of nodes by pool and free count
+    ints: np.ndarray  # i8: members of pools, then pools of alternatives
+    classes: np.ndarray  # CLASS, (C,)
+    alts: np.ndarray  # ALT
+    groups: np.ndarray  # GROUP
+    queues: np.ndarray  # QUEUE
+    buckets: np.ndarray  # BUCKET: classes first, then queues, then RUNNING and what a policy needs
+    parts: np.ndarray  # PART: what jobs hold
+    lists: np.ndarray  # i8, (4, slots): active classes, dirty jobs, victims, odd jobs
+    place: np.ndarray  # PART, (M,): the placement just found
+    reserve: np.ndarray  # PART, (M,): a reservation
+    undo: np.ndarray  # PART, (M,): free GPUs held until the end of the pass
+    log: np.ndarray  # LOG
+    inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
+    params: np.ndarray  # f8, (64,): the policy's parameters
+    memory: np.ndarray  # f8, (64,): the policy's memory
+    rates: np.ndarray  # f8, (speed rows, LOCALITIES)
+
+
+class World(NamedTuple):
+    """What only the simulated world knows."""
+
+    clock: np.ndarray  # CLOCK, (1,)
+    truth: np.ndarray  # TRUTH, (slots,)
+    heap: np.ndarray  # HEAP, (slots,)
+    trace: np.ndarray  # TRACE, (N,), shared and never written
+    script: np.ndarray  # SCRIPT
+    outcomes: np.ndarray  # OUTCOME, (N,)
+    samples: np.ndarray  # SAMPLE
+
+
+ACTIVE, DIRTY, VICTIMS, ODD = 0, 1, 2, 3
+"""Rows of State.lists."""

@@ -1,0 +1,54 @@
+"""Samples of the state, equally spaced in simulated time and at most as many as there is room for."""
+
+import numpy as np
+
+from pointsman.engine.compile import core
+
+
+@core
+def _largest_free(S):
+    most = np.int64(0)
+    for p in range(S.pools.shape[0]):
+        for free in range(S.pools[p].size, most, -1):
+            if S.counts[p, free] > 0:
+                most = np.int64(free)
+                break
+    return most
+
+
+@core
+def _whole_free(S):
+    n = np.int64(0)
+    for p in range(S.pools.shape[0]):
+        n += S.counts[p, S.pools[p].size]
+    return n
+
+
+@core
+def _thin_out(W):
+    """Keep every second sample and sample half as often."""
+    C = W.clock[0]
+    C.samples = C.samples // 2
+    for i in range(C.samples):
+        W.samples[i] = W.samples[2 * i + 1]
+    C.sample_every *= 2
+
+
+@core
+def sample(S, W):
+    """Record the state as it is after the pass."""
+    C = W.clock[0]
+    g = S.g[0]
+    if C.samples == W.samples.shape[0]:
+        _thin_out(W)
+    X = W.samples[C.samples]
+    X.time = g.now
+    X.used = g.gpus - g.free
+    X.running = g.running + g.starting + g.stopping
+    X.pending = g.pending
+    X.queued_gpus = g.queued_gpus
+    X.largest_free = _largest_free(S)
+    X.whole_free = _whole_free(S)
+    X.head_gpus = 0
+    C.samples += 1
+    C.sample_next = g.now - g.now % C.sample_every + C.sample_every

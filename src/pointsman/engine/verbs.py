@@ -1,0 +1,382 @@
+"""The verbs: what a policy does, each validated here and nowhere else, answered at once with a Reason.
+
+A verb changes the state (the mirror of the cluster) and marks the job; the world carries the change out after the pass.
+"""
+
+import numpy as np
+
+from pointsman.engine.bits import bit, count, lowest
+from pointsman.engine.compile import core
+from pointsman.engine.freeindex import give, take
+from pointsman.engine.ordered import insert
+from pointsman.engine.placing import place, unplace
+from pointsman.engine.queueing import dequeue, over_limit
+from pointsman.engine.records import DIRTY
+from pointsman.types import Event, JobState, Locality, Reason, Verb
+
+PENDING, STARTING, RUNNING, STOPPING = (
+    int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING)
+)
+START, PREEMPT = int(Verb.START), int(Verb.PREEMPT)
+TIMER = int(Event.TIMER)
+OK, RESOURCES, FRAGMENTATION, QUOTA = (
+    int(r) for r in (Reason.OK, Reason.Resources, Reason.Fragmentation, Reason.QuotaExceeded)
+)
+NOT_PENDING, NOT_RUNNING, THIS_PASS = (
+    int(r) for r in (Reason.NotPending, Reason.NotRunning, Reason.StartedThisPass)
+)
+GANG_INCOMPLETE, GPU_TAKEN, NOT_ELIGIBLE = (
+    int(r) for r in (Reason.GangIncomplete, Reason.GpuTaken, Reason.GpuNotEligible)
+)
+AT_GPU, AT_NODE, AT_RACK, AT_POD, AT_CLUSTER = (int(x) for x in Locality)
+
+
+@core
+def queue_index(S, j):
+    """The index of waiting jobs of the queue of job `j`, for policies that do not order by class."""
+    return S.g[0].classes + S.jobs[j].queue
+
+
+@core
+def running_index(S):
+    """The index of running jobs, for policies that order them."""
+    return S.g[0].classes + S.g[0].queues
+
+
+@core
+def stopping_index(S):
+    """The index of STOPPING jobs."""
+    return S.g[0].classes + S.g[0].queues + 1
+
+
+@core
+def mark(S, j):
+    """The world must look at job `j` after this pass."""
+    if S.jobs[j].dirty == 0:
+        S.jobs[j].dirty = 1
+        S.lists[DIRTY, S.g[0].dirty] = j
+        S.g[0].dirty += 1
+
+
+@core
+def write_log(S, kind, row, attempt, arg, reason, node, mask):
+    """Append a row to the plan log under the current sequence number."""
+    g = S.g[0]
+    L = S.log[g.logged]
+    L.time = g.now
+    L.seq = g.seq
+    L.kind = kind
+    L.row = row
+    L.attempt = attempt
+    L.arg = arg
+    L.reason = reason
+    L.node = node
+    L.mask = mask
+    g.logged += 1
+
+
+@core
+def log_event(S, kind, j, arg):
+    """Log an event without parts."""
+    if S.g[0].log_on:
+        S.g[0].seq += 1
+        write_log(S, kind, S.jobs[j].row, S.jobs[j].attempt, arg, OK, np.int64(-1), np.int64(0))
+
+
+@core
+def _log_parts(S, kind, j, arg, reason):
+    g = S.g[0]
+    if g.log_on:
+        g.seq += 1
+        i = S.jobs[j].part
+        while i >= 0:
+            P = S.parts[i]
+            write_log(S, kind, S.jobs[j].row, S.jobs[j].attempt, arg, reason, P.node, P.mask)
+            i = P.next
+
+
+@core
+def settle(S, j):
+    """Count the progress of job `j` up to now."""
+    J = S.jobs[j]
+    now = S.g[0].now
+    elapsed = now - J.settled
+    if elapsed > 0:
+        if J.state == RUNNING:
+            J.done += J.rate * elapsed
+            J.attained += J.gpus * elapsed
+            J.executed += elapsed
+        J.settled = now
+
+
+@core
+def _bind(S, j):
+    """Job `j` holds the GPUs in State.place."""
+    J = S.jobs[j]
+    g = S.g[0]
+    rack = S.nodes[S.place[0].node].rack
+    pod = S.nodes[S.place[0].node].pod
+    kind = S.nodes[S.place[0].node].gpu_type
+    locality = AT_NODE if g.placed == 1 else AT_RACK
+    gpus = np.int64(0)
+    for i in range(g.placed - 1, -1, -1):
+        P = S.place[i]
+        N = S.nodes[P.node]
+        part = g.free_part
+        g.free_part = S.parts[part].next
+        S.parts[part].node = P.node
+        S.parts[part].mask = P.mask
+        S.parts[part].next = J.part
+        J.part = part
+        gpus += P.next
+        if N.pod != pod:
+            locality = AT_CLUSTER
+        elif N.rack != rack and locality < AT_POD:
+            locality = AT_POD
+        if N.gpu_type != kind:
+            kind = np.int64(-1)
+        mask = P.mask
+        while mask != 0:
+            x = N.gpu0 + lowest(mask)
+            mask &= mask - np.int64(1)
+            S.occupants[x, 0] = j
+            S.gpus[x].used = 1
+            S.gpus[x].free_milli = 0
+    J.gpus = gpus
+    J.nodes = g.placed
+    J.locality = AT_GPU if gpus == 1 else locality
+    J.gpu_type = kind
+    J.held_since = g.now
+    g.placed = 0
+
+
+@core
+def unbind(S, j, index):
+    """Job `j` holds no GPUs any more; with `index` they are free in the index too."""
+    J = S.jobs[j]
+    i = J.part
+    while i >= 0:
+        P = S.parts[i]
+        mask = P.mask
+        gpu0 = S.nodes[P.node].gpu0
+        k = np.int64(0)
+        while mask != 0:
+            x = gpu0 + lowest(mask)
+            mask &= mask - np.int64(1)
+            S.occupants[x, 0] = -1
+            S.gpus[x].used = 0
+            S.gpus[x].free_milli = 1000
+            k += 1
+        if index:
+            give(S, P.node, P.mask, k)
+        following = P.next
+        P.next = S.g[0].free_part
+        S.g[0].free_part = i
+        i = following
+    S.queues[J.queue].held -= J.gpus
+    J.held += J.gpus * (S.g[0].now - J.held_since)
+    J.part = -1
+    J.gpus = 0
+
+
+@core
+def _commence(S, j, reason):
+    """Job `j`, whose GPUs are in State.place, starts."""
+    J = S.jobs[j]
+    g = S.g[0]
+    dequeue(S, j)
+    _bind(S, j)
+    S.queues[J.queue].held += J.gpus
+    g.pending -= 1
+    g.queued_gpus -= J.asked
+    J.attempt += 1
+    J.started_pass = g.pass_id
+    J.alarm = 1 << 62
+    J.settled = g.now
+    delay = g.start_ms
+    if J.started >= 0:
+        delay += g.restore_ms
+    if J.first_start < 0:
+        J.first_start = g.now
+    J.rate = 0.0
+    if delay > 0:
+        J.state = STARTING
+        g.starting += 1
+    else:
+        J.state = RUNNING
+        J.started = g.now
+        g.running += 1
+    mark(S, j)
+    _log_parts(S, START, j, J.accumulation, reason)
+
+
+@core
+def start_placed(S, j, reason):
+    """Start job `j` on the GPUs already taken and noted in State.place; they are given back on refusal."""
+    if S.jobs[j].state != PENDING:
+        unplace(S)
+        return NOT_PENDING
+    if over_limit(S, j):
+        unplace(S)
+        return QUOTA
+    _commence(S, j, reason)
+    return OK
+
+
+@core
+def start(S, j, reason):
+    """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
+    if S.jobs[j].state != PENDING:
+        return NOT_PENDING
+    if over_limit(S, j):
+        return QUOTA
+    if not place(S, S.jobs[j].cls):
+        return RESOURCES if S.jobs[j].asked > S.g[0].free else FRAGMENTATION
+    _commence(S, j, reason)
+    return OK
+
+
+@core
+def _eligible(S, c, n):
+    C = S.classes[c]
+    for a in range(C.alt, C.alt_end):
+        for i in range(S.alts[a].pool, S.alts[a].pool_end):
+            if S.ints[i] == S.nodes[n].pool:
+                return True
+    return False
+
+
+@core
+def _one_alternative(S, c):
+    """Whether the nodes in State.place all belong to one alternative of class `c`."""
+    C = S.classes[c]
+    for a in range(C.alt, C.alt_end):
+        within = np.int64(0)
+        for k in range(S.g[0].placed):
+            pool = S.nodes[S.place[k].node].pool
+            for i in range(S.alts[a].pool, S.alts[a].pool_end):
+                if S.ints[i] == pool:
+                    within += 1
+        if within == S.g[0].placed:
+            return True
+    return False
+
+
+@core
+def start_on(S, j, reason):
+    """Start job `j` on the GPUs a policy chose: (node, mask) in State.place[:placed], not taken yet."""
+    J = S.jobs[j]
+    g = S.g[0]
+    if J.state != PENDING:
+        return NOT_PENDING
+    gpus = np.int64(0)
+    for i in range(g.placed):
+        P = S.place[i]
+        if P.node < 0 or P.node >= S.nodes.shape[0]:
+            return NOT_ELIGIBLE
+        N = S.nodes[P.node]
+        if N.state != 0 or not _eligible(S, J.cls, P.node):
+            return NOT_ELIGIBLE
+        if P.mask == 0 or P.mask & ~N.free_mask != 0:
+            return GPU_TAKEN
+        for k in range(i):
+            if S.place[k].node == P.node:
+                return GPU_TAKEN
+        P.next = count(P.mask)
+        gpus += P.next
+    if gpus != J.asked:
+        return GANG_INCOMPLETE
+    if not _one_alternative(S, J.cls):
+        return NOT_ELIGIBLE
+    if over_limit(S, j):
+        return QUOTA
+    for i in range(g.placed):
+        take(S, S.place[i].node, S.place[i].mask, S.place[i].next)
+    _commence(S, j, reason)
+    return OK
+
+
+@core
+def may_preempt(S, j):
+    """Whether job `j` could be preempted in this pass."""
+    return S.jobs[j].state == RUNNING and S.jobs[j].started_pass != S.g[0].pass_id
+
+
+@core
+def _stop(S, j, reason, index):
+    J = S.jobs[j]
+    g = S.g[0]
+    settle(S, j)
+    dequeue(S, j)
+    lost = g.lost_ms if g.lost_ms < J.done else J.done
+    J.done -= lost
+    J.lost += lost
+    J.rate = 0.0
+    J.alarm = 1 << 62
+    J.preempts += 1
+    g.preempts += 1
+    g.running -= 1
+    _log_parts(S, PREEMPT, j, np.int64(0), reason)
+    mark(S, j)
+    if g.stop_ms > 0:
+        J.state = STOPPING
+        g.stopping += 1
+        J.key = 0.0
+        J.aux = np.inf
+        insert(S, stopping_index(S), j)
+    else:
+        unbind(S, j, index)
+        become_pending(S, j)
+
+
+@core
+def become_pending(S, j):
+    """Job `j`, which holds nothing, waits."""
+    J = S.jobs[j]
+    g = S.g[0]
+    J.state = PENDING
+    J.pend_since = g.now
+    J.settled = g.now
+    g.pending += 1
+    g.queued_gpus += J.asked
+
+
+@core
+def preempt(S, j, reason):
+    """Preempt job `j`; the policy queues it again. Answers OK or why not."""
+    if S.jobs[j].state != RUNNING:
+        return NOT_RUNNING
+    if S.jobs[j].started_pass == S.g[0].pass_id:
+        return THIS_PASS
+    _stop(S, j, reason, True)
+    return OK
+
+
+@core
+def preempt_released(S, j, reason):
+    """Preempt job `j`, whose GPUs the index already counts as free."""
+    _stop(S, j, reason, False)
+
+
+@core
+def set_alarm(S, j, time):
+    """Wake the policy for job `j` at `time` ms: LEVEL while it runs, TIMER while it waits."""
+    S.jobs[j].alarm = time
+    mark(S, j)
+
+
+@core
+def wake_at(S, time):
+    """Have a pass at `time` ms at the latest."""
+    if time > S.g[0].now and time < S.g[0].wake:
+        S.g[0].wake = time
+
+
+@core
+def occupant_mask(S, n):
+    """The GPUs of node `n` that some job holds."""
+    mask = np.int64(0)
+    for b in range(S.nodes[n].size):
+        if S.occupants[S.nodes[n].gpu0 + b, 0] >= 0:
+            mask |= bit(b)
+    return mask

@@ -1,0 +1,13 @@
+"""The speed of a running job, looked up in what was tabulated before the run."""
+
+from pointsman.engine.compile import core
+
+
+@core
+def rate_of(S, j):
+    """Nominal milliseconds that job `j` does in a millisecond where it is now.
+
+    Co-runners, link contention and accumulation will be further factors here; the engine's loop does not change.
+    """
+    J = S.jobs[j]
+    return S.rates[J.speed + (J.gpu_type if J.gpu_type > 0 else 0), J.locality]
