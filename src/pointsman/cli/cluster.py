@@ -1,0 +1,143 @@
+"""``pointsman cluster``: ready clusters, and cluster files checked, shown and imported."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pointsman.cluster import Cluster
+
+app = typer.Typer(no_args_is_help=True, help="Clusters: ready ones by name, files, shorthands, node lists.")
+
+Named = Annotated[str, typer.Argument(help="Ready name, shorthand (16x4/rack=4,gpu=v100), YAML file or node list.")]
+
+
+class ListFormat(StrEnum):
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+class DocumentFormat(StrEnum):
+    yaml = "yaml"
+    json = "json"
+
+
+@app.command("list")
+def list_clusters(
+    format: Annotated[ListFormat, typer.Option("--format", help="How to print.")] = ListFormat.table,
+) -> None:
+    """List the ready clusters."""
+    from pointsman.cluster import load_cluster, ready_clusters
+
+    rows = [_row(load_cluster(name)) for name in ready_clusters()]
+    if format is ListFormat.json:
+        _print_json(rows)
+    elif format is ListFormat.csv:
+        import csv
+
+        writer = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        _print_table(rows)
+
+
+@app.command()
+def show(
+    name: Named,
+    format: Annotated[DocumentFormat, typer.Option("--format", help="How to print.")] = DocumentFormat.yaml,
+) -> None:
+    """Print a cluster as a file you can save, edit and use."""
+    from pointsman.cluster import load_cluster
+
+    cluster = load_cluster(name)
+    if format is DocumentFormat.json:
+        _print_json(cluster.to_dict())
+    else:
+        typer.echo(cluster.to_yaml(), nl=False)
+
+
+@app.command("import")
+def import_node_list(
+    file: Annotated[Path, typer.Argument(help="Node list of the Alibaba openb traces (CSV).")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Cluster file to write; '-' prints it.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+) -> None:
+    """Make a cluster file of a node list."""
+    from pointsman.cluster import read_node_list
+
+    read = read_node_list(file)
+    if str(output) == "-":
+        typer.echo(read.cluster.to_yaml(), nl=False)
+    else:
+        _write(read.cluster.to_yaml(), output, force)
+    left_out = f"{read.without_gpu:,} of {read.rows:,} nodes have no GPU and were left out"
+    typer.echo(f"{output}: {_size(read.cluster)}; {left_out}", err=True)
+
+
+@app.command()
+def validate(file: Annotated[Path, typer.Argument(help="Cluster file (YAML or JSON) or node list (CSV).")]) -> None:
+    """Check a cluster file; the exit code is 0 when it is valid."""
+    from pointsman.cluster import load_cluster
+
+    typer.echo(f"{file}: valid: {_size(load_cluster(file))}")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of cluster files, for editors."""
+    from pointsman.cluster import cluster_schema
+
+    _print_json(cluster_schema())
+
+
+def _row(cluster: "Cluster") -> dict[str, Any]:
+    return {
+        "name": cluster.name,
+        "nodes": cluster.nodes,
+        "gpus": cluster.gpus,
+        "gpu_types": "|".join(cluster.gpu_types),
+        "description": cluster.metadata.description,
+    }
+
+
+def _size(cluster: "Cluster") -> str:
+    return f"{cluster.nodes:,} nodes, {cluster.gpus:,} GPUs ({', '.join(cluster.gpu_types)})"
+
+
+def _print_json(data: Any) -> None:
+    import json
+
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for key in rows[0]:
+        table.add_column(key.upper(), justify="right" if key in ("nodes", "gpus") else "left", no_wrap=key == "name")
+    for row in rows:
+        table.add_row(*(f"{value:,}" if isinstance(value, int) else value for value in row.values()))
+    Console(file=sys.stdout).print(table)
+
+
+def _write(text: str, output: Path, force: bool) -> None:
+    """Whole or not at all: written beside its place and renamed."""
+    from pointsman.errors import RunError, UsageError
+
+    if output.exists() and not force:
+        raise UsageError(f"{output}: exists already (choose another name, or --force)")
+    partial = output.with_name(f".{output.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(output)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise RunError(f"{output}: cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,76 @@
+"""Node names in Slurm's hostlist notation: ``gpu[01-03,7],login``."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+MAX_NAMES: Final = 1_000_000
+"""More nodes than any cluster has: a longer list is a slip of the pen."""
+
+_ENTRY: Final = re.compile(r"([^\[\],\s]*)(?:\[([0-9,\-]+)\])?([^\[\],\s]*)")
+_NUMBERED: Final = re.compile(r"(.*?)([0-9]{1,9})")
+
+
+def expand(text: str) -> list[str]:
+    """Names of a hostlist, in the order written.
+
+    Raises:
+        ValueError: not a hostlist, or more than `MAX_NAMES` names.
+    """
+    names: list[str] = []
+    for entry in _split(text):
+        match = _ENTRY.fullmatch(entry)
+        if not entry or match is None:
+            raise ValueError(f"{entry!r} is no node name; write names like 'gpu[01-16],gpu20'")
+        prefix, ranges, suffix = match.groups()
+        if ranges is None:
+            names.append(entry)
+        else:
+            names += [prefix + number + suffix for number in _numbers(ranges, MAX_NAMES - len(names))]
+    return names
+
+
+def compress(names: Iterable[str]) -> str:
+    """The hostlist of ``names``: runs of consecutive numbers become one range. `expand` gives the names back."""
+    return ",".join(_run_text(*run) for run in _runs(names))
+
+
+def _split(text: str) -> list[str]:
+    """Cut at the commas outside brackets."""
+    return [part.strip() for part in re.split(r",(?![^\[]*\])", text)]
+
+
+def _numbers(ranges: str, room: int) -> Iterator[str]:
+    for part in ranges.split(","):
+        low, dash, high = part.partition("-")
+        if not low or (dash and not high) or "-" in high or len(low) > 9 or len(high) > 9:
+            raise ValueError(f"{part!r} is no range of numbers; write it like '01-16'")
+        first, last = int(low), int(high or low)
+        if first > last:
+            raise ValueError(f"the range {part!r} runs backwards")
+        room -= last - first + 1
+        if room < 0:
+            raise ValueError(f"more than {MAX_NAMES:,} names")
+        yield from (f"{number:0{len(low)}d}" for number in range(first, last + 1))
+
+
+def _runs(names: Iterable[str]) -> Iterator[tuple[str, str, int]]:
+    """(prefix, first number as written, how many); a name without a number is a run of its own with ''."""
+    prefix, first, count = "", "", 0
+    for name in names:
+        match = _NUMBERED.fullmatch(name)
+        stem, number = match.groups() if match else (name, "")
+        if count and number and stem == prefix and first and number == f"{int(first) + count:0{len(first)}d}":
+            count += 1
+            continue
+        if count:
+            yield prefix, first, count
+        prefix, first, count = stem, number, 1
+    if count:
+        yield prefix, first, count
+
+
+def _run_text(prefix: str, first: str, count: int) -> str:
+    if count == 1:
+        return prefix + first
+    return f"{prefix}[{first}-{int(first) + count - 1:0{len(first)}d}]"

@@ -1,0 +1,138 @@
+"""The cluster as arrays."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import compress
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.cluster.gpu_catalogue import known_gpu
+from pointsman.cluster.parts import MAX_NODES, Level, NodeType
+from pointsman.cluster.quantities import bandwidth_bytes_per_s, latency_s, memory_bytes
+from pointsman.cluster.spec import Cluster, ClusterSpec, Piece
+from pointsman.types import LOCALITIES, Locality
+
+DEFAULT_LATENCY: Final = {
+    Locality.NODE: "1.5 us",
+    Locality.RACK: "5 us",
+    Locality.POD: "10 us",
+    Locality.CLUSTER: "10 us",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the engine and the speed model need of a cluster of M nodes with GPUs, T GPU types, K node types.
+
+    Nodes without GPUs are left out; racks and pods are counted densely from 0 in node order; GPU types and node types
+    are those in use, in the order of first appearance by node index.
+    """
+
+    node_names: tuple[str, ...]
+    """(M)"""
+    node_gpus: NDArray[np.int64]
+    """(M) GPUs, 1 to 64."""
+    node_rack: NDArray[np.int64]
+    """(M)"""
+    node_pod: NDArray[np.int64]
+    """(M)"""
+    node_gpu_type: NDArray[np.int64]
+    """(M) index into `gpu_types`."""
+    node_type: NDArray[np.int64]
+    """(M) index into `node_types`."""
+    node_partitions: tuple[tuple[str, ...], ...]
+    """(M) an empty tuple means no named partition."""
+    gpu_types: tuple[str, ...]
+    """(T)"""
+    node_types: tuple[str, ...]
+    """(K)"""
+    gpu_memory_bytes: NDArray[np.float64]
+    """(T)"""
+    bandwidth_bytes_per_s: NDArray[np.float64]
+    """(K, 5) per GPU and direction by `Locality`, network cards shared and oversubscription paid; GPU entry inf."""
+    latency_s: NDArray[np.float64]
+    """(K, 5) of one hop by `Locality`; GPU entry 0."""
+    queue_limits: dict[str, int]
+    """GPU limit of the queues that have one."""
+
+
+def lay_out(cluster: Cluster) -> Layout:
+    """Arrays of ``cluster``; see `Layout`."""
+    spec = cluster.spec
+    pieces = list(spec.pieces())
+    gpus = _per_node(pieces, lambda piece: spec.node_types[piece.group.type].gpus)
+    used = gpus > 0
+    rack = _per_node(pieces, lambda piece: piece.rack)[used]
+    node_types = tuple(dict.fromkeys(p.group.type for p in pieces if spec.node_types[p.group.type].gpus))
+    gpu_types = cluster.gpu_types
+    gpu_type_of = np.array([gpu_types.index(spec.node_types[name].gpu_type or "") for name in node_types], np.int64)
+    index = {name: i for i, name in enumerate(node_types)}
+    node_type = _per_node(pieces, lambda piece: index.get(piece.group.type, -1))[used]
+    partitions = [piece.group.partitions for piece in pieces for _ in range(piece.count)]
+    return Layout(
+        node_names=tuple(compress(spec.node_names(), used)),
+        node_gpus=gpus[used],
+        node_rack=_dense(rack),
+        node_pod=_dense(rack // (spec.racks_per_pod or MAX_NODES)),
+        node_gpu_type=gpu_type_of[node_type],
+        node_type=node_type,
+        node_partitions=tuple(compress(partitions, used)),
+        gpu_types=gpu_types,
+        node_types=node_types,
+        gpu_memory_bytes=np.array([_gpu_memory_bytes(spec, name) for name in gpu_types], dtype=np.float64),
+        bandwidth_bytes_per_s=np.array([_bandwidths(spec, spec.node_types[name]) for name in node_types], np.float64),
+        latency_s=np.array([_latencies(spec, spec.node_types[name]) for name in node_types], np.float64),
+        queue_limits={name: q.gpu_limit for name, q in spec.queues.items() if q.gpu_limit is not None},
+    )
+
+
+def _per_node(pieces: list[Piece], value: Callable[[Piece], int]) -> NDArray[np.int64]:
+    counts = np.array([piece.count for piece in pieces], dtype=np.int64)
+    return np.repeat(np.array([value(piece) for piece in pieces], dtype=np.int64), counts)
+
+
+def _dense(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Ascending numbers renumbered 0, 1, 2, ... without gaps."""
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+
+def _gpu_memory_bytes(spec: ClusterSpec, gpu_type: str) -> float:
+    if gpu_type in spec.gpu_types:
+        return memory_bytes(spec.gpu_types[gpu_type].memory)
+    model = known_gpu(gpu_type)
+    assert model is not None  # ClusterSpec has checked it
+    return memory_bytes(model.memory)
+
+
+def _levels(spec: ClusterSpec) -> dict[Locality, Level]:
+    network = spec.network
+    return {Locality.RACK: network.rack, Locality.POD: network.pod, Locality.CLUSTER: network.cluster}
+
+
+def _bandwidths(spec: ClusterSpec, node: NodeType) -> list[float]:
+    """Per GPU by locality; each level above the node starts from the one inside it, the rack from the cards."""
+    row = [np.inf] * LOCALITIES
+    row[Locality.NODE] = _interconnect_bandwidth(node)
+    share = bandwidth_bytes_per_s(node.nic.bandwidth) * node.nic.count
+    share /= node.gpus if node.nic.per == "node" else 1
+    for locality, level in _levels(spec).items():
+        share = share / level.oversubscription if level.bandwidth is None else bandwidth_bytes_per_s(level.bandwidth)
+        row[locality] = share
+    return row
+
+
+def _interconnect_bandwidth(node: NodeType) -> float:
+    model = known_gpu(node.gpu_type or "")
+    if node.interconnect is not None:
+        return bandwidth_bytes_per_s(node.interconnect.bandwidth)
+    return bandwidth_bytes_per_s(model.bandwidth) if model is not None else np.inf  # one GPU has nobody to reach
+
+
+def _latencies(spec: ClusterSpec, node: NodeType) -> list[float]:
+    row = [0.0] * LOCALITIES
+    row[Locality.NODE] = latency_s(node.interconnect.latency if node.interconnect else DEFAULT_LATENCY[Locality.NODE])
+    for locality, level in _levels(spec).items():
+        row[locality] = latency_s(level.latency or DEFAULT_LATENCY[locality])
+    return row

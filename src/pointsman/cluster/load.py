@@ -1,0 +1,60 @@
+"""From what a person types to a `Cluster`: a ready name, a shorthand, a YAML file or a node list."""
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from pointsman.cluster.openb import read_node_list
+from pointsman.cluster.shorthand import is_shorthand, parse_shorthand
+from pointsman.cluster.spec import Cluster
+from pointsman.cluster.suggestion import did_you_mean
+from pointsman.cluster.yaml_file import parse_cluster, read_cluster
+from pointsman.errors import UsageError
+
+
+def load_cluster(text: str | Path) -> Cluster:
+    """The cluster that ``text`` names.
+
+    Tried in this order: a ready name (``philly``), a shorthand (``16x4/rack=4,gpu=v100``), a file: an openb node list
+    where the name ends in ``.csv``, otherwise YAML or JSON. A `Path` is always a file.
+
+    Raises:
+        UsageError: unknown name, wrong shorthand, or a cluster file that is not valid (exit code 2).
+        InputError: a node list that is not valid (exit code 3).
+    """
+    name = str(text)
+    if not isinstance(text, Path):
+        if name in ready_clusters():
+            return _ready(name)
+        if is_shorthand(name):
+            return parse_shorthand(name)
+        if not _looks_like_a_path(name):
+            raise UsageError(
+                f"no cluster is called {name!r:.200}; give a file, a shorthand such as 16x4, or a ready name "
+                f"({did_you_mean(name, ready_clusters())})"
+            )
+    if name.endswith(".csv"):
+        return read_node_list(name).cluster
+    return read_cluster(name)
+
+
+@cache
+def ready_clusters() -> tuple[str, ...]:
+    """Names of the clusters that come with Pointsman, sorted."""
+    here = files("pointsman.cluster") / "ready"
+    return tuple(sorted(file.name.removesuffix(".yaml") for file in here.iterdir() if file.name.endswith(".yaml")))
+
+
+@cache
+def _ready(name: str) -> Cluster:
+    file = files("pointsman.cluster") / "ready" / f"{name}.yaml"
+    return parse_cluster(file.read_text(encoding="utf-8"), origin=str(file))
+
+
+def _looks_like_a_path(name: str) -> bool:
+    if "/" in name or "\\" in name or name.endswith((".yaml", ".yml", ".json", ".csv")):
+        return True
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # too long, or with a NUL: no file is called so
+        return False

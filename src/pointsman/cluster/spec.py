@@ -1,0 +1,207 @@
+"""The `Cluster` document: what a cluster file may say, and what it means.
+
+A level of locality that says nothing of its bandwidth inherits from the level inside it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+
+from pointsman.cluster.gpu_catalogue import GPU_MODELS, known_gpu
+from pointsman.cluster.parts import (
+    MAX_NODES,
+    Count,
+    GpuType,
+    Metadata,
+    Name,
+    Network,
+    NodeGroup,
+    NodeType,
+    Part,
+    Queue,
+    Rack,
+    fault,
+)
+from pointsman.cluster.suggestion import did_you_mean
+
+if TYPE_CHECKING:
+    from pointsman.cluster.layout import Layout
+
+Fault = tuple[tuple[str | int, ...], str]
+"""Where below the spec, and what."""
+
+
+class Piece(NamedTuple):
+    """Nodes of one group that stand in one rack."""
+
+    rack: int
+    group: NodeGroup
+    start: int
+    """The first of them, counted within the group."""
+    count: int
+
+
+class ClusterSpec(Part):
+    gpu_types: dict[Name, GpuType] = Field(default_factory=dict)
+    """GPU types the catalogue does not know, or knows differently."""
+    node_types: Annotated[dict[Name, NodeType], Field(min_length=1)]
+    """Node types by name."""
+    nodes: tuple[NodeGroup, ...] = ()
+    """All nodes in order; `nodes_per_rack` cuts them into racks. Give this or `racks`."""
+    nodes_per_rack: Count | None = None
+    """Nodes of a rack, the last may be short; default: one rack holds all."""
+    racks: tuple[Rack, ...] = ()
+    """Racks in order, each with its nodes. Give this or `nodes`."""
+    racks_per_pod: Count | None = None
+    """Racks of a pod, the last may be short; default: one pod holds all."""
+    network: Network = Network()
+    """Bandwidth and latency between nodes."""
+    queues: dict[Name, Queue] = Field(default_factory=dict)
+    """Queues with their limits; a queue that is not named has none."""
+
+    def pieces(self) -> Iterator[Piece]:
+        """All nodes in order, cut where the group or the rack changes."""
+        rack = 0
+        for kind in self.racks:
+            for _ in range(kind.count):
+                yield from (Piece(rack, group, 0, group.nodes) for group in kind.nodes)
+                rack += 1
+        placed, capacity = 0, self.nodes_per_rack or MAX_NODES
+        for group in self.nodes:
+            start = 0
+            while start < group.nodes:
+                count = min(group.nodes - start, capacity - placed % capacity)
+                yield Piece(placed // capacity, group, start, count)
+                placed, start = placed + count, start + count
+
+    @model_validator(mode="after")
+    def _whole(self) -> "ClusterSpec":
+        for at, message in self._faults():
+            raise fault(at, message)
+        return self
+
+    def _faults(self) -> Iterator[Fault]:
+        yield from self._structure_faults()
+        yield from self._type_faults()
+        yield from self._reference_faults()
+        yield from self._size_faults()
+
+    def _structure_faults(self) -> Iterator[Fault]:
+        if bool(self.nodes) == bool(self.racks):
+            yield (), "give 'nodes' or 'racks'" + (", not both" if self.nodes else "")
+        if self.racks and self.nodes_per_rack:
+            yield ("nodes_per_rack",), "nodes_per_rack goes with 'nodes'; 'racks' says itself what is in a rack"
+
+    def _type_faults(self) -> Iterator[Fault]:
+        for name, node in self.node_types.items():
+            at = ("node_types", name)
+            if node.gpus and node.gpu_type is None:
+                yield at, f"node type {name!r} has {node.gpus} GPUs and no gpu_type"
+            elif node.gpu_type is not None and not self._is_known(node.gpu_type):
+                hint = did_you_mean(node.gpu_type, {*self.gpu_types, *GPU_MODELS})
+                yield (*at, "gpu_type"), f"unknown GPU type {node.gpu_type!r}; declare it in gpu_types ({hint})"
+            elif node.gpus > 1 and node.interconnect is None and known_gpu(node.gpu_type or "") is None:
+                yield at, f"say how the GPUs {node.gpu_type!r} reach each other: interconnect with kind and bandwidth"
+        used = sorted({node.gpu_type for node in self.node_types.values() if node.gpu_type}, key=str.casefold)
+        for one, other in pairwise(used):
+            if one.casefold() == other.casefold():
+                yield ("node_types",), f"GPU types {one!r} and {other!r} differ only in case; spell them alike"
+
+    def _is_known(self, gpu_type: str) -> bool:
+        return gpu_type in self.gpu_types or known_gpu(gpu_type) is not None
+
+    def _reference_faults(self) -> Iterator[Fault]:
+        groups: list[tuple[tuple[str | int, ...], NodeGroup]] = [(("nodes", i), g) for i, g in enumerate(self.nodes)]
+        for i, rack in enumerate(self.racks):
+            groups += [(("racks", i, "nodes", j), group) for j, group in enumerate(rack.nodes)]
+            if rack.count > 1 and any(group.names for group in rack.nodes):
+                yield ("racks", i, "count"), "nodes with names cannot be in several racks; list each rack"
+        for at, group in groups:
+            if group.type not in self.node_types:
+                yield (*at, "type"), f"unknown node type {group.type!r} ({did_you_mean(group.type, self.node_types)})"
+
+    def _size_faults(self) -> Iterator[Fault]:
+        in_racks = sum(rack.count * sum(group.nodes for group in rack.nodes) for rack in self.racks)
+        if in_racks + sum(group.nodes for group in self.nodes) > MAX_NODES:
+            yield (), f"more than {MAX_NODES:,} nodes"
+        elif not any(self.node_types[piece.group.type].gpus for piece in self.pieces()):
+            yield (), "the cluster has no GPUs"
+        elif any(piece.group.names for piece in self.pieces()):
+            name, times = Counter(self.node_names()).most_common(1)[0]
+            if times > 1:
+                yield (), f"{times} nodes are called {name!r}"
+
+    def node_names(self) -> list[str]:
+        """Names of all nodes in order (nodes without GPUs too): given ones, else ``n0000`` by position."""
+        width = max(4, len(str(sum(piece.count for piece in self.pieces()) - 1)))
+        names: list[str] = []
+        for _, group, start, count in self.pieces():
+            given = group.given_names[start : start + count]
+            names += given or [f"n{i:0{width}d}" for i in range(len(names), len(names) + count)]
+        return names
+
+
+class Cluster(Part):
+    """A cluster as its file describes it (``docs/formats/cluster-yaml.md``)."""
+
+    api_version: Literal["pointsman/v1"] = Field("pointsman/v1", alias="apiVersion")
+    kind: Literal["Cluster"] = "Cluster"
+    metadata: Metadata
+    spec: ClusterSpec
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.metadata.name
+
+    @property
+    def source(self) -> str:
+        """Citation of the figures, and which are assumptions."""
+        return self.metadata.source
+
+    @property
+    def gpus(self) -> int:
+        """All GPUs of the cluster."""
+        return sum(piece.count * self._type_of(piece).gpus for piece in self.spec.pieces())
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that have GPUs."""
+        return sum(piece.count for piece in self.spec.pieces() if self._type_of(piece).gpus)
+
+    @property
+    def gpu_types(self) -> tuple[str, ...]:
+        """GPU types in the order in which they first appear."""
+        types = (self._type_of(piece) for piece in self.spec.pieces())
+        return tuple(dict.fromkeys(node.gpu_type for node in types if node.gpus and node.gpu_type))
+
+    def _type_of(self, piece: Piece) -> NodeType:
+        return self.spec.node_types[piece.group.type]
+
+    def layout(self) -> "Layout":
+        """The arrays the engine and the speed model read."""
+        from pointsman.cluster.layout import lay_out
+
+        return lay_out(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain data, defaults left out."""
+        return {
+            "apiVersion": self.api_version,
+            "kind": self.kind,
+            **self.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"api_version", "kind"}),
+        }
+
+    def to_yaml(self) -> str:
+        """The document as YAML; reading it back gives an equal cluster."""
+        import yaml
+
+        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=110)
+
+
+def cluster_schema() -> dict[str, Any]:
+    """JSON Schema of a cluster file, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Cluster.model_json_schema(by_alias=True)}
