@@ -1,0 +1,145 @@
+"""The `Experiment` file: what ``pointsman simulate`` and ``compare`` are asked to do, in full.
+
+Every option of the two commands has the same name here, so that ``config.resolved.yaml`` of any run is an
+experiment that runs again.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from pointsman.duration import parse_duration_s
+
+Placement = Literal["consolidated", "first-fit", "spread"]
+Oversized = Literal["refuse", "drop", "clamp"]
+Params = dict[str, Any]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+def _as_choice(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _as_window(value: Any) -> Any:
+    return parse_window_s(value) if isinstance(value, str) else value
+
+
+class PolicyChoice(_Part):
+    """A policy with its parameters; a bare name stands for one with the defaults."""
+
+    name: str = Field(min_length=1)
+    """``fifo``, ``my_policy.py:MyPolicy``, ``rounds(srtf, 60)``."""
+    params: Params = Field(default_factory=dict)
+    """Parameters that differ from the policy's defaults."""
+
+
+class Metadata(_Part):
+    """What the experiment is called."""
+
+    name: str = Field(min_length=1)
+
+
+class ExperimentSpec(_Part):
+    """What to replay, where, under which policies and on what assumptions."""
+
+    trace: str = Field(min_length=1)
+    """The job log; ``-`` is standard input. A path is relative to the experiment file."""
+    format: str | None = None
+    """The log's format; found out by default."""
+    only: dict[str, Annotated[tuple[str, ...], BeforeValidator(_as_list)]] = Field(default_factory=dict)
+    """Keep only jobs with these values in these columns."""
+    cluster: str = Field(min_length=1)
+    """A ready cluster's name, a shorthand, or a file."""
+    policies: tuple[Annotated[PolicyChoice, BeforeValidator(_as_choice)], ...] = Field(min_length=1)
+    """The policies to run."""
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field((0,), min_length=1)
+    """Each policy runs once with each of these."""
+    estimate: str | None = None
+    """What policies are told of durations: none, limit, oracle or lognormal:SIGMA; by default what each needs."""
+    placement: Placement = "consolidated"
+    """How GPUs are chosen for a job."""
+    overheads: str = "none"
+    """none, realistic, or a file with the times of starting, stopping, checkpoints and restores."""
+    oversized: Oversized = "refuse"
+    """What becomes of a job that can never fit."""
+    assign_models: int | None = Field(None, ge=0)
+    """Give jobs without a model one, by this seed."""
+    load: float | None = Field(None, gt=0)
+    """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
+    window: Annotated[tuple[float, float], BeforeValidator(_as_window)] | None = None
+    """Count the jobs submitted between these seconds, since the first submit."""
+    audit: bool = False
+    """Check every invariant at every event."""
+    set: dict[str, Params] = Field(default_factory=dict)
+    """Parameters by what they belong to: a policy's name, or ``overheads``."""
+
+    @field_validator("policies", "seeds")
+    @classmethod
+    def _once_each(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        for i, value in enumerate(values):
+            if value in values[:i]:
+                raise ValueError(f"{getattr(value, 'name', value)} is given twice")
+        return values
+
+
+class Experiment(_Part):
+    """An experiment file."""
+
+    api_version: Literal["pointsman/v1"] = Field("pointsman/v1", alias="apiVersion")
+    kind: Literal["Experiment"] = "Experiment"
+    metadata: Metadata
+    spec: ExperimentSpec
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain data, in full."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    def to_yaml(self) -> str:
+        """The document as YAML; reading it back gives an equal experiment."""
+        import yaml
+
+        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=110)
+
+
+def read_experiment(path: str | Path) -> Experiment:
+    """The experiment in a YAML or TOML file, the paths in it made relative to the working directory.
+
+    Raises:
+        UsageError: the file cannot be read, or says something that an experiment cannot.
+    """
+    from pointsman.document import read_document
+
+    experiment = read_document(path, Experiment).content
+    spec, home = experiment.spec, Path(path).parent
+    found = {key: _beside(home, value) for key in ("trace", "cluster", "overheads") if (value := getattr(spec, key))}
+    policies = tuple(choice.model_copy(update={"name": _beside(home, choice.name)}) for choice in spec.policies)
+    return experiment.model_copy(update={"spec": spec.model_copy(update={**found, "policies": policies})})
+
+
+def _beside(home: Path, text: str) -> str:
+    """`text` as a path from here, if it names a file beside the experiment; otherwise as it is."""
+    file, colon, rest = text.partition(":")
+    beside = home / file
+    return f"{beside}{colon}{rest}" if text != "-" and beside.is_file() else text
+
+
+def parse_window_s(text: str) -> tuple[float, float]:
+    """Seconds of ``FROM:TO``, each a duration since the first submit; either may be left out.
+
+    Slurm's notation has colons of its own, so it cannot be used here.
+
+    Raises:
+        ValueError: no such pair.
+    """
+    if text.count(":") != 1:
+        raise ValueError(f"{text!r} is no window; write it FROM:TO, like 1d:8d or 12h:")
+    start, end = (part.strip() for part in text.split(":"))
+    return parse_duration_s(start) if start else 0.0, parse_duration_s(end) if end else float("inf")

@@ -1,0 +1,53 @@
+"""Durations as people write them: ``90``, ``90m``, ``1h30m``, ``1-12:00:00``, ``PT1H``."""
+
+import re
+from math import isfinite
+from typing import Final
+
+_NUMBER: Final = r"(\d+(?:\.\d*)?|\.\d+)"
+_UNIT_S: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_PART: Final = re.compile(_NUMBER + r"\s*(ms|[smhdw])\s*", re.ASCII)
+_SLURM: Final = re.compile(
+    r"(?:(?P<d>\d+)-(?P<dh>\d+)(?::(?P<dm>\d+)(?::(?P<ds>\d+))?)?|(?:(?P<h>\d+):)?(?P<m>\d+):(?P<s>\d+))", re.ASCII
+)
+_ISO: Final = re.compile(
+    rf"P(?=.)(?:{_NUMBER}W)?(?:{_NUMBER}D)?(?:T(?=.)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?", re.ASCII
+)
+
+
+def parse_duration_s(text: str) -> float:
+    """Seconds of a duration in one of four notations.
+
+    A plain number is seconds. Units are ``ms s m h d w``, largest first where there are several (``1h30m``). With
+    colons or a dash it is Slurm's: ``M:S``, ``H:M:S``, ``D-H``, ``D-H:M``, ``D-H:M:S``. With a ``P`` it is
+    ISO 8601 (``PT1H``, ``P1DT12H``) without months and years, whose lengths vary.
+
+    Raises:
+        ValueError: none of these, negative or not finite.
+    """
+    seconds = _seconds(text.strip())
+    if seconds is None or not isfinite(seconds):
+        raise ValueError(f"{text!r} is no duration; write it like 90 (seconds), 90m, 1h30m, 1-12:00:00 or PT1H")
+    return seconds
+
+
+def _seconds(text: str) -> float | None:
+    if re.fullmatch(_NUMBER + r"(?:e[+-]?\d{1,3})?", text, re.ASCII | re.IGNORECASE):
+        return float(text)
+    if slurm := _SLURM.fullmatch(text):
+        return _of_slurm({name: int(value or 0) for name, value in slurm.groupdict().items()})
+    if iso := _ISO.fullmatch(text.upper()):
+        return sum(float(value or 0) * _UNIT_S[unit] for value, unit in zip(iso.groups(), "wdhms", strict=True))
+    return _of_units(text.lower())
+
+
+def _of_slurm(part: dict[str, int]) -> float:
+    hours, minutes, seconds = part["h"] + part["dh"], part["m"] + part["dm"], part["s"] + part["ds"]
+    return float(str(((part["d"] * 24 + hours) * 60 + minutes) * 60 + seconds))  # through text: too many are inf
+
+
+def _of_units(text: str) -> float | None:
+    parts = [(float(number), _UNIT_S[unit]) for number, unit in _PART.findall(text)]
+    sizes = [size for _, size in parts]
+    in_order = sizes == sorted(set(sizes), reverse=True)
+    return sum(n * size for n, size in parts) if parts and in_order and not _PART.sub("", text) else None
