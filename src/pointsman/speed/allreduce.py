@@ -1,0 +1,76 @@
+"""Time of a hierarchical ring all-reduce (``docs/background/speed.md``)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.types import LOCALITIES, Locality
+
+LEVELS = (Locality.NODE, Locality.RACK, Locality.POD, Locality.CLUSTER)
+"""Levels with a ring: GPUs of a node, nodes of a rack, racks of a pod, pods of the cluster."""
+
+
+class Network(NamedTuple):
+    """What the GPUs of one type are joined by, at each `Locality` (the GPU entry is not used)."""
+
+    bandwidth_bytes_per_s: NDArray[np.float64]
+    """(5,) each GPU's own share of the links of that level, in bytes/s."""
+    latency_s: NDArray[np.float64]
+    """(5,) time of one step between neighbours of that level's ring."""
+
+
+class GangShape(NamedTuple):
+    """How a gang is nested: for each of `LEVELS`, how many members its groups have.
+
+    A group of NODE has GPUs for members, one of RACK nodes, one of POD racks, that of CLUSTER pods.
+    """
+
+    largest: tuple[int, int, int, int]
+    smallest: tuple[int, int, int, int]
+
+    @property
+    def locality(self) -> Locality:
+        """The tightest level that holds the gang."""
+        return max((level for level, p in zip(LEVELS, self.largest, strict=True) if p > 1), default=Locality.GPU)
+
+
+def ring_s(members: int, size_bytes: float, bandwidth_bytes_per_s: float, latency_s: float) -> float:
+    """Ring all-reduce of `size_bytes` among `members`: 2(p−1)/p of the bytes, 2(p−1) steps."""
+    steps = 2 * (members - 1)
+    return steps / members * size_bytes / bandwidth_bytes_per_s + steps * latency_s
+
+
+def all_reduce_s(size_bytes: float, shape: GangShape, network: Network) -> float:
+    """All-reduce of `size_bytes` per GPU over a gang, in seconds: one ring a level, one after the other.
+
+    Each level reduces what one member of the level below holds of the sum: the bytes divided by
+    the smallest groups so far. A level takes as long as its largest group. Nothing is pipelined.
+    """
+    time_s, shard_bytes = 0.0, float(size_bytes)
+    for level, largest, smallest in zip(LEVELS, *shape, strict=True):
+        if largest > 1:
+            time_s += ring_s(largest, shard_bytes, network.bandwidth_bytes_per_s[level], network.latency_s[level])
+        shard_bytes /= smallest
+    return time_s
+
+
+def shape_of(gpus: NDArray[np.int64], rack: NDArray[np.int64], pod: NDArray[np.int64]) -> GangShape:
+    """The shape of a real placement: `gpus[i]` GPUs on a node that stands in `rack[i]` and `pod[i]`.
+
+    Racks are numbered through the cluster, so that a rack is in one pod.
+    """
+    nodes_of_rack, first = _counts(rack)
+    racks_of_pod, _ = _counts(np.asarray(pod)[first])
+    members = (np.asarray(gpus), nodes_of_rack, racks_of_pod, np.array([len(racks_of_pod)]))
+    largest, smallest = ([int(f(m)) for m in members] for f in (np.max, np.min))
+    return GangShape((*largest,), (*smallest,))  # ty: ignore[invalid-argument-type]
+
+
+def _counts(group: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Members of each group, and the index of its first member."""
+    _, first, counts = np.unique(group, return_index=True, return_counts=True)
+    return counts, first
+
+
+assert len(LEVELS) == LOCALITIES - 1

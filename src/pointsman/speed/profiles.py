@@ -1,0 +1,131 @@
+"""What is known of a model and of a GPU type: the records that ``models/*.yaml`` are checked against.
+
+Sizes are in bytes, times in seconds, batches in samples per GPU.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+
+def _a_number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("a number is wanted, not true or false")
+    return value
+
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_a_number)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_a_number)]
+Source = Annotated[str, Field(min_length=1)]
+"""``id`` or ``id: note``, where the id is a key of ``spec.sources``."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Compute(_Record):
+    """Time of one forward and backward pass on one GPU: ``alpha_s + beta_s_per_sample * batch``."""
+
+    alpha_s: NotNegative
+    beta_s_per_sample: NotNegative
+    source: Source
+
+    @model_validator(mode="after")
+    def _takes_time(self) -> "Compute":
+        if self.alpha_s + self.beta_s_per_sample == 0:
+            raise ValueError("alpha_s and beta_s_per_sample are both 0: a pass takes some time")
+        return self
+
+    def time_s(self, per_gpu_batch: float) -> float:
+        """Seconds of one pass over `per_gpu_batch` samples."""
+        return self.alpha_s + self.beta_s_per_sample * per_gpu_batch
+
+    def scaled(self, factor: float, source: str) -> "Compute":
+        """The same shape, `factor` times as long."""
+        return Compute(alpha_s=self.alpha_s * factor, beta_s_per_sample=self.beta_s_per_sample * factor, source=source)
+
+
+class Gradient(_Record):
+    """What each GPU contributes to the all-reduce of an iteration."""
+
+    bytes: NotNegative
+    source: Source
+
+
+class Batch(_Record):
+    """Samples per GPU when the job names no batch."""
+
+    per_gpu: Annotated[int, Field(ge=1)]
+    source: Source
+
+
+class Memory(_Record):
+    """GPU memory: weights, gradients, optimizer and context, plus activations of each sample."""
+
+    fixed_bytes: Positive
+    bytes_per_sample: NotNegative
+    source: Source
+
+
+class Overlap(_Record):
+    """How far communication hides behind the backward pass: exponent δ, 1 = not at all, ``.inf`` = fully."""
+
+    delta: Annotated[float, Field(ge=1), BeforeValidator(_a_number)]
+    source: Source
+
+
+class ModelProfile(_Record):
+    """Everything the speed model knows of one deep-learning model."""
+
+    title: Annotated[str, Field(min_length=1)]
+    aliases: tuple[str, ...] = ()
+    gradient: Gradient
+    batch: Batch
+    memory: Memory
+    overlap: Overlap
+    compute: Annotated[dict[str, Compute], Field(min_length=1)]
+
+    def memory_bytes(self, per_gpu_batch: float) -> float:
+        """GPU memory taken with `per_gpu_batch` samples in flight, in bytes."""
+        return self.memory.fixed_bytes + self.memory.bytes_per_sample * per_gpu_batch
+
+    def cited(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Where in the profile each source is named, and the source."""
+        for part in ("gradient", "batch", "memory", "overlap"):
+            yield (part, "source"), getattr(self, part).source
+        for gpu, compute in self.compute.items():
+            yield ("compute", gpu, "source"), compute.source
+
+
+class GpuType(_Record):
+    """A GPU type and its training speed relative to a V100, for models not measured on it."""
+
+    title: Annotated[str, Field(min_length=1)]
+    aliases: tuple[str, ...] = ()
+    relative_speed: Positive
+    source: Source
+
+
+class CatalogueSpec(_Record):
+    """What a file of profiles adds: sources and GPU types it names, and models."""
+
+    sources: dict[str, str] = {}
+    gpu_types: dict[str, GpuType] = {}
+    models: dict[str, ModelProfile] = {}
+
+
+class Metadata(_Record):
+    """The file's own name."""
+
+    name: Annotated[str, Field(min_length=1)]
+
+
+class CatalogueFile(_Record):
+    """One file of profiles (``docs/formats/model-profiles.md``)."""
+
+    apiVersion: Annotated[str, Field(pattern="^pointsman/v1$")]
+    kind: Annotated[str, Field(pattern="^ModelProfiles$")]
+    metadata: Metadata
+    spec: CatalogueSpec
