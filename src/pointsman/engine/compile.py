@@ -35,6 +35,13 @@ def core(function: F) -> F:
     return jit(function)
 
 
+def cold(function: F) -> F:
+    """Compile `function` apart from its callers, for what is rarely called: it takes a handle's address, not arrays."""
+    import numba
+
+    return numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
 def entry(function: F) -> F:
     """Compile `function` to be called from Python, cached on disk, without the GIL."""
     import numba

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from pointsman.engine.audit import audit
-from pointsman.engine.compile import core, entry
+from pointsman.engine.compile import cold, core, entry
 from pointsman.engine.freeindex import set_node_state
 from pointsman.engine.handle import open_state, open_world
 from pointsman.engine.heap import ROW_BITS, heap_remove, heap_set
@@ -36,7 +36,7 @@ FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZE
 COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
 NEVER = 1 << 62
 
-DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED = 0, 1, 2, 3, 4, 5
+DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = 0, 1, 2, 3, 4, 5, 6
 """Why `run` returned."""
 
 
@@ -144,8 +144,8 @@ def _tell(S, kind, j):
 
 
 @core
-def _end(S, W, j, state):
-    """Job `j`, which holds nothing and waits for nothing, leaves."""
+def _record(S, W, j, state):
+    """Job `j` leaves: write its outcome and free its slot."""
     J = S.jobs[j]
     R = W.outcomes[J.row]
     R.start = J.first_start
@@ -165,23 +165,63 @@ def _end(S, W, j, state):
 
 
 @core
-def _finish(S, W, j):
+def _lose_work(S, j):
+    """A node failed: the work since the last checkpoint is lost."""
     J = S.jobs[j]
-    heap_remove(W, j)
-    settle(S, j)
-    _forget_odd(S, j)
-    J.done = W.truth[j].work
-    log_event(S, np.int64(FINISH), j, np.int64(0))
-    unbind(S, j, True)
-    dequeue(S, j)
-    J.state = COMPLETED
-    S.g[0].running -= 1
-    _tell(S, FINISH, j)
-    _end(S, W, j, COMPLETED)
+    every = S.g[0].checkpoint_ms
+    if every > 0.0:
+        lost = J.done - math.floor(J.done / every) * every
+        J.done -= lost
+        J.lost += lost
 
 
 @core
-def _started(S, W, j):
+def _uncount(S, j):
+    """Job `j` no longer counts among those of its state."""
+    J = S.jobs[j]
+    g = S.g[0]
+    if J.state == RUNNING:
+        g.running -= 1
+    elif J.state == STARTING:
+        g.starting -= 1
+    elif J.state == STOPPING:
+        g.stopping -= 1
+    else:
+        g.pending -= 1
+        g.queued_gpus -= J.asked
+
+
+@core
+def _leave(S, W, j, kind):
+    """Job `j` gives up its GPUs by an event of `kind`: it has ended, or waits again."""
+    J = S.jobs[j]
+    settle(S, j)
+    if kind == FINISH:
+        J.done = W.truth[j].work
+    elif kind == NODE_DOWN and J.state == RUNNING:
+        _lose_work(S, j)
+    _uncount(S, j)
+    heap_remove(W, j)
+    _forget_odd(S, j)
+    W.truth[j].due = -1
+    J.rate = 0.0
+    J.alarm = NEVER
+    log_event(S, kind, j, np.int64(0))
+    unbind(S, j, True)
+    dequeue(S, j)
+    ended = kind == FINISH or kind == CANCEL
+    if ended:
+        J.state = COMPLETED if kind == FINISH else CANCELLED
+    else:
+        become_pending(S, j)
+    _tell(S, kind, j)
+    if ended:
+        _record(S, W, j, J.state)
+
+
+@core
+def _enter_running(S, W, j):
+    """The start of job `j` is over: it runs."""
     J = S.jobs[j]
     J.state = RUNNING
     J.started = S.g[0].now
@@ -189,111 +229,64 @@ def _started(S, W, j):
     S.g[0].starting -= 1
     S.g[0].running += 1
     W.truth[j].due = -1
-    log_event(S, np.int64(STARTED), j, np.int64(0))
     _set_rate(S, W, j)
-    _schedule(S, W, j)
-    _tell(S, STARTED, j)
-
-
-@core
-def _let_go(S, W, j, kind):
-    """Job `j` loses its GPUs by an event of `kind` and waits again."""
-    J = S.jobs[j]
-    W.truth[j].due = -1
-    log_event(S, np.int64(kind), j, np.int64(0))
-    unbind(S, j, True)
-    dequeue(S, j)
-    _forget_odd(S, j)
-    J.rate = 0.0
-    J.alarm = NEVER
-    become_pending(S, j)
-    _schedule(S, W, j)
-    _tell(S, kind, j)
-
-
-@core
-def _fail_with_node(S, W, j):
-    """The node of job `j` went down: it loses the work since its last checkpoint."""
-    J = S.jobs[j]
-    g = S.g[0]
-    settle(S, j)
-    if J.state == RUNNING:
-        g.running -= 1
-        if g.checkpoint_ms > 0.0:
-            lost = J.done - math.floor(J.done / g.checkpoint_ms) * g.checkpoint_ms
-            J.done -= lost
-            J.lost += lost
-    elif J.state == STARTING:
-        g.starting -= 1
-    else:
-        g.stopping -= 1
-    _let_go(S, W, j, NODE_DOWN)
-
-
-@core
-def _node_event(S, W, kind, n, state):
-    """Node `n` changes to `state`; where it goes DOWN its jobs fail."""
-    set_node_state(S, n, state)
-    if S.g[0].log_on:
-        S.g[0].seq += 1
-        write_log(S, kind, np.int64(-1), np.int64(0), state, np.int64(0), n, np.int64(0))
-    if state == 2:
-        for b in range(S.nodes[n].size):
-            j = S.occupants[S.nodes[n].gpu0 + b, 0]
-            if j >= 0:
-                _fail_with_node(S, W, j)
-    _tell(S, kind, np.int64(-1))
-
-
-@core
-def _cancel(S, W, row):
-    """The user cancels the job of `row`; nothing happens if it has ended or is not submitted yet."""
-    for j in range(S.jobs.shape[0]):
-        J = S.jobs[j]
-        if J.state != 0 and J.row == row:
-            settle(S, j)
-            if J.state == PENDING:
-                S.g[0].pending -= 1
-                S.g[0].queued_gpus -= J.asked
-            elif J.state == RUNNING:
-                S.g[0].running -= 1
-            elif J.state == STARTING:
-                S.g[0].starting -= 1
-            else:
-                S.g[0].stopping -= 1
-            heap_remove(W, j)
-            _forget_odd(S, j)
-            log_event(S, np.int64(CANCEL), j, np.int64(0))
-            if J.part >= 0:
-                unbind(S, j, True)
-            dequeue(S, j)
-            J.state = CANCELLED
-            _tell(S, CANCEL, j)
-            _end(S, W, j, CANCELLED)
-            return
 
 
 @core
 def _apply(S, W, j, kind):
-    """Apply the event at the top of the heap."""
-    if kind == FINISH:
-        _finish(S, W, j)
-    elif kind == STARTED:
-        _started(S, W, j)
-    elif kind == STOPPED:
-        S.g[0].stopping -= 1
-        _let_go(S, W, j, STOPPED)
-    elif kind == START_FAILED:
-        S.g[0].starting -= 1
-        _let_go(S, W, j, START_FAILED)
-    else:
-        settle(S, j)
-        S.jobs[j].alarm = NEVER
-        _schedule(S, W, j)
-        if kind == LEVEL:
-            log_event(S, np.int64(LEVEL), j, np.int64(0))
+    """Apply an event of job `j`."""
+    if kind == STARTED or kind == LEVEL or kind == TIMER:
+        if kind == STARTED:
+            _enter_running(S, W, j)
+        else:
+            settle(S, j)
+            S.jobs[j].alarm = NEVER
+        if kind != TIMER:
+            log_event(S, kind, j, np.int64(0))
         _tell(S, kind, j)
         _schedule(S, W, j)
+    else:
+        _leave(S, W, j, kind)
+
+
+@core
+def _first_job_on(S, n):
+    """The job that holds the lowest held GPU of node `n`, -1 if none."""
+    for b in range(S.nodes[n].size):
+        j = S.occupants[S.nodes[n].gpu0 + b, 0]
+        if j >= 0:
+            return j
+    return np.int64(-1)
+
+
+@core
+def _slot_of(S, row):
+    """The slot of the job of `row`, -1 if it has ended or is not submitted yet."""
+    for j in range(S.jobs.shape[0]):
+        if S.jobs[j].state != 0 and S.jobs[j].row == row:
+            return np.int64(j)
+    return np.int64(-1)
+
+
+@cold
+def _apply_script(address):
+    """Apply the next scripted event: a user cancels a job, a node changes its state; on a node gone DOWN jobs fail."""
+    S = open_state(address)
+    W = open_world(address)
+    X = W.script[W.clock[0].scripted]
+    W.clock[0].scripted += 1
+    if X.kind == CANCEL:
+        j = _slot_of(S, X.subject)
+    else:
+        set_node_state(S, X.subject, X.state)
+        if S.g[0].log_on:
+            S.g[0].seq += 1
+            write_log(S, X.kind, np.int64(-1), np.int64(0), X.state, np.int64(0), X.subject, np.int64(0))
+        j = _first_job_on(S, X.subject) if X.state == 2 else np.int64(-1)
+        _tell(S, X.kind, np.int64(-1))
+    while j >= 0:
+        _leave(S, W, j, X.kind)
+        j = _first_job_on(S, X.subject) if X.kind == NODE_DOWN else np.int64(-1)
 
 
 @core
@@ -372,18 +365,7 @@ def _script_is_next(W, t):
 
 
 @core
-def _apply_script(S, W):
-    C = W.clock[0]
-    X = W.script[C.scripted]
-    C.scripted += 1
-    if X.kind == CANCEL:
-        _cancel(S, W, X.subject)
-    else:
-        _node_event(S, W, X.kind, X.subject, X.state)
-
-
-@core
-def advance(S, W, t):
+def advance(S, W, t, address):
     """Apply all events of instant `t`. False if it must be called again, with more job slots."""
     g = S.g[0]
     C = W.clock[0]
@@ -395,7 +377,7 @@ def advance(S, W, t):
     g.now = t
     while True:
         if _script_is_next(W, t):
-            _apply_script(S, W)
+            _apply_script(address)
         elif C.heap > 0 and W.heap[0].time <= t:
             _apply(S, W, W.heap[0].slot, W.heap[0].order >> ROW_BITS)
         else:
@@ -432,22 +414,33 @@ def _log_is_full(S):
     return S.g[0].log_on and S.g[0].logged + 8 * S.gpus.shape[0] + 1024 > S.log.shape[0]
 
 
-@core
-def end_pass(S, W):
-    """What follows every instant: carry out, sample, audit. False if the audit failed."""
-    commit(S, W)
+@cold
+def _inspect(address):
+    """Sample the state if a sample is due, audit it if asked for."""
+    S = open_state(address)
+    W = open_world(address)
     if S.g[0].now >= W.clock[0].sample_next:
         sample(S, W)
     if W.clock[0].audit:
         W.clock[0].audit_failed = audit(S, W)
-        return W.clock[0].audit_failed == 0
-    return True
 
 
-@core
-def _to_next_instant(S, W, until):
-    """Advance to the next instant with a pass: OK to decide (-1), or why not."""
+@entry
+def run(address, until, decisions):
+    """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
+    decision of a hosted policy, whose last pass is carried out first. Answers why it stopped."""
+    S = open_state(address)
+    W = open_world(address)
+    C = W.clock[0]
+    made = np.int64(0)
     while True:
+        commit(S, W)
+        if S.g[0].now >= C.sample_next or C.audit:
+            _inspect(address)
+            if C.audit_failed != 0:
+                return AUDIT_FAILED
+        if made >= decisions > 0:
+            return DECISIONS
         t = next_time(S, W)
         if t >= NEVER:
             return DONE
@@ -455,38 +448,11 @@ def _to_next_instant(S, W, until):
             return UNTIL
         if _log_is_full(S):
             return LOG_FULL
-        if not advance(S, W, t):
+        if not advance(S, W, t, address):
             return SLOTS_FULL
         if not _off_the_grid(S):
-            return -1
-        if not end_pass(S, W):
-            return AUDIT_FAILED
-
-
-@entry
-def run(address, until, decisions):
-    """Simulate until time `until` (ms), or for so many decisions; the compiled policy decides. Answers why it stopped."""
-    S = open_state(address)
-    W = open_world(address)
-    for _ in range(decisions):
-        stop = _to_next_instant(S, W, until)
-        if stop >= 0:
-            return stop
-        decide(S)
-        W.clock[0].decisions += 1
-        if not end_pass(S, W):
-            return AUDIT_FAILED
-    return DECISIONS
-
-
-@entry
-def step(address, until):
-    """Carry out the last pass of a hosted policy and advance to its next one: -1, or why not."""
-    S = open_state(address)
-    W = open_world(address)
-    if not end_pass(S, W):
-        return AUDIT_FAILED
-    stop = _to_next_instant(S, W, until)
-    if stop < 0:
-        W.clock[0].decisions += 1
-    return stop
+            C.decisions += 1
+            if decisions == 0:
+                return HOSTED
+            made += 1
+            decide(S)

@@ -1,0 +1,53 @@
+"""FIFO or SJF order without head blocking: whoever fits starts, the others wait."""
+
+import numpy as np
+
+from pointsman.engine.compile import core
+from pointsman.engine.ordered import before
+from pointsman.engine.placing import fits
+from pointsman.engine.queueing import block, blocked, close_queue, enqueue
+from pointsman.engine.records import ACTIVE
+from pointsman.engine.verbs import OK, PENDING, QUOTA, start
+
+BY_ESTIMATE = 0  # params
+
+
+@core
+def on_event(S, kind, j):
+    """A job that waits joins its class."""
+    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        enqueue(S, j, S.jobs[j].estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0, np.inf)
+
+
+@core
+def on_run(S, j):
+    """Nothing to know about running jobs."""
+
+
+@core
+def _first_that_fits(S):
+    """The first waiting job, in order, that can be placed; classes found not to fit are blocked."""
+    best = np.int64(-1)
+    for i in range(S.g[0].active):
+        c = S.lists[ACTIVE, i]
+        if not blocked(S, c):
+            if not fits(S, c):
+                block(S, c)
+            else:
+                j = S.buckets[c].first
+                if best < 0 or before(S, j, best):
+                    best = j
+    return best
+
+
+@core
+def decide(S):
+    """Start whoever fits, in order."""
+    if S.g[0].free == 0:
+        return
+    while True:
+        j = _first_that_fits(S)
+        if j < 0:
+            return
+        if start(S, j, OK) == QUOTA:
+            close_queue(S, j)

@@ -1,0 +1,64 @@
+"""Shortest remaining time first, preemptive.
+
+While a job runs at rate 1 its remaining time falls as the clock rises, so their sum is a key that stays put. The few jobs with another
+rate get their keys anew before running jobs are compared.
+"""
+
+import numpy as np
+
+from pointsman.engine.compile import core
+from pointsman.engine.eviction import end_holds, start_or_evict
+from pointsman.engine.ordered import insert, remove
+from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
+from pointsman.engine.records import ODD, VICTIMS
+from pointsman.engine.verbs import OK, PENDING, QUOTA, running_index
+
+MARGIN_MS = 0  # params
+
+
+@core
+def on_event(S, kind, j):
+    """A job that waits joins its class by its remaining time."""
+    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        enqueue(S, j, S.jobs[j].estimate - S.jobs[j].done, np.inf)
+
+
+@core
+def _place_running(S, j):
+    """Put running job `j` where its remaining time belongs now."""
+    J = S.jobs[j]
+    if J.bucket >= 0:
+        remove(S, j)
+    J.key = (J.estimate - (J.done + J.rate * (S.g[0].now - J.settled))) + S.g[0].now
+    J.aux = np.inf
+    insert(S, running_index(S), j)
+
+
+@core
+def on_run(S, j):
+    """A running job got a rate."""
+    _place_running(S, j)
+
+
+@core
+def decide(S):
+    """Start waiting jobs in order of remaining time, evicting running jobs with strictly more."""
+    g = S.g[0]
+    if g.pending == 0:
+        return
+    for i in range(g.odd):
+        _place_running(S, S.lists[ODD, i])
+    while True:
+        j = first_waiting(S)
+        if j < 0:
+            break
+        reason = start_or_evict(S, j, S.jobs[j].key + g.now + S.params[MARGIN_MS], running_index(S))
+        if reason == QUOTA:
+            close_queue(S, j)
+        elif reason != OK:
+            block(S, S.jobs[j].cls)
+        for i in range(g.victims):
+            v = S.lists[VICTIMS, i]
+            if v >= 0 and S.jobs[v].state == PENDING:
+                enqueue(S, v, S.jobs[v].estimate - S.jobs[v].done, np.inf)
+    end_holds(S)

@@ -1,0 +1,107 @@
+"""Discretised two-dimensional least attained service (Tiresias, Gu et al., NSDI 2019, §3.2)."""
+
+import numpy as np
+
+from pointsman.engine.compile import core
+from pointsman.engine.eviction import end_holds, start_or_evict
+from pointsman.engine.ordered import insert, remove
+from pointsman.engine.queueing import block, close_queue, dequeue, enqueue, first_waiting
+from pointsman.engine.records import VICTIMS
+from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
+from pointsman.types import Event
+
+LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
+PROMOTE_KNOB, LEVELS, THRESHOLDS = 0, 1, 2  # params; thresholds in GPU-ms
+
+
+@core
+def _attained(S, j):
+    """GPU-ms of service that count for the level of job `j`: all of it, or what came since its promotion."""
+    return S.jobs[j].attained - np.int64(S.jobs[j].s0)
+
+
+@core
+def _sink(S, j):
+    """Let job `j` down to the level of its attained service."""
+    J = S.jobs[j]
+    while J.level < S.params[LEVELS] and _attained(S, j) >= np.int64(S.params[THRESHOLDS + J.level]):
+        J.level += 1
+
+
+@core
+def _wait(S, j):
+    """Job `j` waits at its level; if promotion is on, it will not wait for ever."""
+    J = S.jobs[j]
+    _sink(S, j)
+    enqueue(S, j, np.float64(J.level), np.inf)
+    executed = J.executed - np.int64(J.s1)
+    if S.params[PROMOTE_KNOB] > 0.0 and J.level > 0 and executed > 0:
+        set_alarm(S, j, J.pend_since + np.int64(np.ceil(S.params[PROMOTE_KNOB] * executed)))
+
+
+@core
+def _place_running(S, j):
+    """Put running job `j` into its level and have it called at the next threshold."""
+    J = S.jobs[j]
+    if J.bucket >= 0:
+        remove(S, j)
+    J.key = np.float64(J.level)
+    J.aux = np.inf
+    insert(S, running_index(S), j)
+    if J.level < S.params[LEVELS]:
+        left = np.int64(S.params[THRESHOLDS + J.level]) - _attained(S, j)
+        set_alarm(S, j, S.g[0].now + (left + J.gpus - 1) // J.gpus)
+
+
+@core
+def on_run(S, j):
+    """A running job got a rate: it is called when it reaches the next threshold."""
+    _place_running(S, j)
+
+
+@core
+def _promote(S, j):
+    """Job `j` has waited for its share of its run time: it is at the first level again."""
+    J = S.jobs[j]
+    J.s0 = np.float64(J.attained)
+    J.s1 = np.float64(J.executed)
+    J.level = 0
+    dequeue(S, j)
+    _wait(S, j)
+
+
+@core
+def on_event(S, kind, j):
+    """Jobs that wait join their level, running jobs sink at thresholds, waiting jobs are promoted by a timer."""
+    if j < 0:
+        return
+    J = S.jobs[j]
+    if kind == LEVEL and J.state == RUNNING:
+        _sink(S, j)
+        _place_running(S, j)
+    elif kind == TIMER and J.state == PENDING:
+        _promote(S, j)
+    elif J.state == PENDING and J.bucket < 0:
+        _wait(S, j)
+
+
+@core
+def decide(S):
+    """Start waiting jobs level by level, evicting running jobs of strictly lower levels."""
+    g = S.g[0]
+    if g.pending == 0:
+        return
+    while True:
+        j = first_waiting(S)
+        if j < 0:
+            break
+        reason = start_or_evict(S, j, S.jobs[j].key, running_index(S))
+        if reason == QUOTA:
+            close_queue(S, j)
+        elif reason != OK:
+            block(S, S.jobs[j].cls)
+        for i in range(g.victims):
+            v = S.lists[VICTIMS, i]
+            if v >= 0 and S.jobs[v].state == PENDING:
+                _wait(S, v)
+    end_holds(S)
