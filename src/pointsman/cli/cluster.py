@@ -125,7 +125,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
         table.add_column(key.upper(), justify="right" if key in ("nodes", "gpus") else "left", no_wrap=key == "name")
     for row in rows:
         table.add_row(*(f"{value:,}" if isinstance(value, int) else value for value in row.values()))
-    Console(file=sys.stdout).print(table)
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def _write(text: str, output: Path, force: bool) -> None:

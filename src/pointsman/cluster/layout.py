@@ -131,8 +131,10 @@ def _interconnect_bandwidth(node: NodeType) -> float:
 
 
 def _latencies(spec: ClusterSpec, node: NodeType) -> list[float]:
+    """By locality; what the file does not say is the default, but never less than the level inside."""
     row = [0.0] * LOCALITIES
     row[Locality.NODE] = latency_s(node.interconnect.latency if node.interconnect else DEFAULT_LATENCY[Locality.NODE])
     for locality, level in _levels(spec).items():
-        row[locality] = latency_s(level.latency or DEFAULT_LATENCY[locality])
+        farther = max(latency_s(DEFAULT_LATENCY[locality]), row[locality - 1])
+        row[locality] = farther if level.latency is None else latency_s(level.latency)
     return row

@@ -140,7 +140,7 @@ class Level(Part):
     bandwidth: Bandwidth | None = None
     """Bandwidth of one GPU at this level, instead of what oversubscription gives (an NVLink domain wide as a rack)."""
     latency: Latency | None = None
-    """Time of one hop at this level; default 5 us within a rack, 10 us above."""
+    """Time of one hop at this level; default 5 us within a rack, 10 us above, or the level inside it if more."""
 
     @model_validator(mode="after")
     def _one_rule(self) -> "Level":

@@ -9,7 +9,7 @@ _BANDWIDTH: Final = re.compile(_NUMBER + r"\s*([kKMGT]?)(i?)(B|b|bit)(?:/s|ps)")
 _MEMORY: Final = re.compile(_NUMBER + r"\s*([kKMGT]?)(i?)(B?)")
 _LATENCY: Final = re.compile(_NUMBER + r"\s*(ns|us|µs|μs|ms|s)")
 _POWER: Final = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
-_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}
+_PER_SECOND: Final = {"ns": 1e9, "us": 1e6, "µs": 1e6, "μs": 1e6, "ms": 1e3, "s": 1.0}
 
 BANDWIDTH_PATTERN: Final = rf"^\s*{_BANDWIDTH.pattern}\s*$"
 MEMORY_PATTERN: Final = rf"^\s*{_MEMORY.pattern}\s*$"
@@ -45,7 +45,7 @@ def latency_s(text: str) -> float:
         ValueError: no number with such a unit, or not finite.
     """
     number, unit = _parts(_LATENCY, text, "a latency", "'5 us'")
-    seconds = float(number) * _SECONDS[unit]
+    seconds = float(number) / _PER_SECOND[unit]
     if not isfinite(seconds):
         raise ValueError(f"{text!r} is not a finite latency")
     return seconds
