@@ -11,6 +11,9 @@ from typing import Any, Final, Generic, TypeVar, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
+from yaml.events import AliasEvent
 
 from pointsman.cluster.suggestion import did_you_mean
 from pointsman.errors import UsageError
@@ -108,9 +111,9 @@ def _places(data: Any, at: Place) -> Iterator[Place]:
 
 class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.events.AliasEvent):  # a few of them can stand for gigabytes
+        if self.check_event(AliasEvent):  # a few of them can stand for gigabytes
             mark = self.peek_event().start_mark
-            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed; write the value out", mark)
+            raise ComposerError(None, None, "aliases (*name) are not allowed; write the value out", mark)
         return super().compose_node(parent, index)
 
 
@@ -153,10 +156,10 @@ class _Tree:
         seen = set()
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be a word", key_node.start_mark)
+                raise ConstructorError(None, None, "a key must be a word", key_node.start_mark)
             key = key_node.value  # as written: a key `on` or `1` is a word too
             if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is given twice", key_node.start_mark)
+                raise ConstructorError(None, None, f"{key!r} is given twice", key_node.start_mark)
             seen.add(key)
             self._lines[*at, key] = key_node.start_mark.line + 1
             yield key, self.convert(value_node, (*at, key))

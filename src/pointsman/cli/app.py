@@ -1,0 +1,52 @@
+"""All commands under one roof. Commands import what they need when they run: ``--help`` must be quick."""
+
+import os
+from typing import Annotated, Final
+
+import typer
+
+from pointsman.cli import cluster, doctor, policy, screen, version, warmup
+
+GLOBAL_FLAGS: Final = frozenset({"--debug", "-q", "--quiet", "-v", "--verbose", "--no-color"})
+"""Flags that may stand anywhere on the line."""
+
+app = typer.Typer(
+    name="pointsman",
+    help="Replay GPU-cluster job logs under any scheduling policy, exactly and at compiled speed.",
+    epilog="Results go to stdout, progress and notices to stderr. Guide: docs/guides/command-line.md",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        version.version()
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing on stderr but errors.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say more on stderr.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours, as with NO_COLOR.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Apply the flags that every command knows."""
+    screen.set_loudness(quiet=quiet, verbose=verbose)
+    if no_color:
+        os.environ["NO_COLOR"] = "1"  # rich and child processes obey it
+    elif os.environ.get("CLICOLOR_FORCE", "0") != "0" and "NO_COLOR" not in os.environ:
+        os.environ["FORCE_COLOR"] = "1"
+
+
+app.command()(version.version)
+app.command()(doctor.doctor)
+app.command()(warmup.warmup)
+for group, names in ((cluster.app, ("cluster", "clusters")), (policy.app, ("policy", "policies"))):
+    for name in names:
+        app.add_typer(group, name=name, hidden=name != names[0])

@@ -1,0 +1,147 @@
+"""What people see: data on stdout; notices and progress on stderr, a bar on a terminal, else a line per tenth."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any
+
+import typer
+
+_loudness = 0
+
+
+class Format(StrEnum):
+    """How rows are printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+def set_loudness(*, quiet: bool, verbose: bool) -> None:
+    """Say nothing but errors, or say more."""
+    global _loudness
+    _loudness = verbose - quiet
+
+
+def is_verbose() -> bool:
+    """Whether ``-v`` was given."""
+    return _loudness > 0
+
+
+def note(sentence: str) -> None:
+    """Tell the person something on stderr, unless they want quiet."""
+    if _loudness >= 0:
+        typer.echo(sentence, err=True)
+
+
+def detail(sentence: str) -> None:
+    """The same, only with ``-v``."""
+    if is_verbose():
+        typer.echo(sentence, err=True)
+
+
+class Progress:
+    """How far a command is, from 0 to 1."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._tenths, self._started_s = name, 0, time.monotonic()
+
+    def update(self, fraction: float, label: str = "") -> None:
+        """Be at `fraction`; `label` says what is going on."""
+        tenths = int(fraction * 10 + 1e-9)
+        if tenths > self._tenths:
+            self._tenths = tenths
+            note(f"{self._name}: {tenths * 10} % after {time.monotonic() - self._started_s:.0f} s {label}".rstrip())
+
+
+class _Bar(Progress):
+    def __init__(self, name: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+        console = Console(stderr=True)
+        self._bars = Bars(*columns, TextColumn("left"), TimeRemainingColumn(), console=console, transient=True)
+        self._name, self._task = name, self._bars.add_task(name, total=1.0)
+        self._bars.start()
+
+    def update(self, fraction: float, label: str = "") -> None:
+        self._bars.update(self._task, completed=fraction, description=f"{self._name} {label}".rstrip())
+
+    def close(self) -> None:
+        self._bars.stop()
+
+
+class _Silence(Progress):
+    def update(self, fraction: float, label: str = "") -> None:
+        pass
+
+
+@contextmanager
+def progress(name: str) -> Iterator[Progress]:
+    """A progress of the kind that fits who is looking."""
+    if _loudness < 0:
+        yield _Silence(name)
+    elif sys.stderr.isatty():
+        bar = _Bar(name)
+        try:
+            yield bar
+        finally:
+            bar.close()
+    else:
+        yield Progress(name)
+
+
+def show(rows: Sequence[dict[str, Any]], format: Format, *, left: Sequence[str] = ()) -> None:
+    """Print rows with equal keys on stdout; columns in `left` are text, and adjusted so in a table."""
+    if format is Format.json:
+        show_json(rows)
+    elif format is Format.csv:
+        _show_csv(rows)
+    else:
+        _show_table(rows, left)
+
+
+def show_json(data: Any) -> None:
+    """Print plain data as JSON on stdout."""
+    import json
+
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+
+
+def _show_csv(rows: Sequence[dict[str, Any]]) -> None:
+    import csv
+
+    if rows:
+        writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _show_table(rows: Sequence[dict[str, Any]], left: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for key in rows[0] if rows else ():
+        table.add_column(key, justify="left" if key in left else "right", no_wrap=key not in left)
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row.values()))
+    console = Console(markup=False, highlight=False)
+    if not console.is_terminal:  # a file has no edge
+        console.width = 400
+    with console.capture() as capture:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
