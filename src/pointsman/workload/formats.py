@@ -17,7 +17,8 @@ from pointsman.workload.source import Source
 from pointsman.workload.table import Quality
 
 READERS: Final = (
-    "parquet", "native_csv",
+    "parquet", "gathered", "philly_json", "philly_csv", "itp", "helios", "acme", "openb", "spot", "pai",
+    "pollux", "tiresias", "sacct", "swf", "gavel", "native_csv",
 )  # fmt: skip
 """Modules of `pointsman.workload.readers`, each with a `FORMAT`; detection asks them in this order."""
 
@@ -73,9 +74,5 @@ def detected(source: Source) -> TraceFormat:
     for form in formats().values():
         if form.matches(source):
             return form
-    raise refusal(source) or InputError(
-        "not a job log of a known format",
-        path=source.path,
-        line=1,
-        fix="a native file has a header with submit_s,gpus,duration_s; `pointsman trace formats` lists the others",
-    )
+    fix = "a native file has a header with submit_s,gpus,duration_s; `pointsman trace formats` lists the others"
+    raise refusal(source) or InputError("not a job log of a known format", path=source.path, line=1, fix=fix)

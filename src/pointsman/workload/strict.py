@@ -8,7 +8,16 @@ from typing import Final
 import polars as pl
 
 from pointsman.errors import InputError
-from pointsman.workload.table import ALIASES, MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, REQUIRED, SCHEMA, Quality, complete
+from pointsman.workload.table import (
+    ALIASES,
+    MAX_DURATION_S,
+    MAX_GPUS,
+    MAX_SUBMIT_S,
+    REQUIRED,
+    SCHEMA,
+    Quality,
+    complete,
+)
 
 NUMBERS: Final = tuple(name for name, dtype in SCHEMA.items() if dtype.is_numeric())
 _MAX_EXACT: Final = float(1 << 53)
@@ -128,9 +137,7 @@ def _texts(frame: pl.DataFrame, path: str) -> pl.DataFrame:
     return frame
 
 
-def _numbers(
-    frame: pl.DataFrame, path: str, line: Callable[[int], int] | None, text_numbers: bool
-) -> pl.DataFrame:
+def _numbers(frame: pl.DataFrame, path: str, line: Callable[[int], int] | None, text_numbers: bool) -> pl.DataFrame:
     names = [name for name in NUMBERS if name in frame.columns]
     for name in names:
         dtype = frame.schema[name]

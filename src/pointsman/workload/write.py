@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-
 from pointsman.errors import RunError, UsageError
 from pointsman.workload.table import REQUIRED, Workload
 

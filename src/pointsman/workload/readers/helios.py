@@ -1,0 +1,31 @@
+"""SenseTime Helios (`docs/formats/helios.md`)."""
+
+import polars as pl
+
+from pointsman.workload.draft import clock_s, has_columns, number, settle, status, text
+from pointsman.workload.formats import TraceFormat
+from pointsman.workload.rows import read_rows
+from pointsman.workload.source import Source
+from pointsman.workload.table import Quality
+
+_COLUMNS = ("job_id", "user", "vc", "gpu_num", "state", "submit_time", "start_time", "duration")
+
+
+def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
+    rows = read_rows(source)
+    never = pl.when(clock_s("start_time").is_null() & (number("gpu_num") > 0)).then(pl.lit("never started"))
+    jobs = rows.frame.select(
+        job_id=text("job_id"),
+        user=text("user"),
+        queue=text("vc"),
+        status=status("state"),
+        submit_s=clock_s("submit_time"),
+        gpus=number("gpu_num"),
+        duration_s=number("duration"),
+        dropped=never,
+    )
+    zone = "the log names none; assumed Asia/Shanghai (UTC+08:00, no daylight saving)"
+    return settle(source, jobs, ragged=rows.ragged, zone=zone)
+
+
+FORMAT = TraceFormat("helios", "SenseTime Helios 2020", lambda source: has_columns(source, *_COLUMNS), _read)

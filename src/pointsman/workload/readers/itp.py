@@ -1,0 +1,26 @@
+"""Microsoft ITP, one file a cluster, of the ElasticFlow traces (`docs/formats/itp.md`)."""
+
+import polars as pl
+
+from pointsman.workload.draft import has_columns, number, settle, text
+from pointsman.workload.formats import TraceFormat
+from pointsman.workload.rows import read_rows
+from pointsman.workload.source import Source
+from pointsman.workload.table import Quality
+
+_COLUMNS = ("job_id", "submission_time", "duration", "num_gpu")
+
+
+def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
+    rows = read_rows(source)
+    jobs = rows.frame.select(
+        job_id=text("job_id"),
+        submit_s=number("submission_time"),
+        gpus=number("num_gpu"),
+        duration_s=number("duration"),
+    )
+    notes = ["times are seconds from the trace's start; the publisher kept no job under 600 s"]
+    return settle(source, jobs, ragged=rows.ragged, notes=notes)
+
+
+FORMAT = TraceFormat("itp", "Microsoft ITP 2021", lambda source: has_columns(source, *_COLUMNS), _read)

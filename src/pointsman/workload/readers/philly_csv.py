@@ -1,0 +1,30 @@
+"""Microsoft Philly as in the Pollux artifact (`docs/formats/philly-csv.md`)."""
+
+import polars as pl
+
+from pointsman.workload.draft import clock_s, has_columns, number, settle, text
+from pointsman.workload.formats import TraceFormat
+from pointsman.workload.rows import read_rows
+from pointsman.workload.source import Source
+from pointsman.workload.table import Quality
+
+_COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
+
+
+def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
+    rows = read_rows(source)
+    jobs = rows.frame.select(
+        queue=text("cluster"),
+        submit_s=clock_s("timestamp"),
+        gpus=number("num_gpus"),
+        duration_s=number("duration"),
+    )
+    numbered = jobs.with_columns(job_id=pl.int_range(pl.len()).cast(pl.String))
+    notes = ["the log has no job ids: rows are numbered from 0 in file order"]
+    zone = "the log names none; read as one clock without daylight saving (UTC)"
+    return settle(source, numbered, ragged=rows.ragged, notes=notes, zone=zone)
+
+
+FORMAT = TraceFormat(
+    "philly-csv", "Microsoft Philly, CSV of the Pollux artifact", lambda source: has_columns(source, *_COLUMNS), _read
+)

@@ -1,0 +1,92 @@
+"""Microsoft Philly's `cluster_job_log` in JSON (`docs/formats/philly-json.md`)."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from pointsman.errors import InputError
+from pointsman.workload.draft import settle, status, text
+from pointsman.workload.formats import TraceFormat
+from pointsman.workload.source import Source
+from pointsman.workload.table import Quality
+
+_SCHEMA = {
+    "job_id": pl.String(),
+    "user": pl.String(),
+    "queue": pl.String(),
+    "status": pl.String(),
+    "submit_s": pl.Float64(),
+    "gpus": pl.Float64(),
+    "duration_s": pl.Float64(),
+    "dropped": pl.String(),
+    "cut": pl.Boolean(),
+}
+
+
+def _matches(source: Source) -> bool:
+    head = source.data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return head.startswith(b"[") and b'"attempts"' in source.data[:1_000_000] and b'"jobid"' in source.data[:1_000_000]
+
+
+def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
+    frame = pl.DataFrame([_row(job) for job in _jobs(source)], schema=_SCHEMA, orient="row")
+    cut = int(frame.select((pl.col("cut") & pl.col("dropped").is_null()).sum()).item())
+    jobs = frame.drop("cut").with_columns(
+        status=status("status"), job_id=text("job_id"), user=text("user"), queue=text("queue")
+    )
+    notes = ["GPUs are those of the first attempt; the run time is the sum of all attempts"]
+    changed = {"attempts without start or end left out of the run time": cut}
+    zone = "the log names none; read as one clock without daylight saving (UTC)"
+    return settle(source, jobs, notes=notes, clamped=changed, zone=zone)
+
+
+def _jobs(source: Source) -> list[Any]:
+    try:
+        jobs = json.loads(source.text)
+    except json.JSONDecodeError as error:
+        fix = "the file may be truncated: fetch it again"
+        raise InputError(f"broken JSON: {error.msg}", path=source.path, line=error.lineno, fix=fix) from None
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"JSON that cannot be read: {error}", path=source.path) from None
+    if not isinstance(jobs, list):
+        raise InputError("the JSON holds no list of jobs", path=source.path, line=1)
+    return jobs
+
+
+def _row(job: Any) -> tuple[Any, ...]:
+    if not isinstance(job, dict):
+        return (None,) * 7 + ("not a JSON object", False)
+    listed = job.get("attempts")
+    attempts = [a for a in listed if isinstance(a, dict)] if isinstance(listed, list) else []
+    runs = [end - start for start, end in map(_span, attempts) if start is not None and end is not None]
+    gpus = next((n for n in map(_gpus, attempts) if n), 0) if attempts else None
+    dropped = "never ran" if not runs else None
+    words = [value if isinstance(value := job.get(key), str) else None for key in ("jobid", "user", "vc", "status")]
+    cut = len(runs) < len(attempts)
+    return (*words, _seconds(job.get("submitted_time")), gpus, sum(runs) if runs else None, dropped, cut)
+
+
+def _span(attempt: dict[str, Any]) -> tuple[float | None, float | None]:
+    return _seconds(attempt.get("start_time")), _seconds(attempt.get("end_time"))
+
+
+def _gpus(attempt: dict[str, Any]) -> int:
+    detail = attempt.get("detail")
+    parts = [part.get("gpus") for part in detail if isinstance(part, dict)] if isinstance(detail, list) else []
+    return sum(len(part) for part in parts if isinstance(part, list))
+
+
+def _seconds(stamp: Any) -> float | None:
+    """Seconds since 1970, a time without a zone as UTC; None for null, "None" and whatever is no time."""
+    if not isinstance(stamp, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(stamp.strip())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+FORMAT = TraceFormat("philly-json", "Microsoft Philly, cluster_job_log JSON", _matches, _read)

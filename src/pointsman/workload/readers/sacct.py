@@ -1,0 +1,126 @@
+"""Slurm accounting: `sacct --parsable2` (`docs/formats/sacct.md`)."""
+
+import polars as pl
+
+from pointsman.errors import InputError
+from pointsman.workload.draft import clock_s, number, settle, status, text
+from pointsman.workload.formats import TraceFormat
+from pointsman.workload.rows import Rows, read_rows, split_header
+from pointsman.workload.source import Source
+from pointsman.workload.table import Quality
+
+_COMMAND = (
+    "sacct -aXP -S START --format=JobIDRaw,User,Account,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,"
+    "TimelimitRaw,AllocTRES,ReqTRES"
+)
+_UNENDED = ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED")
+_UNSTARTED = ("PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+
+
+def _matches(source: Source) -> bool:
+    names = set(split_header(source, "|"))
+    return bool(names & {"JobIDRaw", "JobID"}) and len(names & {"State", "Submit", "Start", "ElapsedRaw", "User"}) >= 2
+
+
+def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
+    rows = read_rows(source, delimiter="|")
+    _check(source, rows)
+    log = _present(rows.frame)
+    late = pl.col("eligible") > pl.col("submit")
+    clocks = log.select(submit=clock_s("Submit"), eligible=clock_s("Eligible"), start=clock_s("Start"))
+    held = clocks.select((late & pl.col("start").is_not_null()).fill_null(False)).to_series()
+    running = log.select(status("State").is_in(_UNENDED)).to_series()
+    jobs = log.with_columns(clocks.select(submit_s=_arrival())).select(**_columns())
+    counted = jobs["dropped"].is_null() & (jobs["gpus"] > 0).fill_null(False)
+    changed = {
+        "submitted when eligible (held by a dependency or --begin before)": int((held & counted).sum()),
+        "still running: ran at least its elapsed time": int((running & counted).sum()),
+    }
+    notes = [
+        "the account is the queue; Slurm's priorities change with time and are not replayed",
+        "demands are AllocTRES, or ReqTRES where nothing was allocated",
+    ]
+    zone = "the site's local time, which sacct does not name; read as one clock (UTC)"
+    return settle(source, jobs, ragged=rows.ragged, notes=notes, clamped=changed, zone=zone)
+
+
+def _check(source: Source, rows: Rows) -> None:
+    names = rows.frame.columns
+    wanted = {"a time in Submit": ("Submit",), "GPUs in AllocTRES or ReqTRES": ("AllocTRES", "ReqTRES")}
+    wanted["a run time in ElapsedRaw, Elapsed, or Start and End"] = ("ElapsedRaw", "Elapsed", "End")
+    for what, columns in wanted.items():
+        if not set(columns) & set(names):
+            raise InputError(f"the sacct log lacks {what}", path=source.path, line=1, fix=f"export with `{_COMMAND}`")
+
+
+def _present(frame: pl.DataFrame) -> pl.DataFrame:
+    """Every column that the reader may ask for, null where the export left it out."""
+    asked = ("JobIDRaw", "JobID", "User", "Account", "Partition", "State", "Submit", "Eligible", "Start", "End")
+    asked += ("ElapsedRaw", "Elapsed", "TimelimitRaw", "Timelimit", "AllocTRES", "ReqTRES")
+    absent = [pl.lit(None, pl.String).alias(name) for name in asked if name not in frame.columns]
+    return frame.with_columns(absent)
+
+
+def _arrival() -> pl.Expr:
+    """When a job could first have been started: submitted and eligible, but not after it did start."""
+    eligible = pl.min_horizontal("eligible", "start")
+    return pl.when(pl.col("submit").is_not_null()).then(pl.max_horizontal("submit", eligible))
+
+
+def _columns() -> dict[str, pl.Expr]:
+    tres = pl.when(_gpus("AllocTRES") > 0).then(pl.col("AllocTRES")).otherwise(pl.col("ReqTRES"))
+    elapsed = pl.coalesce(number("ElapsedRaw"), _span_s("Elapsed"), clock_s("End") - clock_s("Start"))
+    limit = pl.coalesce(number("TimelimitRaw") * 60, _span_s("Timelimit"))
+    return {
+        "job_id": pl.coalesce(text("JobIDRaw"), text("JobID")),
+        "user": text("User"),
+        "queue": text("Account"),
+        "partition": text("Partition"),
+        "gpu_type": _gpu_type(tres),
+        "time_limit_s": pl.when(limit > 0).then(limit),
+        "status": status("State"),
+        "submit_s": pl.col("submit_s"),
+        "gpus": pl.max_horizontal(_gpus("AllocTRES"), pl.when(_gpus("AllocTRES") == 0).then(_gpus("ReqTRES"))),
+        "duration_s": elapsed,
+        "dropped": _dropped(),
+    }
+
+
+def _dropped() -> pl.Expr:
+    step = pl.coalesce(text("JobIDRaw"), text("JobID")).str.contains(".", literal=True)
+    unstarted = status("State").is_in(_UNSTARTED) | clock_s("Start").is_null()
+    asks = pl.max_horizontal(_gpus("AllocTRES"), _gpus("ReqTRES")) > 0
+    return (
+        pl.when(step)
+        .then(pl.lit("a job step, not a job"))
+        .when(unstarted & asks)
+        .then(pl.lit("never started (a pending job array is one row)"))
+    )
+
+
+def _gpus(column: str) -> pl.Expr:
+    """GPUs of a TRES list: `gres/gpu=8`, or the sum of its typed entries `gres/gpu:a100=8`."""
+    whole = pl.col(column).str.extract(r"(?:^|,)gres/gpu=(\d+)").cast(pl.Float64, strict=False)
+    typed = (
+        pl.col(column)
+        .str.extract_all(r"gres/gpu:[^=,]+=\d+")
+        .list.eval(pl.element().str.extract(r"=(\d+)$").cast(pl.Float64, strict=False))
+    )
+    return pl.coalesce(whole, typed.list.sum(), 0.0)
+
+
+def _gpu_type(tres: pl.Expr) -> pl.Expr:
+    """`a100` for one type; types of one job are joined by `+`, for the gang mixes them."""
+    names = tres.str.extract_all(r"gres/gpu:[^=,]+=").list.eval(pl.element().str.slice(9).str.strip_chars_end("="))
+    joined = names.list.unique(maintain_order=True).list.join("+")
+    return pl.when(joined != "").then(joined)
+
+
+def _span_s(column: str) -> pl.Expr:
+    """Slurm's `[D-]HH:MM:SS`, `MM:SS` or `MM` in seconds; null for UNLIMITED and the like."""
+    parts = text(column).str.extract_groups(r"^(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?$")
+    days, hours, minutes, seconds = (parts.struct.field(str(i)).cast(pl.Float64, strict=False) for i in range(1, 5))
+    return days.fill_null(0) * 86400 + hours.fill_null(0) * 3600 + minutes * 60 + seconds
+
+
+FORMAT = TraceFormat("sacct", "Slurm accounting, sacct --parsable2", _matches, _read)

@@ -1,0 +1,27 @@
+"""Job lists of the Tiresias simulator (`docs/formats/tiresias.md`)."""
+
+import polars as pl
+
+from pointsman.workload.draft import has_columns, number, settle, text
+from pointsman.workload.formats import TraceFormat
+from pointsman.workload.rows import read_rows
+from pointsman.workload.source import Source
+from pointsman.workload.table import Quality
+
+_COLUMNS = ("job_id", "num_gpu", "submit_time", "duration")
+
+
+def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
+    rows = read_rows(source)
+    model = text("model_name") if "model_name" in rows.frame.columns else pl.lit(None, pl.String)
+    jobs = rows.frame.select(
+        job_id=text("job_id"),
+        model=model,
+        submit_s=number("submit_time"),
+        gpus=number("num_gpu"),
+        duration_s=number("duration"),
+    )
+    return settle(source, jobs, ragged=rows.ragged)
+
+
+FORMAT = TraceFormat("tiresias", "Tiresias simulator CSV", lambda source: has_columns(source, *_COLUMNS), _read)
