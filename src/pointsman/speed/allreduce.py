@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.types import LOCALITIES, Locality
+from pointsman.types import Locality
 
 LEVELS = (Locality.NODE, Locality.RACK, Locality.POD, Locality.CLUSTER)
 """Levels with a ring: GPUs of a node, nodes of a rack, racks of a pod, pods of the cluster."""
@@ -71,6 +71,3 @@ def _counts(group: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
     """Members of each group, and the index of its first member."""
     _, first, counts = np.unique(group, return_index=True, return_counts=True)
     return counts, first
-
-
-assert len(LEVELS) == LOCALITIES - 1

@@ -1,6 +1,6 @@
 """The catalogue of model profiles: those shipped in ``models/`` and those a user adds."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -63,12 +63,12 @@ def load_catalogue(*files: str | Path) -> Catalogue:
     Raises:
         UsageError: a file is unreadable or wrong; the message has file, line, cause and fix.
     """
-    return _shipped() if not files else _join([*sorted(SHIPPED.glob("*.yaml")), *map(Path, files)])
+    return _join([*_shipped(), *(read_yaml(Path(file), CatalogueFile) for file in files)])
 
 
 @cache
-def _shipped() -> Catalogue:
-    return _join(sorted(SHIPPED.glob("*.yaml")))
+def _shipped() -> tuple[Document[CatalogueFile], ...]:
+    return tuple(read_yaml(path, CatalogueFile) for path in sorted(SHIPPED.glob("*.yaml")))
 
 
 def normal(name: str) -> str:
@@ -76,11 +76,10 @@ def normal(name: str) -> str:
     return "".join(c for c in name.lower() if c.isalnum())
 
 
-def _join(paths: Iterable[Path]) -> Catalogue:
+def _join(documents: Sequence[Document[CatalogueFile]]) -> Catalogue:
     models: dict[str, ModelProfile] = {}
     gpu_types: dict[str, GpuType] = {}
     sources: dict[str, str] = {}
-    documents = [read_yaml(path, CatalogueFile) for path in paths]
     for document in documents:
         spec = document.content.spec
         models |= spec.models

@@ -49,7 +49,9 @@ def read_yaml(path: Path, model: type[Model]) -> Document[Model]:
     try:
         return Document(path, model.model_validate(data), lines)
     except ValidationError as error:
-        raise UsageError(_sentence(error.errors()[0], lines, path, model)) from None
+        # an unknown key first: it may be what is missing under another name
+        fault = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+        raise UsageError(_sentence(fault, lines, path, model)) from None
 
 
 def _compose(path: Path) -> yaml.Node:
