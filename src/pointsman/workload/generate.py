@@ -1,0 +1,142 @@
+"""Workloads like a real log's, of any length, load and seed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from pointsman.errors import UsageError
+from pointsman.workload.generator.cascade import scatter
+from pointsman.workload.generator.clock import Clock
+from pointsman.workload.generator.gaps import with_gaps
+from pointsman.workload.generator.marks import Marks, draw_marks, draw_status, draw_users
+from pointsman.workload.generator.profile import DAY_S, Floats, Ints, Profile, Stream, load_profile
+from pointsman.workload.table import Provenance, Quality, Workload, complete
+
+
+def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = None, seed: int = 0) -> Workload:
+    """A workload of `jobs` jobs like a real log's, for a cluster of `cluster_gpus` GPUs.
+
+    Args:
+        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file.
+        jobs: how many jobs, at least 2. As many as the log has span its whole season of busy and quiet days; fewer
+            are a piece of it, at a place chosen by the seed; more repeat it.
+        cluster_gpus: GPUs of the cluster. Wider gangs are narrowed to it and counted in the quality report.
+        load: Σ gpus · duration / (cluster_gpus · submit span), realised exactly by rescaling the gaps while the
+            rhythm of day and week stays with the clock. None: the log's own pace, in whole seconds.
+        seed: everything random follows from it, the same on every machine and in every process.
+
+    Returns:
+        A workload with `job_id, user, queue, status, submit_s, gpus, duration_s`; submit times begin at 0, the hour
+        of the week at which the log begins.
+
+    Raises:
+        UsageError: an unknown profile, fewer than 2 jobs or 1 GPU, a load that is not a positive number.
+    """
+    _check(jobs, cluster_gpus, load, seed)
+    return generate_from(load_profile(like), jobs=jobs, cluster_gpus=cluster_gpus, load=load, seed=seed)
+
+
+def generate_from(
+    profile: Profile, *, jobs: int, cluster_gpus: int, load: float | None = None, seed: int = 0
+) -> Workload:
+    """As `generate`, from a profile in memory."""
+    _check(jobs, cluster_gpus, load, seed)
+    arrivals, bodies, endings = (np.random.default_rng((seed, k)) for k in range(3))
+    drawn = _draw(profile, jobs, arrivals, bodies)
+    wide = int((drawn.gpus > cluster_gpus).sum())
+    gpus = np.minimum(drawn.gpus, cluster_gpus)
+    submit_s = _paced(profile, drawn.submit_s, gpus * drawn.duration_s, cluster_gpus, load)
+    table = _table(profile, drawn, gpus, submit_s, endings)
+    quality = Quality(jobs, jobs, {}, {"narrowed to the GPUs of the cluster": wide} if wide else {}, _notes(profile))
+    command = f"generate(like={profile.name!r}, {jobs=}, {cluster_gpus=}, {load=}, {seed=})"
+    return Workload(table, quality, Provenance(f"generated like {profile.name}", "", "generated", command))
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    submit_s: Floats
+    gpus: Ints
+    duration_s: Floats
+    queue: Ints
+    campaign: Floats
+
+
+def _check(jobs: int, cluster_gpus: int, load: float | None, seed: int) -> None:
+    if jobs < 2:
+        raise UsageError(f"cannot generate {jobs} jobs: at least 2 make a workload")
+    if cluster_gpus < 1:
+        raise UsageError(f"a cluster of {cluster_gpus} GPUs runs nothing: give at least 1")
+    if load is not None and not 0 < load < float("inf"):
+        raise UsageError(f"load {load:g} is not a positive number: 0.85 means 85 % of the cluster's GPUs, on average")
+    if seed < 0:
+        raise UsageError(f"seed {seed} is negative: seeds are whole numbers from 0")
+
+
+def _draw(profile: Profile, jobs: int, arrivals: np.random.Generator, bodies: np.random.Generator) -> _Drawn:
+    """`jobs` jobs at the log's own pace: whole seasons are drawn, and a stretch of them is kept."""
+    seasons = 1 + max(0, -(-(jobs - profile.jobs) // _repeated(profile)))
+    queues = sorted(profile.users)
+    even_s, marks = [], []
+    for stream in profile.streams:
+        daily = _daily(stream, seasons, profile.lead_in_days)
+        even_s.append(scatter(daily, np.array(stream.clustering), arrivals))
+        marks.append(draw_marks(stream, queues, _shares(stream, int(daily.sum())), profile.shortest_s, bodies))
+    order = np.argsort(np.concatenate(even_s), kind="stable")
+    whole = np.concatenate(even_s)[order]
+    submit_s = _with_rhythm(profile, whole)
+    first = int(arrivals.integers(max(profile.jobs - jobs, 0) + 1))
+    kept = slice(first, first + jobs)
+    columns = (np.concatenate([getattr(m, name) for m in marks])[order][kept] for name in _FIELDS)
+    return _Drawn(submit_s[kept] - submit_s[first], *columns)
+
+
+_FIELDS = ("gpus", "duration_s", "queue", "campaign")
+
+
+def _with_rhythm(profile: Profile, even_s: Floats) -> Floats:
+    clock = Clock.of(profile.hourly, profile.weekdays, profile.start_hour_of_week)
+    return with_gaps(clock.clock(even_s - even_s[0]), np.array(profile.gaps_s), profile.mean_gap_s)
+
+
+def _repeated(profile: Profile) -> int:
+    return sum(sum(stream.daily[profile.lead_in_days :]) for stream in profile.streams)
+
+
+def _daily(stream: Stream, seasons: int, lead_in_days: int) -> Ints:
+    return np.array(stream.daily + stream.daily[lead_in_days:] * (seasons - 1), np.int64)
+
+
+def _shares(stream: Stream, jobs: int) -> Ints:
+    """`jobs` divided among the bands of `stream` as the log divides them, by rounding the running total."""
+    ends = np.cumsum([band.count for band in stream.bands])
+    return np.diff(np.rint(ends * (jobs / ends[-1])).astype(np.int64), prepend=0)
+
+
+def _paced(profile: Profile, natural_s: Floats, work: Floats, cluster_gpus: int, load: float | None) -> Floats:
+    """Submit times with the span that `load` asks for, the rhythm of the clock kept."""
+    if load is None:
+        return natural_s
+    span_s = work.sum() / (cluster_gpus * load)
+    clock = Clock.of(profile.hourly, profile.weekdays, profile.start_hour_of_week)
+    even_s = clock.even(natural_s)
+    paced = clock.clock(even_s * (clock.even(np.array(span_s)) / even_s[-1]))
+    return paced * (span_s / paced[-1])
+
+
+def _table(profile: Profile, drawn: _Drawn, gpus: Ints, submit_s: Floats, rng: np.random.Generator) -> pl.DataFrame:
+    queues = sorted(profile.users)
+    user = draw_users(profile, queues, drawn.queue, drawn.campaign)
+    frame = pl.DataFrame({"queue": pl.Series(queues).gather(drawn.queue), "user": user}).with_columns(
+        pl.format("{}-{}", "queue", pl.col("user") + 1).alias("user")
+    )
+    frame = frame.with_columns(submit_s=submit_s, gpus=gpus, duration_s=drawn.duration_s)
+    if profile.status is not None:
+        names = pl.Series(list(profile.status.jobs))
+        frame = frame.with_columns(names.gather(draw_status(profile.status, gpus * drawn.duration_s, rng)).alias("status"))
+    return complete(frame)
+
+
+def _notes(profile: Profile) -> tuple[str, ...]:
+    ours = "users are ours, not the log's: their number and their shares (Zipf) were not published"
+    return (f"generated from tables of {profile.source}", ours)

@@ -1,0 +1,97 @@
+"""What each job is: work, GPUs, duration, queue, user, status."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pointsman.workload.generator.profile import Band, Floats, Ints, Profile, Status, Stream
+
+_HEAVY = 0.9
+"""Share of the GPU time that the heavy jobs hold, whose statuses are drawn by their GPU time."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """One value a job, in order of arrival."""
+
+    gpus: Ints
+    duration_s: Floats
+    queue: Ints
+    """Index into the sorted names of the profile's queues."""
+    campaign: Floats
+    """Uniform in [0, 1), the same for jobs of one campaign: it picks their user."""
+
+
+def draw_marks(stream: Stream, queues: list[str], repeats: Ints, shortest_s: float, rng: np.random.Generator) -> Marks:
+    """Marks for `repeats[b]` jobs of each band of `stream`, in order of arrival, exact in their proportions.
+
+    Consecutive jobs are alike with the stream's probability: a campaign, in which somebody submits variants of one
+    job. The k-th smallest score gets the k-th smallest work, so the marginals hold whatever the campaigns are.
+    """
+    n = int(repeats.sum())
+    heads = _campaign_heads(n, stream.likeness, rng)
+    score, shape, campaign = (rng.random(n)[heads] for _ in range(3))
+    score = score + rng.normal(0, 0.02, n)
+    order = np.argsort(score, kind="stable")
+    ends = np.cumsum(repeats)
+    gpus, queue, duration_s = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    for band, end, count in zip(stream.bands, ends, repeats, strict=True):
+        rows = order[end - count : end]
+        work = _work(band, int(count))
+        by_shape = np.argsort(shape[rows], kind="stable")
+        queue[rows[by_shape]], gpus[rows[by_shape]] = _shapes(band, queues, int(count))
+        duration_s[rows] = np.maximum(shortest_s, np.rint(work / gpus[rows]))
+    return Marks(gpus, duration_s, queue, campaign)
+
+
+def _campaign_heads(n: int, likeness: float, rng: np.random.Generator) -> Ints:
+    """The row of the first job of each job's campaign."""
+    fresh = rng.random(n) >= likeness
+    fresh[:1] = True
+    return np.maximum.accumulate(np.where(fresh, np.arange(n), 0))
+
+
+def _work(band: Band, count: int) -> Floats:
+    """`count` values spread evenly over the band's distribution, ascending."""
+    at = (np.arange(count) + 0.5) / max(count, 1) * (len(band.work_gpu_s) - 1)
+    return np.exp(np.interp(at, np.arange(len(band.work_gpu_s)), np.log(band.work_gpu_s)))
+
+
+def _shapes(band: Band, queues: list[str], count: int) -> tuple[Ints, Ints]:
+    """Queue and GPUs of `count` jobs in the band's proportions, like ones together."""
+    cells = [(queues.index(q), g, jobs) for q, by_gpus in band.jobs.items() for g, jobs in by_gpus.items()]
+    cells.sort(key=lambda cell: (cell[1], cell[0]))
+    share = np.cumsum([jobs for _, _, jobs in cells]) / band.count
+    pick = np.searchsorted(share, (np.arange(count) + 0.5) / max(count, 1), side="right")
+    pick = np.minimum(pick, len(cells) - 1)
+    return np.array([q for q, _, _ in cells])[pick], np.array([g for _, g, _ in cells])[pick]
+
+
+def draw_users(profile: Profile, queues: list[str], queue: Ints, campaign: Floats) -> Ints:
+    """A user's number within the queue for each job, the k-th user submitting in proportion to 1/k (Zipf)."""
+    user = np.zeros(queue.size, np.int64)
+    for index, name in enumerate(queues):
+        share = np.cumsum(1 / np.arange(1, profile.users[name] + 1))
+        rows = queue == index
+        user[rows] = np.searchsorted(share / share[-1], campaign[rows], side="right")
+    return np.minimum(user, np.array([profile.users[name] for name in queues])[queue] - 1)
+
+
+def draw_status(status: Status, work: Floats, rng: np.random.Generator) -> Ints:
+    """An index into the names of `status` for each job, so that jobs and GPU time both have the published shares."""
+    order = np.argsort(work, kind="stable")
+    held = np.cumsum(work[order]) / max(work.sum(), 1e-300)
+    heavy = np.zeros(work.size, bool)
+    heavy[order] = held > 1 - _HEAVY
+    by_jobs, by_time = (np.array(list(d.values())) / sum(d.values()) for d in (status.jobs, status.gpu_time))
+    jobs, time = heavy.mean(), work[heavy].sum() / max(work.sum(), 1e-300)
+    det = jobs * (1 - time) - time * (1 - jobs)
+    if abs(det) < 1e-9:
+        light = strong = by_jobs
+    else:
+        strong = (by_jobs * (1 - time) - by_time * (1 - jobs)) / det
+        light = (jobs * by_time - time * by_jobs) / det
+    cut = [np.cumsum(np.clip(p, 0, None) / np.clip(p, 0, None).sum()) for p in (light, strong)]
+    coin = rng.random(work.size)
+    drawn = np.where(heavy, *(np.searchsorted(c, coin, side="right") for c in (cut[1], cut[0])))
+    return np.minimum(drawn, by_jobs.size - 1)

@@ -1,0 +1,130 @@
+"""A profile: the small tables that say what the jobs of a cluster are like, and when they come."""
+
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pointsman.errors import UsageError
+
+SHIPPED: Final = ("helios", "itp", "philly")
+"""Profiles that come with Pointsman."""
+
+DAY_S: Final = 86_400
+HOUR_S: Final = 3_600
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Band(_Model):
+    """Jobs whose work lies between two bounds."""
+
+    work_gpu_s: list[float] = Field(min_length=2)
+    """Quantiles of GPUs × duration at equally spaced probabilities, ascending, in GPU-seconds."""
+    jobs: dict[str, dict[int, int]]
+    """Jobs by queue and GPUs."""
+
+    @cached_property
+    def count(self) -> int:
+        return sum(sum(by_gpus.values()) for by_gpus in self.jobs.values())
+
+
+class Stream(_Model):
+    """Bands of jobs that arrive together; streams arrive independently but for the clock."""
+
+    daily: list[int]
+    """Jobs on each day of the log, its clock's rhythm taken out."""
+    clustering: list[float]
+    """For a day, its halves, quarters and so on: the correlation between two jobs of the piece in which half of it
+    they lie. 0: independent, as in a Poisson process; 1: always the same half."""
+    likeness: float = Field(ge=0, lt=1)
+    """Probability that a job is like the one before it in its stream."""
+    bands: list[Band] = Field(min_length=1)
+    """In order of work."""
+
+    @model_validator(mode="after")
+    def _counts_agree(self) -> Self:
+        if sum(self.daily) != sum(band.count for band in self.bands):
+            raise ValueError("`daily` and the bands do not add up to the same number of jobs")
+        return self
+
+
+class Status(_Model):
+    """How jobs end, as shares of jobs and of GPU time (none: the log does not say)."""
+
+    jobs: dict[str, float]
+    gpu_time: dict[str, float]
+
+
+class Profile(_Model):
+    """What a log is like."""
+
+    name: str
+    source: str
+    """What the tables were derived from, with its licence."""
+    start: str
+    """The clock at the first submission: weekday and time."""
+    start_hour_of_week: float = Field(ge=0, lt=168)
+    """The same in hours since Monday 00:00."""
+    hourly: list[float] = Field(min_length=24, max_length=24)
+    """Submissions by hour of the day, relative to their mean."""
+    weekdays: list[float] = Field(min_length=7, max_length=7)
+    """Submissions by weekday from Monday, relative to their mean."""
+    lead_in_days: int = Field(ge=0)
+    """Days at the start that are not repeated when more jobs are wanted than the log has."""
+    gaps_s: list[float] = Field(min_length=2)
+    """Quantiles of the time between submissions at probabilities (1 − cos πi/n)/2, in whole seconds."""
+    mean_gap_s: float = Field(gt=0)
+    shortest_s: float = Field(ge=0)
+    """No job is shorter (the log may have been filtered so)."""
+    users: dict[str, int]
+    """Users of each queue."""
+    status: Status | None
+    streams: list[Stream] = Field(min_length=1)
+
+    @property
+    def jobs(self) -> int:
+        """Jobs of the log."""
+        return sum(sum(stream.daily) for stream in self.streams)
+
+
+def load_profile(like: str) -> Profile:
+    """The shipped profile of that name, or the one in a YAML file (see ``pointsman.workload.generator.fit``).
+
+    Raises:
+        UsageError: no such profile, or the file is not a valid one.
+    """
+    if like in SHIPPED:
+        text = files(__package__).joinpath(f"{like}.yaml").read_text(encoding="utf-8")
+    elif like.endswith((".yaml", ".yml")):
+        text = _read(Path(like))
+    else:
+        raise UsageError(f"there is no profile {like!r}; there are {', '.join(SHIPPED)}, or name a profile's YAML file")
+    try:
+        return Profile.model_validate(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    except (yaml.YAMLError, ValidationError) as error:
+        raise UsageError(f"{like}: not a valid profile: {_first_line(error)}") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: the profile cannot be read: {error}") from None
+
+
+def _first_line(error: yaml.YAMLError | ValidationError) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(error).splitlines()[0]
