@@ -17,7 +17,11 @@ spec:
   node_types:
     unused: {gpus: 1, gpu_type: h100}
     big: {gpus: 8, gpu_type: a100, nic: {bandwidth: 200 Gb/s, count: 4}}
-    small: {gpus: 2, gpu_type: k9, interconnect: {kind: pcie, bandwidth: 10 GB/s, latency: 2 us}, nic: {bandwidth: 40 Gb/s, per: gpu}}
+    small:
+      gpus: 2
+      gpu_type: k9
+      interconnect: {kind: pcie, bandwidth: 10 GB/s, latency: 2 us}
+      nic: {bandwidth: 40 Gb/s, per: gpu}
     cpu: {gpus: 0, cpus: 64}
   racks:
     - count: 2

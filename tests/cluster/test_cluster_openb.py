@@ -11,7 +11,11 @@ from pointsman.errors import InputError, PointsmanError
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=f"no {SHARED} here")
 HEADER = "sn,cpu_milli,memory_mib,gpu,model\n"
-LIST = HEADER + "a1,96000,393216,8,T4\na2,96000,393216,8,T4\nc1,32000,1024,0,\nb1,8500,1024,1,G2\na3,96000,393216,8,T4\n"
+LIST = (
+    HEADER
+    + "a1,96000,393216,8,T4\na2,96000,393216,8,T4\nc1,32000,1024,0,\nb1,8500,1024,1,G2\n"
+    + "a3,96000,393216,8,T4\n"
+)
 
 
 def _file(tmp_path: Path, text: str) -> Path:
@@ -111,7 +115,7 @@ def test_binary_and_absent_files(tmp_path: Path) -> None:
         read_node_list(tmp_path / "absent.csv")
 
 
-@given(st.lists(st.text(alphabet="ab1,\"\n0-.T4 \x00é", max_size=20), max_size=4))
+@given(st.lists(st.text(alphabet='ab1,"\n0-.T4 \x00é', max_size=20), max_size=4))
 def test_any_rows_are_a_cluster_or_a_clear_error(tmp_path_factory: pytest.TempPathFactory, rows: list[str]) -> None:
     path = tmp_path_factory.getbasetemp() / "fuzz.csv"
     path.write_text(HEADER + "\n".join(rows), encoding="utf-8")

@@ -74,7 +74,9 @@ def test_any_sensible_shorthand(nodes: int, gpus: int, rack: int, pod: int) -> N
     assert layout.node_pod.tolist() == [i // rack // pod for i in range(nodes)]
 
 
-WORDS = st.sampled_from(["/", ",", "=", "+", "x", "|", "rack", "gpu", "v100", "nic", "pod", "100Gbps", "partition", " "])
+WORDS = st.sampled_from(
+    ["/", ",", "=", "+", "x", "|", "rack", "gpu", "v100", "nic", "pod", "100Gbps", "partition", " "]
+)
 
 
 @given(st.lists(st.one_of(WORDS, st.integers(0, 70).map(str), st.text(max_size=3)), max_size=12).map("".join))

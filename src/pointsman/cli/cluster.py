@@ -16,12 +16,16 @@ Named = Annotated[str, typer.Argument(help="Ready name, shorthand (16x4/rack=4,g
 
 
 class ListFormat(StrEnum):
+    """How a list is printed."""
+
     table = "table"
     json = "json"
     csv = "csv"
 
 
 class DocumentFormat(StrEnum):
+    """How a cluster is printed."""
+
     yaml = "yaml"
     json = "json"
 

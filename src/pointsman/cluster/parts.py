@@ -1,7 +1,8 @@
 """What a `Cluster` is made of: GPUs, nodes, racks, links, queues. Bandwidths are per direction."""
 
+import re
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -9,7 +10,9 @@ from pydantic_core import PydanticCustomError
 from pointsman.cluster import hostlist, quantities
 from pointsman.types import MAX_NODE_GPUS
 
-MAX_NODES = hostlist.MAX_NAMES
+MAX_NODES: Final = hostlist.MAX_NAMES
+NAME: Final = re.compile(r"[^\s\[\],|+\x00-\x1f\x7f]{1,253}")
+"""`|` and `+` join GPU types in a job's demand; brackets and commas are hostlist notation."""
 
 
 def _bandwidth(text: str) -> str:
@@ -27,6 +30,18 @@ def _latency(text: str) -> str:
     return text
 
 
+def _name(text: str) -> str:
+    if not NAME.fullmatch(text):
+        raise ValueError(f"{text!r:.80} is no name; names are words without spaces, brackets, commas, '|' and '+'")
+    return text
+
+
+def _title(text: str) -> str:
+    if not text or not text.isprintable():
+        raise ValueError(f"{text!r:.80} is no name; write one line of text")
+    return text
+
+
 def _hostlist(text: str) -> str:
     hostlist.expand(text)
     return text
@@ -37,14 +52,16 @@ Bandwidth = Annotated[
 ]
 Memory = Annotated[str, AfterValidator(_memory), Field(json_schema_extra={"pattern": quantities.MEMORY_PATTERN})]
 Latency = Annotated[str, AfterValidator(_latency), Field(json_schema_extra={"pattern": quantities.LATENCY_PATTERN})]
-Name = Annotated[str, Field(min_length=1, max_length=253, pattern=r"^[^\s\[\],|+]+$")]
-Title = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\x00-\x1f]+$")]
+Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"pattern": f"^{NAME.pattern}$"})]
+Title = Annotated[str, AfterValidator(_title)]
 Hostlist = Annotated[str, Field(min_length=1), AfterValidator(_hostlist)]
 Count = Annotated[int, Field(strict=True, ge=1, le=MAX_NODES)]
 Ratio = Annotated[float, Field(strict=True, ge=1, le=1e6, allow_inf_nan=False)]
 
 
 class Part(BaseModel):
+    """Frozen, and without unknown keys."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=True)
 
 
@@ -54,6 +71,8 @@ def fault(at: tuple[str | int, ...], message: str) -> PydanticCustomError:
 
 
 class Metadata(Part):
+    """Name and provenance of a cluster."""
+
     name: Title
     """What reports call the cluster."""
     description: str = ""
@@ -63,13 +82,17 @@ class Metadata(Part):
 
 
 class GpuType(Part):
+    """A GPU type the catalogue does not know, or knows differently."""
+
     memory: Memory
     """Memory of one GPU, such as `32 GiB`."""
 
 
 class Interconnect(Part):
+    """How the GPUs of one node reach each other."""
+
     kind: Literal["nvlink", "pcie", "xgmi"]
-    """How the GPUs of one node reach each other (for people; the bandwidth is what counts)."""
+    """What they are linked by (for people; the bandwidth is what counts)."""
     bandwidth: Bandwidth
     """What one GPU can send to the others of its node, one direction, such as `150 GB/s`."""
     latency: Latency = "1.5 us"
@@ -77,6 +100,8 @@ class Interconnect(Part):
 
 
 class Nic(Part):
+    """The network cards of a node."""
+
     bandwidth: Bandwidth = "100 Gb/s"
     """Bandwidth of one network card, one direction."""
     per: Literal["node", "gpu"] = "node"
@@ -86,6 +111,8 @@ class Nic(Part):
 
 
 class NodeType(Part):
+    """One kind of machine."""
+
     gpus: Annotated[int, Field(strict=True, ge=0, le=MAX_NODE_GPUS)]
     """GPUs of one node; nodes with 0 are left out of simulations."""
     gpu_type: Name | None = None
@@ -101,6 +128,8 @@ class NodeType(Part):
 
 
 class NodeGroup(Part):
+    """Nodes of one type that follow each other."""
+
     type: Name
     """A name from `node_types`."""
     count: Count | None = None
@@ -128,6 +157,8 @@ class NodeGroup(Part):
 
 
 class Rack(Part):
+    """Racks with the same nodes."""
+
     count: Count = 1
     """How many racks like this."""
     nodes: Annotated[tuple[NodeGroup, ...], Field(min_length=1)]
@@ -135,6 +166,8 @@ class Rack(Part):
 
 
 class Level(Part):
+    """Bandwidth and latency at one level of locality."""
+
     oversubscription: Ratio = 1.0
     """How many times less bandwidth a GPU gets here than in the level inside it, when all send at once."""
     bandwidth: Bandwidth | None = None
@@ -150,6 +183,8 @@ class Level(Part):
 
 
 class Network(Part):
+    """Levels of locality above the node, from near to far."""
+
     rack: Level = Level()
     """Between nodes of one rack; starts from a GPU's share of the network cards."""
     pod: Level = Level()
@@ -159,5 +194,7 @@ class Network(Part):
 
 
 class Queue(Part):
+    """A queue and its limit."""
+
     gpu_limit: Annotated[int, Field(strict=True, ge=0, le=2**31)] | None = None
     """GPUs that the jobs of this queue may hold together; default: no limit."""

@@ -45,6 +45,8 @@ class Piece(NamedTuple):
 
 
 class ClusterSpec(Part):
+    """The hardware, and the queues in front of it."""
+
     gpu_types: dict[Name, GpuType] = Field(default_factory=dict)
     """GPU types the catalogue does not know, or knows differently."""
     node_types: Annotated[dict[Name, NodeType], Field(min_length=1)]

@@ -64,14 +64,15 @@ class _Document:
             return [self._convert(child, (*at, i)) for i, child in enumerate(node.value)]
         if isinstance(node, yaml.MappingNode):
             return dict(self._items(node, at))
-        return self._constructor.construct_object(node)
+        value = self._constructor.construct_object(node)
+        return _whole_characters(value) if isinstance(value, str) else value
 
     def _items(self, node: yaml.MappingNode, at: _At) -> Iterator[tuple[Hashable, Any]]:
         seen = set()
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise ConstructorError(None, None, "a key must be a word", key_node.start_mark)
-            key = key_node.value  # as written: a key `on` or `1` is a word too
+            key = _whole_characters(key_node.value)  # as written: a key `on` or `1` is a word too
             if key in seen:
                 raise ConstructorError(None, None, f"{key!r} is given twice", key_node.start_mark)
             seen.add(key)
@@ -85,6 +86,11 @@ class _Loader(yaml.SafeLoader):
             mark = self.peek_event().start_mark
             raise ComposerError(None, None, "aliases (*name) are not allowed; write the value out", mark)
         return super().compose_node(parent, index)
+
+
+def _whole_characters(text: str) -> str:
+    """JSON may escape a character as two surrogates, which YAML leaves apart; ValueError for a lone one."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 def _read_text(path: Path) -> str:
@@ -130,13 +136,15 @@ def _complaint(error: ValidationError, document: _Document, origin: str) -> Usag
 
 
 def _sentence(fault: Any, at: _At) -> str:
-    place = ".".join(map(str, at))
+    place = ".".join(str(part) if str(part).isprintable() else repr(part) for part in at)
     if fault["type"] == "extra_forbidden":
         return f"unknown key {at[-1]!r} ({did_you_mean(str(at[-1]), _known_keys(at[:-1]))})"
     if fault["type"] == "missing":
         return f"{place!r} is missing"
     if fault["type"] == "model_type":
         return f"{place or 'the document'!r} must be a mapping of keys, not {fault['input']!r:.60}"
+    if fault["type"] == "tuple_type":
+        return f"{place!r} must be a list, not {fault['input']!r:.60}"
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] in ("cluster", "value_error"):
         return f"{place}: {message}"
