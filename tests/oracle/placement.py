@@ -67,10 +67,9 @@ def on_one_node(eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set
     if not fitting:
         return None
     if how == "first-fit":
-        node = min(fitting)
-    else:
-        node = min(fitting, key=lambda node: (len(free_on(node, free)), node))
-    return set(free_on(node, free)[:gpus])
+        return set(free_on(min(fitting), free)[:gpus])
+    fullest = min(fitting, key=lambda node: (len(free_on(node, free)), node))
+    return set(free_on(fullest, free)[:gpus])
 
 
 def place_spread(nodes: Sequence[Node], eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set[Gpu] | None:

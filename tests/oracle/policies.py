@@ -133,8 +133,7 @@ def srtf(world: World) -> None:
             this.evict_for(
                 life,
                 worse=lambda v, j=life, bound=bound: (
-                    v.job.priority < j.job.priority
-                    or (v.job.priority == j.job.priority and world.remaining(v) > bound)
+                    v.job.priority < j.job.priority or (v.job.priority == j.job.priority and world.remaining(v) > bound)
                 ),
                 worst_first=lambda v: -world.remaining(v),
             )

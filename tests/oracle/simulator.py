@@ -1,6 +1,7 @@
 """The run: instants, passes, rounds, and the schedule that comes out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from .model import Job, Node, Schedule
@@ -106,7 +107,7 @@ def check(
     refuse(not set(overheads) <= set(OVERHEADS), f"no such overhead: {overheads}")
     for time_ms, what, node in script:
         refuse(what not in NODE_EVENTS or time_ms < 0 or not 0 <= node < len(nodes), f"bad entry {what} {node}")
-    for before, after in zip(jobs, jobs[1:], strict=False):
+    for before, after in pairwise(jobs):
         refuse(before.submit_ms > after.submit_ms, "jobs are not in row order")
     for row, job in enumerate(jobs):
         refuse(job.gpus < 1 or job.work_ms < 0 or job.submit_ms < 0, f"job {row} is malformed")

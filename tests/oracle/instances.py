@@ -1,0 +1,241 @@
+"""Small random instances, full of ties, to run in the oracle and in the engine."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .model import Job, Node, Schedule
+from .placement import PLACEMENTS, every_gpu, place
+from .policies import POLICIES
+from .simulator import simulate
+
+STEPS_MS = (1, 1, 1000, 20_000)
+"""Lengths of a time step. Steps of 1 ms tie often; with 20 s, overruns of `easy` (60 s) come into play."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Which features an instance may have; each that may is drawn by chance."""
+
+    policies: tuple[str, ...] = tuple(POLICIES)
+    placements: tuple[str, ...] = PLACEMENTS
+    most_nodes: int = 6
+    most_jobs: int = 25
+    mixed_sizes: bool = True
+    types: bool = True
+    partitions: bool = True
+    queues: bool = True
+    priorities: bool = True
+    estimates: bool = True
+    """Estimates that are not the truth."""
+    overheads: bool = True
+    failures: bool = True
+    rates: bool = True
+    rounds: bool = True
+    promotion: bool = True
+    mixed_scales: bool = True
+
+
+PLAIN = Kind(
+    types=False,
+    partitions=False,
+    queues=False,
+    priorities=False,
+    estimates=False,
+    overheads=False,
+    failures=False,
+    rates=False,
+    rounds=False,
+    promotion=False,
+    mixed_scales=False,
+)
+"""Nodes, gangs, times and a policy; nothing else."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One problem. Jobs are in row order and the first is submitted at 0; ms of every field are exact in seconds."""
+
+    seed: int
+    nodes: tuple[Node, ...]
+    jobs: tuple[Job, ...]
+    policy: str
+    params: dict[str, Any]
+    placement: str
+    overheads: dict[str, float]
+    queue_limits: dict[str, int]
+    script: tuple[tuple[int, str, int], ...]
+    rate_by_locality: tuple[float, float, float, float, float]
+    """Nominal ms of work per ms by locality GPU, NODE, RACK, POD, CLUSTER."""
+    round_ms: int
+
+    @property
+    def rate(self) -> Callable[[Job, int], float]:
+        return lambda job, locality: self.rate_by_locality[locality]
+
+    def run_oracle(self) -> Schedule:
+        return simulate(
+            self.nodes,
+            self.jobs,
+            self.policy,
+            params=self.params,
+            placement=self.placement,
+            overheads=self.overheads,
+            queue_limits=self.queue_limits,
+            script=self.script,
+            rate=self.rate,
+            round_ms=self.round_ms,
+        )
+
+
+def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
+    """The same seed and kind give the same instance. Every job fits the empty cluster and its queue's limit."""
+    draw = random.Random(seed)
+    policy = draw.choice(kind.policies)
+    placement = draw.choice(kind.placements)
+    step_ms = draw.choice(STEPS_MS)
+    nodes = draw_nodes(draw, kind)
+    jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
+    params = draw_params(draw, kind, policy, step_ms)
+    return Instance(
+        seed=seed,
+        nodes=nodes,
+        jobs=jobs,
+        policy=policy,
+        params=params,
+        placement=placement,
+        overheads=draw_overheads(draw, kind, step_ms, may_lose="promote_knob" not in params),
+        queue_limits=draw_queue_limits(draw, jobs),
+        script=draw_script(draw, kind, len(nodes), step_ms),
+        rate_by_locality=draw_rates(draw, kind),
+        round_ms=draw.choice((3, 10)) * step_ms if chance(draw, kind.rounds, 0.3) else 0,
+    )
+
+
+def chance(draw: random.Random, allowed: bool, probability: float) -> bool:
+    return allowed and draw.random() < probability
+
+
+def draw_nodes(draw: random.Random, kind: Kind) -> tuple[Node, ...]:
+    count = draw.randint(1, kind.most_nodes)
+    mixed = chance(draw, kind.mixed_sizes, 0.5)
+    size = draw.choice((1, 2, 4, 4, 8))
+    types = ("a", "b") if chance(draw, kind.types, 0.4) else ("",)
+    partitioned = chance(draw, kind.partitions, 0.3)
+    racks = [0]
+    for _ in range(count - 1):
+        racks.append(racks[-1] + draw.choice((0, 1)))
+    return tuple(
+        Node(
+            gpus=draw.randint(1, 8) if mixed else size,
+            rack=racks[index],
+            pod=racks[index] // 2,
+            gpu_type=draw.choice(types),
+            partitions=draw.choice(((), ("p",), ("q",), ("p", "q"))) if partitioned else (),
+        )
+        for index in range(count)
+    )
+
+
+def draw_jobs(
+    draw: random.Random, kind: Kind, nodes: tuple[Node, ...], placement: str, step_ms: int
+) -> tuple[Job, ...]:
+    count = draw.randint(1, kind.most_jobs)
+    span = draw.choice((1, 10, 40))
+    steps = draw.choice((5, 20))
+    with_queues = chance(draw, kind.queues, 0.4)
+    with_priorities = chance(draw, kind.priorities, 0.3)
+    with_estimates = chance(draw, kind.estimates, 0.4)
+    mixed_scales = chance(draw, kind.mixed_scales, 0.2)
+    submits = sorted(step_ms * draw.randrange(span) for _ in range(count))
+    jobs = []
+    for submit_ms in submits:
+        unit_ms = step_ms * draw.choice((1, 1, 10, 100)) if mixed_scales else step_ms
+        work_ms = unit_ms * draw.randrange(steps)
+        jobs.append(
+            draw_demand(
+                draw,
+                nodes,
+                placement,
+                submit_ms=submit_ms - submits[0],
+                work_ms=work_ms,
+                estimate_ms=draw_estimate(draw, work_ms, unit_ms) if with_estimates else None,
+                priority=draw.choice((-1, 0, 0, 5)) if with_priorities else 0,
+                queue=draw.choice(("", "x", "y")) if with_queues else "",
+            )
+        )
+    return tuple(jobs)
+
+
+def draw_estimate(draw: random.Random, work_ms: int, unit_ms: int) -> int:
+    """The truth, too much, too little, or a constant that ties; at least 1 ms."""
+    return max(1, draw.choice((work_ms, 2 * work_ms, work_ms // 3, 4 * unit_ms)))
+
+
+def draw_demand(draw: random.Random, nodes: tuple[Node, ...], placement: str, **others: Any) -> Job:
+    """A job whose gang fits the empty cluster: shapes that do not are drawn again."""
+    type_names = {node.gpu_type for node in nodes}
+    type_demands = ["", "a", "b", "a|b", "b|a", "a+b"] if type_names == {"a", "b"} else ["", *type_names]
+    partitions = ["", "", *sorted({name for node in nodes for name in node.partitions})]
+    widest = sum(node.gpus for node in nodes)
+    while True:
+        job = Job(
+            gpus=draw.choice((1, 1, 2, 3, 4, 8, draw.randint(1, widest))),
+            partition=draw.choice(partitions),
+            gpu_type=draw.choice(sorted(type_demands)),
+            **others,
+        )
+        if place(nodes, job, every_gpu(nodes), placement) is not None:
+            return job
+
+
+def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> dict[str, Any]:
+    if policy == "srtf" and draw.random() < 0.5:
+        return {"margin_s": draw.choice((0, 1, 3)) * step_ms / 1000}
+    if policy not in ("tiresias", "las"):
+        return {}
+    levels = 1 if policy == "las" else 2
+    params: dict[str, Any] = {"thresholds_gpu_s": sorted(s * step_ms / 1000 for s in draw.sample(range(2, 40), levels))}
+    if chance(draw, kind.promotion, 0.4):
+        params["promote_knob"] = draw.choice((0.5, 1, 2.25))
+    return params
+
+
+def draw_overheads(draw: random.Random, kind: Kind, step_ms: int, may_lose: bool) -> dict[str, float]:
+    """`lost_s` is left out where promotion is on: two jobs could then undo each other's work for ever."""
+    if not chance(draw, kind.overheads, 0.4):
+        return {}
+    names = ["start_s", "stop_s", "restore_s", "checkpoint_every_s"] + ["lost_s"] * may_lose
+    chosen = [name for name in names if draw.random() < 0.5]
+    return {name: draw.choice((1, 2, 5)) * step_ms / 1000 for name in chosen}
+
+
+def draw_queue_limits(draw: random.Random, jobs: tuple[Job, ...]) -> dict[str, int]:
+    """Named queues may have a limit, never below their widest job."""
+    limits = {}
+    for queue in sorted({job.queue for job in jobs} - {""}):
+        if draw.random() < 0.7:
+            limits[queue] = max(job.gpus for job in jobs if job.queue == queue) + draw.choice((0, 1, 3))
+    return limits
+
+
+def draw_script(draw: random.Random, kind: Kind, node_count: int, step_ms: int) -> tuple[tuple[int, str, int], ...]:
+    """Nodes go down or drain and come back, so that every job ends at last. In time order, and no node has two
+    events at one instant."""
+    if not chance(draw, kind.failures, 0.3):
+        return ()
+    script = []
+    for node in range(node_count):
+        time_ms = 0
+        for _ in range(draw.choice((0, 1, 1, 3))):
+            time_ms += step_ms * draw.randint(1, 20)
+            script.append((time_ms, draw.choice(("NODE_DOWN", "NODE_DOWN", "NODE_DRAIN")), node))
+            time_ms += step_ms * draw.randint(1, 10)
+            script.append((time_ms, "NODE_UP", node))
+    return tuple(sorted(script, key=lambda entry: (entry[0], entry[2])))
+
+
+def draw_rates(draw: random.Random, kind: Kind) -> tuple[float, float, float, float, float]:
+    """Sums of a few powers of two, so that work done is exact in floating point."""
+    return (1.0, 1.0, 0.75, 0.5, 0.375) if chance(draw, kind.rates, 0.3) else (1.0, 1.0, 1.0, 1.0, 1.0)
