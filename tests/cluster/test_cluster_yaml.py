@@ -186,3 +186,12 @@ def _is_cluster_or_clear(text: str) -> None:
     except PointsmanError as error:
         assert str(error).startswith("fuzz.yaml")
         assert "\n" not in str(error)
+
+
+def test_the_example_of_the_format_page_is_valid_and_its_error_is_the_real_one() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "formats" / "cluster-yaml.md").read_text()
+    example = page.split("```yaml\n")[1].split("```")[0]
+    assert parse_cluster(example, origin="campus.yaml").gpus == 88
+    with pytest.raises(UsageError) as error:
+        parse_cluster(example.replace("gpus: 8", "gpu: 8"), origin="campus.yaml")
+    assert f"```\n{error.value}\n```" in page
