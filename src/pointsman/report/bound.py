@@ -1,0 +1,44 @@
+"""A lower bound on the mean JCT that no schedule can beat."""
+
+from heapq import heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def srpt_mean_jct_s(submit_s: Floats, work_s: Floats) -> float:
+    """Mean JCT (s) of shortest-remaining-processing-time on one machine, which is the least possible there.
+
+    Args:
+        submit_s: submit times (n), in any order.
+        work_s: time each job needs of the whole machine (n).
+
+    Source: Schrage, "A proof of the optimality of the shortest remaining processing time discipline", 1968.
+    """
+    order = np.argsort(submit_s, kind="stable")
+    waiting: list[float] = []
+    now = ends = 0.0
+    for submit, work in zip(submit_s[order].tolist(), work_s[order].tolist(), strict=True):
+        while waiting and now + waiting[0] <= submit:
+            now += heappop(waiting)
+            ends += now
+        if waiting:
+            waiting[0] -= submit - now  # the least of the heap only gets smaller, so it stays a heap
+        now = submit
+        heappush(waiting, work)
+    ends += float((now + np.cumsum(np.sort(waiting))).sum())
+    return (ends - float(submit_s.sum())) / len(submit_s)
+
+
+def lower_bound_s(submit_s: Floats, gpus: NDArray[np.int64], duration_s: Floats, cluster_gpus: int) -> float:
+    """Lower bound (s) on the mean JCT of these jobs on a cluster of `cluster_gpus` GPUs.
+
+    The larger of two: nobody finishes sooner than alone (the mean duration), and one machine as fast as all GPUs
+    together, which may split any job as it likes, does no worse than the cluster (SRPT with jobs of
+    ``gpus * duration / cluster_gpus``). It holds for any subset of the jobs of a run, and as long as no job runs
+    faster than its nominal rate. O(n log n).
+    """
+    since_first_s = submit_s - submit_s.min()
+    return max(float(duration_s.mean()), srpt_mean_jct_s(since_first_s, gpus * duration_s / cluster_gpus))

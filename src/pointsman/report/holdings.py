@@ -1,0 +1,103 @@
+"""Who held how many GPUs from when to when, read back from the plan log."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.engine.result import Result
+
+RELEASES = ("FINISH", "PREEMPT", "STOPPED", "FAIL", "CANCEL", "START_FAILED", "NODE_DOWN", "TIMEOUT")
+"""Events that can end a holding; the last of them before the job's next START does."""
+
+
+def horizon_s(result: Result) -> float:
+    """Length of the run (s): from the first submit to the last end, or to where it was cut."""
+    jobs, series = result.jobs, result.series
+    if jobs.is_empty():
+        return 0.0
+    ended = jobs["end_s"].max()
+    last_end_s = 0.0 if ended is None else float(ended - jobs["submit_s"].min())  # ty: ignore
+    if jobs["end_s"].null_count() == 0 or series.is_empty():
+        return last_end_s
+    return max(last_end_s, float(series["time_ms"].max()) / 1000)  # ty: ignore
+
+
+def holdings(result: Result) -> pl.DataFrame | None:
+    """One row per node part of every start: ``row, node, gpus, from_s, to_s`` (s since the first submit).
+
+    Without a plan log, a run in which nobody was preempted is read from its job table, ``node`` null; None otherwise.
+    """
+    if result.events is None:
+        return _from_jobs(result) if result.jobs["preemptions"].sum() == 0 else None
+    return _from_log(result, result.events)
+
+
+def _from_jobs(result: Result) -> pl.DataFrame:
+    origin_s = result.jobs["submit_s"].min()
+    started = result.jobs.filter(pl.col("start_s").is_not_null())
+    return started.select(
+        "row",
+        pl.lit(None, pl.Int64).alias("node"),
+        "gpus",
+        (pl.col("start_s") - origin_s).alias("from_s"),
+        (pl.col("end_s") - origin_s).fill_null(horizon_s(result)).alias("to_s"),
+    )
+
+
+def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
+    parts = events.filter(pl.col("kind") == "START").select("row", "seq", "node", "gpus", from_ms="time_ms")
+    starts = (
+        parts.select("row", "seq")
+        .unique()
+        .sort("row", "seq")
+        .with_columns(until_seq=pl.col("seq").shift(-1).over("row").fill_null(1 << 62))
+    )
+    releases = (
+        events.filter(pl.col("kind").is_in(RELEASES))
+        .select("row", released_seq="seq", to_ms="time_ms")
+        .sort("released_seq")
+    )
+    ended = starts.sort("until_seq").join_asof(
+        releases, left_on="until_seq", right_on="released_seq", by="row", check_sortedness=False
+    )
+    to_s = pl.when(pl.col("released_seq") > pl.col("seq")).then(pl.col("to_ms") / 1000).otherwise(horizon_s(result))
+    return parts.join(ended.with_columns(to_s=to_s), on=["row", "seq"], how="left", maintain_order="left").select(
+        "row", "node", "gpus", from_s=pl.col("from_ms") / 1000, to_s="to_s"
+    )
+
+
+def mean_held(
+    held: pl.DataFrame, group: NDArray[np.int64], groups: int, edges_s: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Mean GPUs held by each group in each bin of time (groups, bins).
+
+    Args:
+        held: what `holdings` gives (n).
+        group: group of each row (n).
+        groups: how many groups there are.
+        edges_s: edges of equally wide bins (bins + 1).
+    """
+    bins, width = len(edges_s) - 1, edges_s[1] - edges_s[0]
+    gpus = held["gpus"].to_numpy().astype(np.float64)
+    return (
+        _held_since(group, held["from_s"].to_numpy(), gpus, groups, bins, edges_s[0], width)
+        - _held_since(group, held["to_s"].to_numpy(), gpus, groups, bins, edges_s[0], width)
+    )  # fmt: skip
+
+
+def _held_since(
+    group: NDArray[np.int64],
+    since_s: NDArray[np.float64],
+    gpus: NDArray[np.float64],
+    groups: int,
+    bins: int,
+    first_s: float,
+    width_s: float,
+) -> NDArray[np.float64]:
+    """Mean GPUs in each bin if nobody ever let go: a share of the bin it falls in, then all of the later ones."""
+    at = np.clip((since_s - first_s) / width_s, 0.0, float(bins))
+    bin_of = np.minimum(at.astype(np.int64), bins)
+    flat, shape = group * (bins + 2) + bin_of, groups * (bins + 2)
+    share = gpus * (bin_of + 1 - at)
+    steps = np.bincount(flat, share, shape) + np.bincount(flat + 1, gpus - share, shape)
+    return np.cumsum(steps.reshape(groups, bins + 2), axis=1)[:, :bins]

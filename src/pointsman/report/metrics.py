@@ -1,0 +1,211 @@
+"""The figures of one run (``docs/background/metrics.md`` defines each)."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pointsman.engine.result import Result
+from pointsman.report.bound import lower_bound_s
+from pointsman.report.counted import Window, counted_jobs, submit_window, submitted_in
+from pointsman.report.fairness import jain_index
+from pointsman.report.holdings import holdings, horizon_s, mean_held
+
+PERCENTILES = (50, 95, 99)
+
+
+def summarise(result: Result, *, window: tuple[float, float] | None = None) -> dict[str, Any]:
+    """Every figure of a run, ready for JSON: times in seconds, ratios 0-1, None where nothing can be said.
+
+    Args:
+        result: the run.
+        window: count the jobs submitted in [from, to], in seconds since the first submit; all of them by default.
+
+    Raises:
+        UsageError: no job was submitted in the window.
+    """
+    chosen = submit_window(result, window)
+    counted = counted_jobs(result, chosen)
+    return {
+        **_identity(result),
+        **_counts(result, chosen, counted),
+        **_times("jct", counted["jct_s"]),
+        **_times("wait", counted["wait_s"]),
+        **_makespan(result),
+        **_bound(result, counted),
+        **_usage(result, chosen),
+        **_preemptions(result),
+        **_fairness(counted),
+        **_fragmentation(result, chosen),
+        "locality": _locality(counted),
+        **_speed(result),
+        "by_gpus": breakdown(counted, "bucket"),
+        "by_queue": breakdown(counted, "queue"),
+        "by_user": breakdown(counted, "user"),
+    }
+
+
+def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
+    """The main figures per value of one column of `counted_jobs`: buckets in order, others by GPU-hours, most first."""
+    groups = (
+        counted.filter(pl.col(by).is_not_null())
+        .group_by(by, maintain_order=True)
+        .agg(
+            pl.len().alias("jobs"),
+            (pl.col("held_gpu_s").sum() / 3600).alias("gpu_hours"),
+            *_time_columns("jct"),
+            *_time_columns("wait"),
+            pl.col("rho").mean().alias("fairness_rho_mean"),
+            pl.col("preemptions").sum(),
+        )
+    )
+    ordered = groups.sort(by) if by == "bucket" else groups.sort(["gpu_hours", by], descending=[True, False])
+    return ordered.to_dicts()
+
+
+def _time_columns(name: str) -> list[pl.Expr]:
+    column = pl.col(f"{name}_s")
+    quantiles = [column.quantile(p / 100, "linear").alias(f"{name}_p{p}_s") for p in PERCENTILES]
+    return [column.mean().alias(f"{name}_mean_s"), *quantiles]
+
+
+def _times(name: str, values: pl.Series) -> dict[str, float | None]:
+    return pl.select(**{f"{name}_s": values}).select(_time_columns(name)).row(0, named=True)
+
+
+def _identity(result: Result) -> dict[str, Any]:
+    keys = ("policy", "knowledge", "params", "placement", "overheads", "seed", "cluster", "gpus")
+    return {key: result.info.get(key) for key in keys}
+
+
+def _counts(result: Result, window: Window, counted: pl.DataFrame) -> dict[str, Any]:
+    jobs, gpus = result.jobs, int(result.info["gpus"])
+    submitted = submitted_in(jobs, window)
+    span_s = submit_window(result).span_s
+    asked_gpu_s = float((jobs["gpus"] * jobs["duration_s"]).sum())
+    return {
+        "jobs": jobs.height,
+        "jobs_counted": counted.height,
+        "jobs_censored": submitted.height - counted.height,
+        "window": {"from_s": window.from_s, "to_s": window.to_s},
+        "load": asked_gpu_s / (gpus * span_s) if span_s > 0 else None,
+    }
+
+
+def _makespan(result: Result) -> dict[str, float | None]:
+    jobs = result.jobs
+    if jobs["end_s"].null_count() == jobs.height:
+        return {"makespan_s": None, "makespan_lower_bound_s": None}
+    area_s = float((jobs["gpus"] * jobs["duration_s"]).sum()) / int(result.info["gpus"])
+    return {
+        "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()),  # ty: ignore
+        "makespan_lower_bound_s": max(area_s, float(jobs["duration_s"].max())),  # ty: ignore
+    }
+
+
+def _bound(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
+    if counted.is_empty():
+        return {"jct_lower_bound_s": None, "jct_above_bound_ratio": None}
+    columns = (counted[name].to_numpy() for name in ("submit_s", "gpus", "duration_s"))
+    bound_s = lower_bound_s(*columns, int(result.info["gpus"]))
+    mean_s = float(counted["jct_s"].mean())  # ty: ignore
+    return {"jct_lower_bound_s": bound_s, "jct_above_bound_ratio": mean_s / bound_s - 1 if bound_s > 0 else None}
+
+
+def _usage(result: Result, window: Window) -> dict[str, float | None]:
+    jobs, gpus = result.jobs, int(result.info["gpus"])
+    offered_gpu_s = gpus * horizon_s(result)
+    held_gpu_s = float(jobs["held_gpu_s"].sum())
+    cut_work_s = (pl.col("run_s") - pl.col("lost_s")).clip(0, pl.col("duration_s"))
+    done_s = pl.when(pl.col("state") == "COMPLETED").then("duration_s").otherwise(cut_work_s)
+    done_gpu_s = float(jobs.select((pl.col("gpus") * done_s).sum()).item())
+    return {
+        "gpu_allocated_ratio": held_gpu_s / offered_gpu_s if offered_gpu_s else None,
+        "gpu_productive_ratio": done_gpu_s / offered_gpu_s if offered_gpu_s else None,
+        "window_allocated_ratio": _window_allocated(result, window),
+        "gpu_hours_offered": offered_gpu_s / 3600,
+        "gpu_hours_allocated": held_gpu_s / 3600,
+        "gpu_hours_productive": done_gpu_s / 3600,
+    }
+
+
+def _window_allocated(result: Result, window: Window) -> float | None:
+    held = holdings(result)
+    if window.span_s <= 0:
+        return None
+    if held is None:
+        used = _sampled(result, window)["used_gpus"].mean()
+    else:
+        everybody = np.zeros(held.height, dtype=np.int64)
+        used = mean_held(held, everybody, 1, np.array([window.from_s, window.to_s]))[0, 0]
+    return None if used is None else float(used) / int(result.info["gpus"])  # ty: ignore
+
+
+def _sampled(result: Result, window: Window) -> pl.DataFrame:
+    if window.span_s <= 0:  # everything was submitted at once
+        return result.series
+    return result.series.filter((pl.col("time_ms") / 1000).is_between(window.from_s, window.to_s))
+
+
+def _preemptions(result: Result) -> dict[str, Any]:
+    jobs = result.jobs
+    return {
+        "preemptions": int(jobs["preemptions"].sum()),
+        "jobs_preempted": int((jobs["preemptions"] > 0).sum()),
+        "lost_gpu_hours": float((jobs["gpus"] * jobs["lost_s"]).sum()) / 3600,
+    }
+
+
+def _fairness(counted: pl.DataFrame) -> dict[str, float | None]:
+    rho = counted["rho"].drop_nulls()
+    return {
+        "fairness_rho_mean": rho.mean(),
+        "fairness_rho_p50": rho.quantile(0.5, "linear"),
+        "fairness_rho_p99": rho.quantile(0.99, "linear"),
+        "fairness_rho_max": rho.max(),
+        "fairness_rho_above_1_ratio": (rho > 1).mean(),
+        "fairness_rho_jain": jain_index(rho.to_numpy()),
+    }
+
+
+def stranded(series: pl.DataFrame, gpus: int) -> pl.Series:
+    """Idle GPUs of each sample that the first waiting job cannot use although it asks for no more than are idle."""
+    idle = gpus - pl.col("used_gpus")
+    waits_in_vain = (pl.col("head_gpus") > 0) & (pl.col("head_gpus") <= idle)
+    return series.select(pl.when(waits_in_vain).then(idle).otherwise(0).alias("stranded")).to_series()
+
+
+def _fragmentation(result: Result, window: Window) -> dict[str, Any]:
+    gpus = int(result.info["gpus"])
+    samples = _sampled(result, window)
+    if samples.is_empty():
+        return {"fragmentation_ratio": None, "fragmentation": None}
+    lost = stranded(samples, gpus)
+    return {
+        "fragmentation_ratio": float(lost.mean()) / gpus,  # ty: ignore
+        "fragmentation": {
+            "blocked_time_ratio": float((lost > 0).mean()),  # ty: ignore
+            "idle_gpus_mean": float((gpus - samples["used_gpus"]).mean()),  # ty: ignore
+            "largest_free_mean": samples["largest_free"].mean(),
+            "whole_free_nodes_mean": samples["whole_free_nodes"].mean(),
+        },
+    }
+
+
+def _locality(counted: pl.DataFrame) -> dict[str, int]:
+    counts = (
+        counted.filter(pl.col("locality").is_not_null())
+        .group_by("locality")
+        .len()
+        .sort("len", "locality", descending=True)
+    )
+    return dict(counts.iter_rows())
+
+
+def _speed(result: Result) -> dict[str, Any]:
+    engine_s, decisions = float(result.info["engine_s"]), int(result.info["decisions"])
+    return {
+        "decisions": decisions,
+        "engine_s": engine_s,
+        "decisions_per_s": decisions / engine_s if engine_s > 0 else None,
+    }

@@ -1,0 +1,56 @@
+"""The lower bound, against machines stepped second by second."""
+
+import time
+
+import numpy as np
+import pytest
+
+from pointsman.report.bound import lower_bound_s, srpt_mean_jct_s
+
+
+def stepped_srpt(submit: list[int], work: list[int]) -> float:
+    """Each second goes to the job with the least left."""
+    left, ends, now = dict(enumerate(work)), {}, 0
+    while left:
+        here = [job for job in left if submit[job] <= now]
+        now += 1
+        if here:
+            job = min(here, key=lambda job: left[job])
+            left[job] -= 1
+            if left[job] == 0:
+                ends[job] = now
+                del left[job]
+    return sum(ends[job] - submit[job] for job in ends) / len(ends)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_srpt_against_brute_force(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    count = int(random.integers(1, 12))
+    submit, work = random.integers(0, 30, count), random.integers(1, 12, count)
+    assert srpt_mean_jct_s(submit.astype(float), work.astype(float)) == pytest.approx(
+        stepped_srpt(submit.tolist(), work.tolist())
+    )
+
+
+def test_alone_it_is_the_mean_duration() -> None:
+    bound = lower_bound_s(np.array([5.0, 1e6]), np.array([1, 2]), np.array([10.0, 30.0]), 8)
+    assert bound == 20
+
+
+def test_crowded_it_is_srpt() -> None:
+    bound = lower_bound_s(np.zeros(4), np.full(4, 8), np.full(4, 10.0), 8)
+    assert bound == (10 + 20 + 30 + 40) / 4
+
+
+def test_jobs_of_no_work_end_at_once() -> None:
+    assert srpt_mean_jct_s(np.array([3.0, 3.0, 4.0]), np.zeros(3)) == 0
+
+
+def test_a_million_jobs_take_seconds() -> None:
+    random = np.random.default_rng(0)
+    work = random.lognormal(0, 2, 1_000_000)
+    submit = np.cumsum(random.exponential(work.mean() / 0.95, len(work)))
+    began = time.process_time()
+    assert srpt_mean_jct_s(submit, work) > work.mean()
+    assert time.process_time() - began < 10
