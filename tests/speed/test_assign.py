@@ -48,7 +48,7 @@ def test_a_row_keeps_its_model_whatever_the_others_are(gpus, seed, data):
 
 def test_seeds_differ():
     a, b = (assign_models(jobs([1] * 1000), seed)["model"] for seed in (0, 1))
-    assert 0.05 < (a == b).mean() < 0.35  # about the chance that two draws agree
+    assert 50 < (a == b).sum() < 350  # about the chance that two draws agree
 
 
 def test_named_models_stay_with_their_batch_and_the_rest_lose_it():

@@ -66,7 +66,17 @@ def test_there_are_enough_models_and_each_knows_its_sources():
 
 @pytest.mark.parametrize(("name", "canonical"), [*GAVEL.items(), *POLLUX.items(), *((n, n) for n in TIRESIAS)])
 def test_models_answer_to_the_names_traces_use(name, canonical):
-    assert CATALOGUE.model_name(name) == canonical
+    assert CATALOGUE.model_name(name) == canonical and CATALOGUE.knows(name)
+
+
+def test_a_stranger_is_unknown():
+    assert not CATALOGUE.knows("bert 2") and not CATALOGUE.knows("")
+
+
+@pytest.mark.parametrize("page", ["docs/formats/model-profiles.md"])
+def test_the_example_on_the_page_is_a_valid_file(tmp_path, page):
+    example = (Path(__file__).parents[2] / page).read_text().split("```yaml\n")[1].split("```")[0]
+    assert load_catalogue(write(tmp_path, example)).knows("llama-7b")
 
 
 @pytest.mark.parametrize("gpu", GPU_MODELS)

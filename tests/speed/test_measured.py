@@ -7,7 +7,9 @@ from statistics import median
 
 import pytest
 
-from pointsman.speed import load_catalogue
+from pointsman.cluster import load_cluster
+from pointsman.speed import iteration_time_s, load_catalogue, topology
+from pointsman.types import Locality
 
 PROFILES = Path(__file__).parents[3] / "shared" / "data" / "profiles"
 CATALOGUE = load_catalogue()
@@ -64,6 +66,20 @@ def test_pollux_on_one_t4():
     assert len(errors) == 6
     assert over_all(errors) < 0.03
     assert max(median(group) for group in errors.values()) < 0.15
+
+
+def test_pollux_within_one_node():
+    """Step times of 2 to 4 T4 of one node, with their all-reduce over PCIe, which nothing here was fitted to."""
+    place = topology(load_cluster("1x4/gpu=t4").layout(), 0)
+    ratios: Errors = defaultdict(list)
+    for r in rows("dl_step_times.csv"):
+        if r["kind"] == "placements" and r["n_nodes"] == "1" and r["n_gpus"] != "1":
+            profile, (compute, _) = CATALOGUE.model(r["model"]), CATALOGUE.compute(r["model"], "t4")
+            shape = place.shape(int(r["n_gpus"]), Locality.NODE)
+            step_s = iteration_time_s(profile, compute, shape, place.network, float(r["local_batch"]))
+            ratios[r["model"], "t4"].append(step_s / float(r["step_time_s"]))
+    assert len(ratios) == 6
+    assert all(0.7 < median(group) < 1.05 for group in ratios.values())
 
 
 def test_fits_of_the_other_clusters_are_reproduced():

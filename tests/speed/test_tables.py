@@ -105,7 +105,7 @@ def test_bad_demands_are_refused(demand, says):
 
 
 def test_an_unknown_reference_type_is_refused():
-    with pytest.raises(UsageError, match="unknown GPU type 'v1000' .did you mean 'v100'"):
+    with pytest.raises(UsageError, match=r"unknown GPU type 'v1000' \(did you mean 'v100'"):
         tabulate(SLOW, [("bert", 1, None)], reference_gpu_type="v1000")
 
 

@@ -24,6 +24,10 @@ class Catalogue:
     model_names: Mapping[str, str]
     gpu_names: Mapping[str, str]
 
+    def knows(self, name: str) -> bool:
+        """Whether a profile has that name or alias."""
+        return normal(name) in self.model_names
+
     def model_name(self, name: str) -> str:
         """The canonical name of a model known by `name`; case, spaces, ``-`` and ``_`` do not matter.
 
