@@ -1,4 +1,4 @@
-"""What is to run: the job table, readers of job logs, and the generator."""
+"""What is to run: the job table, readers of job logs, and the generator (`pointsman.workload.generate`)."""
 
 from importlib import import_module
 from typing import Any
@@ -9,10 +9,9 @@ _HOMES = {
     "Provenance": "table",
     "read_workload": "read",
     "write_workload": "write",
-    "generate": "generate",
 }
 
-__all__ = ["Provenance", "Quality", "Workload", "generate", "read_workload", "write_workload"]
+__all__ = ["Provenance", "Quality", "Workload", "read_workload", "write_workload"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,6 @@ import polars as pl
 
 from pointsman.errors import InputError
 from pointsman.workload.source import Source
-from pointsman.workload.strict import sharing_note
 from pointsman.workload.table import MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, Quality, complete
 
 _MISSING: Final = ("", "none", "null", "nan", "nat", "n/a", "na", "unknown")
@@ -108,9 +107,7 @@ def settle(
         table = table.with_columns(pl.col("submit_s") - start)
         notes = [*notes, f"submit_s counts from {_stamp(start)}, time zone: {zone}"]
     changed = {what: n for what, n in (clamped or {}).items() if n}
-    quality = Quality(
-        frame.height + len(ragged), table.height, dropped, changed, (*notes, *_order(table), *sharing_note(table))
-    )
+    quality = Quality(frame.height + len(ragged), table.height, dropped, changed, (*notes, *_order(table)))
     return complete(table), quality
 
 
@@ -146,7 +143,7 @@ def _nothing_left(source: Source, rows: int, dropped: dict[str, int]) -> InputEr
 
 def _order(table: pl.DataFrame) -> tuple[str, ...]:
     backwards = int((table["submit_s"].diff() < 0).sum())
-    said = f"{backwards:,} rows stood before an earlier submit; the table is sorted stably by submit_s"
+    said = f"rows out of submit order: {backwards:,}; the table is sorted stably by submit_s"
     return (said,) if backwards else ()
 
 

@@ -41,10 +41,23 @@ class TraceFormat:
 
 @cache
 def formats() -> dict[str, TraceFormat]:
-    """Every format by name: plug-ins first, so that they can claim a file before ours."""
-    plugins = [point.load() for point in entry_points(group="pointsman.traces")]
+    """Every format by name, in the order in which detection asks: plug-ins can claim a text file before ours.
+
+    Raises:
+        UsageError: a plug-in that cannot be imported.
+    """
     ours = [import_module(f"pointsman.workload.readers.{name}").FORMAT for name in READERS]
-    return {form.name: form for form in (*plugins, *ours)}
+    return {form.name: form for form in (ours[0], *_plugins(), *ours[1:])}
+
+
+def _plugins() -> list["TraceFormat"]:
+    found = []
+    for point in entry_points(group="pointsman.traces"):
+        try:
+            found.append(point.load())
+        except (ImportError, AttributeError) as error:
+            raise UsageError(f"the trace format plug-in {point.name!r} cannot be loaded: {error}") from None
+    return found
 
 
 def format_named(name: str) -> TraceFormat:

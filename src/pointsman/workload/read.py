@@ -1,15 +1,15 @@
 """Read a job log of any known format into a job table."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from pointsman.errors import UsageError
+from pointsman.errors import InputError, UsageError
 from pointsman.workload.formats import TraceFormat, detected, format_named
-from pointsman.workload.source import open_source
+from pointsman.workload.source import Source, open_source
 from pointsman.workload.table import ALIASES, SCHEMA, Provenance, Workload
 
 Filter = Mapping[str, str | Sequence[str]]
@@ -37,11 +37,41 @@ def read_workload(
     source = open_source(path)
     form = form or detected(source)
     _check_options(form, options)
-    jobs, quality = form.read(source, **options)
+    try:
+        jobs, quality = form.read(source, **options)
+    except pl.exceptions.ColumnNotFoundError as error:
+        raise _lacks(error, source, form) from None
     workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command))
     for column, wanted in (only or {}).items():
         workload = _filtered(workload, column, [wanted] if isinstance(wanted, str) else list(wanted))
     return workload
+
+
+def filters(texts: Sequence[str]) -> dict[str, list[str]]:
+    """From `--only` texts, `vc=cluster04` or a bare status, `completed`, to what `read_workload` takes as `only`.
+
+    The same column twice, or values with commas between, keep jobs with any of the values.
+
+    Raises:
+        UsageError: a text without a column or a value.
+    """
+    only: dict[str, list[str]] = {}
+    for text in texts:
+        column, equals, values = text.partition("=")
+        column, values = (column.strip(), values) if equals else ("status", column)
+        wanted = [value.strip() for value in values.split(",") if value.strip()]
+        if not column or not wanted:
+            raise UsageError(f"--only {text!r} is not COLUMN=VALUE (as in vc=cluster04) or a status (completed)")
+        only.setdefault(column, []).extend(wanted)
+    return only
+
+
+def _lacks(error: Exception, source: Source, form: TraceFormat) -> InputError:
+    """A file forced into a format whose columns it does not have."""
+    quoted = re.search(r'"([^"]+)"', str(error))
+    column = quoted.group(1) if quoted else "?"
+    fix = "leave the format to detection"
+    return InputError(f"no {form.name} log: the column {column!r} is missing", path=source.path, line=1, fix=fix)
 
 
 def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
@@ -65,12 +95,4 @@ def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:
         seen = workload.jobs[name].drop_nulls().unique().sort().cast(pl.String).head(12).to_list()
         have = f"it has {', '.join(seen)}" if seen else "the log does not record it"
         raise UsageError(f"no job has {column}={','.join(wanted)} ({have})")
-    left = workload.with_jobs(kept, reason=f"not {name}={','.join(wanted)}")
-    return replace(left, quality=_renoted(left))
-
-
-def _renoted(workload: Workload):
-    from pointsman.workload.strict import sharing_note
-
-    notes = tuple(note for note in workload.quality.notes if "a part of a GPU" not in note)
-    return replace(workload.quality, notes=notes + sharing_note(workload.jobs))
+    return workload.with_jobs(kept, reason=f"not {name}={','.join(wanted)}")

@@ -85,13 +85,13 @@ def validated(
     if known.height == 0:
         raise InputError("there is no row under the header", path=path, fix="give at least one job")
     table = _numbers(_texts(known, path), path, line, text_numbers)
-    _check_ids(table, path, line)
+    table = _identified(table, path, line)
     kept = table.filter(pl.col("gpus") > 0)
     if kept.height == 0:
         raise InputError("every job asks for 0 GPUs", path=path, fix="nothing is left to simulate")
     backwards = int((kept["submit_s"].diff() < 0).sum())
     zero = table.height - kept.height
-    notes = _notes(kept, backwards, ignored)
+    notes = _notes(backwards, ignored)
     quality = Quality(table.height, kept.height, {"asks for 0 GPUs": zero} if zero else {}, {}, notes)
     return complete(kept), quality
 
@@ -188,9 +188,10 @@ def _error(cause: str, row: int, path: str, line: Callable[[int], int] | None, f
     return InputError(cause, path=path, line=line(row), fix=fix)
 
 
-def _check_ids(table: pl.DataFrame, path: str, line: Callable[[int], int] | None) -> None:
+def _identified(table: pl.DataFrame, path: str, line: Callable[[int], int] | None) -> pl.DataFrame:
+    """With unique ids: those of the table, or else the rows numbered from 0."""
     if "job_id" not in table.columns:
-        return
+        return table.with_columns(job_id=pl.int_range(pl.len()).cast(pl.String))
     ids = table["job_id"]
     if ids.null_count():
         row = int(ids.is_null().arg_max() or 0)
@@ -200,20 +201,13 @@ def _check_ids(table: pl.DataFrame, path: str, line: Callable[[int], int] | None
         first = int((ids == ids[row]).arg_max() or 0)
         where = f"row {first + 1}" if line is None else f"line {line(first)}"
         raise _error(f"job_id {ids[row]!r} stands twice, first in {where}", row, path, line, "make the ids unique")
+    return table
 
 
-def _notes(kept: pl.DataFrame, backwards: int, ignored: list[str]) -> tuple[str, ...]:
+def _notes(backwards: int, ignored: list[str]) -> tuple[str, ...]:
     notes = []
     if backwards:
-        notes.append(f"{backwards:,} rows stood before an earlier submit; the table is sorted stably by submit_s")
+        notes.append(f"rows out of submit order: {backwards:,}; the table is sorted stably by submit_s")
     if ignored:
         notes.append(f"columns ignored: {', '.join(ignored)}")
-    return tuple(notes) + sharing_note(kept)
-
-
-def sharing_note(jobs: pl.DataFrame) -> tuple[str, ...]:
-    """What happens to jobs that ask for a part of a GPU, if there are any."""
-    if "fraction" not in jobs.columns:
-        return ()
-    parts = int((jobs["fraction"] < 1).sum())
-    return (f"{parts:,} jobs ask for a part of a GPU; each takes a whole one, for sharing is off",) if parts else ()
+    return tuple(notes)

@@ -36,6 +36,8 @@ MAX_DURATION_S: Final = 1e9
 MAX_SUBMIT_S: Final = 1e11
 """Latest submit time accepted: an epoch in seconds passes, one in milliseconds is caught."""
 
+_SHARING: Final = "jobs that ask for a part of a GPU"
+
 MAX_GPUS: Final = 1 << 20
 """Widest gang accepted, so that its GPU-milliseconds fit in an int64."""
 
@@ -95,6 +97,13 @@ class Workload:
     quality: Quality
     provenance: Provenance
 
+    def __post_init__(self) -> None:
+        """A job's `fraction` is kept, but no GPU is shared yet; whoever reads the report must know."""
+        told = tuple(note for note in self.quality.notes if not note.startswith(_SHARING))
+        parts = int((self.jobs["fraction"] < 1).sum())
+        note = (f"{_SHARING}: {parts:,}; each takes a whole one, for sharing is off",) if parts else ()
+        object.__setattr__(self, "quality", replace(self.quality, notes=told + note))
+
     @classmethod
     def of(cls, jobs: pl.DataFrame, *, source: str = "memory", format: str = "frame", command: str = "") -> "Workload":
         """A workload from a frame with at least `submit_s`, `gpus` and `duration_s`.
@@ -115,9 +124,10 @@ class Workload:
 
 
 def complete(jobs: pl.DataFrame) -> pl.DataFrame:
-    """`jobs` with every column of the schema, in order, and nothing else; stably sorted by `submit_s`."""
-    if "job_id" not in jobs.columns:
-        jobs = jobs.with_columns(pl.int_range(pl.len()).cast(pl.String).alias("job_id"))
+    """`jobs` with every column of the schema, in order, and nothing else; stably sorted by `submit_s`.
+
+    Columns that `jobs` lacks are null (`priority`: 0), so it should have ids.
+    """
     absent = [pl.lit(None, dtype).alias(name) for name, dtype in SCHEMA.items() if name not in jobs.columns]
     table = jobs.with_columns(absent).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
     table = table.with_columns(pl.col("priority").fill_null(0))

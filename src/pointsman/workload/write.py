@@ -27,14 +27,20 @@ def write_workload(workload: Workload, path: str | Path) -> None:
         sys.stdout.buffer.flush()
         return
     target = Path(path)
-    ending = _ending(target)
+    ending = check_ending(target)
     try:
         _replace(target, _packed(_bytes(workload, ending), target.suffix))
     except OSError as error:
         raise RunError(f"{target}: cannot be written: {error.strerror or error}") from None
 
 
-def _ending(path: Path) -> str:
+def check_ending(target: str | Path) -> str:
+    """The ending of `target` that says its format, compression aside.
+
+    Raises:
+        UsageError: it says none.
+    """
+    path = Path(target)
     suffixes = path.suffixes
     ending = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] in _PACKED else path.suffix
     if ending not in ENDINGS or (ending == ".parquet" and path.suffix in _PACKED):

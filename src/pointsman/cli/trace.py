@@ -1,0 +1,154 @@
+"""``pointsman trace``: job logs looked into, converted and generated."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pointsman.cli import screen
+
+if TYPE_CHECKING:
+    from pointsman.workload import Workload
+
+app = typer.Typer(no_args_is_help=True, help="Job logs: look into them, convert them, generate new ones.")
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="Job log of any known format; '-' is standard input.")]
+LogFormat = Annotated[
+    str | None, typer.Option("--trace-format", metavar="NAME", help="The log's format, if not to be detected.")
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="COLUMN=VALUE", help="Keep only such jobs: vc=cluster04, status=completed."),
+]
+Throughputs = Annotated[
+    str | None, typer.Option("--throughputs", metavar="FILE", help="Gavel throughput file (JSON) for a Gavel trace.")
+]
+Printed = Annotated[screen.Format, typer.Option("--format", help="How to print.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
+
+
+@app.command()
+def info(
+    file: File,
+    only: Only = None,
+    trace_format: LogFormat = None,
+    throughputs: Throughputs = None,
+    format: Printed = screen.Format.table,
+) -> None:
+    """Say what a job log holds, how good it is, and what was assumed."""
+    from pointsman.workload.summary import by_status, sizes, summary
+
+    workload = _read(file, only, trace_format, throughputs)
+    figures = summary(workload)
+    if format is screen.Format.json:
+        record = {"provenance": workload.provenance.as_dict(), "quality": workload.quality.as_dict(), **figures}
+        screen.show_json(record | {"sizes": sizes(workload), "statuses": by_status(workload)})
+        return
+    _report(workload)
+    screen.show([{"figure": name, "value": value} for name, value in figures.items()], format, left=("figure",))
+    if format is screen.Format.table:
+        for rows, key in ((sizes(workload), "gpus"), (by_status(workload), "status")):
+            if rows:
+                typer.echo()
+                screen.show(rows, format, left=(key,))
+
+
+@app.command()
+def head(
+    file: File,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many jobs.")] = 10,
+    only: Only = None,
+    trace_format: LogFormat = None,
+    throughputs: Throughputs = None,
+    format: Printed = screen.Format.table,
+) -> None:
+    """Print the first jobs, in order of submission, as Pointsman reads them."""
+    workload = _read(file, only, trace_format, throughputs)
+    jobs = workload.jobs
+    told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
+    texts = [name for name in told if jobs.schema[name] == "String"]
+    screen.show(jobs.select(told).head(n).to_dicts(), format, left=texts)
+
+
+@app.command()
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="Job log of any known format; '-' is standard input.")],
+    target: Annotated[
+        str, typer.Argument(metavar="OUT", help="File ending in .parquet, .csv or .swf (.gz, .zst); '-' prints CSV.")
+    ],
+    only: Only = None,
+    trace_format: LogFormat = None,
+    throughputs: Throughputs = None,
+    force: Force = False,
+) -> None:
+    """Convert a job log to a native table (Parquet, CSV) or to SWF."""
+    from pointsman.workload import write_workload
+
+    _check_target(target, force)
+    workload = _read(source, only, trace_format, throughputs)
+    write_workload(workload, target)
+    _report(workload)
+
+
+@app.command()
+def generate(
+    like: Annotated[str, typer.Option("--like", help="Which real trace to be like: philly, itp or helios.")],
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="How many jobs.")],
+    cluster: Annotated[str, typer.Option("--cluster", help="The cluster that the load is meant for.")],
+    output: Annotated[str, typer.Option("-o", "--output", help="File ending in .parquet, .csv or .swf; '-' prints.")],
+    load: Annotated[
+        float | None, typer.Option("--load", help="Load to realise exactly; by default, that of the real trace.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed is another workload.")] = 0,
+    force: Force = False,
+) -> None:
+    """Generate a workload like a real one."""
+    from pointsman.cluster import load_cluster
+    from pointsman.errors import UsageError
+    from pointsman.workload import write_workload
+    from pointsman.workload.generate import generate as make
+
+    if load is not None and not 0 < load < 100:
+        raise UsageError(f"--load {load:g} must be above 0 (1 keeps every GPU busy)")
+    _check_target(output, force)
+    workload = make(like, jobs=jobs, cluster_gpus=load_cluster(cluster).gpus, load=load, seed=seed)
+    write_workload(workload, output)
+    _report(workload)
+
+
+@app.command()
+def formats(format: Printed = screen.Format.table) -> None:
+    """List the formats of job logs that can be read."""
+    from pointsman.workload.formats import formats as known
+
+    rows: list[dict[str, Any]] = [
+        {"name": form.name, "format": form.title, "options": ", ".join(sorted(form.options))}
+        for form in known().values()
+    ]
+    screen.show(rows, format, left=("name", "format", "options"))
+
+
+def _read(file: str, only: list[str] | None, trace_format: str | None, throughputs: str | None) -> "Workload":
+    from pointsman.workload import read_workload
+    from pointsman.workload.read import filters
+
+    options = {} if throughputs is None else {"throughputs": throughputs}
+    return read_workload(file, format=trace_format, only=filters(only or []), **options)
+
+
+def _report(workload: "Workload") -> None:
+    source = workload.provenance
+    screen.note(f"{source.source}: {source.format}")
+    screen.note(workload.quality.render())
+
+
+def _check_target(target: str, force: bool) -> None:
+    """Before any work: the ending says a format, and nothing is in the way."""
+    from pointsman.errors import UsageError
+    from pointsman.workload.write import check_ending
+
+    if target == "-":
+        return
+    check_ending(target)
+    if Path(target).exists() and not force:
+        raise UsageError(f"{target}: exists already (choose another name, or --force)")

@@ -1,0 +1,260 @@
+"""Each foreign format, read from a small file written by hand."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from pointsman.errors import InputError, UsageError
+from pointsman.workload import read_workload
+from pointsman.workload.formats import formats
+from pointsman.workload.table import SCHEMA
+
+HERE = Path(__file__).parent / "fixtures"
+FORMATS = {
+    "native.csv": "csv",
+    "gathered.csv": "gathered",
+    "philly.json": "philly-json",
+    "philly.csv": "philly-csv",
+    "itp.csv": "itp",
+    "helios.csv": "helios",
+    "acme_kalos.csv": "acme",
+    "acme_seren.csv": "acme",
+    "openb.csv": "openb",
+    "openb_short.csv": "openb",
+    "spot.csv": "alibaba-spot",
+    "pai_task.csv": "alibaba-pai",
+    "pollux.csv": "pollux",
+    "tiresias.csv": "tiresias",
+    "sacct.txt": "sacct",
+    "log.swf": "swf",
+    "gavel6.trace": "gavel",
+    "gavel7.trace": "gavel",
+    "gavel9.trace": "gavel",
+    "gavel10.trace": "gavel",
+    "gavel12.trace": "gavel",
+}
+
+
+def rows(name, *columns, **options):
+    return read_workload(HERE / name, **options).jobs.select(columns).rows()
+
+
+def quality(name):
+    return read_workload(HERE / name).quality
+
+
+def test_every_format_has_a_fixture():
+    assert set(FORMATS.values()) | {"parquet"} == set(formats())
+    assert set(FORMATS) == {path.name for path in HERE.iterdir()}
+
+
+@pytest.mark.parametrize(("name", "format"), FORMATS.items())
+def test_detected_by_content_and_whole(tmp_path, name, format):
+    nameless = tmp_path / "log"
+    nameless.write_bytes((HERE / name).read_bytes())
+    workload = read_workload(nameless)
+    assert workload.provenance.format == format
+    assert workload.jobs.schema == pl.Schema(SCHEMA)
+    assert workload.jobs["submit_s"].is_sorted()
+    assert workload.quality.kept == workload.jobs.height
+    assert workload.quality.rows_read == workload.quality.kept + sum(workload.quality.dropped.values())
+    assert read_workload(nameless, format=format).jobs.equals(workload.jobs)
+
+
+def test_gathered():
+    assert rows("gathered.csv", "job_id", "user", "queue", "gpus", "status", "fraction", "gpu_type") == [
+        ("g1", "ann", "blue", 4, "COMPLETED", None, "T4"),
+        ("g2", None, "blue", 1, "FAILED", 0.5, None),
+    ]
+    never = "never started (status Pending)"
+    assert quality("gathered.csv").dropped == {"asks for no GPU": 1, never: 1, "no GPU count": 1}
+
+
+def test_philly_json_sums_attempts_and_takes_the_first_ones_gpus():
+    assert rows("philly.json", "job_id", "queue", "submit_s", "gpus", "duration_s", "status") == [
+        ("application_4", "v2", 0.0, 1, 10.0, "FAILED"),
+        ("application_1", "v1", 60.0, 3, 90.0, "COMPLETED"),
+    ]
+    report = quality("philly.json")
+    assert report.dropped == {"asks for no GPU": 1, "never ran": 1, "no submit time": 1}
+    assert report.clamped == {"attempts without start or end left out of the run time": 1}
+    assert any("2017-10-01 09:59:00, time zone: the log names none" in note for note in report.notes)
+
+
+def test_philly_csv():
+    assert rows("philly.csv", "job_id", "queue", "submit_s", "gpus", "duration_s") == [
+        ("1", "v2", 0.0, 1, 7.5),
+        ("0", "v1", 10.0, 2, 50.0),
+    ]
+    assert quality("philly.csv").dropped == {"negative run time": 1, "no submit time": 1}
+
+
+def test_itp_keeps_its_own_clock():
+    assert rows("itp.csv", "job_id", "submit_s", "gpus", "duration_s") == [
+        ("a-1", 100.0, 16, 700.0),
+        ("a-2", 160.0, 1, 9000.0),
+    ]
+    assert quality("itp.csv").dropped == {"job id seen before": 1, "wrong number of cells": 1}
+
+
+def test_helios_names_the_zone_it_assumes():
+    assert rows("helios.csv", "job_id", "queue", "submit_s", "gpus", "duration_s", "status") == [
+        ("1", "vcA", 0.0, 8, 100.0, "COMPLETED"),
+        ("3", "vcB", 30.0, 1, 1.0, "NODE_FAIL"),
+    ]
+    report = quality("helios.csv")
+    assert report.dropped == {"asks for no GPU": 1, "never started": 1}
+    assert any("assumed Asia/Shanghai" in note for note in report.notes)
+
+
+def test_acme_runs_from_start_to_end_not_through_the_queue():
+    assert rows("acme_kalos.csv", "job_id", "gpus", "duration_s") == [("k1", 8, 50.0)]
+    (what,) = quality("acme_kalos.csv").clamped
+    assert "end − start" in what
+
+
+def test_acme_offsets_count():
+    assert rows("acme_seren.csv", "job_id", "submit_s", "status") == [
+        ("s1", 0.0, "COMPLETED"),
+        ("s2", 3600.0, "TIMEOUT"),
+    ]
+
+
+def test_openb_with_times():
+    assert rows("openb.csv", "job_id", "queue", "gpu_type", "gpus", "fraction", "submit_s", "duration_s") == [
+        ("pod-0", "LS", None, 1, 0.5, 0.0, 100.0),
+        ("pod-1", "Burstable", "V100M16|V100M32", 8, None, 10.0, 50.0),
+    ]
+    assert quality("openb.csv").dropped == {"asks for no GPU": 1, "never scheduled": 1}
+
+
+def test_openb_without_times_says_what_stands_in():
+    assert rows("openb_short.csv", "submit_s", "gpus", "fraction", "duration_s") == [
+        (0.0, 2, None, 3600.0),
+        (1.0, 1, 0.25, 3600.0),
+    ]
+    assert any("the list has no times" in note for note in quality("openb_short.csv").notes)
+    assert rows("openb_short.csv", "submit_s", "duration_s", gap_s=5.0, duration_s=60.0)[1] == (5.0, 60.0)
+
+
+def test_spot():
+    assert rows("spot.csv", "job_id", "queue", "gpu_type", "gpus", "priority", "fraction") == [
+        ("7", "13", "A10", 4, 1, None),
+        ("8", "57", "A100-SXM4-80GB", 16, 0, None),
+        ("9", "57", "A10", 1, 0, 0.5),
+    ]
+
+
+def test_pai_gathers_the_tasks_of_a_job():
+    assert rows("pai_task.csv", "job_id", "gpus", "fraction", "gpu_type", "submit_s", "duration_s", "status") == [
+        ("j2", 1, 0.25, "T4", 50.0, 30.0, "FAILED"),
+        ("j1", 2, None, "V100", 100.0, 300.0, "COMPLETED"),
+        ("j4", 8, None, None, 200.0, 60.0, "COMPLETED"),
+    ]
+
+
+def test_pollux_derives_run_times_from_its_measurements():
+    found = rows("pollux.csv", "job_id", "model", "batch_size", "gpus", "duration_s")
+    assert [row[:4] for row in found] == [("cifar10-0", "cifar10", 512, 4), ("ncf-1", "ncf", 32768, 1)]
+    # one GPU does not synchronise: 1548 iterations of alpha_c + beta_c * 32768
+    assert found[1][4] == pytest.approx(1548 * (0.006921 + 8.397e-07 * 32768), rel=1e-3)
+    compute, sync = 0.01019 + 0.00078 * 128, 0.04417 + 0.001519 * 2
+    assert found[0][4] == pytest.approx(10615 * (compute**2.843 + sync**2.843) ** (1 / 2.843), rel=1e-3)
+
+
+def test_tiresias():
+    assert rows("tiresias.csv", "job_id", "model", "gpus", "duration_s") == [
+        ("0", "vgg19", 1, 164.0),
+        ("1", "resnet50", 16, 147.0),
+    ]
+
+
+def test_sacct():
+    columns = ("job_id", "queue", "partition", "gpus", "gpu_type", "time_limit_s", "submit_s", "duration_s", "status")
+    assert rows("sacct.txt", *columns) == [
+        ("100", "ml", "gpu", 8, "a100", 7200.0, 0.0, 3600.0, "COMPLETED"),
+        ("102", "bio", "gpu", 1, None, 3600.0, 120.0, 500.0, "RUNNING"),
+        ("105", "bio", "gpu", 1, None, None, 240.0, 60.0, "FAILED"),
+        ("101", "bio", "gpu", 3, "h100+a100", None, 1800.0, 30.0, "CANCELLED"),
+    ]
+    report = quality("sacct.txt")
+    array = "never started (a pending job array is one row)"
+    assert report.dropped == {"a job step, not a job": 1, "asks for no GPU": 1, array: 1}
+    assert sum(report.clamped.values()) == 2
+
+
+def test_sacct_without_raw_seconds(tmp_path):
+    log = tmp_path / "log"
+    log.write_text(
+        "JobID|State|Submit|Start|End|Elapsed|Timelimit|AllocTRES|\n"
+        "7_1|COMPLETED|2026-01-05T08:00:00|2026-01-05T08:00:00|2026-01-06T10:00:01|1-02:00:01|2-00:00:00|gres/gpu:a100=4|\n"
+        "7_2|TIMEOUT|2026-01-05T08:00:00|2026-01-05T08:00:00|2026-01-05T08:30:00|30:00|00:30:00|gres/gpu=2|\n"
+    )
+    jobs = read_workload(log).jobs
+    assert jobs.select("job_id", "gpus", "duration_s", "time_limit_s", "gpu_type").rows() == [
+        ("7_1", 4, 93601.0, 172800.0, "a100"),
+        ("7_2", 2, 1800.0, 1800.0, None),
+    ]
+
+
+def test_sacct_says_which_columns_to_export(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("JobID|User|State|Submit\n7|ann|COMPLETED|2026-01-05T08:00:00\n")
+    with pytest.raises(InputError, match=r"lacks GPUs in AllocTRES or ReqTRES \(export with `sacct -aXP"):
+        read_workload(log)
+
+
+def test_swf():
+    columns = ("job_id", "user", "queue", "partition", "gpus", "time_limit_s", "submit_s", "duration_s", "status")
+    assert rows("log.swf", *columns) == [
+        ("1", "3", "1", "1", 4, 600.0, 0.0, 100.0, "COMPLETED"),
+        ("2", "3", "2", None, 8, None, 10.0, 50.0, "FAILED"),
+    ]
+    part = "part of a job that has its own summary line"
+    assert quality("log.swf").dropped == {"no run time": 1, part: 1, "wrong number of cells": 1}
+
+
+def test_gavel_of_six_and_seven_columns_divides_by_one_gpus_speed():
+    assert rows("gavel6.trace", "model", "batch_size", "gpus", "submit_s") == [("LM", 5, 1, 0.0), ("A3C", None, 4, 7.5)]
+    assert [run for (run,) in rows("gavel6.trace", "duration_s")] == pytest.approx([10_000, 1_000], rel=1e-4)
+    assert quality("gavel6.trace").dropped == {"no throughput known for its job type and GPUs": 1}
+    assert [run for (run,) in rows("gavel7.trace", "duration_s")] == pytest.approx([10_000, 100_000], rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["gavel9.trace", "gavel10.trace"])
+def test_gavel_of_nine_and_ten_columns_divides_by_the_gangs_speed(name):
+    assert rows(name, "model", "gpus", "submit_s") == [("A3C", 1, 0.0), ("LM", 2, 30.0)]
+    assert [run for (run,) in rows(name, "duration_s")] == pytest.approx([100, 1000], rel=1e-4)
+
+
+def test_shockwave_has_durations():
+    assert rows("gavel12.trace", "job_id", "duration_s") == [("1", 100.0), ("0", 4000.0)]
+
+
+def test_gavel_with_ones_own_throughputs(tmp_path):
+    table = tmp_path / "throughputs.json"
+    table.write_text("""{"v100": {"('LM (batch size 5)', 1)": {"null": 2.0}, "('A3C', 4)": {"null": 1.0}}}""")
+    assert rows("gavel6.trace", "duration_s", throughputs=table) == [(1671229 / 2,), (8233.0,)]
+    table.write_text("[]")
+    with pytest.raises(InputError, match="not a Gavel throughput file"):
+        read_workload(HERE / "gavel6.trace", throughputs=table)
+
+
+def test_options_and_formats_are_checked():
+    with pytest.raises(UsageError, match="itp reader takes no option 'throughputs'"):
+        read_workload(HERE / "itp.csv", throughputs="x")
+    with pytest.raises(UsageError, match="unknown trace format 'helois' .*did you mean 'helios'"):
+        read_workload(HERE / "itp.csv", format="helois")
+    with pytest.raises(InputError, match="no helios log: the column '.*' is missing"):
+        read_workload(HERE / "itp.csv", format="helios")
+
+
+def test_a_log_with_nothing_left_is_refused(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("job_id,submission_time,duration,num_gpu\na,1,700,0\nb,2,-1,1\n")
+    with pytest.raises(InputError, match="no job is left of 2 rows: 1 asks for no GPU; 1 negative run time"):
+        read_workload(log)
+    log.write_text("job_id,submission_time,duration,num_gpu\n")
+    with pytest.raises(InputError, match="there is no job in the file"):
+        read_workload(log)

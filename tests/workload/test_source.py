@@ -1,0 +1,73 @@
+"""Files come packed, cut short, binary, empty or not at all."""
+
+import gzip
+import hashlib
+import io
+
+import pytest
+import zstandard
+
+from pointsman.errors import InputError
+from pointsman.workload import read_workload
+
+TEXT = b"submit_s,gpus,duration_s\n" + b"".join(b"%d,1,60\n" % i for i in range(500))
+
+
+def written(tmp_path, data, name="jobs"):
+    path = tmp_path / name
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.ZstdCompressor().compress])
+def test_packing_is_known_by_content_and_hashed_as_stored(tmp_path, pack):
+    data = pack(TEXT)
+    workload = read_workload(written(tmp_path, data))
+    assert workload.jobs.height == 500
+    assert workload.provenance.sha256 == hashlib.sha256(data).hexdigest()
+    assert workload.provenance.source == str(tmp_path / "jobs")
+
+
+def test_zstd_of_several_frames(tmp_path):
+    pack = zstandard.ZstdCompressor().compress
+    assert read_workload(written(tmp_path, pack(TEXT) + pack(b"900,1,5\n"))).jobs.height == 501
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input(monkeypatch, pack):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(pack(TEXT))))
+    workload = read_workload("-")
+    assert (workload.jobs.height, workload.provenance.source) == (500, "-")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (gzip.compress(TEXT)[:-40], "gzip file is truncated"),
+        (gzip.compress(TEXT)[:-4] + b"abcd", "gzip file is damaged"),
+        (gzip.compress(TEXT)[:12] + b"\xff" * 40, "gzip file is"),
+        (zstandard.ZstdCompressor().compress(TEXT)[:-40], "zstd file is truncated"),
+        (b"\x28\xb5\x2f\xfd" + b"\xff" * 40, "zstd file is damaged"),
+        (b"", "the file is empty"),
+        (b" \n\n", "the file is empty"),
+        (gzip.compress(b""), "the file is empty"),
+        (b"PK\x03\x04rest", "zip archive"),
+        (b"\x89PNG\r\n\x1a\n", "PNG picture"),
+        (bytes(range(256)) * 4, "NUL bytes"),
+        (b"\xfe\xed\xfa\xce" * 100, "not UTF-8"),
+        (b"what is this\n", "not a job log of a known format"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path, data, said):
+    with pytest.raises(InputError, match=said):
+        read_workload(written(tmp_path, data))
+
+
+def test_missing_files_and_folders(tmp_path):
+    written(tmp_path, TEXT, "trace.csv")
+    with pytest.raises(InputError, match=r"no such file \(did you mean .*trace\.csv\?\)"):
+        read_workload(tmp_path / "tracee.csv")
+    with pytest.raises(InputError, match="this is a folder"):
+        read_workload(tmp_path)
+    with pytest.raises(InputError, match="does not exist either"):
+        read_workload(tmp_path / "no" / "file.csv")
