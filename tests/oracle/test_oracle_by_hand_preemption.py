@@ -330,3 +330,32 @@ def test_rounds_of_easy_reestimate_off_the_grid() -> None:
         jobs = [Job(0, 1, 200_000, estimate_ms=10), Job(0, 2, 5), Job(0, 1, work_ms)]
         schedule = simulate([Node(2)], jobs, "easy", round_ms=100)
         assert [schedule.first_start_ms[row] for row in (0, 2)] == [0, start_ms]
+
+
+# -- readings the page leaves open (AMBIGUITIES.md) ----------------------------------------------------
+
+
+def test_zero_work_that_begins_by_an_event_ends_after_the_pass_of_that_event() -> None:
+    # start 3. A (no work) is STARTED at 3 and FINISHes when 3 happens again. In the pass between, the GPU is A's,
+    # so B, submitted at 3 with 2 GPUs, is passed over and C takes gpu1 first; B waits for C's end at 3 + 3 + 1.
+    jobs = [Job(0, 1, 0), Job(3, 2, 1), Job(3, 1, 1)]
+    schedule = simulate([Node(2)], jobs, "fifo-backfill", overheads={"start_s": 0.003})
+    assert actions(schedule) == [(0, "START", 0), (3, "START", 2), (7, "START", 1)]
+
+
+def test_largest_node_counts_while_it_is_down() -> None:
+    # n0 (4 GPUs) is down to 9: a gang of 4 fits on n0 by its size, and is not cut into n1 + n2 meanwhile.
+    script = [(0, "NODE_DOWN", 0), (9, "NODE_UP", 0)]
+    assert starts(simulate([Node(4), Node(2), Node(2)], [Job(0, 4, 1)], "fifo", script=script)) == [9]
+
+
+def test_easy_restarted_job_with_a_used_up_estimate_overruns_at_once() -> None:
+    # n0 (1 GPU, of partition p): A, told 5, truly 100 000, fails at 8 with 8 ms done and starts again at 9. -3 is left
+    # of its estimate: on paper it ended at 6, the shadow time of the head B (both nodes), and C (n1) may not start.
+    # 9 happens again with A's overrun: its end is now 60 009, and C starts, if 9 + its work is not beyond that.
+    # Otherwise it misses by one ms again at 60 009 (120 009) and goes after B: A ends at 100 001, B at 100 006.
+    nodes = [Node(1, partitions=("p",)), Node(1)]
+    script = [(8, "NODE_DOWN", 0), (9, "NODE_UP", 0)]
+    for work_ms, start_ms in ((60_000, 9), (60_001, 100_006)):
+        jobs = [Job(0, 1, 100_000, estimate_ms=5, partition="p"), Job(9, 2, 5), Job(9, 1, work_ms)]
+        assert starts(simulate(nodes, jobs, "easy", script=script)) == [0, 100_001, start_ms]
