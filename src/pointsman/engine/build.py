@@ -241,7 +241,7 @@ def _classes(
             alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1))
         group = groups.setdefault((demand.alternatives, demand.limited_queue), len(groups))
         n = demand.gpus
-        classes[c] = (n, n, n, 1000, 0, first, len(alts), group, demand.limited_queue, -1, -1)
+        classes[c] = (n, n, n, 1000, 0, first, len(alts), group, demand.limited_queue, -1, -1, 0)
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)

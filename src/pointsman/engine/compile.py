@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 PACKAGE = Path(__file__).parent.parent
 CORE_ROOMS = ("types.py", "engine", "policies", "speed/rates.py")
-HOOKS = "from pointsman.policies.hooks.fifo import decide, on_event, on_run"
+HOOKS = "from pointsman.policies.fifo import decide, on_event, on_run"
 _KEPT_BUILDS = 4
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,12 +42,16 @@ def cold(function: F) -> F:
     return numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
-def entry(function: F) -> F:
-    """Compile `function` to be called from Python, cached on disk, without the GIL."""
+def entry(signature: str) -> Callable[[F], F]:
+    """Compile a function of this numba signature at import, to be called from Python; cached on disk, without the GIL."""
     import numba
 
-    jit = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, cache=True)
-    return jit(function)
+    def jit(function: F) -> F:
+        if numba.config.DISABLE_JIT:
+            return function
+        return numba.njit(signature, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, cache=True)(function)
+
+    return jit
 
 
 def core_digest() -> str:
@@ -150,3 +154,8 @@ def is_compiled(hooks: str) -> bool:
     """Whether compiled code for `hooks` lies in the cache, so that no compile time need be announced."""
     name = "loop_" + hooks.rpartition(".")[2].replace("-", "_")
     return any((build_folder() / "__pycache__").glob(f"{name}.run-*.nbc"))
+
+
+def load_entries() -> ModuleType:
+    """The module `engine.entries`, copied beside the loops so that its cache goes stale with them."""
+    return _import_source(build_folder(), "entries", (Path(__file__).parent / "entries.py").read_text())

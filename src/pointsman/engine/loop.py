@@ -12,6 +12,7 @@ from pointsman.engine.compile import cold, core, entry
 from pointsman.engine.freeindex import set_node_state
 from pointsman.engine.handle import open_state, open_world
 from pointsman.engine.heap import ROW_BITS, heap_remove, heap_set
+from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import dequeue
 from pointsman.engine.records import DIRTY, ODD
 from pointsman.engine.sampling import sample
@@ -21,12 +22,14 @@ from pointsman.engine.verbs import (
     STARTING,
     STOPPING,
     become_pending,
+    delay_of_start,
     log_event,
     settle,
+    stopping_index,
     unbind,
     write_log,
 )
-from pointsman.policies.hooks.fifo import decide, on_event, on_run
+from pointsman.policies.fifo import decide, on_event, on_run
 from pointsman.speed.rates import rate_of
 from pointsman.types import Event, JobState
 
@@ -106,7 +109,7 @@ def _schedule(S, W, j):
             heap_set(W, j, J.alarm, LEVEL, J.row)
     elif J.state == STARTING:
         kind = START_FAILED if _will_fail(W, J.row, J.attempt) else STARTED
-        _transition(S, W, j, kind, g.start_ms + (g.restore_ms if J.started >= 0 else 0))
+        _transition(S, W, j, kind, delay_of_start(S, j))
     elif J.state == STOPPING:
         _transition(S, W, j, STOPPED, g.stop_ms)
     elif J.alarm < NEVER:
@@ -425,7 +428,7 @@ def _inspect(address):
         W.clock[0].audit_failed = audit(S, W)
 
 
-@entry
+@entry("int64(int64, int64, int64)")
 def run(address, until, decisions):
     """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
     decision of a hosted policy, whose last pass is carried out first. Answers why it stopped."""
@@ -456,3 +459,41 @@ def run(address, until, decisions):
                 return HOSTED
             made += 1
             decide(S)
+
+
+@core
+def _forget_indexes(S):
+    """Empty every index of jobs."""
+    for b in range(S.buckets.shape[0]):
+        S.buckets[b].root = -1
+        S.buckets[b].first = -1
+        S.buckets[b].last = -1
+        S.buckets[b].count = 0
+    for c in range(S.classes.shape[0]):
+        S.classes[c].active = -1
+    S.g[0].active = 0
+
+
+@entry("void(int64)")
+def adopt(address):
+    """Take over a state that another policy left: its indexes are built anew as if the jobs had just come."""
+    S = open_state(address)
+    W = open_world(address)
+    _forget_indexes(S)
+    for j in range(S.jobs.shape[0]):
+        J = S.jobs[j]
+        J.bucket = -1
+        if J.state == STOPPING:
+            J.key = 0.0
+            J.aux = np.inf
+            insert(S, stopping_index(S), j)
+    for j in range(S.jobs.shape[0]):
+        J = S.jobs[j]
+        if J.state == PENDING:
+            J.alarm = NEVER
+            on_event(S, np.int64(SUBMIT), j)
+            _schedule(S, W, j)
+        elif J.state == RUNNING:
+            J.alarm = NEVER
+            on_run(S, j)
+            _schedule(S, W, j)

@@ -106,6 +106,7 @@ CLASS = np.dtype(
         ("queue", I),  # the queue, where queues have limits; else -1
         ("active", I),  # position among classes with waiting jobs; -1
         ("blocked", I),  # the pass in which its waiting jobs were found not to fit
+        ("fits", I),  # scratch of a pass
     ],
     align=True,
 )

@@ -180,6 +180,12 @@ def unbind(S, j, index):
 
 
 @core
+def delay_of_start(S, j):
+    """How long a start of job `j` takes: longer if it has run before and must be restored."""
+    return S.g[0].start_ms + (S.g[0].restore_ms if S.jobs[j].started >= 0 else 0)
+
+
+@core
 def _commence(S, j, reason):
     """Job `j`, whose GPUs are in State.place, starts."""
     J = S.jobs[j]
@@ -193,9 +199,7 @@ def _commence(S, j, reason):
     J.started_pass = g.pass_id
     J.alarm = 1 << 62
     J.settled = g.now
-    delay = g.start_ms
-    if J.started >= 0:
-        delay += g.restore_ms
+    delay = delay_of_start(S, j)
     if J.first_start < 0:
         J.first_start = g.now
     J.rate = 0.0

@@ -1,8 +1,10 @@
 """Shortest remaining time first, preemptive.
 
-While a job runs at rate 1 its remaining time falls as the clock rises, so their sum is a key that stays put. The few jobs with another
-rate get their keys anew before running jobs are compared.
+While a job runs at rate 1 its remaining time falls as the clock rises, so their sum is a key that stays put. The few jobs with
+another rate get their keys anew before running jobs are compared.
 """
+
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,8 +14,24 @@ from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
 from pointsman.engine.records import ODD, VICTIMS
 from pointsman.engine.verbs import OK, PENDING, QUOTA, running_index
+from pointsman.policies.policy import CompiledPolicy, milliseconds, parameter
+from pointsman.types import Knowledge
 
 MARGIN_MS = 0  # params
+
+
+class Srtf(CompiledPolicy):
+    """The jobs with the least remaining time run; one that does not fit evicts running jobs that have strictly more left."""
+
+    name: ClassVar[str] = "srtf"
+    needs: ClassVar[Knowledge] = "oracle"
+    hooks: ClassVar[str] = "pointsman.policies.srtf"
+    source: ClassVar[str] = "Schrage, A proof of the optimality of the shortest remaining processing time discipline, 1968"
+
+    margin_s: float = parameter(0.0, "a victim must have more than this much longer to run than its evictor", unit="s", ge=0)
+
+    def parameters(self) -> list[float]:
+        return [milliseconds(self.margin_s)]
 
 
 @core

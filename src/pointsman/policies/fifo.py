@@ -1,12 +1,30 @@
-"""Strict order: the head blocks. Waiting jobs stand in one index for each queue, keyed by submit or by estimate."""
+"""First in, first out: strict, the head blocks.
+
+Waiting jobs stand in one index for each queue, keyed by submit, or by estimate for `sjf`.
+"""
+
+from typing import ClassVar
 
 import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.ordered import before, insert
 from pointsman.engine.verbs import OK, PENDING, QUOTA, queue_index, start
+from pointsman.policies.policy import CompiledPolicy
+from pointsman.types import Knowledge
 
 BY_ESTIMATE = 0  # params
+
+
+class Fifo(CompiledPolicy):
+    """Jobs start in the order of their submission; the first that does not fit blocks all behind it."""
+
+    name: ClassVar[str] = "fifo"
+    needs: ClassVar[Knowledge] = "none"
+    hooks: ClassVar[str] = "pointsman.policies.fifo"
+
+    def parameters(self) -> list[float]:
+        return [0.0]
 
 
 @core

@@ -1,6 +1,13 @@
-"""Discretised two-dimensional least attained service (Tiresias, Gu et al., NSDI 2019, §3.2)."""
+"""Tiresias: discretised two-dimensional least attained service (Gu et al., NSDI 2019, §3.2).
+
+The two dimensions are GPUs and time: a job sinks through the levels as its GPU-seconds pass the thresholds.
+"""
+
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
+from pydantic import PositiveFloat, field_validator
 
 from pointsman.engine.compile import core
 from pointsman.engine.eviction import end_holds, start_or_evict
@@ -8,10 +15,43 @@ from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, dequeue, enqueue, first_waiting
 from pointsman.engine.records import VICTIMS
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
-from pointsman.types import Event
+from pointsman.types import Event, Knowledge
+from pointsman.policies.policy import PARAMETERS, CompiledPolicy, milliseconds, parameter
 
 LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
 PROMOTE_KNOB, LEVELS, THRESHOLDS = 0, 1, 2  # params; thresholds in GPU-ms
+
+
+class Tiresias(CompiledPolicy):
+    """Jobs with little attained service go before those with much, first come first served within a level; they evict only from
+    lower levels. What is left out: Tiresias' skew-based consolidation, which needs model profiles."""
+
+    name: ClassVar[str] = "tiresias"
+    needs: ClassVar[Knowledge] = "none"
+    hooks: ClassVar[str] = "pointsman.policies.tiresias"
+    source: ClassVar[str] = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI 2019"
+
+    thresholds_gpu_s: tuple[PositiveFloat, ...] = parameter(
+        (3250.0, 7200.0), "attained service at which a job sinks a level", unit="GPU-s", source="paper", min_length=1, max_length=PARAMETERS - 3
+    )
+    promote_knob: float = parameter(
+        0.0, "promote a job that has waited this many times as long as it has run; 0: never", source="paper, off by default", ge=0
+    )
+
+    @field_validator("thresholds_gpu_s", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, value: object) -> object:
+        return (value,) if isinstance(value, int | float) else value
+
+    @field_validator("thresholds_gpu_s")
+    @classmethod
+    def _must_rise(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        if any(a >= b for a, b in pairwise(value)):
+            raise ValueError("thresholds must rise")
+        return value
+
+    def parameters(self) -> list[float]:
+        return [self.promote_knob, float(len(self.thresholds_gpu_s)), *map(milliseconds, self.thresholds_gpu_s)]
 
 
 @core

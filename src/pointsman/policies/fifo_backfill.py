@@ -1,4 +1,9 @@
-"""FIFO or SJF order without head blocking: whoever fits starts, the others wait."""
+"""FIFO without head blocking: whoever fits starts, in order; the others wait.
+
+Waiting jobs stand in one index for each class, keyed by submit, or by estimate for `sjf-backfill`.
+"""
+
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,8 +13,21 @@ from pointsman.engine.placing import fits
 from pointsman.engine.queueing import block, blocked, close_queue, enqueue
 from pointsman.engine.records import ACTIVE
 from pointsman.engine.verbs import OK, PENDING, QUOTA, start
+from pointsman.policies.policy import CompiledPolicy
+from pointsman.types import Knowledge
 
 BY_ESTIMATE = 0  # params
+
+
+class FifoBackfill(CompiledPolicy):
+    """Jobs are tried in the order of their submission and start if they fit; nobody waits for a job ahead of it."""
+
+    name: ClassVar[str] = "fifo-backfill"
+    needs: ClassVar[Knowledge] = "none"
+    hooks: ClassVar[str] = "pointsman.policies.fifo_backfill"
+
+    def parameters(self) -> list[float]:
+        return [0.0]
 
 
 @core

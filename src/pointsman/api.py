@@ -1,0 +1,154 @@
+"""The Python API: read a workload, name a cluster and a policy, get a result."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pointsman.cluster import Cluster, load_cluster
+from pointsman.engine.build import PARAMETERS, Rules, build
+from pointsman.engine.outcome import make_result
+from pointsman.engine.overheads import Overheads, load_overheads
+from pointsman.engine.prepare import Prepared, make_script, prepare, sigma_of
+from pointsman.engine.result import Result
+from pointsman.engine.simulation import Simulation
+from pointsman.errors import UsageError
+from pointsman.policies.policy import CompiledPolicy, Policy
+from pointsman.policies.registry import PolicySpec, get_policy
+from pointsman.types import NEVER_MS, PLACEMENT_NAMES
+from pointsman.workload import Workload, read_workload
+
+OVERSIZED = ("refuse", "drop", "clamp")
+
+
+def simulate(
+    workload: Workload | str | Path,
+    cluster: Cluster | str,
+    policy: str | Policy | CompiledPolicy,
+    *,
+    params: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    estimate: str | None = None,
+    placement: str = "consolidated",
+    overheads: str | Overheads = "none",
+    oversized: str = "refuse",
+    assign_models: int | None = None,
+    node_events: Sequence[tuple[float, str, str]] = (),
+    cancels: Sequence[tuple[float, int]] = (),
+    until_s: float | None = None,
+    log: bool = True,
+    audit: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Replay `workload` on `cluster` under `policy`.
+
+    Args:
+        workload: a `Workload`, or a file that `read_workload` reads.
+        cluster: a `Cluster`, or what `load_cluster` takes: a name, ``800x8``, a file.
+        policy: a name (``fifo``, ``rounds(srtf, 60)``, ``my_policy.py:MyPolicy``) or a policy object.
+        params: parameters of a named policy.
+        seed: of everything random: estimate errors and failing starts.
+        estimate: what policies know of durations: ``none``, ``limit``, ``oracle``, ``lognormal:SIGMA``; by default the truth for policies
+            that need an oracle, limits (the truth where the log has none) for those that need estimates, else nothing.
+        placement: ``consolidated``, ``first-fit`` or ``spread``.
+        overheads: ``none``, ``realistic``, a YAML file or `Overheads`.
+        oversized: ``refuse``, ``drop`` or ``clamp`` gangs that could never start.
+        assign_models: give jobs without a model one, by this seed.
+        node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
+        cancels: (time_s, row) of jobs that their users cancel.
+        until_s: stop after the instants up to this many seconds from the first submit.
+        log: keep the plan log.
+        audit: check every invariant after every pass (slow).
+        progress: told the share of jobs that have ended, now and then.
+
+    Raises:
+        InputError: the workload or the cluster file is wrong, or a gang could never start.
+        UsageError: an option, a policy or a parameter is wrong.
+    """
+    work = workload if isinstance(workload, Workload) else read_workload(workload)
+    place = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)
+    spec, made = _policy(policy, params)
+    cost = overheads if isinstance(overheads, Overheads) else load_overheads(overheads)
+    simulation, prepared = open_simulation(
+        work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
+        assign_models=assign_models, node_events=node_events, cancels=cancels, log=log, audit=audit,
+    )  # fmt: skip
+    until_ms = NEVER_MS - 1 if until_s is None else round(1000 * until_s)
+    simulation.run(until_ms, progress)
+    return make_result(simulation, prepared, work, place, spec, made, cost, placement=placement, seed=seed, log=log)
+
+
+def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | None) -> tuple[PolicySpec, Any]:
+    if isinstance(policy, str):
+        spec = get_policy(policy)
+        return spec, spec.make(params)
+    if params:
+        raise UsageError("params go with a policy's name; a policy object has its own")
+    return PolicySpec(getattr(policy, "name", type(policy).__name__), type(policy)), policy
+
+
+def open_simulation(
+    workload: Workload,
+    cluster: Cluster,
+    spec: PolicySpec,
+    policy: CompiledPolicy | Policy,
+    *,
+    seed: int,
+    estimate: str | None,
+    placement: str,
+    overheads: Overheads,
+    oversized: str,
+    assign_models: int | None,
+    node_events: Sequence[tuple[float, str, str]],
+    cancels: Sequence[tuple[float, int]],
+    log: bool,
+    audit: bool,
+) -> tuple[Simulation, Prepared]:
+    """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
+    if placement not in PLACEMENT_NAMES:
+        raise UsageError(f"unknown placement {placement!r} (there are {', '.join(PLACEMENT_NAMES)})")
+    if oversized not in OVERSIZED:
+        raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
+    jobs = workload.jobs
+    if assign_models is not None:
+        from pointsman.speed.assign import assign_models as assign
+
+        jobs = assign(jobs, assign_models)
+    knowledge = knowledge_for(spec, estimate, jobs["time_limit_s"].null_count() == 0)
+    layout = cluster.layout()
+    prepared = prepare(
+        jobs, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed,
+        path=workload.provenance.source,
+    )  # fmt: skip
+    hosted = not isinstance(policy, CompiledPolicy)
+    rules = Rules(
+        placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,
+        hosted=hosted, **overheads.milliseconds(),
+    )  # fmt: skip
+    params = np.zeros(PARAMETERS)
+    if isinstance(policy, CompiledPolicy):
+        numbers = policy.parameters()
+        params[: len(numbers)] = numbers
+    script = make_script(node_events, cancels, layout, 0.0)
+    handle = build(
+        layout, prepared.pools, prepared.demands, prepared.trace, prepared.queue_limits, prepared.rates, params, script, rules
+    )
+    return Simulation(handle, policy), prepared
+
+
+def knowledge_for(spec: PolicySpec, estimate: str | None, has_limits: bool) -> str:
+    """What a policy is told of durations: what was asked for, or what it needs.
+
+    Raises:
+        UsageError: an unknown estimate, or ``none`` for a policy that needs one.
+    """
+    if estimate is None:
+        return {"none": "none", "oracle": "oracle", "estimate": "limit" if has_limits else "oracle"}[spec.needs]
+    if estimate not in ("none", "limit", "oracle"):
+        sigma_of(estimate)
+    if estimate == "none" and spec.needs != "none":
+        raise UsageError(f"policy {spec.text!r} needs durations ({spec.needs}); --estimate none leaves it without")
+    return estimate if spec.needs != "none" else "none"
+
+

@@ -1,0 +1,81 @@
+"""What a hosted policy and a view call: the verbs and a few questions, each taking a handle's address."""
+
+import numpy as np
+
+from pointsman.engine import placing, verbs
+from pointsman.engine.compile import entry
+from pointsman.engine.handle import open_state
+from pointsman.engine.queueing import enqueue
+from pointsman.engine.records import ACTIVE
+
+
+@entry("int64(int64, int64)")
+def start(address, j):
+    """Start job `j` on GPUs of the configured placement."""
+    return verbs.start(open_state(address), j, verbs.OK)
+
+
+@entry("int64(int64, int64, int64)")
+def start_on(address, j, placed):
+    """Start job `j` on the `placed` (node, mask) pairs in State.place."""
+    S = open_state(address)
+    S.g[0].placed = placed
+    return verbs.start_on(S, j, verbs.OK)
+
+
+@entry("int64(int64, int64)")
+def preempt(address, j):
+    """Preempt job `j`; it waits again in its class."""
+    S = open_state(address)
+    answer = verbs.preempt(S, j, verbs.OK)
+    if answer == verbs.OK and S.jobs[j].state == verbs.PENDING:
+        enqueue(S, j, 0.0, np.inf)
+    return answer
+
+
+@entry("void(int64, int64)")
+def wake_at(address, time):
+    """Have a pass at `time` ms at the latest."""
+    verbs.wake_at(open_state(address), time)
+
+
+@entry("boolean(int64, int64)")
+def fits(address, c):
+    """Whether a gang of class `c` fits now."""
+    return placing.fits(open_state(address), c)
+
+
+@entry("int64(int64, int64)")
+def find(address, c):
+    """Where the configured placement would put a gang of class `c`: so many (node, mask) pairs in State.place; 0: nowhere."""
+    S = open_state(address)
+    if not placing.place(S, c):
+        return np.int64(0)
+    n = S.g[0].placed
+    placing.unplace(S)
+    return n
+
+
+@entry("int64(int64, int64, int64[::1])")
+def in_state(address, state, out):
+    """Write the slots of the jobs in `state` to `out`; how many there are."""
+    S = open_state(address)
+    n = np.int64(0)
+    for j in range(S.jobs.shape[0]):
+        if S.jobs[j].state == state:
+            out[n] = j
+            n += 1
+    return n
+
+
+@entry("int64(int64, int64[::1])")
+def heads(address, out):
+    """Write the first waiting job of each demand class that fits to `out`; how many there are."""
+    S = open_state(address)
+    n = np.int64(0)
+    for i in range(S.g[0].active):
+        c = S.lists[ACTIVE, i]
+        if placing.fits(S, c):
+            out[n] = S.buckets[c].first
+            n += 1
+    return n

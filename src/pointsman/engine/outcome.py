@@ -1,0 +1,161 @@
+"""From the arrays of a finished run to a `Result`."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.cluster import Cluster
+from pointsman.engine.overheads import Overheads
+from pointsman.engine.prepare import Prepared
+from pointsman.engine.result import Result
+from pointsman.engine.simulation import Simulation
+from pointsman.policies.policy import CompiledPolicy
+from pointsman.policies.registry import PolicySpec
+from pointsman.types import Event, JobState, Locality, Reason, Verb
+from pointsman.workload import Workload
+
+_STATES = {int(s): s.name for s in JobState}
+_KINDS = {int(k): k.name for k in (*Event, *Verb)}
+_REASONS = {int(r): r.name for r in Reason}
+_LOCALITIES = [x.name.lower() for x in Locality]
+_COLUMNS = ("job_id", "user", "queue", "partition", "model", "gpu_type", "gpus", "priority", "submit_s", "duration_s")
+
+
+def make_result(
+    simulation: Simulation,
+    prepared: Prepared,
+    workload: Workload,
+    cluster: Cluster,
+    spec: PolicySpec,
+    policy: Any,
+    overheads: Overheads,
+    *,
+    placement: str,
+    seed: int,
+    log: bool,
+) -> Result:
+    """The result of a run that has ended or was cut."""
+    layout = prepared.layout
+    world = simulation.handle.world
+    node_events = log and len(world.script)
+    info = {
+        "policy": spec.text,
+        "needs": spec.needs,
+        "knowledge": prepared.knowledge if prepared.knowledge in ("none", "oracle") else f"estimate {prepared.knowledge}",
+        "params": policy.model_dump(mode="json") if isinstance(policy, CompiledPolicy) else {},
+        "placement": placement,
+        "overheads": overheads.model_dump(),
+        "cluster": cluster.name,
+        "gpus": int(layout.node_gpus.sum()),
+        "nodes": len(layout.node_gpus),
+        "node_names": list(layout.node_names),
+        "node_gpus": layout.node_gpus.tolist(),
+        "seed": seed,
+        "engine_s": simulation.engine_s,
+        "decisions": simulation.decisions,
+        "events": int(world.clock[0]["events"]),
+        "workload": workload.provenance.as_dict(),
+        "quality": workload.quality.as_dict(),
+        "assumptions": _assumptions(prepared, bool(node_events), spec),
+    }
+    origin_s = float(prepared.jobs["submit_s"][0])
+    return Result(_jobs(simulation, prepared, origin_s), _events(simulation) if log else None, _series(simulation), info)
+
+
+def _assumptions(prepared: Prepared, node_events: bool, spec: PolicySpec) -> list[str]:
+    told = [
+        "arrivals are open-loop: nobody submits less because the queue is long",
+        "a recorded duration is the time on the GPUs asked for, at their best locality, alone",
+        "a job runs its recorded duration whatever its recorded status",
+    ]
+    if prepared.jobs["model"].null_count() == len(prepared.jobs):
+        told.append("no job has a model: all run at the same speed everywhere and communicate nothing")
+    if prepared.knowledge == "oracle" and spec.needs != "none":
+        told.append("the policy knows every duration exactly, which no real scheduler does")
+    return [*told, *prepared.assumptions]
+
+
+def _seconds(ms: NDArray[np.int64], known: NDArray[np.bool_], origin_s: float = 0.0) -> pl.Series:
+    return pl.Series(np.where(known, ms / 1000.0 + origin_s, np.nan)).fill_nan(None)
+
+
+def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.DataFrame:
+    """One row for each job; jobs still in the system get what is known of them."""
+    outcomes = np.array(simulation.handle.world.outcomes)
+    _add_unfinished(outcomes, simulation)
+    trace = prepared.trace
+    started, ended = outcomes["start"] >= 0, outcomes["end"] >= 0
+    estimate = np.where(np.isnan(trace["estimate"]), np.nan, trace["estimate"] / 1000.0)
+    locality = pl.Series(np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], -1))
+    return prepared.jobs.select(_COLUMNS).with_columns(
+        row=pl.int_range(pl.len(), dtype=pl.Int64),
+        estimate_s=pl.Series(estimate).fill_nan(None),
+        start_s=_seconds(outcomes["start"], started, origin_s),
+        end_s=_seconds(outcomes["end"], ended, origin_s),
+        wait_s=_seconds(outcomes["start"] - trace["submit"], started),
+        jct_s=_seconds(outcomes["end"] - trace["submit"], ended),
+        run_s=pl.Series(outcomes["run"] / 1000.0),
+        held_gpu_s=pl.Series(outcomes["held"] / 1000.0),
+        preemptions=pl.Series(outcomes["preempts"].astype(np.int64)),
+        lost_s=pl.Series(outcomes["lost"] / 1000.0),
+        nodes=pl.Series(outcomes["nodes"].astype(np.int64)),
+        locality=locality.replace_strict({i: n for i, n in enumerate(_LOCALITIES)}, default=None, return_dtype=pl.String),
+        state=pl.Series(outcomes["state"].astype(np.int64)).replace_strict(_STATES, return_dtype=pl.String),
+    )
+
+
+def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:
+    """What is known of the jobs that have not ended."""
+    state = simulation.handle.state
+    jobs = np.asarray(state.jobs)[np.asarray(state.jobs)["state"] != 0]
+    row, now = jobs["row"], int(state.g[0]["now"])
+    outcomes["start"][row] = jobs["first_start"]
+    since = np.where(jobs["state"] == JobState.RUNNING, now - jobs["settled"], 0)
+    outcomes["run"][row] = jobs["executed"] + since
+    outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])
+    for name in ("lost", "preempts", "nodes", "locality", "state"):
+        outcomes[name][row] = jobs[name]
+
+
+def _named(values: NDArray[np.int64], names: dict[int, str]) -> pl.Series:
+    return pl.Series(np.ascontiguousarray(values)).replace_strict(names, return_dtype=pl.Enum(list(dict.fromkeys(names.values()))))
+
+
+def _events(simulation: Simulation) -> pl.DataFrame:
+    """The plan log as a table."""
+    log = simulation.log()
+    mask = np.ascontiguousarray(log["mask"])
+    column = {name: np.ascontiguousarray(log[name]) for name in ("time", "seq", "row", "attempt", "arg", "node")}
+    return pl.DataFrame(
+        {
+            "time_ms": column["time"],
+            "seq": column["seq"],
+            "kind": _named(log["kind"], _KINDS),
+            "row": column["row"],
+            "attempt": column["attempt"],
+            "arg": column["arg"],
+            "reason": _named(log["reason"], _REASONS),
+            "node": column["node"],
+            "gpu_mask": mask,
+            "gpus": np.bitwise_count(mask.view(np.uint64)).astype(np.int64),
+        }
+    )
+
+
+def _series(simulation: Simulation) -> pl.DataFrame:
+    """Samples of the state."""
+    world = simulation.handle.world
+    samples = np.asarray(world.samples)[: int(world.clock[0]["samples"])]
+    names = {
+        "time_ms": "time",
+        "used_gpus": "used",
+        "running": "running",
+        "pending": "pending",
+        "queued_gpus": "queued_gpus",
+        "largest_free": "largest_free",
+        "whole_free_nodes": "whole_free",
+        "head_gpus": "head_gpus",
+    }
+    return pl.DataFrame({ours: np.ascontiguousarray(samples[field]) for ours, field in names.items()})

@@ -1,0 +1,52 @@
+"""What starting, stopping and failing cost."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pointsman.errors import InputError, UsageError
+
+
+class Overheads(BaseModel):
+    """Costs of a job's life besides its work (``docs/reference/semantics.md`` §5); all 0 by default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    start_s: float = Field(0.0, ge=0, description="from start to running: scheduling, image, data")
+    stop_s: float = Field(0.0, ge=0, description="from preemption until the GPUs are free: writing a checkpoint")
+    restore_s: float = Field(0.0, ge=0, description="added to the start of a job that has run before: reading a checkpoint")
+    lost_s: float = Field(0.0, ge=0, description="nominal work lost by a preemption")
+    checkpoint_every_s: float = Field(0.0, ge=0, description="interval of checkpoints, for node failures; 0: nothing is lost")
+    start_fail_rate: float = Field(0.0, ge=0, lt=1, description="share of starts that fail")
+
+    def milliseconds(self) -> dict[str, Any]:
+        """As fields of `Rules`."""
+        times = ("start", "stop", "restore", "lost", "checkpoint_every")
+        named = {f"{name.removesuffix('_every')}_ms": round(1000 * getattr(self, f"{name}_s")) for name in times}
+        return {**named, "start_fail_rate": self.start_fail_rate}
+
+
+REALISTIC = Overheads(start_s=10.0, stop_s=5.0, restore_s=20.0, lost_s=0.0, checkpoint_every_s=1800.0)
+"""Ours: a container starts in 10 s, a checkpoint is written in 5 s and read in 20 s, one every half hour."""
+
+
+def load_overheads(text: str) -> Overheads:
+    """``none``, ``realistic``, or a YAML file of the fields.
+
+    Raises:
+        UsageError: no such name or file. InputError: the file is wrong.
+    """
+    if text in ("none", "realistic"):
+        return Overheads() if text == "none" else REALISTIC
+    if not Path(text).is_file():
+        raise UsageError(f"unknown overheads {text!r} (there are none, realistic, and YAML files)")
+    try:
+        return Overheads(**(yaml.safe_load(Path(text).read_text()) or {}))
+    except (yaml.YAMLError, TypeError, UnicodeDecodeError) as error:
+        raise InputError(f"not a YAML mapping of overheads: {' '.join(str(error).split())}", path=text) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        fields = ", ".join(Overheads.model_fields)
+        raise InputError(f"{first['loc'][0]}: {first['msg']}", path=text, fix=f"the fields are {fields}") from None

@@ -1,0 +1,128 @@
+"""A run in progress: a state, a world and the policy that decides."""
+
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.engine.audit import FAILURES
+from pointsman.engine.build import grow
+from pointsman.engine.compile import load_entries, load_loop
+from pointsman.engine.handle import Handle
+from pointsman.engine.view import View
+from pointsman.errors import RunError
+from pointsman.policies.policy import CompiledPolicy, Policy
+from pointsman.types import NEVER_MS
+
+DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
+HOSTED_HOOKS = "pointsman.policies.hosted"
+_CHUNK = 1 << 18
+
+
+class Simulation:
+    """One run, which can be stopped, looked at, copied and gone on with."""
+
+    def __init__(self, handle: Handle, policy: CompiledPolicy | Policy) -> None:
+        self.handle = handle
+        self.policy = policy
+        self.hosted = not isinstance(policy, CompiledPolicy)
+        self.loop: ModuleType = load_loop(HOSTED_HOOKS if isinstance(policy, Policy) else policy.hooks)
+        self.engine_s = 0.0
+        self.decide_s = 0.0
+        self._log: list[NDArray[np.void]] = []
+        self.view = View(self, load_entries()) if self.hosted else None
+
+    @property
+    def now_ms(self) -> int:
+        """Simulated time."""
+        return int(self.handle.state.g[0]["now"])
+
+    @property
+    def decisions(self) -> int:
+        """How often the policy was called."""
+        return int(self.handle.world.clock[0]["decisions"])
+
+    def run(self, until_ms: int = NEVER_MS - 1, progress: Callable[[float], None] | None = None) -> None:
+        """Simulate until nothing is left to happen, or through the instants up to `until_ms`.
+
+        `progress` is told the share of jobs that have ended, now and then.
+
+        Raises:
+            RunError: the audit found a broken invariant, or a hosted policy failed.
+        """
+        while True:
+            stop = self._go(until_ms)
+            if progress is not None:
+                clock = self.handle.world.clock[0]
+                progress(int(clock["ended"]) / max(1, int(clock["jobs"])))
+            if stop in (DONE, UNTIL):
+                return
+            if stop == LOG_FULL:
+                self._flush_log()
+            elif stop == SLOTS_FULL:
+                self.handle = grow(self.handle)
+            elif stop == AUDIT_FAILED:
+                failure = FAILURES[int(self.handle.world.clock[0]["audit_failed"])]
+                raise RunError(f"audit at {self.now_ms / 1000:.3f} s: {failure}; this is a bug of the engine, please report it")
+
+    def _go(self, until_ms: int) -> int:
+        if self.hosted:
+            return self._host(until_ms)
+        began = time.perf_counter()
+        stop = self.loop.run(self.handle.address, until_ms, _CHUNK)
+        self.engine_s += time.perf_counter() - began
+        return stop
+
+    def _host(self, until_ms: int) -> int:
+        """Let a Python policy decide, so many times at most."""
+        run, address, decide, clock = self.loop.run, self.handle.address, self.policy.decide, time.perf_counter
+        view = self.view
+        hear = getattr(self.policy, "on_event", None)
+        began = clock()
+        stop = HOSTED
+        for _ in range(_CHUNK):
+            stop = run(address, until_ms, 0)
+            if stop != HOSTED:
+                break
+            if hear is not None:
+                for kind, job in self.inbox():
+                    hear(view, kind, job)
+            decide(view)
+        self.engine_s += clock() - began
+        return stop
+
+    def inbox(self) -> list[tuple[int, int]]:
+        """The events of this instant: (kind, job slot, or -1)."""
+        state = self.handle.state
+        return [(int(k), int(j)) for k, j in state.inbox[: int(state.g[0]["inbox"])]]
+
+    def _flush_log(self) -> None:
+        g = self.handle.state.g
+        self._log.append(np.array(self.handle.state.log[: int(g[0]["logged"])]))
+        g[0]["logged"] = 0
+
+    def log(self) -> NDArray[np.void]:
+        """The plan log so far."""
+        self._flush_log()
+        self._log = [np.concatenate(self._log)]
+        return self._log[0]
+
+    def copy(self) -> "Simulation":
+        """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""
+        policy: Any = self.policy.copy() if self.hosted and hasattr(self.policy, "copy") else self.policy
+        return Simulation(self.handle.copy(), policy)
+
+    def adopt(self, policy: CompiledPolicy | Policy) -> "Simulation":
+        """The same state under another policy, from now on."""
+        other = Simulation(self.handle, policy)
+        state = self.handle.state
+        state.params[:] = 0.0
+        if isinstance(policy, CompiledPolicy):
+            numbers = policy.parameters()
+            state.params[: len(numbers)] = numbers
+        state.g[0]["inbox_on"] = other.hosted
+        other.loop.adopt(self.handle.address)
+        return other

@@ -1,0 +1,193 @@
+"""What a policy written in Python sees, and the verbs by which it acts.
+
+Jobs are named by their slots: an int that stays the same as long as the job is in the system.
+"""
+
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.types import JobState, Reason
+
+if TYPE_CHECKING:
+    from pointsman.engine.simulation import Simulation
+
+_PENDING, _RUNNING = int(JobState.PENDING), int(JobState.RUNNING)
+_REASONS = {int(r): r for r in Reason}
+
+
+class View:
+    """The observable state. The truth about jobs (their work, their finish, arrivals to come) is not in it."""
+
+    def __init__(self, simulation: "Simulation", entries: ModuleType) -> None:
+        self._simulation = simulation
+        self._entries = entries
+
+    @property
+    def _state(self) -> Any:
+        return self._simulation.handle.state
+
+    @property
+    def _address(self) -> int:
+        return self._simulation.handle.address
+
+    @property
+    def now_s(self) -> float:
+        """Seconds since the first submit."""
+        return float(self._state.g["now"][0]) / 1000.0
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the first submit."""
+        return int(self._state.g["now"][0])
+
+    @property
+    def jobs(self) -> NDArray[np.void]:
+        """Records of all job slots (`engine.records.JOB`), read-only; those with ``state == 0`` are empty."""
+        jobs = self._state.jobs[:]
+        jobs.flags.writeable = False
+        return jobs
+
+    @property
+    def pending_count(self) -> int:
+        """How many jobs wait."""
+        return int(self._state.g["pending"][0])
+
+    @property
+    def pending(self) -> NDArray[np.int64]:
+        """Slots of the waiting jobs, in submit order."""
+        return self._in_state(_PENDING, "row")
+
+    @property
+    def running(self) -> NDArray[np.int64]:
+        """Slots of the running jobs, in submit order."""
+        return self._in_state(_RUNNING, "row")
+
+    def _in_state(self, state: int, order: str) -> NDArray[np.int64]:
+        out = np.empty(len(self._state.jobs), np.int64)
+        slots = out[: self._entries.in_state(self._address, state, out)]
+        return slots[np.argsort(self._state.jobs[order][slots], kind="stable")]
+
+    def heads(self) -> list[int]:
+        """For each kind of demand that fits now, its first waiting job; in submit order."""
+        out = np.empty(int(self._state.g["active"][0]), np.int64)
+        rows = self._state.jobs["row"]
+        return sorted(out[: self._entries.heads(self._address, out)].tolist(), key=lambda j: rows[j])
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of the cluster."""
+        return int(self._state.g["gpus"][0])
+
+    @property
+    def free_gpus(self) -> int:
+        """Free GPUs on nodes that are UP."""
+        return int(self._state.g["free"][0])
+
+    @property
+    def free_by_node(self) -> NDArray[np.int64]:
+        """(M,) free GPUs of each node; 0 where it is not UP."""
+        nodes = self._state.nodes
+        return np.where(nodes["state"] == 0, nodes["free"], 0)
+
+    @property
+    def free_by_rack(self) -> NDArray[np.int64]:
+        """(racks,) free GPUs of each rack."""
+        return np.bincount(self._state.nodes["rack"], self.free_by_node, int(self._state.g["racks"][0])).astype(np.int64)
+
+    def free_on(self, node: int) -> list[int]:
+        """Indexes of the free GPUs of `node`."""
+        mask = int(self._state.nodes["free_mask"][node])
+        return [i for i in range(int(self._state.nodes["size"][node])) if mask >> i & 1]
+
+    def fits(self, job: int) -> bool:
+        """Whether the configured placement can place `job` now."""
+        return bool(self._entries.fits(self._address, int(self._state.jobs["cls"][job])))
+
+    def find(self, job: int) -> list[tuple[int, int]]:
+        """Where the configured placement would put `job` now: (node, GPU) pairs; empty if nowhere."""
+        n = self._entries.find(self._address, int(self._state.jobs["cls"][job]))
+        place = self._state.place[:n]
+        return [
+            (int(node), i)
+            for node, mask in zip(place["node"], place["mask"], strict=True)
+            for i in range(64)
+            if int(mask) >> i & 1
+        ]
+
+    def start(self, job: int, gpus: Iterable[tuple[int, int]] | None = None, accumulation: int = 1) -> Reason:
+        """Start `job` on `gpus`, (node, GPU) pairs, or where the configured placement puts it. OK, or why not."""
+        if accumulation != 1:
+            return Reason.NotSupported
+        if gpus is None:
+            return _REASONS[self._entries.start(self._address, job)]
+        masks: dict[int, int] = {}
+        for node, gpu in gpus:
+            if masks.get(node, 0) >> gpu & 1 or not 0 <= gpu < 64:
+                return Reason.GpuTaken
+            masks[node] = masks.get(node, 0) | 1 << gpu
+        if not masks or len(masks) > len(self._state.place):
+            return Reason.GangIncomplete
+        for i, (node, mask) in enumerate(masks.items()):
+            self._state.place[i] = (node, mask - (1 << 64) if mask >> 63 else mask, 0)
+        return _REASONS[self._entries.start_on(self._address, job, len(masks))]
+
+    def preempt(self, job: int) -> Reason:
+        """Preempt `job`; it waits again. OK, or why not."""
+        return _REASONS[self._entries.preempt(self._address, job)]
+
+    def wake_at(self, time_s: float) -> None:
+        """Be called at `time_s` at the latest."""
+        self._entries.wake_at(self._address, int(np.ceil(time_s * 1000)))
+
+    def resize(self, job: int, gpus: int) -> Reason:
+        """Gangs are rigid in this world."""
+        return Reason.NotSupported
+
+    def rebatch(self, job: int, accumulation: int) -> Reason:
+        """This world cannot change a running job's batch."""
+        return Reason.NotSupported
+
+    def move(self, job: int, partition: str) -> Reason:
+        """This world cannot move jobs between partitions."""
+        return Reason.NotSupported
+
+    def admit(self, job: int) -> Reason:
+        """This world has no transfers to admit."""
+        return Reason.NotSupported
+
+    def what_if(self, policy: Any = "fifo-backfill") -> "Simulation":
+        """A future from here: a copy of the state under `policy` (a name or an object), without arrivals.
+
+        The copy knows no more than this view: each job's work is its estimate. Jobs without an estimate never end there.
+        """
+        from pointsman.policies.registry import get_policy
+
+        copy = self._simulation.handle.copy()
+        _blindfold(copy)
+        made = get_policy(policy).make() if isinstance(policy, str) else policy
+        return type(self._simulation)(copy, made).adopt(made)
+
+
+def _blindfold(handle: Any) -> None:
+    """Replace the truth by what is known: estimates for work, no arrivals, no scripted events."""
+    state, world = handle.state, handle.world
+    clock = world.clock
+    clock["jobs"] = clock["arrived"]
+    clock["script"] = clock["scripted"]
+    world.truth["work"] = np.where(np.isnan(state.jobs["estimate"]), np.inf, state.jobs["estimate"])
+    state.g["log_on"] = False
+    running = state.jobs["state"] == _RUNNING
+    left = np.maximum(world.truth["work"] - state.jobs["done"], 0.0)
+    rate = np.where(running & (state.jobs["rate"] > 0.0), state.jobs["rate"], 1.0)
+    ends = state.jobs["settled"] + np.ceil(left / rate)
+    world.truth["finish"] = np.where(np.isfinite(ends), np.maximum(ends, int(state.g["now"][0]) + 1), 1 << 62).astype(np.int64)
+
+
+def slots_of(rows: Sequence[int], jobs: NDArray[np.void]) -> dict[int, int]:
+    """The slot of each of the given rows that is in the system."""
+    live = {int(r): i for i, r in enumerate(jobs["row"]) if jobs["state"][i] != 0}
+    return {row: live[row] for row in rows if row in live}

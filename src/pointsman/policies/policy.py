@@ -1,0 +1,48 @@
+"""What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
+
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pointsman.types import Knowledge
+
+PARAMETERS = 64
+"""Numbers that a compiled policy may be given."""
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """A policy written in Python (``docs/guides/write-a-policy.md``); it may also define ``on_event(view, kind, job)`` and, if it
+    has memory of its own, ``copy()``."""
+
+    name: str
+    needs: Knowledge
+
+    def decide(self, view: Any) -> None:
+        """Look at `view` and act through its verbs."""
+
+
+class CompiledPolicy(BaseModel):
+    """The configuration of a compiled policy; its hooks are the functions of the module named by `hooks`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str]
+    needs: ClassVar[Knowledge]
+    hooks: ClassVar[str]
+    source: ClassVar[str] = ""
+    """Where the policy was published."""
+
+    def parameters(self) -> list[float]:
+        """What the hooks find in ``State.params``, times in ms."""
+        return []
+
+
+def parameter(default: Any, description: str, *, unit: str = "", source: str = "ours", **limits: Any) -> Any:
+    """A documented parameter: its default, its unit and whether it is the paper's or ours."""
+    return Field(default=default, description=description, json_schema_extra={"unit": unit, "source": source}, **limits)
+
+
+def milliseconds(seconds: float) -> float:
+    """Seconds as the engine's whole milliseconds."""
+    return float(round(1000 * seconds))

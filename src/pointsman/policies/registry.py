@@ -1,0 +1,153 @@
+"""The policies there are, by name: one dict, entry points of the group ``pointsman.policies``, and users' files."""
+
+import difflib
+import importlib
+import importlib.metadata
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pointsman.duration import parse_duration_s
+from pointsman.errors import UsageError
+from pointsman.policies.policy import CompiledPolicy, Policy
+from pointsman.types import Knowledge
+
+BUILT_IN: dict[str, str] = {
+    "fifo": "pointsman.policies.fifo:Fifo",
+    "sjf": "pointsman.policies.sjf:Sjf",
+    "fifo-backfill": "pointsman.policies.fifo_backfill:FifoBackfill",
+    "sjf-backfill": "pointsman.policies.sjf_backfill:SjfBackfill",
+    "easy": "pointsman.policies.easy:Easy",
+    "srtf": "pointsman.policies.srtf:Srtf",
+    "las": "pointsman.policies.las:Las",
+    "tiresias": "pointsman.policies.tiresias:Tiresias",
+}
+_ROUNDS = re.compile(r"rounds\(\s*(?P<policy>.+?)\s*,\s*(?P<every>[^,()]+?)\s*\)")
+
+
+@dataclass(frozen=True)
+class PolicySpec:
+    """A policy as it was asked for: its class, and how often it decides."""
+
+    text: str
+    """The name it goes by in tables."""
+    factory: type[Any]
+    round_s: float = 0.0
+    """Passes only at multiples of this; 0: at every instant with an event."""
+
+    @property
+    def name(self) -> str:
+        """The policy's own name, by which ``--set NAME.PARAM=VALUE`` knows it."""
+        return getattr(self.factory, "name", self.factory.__name__)
+
+    @property
+    def needs(self) -> Knowledge:
+        """What it must be told of durations."""
+        return getattr(self.factory, "needs", "none")
+
+    @property
+    def compiled(self) -> bool:
+        """Whether its hooks are compiled into the engine's loop."""
+        return issubclass(self.factory, CompiledPolicy)
+
+    @property
+    def config(self) -> type[CompiledPolicy] | None:
+        """The configuration class, whose fields document the parameters; None for a policy written in Python."""
+        return self.factory if self.compiled else None
+
+    @property
+    def doc(self) -> str:
+        """What the policy does, in a sentence or two."""
+        return " ".join((self.factory.__doc__ or "").split())
+
+    def make(self, params: Mapping[str, Any] | None = None) -> CompiledPolicy | Policy:
+        """The policy with `params` set.
+
+        Raises:
+            UsageError: an unknown parameter (with a suggestion) or an invalid value.
+        """
+        try:
+            made: CompiledPolicy | Policy = self.factory(**(params or {}))
+        except ValidationError as error:
+            raise UsageError(_explain(error, self)) from None
+        except TypeError as error:
+            raise UsageError(f"policy {self.text!r} cannot be made with {dict(params or {})}: {error}") from None
+        if not self.compiled and not isinstance(made, Policy):
+            raise UsageError(f"{self.text} is no policy: it needs `name`, `needs` and a method `decide(view)`")
+        if self.needs not in ("none", "estimate", "oracle"):
+            raise UsageError(f"{self.text}: `needs` is {self.needs!r}; it must be 'none', 'estimate' or 'oracle'")
+        return made
+
+
+def _explain(error: ValidationError, spec: PolicySpec) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] != "extra_forbidden" or spec.config is None:
+        return f"{spec.name}.{name} = {first['input']!r}: {first['msg'].removeprefix('Value error, ')}"
+    known = list(spec.config.model_fields)
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {close[0]!r}?" if close else "it has " + (", ".join(known) if known else "no parameters")
+    return f"policy {spec.name!r} has no parameter {name!r} ({hint})"
+
+
+def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
+    return {e.name: e for e in importlib.metadata.entry_points(group="pointsman.policies")}
+
+
+def policy_names() -> list[str]:
+    """Every policy that can be named, built-in ones first."""
+    return [*BUILT_IN, *(name for name in sorted(_entry_points()) if name not in BUILT_IN)]
+
+
+def get_policy(text: str) -> PolicySpec:
+    """The policy of a name, of ``file.py:Class``, or ``rounds(POLICY, every_s)`` around either.
+
+    Raises:
+        UsageError: no such policy (with a suggestion), file or class.
+    """
+    wrapped = _ROUNDS.fullmatch(text.strip())
+    if wrapped:
+        inner = get_policy(wrapped["policy"])
+        every_s = parse_duration_s(wrapped["every"])
+        if round(1000 * every_s) < 1 or inner.round_s:
+            raise UsageError(f"{text}: rounds(POLICY, every_s) needs a policy without rounds and at least 1 ms")
+        return PolicySpec(text.strip(), inner.factory, every_s)
+    if text in BUILT_IN:
+        module, _, name = BUILT_IN[text].partition(":")
+        return PolicySpec(text, getattr(importlib.import_module(module), name))
+    if ".py:" in text:
+        return PolicySpec(text, _class_in_file(*text.rsplit(":", 1)))
+    if text in (found := _entry_points()):
+        return PolicySpec(text, found[text].load())
+    close = difflib.get_close_matches(text, policy_names(), 1)
+    raise UsageError(
+        f"unknown policy {text!r} ({f'did you mean {close[0]!r}? ' if close else ''}there are {', '.join(policy_names())}; "
+        "your own goes by file.py:Class)"
+    )
+
+
+def _class_in_file(path: str, name: str) -> type[Any]:
+    file = Path(path)
+    if not file.is_file():
+        raise UsageError(f"{path}: no such file (a policy of your own goes by file.py:Class)")
+    module_name = "pointsman_user_" + re.sub(r"\W", "_", str(file.resolve()))
+    spec = importlib.util.spec_from_file_location(module_name, file)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UsageError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        classes = [k for k, v in vars(module).items() if isinstance(v, type) and v.__module__ == module_name]
+        raise UsageError(f"{path}: has no class {name!r} (it has {', '.join(classes) or 'none'})")
+    return found
