@@ -52,7 +52,7 @@ class ExperimentSpec(_Part):
 
     trace: str = Field(min_length=1)
     """The job log; ``-`` is standard input. A path is relative to the experiment file."""
-    format: str | None = None
+    trace_format: str | None = None
     """The log's format; found out by default."""
     only: dict[str, Annotated[tuple[str, ...], BeforeValidator(_as_list)]] = Field(default_factory=dict)
     """Keep only jobs with these values in these columns."""

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from pointsman.cli import cluster, doctor, policy, screen, version, warmup
+from pointsman.cli import cluster, doctor, policy, screen, trace, version, warmup
 
 GLOBAL_FLAGS: Final = frozenset({"--debug", "-q", "--quiet", "-v", "--verbose", "--no-color"})
 """Flags that may stand anywhere on the line."""
@@ -44,9 +44,13 @@ def common(
         os.environ["FORCE_COLOR"] = "1"
 
 
-app.command()(version.version)
-app.command()(doctor.doctor)
+for group, name, plural in (
+    (trace.app, "trace", "traces"),
+    (cluster.app, "cluster", "clusters"),
+    (policy.app, "policy", "policies"),
+):
+    app.add_typer(group, name=name)
+    app.add_typer(group, name=plural, hidden=True)
 app.command()(warmup.warmup)
-for group, names in ((cluster.app, ("cluster", "clusters")), (policy.app, ("policy", "policies"))):
-    for name in names:
-        app.add_typer(group, name=name, hidden=name != names[0])
+app.command()(doctor.doctor)
+app.command()(version.version)

@@ -74,9 +74,7 @@ def _compiled_code() -> str:
 
 
 def _jit() -> str:
-    import numba
-
-    if numba.config.DISABLE_JIT:
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         raise LookupError("NUMBA_DISABLE_JIT is set: everything runs as plain Python, a hundred times slower")
     return "on"
 

@@ -7,7 +7,7 @@ import typer
 from pointsman.cli import screen
 
 if TYPE_CHECKING:
-    from pointsman.policies.registry import PolicySpec
+    from pydantic.fields import FieldInfo
 
 app = typer.Typer(no_args_is_help=True, help="Scheduling policies: the built-in ones, and your own.")
 
@@ -17,41 +17,43 @@ FormatOption = Annotated[screen.Format, typer.Option("--format", help="How to pr
 @app.command("list")
 def list_policies(format: FormatOption = screen.Format.table) -> None:
     """List the policies, and what each must be told of durations."""
-    from pointsman.policies.registry import POLICIES
+    from pointsman.policies.registry import get_policy, policy_names
 
-    rows = [{"policy": spec.name, "needs": spec.needs, "what it does": _first_line(spec)} for spec in POLICIES.values()]
+    specs = [get_policy(name) for name in policy_names()]
+    rows = [{"policy": spec.text, "needs": spec.needs, "what it does": spec.doc} for spec in specs]
     screen.show(rows, format, left=("policy", "needs", "what it does"))
 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A policy's name, file.py:Class, or rounds(POLICY, EVERY_S).")],
+    name: Annotated[str, typer.Argument(help="A policy's name, file.py:Class, or 'rounds(POLICY, EVERY)'.")],
     format: FormatOption = screen.Format.table,
 ) -> None:
     """Say what a policy does, and describe its parameters."""
     from pointsman.policies.registry import get_policy
 
     spec = get_policy(name)
-    rows = [_described(key, field) for key, field in spec.config.model_fields.items()]
+    fields = spec.config.model_fields if spec.config else {}
+    rows = [_described(key, field) for key, field in fields.items()]
     if format is not screen.Format.table:
         screen.show(rows, format)
         return
-    typer.echo(f"{spec.name} (needs: {spec.needs})\n\n{spec.doc.strip()}\n")
-    screen.show(rows, format, left=("parameter", "meaning", "source"))
+    typer.echo(f"{spec.text} (needs: {spec.needs})\n{spec.doc}")
+    if source := getattr(spec.factory, "source", ""):
+        typer.echo(f"Source: {source}")
     if rows:
-        typer.echo(f"Set one with --set {spec.name}.{rows[0]['parameter']}=VALUE.")
+        typer.echo()
+        screen.show(rows, format, left=("parameter", "unit", "meaning", "source"))
+        typer.echo(f"\nSet one with --set {spec.name}.{rows[0]['parameter']}=VALUE.")
 
 
-def _first_line(spec: "PolicySpec") -> str:
-    return spec.doc.strip().splitlines()[0] if spec.doc.strip() else ""
-
-
-def _described(name: str, field: Any) -> dict[str, Any]:
-    extra = field.json_schema_extra or {}
+def _described(name: str, field: "FieldInfo") -> dict[str, Any]:
+    extra = field.json_schema_extra
+    about = extra if isinstance(extra, dict) else {}
     return {
         "parameter": name,
         "default": str(field.get_default(call_default_factory=True)),
-        "unit": extra.get("unit", ""),
+        "unit": about.get("unit", ""),
         "meaning": field.description or "",
-        "source": extra.get("source", ""),
+        "source": about.get("source", ""),
     }

@@ -1,13 +1,13 @@
 """From arguments to an exit code: every way to fail ends here in one sentence.
 
 0 ok; 1 the run failed; 2 usage or configuration; 3 input data; 4 a ``--fail-if`` came true; 5 a backend is away;
-130 interrupted; 141 nobody reads the output any more; 143 terminated.
+130 interrupted; 143 terminated.
 """
 
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -17,7 +17,7 @@ import typer.main
 from pointsman.cli.app import GLOBAL_FLAGS, app
 from pointsman.errors import PointsmanError
 
-INTERRUPTED, NO_READER, TERMINATED = 130, 141, 143
+INTERRUPTED, TERMINATED = 130, 143
 
 
 def run(argv: list[str]) -> int:
@@ -34,9 +34,9 @@ def run(argv: list[str]) -> int:
         return _say(_usage(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at exit
-        return NO_READER
+    except BrokenPipeError:  # nobody reads the output any more, which is no news to who stopped reading
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
+        return 1
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _say(f"{where}{error.strerror or error}", 1)
@@ -75,7 +75,7 @@ def _say(sentence: str, code: int) -> int:
 
 
 @contextmanager
-def _leaving_on_sigterm() -> Iterator[None]:
+def _leaving_on_sigterm() -> Generator[None]:
     """A polite kill unwinds the stack, so that whoever is writing removes what is half-written."""
 
     def leave(signum: int, frame: FrameType | None) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
@@ -82,7 +82,7 @@ class _Silence(Progress):
 
 
 @contextmanager
-def progress(name: str) -> Iterator[Progress]:
+def progress(name: str) -> Generator[Progress]:
     """A progress of the kind that fits who is looking."""
     if _loudness < 0:
         yield _Silence(name)
@@ -136,7 +136,7 @@ def _show_table(rows: Sequence[dict[str, Any]], left: Sequence[str]) -> None:
         console.width = 400
     with console.capture() as capture:
         console.print(table)
-    typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    print("\n".join(line.rstrip() for line in capture.get().splitlines()))
 
 
 def _cell(value: Any) -> str:

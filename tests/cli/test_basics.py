@@ -1,0 +1,149 @@
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from pointsman.cli.run import globals_first, run
+from pointsman.errors import BackendError, InputError, RunError, ThresholdError, UsageError
+from pointsman.version import __version__
+
+from .command import pointsman
+
+HEAVY = ("numba", "polars", "torch", "matplotlib", "scipy", "yaml", "jinja2", "joblib", "numpy")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys; from pointsman.cli.run import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "simulate" in done.stdout
+    assert set(done.stderr.split()).isdisjoint(HEAVY)
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = "import pointsman, sys; print(*sys.modules, sep='\\n')"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert set(modules).isdisjoint(HEAVY)
+
+
+def test_help_takes_half_a_second_of_cpu_at_most() -> None:
+    pointsman("--help")  # compiles .pyc files, once
+    spent_s = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        pointsman("--help")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent_s.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    assert min(spent_s) <= 0.5
+
+
+COMMANDS = [
+    [],
+    *(
+        [name]
+        for name in "simulate sim compare suite report explain trace cluster policy warmup doctor version".split()
+    ),
+    ["suite", "run"],
+    ["policy", "new"],
+    ["traces", "info"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*command, "--help"]) == 0
+    printed = capsys.readouterr()
+    assert f"Usage: pointsman {' '.join(command)}".strip() in " ".join(printed.out.split())
+    assert printed.err == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["simulat"], 2, "no such command 'simulat'. Did you mean 'simulate'"),
+        (["simulate", "--clster", "4x8"], 2, "no such option: --clster"),
+        (["cluster", "show", "philyl"], 2, "did you mean 'philly'"),
+        (["policy", "show", "fifoo"], 2, "did you mean 'fifo'"),
+        (["trace", "info", "nowhere.csv"], 3, "nowhere.csv: no such file"),
+    ],
+)
+def test_mistakes_are_one_sentence_on_stderr(args: list[str], code: int, sentence: str) -> None:
+    done = pointsman(*args)
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert done.stderr.startswith("pointsman: ")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (RunError("the run failed"), 1, "the run failed"),
+        (UsageError("say it differently"), 2, "say it differently"),
+        (InputError("no", path="a.csv", line=7, fix="yes"), 3, "a.csv:7: no (yes)"),
+        (ThresholdError("worse"), 4, "worse"),
+        (BackendError("away"), 5, "away"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(28, "No space left on device", "out/jobs.parquet"), 1, "out/jobs.parquet: No space left on device"),
+        (MemoryError(), 1, "out of memory"),
+        (ZeroDivisionError("division by zero"), 1, "a bug in Pointsman: ZeroDivisionError: division by zero (--debug"),
+    ],
+)
+def test_every_way_to_fail_has_its_exit_code(
+    error: BaseException, code: int, sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr("pointsman.policies.registry.get_policy", fails)
+    assert run(["policy", "show", "fifo"]) == code
+    printed = capsys.readouterr()
+    assert sentence in printed.err
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+
+
+def test_debug_shows_where_an_error_comes_from() -> None:
+    done = pointsman("policy", "show", "fifoo", "--debug")
+    assert "Traceback" in done.stderr
+    assert "UsageError" in done.stderr
+
+
+def test_common_flags_may_stand_anywhere() -> None:
+    assert globals_first(["sim", "x", "-q", "--debug", "--", "-v"]) == ["-q", "--debug", "sim", "x", "--", "-v"]
+
+
+def test_version() -> None:
+    assert pointsman("version").stdout == pointsman("--version").stdout == f"pointsman {__version__}\n"
+    assert "numba" in pointsman("version", "-v").stdout
+
+
+def test_a_reader_that_leaves_is_told_nothing() -> None:
+    command = [sys.executable, "-m", "pointsman", "cluster", "schema"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait() == 1
+
+
+def test_no_colour_unless_a_terminal_or_asked_for() -> None:
+    assert "\x1b" not in pointsman("policy", "list").stdout
+    assert "\x1b" in pointsman("policy", "list", env={"CLICOLOR_FORCE": "1"}).stdout
+    assert "\x1b[3" not in pointsman("policy", "list", "--no-color", env={"CLICOLOR_FORCE": "1"}).stdout
+
+
+def test_policies_in_three_formats() -> None:
+    table, data, text = (pointsman("policy", "list", "--format", f).stdout for f in ("table", "json", "csv"))
+    names = [row["policy"] for row in json.loads(data)]
+    assert names[:4] == ["fifo", "sjf", "fifo-backfill", "sjf-backfill"]
+    assert [line.split(",")[0] for line in text.splitlines()] == ["policy", *names]
+    assert [line.split()[0] for line in table.splitlines()] == ["policy", *names]
+
+
+def test_policy_show_describes_every_parameter() -> None:
+    shown = pointsman("policy", "show", "tiresias").stdout
+    for word in ("thresholds_gpu_s", "GPU-s", "3250", "NSDI 2019", "needs: none"):
+        assert word in shown
