@@ -7,7 +7,7 @@ import pytest
 
 from pointsman.cli.run import globals_first, run
 from pointsman.errors import BackendError, InputError, RunError, ThresholdError, UsageError
-from pointsman.version import __version__
+from pointsman import __version__
 
 from .command import pointsman
 
