@@ -244,9 +244,9 @@ def test_gavel_with_ones_own_throughputs(tmp_path):
 def test_options_and_formats_are_checked():
     with pytest.raises(UsageError, match="itp reader takes no option 'throughputs'"):
         read_workload(HERE / "itp.csv", throughputs="x")
-    with pytest.raises(UsageError, match="unknown trace format 'helois' .*did you mean 'helios'"):
+    with pytest.raises(UsageError, match=r"unknown trace format 'helois' .*did you mean 'helios'"):
         read_workload(HERE / "itp.csv", format="helois")
-    with pytest.raises(InputError, match="no helios log: the column '.*' is missing"):
+    with pytest.raises(InputError, match=r"no helios log: the column '.*' is missing"):
         read_workload(HERE / "itp.csv", format="helios")
 
 

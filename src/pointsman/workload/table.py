@@ -126,8 +126,10 @@ class Workload:
 def complete(jobs: pl.DataFrame) -> pl.DataFrame:
     """`jobs` with every column of the schema, in order, and nothing else; stably sorted by `submit_s`.
 
-    Columns that `jobs` lacks are null (`priority`: 0), so it should have ids.
+    Columns that `jobs` lacks are null, but `priority` is 0 and `job_id` the row.
     """
+    if "job_id" not in jobs.columns:
+        jobs = jobs.with_columns(pl.int_range(pl.len()).cast(pl.String).alias("job_id"))
     absent = [pl.lit(None, dtype).alias(name) for name, dtype in SCHEMA.items() if name not in jobs.columns]
     table = jobs.with_columns(absent).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
     table = table.with_columns(pl.col("priority").fill_null(0))

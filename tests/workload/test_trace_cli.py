@@ -1,0 +1,86 @@
+"""`pointsman trace`: data on stdout, reports on stderr, nothing half-written."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pointsman.cli.trace import app
+from pointsman.errors import InputError, UsageError
+from pointsman.workload import read_workload
+
+HERE = Path(__file__).parent / "fixtures"
+
+
+def run(*arguments, input=None):
+    return CliRunner().invoke(app, [str(a) for a in arguments], input=input)
+
+
+def test_info_prints_figures_and_reports_apart():
+    result = run("info", HERE / "helios.csv")
+    assert result.exit_code == 0
+    assert "mean_busy_gpus" in result.stdout
+    assert "dropped 1: asks for no GPU" in result.stderr
+    assert "Asia/Shanghai" in result.stderr
+    assert "Asia/Shanghai" not in result.stdout
+
+
+def test_info_as_json_holds_everything():
+    record = json.loads(run("info", HERE / "helios.csv", "--format", "json").stdout)
+    assert record["jobs"] == 2
+    assert record["gpu_hours"] == pytest.approx((8 * 100 + 1) / 3600)
+    assert record["mean_busy_gpus"] == pytest.approx((8 * 100 + 1) / 30)
+    assert record["quality"]["dropped"] == {"asks for no GPU": 1, "never started": 1}
+    assert record["provenance"]["format"] == "helios"
+    assert [row["gpus"] for row in record["sizes"]] == ["1", "5–8"]
+    assert sum(row["jobs"] for row in record["statuses"]) == 2
+
+
+def test_head_as_csv():
+    result = run("head", HERE / "itp.csv", "-n", 1, "--format", "csv")
+    assert result.stdout.splitlines() == ["job_id,priority,submit_s,gpus,duration_s", "a-1,0,100.0,16,700.0"]
+
+
+def test_convert_keeps_what_only_asks_for(tmp_path):
+    out = tmp_path / "blue.parquet"
+    result = run("convert", HERE / "gathered.csv", out, "--only", "vc=blue", "--only", "completed")
+    assert result.exit_code == 0
+    assert read_workload(out).jobs["job_id"].to_list() == ["g1"]
+    assert "not queue=blue" not in result.stderr
+    assert "dropped 1: not status=completed" in result.stderr
+
+
+def test_convert_from_standard_input_to_standard_output():
+    result = run("convert", "-", "-", input=(HERE / "tiresias.csv").read_bytes())
+    assert result.stdout.splitlines()[0] == "job_id,model,submit_s,gpus,duration_s"
+    assert len(result.stdout.splitlines()) == 3
+
+
+def test_convert_does_not_overwrite(tmp_path):
+    out = tmp_path / "a.csv"
+    out.write_text("old")
+    result = run("convert", HERE / "itp.csv", out)
+    assert isinstance(result.exception, UsageError)
+    assert "exists already" in str(result.exception)
+    assert out.read_text() == "old"
+    assert run("convert", HERE / "itp.csv", out, "--force").exit_code == 0
+    assert read_workload(out).jobs.height == 2
+
+
+def test_a_refused_log_leaves_nothing(tmp_path):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("submit_s,gpus,duration_s\n0,1,x\n")
+    result = run("convert", bad, tmp_path / "out.csv")
+    assert isinstance(result.exception, InputError)
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_a_bad_ending_is_said_before_any_work(tmp_path):
+    result = run("convert", tmp_path / "not-there.csv", tmp_path / "out.xlsx")
+    assert "the ending says no format" in str(result.exception)
+
+
+def test_formats_lists_them_all():
+    rows = json.loads(run("formats", "--format", "json").stdout)
+    assert {"csv", "parquet", "philly-json", "sacct", "swf"} <= {row["name"] for row in rows}
