@@ -99,5 +99,7 @@ def _held_since(
     bin_of = np.minimum(at.astype(np.int64), bins)
     flat, shape = group * (bins + 2) + bin_of, groups * (bins + 2)
     share = gpus * (bin_of + 1 - at)
-    steps = np.bincount(flat, share, shape) + np.bincount(flat + 1, gpus - share, shape)
-    return np.cumsum(steps.reshape(groups, bins + 2), axis=1)[:, :bins]
+    steps = np.zeros(shape)
+    np.add.at(steps, flat, share)
+    np.add.at(steps, flat + 1, gpus - share)
+    return steps.reshape(groups, bins + 2).cumsum(axis=1)[:, :bins]

@@ -70,7 +70,7 @@ def _time_columns(name: str) -> list[pl.Expr]:
 
 
 def _times(name: str, values: pl.Series) -> dict[str, float | None]:
-    return pl.select(**{f"{name}_s": values}).select(_time_columns(name)).row(0, named=True)
+    return values.to_frame(f"{name}_s").select(_time_columns(name)).row(0, named=True)
 
 
 def _identity(result: Result) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def _preemptions(result: Result) -> dict[str, Any]:
     }
 
 
-def _fairness(counted: pl.DataFrame) -> dict[str, float | None]:
+def _fairness(counted: pl.DataFrame) -> dict[str, Any]:
     rho = counted["rho"].drop_nulls()
     return {
         "fairness_rho_mean": rho.mean(),

@@ -1,0 +1,1 @@
+"""The figures of a report, drawn with matplotlib, which is imported only when one is drawn."""

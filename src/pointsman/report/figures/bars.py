@@ -1,0 +1,106 @@
+"""Figures 2 and 9: completion times against the baseline, and what preemption costs."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pointsman.report.figures.style import INK, bar
+from pointsman.report.groups import Group
+from pointsman.report.paired import difference
+from pointsman.report.units import digits, duration, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HEADLINE = {"jct_mean_s": "mean", "jct_p50_s": "median", "jct_p95_s": "95th percentile", "jct_p99_s": "99th percentile"}
+
+
+def jct_bars(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 2: mean and 99th percentile of the JCT against the baseline, the first policy; one policy in hours."""
+    return _one_policy(figure, groups[0]) if len(groups) == 1 else _against_baseline(figure, groups)
+
+
+def _one_policy(figure: "Figure", group: Group) -> str:
+    axes = figure.subplots()
+    hours = [(group.mean(metric) or 0.0) / 3600 for metric in HEADLINE]
+    axes.barh(range(len(hours)), hours, height=0.6, **bar(0))
+    for at, value in enumerate(hours):
+        axes.annotate(duration(3600 * value), (value, at), xytext=(5, 0), textcoords="offset points", va="center")
+    axes.set_yticks(range(len(hours)), list(HEADLINE.values()))
+    axes.invert_yaxis()
+    axes.margins(x=0.15)
+    axes.grid(False, axis="y")
+    axes.set_xlabel("job completion time (h)")
+    bound_s, above = group.mean("jct_lower_bound_s"), group.mean("jct_above_bound_ratio")
+    if bound_s is None:
+        return "No counted job has ended."
+    axes.plot([bound_s / 3600] * 2, [-0.4, 0.4], color=INK, linewidth=2)
+    return (
+        f"The mean is {percent(above)} above {duration(bound_s)}, below which no schedule can bring it "
+        "(the upright line in the first bar)."
+    )
+
+
+def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
+    left, right = figure.subplots(1, 2, sharey=True)
+    _ratios(left, groups, "jct_mean_s", "mean")
+    _ratios(right, groups, "jct_p99_s", "99th percentile")
+    left.set_yticks(range(len(groups)), [f"{group.label} [{group.knowledge}]" for group in groups])
+    left.invert_yaxis()
+    ranked = sorted((group for group in groups if group.mean("jct_mean_s") is not None), key=_mean_jct)
+    if not ranked:
+        return "No counted job has ended."
+    best, base = ranked[0], groups[0]
+    change = difference(best, base, "jct_mean_s").ratio
+    against = "which is the baseline" if best is base else f"{percent(change, signed=True)} to {base.label}"
+    return (
+        f"The mean is least under {best.label}: {duration(best.mean('jct_mean_s'))}, {against}. In brackets: what the "
+        "policy must know of durations. Whiskers: 95 % interval of the paired difference."
+    )
+
+
+def _mean_jct(group: Group) -> float:
+    return group.mean("jct_mean_s") or 0.0
+
+
+def _ratios(axes: "Axes", groups: list[Group], metric: str, name: str) -> None:
+    for i, group in enumerate(groups):
+        change = difference(group, groups[0], metric)
+        if change.ratio is None:
+            continue
+        value = 1 + change.ratio
+        axes.barh(i, value, height=0.66, **bar(i))
+        if change.ratio_interval is not None:
+            low, high = change.ratio_interval
+            axes.plot([max(0.0, 1 + low), 1 + high], [i, i], color=INK, linewidth=1.4, marker="|", markersize=7)
+        right = value if change.ratio_interval is None else max(value, 1 + change.ratio_interval[1])
+        axes.annotate(digits(value), (right, i), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+    axes.axvline(1.0, color=INK, linewidth=0.9, linestyle="--")
+    axes.set_xlim(left=0)
+    axes.margins(x=0.18)
+    axes.grid(False, axis="y")
+    axes.set_xlabel(f"{name} JCT ÷ {groups[0].label}'s")
+
+
+def preemptions(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 9: preemptions per 100 jobs and GPU-hours of work lost."""
+    left, right = figure.subplots(1, 2, sharey=True)
+    per_100 = [100 * (group.mean("preemptions") or 0.0) / max(group.mean("jobs") or 1.0, 1.0) for group in groups]
+    lost = [group.mean("lost_gpu_hours") or 0.0 for group in groups]
+    for axes, values, name in ((left, per_100, "preemptions per 100 jobs"), (right, lost, "work lost (GPU-hours)")):
+        for i, value in enumerate(values):
+            axes.barh(i, value, height=0.66, **bar(i))
+            axes.annotate(digits(value), (value, i), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+        axes.set_xlim(0, 1.2 * max(values) or 1.0)
+        axes.grid(False, axis="y")
+        axes.set_xlabel(name)
+    left.set_yticks(range(len(groups)), [group.label for group in groups])
+    left.invert_yaxis()
+    if not any(per_100):
+        return "Nobody was preempted, so no work was lost."
+    most = int(np.argmax(per_100))
+    overheads = groups[most].first.result.info.get("overheads")
+    free = " Preemption was free in this run (overheads: none)." if overheads == "none" else ""
+    often = f"{groups[most].label} preempts most: {digits(per_100[most])} times per 100 jobs"
+    return f"{often}, losing {digits(lost[most])} GPU-hours of work.{free}"

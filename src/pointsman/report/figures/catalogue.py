@@ -1,0 +1,84 @@
+"""Which figures there are, by the numbers of the field's usual ones."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pointsman.report.figures import bars, distributions, over_time, panels
+from pointsman.report.figures.style import draw
+from pointsman.report.groups import Group
+from pointsman.report.units import count, digits, duration
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A figure that can be drawn of any runs."""
+
+    name: str
+    title: str
+    paint: Callable[["Figure", list[Group]], str]
+    size: Callable[[int], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A drawn figure: its SVG, and the sentence that says what it shows."""
+
+    name: str
+    title: str
+    svg: str
+    sentence: str
+
+
+def _bar_size(groups: int) -> tuple[float, float]:
+    return 9.0, 1.2 + 0.42 * max(groups, 3)
+
+
+def _panels_of(height: float) -> Callable[[int], tuple[float, float]]:
+    return lambda groups: panels.panel_size(groups, height)
+
+
+KINDS = (
+    Kind("1-jct-cdf", "Job completion time", distributions.jct_cdf, lambda _: (9.0, 4.2)),
+    Kind("2-jct-bars", "Completion time against the baseline", bars.jct_bars, _bar_size),
+    Kind("3-wait-by-gpus", "Who waits: queueing delay by GPU count", distributions.waits_by_gpus, lambda _: (9.0, 4.6)),
+    Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (9.0, 4.8)),
+    Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (9.0, 4.0)),
+    Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2)),
+    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3)),
+    Kind("7-fragmentation", "Fragmentation", over_time.fragmentation, lambda _: (9.0, 4.8)),
+    Kind("9-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size),
+)
+
+
+def draw_all(groups: list[Group]) -> list[Drawing]:
+    """Every figure of the runs, policies overlaid; the first group is the baseline."""
+    caption = runs_caption(groups)
+    return [_drawing(kind, groups, caption) for kind in KINDS]
+
+
+def _drawing(kind: Kind, groups: list[Group], caption: str) -> Drawing:
+    svg, sentence = draw(kind.name, lambda figure: kind.paint(figure, groups), kind.size(len(groups)), caption)
+    return Drawing(kind.name, kind.title, svg, sentence)
+
+
+def runs_caption(groups: list[Group]) -> str:
+    """What a reader must know of every figure: n, seeds, workload, cluster, load, window."""
+    run = groups[0].first
+    summary, info = run.summary, run.result.info
+    seeds = sorted({seed for group in groups for seed in group.seeds})
+    load = "" if summary["load"] is None else f", load {digits(summary['load'])}"
+    return (
+        f"n = {count(summary['jobs_counted'])} jobs counted, seed{'s' if len(seeds) > 1 else ''} "
+        f"{', '.join(map(str, seeds))}; {workload_name(run.result.info)} on {info['cluster']}, "
+        f"{count(run.gpus)} GPUs{load}; submitted {duration(run.window.from_s)} to {duration(run.window.to_s)}"
+    )
+
+
+def workload_name(info: dict) -> str:
+    """The last part of the workload's source."""
+    source = str((info.get("workload") or {}).get("source") or "a workload without a name")
+    return source.rstrip("/").rsplit("/", 1)[-1]

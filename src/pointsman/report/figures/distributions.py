@@ -1,0 +1,132 @@
+"""Figures 1 and 3: how long jobs take, and who waits."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.report.counted import BUCKETS
+from pointsman.report.figures.style import COLOURS, INK, bar, legend_above, line
+from pointsman.report.groups import Group
+from pointsman.report.units import duration
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHARES = np.unique(np.concatenate((np.linspace(0, 1, 201), 1 - np.logspace(-4, -1, 60), np.logspace(-4, -1, 60))))
+"""Where a distribution is read: evenly, and more closely in both tails."""
+
+
+def paint_cdf(axes: "Axes", groups: list[Group], column: str, least: float) -> None:
+    """The distribution of one column of the counted jobs, one line a policy; values below `least` are put there."""
+    for i, group in enumerate(groups):
+        values = group.values(column)
+        if values.size:
+            axes.plot(np.maximum(np.quantile(values, SHARES), least), SHARES, label=group.label, **line(i))
+    axes.set_ylabel("share of jobs")
+    axes.set_ylim(0, 1.01)
+
+
+def time_ticks(axis: "Axes", which: str, longest_s: float) -> None:
+    """Names the decades of a logarithmic time axis as people say them."""
+    marks = [
+        mark for mark in (0.001, 0.1, 1, 10, 60, 600, 3600, 36000, 86400, 864000, 8640000) if mark <= 3 * longest_s
+    ]
+    ticks = axis.xaxis if which == "x" else axis.yaxis
+    ticks.set_ticks(marks, [duration(mark) if mark >= 1 else f"{mark:g} s" for mark in marks])
+    ticks.set_ticks([], minor=True)
+
+
+def jct_cdf(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 1: distribution of the JCT."""
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    paint_cdf(axes, groups, "jct_s", 1.0)
+    longest_s = max((group.values("jct_s").max(initial=1.0) for group in groups), default=1.0)
+    axes.set_xlim(1, longest_s * 1.3)
+    time_ticks(axes, "x", longest_s)
+    axes.set_xlabel("job completion time, submit to end (logarithmic; below 1 s shown at 1 s)")
+    legend_above(figure, *axes.get_legend_handles_labels())
+    return _jct_sentence(groups)
+
+
+def _jct_sentence(groups: list[Group]) -> str:
+    known = [group for group in groups if group.values("jct_s").size]
+    if not known:
+        return "No counted job has ended."
+    if len(known) == 1:
+        low, high = np.quantile(known[0].values("jct_s"), [0.5, 0.99])
+        return (
+            f"Half of the jobs end within {duration(low)} of their submit; 1 in 100 takes longer than {duration(high)}."
+        )
+    medians = {group.label: float(np.median(group.values("jct_s"))) for group in known}
+    best, worst = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
+    return (
+        f"The typical job ends soonest under {best} (median {duration(medians[best])}) and latest under {worst} "
+        f"({duration(medians[worst])}). A line further left is better."
+    )
+
+
+def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 3: queueing delay by GPU count, as boxes."""
+    axes = figure.subplots()
+    waits = {bucket: [_waits(group, bucket) for group in groups] for bucket in BUCKETS}
+    present = [bucket for bucket in BUCKETS if any(values.size for values in waits[bucket])]
+    width = 0.8 / len(groups)
+    for i, _ in enumerate(groups):
+        at = [k + (i - (len(groups) - 1) / 2) * width for k in range(len(present))]
+        _boxes(axes, [waits[bucket][i] for bucket in present], at, 0.8 * width, i)
+    longest_s = max((values.max(initial=1.0) for bucket in present for values in waits[bucket]), default=1.0)
+    axes.set_yscale("symlog", linthresh=1.0, linscale=0.5)
+    axes.set_ylim(0, longest_s * 1.5)
+    time_ticks(axes, "y", longest_s)
+    axes.set_ylabel("wait, submit to first start")
+    axes.set_xlabel("GPUs asked (number of counted jobs)")
+    counts = [sum(values.size for values in waits[bucket]) // len(groups) for bucket in present]
+    axes.set_xticks(range(len(present)), [f"{name}\n({n:,})" for name, n in zip(present, counts, strict=True)])
+    axes.grid(False, axis="x")
+    _box_legend(figure, groups)
+    return _wait_sentence(groups[0], present)
+
+
+def _waits(group: Group, bucket: str) -> NDArray[np.float64]:
+    chosen = group.counted.filter(group.counted["bucket"] == bucket)
+    return chosen["wait_s"].drop_nulls().to_numpy().astype(np.float64)
+
+
+def _boxes(axes: "Axes", columns: list[NDArray[np.float64]], at: list[float], width: float, index: int) -> None:
+    colour = COLOURS[index % len(COLOURS)]
+    stats, places = [], []
+    for values, place in zip(columns, at, strict=True):
+        if values.size:
+            low, first, middle, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95])
+            stats.append(
+                {"whislo": low, "q1": first, "med": middle, "q3": third, "whishi": high, "mean": values.mean()}
+            )
+            places.append(place)
+    ends = {"color": colour, "linewidth": 1.2}
+    mean = {"marker": "D", "markerfacecolor": colour, "markeredgecolor": INK, "markersize": 3.5}
+    axes.bxp(
+        stats, positions=places, widths=width, showfliers=False, showmeans=True, patch_artist=True, manage_ticks=False,
+        boxprops=bar(index), medianprops={"color": INK, "linewidth": 1.8}, whiskerprops=ends, capprops=ends,
+        meanprops=mean,
+    )  # fmt: skip
+
+
+def _box_legend(figure: "Figure", groups: list[Group]) -> None:
+    from matplotlib.patches import Patch
+
+    legend_above(figure, [Patch(**bar(i)) for i, _ in enumerate(groups)], [group.label for group in groups])
+
+
+def _wait_sentence(group: Group, present: list[str]) -> str:
+    means = {bucket: float(_waits(group, bucket).mean()) for bucket in present if _waits(group, bucket).size}
+    if not means:
+        return "No counted job has started."
+    worst = max(means, key=means.__getitem__)
+    gpus = "1 GPU" if worst == "1" else f"{worst} GPUs"
+    return (
+        f"Under {group.label} jobs of {gpus} wait longest, {duration(means[worst])} in the mean. Boxes hold the middle "
+        "half of the jobs, whiskers 5 to 95 %, the line is the median, the diamond the mean."
+    )

@@ -1,0 +1,118 @@
+"""Figures 4, 5 and 7: the cluster over time, and who got a fair share."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.report.figures.distributions import paint_cdf
+from pointsman.report.figures.style import FAINT, INK, legend_above, line, time_axis
+from pointsman.report.groups import Group, Run
+from pointsman.report.holdings import horizon_s
+from pointsman.report.metrics import stranded
+from pointsman.report.units import digits, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+POINTS = 240
+"""Samples are averaged down to this many points a line."""
+
+
+def utilisation(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 4: share of the GPUs in use, and the jobs that wait."""
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    _lines(upper, groups, lambda run: 100 * run.result.series["used_gpus"] / run.gpus)
+    _lines(lower, groups, lambda run: run.result.series["pending"])
+    _frame(upper, lower, groups)
+    upper.set_ylabel("GPUs in use (%)")
+    upper.set_ylim(0, 102)
+    lower.set_ylabel("jobs waiting")
+    lower.set_ylim(bottom=0)
+    legend_above(figure, *upper.get_legend_handles_labels())
+    first = groups[0]
+    used = first.mean("window_allocated_ratio")
+    queue = max(int(run.result.series["pending"].max() or 0) for run in first.runs)  # ty: ignore
+    in_use = (
+        "" if used is None else f"Under {first.label} {percent(used)} of the GPUs are in use while jobs are submitted; "
+    )
+    return f"{in_use}at worst {queue:,} jobs wait at once. Grey: outside the submit window that is counted."
+
+
+def fragmentation(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 7: the largest free block, and idle GPUs that the first waiting job cannot use."""
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    _lines(upper, groups, lambda run: run.result.series["largest_free"])
+    _lines(lower, groups, lambda run: 100 * stranded(run.result.series, run.gpus) / run.gpus)
+    _frame(upper, lower, groups)
+    upper.set_ylabel("most free GPUs\non one node")
+    upper.set_ylim(bottom=0)
+    lower.set_ylabel("GPUs idle, though enough\nfor the first in line (%)")
+    lower.set_ylim(bottom=0)
+    legend_above(figure, *upper.get_legend_handles_labels())
+    details = groups[0].first.summary["fragmentation"]
+    if details is None:
+        return "There are no samples in the window."
+    return (
+        f"Under {groups[0].label} the first job in line waits {percent(details['blocked_time_ratio'])} of the time "
+        f"although as many GPUs as it asks for are idle somewhere; "
+        f"{digits(details['idle_gpus_mean'])} GPUs are idle in the mean."
+    )
+
+
+def _lines(axes: "Axes", groups: list[Group], column: Any) -> None:
+    span_s = _span_s(groups)
+    for i, group in enumerate(groups):
+        run = group.first
+        times, values = thinned(run.result.series["time_ms"] / 1000, column(run))
+        axes.plot(times / time_axis(axes, span_s), values, label=group.label, **line(i, width=1.2))
+
+
+def thinned(time_s: pl.Series, values: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means of runs of consecutive samples, `POINTS` or fewer."""
+    size = -(-len(time_s) // POINTS) or 1
+    table = pl.DataFrame({"t": time_s, "v": values.cast(pl.Float64)}).with_row_index().group_by(
+        pl.col("index") // size, maintain_order=True
+    ).mean()  # fmt: skip
+    return table["t"].to_numpy(), table["v"].to_numpy()
+
+
+def _span_s(groups: list[Group]) -> float:
+    return max(horizon_s(group.first.result) for group in groups)
+
+
+def _frame(upper: "Axes", lower: "Axes", groups: list[Group]) -> None:
+    """Shades what lies outside the window, and leaves one label for the two time axes."""
+    span_s, window = _span_s(groups), groups[0].first.window
+    for axes in (upper, lower):
+        size = time_axis(axes, span_s)
+        for low, high in ((0.0, window.from_s), (window.to_s, span_s)):
+            if high > low:
+                axes.axvspan(low / size, high / size, color=FAINT, alpha=0.35, linewidth=0)
+    upper.set_xlabel("")
+
+
+def rho_cdf(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 5: distribution of the finish-time fairness."""
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    paint_cdf(axes, groups, "rho", 1e-3)
+    axes.axvline(1.0, color=INK, linewidth=0.9, linestyle="--")
+    axes.set_xlabel("finish-time fairness ρ (logarithmic; right of the line: later than with a fair share)")
+    axes.xaxis.set_major_formatter("{x:g}")
+    legend_above(figure, *axes.get_legend_handles_labels())
+    return " ".join(_rho_sentence(group, run) for group, run in _fairest_and_least([*groups]))
+
+
+def _rho_sentence(group: Group, run: Run) -> str:
+    late, worst = run.summary["fairness_rho_above_1_ratio"], run.summary["fairness_rho_max"]
+    share = f"Under {group.label} {percent(late)} of the jobs end later than with a fair share"
+    return f"{share}; the worst takes {digits(worst)} times as long."
+
+
+def _fairest_and_least(groups: list[Group]) -> list[tuple[Group, Run]]:
+    known = [(group, group.first) for group in groups if group.first.summary["fairness_rho_max"] is not None]
+    ranked = sorted(known, key=lambda pair: pair[1].summary["fairness_rho_above_1_ratio"])
+    return ranked[:1] + ranked[-1:] if len(ranked) > 1 else ranked

@@ -1,0 +1,166 @@
+"""Figures 5 (second part) and 6: one small panel a policy, tenants' shares and nodes' occupancy over time."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.report.figures.style import COLOURS, HATCHES, INK, time_axis
+from pointsman.report.groups import Group, Run
+from pointsman.report.holdings import holdings, horizon_s, mean_held
+from pointsman.report.units import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TENANTS = 5
+"""Tenants named in a figure; the others are one."""
+
+BINS, ROWS = 160, 64
+"""Most bins of time and rows of nodes of a heat map."""
+
+NO_LOG = "no plan log was kept"
+
+
+def panel_size(count: int, height: float) -> tuple[float, float]:
+    """Size (inches) of a grid of `count` panels of this height."""
+    return 9.0, 0.9 + height * -(-count // _columns(count))
+
+
+def _columns(count: int) -> int:
+    return 1 if count == 1 else 2
+
+
+def _panels(figure: "Figure", groups: list[Group]) -> list["Axes"]:
+    columns = _columns(len(groups))
+    grid = (
+        figure.subplots(-(-len(groups) // columns), columns, sharex=True, sharey=True, squeeze=False).ravel().tolist()
+    )
+    for empty in grid[len(groups) :]:
+        empty.remove()
+    for axes, group in zip(grid, groups, strict=False):
+        if len(groups) > 1:
+            axes.set_title(group.label, loc="left")
+    return grid[: len(groups)]
+
+
+def _bottom_labels(panels: list["Axes"], span_s: float) -> float:
+    size = 1.0
+    for i, axes in enumerate(panels):
+        size = time_axis(axes, span_s)
+        last = i + _columns(len(panels)) >= len(panels)
+        axes.set_xlabel(axes.get_xlabel() if last else "")
+        axes.tick_params(labelbottom=last)
+    return size
+
+
+def tenant_shares(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 5, second part: share of the GPUs that each tenant holds, stacked."""
+    panels = _panels(figure, groups)
+    span_s = max(horizon_s(group.first.result) for group in groups)
+    size = _bottom_labels(panels, span_s)
+    by, names = tenants(groups[0].first)
+    edges_s = np.linspace(0, span_s or 1.0, BINS // 2 + 1)
+    drawn: list[Any] = []
+    for i, (axes, group) in enumerate(zip(panels, groups, strict=True)):
+        shares = _shares(group.first, by, names, edges_s)
+        if i % _columns(len(panels)) == 0:
+            axes.set_ylabel("GPUs held (%)")
+        axes.set_ylim(0, 100)
+        if shares is None:
+            axes.text(0.5, 0.5, NO_LOG, transform=axes.transAxes, ha="center")
+        else:
+            drawn = _stack(axes, edges_s / size, shares)
+    if drawn:
+        figure.legend(drawn, names, loc="outside upper left", ncols=len(names), title=f"by {by}", alignment="left")
+    return _tenant_sentence(groups[0].first, by, names)
+
+
+def tenants(run: Run) -> tuple[str, list[str]]:
+    """Whether queues or users are the tenants, and the names of the largest by GPU-hours, then ``others``."""
+    by = "queue" if run.result.jobs["queue"].drop_nulls().n_unique() > 1 else "user"
+    named = [str(row[by]) for row in run.summary[f"by_{by}"][:TENANTS]]
+    return by, [*named, "others"]
+
+
+def _shares(run: Run, by: str, names: list[str], edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    held = holdings(run.result)
+    if held is None:
+        return None
+    number = pl.col(by).replace_strict(names, range(len(names)), default=len(names) - 1, return_dtype=pl.Int64)
+    tenant = run.result.jobs.sort("row").select(number.fill_null(len(names) - 1)).to_series().to_numpy()
+    rows = run.result.jobs["row"].sort().to_numpy()
+    of = tenant[np.searchsorted(rows, held["row"].to_numpy())]
+    return 100 * mean_held(held, of, len(names), edges_s) / run.gpus
+
+
+def _stack(axes: "Axes", edges: NDArray[np.float64], shares: NDArray[np.float64]) -> list[Any]:
+    tops = np.cumsum(shares, axis=0)
+    bases = np.vstack((np.zeros(shares.shape[1]), tops[:-1]))
+    others = len(shares) - 1
+    return [
+        axes.stairs(
+            tops[k], edges, baseline=bases[k], fill=True, linewidth=0.4, edgecolor=INK,
+            facecolor=COLOURS[k] if k < others else COLOURS[-1], alpha=0.75, hatch=HATCHES[k],
+        )
+        for k in range(len(shares))
+    ]  # fmt: skip
+
+
+def _tenant_sentence(run: Run, by: str, names: list[str]) -> str:
+    rows = run.summary[f"by_{by}"]
+    if not rows:
+        return f"The log names no {by}s."
+    total = sum(row["gpu_hours"] for row in rows) or 1.0
+    top = ", ".join(f"{row[by]} {percent(row['gpu_hours'] / total)}" for row in rows[:3])
+    return f"The largest {by}s by GPU-hours of counted jobs: {top}, of {len(rows):,}."
+
+
+def occupancy(figure: "Figure", groups: list[Group]) -> str:
+    """Figure 6: how full each node is, over time."""
+    panels = _panels(figure, groups)
+    span_s = max(horizon_s(group.first.result) for group in groups)
+    size = _bottom_labels(panels, span_s)
+    edges_s = np.linspace(0, span_s or 1.0, BINS + 1)
+    image = None
+    for i, (axes, group) in enumerate(zip(panels, groups, strict=True)):
+        axes.grid(False)
+        if i % _columns(len(panels)) == 0:
+            axes.set_ylabel("node")
+        filled = _filled(group.first, edges_s)
+        if filled is None:
+            axes.text(0.5, 0.5, NO_LOG, transform=axes.transAxes, ha="center")
+            continue
+        nodes = int(group.first.result.info["nodes"])
+        image = axes.imshow(
+            100 * filled, cmap="cividis", vmin=0, vmax=100, aspect="auto", interpolation="nearest", origin="lower",
+            extent=(0.0, float(edges_s[-1]) / size, -0.5, nodes - 0.5),
+        )  # fmt: skip
+        axes.locator_params(axis="y", integer=True)
+    if image is None:
+        return "The runs were made without a plan log, so nobody knows which nodes were used when."
+    figure.colorbar(image, ax=panels, label="GPUs of the node in use (%)", shrink=0.9, pad=0.01)
+    return _occupancy_sentence(groups[0])
+
+
+def node_rows(nodes: int) -> NDArray[np.int64]:
+    """Row of the heat map of each node: nodes in index order, evenly on at most `ROWS` rows."""
+    return np.arange(nodes) * min(nodes, ROWS) // nodes
+
+
+def _filled(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    held = holdings(run.result)
+    if held is None or held["node"].null_count():
+        return None
+    row_of = node_rows(int(run.result.info["nodes"]))
+    rows = int(row_of[-1]) + 1
+    capacity = np.bincount(row_of, np.asarray(run.result.info["node_gpus"], dtype=np.float64), rows)
+    return mean_held(held, row_of[held["node"].to_numpy()], rows, edges_s) / capacity[:, None]
+
+
+def _occupancy_sentence(group: Group) -> str:
+    nodes = int(group.first.result.info["nodes"])
+    each = "Each row is a node" if nodes <= ROWS else f"Each row is about {round(nodes / ROWS)} neighbouring nodes"
+    return f"{each}; bright is busy. Bands that stay dark are nodes that the placement left for last."

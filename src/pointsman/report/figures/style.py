@@ -1,0 +1,109 @@
+"""One look for every figure: told apart by colour, by dash and by marker, so also in grey."""
+
+import io
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pointsman.errors import RunError
+from pointsman.report.units import time_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, FAINT = "#1c2128", "#d3d8df"
+"""Text and lines, grid; a page replaces them by colours of its own, light or dark."""
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK, "#8a8f98")
+"""Okabe and Ito's palette less its yellow, which white paper swallows."""
+
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+HATCHES = ("", "//", "\\\\", "--", "||", "xx", "++", "////")
+
+SETTINGS: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.image_inline": True,
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.titlesize": 10,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.titlecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": False,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "legend.labelcolor": INK,
+    "legend.handlelength": 2.8,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+
+
+def line(index: int, *, width: float = 1.6) -> dict[str, Any]:
+    """Colour, dash and marker of the index-th policy."""
+    return {
+        "color": COLOURS[index % len(COLOURS)],
+        "linestyle": DASHES[index % len(DASHES)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linewidth": width,
+        "markersize": 2.8 * width,
+        "markevery": (0.06 + 0.017 * (index % 8), 0.17),
+    }
+
+
+def bar(index: int) -> dict[str, Any]:
+    """Colour and hatch of the index-th policy."""
+    return {
+        "facecolor": COLOURS[index % len(COLOURS)] + "59",
+        "edgecolor": COLOURS[index % len(COLOURS)],
+        "hatch": HATCHES[index % len(HATCHES)],
+        "linewidth": 1.0,
+    }
+
+
+def time_axis(axes: "Axes", span_s: float) -> float:
+    """Labels the time axis in a unit that suits; returns the seconds in it."""
+    size, unit = time_unit(span_s)
+    axes.set_xlabel(f"time since the first submit ({unit})")
+    axes.set_xlim(0, span_s / size if span_s > 0 else 1)
+    return size
+
+
+def legend_above(figure: "Figure", handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """A legend in rows above the axes; none for one policy."""
+    if len(labels) > 1:
+        figure.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 4))
+
+
+def draw(name: str, paint: Callable[["Figure"], str], size: tuple[float, float], caption: str) -> tuple[str, str]:
+    """The SVG of one figure, its caption under it, and the sentence that `paint` found to say of it.
+
+    Raises:
+        RunError: matplotlib is not installed.
+    """
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise RunError("figures need matplotlib; install it with: pip install 'pointsman[plot]'") from None
+    settings: Any = SETTINGS | {"svg.hashsalt": f"pointsman-{name}"}
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=size, layout="constrained")
+        sentence = paint(figure)
+        figure.supxlabel(caption, fontsize=8, x=0.01, ha="left")
+        text = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None, "Creator": None})
+    return text.getvalue(), sentence
