@@ -56,7 +56,7 @@ def clock_s(name: str) -> pl.Expr:
 
 
 def status(name: str) -> pl.Expr:
-    """The column `name` in Slurm's upper-case words (`docs/formats/index.md`)."""
+    """The column `name` in Slurm's upper-case words (`docs/formats/job-logs.md`)."""
     word = text(name).str.to_lowercase().str.replace(r"\s+by\s+\S+$", "").str.replace_all(r"[\s-]+", "_")
     return word.replace(_STATUS).str.to_uppercase()
 

@@ -80,8 +80,8 @@ def _draw(profile: Profile, jobs: int, arrivals: np.random.Generator, bodies: np
     even_s, marks = [], []
     for stream in profile.streams:
         daily = _daily(stream, seasons, profile.lead_in_days)
-        even_s.append(scatter(daily, np.array(stream.clustering), arrivals))
-        marks.append(draw_marks(stream, queues, _shares(stream, int(daily.sum())), profile.shortest_s, bodies))
+        even_s.append(scatter(daily.sum(axis=0), np.array(stream.clustering), arrivals))
+        marks.append(draw_marks(stream, daily, queues, profile.shortest_s, bodies))
     order = np.argsort(np.concatenate(even_s), kind="stable")
     whole = np.concatenate(even_s)[order]
     submit_s = _with_rhythm(profile, whole)
@@ -100,17 +100,14 @@ def _with_rhythm(profile: Profile, even_s: Floats) -> Floats:
 
 
 def _repeated(profile: Profile) -> int:
-    return sum(sum(stream.daily[profile.lead_in_days :]) for stream in profile.streams)
+    """Jobs of a season after the first."""
+    return sum(sum(tier.daily[profile.lead_in_days :]) for stream in profile.streams for tier in stream.tiers)
 
 
 def _daily(stream: Stream, seasons: int, lead_in_days: int) -> Ints:
-    return np.array(stream.daily + stream.daily[lead_in_days:] * (seasons - 1), np.int64)
-
-
-def _shares(stream: Stream, jobs: int) -> Ints:
-    """`jobs` divided among the bands of `stream` as the log divides them, by rounding the running total."""
-    ends = np.cumsum([band.count for band in stream.bands])
-    return np.diff(np.rint(ends * (jobs / ends[-1])).astype(np.int64), prepend=0)
+    """Jobs of each tier on each day of so many seasons (tiers × days)."""
+    season = np.array([tier.daily for tier in stream.tiers], np.int64)
+    return np.concatenate([season] + [season[:, lead_in_days:]] * (seasons - 1), axis=1)
 
 
 def _paced(profile: Profile, natural_s: Floats, work: Floats, cluster_gpus: int, load: float | None) -> Floats:

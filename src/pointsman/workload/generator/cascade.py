@@ -39,7 +39,7 @@ def _split(count: Ints, correlation: float, rng: np.random.Generator) -> Ints:
     return rng.binomial(count, rng.beta(shape, shape, count.size))
 
 
-def measure(even_s: Floats, days: int) -> Floats:
+def measure(even_s: Floats) -> Floats:
     """The correlation at each level (float64[LEVELS]) of times in even seconds, by the method of moments.
 
     For a piece of n jobs with correlation ρ, Var(left half) = n/4 · (1 + (n − 1) ρ).

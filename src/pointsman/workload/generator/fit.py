@@ -11,8 +11,9 @@ from pointsman.workload.generator import cascade, gaps
 from pointsman.workload.generator.clock import Clock
 from pointsman.workload.generator.profile import DAY_S, HOUR_S, Floats, Ints, Profile
 
-WORK_SHARES = (0.1, 0.3, 0.5, 0.7, 0.85)
-"""Streams are cut where the jobs below hold these shares of the GPU time."""
+STREAMS = ((0.02, 0.05, 0.1), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
+"""Tiers are cut where the jobs below hold these shares of the GPU time; the light ones make one stream, the heavy ones
+another."""
 WIDTHS = (1, 2, 5, 9)
 """Bands are cut at these numbers of GPUs."""
 MIN_BAND = 12
@@ -39,7 +40,9 @@ def fit(
     even_s = Clock.of(hourly, weekdays, start_hour_of_week).even(submit_s)
     days = int(even_s[-1] // DAY_S) + 1
     work = gpus * duration_s
-    streams = [_stream(even_s[m], days, work[m], gpus[m], queue[m]) for m in _cut(work)]
+    tier = _tiers(work)
+    light = len(STREAMS[0])
+    streams = [_stream(even_s[m], days, work[m], gpus[m], queue[m], tier[m]) for m in (tier < light, tier >= light)]
     hour = start_hour_of_week
     return Profile.model_validate(
         dict(
@@ -74,19 +77,24 @@ def _relative(rate: Floats) -> list[float]:
     return [_short(r, 4) for r in rate / rate.mean()]
 
 
-def _cut(work: Floats) -> list[Any]:
-    """Masks of the streams: light jobs first."""
+def _tiers(work: Floats) -> Ints:
+    """The tier of each job, light ones first."""
     ordered = np.sort(work)
-    bounds = ordered[np.searchsorted(np.cumsum(ordered), np.array(WORK_SHARES) * ordered.sum())]
-    which = np.searchsorted(np.unique(bounds), work, side="right")
-    return [which == k for k in np.unique(which)]
+    bounds = ordered[np.searchsorted(np.cumsum(ordered), np.concatenate(STREAMS) * ordered.sum())]
+    return np.searchsorted(bounds, work, side="right")
 
 
-def _stream(even_s: Floats, days: int, work: Floats, gpus: Ints, queue: Any) -> dict[str, Any]:
+def _stream(even_s: Floats, days: int, work: Floats, gpus: Ints, queue: Any, tier: Ints) -> dict[str, Any]:
+    return dict(
+        clustering=[_short(c, 3) for c in cascade.measure(even_s)],
+        likeness=_likeness(work, gpus),
+        tiers=[_tier(even_s[m], days, work[m], gpus[m], queue[m]) for m in (tier == t for t in np.unique(tier))],
+    )
+
+
+def _tier(even_s: Floats, days: int, work: Floats, gpus: Ints, queue: Any) -> dict[str, Any]:
     return dict(
         daily=np.bincount((even_s // DAY_S).astype(np.int64), minlength=days).tolist(),
-        clustering=[_short(c, 3) for c in cascade.measure(even_s, days)],
-        likeness=_likeness(work, gpus),
         bands=[_band(work[rows], gpus[rows], queue[rows]) for rows in _bands(work, gpus)],
     )
 

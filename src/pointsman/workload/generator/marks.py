@@ -22,26 +22,42 @@ class Marks:
     """Uniform in [0, 1), the same for jobs of one campaign: it picks their user."""
 
 
-def draw_marks(stream: Stream, queues: list[str], repeats: Ints, shortest_s: float, rng: np.random.Generator) -> Marks:
-    """Marks for `repeats[b]` jobs of each band of `stream`, in order of arrival, exact in their proportions.
+def draw_marks(stream: Stream, daily: Ints, queues: list[str], shortest_s: float, rng: np.random.Generator) -> Marks:
+    """Marks for the jobs of a stream in order of arrival, `daily[t, d]` of them of tier t on day d.
 
     Consecutive jobs are alike with the stream's probability: a campaign, in which somebody submits variants of one
-    job. The k-th smallest score gets the k-th smallest work, so the marginals hold whatever the campaigns are.
+    job. On each day the lowest scores go to the first tier and so on; in a tier the k-th smallest score gets the k-th
+    smallest work. So tiers and marginals are exact, whatever the campaigns are.
     """
-    n = int(repeats.sum())
+    n = int(daily.sum())
     heads = _campaign_heads(n, stream.likeness, rng)
     score, shape, campaign = (rng.random(n)[heads] for _ in range(3))
     score = score + rng.normal(0, 0.02, n)
-    order = np.argsort(score, kind="stable")
-    ends = np.cumsum(repeats)
-    gpus, queue, duration_s = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
-    for band, end, count in zip(stream.bands, ends, repeats, strict=True):
-        rows = order[end - count : end]
-        work = _work(band, int(count))
-        by_shape = np.argsort(shape[rows], kind="stable")
-        queue[rows[by_shape]], gpus[rows[by_shape]] = _shapes(band, queues, int(count))
-        duration_s[rows] = np.maximum(shortest_s, np.rint(work / gpus[rows]))
-    return Marks(gpus, duration_s, queue, campaign)
+    tier = _tiers(daily, score)
+    marks = Marks(np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64), campaign)
+    for index, bands in enumerate(t.bands for t in stream.tiers):
+        rows = np.flatnonzero(tier == index)
+        rows = rows[np.argsort(score[rows], kind="stable")]
+        for band, part in zip(bands, np.split(rows, _cuts(bands, rows.size)), strict=True):
+            work = _work(band, part.size)
+            by_shape = np.argsort(shape[part], kind="stable")
+            marks.queue[part[by_shape]], marks.gpus[part[by_shape]] = _shapes(band, queues, part.size)
+            marks.duration_s[part] = np.maximum(shortest_s, np.rint(work / marks.gpus[part]))
+    return marks
+
+
+def _tiers(daily: Ints, score: Floats) -> Ints:
+    """The tier of each job: within each day by score, `daily[t, d]` jobs to tier t."""
+    day = np.repeat(np.arange(daily.shape[1]), daily.sum(axis=0))
+    tier = np.empty(score.size, np.int64)
+    tier[np.lexsort((score, day))] = np.repeat(np.tile(np.arange(daily.shape[0]), daily.shape[1]), daily.T.ravel())
+    return tier
+
+
+def _cuts(bands: list[Band], jobs: int) -> Ints:
+    """Where to cut `jobs` jobs so that each band gets its share."""
+    ends = np.cumsum([band.count for band in bands])
+    return np.rint(ends[:-1] * (jobs / ends[-1])).astype(np.int64)
 
 
 def _campaign_heads(n: int, likeness: float, rng: np.random.Generator) -> Ints:

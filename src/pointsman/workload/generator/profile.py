@@ -27,7 +27,7 @@ class _Model(BaseModel):
 
 
 class Band(_Model):
-    """Jobs whose work lies between two bounds."""
+    """Jobs of like width and work."""
 
     work_gpu_s: list[float] = Field(min_length=2)
     """Quantiles of GPUs × duration at equally spaced probabilities, ascending, in GPU-seconds."""
@@ -39,23 +39,36 @@ class Band(_Model):
         return sum(sum(by_gpus.values()) for by_gpus in self.jobs.values())
 
 
-class Stream(_Model):
-    """Bands of jobs that arrive together; streams arrive independently but for the clock."""
+class Tier(_Model):
+    """Jobs whose work lies between two bounds, with their own busy and quiet days."""
 
     daily: list[int]
     """Jobs on each day of the log, its clock's rhythm taken out."""
-    clustering: list[float]
-    """For a day, its halves, quarters and so on: the correlation between two jobs of the piece in which half of it
-    they lie. 0: independent, as in a Poisson process; 1: always the same half."""
-    likeness: float = Field(ge=0, lt=1)
-    """Probability that a job is like the one before it in its stream."""
     bands: list[Band] = Field(min_length=1)
-    """In order of work."""
+    """By width, then by work."""
 
     @model_validator(mode="after")
     def _counts_agree(self) -> Self:
         if sum(self.daily) != sum(band.count for band in self.bands):
             raise ValueError("`daily` and the bands do not add up to the same number of jobs")
+        return self
+
+
+class Stream(_Model):
+    """Tiers of jobs that arrive together; streams arrive independently but for the day and the clock."""
+
+    clustering: list[float]
+    """For a day, its halves, quarters and so on: the correlation between two jobs of the piece in which half of it
+    they lie. 0: independent, as in a Poisson process; 1: always the same half."""
+    likeness: float = Field(ge=0, lt=1)
+    """Probability that a job is like the one before it in its stream."""
+    tiers: list[Tier] = Field(min_length=1)
+    """In order of work."""
+
+    @model_validator(mode="after")
+    def _days_agree(self) -> Self:
+        if len({len(tier.daily) for tier in self.tiers}) > 1:
+            raise ValueError("the tiers have different numbers of days")
         return self
 
 
@@ -95,7 +108,7 @@ class Profile(_Model):
     @property
     def jobs(self) -> int:
         """Jobs of the log."""
-        return sum(sum(stream.daily) for stream in self.streams)
+        return sum(sum(tier.daily) for stream in self.streams for tier in stream.tiers)
 
 
 def load_profile(like: str) -> Profile:

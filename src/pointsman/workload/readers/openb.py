@@ -1,4 +1,4 @@
-"""Alibaba openb 2023 pod lists, with and without times (`docs/formats/openb.md`)."""
+"""Alibaba openb 2023 pod lists, with and without times (`docs/formats/openb-pods.md`)."""
 
 import polars as pl
 
