@@ -66,8 +66,8 @@ class ExperimentSpec(_Part):
     """What policies are told of durations: none, limit, oracle or lognormal:SIGMA; by default what each needs."""
     placement: Placement = "consolidated"
     """How GPUs are chosen for a job."""
-    overheads: str = "none"
-    """none, realistic, or a file with the times of starting, stopping, checkpoints and restores."""
+    overheads: str | dict[str, float] = "none"
+    """none, realistic, a file, or the times of starting, stopping, checkpoints and restores themselves."""
     oversized: Oversized = "refuse"
     """What becomes of a job that can never fit."""
     assign_models: int | None = Field(None, ge=0)
@@ -78,8 +78,6 @@ class ExperimentSpec(_Part):
     """Count the jobs submitted between these seconds, since the first submit."""
     audit: bool = False
     """Check every invariant at every event."""
-    set: dict[str, Params] = Field(default_factory=dict)
-    """Parameters by what they belong to: a policy's name, or ``overheads``."""
 
     @field_validator("policies", "seeds")
     @classmethod
@@ -119,7 +117,8 @@ def read_experiment(path: str | Path) -> Experiment:
 
     experiment = read_document(path, Experiment).content
     spec, home = experiment.spec, Path(path).parent
-    found = {key: _beside(home, value) for key in ("trace", "cluster", "overheads") if (value := getattr(spec, key))}
+    texts = {key: getattr(spec, key) for key in ("trace", "cluster", "overheads")}
+    found = {key: _beside(home, text) for key, text in texts.items() if isinstance(text, str)}
     policies = tuple(choice.model_copy(update={"name": _beside(home, choice.name)}) for choice in spec.policies)
     return experiment.model_copy(update={"spec": spec.model_copy(update={**found, "policies": policies})})
 

@@ -1,65 +1,79 @@
 """From options and an experiment file to one complete `Experiment`: flag before file before default."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
 from pointsman.cli.options import Options
-from pointsman.config import Experiment, ExperimentSpec, read_experiment
+from pointsman.cluster.suggestion import did_you_mean
+from pointsman.config import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
 from pointsman.duration import parse_duration_s
+from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
+from pointsman.policies.registry import get_policy, policy_names
 from pointsman.workload.read import filters
 
-FLAGS = ("trace", "trace_format", "cluster", "window", "load", "estimate", "placement", "overheads", "oversized")
+FLAGS = ("trace", "trace_format", "cluster", "window", "load", "estimate", "placement", "oversized", "assign_models")
 """Options that say a field of the experiment as it is."""
+
+OVERHEADS = "overheads"
 
 
 def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Experiment:
-    """The experiment that the options ask for, complete.
+    """The experiment that the options ask for, complete and checked as far as it can be without reading the log.
 
     Args:
         options: what was asked for.
-        policies: names of policies; empty if the file decides.
+        policies: names of policies, ``all`` for the built-in ones; empty if the file decides.
         seeds: seeds; empty if the file decides.
 
     Raises:
         UsageError: something is missing or wrong.
     """
-    given = _given(options, policies, seeds)
+    flags = _flags(options, policies, seeds)
     if options.config is None:
-        experiment = _of_flags(given)
+        experiment = _without_file(flags)
     else:
-        experiment = read_experiment(options.config)
-        given = _over(experiment.spec, given)
-    spec = _validated({**experiment.spec.model_dump(), **given})
-    _every_setting_is_of_something(spec)
-    return experiment.model_copy(update={"spec": spec})
+        read = read_experiment(options.config)
+        only = {**read.spec.only, **flags.get("only", {})}
+        experiment = read.model_copy(update={"spec": _spec({**read.spec.model_dump(), **flags, "only": only})})
+    return experiment.model_copy(update={"spec": _with_settings(experiment.spec, _settings(options.settings))})
 
 
-def _given(options: Options, policies: list[str], seeds: list[int]) -> dict[str, Any]:
-    given = {name: value for name in FLAGS if (value := getattr(options, name)) is not None}
-    if options.assign_models is not None:
-        given["assign_models"] = options.assign_models
-    lists = {"policies": policies, "seeds": seeds, "only": filters(options.only), "set": _settings(options.settings)}
-    return given | {name: value for name, value in lists.items() if value} | ({"audit": True} if options.audit else {})
+def overheads_of(spec: ExperimentSpec) -> Overheads:
+    """The overheads that the experiment names or spells out.
+
+    Raises:
+        UsageError: an unknown name or field, or a wrong value. InputError: a wrong file.
+    """
+    return load_overheads(spec.overheads) if isinstance(spec.overheads, str) else _overheads(spec.overheads)
 
 
-def _of_flags(given: dict[str, Any]) -> Experiment:
+def _flags(options: Options, policies: list[str], seeds: list[int]) -> dict[str, Any]:
+    flags = {name: value for name in (*FLAGS, OVERHEADS) if (value := getattr(options, name)) is not None}
+    lists = {"policies": _expanded(policies), "seeds": seeds, "only": filters(options.only)}
+    return flags | {name: value for name, value in lists.items() if value} | ({"audit": True} if options.audit else {})
+
+
+def _expanded(policies: list[str]) -> list[str]:
+    names = [each for name in policies for each in (policy_names() if name == "all" else [name])]
+    return list(dict.fromkeys(names))
+
+
+def _without_file(flags: dict[str, Any]) -> Experiment:
     needed = {"trace": "TRACE, a job log", "cluster": "--cluster, where to replay it", "policies": "--policy"}
-    missing = [what for name, what in needed.items() if name not in given]
+    missing = [what for name, what in needed.items() if name not in flags]
     if missing:
         raise UsageError(f"missing: {'; '.join(missing)} (or -c FILE, which says it all)")
-    return Experiment.model_validate({"metadata": {"name": _name(given["trace"])}, "spec": _validated(given)})
+    trace = flags["trace"]
+    name = "stdin" if trace == "-" else Path(trace).name.split(".")[0] or "experiment"
+    return Experiment.model_validate({"metadata": {"name": name}, "spec": _spec(flags)})
 
 
-def _over(spec: ExperimentSpec, given: dict[str, Any]) -> dict[str, Any]:
-    """What is given, with settings and filters of the file that it does not touch."""
-    settings = {name: {**spec.set.get(name, {}), **params} for name, params in given.get("set", {}).items()}
-    return {**given, "set": {**spec.set, **settings}, "only": {**spec.only, **given.get("only", {})}}
-
-
-def _validated(data: dict[str, Any]) -> ExperimentSpec:
+def _spec(data: dict[str, Any]) -> ExperimentSpec:
     try:
         return ExperimentSpec.model_validate(data)
     except ValidationError as error:
@@ -70,25 +84,13 @@ def _validated(data: dict[str, Any]) -> ExperimentSpec:
         raise UsageError(f"{flag}: {message[0].lower()}{message[1:]}, not {fault['input']!r:.60}") from None
 
 
-def _name(trace: str) -> str:
-    from pathlib import Path
-
-    return "stdin" if trace == "-" else Path(trace).name.split(".")[0] or "experiment"
-
-
-def _pair(text: str, flag: str, form: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key or not value:
-        raise UsageError(f"{flag} takes {form}, not {text!r}")
-    return key, value
-
-
-def _settings(texts: list[str]) -> dict[str, dict[str, Any]]:
-    settings: dict[str, dict[str, Any]] = {}
+def _settings(texts: list[str]) -> dict[str, Params]:
+    """``--set`` texts by what they set: ``{"srtf": {"margin_s": 60.0}}``."""
+    settings: dict[str, Params] = {}
     for text in texts:
-        key, value = _pair(text, "--set", "NAME.PARAM=VALUE")
-        name, dot, param = key.rpartition(".")
-        if not dot or not name or not param:
+        key, equals, value = text.partition("=")
+        name, _, param = key.rpartition(".")
+        if not equals or not name or not param:
             raise UsageError(f"--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not {text!r}")
         settings.setdefault(name, {})[param] = _value(param, value)
     return settings
@@ -100,17 +102,36 @@ def _value(param: str, text: str) -> Any:
         if param.endswith("_s"):
             return parse_duration_s(text)
     except ValueError:
-        pass  # a list of durations, or a wrong value, of which the policy's own check says what is wrong
+        pass  # of a list, or of nonsense, the owner of the parameter says what is wrong
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError:
         return text
 
 
-def _every_setting_is_of_something(spec: ExperimentSpec) -> None:
-    from pointsman.cluster.suggestion import did_you_mean
-
-    known = ["overheads", *(choice.name for choice in spec.policies)]
-    for name in spec.set:
+def _with_settings(spec: ExperimentSpec, settings: dict[str, Params]) -> ExperimentSpec:
+    """The settings in their places, every policy and parameter known to exist."""
+    specs = [get_policy(choice.name) for choice in spec.policies]
+    known = [OVERHEADS, *{each.name: None for each in specs}]
+    for name in settings:
         if name not in known:
-            raise UsageError(f"--set {name}.…: no such thing in this experiment ({did_you_mean(name, known)})")
+            raise UsageError(f"--set {name}.…: there is no {name!r} in this experiment ({did_you_mean(name, known)})")
+    choices = []
+    for choice, policy in zip(spec.policies, specs, strict=True):
+        params = {**choice.params, **settings.get(policy.name, {})}
+        policy.make(params)
+        choices.append(PolicyChoice(name=choice.name, params=params))
+    costs = _overheads(overheads_of(spec).model_dump() | settings.get(OVERHEADS, {}))
+    overheads = costs.model_dump() if OVERHEADS in settings else spec.overheads
+    return spec.model_copy(update={"policies": tuple(choices), "overheads": overheads})
+
+
+def _overheads(fields: Mapping[str, Any]) -> Overheads:
+    try:
+        return Overheads(**fields)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name = str(fault["loc"][0])
+        unknown = fault["type"] == "extra_forbidden"
+        why = f"no such cost ({did_you_mean(name, Overheads.model_fields)})" if unknown else fault["msg"]
+        raise UsageError(f"{OVERHEADS}.{name}: {why}") from None

@@ -1,0 +1,116 @@
+"""The runs of an experiment: each policy with each seed, one after another or side by side."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pointsman.cli import screen
+from pointsman.cli.experiment import overheads_of
+from pointsman.config import ExperimentSpec, PolicyChoice
+
+if TYPE_CHECKING:
+    from pointsman.engine.result import Result
+    from pointsman.workload import Workload
+
+
+@dataclass(frozen=True)
+class Run:
+    """One policy with one seed."""
+
+    label: str
+    choice: PolicyChoice
+    seed: int
+
+
+def runs_of(spec: ExperimentSpec) -> list[Run]:
+    """Every run, policy by policy. A policy that comes twice is told apart by its parameters."""
+    names = [choice.name for choice in spec.policies]
+    labels = [c.name if names.count(c.name) == 1 else f"{c.name}({_listed(c)})" for c in spec.policies]
+    pairs = zip(labels, spec.policies, strict=True)
+    return [Run(label, choice, seed) for label, choice in pairs for seed in spec.seeds]
+
+
+def read_jobs(spec: ExperimentSpec) -> "Workload":
+    """The job log of the experiment, filtered and at its load; says what was read.
+
+    Raises:
+        InputError: the log is wrong. UsageError: a filter or the load is.
+    """
+    from pointsman.cluster import load_cluster
+    from pointsman.workload import read_workload
+    from pointsman.workload.rescale import at_load
+
+    only = {column: list(values) for column, values in spec.only.items()}
+    workload = read_workload(spec.trace, format=spec.trace_format, only=only)
+    if spec.load is not None:
+        workload = at_load(workload, load_cluster(spec.cluster).gpus, spec.load)
+    screen.note(f"{spec.trace} ({workload.provenance.format}): " + workload.quality.render().replace("\n", "\n  "))
+    return workload
+
+
+def replay(spec: ExperimentSpec, workload: "Workload", workers: int = 1) -> "list[Result]":
+    """The results of every run, in order; with `workers` above 1 in as many processes."""
+    runs = runs_of(spec)
+    announce_compilation([run.choice.name for run in runs])
+    with screen.progress("replay") as progress:
+        results = _side_by_side if workers > 1 else _one_by_one
+        return list(results(spec, workload, runs, progress, workers))
+
+
+def announce_compilation(policies: list[str]) -> None:
+    """Say that a run will be slow to start, if it has to compile something first."""
+    from pointsman.engine.compile import is_compiled
+    from pointsman.policies.registry import get_policy
+
+    specs = [get_policy(name) for name in policies]
+    if not all(is_compiled(spec.factory.hooks) for spec in specs if spec.compiled):
+        screen.note("compiling the simulator, once: some seconds a policy ('pointsman warmup' does it beforehand)")
+
+
+def _one_by_one(
+    spec: ExperimentSpec, workload: "Workload", runs: list[Run], progress: screen.Progress, workers: int
+) -> "Iterator[Result]":
+    for done, run in enumerate(runs):
+
+        def tell(share: float, done: int = done, run: Run = run) -> None:
+            progress.update((done + share) / len(runs), f"{run.label}, {done + 1} of {len(runs)}")
+
+        tell(0.0)
+        yield _result(spec, workload, run, tell)
+
+
+def _side_by_side(
+    spec: ExperimentSpec, workload: "Workload", runs: list[Run], progress: screen.Progress, workers: int
+) -> "Iterator[Result]":
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=workers, return_as="generator")
+    for done, result in enumerate(parallel(delayed(_result)(spec, workload, run, None) for run in runs), 1):
+        progress.update(done / len(runs), f"{done} of {len(runs)}")
+        yield result
+
+
+def _result(
+    spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable[[float], None] | None
+) -> "Result":
+    from pointsman.api import simulate
+
+    result = simulate(
+        workload,
+        spec.cluster,
+        run.choice.name,
+        params=run.choice.params,
+        seed=run.seed,
+        estimate=spec.estimate,
+        placement=spec.placement,
+        overheads=overheads_of(spec),
+        oversized=spec.oversized,
+        assign_models=spec.assign_models,
+        audit=spec.audit,
+        progress=tell,
+    )
+    return replace(result, info={**result.info, "policy": run.label})
+
+
+def _listed(choice: PolicyChoice) -> str:
+    return ", ".join(f"{name}={value}" for name, value in choice.params.items())
