@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from pointsman import __version__
 from pointsman.cli.run import globals_first, run
 from pointsman.errors import BackendError, InputError, RunError, ThresholdError, UsageError
-from pointsman import __version__
 
 from .command import pointsman
 
@@ -42,7 +42,20 @@ COMMANDS = [
     [],
     *(
         [name]
-        for name in "simulate sim compare suite report explain trace cluster policy warmup doctor version".split()
+        for name in [
+            "simulate",
+            "sim",
+            "compare",
+            "suite",
+            "report",
+            "explain",
+            "trace",
+            "cluster",
+            "policy",
+            "warmup",
+            "doctor",
+            "version",
+        ]
     ),
     ["suite", "run"],
     ["policy", "new"],

@@ -1,5 +1,6 @@
 """``pointsman policy``: what policies there are, what each needs to know, and a start for your own."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,6 +46,30 @@ def show(
         typer.echo()
         screen.show(rows, format, left=("parameter", "unit", "meaning", "source"))
         typer.echo(f"\nSet one with --set {spec.name}.{rows[0]['parameter']}=VALUE.")
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="What to call it: small letters, digits, hyphens.")],
+    folder: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to put the files.")] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be written.")] = False,
+) -> None:
+    """Write a policy of your own that runs, and its test, to start from."""
+    from pointsman.cli.scaffold import class_name, scaffold
+    from pointsman.errors import UsageError
+
+    files = scaffold(name, folder)
+    for path in files:
+        if path.exists() and not force:
+            raise UsageError(f"{path}: exists already (choose another name, or --force)")
+    for path, text in files.items():
+        if not dry_run:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        typer.echo(path)
+    policy = f"{next(iter(files))}:{class_name(name)}"
+    screen.note(f"run it with: pointsman simulate TRACE --cluster CLUSTER --policy {policy}")
 
 
 def _described(name: str, field: "FieldInfo") -> dict[str, Any]:

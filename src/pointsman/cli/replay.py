@@ -1,7 +1,7 @@
 """The runs of an experiment: each policy with each seed, one after another or side by side."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pointsman.cli import screen
@@ -90,12 +90,10 @@ def _side_by_side(
         yield result
 
 
-def _result(
-    spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable[[float], None] | None
-) -> "Result":
+def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable[[float], None] | None) -> "Result":
     from pointsman.api import simulate
 
-    result = simulate(
+    return simulate(
         workload,
         spec.cluster,
         run.choice.name,
@@ -109,7 +107,6 @@ def _result(
         audit=spec.audit,
         progress=tell,
     )
-    return replace(result, info={**result.info, "policy": run.label})
 
 
 def _listed(choice: PolicyChoice) -> str:
