@@ -12,6 +12,7 @@ from pointsman.report.counted import counted_jobs, submit_window
 from pointsman.report.fairness import jain_index, mean_jobs_in_system
 from pointsman.report.holdings import holdings, mean_held
 from pointsman.report.metrics import summarise
+from pointsman.report.steps import step_means
 
 from .small import Job, simulate
 
@@ -65,9 +66,9 @@ def test_fragmentation_by_hand() -> None:
     jobs = [Job(0, 0, 1, 3), Job(1, 0, 1, 20), Job(2, 0, 1, 20), Job(3, 3, 2, 5), Job(4, 9, 1, 1)]
     result = simulate(jobs, nodes=2, size=2)
     blocked = summarise(result, window=(3, 9))
-    assert blocked["fragmentation_ratio"] == pytest.approx(2 / 4)
-    assert blocked["fragmentation"]["largest_free_mean"] == 1
-    assert blocked["fragmentation"]["blocked_time_ratio"] == 1
+    assert blocked["fragmentation_ratio"] == pytest.approx(2 / 4, rel=0.01)
+    assert blocked["fragmentation"]["largest_free_mean"] == pytest.approx(1, rel=0.01)
+    assert blocked["fragmentation"]["blocked_time_ratio"] == pytest.approx(1, rel=0.01)
     assert summarise(result)["fragmentation_ratio"] == pytest.approx(2 / 4 * 6 / 9, rel=0.02), "sampled"
 
 
@@ -181,3 +182,10 @@ def test_jain() -> None:
     assert jain_index(np.array([2.0, 2.0, math.nan])) == 1
     assert jain_index(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
     assert jain_index(np.array([math.nan])) is None
+
+
+def test_step_means_by_hand() -> None:
+    # 2 until 1 s, 4 until 5 s, 0 from then on
+    found = step_means([0.0, 1.0, 5.0], [2, 4, 0], [0.0, 2.0, 4.0, 8.0])
+    assert found.tolist() == [3.0, 4.0, 1.0]
+    assert step_means([3.0], [7], [0.0, 1.0, 9.0]).tolist() == [7.0, 7.0]

@@ -44,8 +44,12 @@ def _from_jobs(result: Result) -> pl.DataFrame:
     )
 
 
+def _kind() -> pl.Expr:
+    return pl.col("kind").cast(pl.String)  # an Enum need not have every kind
+
+
 def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
-    parts = events.filter(pl.col("kind") == "START").select("row", "seq", "node", "gpus", from_ms="time_ms")
+    parts = events.filter(_kind().is_in(["START"])).select("row", "seq", "node", "gpus", from_ms="time_ms")
     starts = (
         parts.select("row", "seq")
         .unique()
@@ -53,9 +57,7 @@ def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
         .with_columns(until_seq=pl.col("seq").shift(-1).over("row").fill_null(1 << 62))
     )
     releases = (
-        events.filter(pl.col("kind").is_in(RELEASES))
-        .select("row", released_seq="seq", to_ms="time_ms")
-        .sort("released_seq")
+        events.filter(_kind().is_in(RELEASES)).select("row", released_seq="seq", to_ms="time_ms").sort("released_seq")
     )
     ended = starts.sort("until_seq").join_asof(
         releases, left_on="until_seq", right_on="released_seq", by="row", check_sortedness=False

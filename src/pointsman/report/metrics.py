@@ -10,6 +10,7 @@ from pointsman.report.bound import lower_bound_s
 from pointsman.report.counted import Window, counted_jobs, submit_window, submitted_in
 from pointsman.report.fairness import jain_index
 from pointsman.report.holdings import holdings, horizon_s, mean_held
+from pointsman.report.steps import step_means
 
 PERCENTILES = (50, 95, 99)
 
@@ -134,17 +135,17 @@ def _window_allocated(result: Result, window: Window) -> float | None:
     if window.span_s <= 0:
         return None
     if held is None:
-        used = _sampled(result, window)["used_gpus"].mean()
+        used = _time_mean(result, result.series["used_gpus"], window)
     else:
         everybody = np.zeros(held.height, dtype=np.int64)
-        used = mean_held(held, everybody, 1, np.array([window.from_s, window.to_s]))[0, 0]
-    return None if used is None else float(used) / int(result.info["gpus"])  # ty: ignore
+        used = float(mean_held(held, everybody, 1, np.array([window.from_s, window.to_s]))[0, 0])
+    return used / int(result.info["gpus"])
 
 
-def _sampled(result: Result, window: Window) -> pl.DataFrame:
-    if window.span_s <= 0:  # everything was submitted at once
-        return result.series
-    return result.series.filter((pl.col("time_ms") / 1000).is_between(window.from_s, window.to_s))
+def _time_mean(result: Result, values: pl.Series, window: Window) -> float:
+    """Time average of a column of the series in the window, or in all of the run if everything came at once."""
+    edges_s = (window.from_s, window.to_s) if window.span_s > 0 else (0.0, max(horizon_s(result), 1e-3))
+    return float(step_means(result.series["time_ms"] / 1000, values.cast(pl.Float64), edges_s)[0])
 
 
 def _preemptions(result: Result) -> dict[str, Any]:
@@ -176,19 +177,19 @@ def stranded(series: pl.DataFrame, gpus: int) -> pl.Series:
 
 
 def _fragmentation(result: Result, window: Window) -> dict[str, Any]:
-    gpus = int(result.info["gpus"])
-    samples = _sampled(result, window)
-    if samples.is_empty():
+    gpus, series = int(result.info["gpus"]), result.series
+    if series.is_empty():
         return {"fragmentation_ratio": None, "fragmentation": None}
-    lost = stranded(samples, gpus)
+    lost = stranded(series, gpus)
+    means = {
+        "blocked_time_ratio": lost > 0,
+        "idle_gpus_mean": gpus - series["used_gpus"],
+        "largest_free_mean": series["largest_free"],
+        "whole_free_nodes_mean": series["whole_free_nodes"],
+    }
     return {
-        "fragmentation_ratio": float(lost.mean()) / gpus,  # ty: ignore
-        "fragmentation": {
-            "blocked_time_ratio": float((lost > 0).mean()),  # ty: ignore
-            "idle_gpus_mean": float((gpus - samples["used_gpus"]).mean()),  # ty: ignore
-            "largest_free_mean": samples["largest_free"].mean(),
-            "whole_free_nodes_mean": samples["whole_free_nodes"].mean(),
-        },
+        "fragmentation_ratio": _time_mean(result, lost, window) / gpus,
+        "fragmentation": {name: _time_mean(result, values, window) for name, values in means.items()},
     }
 
 

@@ -1,16 +1,17 @@
 """Figures 4, 5 and 7: the cluster over time, and who got a fair share."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from pointsman.report.figures.distributions import paint_cdf
 from pointsman.report.figures.style import FAINT, INK, legend_above, line, time_axis
 from pointsman.report.groups import Group, Run
 from pointsman.report.holdings import horizon_s
 from pointsman.report.metrics import stranded
+from pointsman.report.steps import step_means
 from pointsman.report.units import digits, percent
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POINTS = 240
-"""Samples are averaged down to this many points a line."""
+"""Points of a line, each the mean of its stretch of time."""
 
 
 def utilisation(figure: "Figure", groups: list[Group]) -> str:
@@ -62,21 +63,15 @@ def fragmentation(figure: "Figure", groups: list[Group]) -> str:
     )
 
 
-def _lines(axes: "Axes", groups: list[Group], column: Any) -> None:
+def _lines(axes: "Axes", groups: list[Group], column: Callable[[Run], pl.Series]) -> None:
     span_s = _span_s(groups)
+    size = time_axis(axes, span_s)
+    edges_s = np.linspace(0.0, span_s or 1.0, POINTS + 1)
     for i, group in enumerate(groups):
-        run = group.first
-        times, values = thinned(run.result.series["time_ms"] / 1000, column(run))
-        axes.plot(times / time_axis(axes, span_s), values, label=group.label, **line(i, width=1.2))
-
-
-def thinned(time_s: pl.Series, values: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Means of runs of consecutive samples, `POINTS` or fewer."""
-    size = -(-len(time_s) // POINTS) or 1
-    table = pl.DataFrame({"t": time_s, "v": values.cast(pl.Float64)}).with_row_index().group_by(
-        pl.col("index") // size, maintain_order=True
-    ).mean()  # fmt: skip
-    return table["t"].to_numpy(), table["v"].to_numpy()
+        series = group.first.result.series
+        if not series.is_empty():
+            means = step_means(series["time_ms"] / 1000, column(group.first).cast(pl.Float64), edges_s)
+            axes.plot((edges_s[1:] + edges_s[:-1]) / 2 / size, means, label=group.label, **line(i, width=1.2))
 
 
 def _span_s(groups: list[Group]) -> float:

@@ -1,0 +1,112 @@
+"""Several policies side by side, each against one baseline."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pointsman.engine.result import Result
+from pointsman.errors import UsageError
+from pointsman.report.groups import Group, group_runs
+from pointsman.report.paired import Difference, difference
+
+METRICS = (
+    "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s",
+    "makespan_s", "gpu_allocated_ratio", "gpu_productive_ratio", "window_allocated_ratio", "preemptions",
+    "lost_gpu_hours", "fairness_rho_max", "fairness_rho_mean", "fairness_rho_jain", "fragmentation_ratio",
+    "jct_lower_bound_s", "jct_above_bound_ratio", "engine_s", "decisions_per_s",
+)  # fmt: skip
+"""What is compared, by the names of ``summary.json``."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One policy: each figure is the mean over its seeds; `differences` are to the baseline."""
+
+    policy: str
+    knowledge: str
+    seeds: list[int]
+    jobs_counted: int
+    values: dict[str, float | None]
+    differences: dict[str, Difference]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Policies side by side, the baseline first."""
+
+    groups: list[Group]
+    rows: list[Row]
+
+    @property
+    def baseline(self) -> Row:
+        """The policy the others are measured against."""
+        return self.rows[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"baseline": self.baseline.policy, "rows": [asdict(row) for row in self.rows]}
+
+    def to_json(self) -> str:
+        """As JSON text."""
+        return json.dumps(self.to_dict(), indent=1) + "\n"
+
+    def to_csv(self) -> str:
+        """One row a policy: each figure, its change to the baseline as a ratio, and the interval of that."""
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        changes = [f"{metric}_{part}" for metric in METRICS for part in ("change", "change_low", "change_high")]
+        table.writerow(["policy", "knowledge", "seeds", "jobs_counted", *METRICS, *changes])
+        for row in self.rows:
+            seeds = " ".join(map(str, row.seeds))
+            table.writerow([row.policy, row.knowledge, seeds, row.jobs_counted, *row.values.values(), *_changes(row)])
+        return text.getvalue()
+
+
+def _changes(row: Row) -> list[float | None]:
+    found: list[float | None] = []
+    for change in row.differences.values():
+        found += [change.ratio, *(change.ratio_interval or (None, None))]
+    return found
+
+
+def compare(
+    results: Sequence[Result], *, baseline: str | None = None, window: tuple[float, float] | None = None
+) -> Comparison:
+    """Puts policies side by side; runs of one policy with several seeds are one row.
+
+    Args:
+        results: the runs. Differences are paired on the seeds that a policy and the baseline have in common.
+        baseline: label of the policy to compare with; by default that of the first result.
+        window: jobs to count, as in `summarise`.
+
+    Raises:
+        UsageError: no results, a run given twice, an unknown baseline, or an empty window.
+    """
+    groups = _baseline_first(group_runs(results, window), baseline)
+    return Comparison(groups, [_row(group, groups[0]) for group in groups])
+
+
+def _baseline_first(groups: list[Group], baseline: str | None) -> list[Group]:
+    if baseline is None:
+        return groups
+    labels = [group.label for group in groups]
+    if baseline not in labels:
+        raise UsageError(
+            f"the baseline {baseline!r} is not among the policies compared; choose from {', '.join(labels)}"
+        )
+    chosen = groups[labels.index(baseline)]
+    return [chosen, *(group for group in groups if group is not chosen)]
+
+
+def _row(group: Group, baseline: Group) -> Row:
+    return Row(
+        policy=group.label,
+        knowledge=group.knowledge,
+        seeds=group.seeds,
+        jobs_counted=group.counted.height,
+        values={metric: group.mean(metric) for metric in METRICS},
+        differences={metric: difference(group, baseline, metric) for metric in METRICS},
+    )

@@ -1,0 +1,171 @@
+"""The report as one HTML file that needs nothing else."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pointsman import __version__
+from pointsman.report.compare import Comparison
+from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
+from pointsman.report.figures.style import FAINT, INK
+from pointsman.report.groups import Group
+from pointsman.report.tables import Table, comparison_table, longest_waits, summary_table, waiting_tables
+from pointsman.report.units import count, digits, duration
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+PREAMBLE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
+NAMED = re.compile(r'(\bid="|url\(#|href="#)')
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page, and its figures apart."""
+
+    html: str
+    drawings: list[Drawing]
+
+
+def make_page(groups: list[Group], *, comparison: Comparison | None = None, command: str | None = None) -> Page:
+    """Draws the figures and fills the page of one run, or of a comparison."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    drawings = draw_all(groups)
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    html = environment.get_template("report.html.j2").render(
+        title=title(groups),
+        lead=lead(groups),
+        facts=facts(groups),
+        assumptions=assumptions(groups),
+        headline=summary_table(groups[0].first.summary) if comparison is None else comparison_table(comparison),
+        waiting=waiting(groups),
+        drawings=[(drawing, Markup(inline(drawing))) for drawing in drawings],  # ours, so trusted
+        command=command,
+        version=__version__,
+    )
+    return Page(html, drawings)
+
+
+def waiting(groups: list[Group]) -> list[Table]:
+    """Tables of who waits."""
+    tables = waiting_tables(groups)
+    return [*tables, longest_waits(groups[0])] if len(groups) == 1 and groups[0].counted.height else tables
+
+
+def inline(drawing: Drawing) -> str:
+    """An SVG for use inside a page: the page's text and grid colours, its width, and ids of its own."""
+    svg = PREAMBLE.sub("", drawing.svg, count=1)
+    svg = svg.replace(INK, "var(--ink)").replace(FAINT, "var(--faint)")
+    svg = NAMED.sub(rf"\g<1>f{drawing.name}-", svg)
+    return re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', svg, count=1)
+
+
+def title(groups: list[Group]) -> str:
+    """What was run, in a few words."""
+    info = groups[0].first.result.info
+    policies = groups[0].label if len(groups) == 1 else f"{len(groups)} policies"
+    return f"{policies} on {workload_name(info)}"
+
+
+def lead(groups: list[Group]) -> str:
+    """The result in a sentence or two."""
+    base = groups[0]
+    if base.mean("jct_mean_s") is None:
+        return "No counted job has run to its end, so there is nothing to say of completion times."
+    if len(groups) == 1:
+        return (
+            f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} in the mean, "
+            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start."
+        )
+    best = min(groups, key=lambda group: group.mean("jct_mean_s") or float("inf"))
+    told = "" if best.knowledge == "none" else f", which must know: {best.knowledge}"
+    return (
+        f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label} (the baseline) and least, "
+        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
+    )
+
+
+def facts(groups: list[Group]) -> list[tuple[str, str]]:
+    """What was run, term by term."""
+    run = groups[0].first
+    info, summary = run.result.info, run.summary
+    seeds = sorted({seed for group in groups for seed in group.seeds})
+    window = summary["window"]
+    return [
+        ("Workload", _workload(info)),
+        ("Log", _quality(info.get("quality") or {})),
+        ("Cluster", f"{info['cluster']}: {count(info['nodes'])} nodes, {count(run.gpus)} GPUs"),
+        (
+            "Load",
+            "all at once" if summary["load"] is None else f"{digits(summary['load'])} of the GPUs' time is asked for",
+        ),
+        ("Counted", _counted(summary, window)),
+        ("Seeds", ", ".join(map(str, seeds))),
+        *[(f"Policy {group.label}", _policy(group)) for group in groups],
+        ("Placement", _each(groups, "placement")),
+        ("Overheads", _each(groups, "overheads")),
+    ]
+
+
+def _workload(info: dict[str, Any]) -> str:
+    workload = info.get("workload") or {}
+    digest = str(workload.get("sha256") or "")[:12]
+    parts = [str(workload.get("source") or "unnamed"), f"format {workload.get('format') or 'unknown'}"]
+    return ", ".join([*parts, f"sha256 {digest}…"] if digest else parts)
+
+
+def _quality(quality: dict[str, Any]) -> str:
+    parts = [
+        f"{count(quality[key])} {said}"
+        for key, said in (("rows_read", "rows read"), ("kept", "kept"))
+        if key in quality
+    ]
+    parts += [f"{count(number)} dropped: {reason}" for reason, number in (quality.get("dropped") or {}).items()]
+    parts += [f"{count(number)} changed: {what}" for what, number in (quality.get("clamped") or {}).items()]
+    return "; ".join([*parts, *(quality.get("notes") or ())]) or "nothing is known of its quality"
+
+
+def _counted(summary: dict[str, Any], window: dict[str, float]) -> str:
+    return (
+        f"{count(summary['jobs_counted'])} of {count(summary['jobs'])} jobs: submitted {duration(window['from_s'])} to "
+        f"{duration(window['to_s'])} after the first and run to the end; "
+        f"{count(summary['jobs_censored'])} of that time were not"
+    )
+
+
+def _policy(group: Group) -> str:
+    info = group.first.result.info
+    return f"knows of durations: {group.knowledge}; {_settings(info.get('params') or {}) or 'no parameters'}"
+
+
+def _settings(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+def _each(groups: list[Group], name: str) -> str:
+    said = list(dict.fromkeys(_setting(group.first.result.info.get(name)) for group in groups))
+    return said[0] if len(said) == 1 else "; ".join(
+        f"{group.label}: {_setting(group.first.result.info.get(name))}" for group in groups
+    )  # fmt: skip
+
+
+def _setting(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    return (
+        _settings({key: cost for key, cost in value.items() if cost})
+        or "none (starting, stopping and restoring are free)"
+    )
+
+
+def assumptions(groups: list[Group]) -> list[str]:
+    """Every assumption of any of the runs, once."""
+    return list(dict.fromkeys(told for group in groups for told in group.first.result.info.get("assumptions") or ()))

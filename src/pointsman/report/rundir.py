@@ -1,0 +1,164 @@
+"""The run directory: one run on disk, whole or not at all (``docs/formats/run-directory.md``)."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from pointsman.engine.result import Result
+from pointsman.errors import InputError
+from pointsman.report.compare import Comparison, compare
+from pointsman.report.groups import group_runs
+from pointsman.report.manifest import read_manifest, write_manifest
+from pointsman.report.metrics import summarise
+from pointsman.report.page import Page, make_page
+from pointsman.report.staging import whole_directory
+
+ADDED = ("job_id", "node_name")
+"""Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
+
+
+def write_run(
+    directory: str | Path,
+    result: Result,
+    *,
+    force: bool = False,
+    command: str | None = None,
+    config: Mapping[str, Any] | None = None,
+    window: tuple[float, float] | None = None,
+    figures: bool = True,
+) -> Path:
+    """Writes the run directory of one run.
+
+    Args:
+        directory: its name; it must not exist.
+        result: the run.
+        force: replace a run directory of that name.
+        command: the command that made it, for the manifest and the page.
+        config: settings for ``config.resolved.yaml``; by default those that the result states.
+        window: jobs to count, as in `summarise`.
+        figures: also draw ``plots/`` and ``report.html``.
+
+    Returns:
+        the directory.
+
+    Raises:
+        UsageError: the name is taken, or the window holds no submit.
+        RunError: it cannot be written; nothing is left of it.
+    """
+    target = Path(directory)
+    with whole_directory(target, force=force) as partial:
+        _write_data(partial, result, command, config, window)
+        if figures:
+            _write_page(partial, make_page(group_runs([result], window), command=command))
+    return target
+
+
+def write_comparison(
+    directory: str | Path,
+    results: Sequence[Result],
+    *,
+    baseline: str | None = None,
+    force: bool = False,
+    command: str | None = None,
+    window: tuple[float, float] | None = None,
+    runs: bool = True,
+) -> Comparison:
+    """Writes one table and one page of several runs, and with `runs` each of them under ``runs/``.
+
+    Arguments and errors as of `write_run` and `compare`.
+    """
+    comparison = compare(results, baseline=baseline, window=window)
+    with whole_directory(Path(directory), force=force) as partial:
+        write_manifest(partial, "comparison", results, command, baseline=comparison.baseline.policy)
+        (partial / "comparison.json").write_text(comparison.to_json(), encoding="utf-8")
+        (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
+        _write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
+        for name, result in _named_runs(comparison) if runs else ():
+            (partial / "runs" / name).mkdir(parents=True)
+            _write_data(partial / "runs" / name, result, command, None, window)
+    return comparison
+
+
+def _named_runs(comparison: Comparison) -> list[tuple[str, Result]]:
+    return [
+        (f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', group.label).strip('-')}_s{run.seed}", run.result)
+        for group in comparison.groups
+        for run in group.runs
+    ]
+
+
+def read_run(directory: str | Path) -> Result:
+    """The result that `write_run` wrote.
+
+    Raises:
+        InputError: it is no run directory, or part of it is missing or damaged.
+    """
+    place = Path(directory)
+    info = read_manifest(place, "run")["info"]
+    events = _read(place / "events.parquet").drop(ADDED) if (place / "events.parquet").exists() else None
+    return Result(_read(place / "jobs.parquet"), events, _read(place / "series.parquet"), info)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError):
+        raise InputError("this part of the run is missing or damaged", path=path, fix="run again") from None
+
+
+def _write_data(
+    directory: Path,
+    result: Result,
+    command: str | None,
+    config: Mapping[str, Any] | None,
+    window: tuple[float, float] | None,
+) -> None:
+    _write_json(directory / "summary.json", summarise(result, window=window))
+    settings = yaml.safe_dump(_plain(config or _resolved(result)), sort_keys=False, allow_unicode=True)
+    (directory / "config.resolved.yaml").write_text(settings, encoding="utf-8")
+    _write_parquet(result.jobs, directory / "jobs.parquet")
+    _write_parquet(result.series, directory / "series.parquet")
+    if result.events is not None:
+        _write_parquet(_named_events(result, result.events), directory / "events.parquet")
+    write_manifest(directory, "run", [result], command, info=result.info)
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=1, default=list) + "\n", encoding="utf-8")
+
+
+def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    try:
+        frame.write_parquet(path, compression="zstd", compression_level=3)
+    except pl.exceptions.PolarsError as error:
+        raise OSError(0, str(error)) from error
+
+
+def _named_events(result: Result, events: pl.DataFrame) -> pl.DataFrame:
+    names = pl.Series(list(result.info["node_names"]), dtype=pl.String)
+    node = pl.when(pl.col("node") >= 0).then(pl.col("node"))
+    ids = result.jobs.select("row", "job_id")
+    return events.join(ids, on="row", how="left", maintain_order="left").with_columns(
+        node_name=node.replace_strict(range(len(names)), names, default=None, return_dtype=pl.String)
+    )
+
+
+def _resolved(result: Result) -> dict[str, Any]:
+    names = ("policy", "params", "knowledge", "cluster", "placement", "overheads", "seed", "workload")
+    return {name: result.info.get(name) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=str))
+
+
+def _write_page(directory: Path, page: Page) -> None:
+    (directory / "plots").mkdir()
+    for drawing in page.drawings:
+        (directory / "plots" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
+    (directory / "report.html").write_text(page.html, encoding="utf-8")

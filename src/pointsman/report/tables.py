@@ -1,0 +1,187 @@
+"""Tables as people read them, for a terminal and for a page alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pointsman.report.compare import Comparison, Row
+from pointsman.report.groups import Group
+from pointsman.report.metrics import breakdown
+from pointsman.report.paired import Difference
+from pointsman.report.units import NOTHING, count, digits, duration, percent
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+MOST_ROWS = 12
+"""Rows of a table by user or queue; ``summary.json`` has all."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text; the first column is left-aligned, and so are those in `left`."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    note: str = ""
+    left: tuple[str, ...] = ()
+
+    def is_left(self, column: str) -> bool:
+        """Whether a column holds words, not figures."""
+        return column == self.columns[0] or column in self.left
+
+    def to_rich(self) -> "RichTable":
+        """For a terminal."""
+        from rich import box
+        from rich.table import Table as RichTable
+
+        table = RichTable(title=self.title, caption=self.note or None, box=box.SIMPLE_HEAD, title_justify="left")
+        for column in self.columns:
+            table.add_column(column, justify="left" if self.is_left(column) else "right")
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+
+def summary_table(summary: dict[str, Any]) -> Table:
+    """The headline figures of one run."""
+    window, fragments = summary["window"], summary["fragmentation"] or {}
+    bound, above = duration(summary["jct_lower_bound_s"]), percent(summary["jct_above_bound_ratio"])
+    lines = [
+        ("jobs counted", f"{count(summary['jobs_counted'])} of {count(summary['jobs'])}"),
+        ("not run to the end", count(summary["jobs_censored"])),
+        ("window of submits", f"{duration(window['from_s'])} to {duration(window['to_s'])}"),
+        ("load", digits(summary["load"]) if summary["load"] is not None else NOTHING),
+        ("job completion time, mean", duration(summary["jct_mean_s"])),
+        ("… median, 95 %, 99 %", _three(summary, "jct")),
+        ("… above the lower bound", f"{above} (bound {bound})"),
+        ("wait, mean", duration(summary["wait_mean_s"])),
+        ("… median, 95 %, 99 %", _three(summary, "wait")),
+        ("makespan", f"{duration(summary['makespan_s'])} (at least {duration(summary['makespan_lower_bound_s'])})"),
+        ("GPU time allocated", percent(summary["gpu_allocated_ratio"])),
+        ("… while jobs are submitted", percent(summary["window_allocated_ratio"])),
+        ("GPU time productive", percent(summary["gpu_productive_ratio"])),
+        ("idle though enough for the first in line", percent(summary["fragmentation_ratio"])),
+        ("… share of the time that happens", percent(fragments.get("blocked_time_ratio"))),
+        ("preemptions", f"{count(summary['preemptions'])} of {count(summary['jobs_preempted'])} jobs"),
+        ("work lost", f"{digits(summary['lost_gpu_hours'])} GPU-hours"),
+        ("finish-time fairness ρ, median, 99 %, worst", _rho(summary)),
+        ("… later than with a fair share", percent(summary["fairness_rho_above_1_ratio"])),
+        ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
+    ]
+    return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
+
+
+def _three(summary: dict[str, Any], name: str) -> str:
+    return " · ".join(duration(summary[f"{name}_p{p}_s"]) for p in (50, 95, 99))
+
+
+def _rho(summary: dict[str, Any]) -> str:
+    found = [summary[f"fairness_rho_{name}"] for name in ("p50", "p99", "max")]
+    return " · ".join(NOTHING if value is None else digits(value) for value in found)
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
+    columns = (
+        "policy", "knows", "mean JCT", "to baseline", "95 % CI", "above bound", "median JCT", "99 % JCT", "mean wait",
+        "99 % wait", "GPUs in use", "preemptions", "GPU-h lost", "worst ρ",
+    )  # fmt: skip
+    methods = {row.differences["jct_mean_s"].method for row in comparison.rows[1:]} - {""}
+    note = f"Baseline: {comparison.baseline.policy}."
+    if methods:
+        note += f" Intervals: {'; '.join(sorted(methods))}."
+    return Table("", columns, [_comparison_row(row) for row in comparison.rows], note, left=("knows",))
+
+
+def _comparison_row(row: Row) -> tuple[str, ...]:
+    value, change = row.values, row.differences["jct_mean_s"]
+    lost, worst = value["lost_gpu_hours"], value["fairness_rho_max"]
+    return (
+        row.policy,
+        row.knowledge,
+        duration(value["jct_mean_s"]),
+        "baseline" if change.method == "baseline" else percent(change.ratio, signed=True),
+        _interval(change),
+        percent(value["jct_above_bound_ratio"]),
+        *(duration(value[metric]) for metric in ("jct_p50_s", "jct_p99_s", "wait_mean_s", "wait_p99_s")),
+        percent(value["window_allocated_ratio"] or value["gpu_allocated_ratio"]),
+        count(value["preemptions"]),
+        NOTHING if lost is None else digits(lost),
+        NOTHING if worst is None else digits(worst),
+    )
+
+
+def _interval(change: Difference) -> str:
+    if change.ratio_interval is None:
+        return NOTHING
+    low, high = change.ratio_interval
+    return f"{100 * low:+.1f} to {100 * high:+.1f} %"
+
+
+def waiting_tables(groups: list[Group]) -> list[Table]:
+    """Who waits: by GPU count, queue and user."""
+    kinds = (("bucket", "By GPUs asked", "GPUs"), ("queue", "By queue", "queue"), ("user", "By user", "user"))
+    tables = [_waiting(groups, by, title, name) for by, title, name in kinds]
+    return [table for table in tables if table.rows]
+
+
+def _waiting(groups: list[Group], by: str, title: str, name: str) -> Table:
+    return _one_waiting(groups[0], by, title, name) if len(groups) == 1 else _all_waiting(groups, by, title, name)
+
+
+def _one_waiting(group: Group, by: str, title: str, name: str) -> Table:
+    columns = (
+        name, "jobs", "GPU-hours", "mean wait", "median", "95 %", "99 %", "mean JCT", "mean ρ", "preemptions",
+    )  # fmt: skip
+    found = breakdown(group.counted, by)
+    rows = [
+        (
+            str(row[by]),
+            count(row["jobs"]),
+            digits(row["gpu_hours"]),
+            *(duration(row[f"wait_{part}_s"]) for part in ("mean", "p50", "p95", "p99")),
+            duration(row["jct_mean_s"]),
+            NOTHING if row["fairness_rho_mean"] is None else digits(row["fairness_rho_mean"]),
+            count(row["preemptions"]),
+        )
+        for row in found[:MOST_ROWS]
+    ]
+    return Table(title, columns, rows, _cut_note(len(found), name))
+
+
+def _all_waiting(groups: list[Group], by: str, title: str, name: str) -> Table:
+    found = [{row[by]: row for row in breakdown(group.counted, by)} for group in groups]
+    keys = list(dict.fromkeys(key for rows in found for key in rows))
+    jobs = [next(rows[key]["jobs"] for rows in found if key in rows) for key in keys[:MOST_ROWS]]
+    rows = [
+        (str(key), count(number), *(duration(rows.get(key, {}).get("wait_mean_s")) for rows in found))
+        for key, number in zip(keys, jobs, strict=False)
+    ]
+    columns = (name, "jobs", *(group.label for group in groups))
+    return Table(f"{title}: mean wait", columns, rows, _cut_note(len(keys), name))
+
+
+def _cut_note(rows: int, name: str) -> str:
+    most = f"The {MOST_ROWS} largest of {rows:,} {name}s by GPU-hours; summary.json has all."
+    return most if rows > MOST_ROWS else ""
+
+
+def longest_waits(group: Group, most: int = 10) -> Table:
+    """The jobs that waited longest."""
+    rows = group.counted.sort(["wait_s", "row"], descending=[True, False], nulls_last=True).head(most)
+    told = [
+        (
+            str(row["job_id"]),
+            str(row["user"] or NOTHING),
+            str(row["queue"] or NOTHING),
+            count(row["gpus"]),
+            duration(row["wait_s"]),
+            duration(row["duration_s"]),
+            duration(row["jct_s"]),
+        )
+        for row in rows.to_dicts()
+    ]
+    columns = ("job", "user", "queue", "GPUs", "wait", "duration", "JCT")
+    return Table("Who waited longest", columns, told, left=("user", "queue"))
