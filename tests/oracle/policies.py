@@ -29,21 +29,28 @@ class Pass:
             last = min(ahead)
             yield turns[last]
 
-    def queue_is_open(self, life: Life) -> bool:
-        """Section 4. Closes the queue if this job's start would take it above its limit."""
+    def is_closed(self, life: Life) -> bool:
+        return life.job.queue in self.closed_queues
+
+    def over_limit(self, life: Life) -> bool:
+        """Section 4: whether this job's start would take its queue above its limit; if so, the queue closes."""
         queue = life.job.queue
         limit = self.world.rules.queue_limits.get(queue)
-        if limit is not None and self.world.queue_held(queue) + life.job.gpus > limit:
+        over = limit is not None and self.world.queue_held(queue) + life.job.gpus > limit
+        if over:
             self.closed_queues.add(queue)
-        return queue not in self.closed_queues
+        return over
+
+    def find_place(self, life: Life, not_on: Place = frozenset()) -> Place | None:
+        """A place on the free GPUs that are neither on hold nor in `not_on`."""
+        return self.world.find_place(life, self.world.free() - self.on_hold - not_on)
 
     def start(self, life: Life, not_on: Place = frozenset()) -> bool:
-        """Place the job on the free GPUs that are neither on hold nor in `not_on`; False if it has no place."""
-        chosen = self.world.find_place(life, self.world.free() - self.on_hold - not_on)
-        if chosen is None:
-            return False
-        self.start_on(life, chosen)
-        return True
+        """Start the job if it has a place and its queue has room; False if it has no place."""
+        chosen = self.find_place(life, not_on)
+        if chosen is not None and not self.over_limit(life):
+            self.start_on(life, chosen)
+        return chosen is not None
 
     def start_on(self, life: Life, chosen: Place) -> None:
         self.world.start(life, chosen)
@@ -61,7 +68,7 @@ class Pass:
             released.append(candidates.pop(0))
             open_gpus |= world.up(released[-1].place)
             chosen = world.find_place(life, open_gpus)
-        if chosen is None:
+        if chosen is None or self.over_limit(life):
             return
         for victim in released:
             if victim.place & chosen:
@@ -81,10 +88,10 @@ def by_estimate(life: Life) -> float:
 
 
 def strict(world: World, key: Key) -> None:
-    """fifo and sjf: the pass ends at the first job that has no place."""
+    """fifo and sjf: the pass ends at the first job that has no place; limits are looked at first."""
     this = Pass(world)
     for life in this.waiting_in_order(key):
-        if this.queue_is_open(life) and not this.start(life):
+        if not this.is_closed(life) and not this.over_limit(life) and not this.start(life):
             return
 
 
@@ -92,7 +99,7 @@ def backfill(world: World, key: Key) -> None:
     """fifo-backfill and sjf-backfill: who has no place is passed over."""
     this = Pass(world)
     for life in this.waiting_in_order(key):
-        if this.queue_is_open(life):
+        if not this.is_closed(life):
             this.start(life)
 
 
@@ -100,14 +107,14 @@ def easy(world: World) -> None:
     this = Pass(world)
     shadow: tuple[float, Place] | None = None
     for life in this.waiting_in_order(by_row):
-        if not this.queue_is_open(life):
+        if this.is_closed(life) or (shadow is None and this.over_limit(life)):
             continue
         if shadow is None:
             if not this.start(life):
                 shadow = reserve(world, life)
         else:
             shadow_ms, reserved = shadow
-            ends_in_time = world.now + life.job.told_ms <= shadow_ms
+            ends_in_time = world.now + world.delay_ms(life) + world.remaining(life) <= shadow_ms
             this.start(life, not_on=frozenset() if ends_in_time else reserved)
 
 
@@ -128,7 +135,7 @@ def reserve(world: World, head: Life) -> tuple[float, Place]:
 def srtf(world: World) -> None:
     this = Pass(world)
     for life in this.waiting_in_order(world.remaining):
-        if this.queue_is_open(life) and not this.start(life):
+        if not this.is_closed(life) and not this.start(life):
             bound = world.remaining(life) + world.rules.margin_ms
             this.evict_for(
                 life,
@@ -143,7 +150,7 @@ def tiresias(world: World) -> None:
     """tiresias and las: they differ in their thresholds."""
     this = Pass(world)
     for life in this.waiting_in_order(world.level):
-        if this.queue_is_open(life) and not this.start(life):
+        if not this.is_closed(life) and not this.start(life):
             rank = (-life.job.priority, world.level(life))
             this.evict_for(
                 life,

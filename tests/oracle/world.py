@@ -99,6 +99,10 @@ class World:
     def work_done(self, life: Life) -> float:
         return life.done + life.rate * self.elapsed(life)
 
+    def delay_ms(self, life: Life) -> int:
+        """How long its start takes."""
+        return self.rules.start_ms + (self.rules.restore_ms if life.has_run else 0)
+
     def remaining(self, life: Life) -> float:
         return life.job.told_ms - self.work_done(life)
 
@@ -153,28 +157,41 @@ class World:
     # -- events -----------------------------------------------------------------------------------------
 
     def apply_events(self) -> None:
-        """The events of this instant, one sweep over the kinds in their order. What becomes due at this
-        instant by a kind already swept waits for the next time that the instant happens."""
+        """The events of this instant: always the first in the order of kinds of what is due, until nothing is."""
+        while self.apply_first_due():
+            pass
+
+    def apply_first_due(self) -> bool:
+        """Apply one event that is due now, or the node events; False if nothing is due."""
         for life in self.having("RUNNING"):
             if life.finish_ms == self.now:
                 self.finish(life)
+                return True
         for life in self.having("STOPPING"):
             if life.stopped_ms == self.now:
                 self.become_pending(life)
-        self.apply_script()
+                return True
+        if any(time_ms == self.now for time_ms, _, _ in self.script):
+            self.apply_script()
+            return True
         for life in self.having("STARTING"):
             if life.running_from_ms == self.now:
                 self.begin_to_run(life)
+                return True
         for life in self.having("RUNNING"):
             if self.rules.reestimates and life.estimated_end_ms <= self.now:
                 longer = max(OVERRUN_AT_LEAST_MS, -(-self.elapsed(life) // 10))
                 life.estimated_end_ms = self.now + longer
+                return True
         for life in self.having("PENDING"):
             if self.can_be_promoted(life) and self.promotion_ms(life) <= self.now:
                 life.executed_ms = 0
+                return True
         for life in self.having("FUTURE"):
             if life.job.submit_ms == self.now:
                 self.become_pending(life)
+                return True
+        return False
 
     def apply_script(self) -> None:
         for kind in ("NODE_DOWN", "NODE_DRAIN", "NODE_UP"):
@@ -187,9 +204,10 @@ class World:
     def fail_jobs_of(self, node: int) -> None:
         for life in self.having("STARTING", "RUNNING", "STOPPING"):
             if any(at == node for at, _ in life.place):
+                restored, ran = life.done, life.state == "RUNNING"
                 self.halt(life)
-                if self.rules.checkpoint_every_ms > 0:
-                    self.lose(life, life.done % self.rules.checkpoint_every_ms)
+                if ran and self.rules.checkpoint_every_ms > 0:
+                    self.lose(life, (life.done - restored) % self.rules.checkpoint_every_ms)
                 self.become_pending(life)
 
     def finish(self, life: Life) -> None:
@@ -234,8 +252,8 @@ class World:
         life.rate = self.rules.rate(life.job, locality(self.nodes, chosen))
         if life.first_start_ms is None:
             life.first_start_ms = self.now
-        life.running_from_ms = self.now + self.rules.start_ms + (self.rules.restore_ms if life.has_run else 0)
-        life.estimated_end_ms = life.running_from_ms + math.ceil((life.job.told_ms - life.done) / life.rate)
+        life.running_from_ms = self.now + self.delay_ms(life)
+        life.estimated_end_ms = life.running_from_ms + math.ceil(max(0, life.job.told_ms - life.done) / life.rate)
         life.state = "STARTING"
         if life.running_from_ms == self.now:
             self.begin_to_run(life)

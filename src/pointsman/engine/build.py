@@ -17,6 +17,7 @@ from pointsman.engine.records import (
     GROUP,
     HEAP,
     JOB,
+    LISTS,
     LOG,
     NODE,
     OUTCOME,
@@ -103,7 +104,7 @@ def build(
         queues=queues,
         buckets=buckets,
         parts=parts,
-        lists=np.zeros((4, max(slots, len(demands))), np.int64),
+        lists=np.zeros((LISTS, max(slots, len(demands))), np.int64),
         place=np.zeros(nodes, PART),
         reserve=np.zeros(nodes, PART),
         undo=np.zeros(4 * total + nodes, PART),
@@ -136,7 +137,7 @@ def grow(handle: Handle) -> Handle:
     jobs["up"][old:] = np.append(np.arange(old + 1, 2 * old), first_free)
     state["g"][0]["free_slot"] = old
     state["jobs"] = jobs
-    lists = np.zeros((4, max(2 * old, handle.state.lists.shape[1])), np.int64)
+    lists = np.zeros((LISTS, max(2 * old, handle.state.lists.shape[1])), np.int64)
     lists[:, : handle.state.lists.shape[1]] = handle.state.lists
     state["lists"] = lists
     state["inbox"] = np.concatenate([handle.state.inbox, np.zeros_like(handle.state.inbox)])

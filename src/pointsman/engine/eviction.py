@@ -10,10 +10,12 @@ from pointsman.engine.compile import core
 from pointsman.engine.freeindex import give, take
 from pointsman.engine.ordered import following, preceding
 from pointsman.engine.placing import fits, place
-from pointsman.engine.records import VICTIMS
+from pointsman.engine.queueing import dequeue, enqueue, over_limit
+from pointsman.engine.records import HOLDERS, VICTIMS
 from pointsman.engine.verbs import (
     OK,
     QUOTA,
+    RESOURCES,
     may_preempt,
     occupant_mask,
     preempt_released,
@@ -68,6 +70,13 @@ def _worse(S, v, j, bar):
 
 
 @core
+def _take_back_victims(S, n):
+    """Undo the release of the n jobs in State.lists[VICTIMS]."""
+    for i in range(n):
+        take_back(S, S.lists[VICTIMS, i])
+
+
+@core
 def release_worse(S, j, bar, running):
     """Release strictly worse jobs on paper, worst first, until job `j` fits; the number released, -1 if it never fits."""
     c = S.jobs[j].cls
@@ -81,9 +90,7 @@ def release_worse(S, j, bar, running):
             if fits(S, c):
                 return n
         v = preceding(S, v)
-    while n > 0:
-        n -= 1
-        take_back(S, S.lists[VICTIMS, n])
+    _take_back_victims(S, n)
     return np.int64(-1)
 
 
@@ -107,12 +114,14 @@ def start_or_evict(S, j, bar, running):
     S.g[0].victims = 0
     if S.g[0].stop_ms > 0:
         return _hold_or_evict(S, j, bar, running)
-    reason = start(S, j, OK)
-    if reason == OK or reason == QUOTA:
-        return reason
+    if fits(S, S.jobs[j].cls):
+        return start(S, j, OK)
     n = release_worse(S, j, bar, running)
     if n < 0:
-        return reason
+        return RESOURCES
+    if over_limit(S, j):
+        _take_back_victims(S, n)
+        return QUOTA
     place(S, S.jobs[j].cls)
     spare_victims(S, n)
     S.g[0].victims = n
@@ -158,9 +167,12 @@ def _take_back_stopping(S):
 
 
 @core
-def _hold_place(S):
-    """Nobody else gets the GPUs in State.place before the end of this pass."""
+def _hold_place(S, j):
+    """Nobody but job `j` gets the GPUs in State.place before the end of this pass, and it is not looked at again."""
     g = S.g[0]
+    dequeue(S, j)
+    S.lists[HOLDERS, g.holders] = j
+    g.holders += 1
     for i in range(g.placed):
         P = S.place[i]
         S.nodes[P.node].held |= P.mask
@@ -180,26 +192,33 @@ def end_holds(S):
             give(S, U.node, U.mask, count(U.mask))
         S.nodes[U.node].held = 0
     g.undo = 0
+    for i in range(g.holders):
+        j = S.lists[HOLDERS, i]
+        enqueue(S, j, S.jobs[j].key, S.jobs[j].aux)
+    g.holders = 0
 
 
 @core
 def _hold_or_evict(S, j, bar, running):
     """`start_or_evict` where stopping takes time: a job that needs GPUs of stopping jobs holds its place."""
-    reason = start(S, j, OK)
-    if reason == OK or reason == QUOTA:
-        return reason
+    if fits(S, S.jobs[j].cls):
+        return start(S, j, OK)
     _release_stopping(S)
     n = np.int64(0)
     if not fits(S, S.jobs[j].cls):
         n = release_worse(S, j, bar, running)
     if n < 0:
         _take_back_stopping(S)
-        return reason
+        return RESOURCES
+    if over_limit(S, j):
+        _take_back_victims(S, n)
+        _take_back_stopping(S)
+        return QUOTA
     place(S, S.jobs[j].cls)
     spare_victims(S, n)
     for i in range(n):
         if S.lists[VICTIMS, i] >= 0:
             preempt_released(S, S.lists[VICTIMS, i], EVICTED)
     _take_back_stopping(S)
-    _hold_place(S)
+    _hold_place(S, j)
     return RESERVED

@@ -173,7 +173,8 @@ def _lose_work(S, j):
     J = S.jobs[j]
     every = S.g[0].checkpoint_ms
     if every > 0.0:
-        lost = J.done - math.floor(J.done / every) * every
+        done = J.done - J.restored
+        lost = done - math.floor(done / every) * every
         J.done -= lost
         J.lost += lost
 
@@ -229,6 +230,7 @@ def _enter_running(S, W, j):
     J.state = RUNNING
     J.started = S.g[0].now
     J.settled = S.g[0].now
+    J.restored = J.done
     S.g[0].starting -= 1
     S.g[0].running += 1
     W.truth[j].due = -1
@@ -312,6 +314,7 @@ def _submit(S, W):
     J.started = -1
     J.estimate = T.estimate
     J.done = 0.0
+    J.restored = 0.0
     J.lost = 0.0
     J.rate = 0.0
     J.gpus = 0

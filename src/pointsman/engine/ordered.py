@@ -1,6 +1,6 @@
 """Ordered indexes of jobs: treaps threaded through the job records.
 
-Each job stands in at most one index (bucket). Order: lower `unprio`, then `key`, then `row`. The heap order of the treap
+Each job stands in at most one index (bucket). Order: lower `unprio` (unless the bucket goes `by_key`), then `key`, then `row`. The heap order of the treap
 is a hash of the row, so its shape depends on what it holds and not on history. Insert, remove and step are O(log n)
 expected, appending at the end and reading the first are O(1). Each subtree knows its smallest `aux`, which finds the
 first job with `aux` below a bound in O(log n).
@@ -21,6 +21,15 @@ def before(S, a, b):
     if A.key != B.key:
         return A.key < B.key
     return A.row < B.row
+
+
+@core
+def _goes_before(S, B, a, b):
+    if B.by_key == 0:
+        return before(S, a, b)
+    if S.jobs[a].key != S.jobs[b].key:
+        return S.jobs[a].key < S.jobs[b].key
+    return S.jobs[a].row < S.jobs[b].row
 
 
 @core
@@ -92,7 +101,7 @@ def insert(S, b, j):
         B.first = j
         B.last = j
         return
-    if before(S, B.last, j):
+    if _goes_before(S, B, B.last, j):
         p = B.last
         S.jobs[p].right = j
         B.last = j
@@ -102,7 +111,7 @@ def insert(S, b, j):
         left = True
         while x >= 0:
             p = x
-            left = before(S, j, x)
+            left = _goes_before(S, B, j, x)
             x = S.jobs[p].left if left else S.jobs[p].right
         if left:
             S.jobs[p].left = j

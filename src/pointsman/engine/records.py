@@ -25,6 +25,7 @@ JOB = np.dtype(
         ("settled", I),  # ms; up to when `done`, `attained` and `executed` are counted
         ("estimate", F),  # nominal ms; NaN if nothing is known
         ("done", F),  # nominal ms of work done
+        ("restored", F),  # nominal ms done when it last began to run
         ("lost", F),  # nominal ms of work lost
         ("rate", F),  # nominal ms per ms
         ("gpus", I),  # held GPUs; 0 if none
@@ -119,7 +120,7 @@ QUEUE = np.dtype([("limit", I), ("held", I), ("closed", I)], align=True)
 
 PART = np.dtype([("node", I), ("mask", I), ("next", I)], align=True)
 
-BUCKET = np.dtype([("root", I), ("first", I), ("last", I), ("count", I)], align=True)
+BUCKET = np.dtype([("root", I), ("first", I), ("last", I), ("count", I), ("by_key", I)], align=True)
 
 LOG = np.dtype(
     [
@@ -162,6 +163,7 @@ SCALARS = np.dtype(
         ("limits", I),  # whether any queue has one
         ("placed", I),  # nodes in State.place
         ("reserved", I),  # nodes in State.reserve
+        ("holders", I),  # jobs in State.lists[HOLDERS]
         ("undo", I),  # rows of State.undo in use
         ("victims", I),
         ("odd", I),
@@ -263,7 +265,7 @@ class State(NamedTuple):
     queues: np.ndarray  # QUEUE
     buckets: np.ndarray  # BUCKET: classes first, then queues, then RUNNING and what a policy needs
     parts: np.ndarray  # PART: what jobs hold
-    lists: np.ndarray  # i8, (4, slots): active classes, dirty jobs, victims, odd jobs
+    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, jobs holding a place
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
     undo: np.ndarray  # PART, (M,): free GPUs held until the end of the pass
@@ -286,5 +288,5 @@ class World(NamedTuple):
     samples: np.ndarray  # SAMPLE
 
 
-ACTIVE, DIRTY, VICTIMS, ODD = 0, 1, 2, 3
-"""Rows of State.lists."""
+ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, LISTS = 0, 1, 2, 3, 4, 5
+"""Rows of State.lists, and how many there are."""

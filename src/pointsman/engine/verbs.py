@@ -209,6 +209,7 @@ def _commence(S, j, reason):
     else:
         J.state = RUNNING
         J.started = g.now
+        J.restored = J.done
         g.running += 1
     mark(S, j)
     _log_parts(S, START, j, J.accumulation, reason)

@@ -49,13 +49,20 @@ def _expect_end(S, j, end):
         remove(S, j)
     J.key = end
     J.aux = np.inf
+    S.buckets[running_index(S)].by_key = 1
     insert(S, running_index(S), j)
+
+
+@core
+def _left(S, j):
+    """What is left of the estimate of job `j`, nominal ms."""
+    return S.jobs[j].estimate - S.jobs[j].done
 
 
 @core
 def _estimated_run_ms(S, j):
     """Wall time that the estimate of job `j` leaves it at the rate of its place."""
-    left = S.jobs[j].estimate - S.jobs[j].done
+    left = _left(S, j)
     return np.ceil(left / rate_of(S, j)) if left > 0.0 else 0.0
 
 
@@ -71,7 +78,7 @@ def on_event(S, kind, j):
         _expect_end(S, j, np.float64(S.g[0].now + more))
         set_alarm(S, j, S.g[0].now + more)
     elif J.state == PENDING and J.bucket < 0:
-        enqueue(S, j, 0.0, J.estimate)
+        enqueue(S, j, 0.0, _left(S, j) + (S.g[0].restore_ms if J.started >= 0 else 0))
 
 
 @core
@@ -86,11 +93,12 @@ def on_run(S, j):
 @core
 def _try(S, j, reason):
     """Start job `j`; one whose queue is full closes it."""
+    delay = delay_of_start(S, j)
     answer = start(S, j, reason)
     if answer == QUOTA:
         close_queue(S, j)
     elif answer == OK:
-        _expect_end(S, j, S.g[0].now + delay_of_start(S, j) + _estimated_run_ms(S, j))
+        _expect_end(S, j, S.g[0].now + delay + _estimated_run_ms(S, j))
     return answer
 
 
@@ -185,13 +193,13 @@ def decide(S):
     head = _start_heads(S)
     if head < 0 or S.g[0].free == 0:
         return
-    bound = _reserve(S, head) - S.g[0].now
+    bound = _reserve(S, head) - S.g[0].now - S.g[0].start_ms
     while True:
         _mark_classes(S)
         j = _next_backfill(S, bound)
         if j < 0:
             return
-        beside = S.jobs[j].estimate > bound
+        beside = S.jobs[j].aux > bound
         if beside:
             _hide(S)
         _try(S, j, BACKFILLED)

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import PositiveFloat, field_validator
 
 from pointsman.engine.compile import core
-from pointsman.engine.eviction import end_holds, start_or_evict
+from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, dequeue, enqueue, first_waiting
 from pointsman.engine.records import VICTIMS
@@ -138,7 +138,7 @@ def decide(S):
         reason = start_or_evict(S, j, S.jobs[j].key, running_index(S))
         if reason == QUOTA:
             close_queue(S, j)
-        elif reason != OK:
+        elif reason != OK and reason != RESERVED:
             block(S, S.jobs[j].cls)
         for i in range(g.victims):
             v = S.lists[VICTIMS, i]

@@ -1,0 +1,104 @@
+"""An instance of the oracle's, run in the engine."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from oracle.instances import Instance
+from oracle.model import Schedule
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.build import PARAMETERS, Rules, build
+from pointsman.engine.demand import Demand, alternatives, make_pools
+from pointsman.engine.records import SCRIPT, TRACE
+from pointsman.engine.simulation import Simulation
+from pointsman.policies.registry import get_policy
+from pointsman.types import PLACEMENT_NAMES, Event, Verb
+
+KINDS = {"NODE_DOWN": (Event.NODE_DOWN, 2), "NODE_DRAIN": (Event.NODE_DOWN, 1), "NODE_UP": (Event.NODE_UP, 0)}
+
+
+def layout_of(instance: Instance) -> Layout:
+    nodes = instance.nodes
+    types = list(dict.fromkeys(node.gpu_type for node in nodes))
+    sizes = np.array([node.gpus for node in nodes], np.int64)
+    flat = np.ones((1, 5))
+    return Layout(
+        node_names=tuple(f"n{i}" for i in range(len(nodes))),
+        node_gpus=sizes,
+        node_rack=np.array([node.rack for node in nodes], np.int64),
+        node_pod=np.array([node.pod for node in nodes], np.int64),
+        node_gpu_type=np.array([types.index(node.gpu_type) for node in nodes], np.int64),
+        node_type=np.zeros(len(nodes), np.int64),
+        node_partitions=tuple(node.partitions for node in nodes),
+        gpu_types=tuple(types),
+        node_types=("node",),
+        gpu_memory_bytes=np.full(len(types), 16e9),
+        bandwidth_bytes_per_s=flat,
+        latency_s=flat,
+        queue_limits=dict(instance.queue_limits),
+    )
+
+
+def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None) -> Simulation:
+    """The instance as a simulation before its first event."""
+    layout = layout_of(instance)
+    pools = make_pools(layout)
+    limits = [-1, *layout.queue_limits.values()]
+    queue_index = {name: i + 1 for i, name in enumerate(layout.queue_limits)}
+    demands: list[Demand] = []
+    trace = np.zeros(len(instance.jobs), TRACE)
+    for row, job in enumerate(instance.jobs):
+        queue = queue_index.get(job.queue, 0)
+        sets = alternatives(layout, pools, job.gpu_type, job.partition)
+        demand = Demand(job.gpus, sets, queue if limits[queue] >= 0 else -1)
+        if demand not in demands:
+            demands.append(demand)
+        estimate = job.work_ms if job.estimate_ms is None else job.estimate_ms
+        trace[row] = (job.submit_ms, job.work_ms, estimate, demands.index(demand), queue, -job.priority, 0)
+    made = policy or get_policy(instance.policy).make(instance.params)
+    params = np.zeros(PARAMETERS)
+    numbers = made.parameters() if hasattr(made, "parameters") else []
+    params[: len(numbers)] = numbers
+    script = np.array(sorted((t, KINDS[k][0], n, KINDS[k][1]) for t, k, n in instance.script), SCRIPT)
+    rules = Rules(
+        placement=PLACEMENT_NAMES[instance.placement],
+        round_ms=instance.round_ms,
+        audit=audit,
+        hosted=not hasattr(made, "parameters"),
+        **milliseconds(instance.overheads),
+    )
+    rates = np.array([instance.rate_by_locality] * len(layout.gpu_types), np.float64)
+    return Simulation(build(layout, pools, demands, trace, limits, rates, params, script, rules), made)
+
+
+def milliseconds(overheads: Mapping[str, float]) -> dict[str, int]:
+    return {name.removesuffix("_s").removesuffix("_every") + "_ms": round(1000 * s) for name, s in overheads.items()}
+
+
+def schedule_of(simulation: Simulation) -> Schedule:
+    """What the engine did, in the oracle's words; the run must be over."""
+    outcomes = simulation.handle.world.outcomes
+    log = []
+    rows = simulation.log()
+    for seq in dict.fromkeys(rows["seq"].tolist()):
+        parts = rows[rows["seq"] == seq]
+        if parts["kind"][0] in (Verb.START, Verb.PREEMPT):
+            masks = sorted((int(p["node"]), int(p["mask"]) & (1 << 64) - 1) for p in parts)
+            log.append((int(parts["time"][0]), Verb(parts["kind"][0]).name, int(parts["row"][0]), tuple(masks)))
+    never = [int(t) if t >= 0 else None for t in outcomes["end"]]
+    return Schedule(
+        first_start_ms=[int(t) if t >= 0 else None for t in outcomes["start"]],
+        end_ms=never,
+        run_ms=outcomes["run"].tolist(),
+        preemptions=outcomes["preempts"].tolist(),
+        lost_ms=outcomes["lost"].tolist(),
+        held_gpu_ms=outcomes["held"].tolist(),
+        log=log,
+    )
+
+
+def run_engine(instance: Instance, *, audit: bool = True) -> Schedule:
+    simulation = simulation_of(instance, audit=audit)
+    simulation.run()
+    return schedule_of(simulation)
