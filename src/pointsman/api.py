@@ -8,13 +8,13 @@ import numpy as np
 
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.build import PARAMETERS, Rules, build
+from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.outcome import make_result
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.engine.prepare import Prepared, make_script, prepare, sigma_of
 from pointsman.engine.result import Result
 from pointsman.engine.simulation import Simulation
 from pointsman.errors import UsageError
-from pointsman.policies.policy import CompiledPolicy, Policy
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload, read_workload
@@ -76,7 +76,15 @@ def simulate(
     )  # fmt: skip
     until_ms = NEVER_MS - 1 if until_s is None else round(1000 * until_s)
     simulation.run(until_ms, progress)
-    return make_result(simulation, prepared, work, place, spec, made, cost, placement=placement, seed=seed, log=log)
+    choices = {
+        "policy": spec.text,
+        "needs": spec.needs,
+        "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else {},
+        "placement": placement,
+        "overheads": cost.model_dump(),
+        "seed": seed,
+    }
+    return make_result(simulation, prepared, work, place, choices)
 
 
 def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | None) -> tuple[PolicySpec, Any]:
@@ -132,9 +140,17 @@ def open_simulation(
         params[: len(numbers)] = numbers
     script = make_script(node_events, cancels, layout, 0.0)
     handle = build(
-        layout, prepared.pools, prepared.demands, prepared.trace, prepared.queue_limits, prepared.rates, params, script, rules
+        layout,
+        prepared.pools,
+        prepared.demands,
+        prepared.trace,
+        prepared.queue_limits,
+        prepared.rates,
+        params,
+        script,
+        rules,
     )
-    return Simulation(handle, policy), prepared
+    return Simulation(handle, policy, lambda name: get_policy(name).make()), prepared
 
 
 def knowledge_for(spec: PolicySpec, estimate: str | None, has_limits: bool) -> str:
@@ -150,5 +166,3 @@ def knowledge_for(spec: PolicySpec, estimate: str | None, has_limits: bool) -> s
     if estimate == "none" and spec.needs != "none":
         raise UsageError(f"policy {spec.text!r} needs durations ({spec.needs}); --estimate none leaves it without")
     return estimate if spec.needs != "none" else "none"
-
-

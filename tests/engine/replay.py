@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
 from oracle.instances import Instance
 from oracle.model import Schedule
-
 from pointsman.cluster.layout import Layout
 from pointsman.engine.build import PARAMETERS, Rules, build
 from pointsman.engine.demand import Demand, alternatives, make_pools

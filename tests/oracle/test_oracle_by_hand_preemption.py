@@ -332,7 +332,7 @@ def test_rounds_of_easy_reestimate_off_the_grid() -> None:
         assert [schedule.first_start_ms[row] for row in (0, 2)] == [0, start_ms]
 
 
-# -- readings the page leaves open (AMBIGUITIES.md) ----------------------------------------------------
+# -- readings the page once left open --------------------------------------------------------------------
 
 
 def test_zero_work_that_begins_by_an_event_ends_before_the_pass_of_that_event() -> None:

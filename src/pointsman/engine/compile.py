@@ -18,8 +18,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 PACKAGE = Path(__file__).parent.parent
-CORE_ROOMS = ("types.py", "engine", "policies", "speed/rates.py")
-HOOKS = "from pointsman.policies.fifo import decide, on_event, on_run"
+CORE_ROOMS = ("types.py", "engine", "policies")
+HOOKS = "from pointsman.engine.hosted import decide, on_event, on_run"
 _KEPT_BUILDS = 4
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,7 +39,9 @@ def cold(function: F) -> F:
     """Compile `function` apart from its callers, for what is rarely called: it takes a handle's address, not arrays."""
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
+        function
+    )
 
 
 def entry(signature: str) -> Callable[[F], F]:
@@ -49,7 +51,9 @@ def entry(signature: str) -> Callable[[F], F]:
     def jit(function: F) -> F:
         if numba.config.DISABLE_JIT:
             return function
-        return numba.njit(signature, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, cache=True)(function)
+        return numba.njit(signature, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, cache=True)(
+            function
+        )
 
     return jit
 

@@ -49,7 +49,9 @@ class Demand:
     """Index of the queue where that queue has a limit, else -1."""
 
 
-def alternatives(layout: Layout, pools: Pools, gpu_type: str | None, partition: str | None) -> tuple[tuple[int, ...], ...]:
+def alternatives(
+    layout: Layout, pools: Pools, gpu_type: str | None, partition: str | None
+) -> tuple[tuple[int, ...], ...]:
     """The sets of pools a demand may use, in the order they are tried (``semantics.md`` §2). Empty sets are left out."""
     within = [p for p, names in enumerate(pools.partitions) if not partition or partition in names]
     kinds = [[t] for t in layout.gpu_types] if not gpu_type else [a.split("+") for a in gpu_type.split("|")]

@@ -63,7 +63,9 @@ class Handle:
         arrays = [*state, *world]
         for array, (dtype, ndim) in zip(arrays, [*STATE_ARRAYS.values(), *WORLD_ARRAYS.values()], strict=True):
             if array.dtype != dtype or array.ndim != ndim or not array.flags.c_contiguous:
-                raise AssertionError(f"{array.dtype} array is not the contiguous {ndim}-dimensional {dtype} of the state")
+                raise AssertionError(
+                    f"{array.dtype} array is not the contiguous {ndim}-dimensional {dtype} of the state"
+                )
         if config.DISABLE_JIT:
             state = State(*(_with_attributes(a) for a in state))
             world = World(*(_with_attributes(a) for a in world))
@@ -112,9 +114,7 @@ else:
 
     def _array_at(context: Any, builder: Any, directory: Any, index: int, array_type: Any) -> Any:
         i64 = ir.IntType(64)
-        fields = [
-            builder.load(builder.gep(directory, [ir.Constant(i64, _FIELDS * index + k)])) for k in range(_FIELDS)
-        ]
+        fields = [builder.load(builder.gep(directory, [ir.Constant(i64, _FIELDS * index + k)])) for k in range(_FIELDS)]
         array = make_array(array_type)(context, builder)
         width = ir.Constant(i64, context.get_abi_sizeof(context.get_data_type(array_type.dtype)))
         rows = array_type.ndim == 2
@@ -132,9 +132,7 @@ else:
         def opened(typingctx: Any, address: Any) -> Any:
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 directory = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-                arrays = [
-                    _array_at(context, builder, directory, first + k, t) for k, t in enumerate(tuple_type.types)
-                ]
+                arrays = [_array_at(context, builder, directory, first + k, t) for k, t in enumerate(tuple_type.types)]
                 return context.make_tuple(builder, tuple_type, arrays)
 
             return tuple_type(types.int64), codegen

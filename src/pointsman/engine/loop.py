@@ -12,8 +12,10 @@ from pointsman.engine.compile import cold, core, entry
 from pointsman.engine.freeindex import set_node_state
 from pointsman.engine.handle import open_state, open_world
 from pointsman.engine.heap import ROW_BITS, heap_remove, heap_set
+from pointsman.engine.hosted import decide, on_event, on_run
 from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import dequeue
+from pointsman.engine.rates import rate_of
 from pointsman.engine.records import DIRTY, ODD
 from pointsman.engine.sampling import sample
 from pointsman.engine.verbs import (
@@ -29,8 +31,6 @@ from pointsman.engine.verbs import (
     unbind,
     write_log,
 )
-from pointsman.policies.fifo import decide, on_event, on_run
-from pointsman.speed.rates import rate_of
 from pointsman.types import Event, JobState
 
 FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT = (
@@ -434,7 +434,8 @@ def _inspect(address):
 @entry("int64(int64, int64, int64)")
 def run(address, until, decisions):
     """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
-    decision of a hosted policy, whose last pass is carried out first. Answers why it stopped."""
+    decision of a hosted policy, whose last pass is carried out first. Answers why it stopped.
+    """
     S = open_state(address)
     W = open_world(address)
     C = W.clock[0]

@@ -7,12 +7,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster import Cluster
-from pointsman.engine.overheads import Overheads
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.result import Result
 from pointsman.engine.simulation import Simulation
-from pointsman.policies.policy import CompiledPolicy
-from pointsman.policies.registry import PolicySpec
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 from pointsman.workload import Workload
 
@@ -24,47 +21,36 @@ _COLUMNS = ("job_id", "user", "queue", "partition", "model", "gpu_type", "gpus",
 
 
 def make_result(
-    simulation: Simulation,
-    prepared: Prepared,
-    workload: Workload,
-    cluster: Cluster,
-    spec: PolicySpec,
-    policy: Any,
-    overheads: Overheads,
-    *,
-    placement: str,
-    seed: int,
-    log: bool,
+    simulation: Simulation, prepared: Prepared, workload: Workload, cluster: Cluster, choices: dict[str, Any]
 ) -> Result:
-    """The result of a run that has ended or was cut."""
+    """The result of a run that has ended or was cut.
+
+    `choices` are the entries of ``Result.info`` that say what was asked for: policy, needs, params, placement, overheads, seed.
+    """
     layout = prepared.layout
-    world = simulation.handle.world
-    node_events = log and len(world.script)
     info = {
-        "policy": spec.text,
-        "needs": spec.needs,
-        "knowledge": prepared.knowledge if prepared.knowledge in ("none", "oracle") else f"estimate {prepared.knowledge}",
-        "params": policy.model_dump(mode="json") if isinstance(policy, CompiledPolicy) else {},
-        "placement": placement,
-        "overheads": overheads.model_dump(),
+        **choices,
+        "knowledge": prepared.knowledge
+        if prepared.knowledge in ("none", "oracle")
+        else f"estimate {prepared.knowledge}",
         "cluster": cluster.name,
         "gpus": int(layout.node_gpus.sum()),
         "nodes": len(layout.node_gpus),
         "node_names": list(layout.node_names),
         "node_gpus": layout.node_gpus.tolist(),
-        "seed": seed,
         "engine_s": simulation.engine_s,
         "decisions": simulation.decisions,
-        "events": int(world.clock[0]["events"]),
+        "events": int(simulation.handle.world.clock[0]["events"]),
         "workload": workload.provenance.as_dict(),
         "quality": workload.quality.as_dict(),
-        "assumptions": _assumptions(prepared, bool(node_events), spec),
+        "assumptions": _assumptions(prepared, choices["needs"]),
     }
     origin_s = float(prepared.jobs["submit_s"][0])
-    return Result(_jobs(simulation, prepared, origin_s), _events(simulation) if log else None, _series(simulation), info)
+    events = _events(simulation) if simulation.handle.state.g[0]["log_on"] else None
+    return Result(_jobs(simulation, prepared, origin_s), events, _series(simulation), info)
 
 
-def _assumptions(prepared: Prepared, node_events: bool, spec: PolicySpec) -> list[str]:
+def _assumptions(prepared: Prepared, needs: str) -> list[str]:
     told = [
         "arrivals are open-loop: nobody submits less because the queue is long",
         "a recorded duration is the time on the GPUs asked for, at their best locality, alone",
@@ -72,7 +58,7 @@ def _assumptions(prepared: Prepared, node_events: bool, spec: PolicySpec) -> lis
     ]
     if prepared.jobs["model"].null_count() == len(prepared.jobs):
         told.append("no job has a model: all run at the same speed everywhere and communicate nothing")
-    if prepared.knowledge == "oracle" and spec.needs != "none":
+    if prepared.knowledge == "oracle" and needs != "none":
         told.append("the policy knows every duration exactly, which no real scheduler does")
     return [*told, *prepared.assumptions]
 
@@ -101,7 +87,9 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         preemptions=pl.Series(outcomes["preempts"].astype(np.int64)),
         lost_s=pl.Series(outcomes["lost"] / 1000.0),
         nodes=pl.Series(outcomes["nodes"].astype(np.int64)),
-        locality=locality.replace_strict({i: n for i, n in enumerate(_LOCALITIES)}, default=None, return_dtype=pl.String),
+        locality=locality.replace_strict(
+            {i: n for i, n in enumerate(_LOCALITIES)}, default=None, return_dtype=pl.String
+        ),
         state=pl.Series(outcomes["state"].astype(np.int64)).replace_strict(_STATES, return_dtype=pl.String),
     )
 
@@ -120,7 +108,9 @@ def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:
 
 
 def _named(values: NDArray[np.int64], names: dict[int, str]) -> pl.Series:
-    return pl.Series(np.ascontiguousarray(values)).replace_strict(names, return_dtype=pl.Enum(list(dict.fromkeys(names.values()))))
+    return pl.Series(np.ascontiguousarray(values)).replace_strict(
+        names, return_dtype=pl.Enum(list(dict.fromkeys(names.values())))
+    )
 
 
 def _events(simulation: Simulation) -> pl.DataFrame:

@@ -16,9 +16,13 @@ class Overheads(BaseModel):
 
     start_s: float = Field(0.0, ge=0, description="from start to running: scheduling, image, data")
     stop_s: float = Field(0.0, ge=0, description="from preemption until the GPUs are free: writing a checkpoint")
-    restore_s: float = Field(0.0, ge=0, description="added to the start of a job that has run before: reading a checkpoint")
+    restore_s: float = Field(
+        0.0, ge=0, description="added to the start of a job that has run before: reading a checkpoint"
+    )
     lost_s: float = Field(0.0, ge=0, description="nominal work lost by a preemption")
-    checkpoint_every_s: float = Field(0.0, ge=0, description="interval of checkpoints, for node failures; 0: nothing is lost")
+    checkpoint_every_s: float = Field(
+        0.0, ge=0, description="interval of checkpoints, for node failures; 0: nothing is lost"
+    )
     start_fail_rate: float = Field(0.0, ge=0, lt=1, description="share of starts that fail")
 
     def milliseconds(self) -> dict[str, Any]:

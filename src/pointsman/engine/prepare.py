@@ -93,7 +93,9 @@ def _demands(
     cls, classes = classify(jobs)
     demands: list[Demand | None] = []
     clamped: dict[int, int] = {}
-    for c, (gpus, kind, partition, queue) in enumerate(classes.select("gpus", "gpu_type", "partition", "limited").rows()):
+    for c, (gpus, kind, partition, queue) in enumerate(
+        classes.select("gpus", "gpu_type", "partition", "limited").rows()
+    ):
         sets = alternatives(layout, pools, kind, partition)
         first = int(np.flatnonzero(cls == c)[0]) if not sets else 0
         if not sets:
@@ -113,7 +115,9 @@ def _demands(
     if not clamped:
         return cls, [d for d in demands if d is not None], jobs
     wide = np.isin(cls, list(clamped))
-    assumptions.append(f"{int(wide.sum())} jobs wider than the cluster were {'dropped' if oversized == 'drop' else 'clamped to it'}")
+    assumptions.append(
+        f"{int(wide.sum())} jobs wider than the cluster were {'dropped' if oversized == 'drop' else 'clamped to it'}"
+    )
     if oversized == "drop":
         jobs = jobs.filter(pl.Series(~wide))
     else:
@@ -171,7 +175,9 @@ def sigma_of(knowledge: str) -> float:
     except ValueError:
         sigma = float("nan")
     if kind != "lognormal" or not 0 <= sigma < 10:
-        raise UsageError(f"unknown estimate {knowledge!r} (there are none, limit, oracle and lognormal:SIGMA, as in lognormal:0.5)")
+        raise UsageError(
+            f"unknown estimate {knowledge!r} (there are none, limit, oracle and lognormal:SIGMA, as in lognormal:0.5)"
+        )
     return sigma
 
 
@@ -193,7 +199,9 @@ def _speeds(jobs: pl.DataFrame, layout: Layout, assumptions: list[str]) -> tuple
     if unknown:
         assumptions.append(f"{unknown} jobs without a known model run at the same speed everywhere")
     distinct = named.unique(maintain_order=True).with_row_index("profile")
-    profile = named.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")["profile"]
+    profile = named.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")[
+        "profile"
+    ]
     tables = tabulate(layout, distinct.select("model", "gpus", "batch").rows(), catalogue=catalogue)
     assumptions.extend(tables.assumptions)
     return tables.rate, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
@@ -207,14 +215,18 @@ def _is_known(catalogue: Any, model: str) -> bool:
     return True
 
 
-def make_script(node_events: Sequence[tuple[float, str, str]], cancels: Sequence[tuple[float, int]], layout: Layout, origin_s: float) -> NDArray[np.void]:
+def make_script(
+    node_events: Sequence[tuple[float, str, str]], cancels: Sequence[tuple[float, int]], layout: Layout, origin_s: float
+) -> NDArray[np.void]:
     """Scripted events, ordered: (time_s, node name or index, UP|DRAIN|DOWN) and (time_s, row) of jobs cancelled by users."""
     rows = []
     index = {name: i for i, name in enumerate(layout.node_names)}
     for time_s, node, state in node_events:
         n = index.get(str(node), int(node) if str(node).isdigit() else -1)
         if state not in _NODE_STATES or not 0 <= n < len(layout.node_gpus):
-            raise UsageError(f"node event ({time_s}, {node}, {state}): no such node, or a state other than UP, DRAIN, DOWN")
+            raise UsageError(
+                f"node event ({time_s}, {node}, {state}): no such node, or a state other than UP, DRAIN, DOWN"
+            )
         kind = Event.NODE_UP if state == "UP" else Event.NODE_DOWN
         rows.append((round(1000 * (time_s - origin_s)), int(kind), n, int(_NODE_STATES[state])))
     rows += [(round(1000 * (time_s - origin_s)), int(Event.CANCEL), row, 0) for time_s, row in cancels]

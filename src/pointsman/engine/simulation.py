@@ -11,23 +11,26 @@ from numpy.typing import NDArray
 from pointsman.engine.audit import FAILURES
 from pointsman.engine.build import grow
 from pointsman.engine.compile import load_entries, load_loop
+from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.handle import Handle
 from pointsman.engine.view import View
 from pointsman.errors import RunError
-from pointsman.policies.policy import CompiledPolicy, Policy
 from pointsman.types import NEVER_MS
 
 DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
-HOSTED_HOOKS = "pointsman.policies.hosted"
+NamedPolicy = Callable[[str], "CompiledPolicy | Policy"]
+HOSTED_HOOKS = "pointsman.engine.hosted"
 _CHUNK = 1 << 18
 
 
 class Simulation:
     """One run, which can be stopped, looked at, copied and gone on with."""
 
-    def __init__(self, handle: Handle, policy: CompiledPolicy | Policy) -> None:
+    def __init__(self, handle: Handle, policy: CompiledPolicy | Policy, named: NamedPolicy | None = None) -> None:
         self.handle = handle
         self.policy = policy
+        self.named = named
+        """How a policy is had by its name, for `View.what_if`."""
         self.hosted = not isinstance(policy, CompiledPolicy)
         self.loop: ModuleType = load_loop(HOSTED_HOOKS if isinstance(policy, Policy) else policy.hooks)
         self.engine_s = 0.0
@@ -66,7 +69,9 @@ class Simulation:
                 self.handle = grow(self.handle)
             elif stop == AUDIT_FAILED:
                 failure = FAILURES[int(self.handle.world.clock[0]["audit_failed"])]
-                raise RunError(f"audit at {self.now_ms / 1000:.3f} s: {failure}; this is a bug of the engine, please report it")
+                raise RunError(
+                    f"audit at {self.now_ms / 1000:.3f} s: {failure}; this is a bug of the engine, please report it"
+                )
 
     def _go(self, until_ms: int) -> int:
         if self.hosted:
@@ -113,11 +118,11 @@ class Simulation:
     def copy(self) -> "Simulation":
         """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""
         policy: Any = self.policy.copy() if self.hosted and hasattr(self.policy, "copy") else self.policy
-        return Simulation(self.handle.copy(), policy)
+        return Simulation(self.handle.copy(), policy, self.named)
 
     def adopt(self, policy: CompiledPolicy | Policy) -> "Simulation":
         """The same state under another policy, from now on."""
-        other = Simulation(self.handle, policy)
+        other = Simulation(self.handle, policy, self.named)
         state = self.handle.state
         state.params[:] = 0.0
         if isinstance(policy, CompiledPolicy):

@@ -22,9 +22,7 @@ TIMER = int(Event.TIMER)
 OK, RESOURCES, FRAGMENTATION, QUOTA = (
     int(r) for r in (Reason.OK, Reason.Resources, Reason.Fragmentation, Reason.QuotaExceeded)
 )
-NOT_PENDING, NOT_RUNNING, THIS_PASS = (
-    int(r) for r in (Reason.NotPending, Reason.NotRunning, Reason.StartedThisPass)
-)
+NOT_PENDING, NOT_RUNNING, THIS_PASS = (int(r) for r in (Reason.NotPending, Reason.NotRunning, Reason.StartedThisPass))
 GANG_INCOMPLETE, GPU_TAKEN, NOT_ELIGIBLE = (
     int(r) for r in (Reason.GangIncomplete, Reason.GpuTaken, Reason.GpuNotEligible)
 )

@@ -3,7 +3,7 @@
 Jobs are named by their slots: an int that stays the same as long as the job is in the system.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,9 @@ class View:
     @property
     def free_by_rack(self) -> NDArray[np.int64]:
         """(racks,) free GPUs of each rack."""
-        return np.bincount(self._state.nodes["rack"], self.free_by_node, int(self._state.g["racks"][0])).astype(np.int64)
+        return np.bincount(self._state.nodes["rack"], self.free_by_node, int(self._state.g["racks"][0])).astype(
+            np.int64
+        )
 
     def free_on(self, node: int) -> list[int]:
         """Indexes of the free GPUs of `node`."""
@@ -164,12 +166,11 @@ class View:
 
         The copy knows no more than this view: each job's work is its estimate. Jobs without an estimate never end there.
         """
-        from pointsman.policies.registry import get_policy
-
-        copy = self._simulation.handle.copy()
+        simulation = self._simulation
+        copy = simulation.handle.copy()
         _blindfold(copy)
-        made = get_policy(policy).make() if isinstance(policy, str) else policy
-        return type(self._simulation)(copy, made).adopt(made)
+        made = simulation.named(policy) if isinstance(policy, str) and simulation.named else policy
+        return type(simulation)(copy, made, simulation.named).adopt(made)
 
 
 def _blindfold(handle: Any) -> None:
@@ -184,10 +185,6 @@ def _blindfold(handle: Any) -> None:
     left = np.maximum(world.truth["work"] - state.jobs["done"], 0.0)
     rate = np.where(running & (state.jobs["rate"] > 0.0), state.jobs["rate"], 1.0)
     ends = state.jobs["settled"] + np.ceil(left / rate)
-    world.truth["finish"] = np.where(np.isfinite(ends), np.maximum(ends, int(state.g["now"][0]) + 1), 1 << 62).astype(np.int64)
-
-
-def slots_of(rows: Sequence[int], jobs: NDArray[np.void]) -> dict[int, int]:
-    """The slot of each of the given rows that is in the system."""
-    live = {int(r): i for i, r in enumerate(jobs["row"]) if jobs["state"][i] != 0}
-    return {row: live[row] for row in rows if row in live}
+    world.truth["finish"] = np.where(np.isfinite(ends), np.maximum(ends, int(state.g["now"][0]) + 1), 1 << 62).astype(
+        np.int64
+    )

@@ -9,16 +9,16 @@ import numpy as np
 
 from pointsman.engine.bits import count
 from pointsman.engine.compile import core
+from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import release_on_paper, take_back
 from pointsman.engine.freeindex import give, take
 from pointsman.engine.ordered import before, first_below, following, insert, remove
 from pointsman.engine.placing import fits, place, unplace
 from pointsman.engine.queueing import block, blocked, close_queue, enqueue, first_waiting
+from pointsman.engine.rates import rate_of
 from pointsman.engine.records import ACTIVE
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, delay_of_start, running_index, set_alarm, start
-from pointsman.speed.rates import rate_of
 from pointsman.types import Event, Knowledge, Reason
-from pointsman.policies.policy import CompiledPolicy, milliseconds, parameter
 
 LEVEL = int(Event.LEVEL)
 BACKFILLED = int(Reason.Backfilled)
@@ -34,7 +34,9 @@ class Easy(CompiledPolicy):
     hooks: ClassVar[str] = "pointsman.policies.easy"
     source: ClassVar[str] = "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995"
 
-    overrun_floor_s: float = parameter(60.0, "a job past its estimated end is given at least this much more", unit="s", gt=0)
+    overrun_floor_s: float = parameter(
+        60.0, "a job past its estimated end is given at least this much more", unit="s", gt=0
+    )
     overrun_share: float = parameter(0.1, "and at least this share of the time it has run", gt=0, le=1)
 
     def parameters(self) -> list[float]:

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.engine.compile import core
+from pointsman.engine.contract import CompiledPolicy
 from pointsman.engine.ordered import before, insert
 from pointsman.engine.verbs import OK, PENDING, QUOTA, queue_index, start
-from pointsman.policies.policy import CompiledPolicy
 from pointsman.types import Knowledge
 
 BY_ESTIMATE = 0  # params

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.engine.compile import core
+from pointsman.engine.contract import CompiledPolicy
 from pointsman.engine.ordered import before
 from pointsman.engine.placing import fits
 from pointsman.engine.queueing import block, blocked, close_queue, enqueue
 from pointsman.engine.records import ACTIVE
 from pointsman.engine.verbs import OK, PENDING, QUOTA, start
-from pointsman.policies.policy import CompiledPolicy
 from pointsman.types import Knowledge
 
 BY_ESTIMATE = 0  # params

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import PositiveFloat
 
-from pointsman.policies.policy import PARAMETERS, parameter
+from pointsman.engine.contract import PARAMETERS, parameter
 from pointsman.policies.tiresias import Tiresias
 
 
@@ -14,5 +14,9 @@ class Las(Tiresias):
     name: ClassVar[str] = "las"
 
     thresholds_gpu_s: tuple[PositiveFloat, ...] = parameter(
-        (28_800.0,), "attained service at which a job sinks a level", unit="GPU-s", min_length=1, max_length=PARAMETERS - 3
+        (28_800.0,),
+        "attained service at which a job sinks a level",
+        unit="GPU-s",
+        min_length=1,
+        max_length=PARAMETERS - 3,
     )

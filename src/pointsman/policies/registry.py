@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from pointsman.duration import parse_duration_s
+from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.errors import UsageError
-from pointsman.policies.policy import CompiledPolicy, Policy
 from pointsman.types import Knowledge
 
 BUILT_IN: dict[str, str] = {

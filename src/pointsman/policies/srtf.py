@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.engine.compile import core
+from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
 from pointsman.engine.records import ODD, VICTIMS
 from pointsman.engine.verbs import OK, PENDING, QUOTA, running_index
-from pointsman.policies.policy import CompiledPolicy, milliseconds, parameter
 from pointsman.types import Knowledge
 
 MARGIN_MS = 0  # params
@@ -26,9 +26,13 @@ class Srtf(CompiledPolicy):
     name: ClassVar[str] = "srtf"
     needs: ClassVar[Knowledge] = "oracle"
     hooks: ClassVar[str] = "pointsman.policies.srtf"
-    source: ClassVar[str] = "Schrage, A proof of the optimality of the shortest remaining processing time discipline, 1968"
+    source: ClassVar[str] = (
+        "Schrage, A proof of the optimality of the shortest remaining processing time discipline, 1968"
+    )
 
-    margin_s: float = parameter(0.0, "a victim must have more than this much longer to run than its evictor", unit="s", ge=0)
+    margin_s: float = parameter(
+        0.0, "a victim must have more than this much longer to run than its evictor", unit="s", ge=0
+    )
 
     def parameters(self) -> list[float]:
         return [milliseconds(self.margin_s)]

@@ -10,13 +10,13 @@ import numpy as np
 from pydantic import PositiveFloat, field_validator
 
 from pointsman.engine.compile import core
+from pointsman.engine.contract import PARAMETERS, CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, dequeue, enqueue, first_waiting
 from pointsman.engine.records import VICTIMS
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
 from pointsman.types import Event, Knowledge
-from pointsman.policies.policy import PARAMETERS, CompiledPolicy, milliseconds, parameter
 
 LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
 PROMOTE_KNOB, LEVELS, THRESHOLDS = 0, 1, 2  # params; thresholds in GPU-ms
@@ -24,7 +24,8 @@ PROMOTE_KNOB, LEVELS, THRESHOLDS = 0, 1, 2  # params; thresholds in GPU-ms
 
 class Tiresias(CompiledPolicy):
     """Jobs with little attained service go before those with much, first come first served within a level; they evict only from
-    lower levels. What is left out: Tiresias' skew-based consolidation, which needs model profiles."""
+    lower levels. What is left out: Tiresias' skew-based consolidation, which needs model profiles.
+    """
 
     name: ClassVar[str] = "tiresias"
     needs: ClassVar[Knowledge] = "none"
@@ -32,10 +33,18 @@ class Tiresias(CompiledPolicy):
     source: ClassVar[str] = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI 2019"
 
     thresholds_gpu_s: tuple[PositiveFloat, ...] = parameter(
-        (3250.0, 7200.0), "attained service at which a job sinks a level", unit="GPU-s", source="paper", min_length=1, max_length=PARAMETERS - 3
+        (3250.0, 7200.0),
+        "attained service at which a job sinks a level",
+        unit="GPU-s",
+        source="paper",
+        min_length=1,
+        max_length=PARAMETERS - 3,
     )
     promote_knob: float = parameter(
-        0.0, "promote a job that has waited this many times as long as it has run; 0: never", source="paper, off by default", ge=0
+        0.0,
+        "promote a job that has waited this many times as long as it has run; 0: never",
+        source="paper, off by default",
+        ge=0,
     )
 
     @field_validator("thresholds_gpu_s", mode="before")

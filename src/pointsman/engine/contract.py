@@ -13,7 +13,8 @@ PARAMETERS = 64
 @runtime_checkable
 class Policy(Protocol):
     """A policy written in Python (``docs/guides/write-a-policy.md``); it may also define ``on_event(view, kind, job)`` and, if it
-    has memory of its own, ``copy()``."""
+    has memory of its own, ``copy()``.
+    """
 
     name: str
     needs: Knowledge
