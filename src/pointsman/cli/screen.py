@@ -43,6 +43,13 @@ def detail(sentence: str) -> None:
         typer.echo(sentence, err=True)
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is installed, without importing it."""
+    from importlib.util import find_spec
+
+    return find_spec("matplotlib") is not None
+
+
 class Progress:
     """How far a command is, from 0 to 1."""
 

@@ -1,0 +1,127 @@
+"""``pointsman compare``: policies side by side, paired on common seeds."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pointsman.cli.options import OUTPUT, WHAT, Options, with_options
+
+if TYPE_CHECKING:
+    from pointsman.config import ExperimentSpec
+    from pointsman.engine.result import Result
+
+
+@with_options
+def compare(
+    options: Options,
+    policy: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME",
+            default_factory=list,
+            show_default=False,
+            help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'; 'all' built-in ones. Repeat it.",
+            rich_help_panel=WHAT,
+        ),
+    ],
+    fail_if: Annotated[
+        list[str],
+        typer.Option(
+            metavar="CONDITION",
+            default_factory=list,
+            show_default=False,
+            help="Exit with 4 if it comes true: 'jct_mean_s>+5%'.",
+            rich_help_panel=OUTPUT,
+        ),
+    ],
+    seeds: Annotated[
+        str | None,
+        typer.Option("--seeds", "--seed", metavar="LIST", help="Seeds: 0-4 or 1,2,3.", rich_help_panel=WHAT),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Compare with this policy; the first by default.", rich_help_panel=OUTPUT)
+    ] = None,
+    first_divergence: Annotated[
+        bool,
+        typer.Option("--first-divergence", help="Show the first decision that differs.", rich_help_panel=OUTPUT),
+    ] = False,
+    workers: Annotated[int, typer.Option(min=1, help="Run so many at a time.", rich_help_panel=OUTPUT)] = 1,
+) -> None:
+    """Replay a job log under several policies, and put them side by side."""
+    from pointsman.cli.experiment import resolve
+    from pointsman.cli.replay import read_jobs, replay
+    from pointsman.cli.results import command_line, show_comparison, tell_page
+    from pointsman.report import compare as put_side_by_side
+    from pointsman.report import fail_if as check
+    from pointsman.report import write_comparison
+    from pointsman.report.staging import refuse_taken
+    from pointsman.report.threshold import parse_threshold
+
+    experiment = resolve(options, policies=policy, seeds=parse_seeds(seeds) if seeds else [])
+    spec = experiment.spec
+    _check_baseline(spec, baseline)
+    for condition in fail_if:
+        parse_threshold(condition)
+    if options.dry_run:
+        typer.echo(experiment.to_yaml(), nl=False)
+        return
+    if options.output:
+        refuse_taken(options.output, force=options.force)
+    results = replay(spec, read_jobs(spec), workers)
+    if options.output:
+        comparison = write_comparison(
+            options.output,
+            results,
+            baseline=baseline,
+            force=options.force,
+            command=command_line(),
+            window=spec.window,
+        )
+    else:
+        comparison = put_side_by_side(results, baseline=baseline, window=spec.window)
+    show_comparison(comparison, options.format)
+    if options.output:
+        tell_page(options.output)
+    if first_divergence:
+        _show_divergences(results)
+    check(comparison, *fail_if)
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Seeds of ``0-4``, ``1,2,3`` or both mixed, each once.
+
+    Raises:
+        UsageError: no such list.
+    """
+    from pointsman.errors import UsageError
+
+    seeds: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise UsageError(f"--seeds {text!r} is no list of seeds; write it like 0-4 or 1,2,3")
+        seeds.extend(range(int(first), int(last or first) + 1))
+    return list(dict.fromkeys(seeds))
+
+
+def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
+    """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it)."""
+    from pointsman.errors import UsageError
+
+    names = [choice.name for choice in spec.policies]
+    if baseline is not None and not any(baseline == name or baseline.startswith(f"{name} (") for name in names):
+        raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(names)})")
+
+
+def _show_divergences(results: "list[Result]") -> None:
+    from pointsman.report import first_divergence
+
+    first = results[0]
+    for other in results[1:]:
+        if other.info["seed"] == first.info["seed"]:
+            names = str(first.info["policy"]), str(other.info["policy"])
+            parting = first_divergence(first, other)
+            typer.echo(
+                f"\n{names[0]} and {names[1]}: "
+                + ("no decision differs" if parting is None else parting.describe(*names))
+            )

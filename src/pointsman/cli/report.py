@@ -1,0 +1,45 @@
+"""``pointsman report``: runs made before, side by side, in one page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pointsman.cli import screen
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs or comparisons.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write the page and the tables here.")
+    ] = None,
+    baseline: Annotated[str | None, typer.Option(help="Compare with this policy; the first by default.")] = None,
+    window: Annotated[str | None, typer.Option(metavar="FROM:TO", help="Count jobs submitted then: 1d:8d.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
+    format: Annotated[screen.Format, typer.Option(help="How to print the table.")] = screen.Format.table,
+) -> None:
+    """Make one table, and with -o one page, of runs made before."""
+    from pointsman.cli.results import command_line, show_comparison, tell_page
+    from pointsman.config import parse_window_s
+    from pointsman.errors import UsageError
+    from pointsman.report import compare, read_run, write_comparison
+
+    try:
+        counted = parse_window_s(window) if window else None
+    except ValueError as error:
+        raise UsageError(f"--window: {error}") from None
+    results = [read_run(directory) for place in runs for directory in run_directories(place)]
+    if output is None:
+        show_comparison(compare(results, baseline=baseline, window=counted), format)
+        return
+    comparison = write_comparison(
+        output, results, baseline=baseline, force=force, command=command_line(), window=counted, runs=False
+    )
+    show_comparison(comparison, format)
+    tell_page(output)
+
+
+def run_directories(place: Path) -> list[Path]:
+    """The runs of a comparison, or the run itself."""
+    inside = place / "runs"
+    return sorted(path for path in inside.iterdir() if path.is_dir()) if inside.is_dir() else [place]

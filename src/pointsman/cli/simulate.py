@@ -1,0 +1,49 @@
+"""``pointsman simulate``: one policy, one seed."""
+
+from typing import Annotated
+
+import typer
+
+from pointsman.cli.options import WHAT, Options, with_options
+
+
+@with_options
+def simulate(
+    options: Options,
+    policy: Annotated[
+        str | None,
+        typer.Option(help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'.", rich_help_panel=WHAT),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of everything random.", rich_help_panel=WHAT)] = None,
+) -> None:
+    """Replay a job log on a cluster under one policy."""
+    from pointsman.cli import screen
+    from pointsman.cli.experiment import resolve
+    from pointsman.cli.replay import read_jobs, replay, runs_of
+    from pointsman.cli.results import command_line, show_summary, tell_page
+    from pointsman.errors import UsageError
+    from pointsman.report import compare, summarise, write_run
+    from pointsman.report.staging import refuse_taken
+
+    experiment = resolve(options, policies=[policy] if policy else [], seeds=[] if seed is None else [seed])
+    if len(runs_of(experiment.spec)) > 1:
+        raise UsageError("simulate makes one run; give one --policy and one --seed, or use 'pointsman compare'")
+    if options.dry_run:
+        typer.echo(experiment.to_yaml(), nl=False)
+        return
+    if options.output:
+        refuse_taken(options.output, force=options.force)
+    spec = experiment.spec
+    (result,) = replay(spec, read_jobs(spec))
+    show_summary(summarise(result, window=spec.window), compare([result], window=spec.window), options.format)
+    if options.output:
+        write_run(
+            options.output,
+            result,
+            force=options.force,
+            command=command_line(),
+            config=experiment.to_dict(),
+            window=spec.window,
+            figures=screen.can_draw(),
+        )
+        tell_page(options.output)
