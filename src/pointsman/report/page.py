@@ -86,7 +86,9 @@ def lead(groups: list[Group]) -> str:
             f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start."
         )
     best = min(groups, key=lambda group: group.mean("jct_mean_s") or float("inf"))
-    told = "" if best.knowledge == "none" else f", which must know: {best.knowledge}"
+    told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
+        best.knowledge, f", which knows: {best.knowledge}"
+    )
     return (
         f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label} (the baseline) and least, "
         f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
@@ -105,7 +107,9 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
         ("Cluster", f"{info['cluster']}: {count(info['nodes'])} nodes, {count(run.gpus)} GPUs"),
         (
             "Load",
-            "all at once" if summary["load"] is None else f"{digits(summary['load'])} of the GPUs' time is asked for",
+            "all at once"
+            if summary["load"] is None
+            else f"{digits(summary['load'])}, work asked for over what the GPUs can do while jobs are submitted",
         ),
         ("Counted", _counted(summary, window)),
         ("Seeds", ", ".join(map(str, seeds))),

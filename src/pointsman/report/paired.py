@@ -62,7 +62,7 @@ def _scaled(interval: Interval | None, base: float) -> Interval | None:
 def _interval(pairs: list[tuple[Run, Run]], differences: Floats, metric: str) -> tuple[Interval | None, str]:
     if len(pairs) > 1:
         return mean_interval(differences), f"Student's t over {len(pairs)} common seeds"
-    name, kind = metric.removesuffix("_s").split("_", 1) if metric.endswith("_s") else ("", "")
+    name, _, kind = metric.removesuffix("_s").partition("_")
     if name not in ("jct", "wait") or (kind != "mean" and kind not in PERCENTILE):
         return None, ""
     first, second = _same_jobs(*pairs[0], f"{name}_s")

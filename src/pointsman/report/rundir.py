@@ -65,6 +65,7 @@ def write_comparison(
     baseline: str | None = None,
     force: bool = False,
     command: str | None = None,
+    config: Mapping[str, Any] | None = None,
     window: tuple[float, float] | None = None,
     runs: bool = True,
 ) -> Comparison:
@@ -75,6 +76,8 @@ def write_comparison(
     comparison = compare(results, baseline=baseline, window=window)
     with whole_directory(Path(directory), force=force) as partial:
         write_manifest(partial, "comparison", results, command, baseline=comparison.baseline.policy)
+        if config is not None:
+            _write_config(partial, config)
         (partial / "comparison.json").write_text(comparison.to_json(), encoding="utf-8")
         (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
         _write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
@@ -119,13 +122,17 @@ def _write_data(
     window: tuple[float, float] | None,
 ) -> None:
     _write_json(directory / "summary.json", summarise(result, window=window))
-    settings = yaml.safe_dump(_plain(config or _resolved(result)), sort_keys=False, allow_unicode=True)
-    (directory / "config.resolved.yaml").write_text(settings, encoding="utf-8")
+    _write_config(directory, config or _resolved(result))
     _write_parquet(result.jobs, directory / "jobs.parquet")
     _write_parquet(result.series, directory / "series.parquet")
     if result.events is not None:
         _write_parquet(_named_events(result, result.events), directory / "events.parquet")
     write_manifest(directory, "run", [result], command, info=result.info)
+
+
+def _write_config(directory: Path, config: Mapping[str, Any]) -> None:
+    settings = yaml.safe_dump(_plain(config), sort_keys=False, allow_unicode=True)
+    (directory / "config.resolved.yaml").write_text(settings, encoding="utf-8")
 
 
 def _write_json(path: Path, content: Any) -> None:

@@ -36,7 +36,8 @@ class Table:
         from rich import box
         from rich.table import Table as RichTable
 
-        table = RichTable(title=self.title, caption=self.note or None, box=box.SIMPLE_HEAD, title_justify="left")
+        table = RichTable(title=self.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+        table.caption = self.note or None
         for column in self.columns:
             table.add_column(column, justify="left" if self.is_left(column) else "right")
         for row in self.rows:
@@ -85,8 +86,8 @@ def _rho(summary: dict[str, Any]) -> str:
 def comparison_table(comparison: Comparison) -> Table:
     """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
     columns = (
-        "policy", "knows", "mean JCT", "to baseline", "95 % CI", "above bound", "median JCT", "99 % JCT", "mean wait",
-        "99 % wait", "GPUs in use", "preemptions", "GPU-h lost", "worst ρ",
+        "policy", "knows", "mean JCT", "to baseline", "95 % CI", "above bound", "99 % JCT", "mean wait", "99 % wait",
+        "GPUs in use", "preemptions", "worst ρ",
     )  # fmt: skip
     methods = {row.differences["jct_mean_s"].method for row in comparison.rows[1:]} - {""}
     note = f"Baseline: {comparison.baseline.policy}."
@@ -97,7 +98,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 def _comparison_row(row: Row) -> tuple[str, ...]:
     value, change = row.values, row.differences["jct_mean_s"]
-    lost, worst = value["lost_gpu_hours"], value["fairness_rho_max"]
+    worst = value["fairness_rho_max"]
     return (
         row.policy,
         row.knowledge,
@@ -105,10 +106,9 @@ def _comparison_row(row: Row) -> tuple[str, ...]:
         "baseline" if change.method == "baseline" else percent(change.ratio, signed=True),
         _interval(change),
         percent(value["jct_above_bound_ratio"]),
-        *(duration(value[metric]) for metric in ("jct_p50_s", "jct_p99_s", "wait_mean_s", "wait_p99_s")),
+        *(duration(value[metric]) for metric in ("jct_p99_s", "wait_mean_s", "wait_p99_s")),
         percent(value["window_allocated_ratio"] or value["gpu_allocated_ratio"]),
         count(value["preemptions"]),
-        NOTHING if lost is None else digits(lost),
         NOTHING if worst is None else digits(worst),
     )
 
@@ -116,8 +116,8 @@ def _comparison_row(row: Row) -> tuple[str, ...]:
 def _interval(change: Difference) -> str:
     if change.ratio_interval is None:
         return NOTHING
-    low, high = change.ratio_interval
-    return f"{100 * low:+.1f} to {100 * high:+.1f} %"
+    low, high = (f"{100 * end:+.{0 if abs(end) >= 0.1 else 1}f}" for end in change.ratio_interval)
+    return f"{low} to {high} %"
 
 
 def waiting_tables(groups: list[Group]) -> list[Table]:

@@ -2,7 +2,7 @@
 
 import math
 
-UNITS = ((86400.0, "d", 48 * 3600.0), (3600.0, "h", 2 * 3600.0), (60.0, "min", 120.0), (1.0, "s", 1.0))
+UNITS = ((86400.0, "d", 48 * 3600.0), (3600.0, "h", 3600.0), (60.0, "min", 60.0), (1.0, "s", 1.0))
 """Seconds in a unit, its name, and from how many seconds on it is used."""
 
 NOTHING = "–"

@@ -1,6 +1,6 @@
 """Figures 2 and 9: completion times against the baseline, and what preemption costs."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,13 +74,17 @@ def _ratios(axes: "Axes", groups: list[Group], metric: str, name: str) -> None:
         if change.ratio_interval is not None:
             low, high = change.ratio_interval
             axes.plot([max(0.0, 1 + low), 1 + high], [i, i], color=INK, linewidth=1.4, marker="|", markersize=7)
-        right = value if change.ratio_interval is None else max(value, 1 + change.ratio_interval[1])
-        axes.annotate(digits(value), (right, i), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+        _beside(axes, i, digits(value))
     axes.axvline(1.0, color=INK, linewidth=0.9, linestyle="--")
     axes.set_xlim(left=0)
-    axes.margins(x=0.18)
     axes.grid(False, axis="y")
     axes.set_xlabel(f"{name} JCT ÷ {groups[0].label}'s")
+
+
+def _beside(axes: "Axes", at: int, text: str) -> None:
+    """A figure to the right of the axes, in the line of its bar."""
+    in_line: Any = ("axes fraction", "data")
+    axes.annotate(text, (1.0, at), xycoords=in_line, xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
 
 
 def preemptions(figure: "Figure", groups: list[Group]) -> str:
@@ -91,8 +95,8 @@ def preemptions(figure: "Figure", groups: list[Group]) -> str:
     for axes, values, name in ((left, per_100, "preemptions per 100 jobs"), (right, lost, "work lost (GPU-hours)")):
         for i, value in enumerate(values):
             axes.barh(i, value, height=0.66, **bar(i))
-            axes.annotate(digits(value), (value, i), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
-        axes.set_xlim(0, 1.2 * max(values) or 1.0)
+            _beside(axes, i, digits(value))
+        axes.set_xlim(0, 1.05 * max(values) or 1.0)
         axes.grid(False, axis="y")
         axes.set_xlabel(name)
     left.set_yticks(range(len(groups)), [group.label for group in groups])

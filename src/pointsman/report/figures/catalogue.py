@@ -21,6 +21,8 @@ class Kind:
     title: str
     paint: Callable[["Figure", list[Group]], str]
     size: Callable[[int], tuple[float, float]]
+    of_one_seed: bool = False
+    """It shows the lowest seed of each policy, not all of them."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Drawing:
 
 
 def _bar_size(groups: int) -> tuple[float, float]:
-    return 9.0, 1.2 + 0.42 * max(groups, 3)
+    return 10.0, 1.2 + 0.42 * max(groups, 3)
 
 
 def _panels_of(height: float) -> Callable[[int], tuple[float, float]]:
@@ -42,14 +44,16 @@ def _panels_of(height: float) -> Callable[[int], tuple[float, float]]:
 
 
 KINDS = (
-    Kind("1-jct-cdf", "Job completion time", distributions.jct_cdf, lambda _: (9.0, 4.2)),
-    Kind("2-jct-bars", "Completion time against the baseline", bars.jct_bars, _bar_size),
-    Kind("3-wait-by-gpus", "Who waits: queueing delay by GPU count", distributions.waits_by_gpus, lambda _: (9.0, 4.6)),
-    Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (9.0, 4.8)),
-    Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (9.0, 4.0)),
-    Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2)),
-    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3)),
-    Kind("7-fragmentation", "Fragmentation", over_time.fragmentation, lambda _: (9.0, 4.8)),
+    Kind("1-jct-cdf", "Job completion time", distributions.jct_cdf, lambda _: (10.0, 4.2)),
+    Kind("2-jct-bars", "Mean and tail of the completion time", bars.jct_bars, _bar_size),
+    Kind(
+        "3-wait-by-gpus", "Who waits: queueing delay by GPU count", distributions.waits_by_gpus, lambda _: (10.0, 4.6)
+    ),
+    Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (10.0, 4.8), of_one_seed=True),
+    Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (10.0, 4.0)),
+    Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), of_one_seed=True),
+    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), of_one_seed=True),
+    Kind("7-fragmentation", "Fragmentation", over_time.fragmentation, lambda _: (10.0, 4.8), of_one_seed=True),
     Kind("9-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size),
 )
 
@@ -62,7 +66,9 @@ def draw_all(groups: list[Group]) -> list[Drawing]:
 
 def _drawing(kind: Kind, groups: list[Group], caption: str) -> Drawing:
     svg, sentence = draw(kind.name, lambda figure: kind.paint(figure, groups), kind.size(len(groups)), caption)
-    return Drawing(kind.name, kind.title, svg, sentence)
+    seeds = groups[0].seeds
+    shown = f" Seed {seeds[0]} is shown." if kind.of_one_seed and len(seeds) > 1 else ""
+    return Drawing(kind.name, kind.title, svg, sentence + shown)
 
 
 def runs_caption(groups: list[Group]) -> str:
@@ -72,7 +78,7 @@ def runs_caption(groups: list[Group]) -> str:
     seeds = sorted({seed for group in groups for seed in group.seeds})
     load = "" if summary["load"] is None else f", load {digits(summary['load'])}"
     return (
-        f"n = {count(summary['jobs_counted'])} jobs counted, seed{'s' if len(seeds) > 1 else ''} "
+        f"n = {count(groups[0].counted.height)} jobs counted, seed{'s' if len(seeds) > 1 else ''} "
         f"{', '.join(map(str, seeds))}; {workload_name(run.result.info)} on {info['cluster']}, "
         f"{count(run.gpus)} GPUs{load}; submitted {duration(run.window.from_s)} to {duration(run.window.to_s)}"
     )

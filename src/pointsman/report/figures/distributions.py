@@ -12,10 +12,17 @@ from pointsman.report.units import duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 SHARES = np.unique(np.concatenate((np.linspace(0, 1, 201), 1 - np.logspace(-4, -1, 60), np.logspace(-4, -1, 60))))
 """Where a distribution is read: evenly, and more closely in both tails."""
+
+MARKS = (
+    (0, "0"), (1, "1 s"), (10, "10 s"), (60, "1 min"), (600, "10 min"), (3600, "1 h"), (36000, "10 h"),
+    (86400, "1 d"), (864000, "10 d"), (8640000, "100 d"),
+)  # fmt: skip
+"""Ticks of a time axis."""
 
 
 def paint_cdf(axes: "Axes", groups: list[Group], column: str, least: float) -> None:
@@ -28,14 +35,11 @@ def paint_cdf(axes: "Axes", groups: list[Group], column: str, least: float) -> N
     axes.set_ylim(0, 1.01)
 
 
-def time_ticks(axis: "Axes", which: str, longest_s: float) -> None:
+def time_ticks(axis: "Axis", longest_s: float) -> None:
     """Names the decades of a logarithmic time axis as people say them."""
-    marks = [
-        mark for mark in (0.001, 0.1, 1, 10, 60, 600, 3600, 36000, 86400, 864000, 8640000) if mark <= 3 * longest_s
-    ]
-    ticks = axis.xaxis if which == "x" else axis.yaxis
-    ticks.set_ticks(marks, [duration(mark) if mark >= 1 else f"{mark:g} s" for mark in marks])
-    ticks.set_ticks([], minor=True)
+    marks = [(seconds, text) for seconds, text in MARKS if seconds <= longest_s]
+    axis.set_ticks([seconds for seconds, _ in marks], [text for _, text in marks])
+    axis.set_ticks([], minor=True)
 
 
 def jct_cdf(figure: "Figure", groups: list[Group]) -> str:
@@ -43,9 +47,10 @@ def jct_cdf(figure: "Figure", groups: list[Group]) -> str:
     axes = figure.subplots()
     axes.set_xscale("log")
     paint_cdf(axes, groups, "jct_s", 1.0)
-    longest_s = max((group.values("jct_s").max(initial=1.0) for group in groups), default=1.0)
-    axes.set_xlim(1, longest_s * 1.3)
-    time_ticks(axes, "x", longest_s)
+    longest_s = max(group.values("jct_s").max(initial=1.0) for group in groups)
+    least_s = min(np.quantile(group.values("jct_s"), 0.001) if group.values("jct_s").size else 1.0 for group in groups)
+    time_ticks(axes.xaxis, longest_s)
+    axes.set_xlim(max(1.0, least_s), longest_s * 1.3)
     axes.set_xlabel("job completion time, submit to end (logarithmic; below 1 s shown at 1 s)")
     legend_above(figure, *axes.get_legend_handles_labels())
     return _jct_sentence(groups)
@@ -79,8 +84,8 @@ def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
         _boxes(axes, [waits[bucket][i] for bucket in present], at, 0.8 * width, i)
     longest_s = max((values.max(initial=1.0) for bucket in present for values in waits[bucket]), default=1.0)
     axes.set_yscale("symlog", linthresh=1.0, linscale=0.5)
-    axes.set_ylim(0, longest_s * 1.5)
-    time_ticks(axes, "y", longest_s)
+    time_ticks(axes.yaxis, longest_s * 1.5)
+    axes.set_ylim(-0.3, longest_s * 1.5)
     axes.set_ylabel("wait, submit to first start")
     axes.set_xlabel("GPUs asked (number of counted jobs)")
     counts = [sum(values.size for values in waits[bucket]) // len(groups) for bucket in present]

@@ -26,7 +26,7 @@ NO_LOG = "no plan log was kept"
 
 def panel_size(count: int, height: float) -> tuple[float, float]:
     """Size (inches) of a grid of `count` panels of this height."""
-    return 9.0, 0.9 + height * -(-count // _columns(count))
+    return 10.0, 0.9 + height * -(-count // _columns(count))
 
 
 def _columns(count: int) -> int:
@@ -82,7 +82,7 @@ def tenants(run: Run) -> tuple[str, list[str]]:
     """Whether queues or users are the tenants, and the names of the largest by GPU-hours, then ``others``."""
     by = "queue" if run.result.jobs["queue"].drop_nulls().n_unique() > 1 else "user"
     named = [str(row[by]) for row in run.summary[f"by_{by}"][:TENANTS]]
-    return by, [*named, "others"]
+    return by, [*named, "others"] if run.result.jobs[by].n_unique() > len(named) else named
 
 
 def _shares(run: Run, by: str, names: list[str], edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -99,11 +99,10 @@ def _shares(run: Run, by: str, names: list[str], edges_s: NDArray[np.float64]) -
 def _stack(axes: "Axes", edges: NDArray[np.float64], shares: NDArray[np.float64]) -> list[Any]:
     tops = np.cumsum(shares, axis=0)
     bases = np.vstack((np.zeros(shares.shape[1]), tops[:-1]))
-    others = len(shares) - 1
     return [
         axes.stairs(
             tops[k], edges, baseline=bases[k], fill=True, linewidth=0.4, edgecolor=INK,
-            facecolor=COLOURS[k] if k < others else COLOURS[-1], alpha=0.75, hatch=HATCHES[k],
+            facecolor=COLOURS[k if k < TENANTS else -1], alpha=0.75, hatch=HATCHES[k],
         )
         for k in range(len(shares))
     ]  # fmt: skip
