@@ -10,7 +10,7 @@ from pointsman.workload.generator.cascade import scatter
 from pointsman.workload.generator.clock import Clock
 from pointsman.workload.generator.gaps import with_gaps
 from pointsman.workload.generator.marks import Marks, draw_marks, draw_status, draw_users
-from pointsman.workload.generator.profile import DAY_S, Floats, Ints, Profile, Stream, load_profile
+from pointsman.workload.generator.profile import Floats, Ints, Profile, Tier, load_profile
 from pointsman.workload.table import Provenance, Quality, Workload, complete
 
 
@@ -78,10 +78,10 @@ def _draw(profile: Profile, jobs: int, arrivals: np.random.Generator, bodies: np
     seasons = 1 + max(0, -(-(jobs - profile.jobs) // _repeated(profile)))
     queues = sorted(profile.users)
     even_s, marks = [], []
-    for stream in profile.streams:
-        daily = _daily(stream, seasons, profile.lead_in_days)
-        even_s.append(scatter(daily.sum(axis=0), np.array(stream.clustering), arrivals))
-        marks.append(draw_marks(stream, daily, queues, profile.shortest_s, bodies))
+    for stream, tiers in ((stream, tiers) for stream in profile.streams for tiers in stream.crowds):
+        daily = _daily(tiers, seasons, profile.lead_in_days)
+        even_s.append(scatter(daily.sum(axis=0), profile.day_s, np.array(stream.clustering), arrivals))
+        marks.append(draw_marks(tiers, daily, stream.likeness, queues, profile.shortest_s, bodies))
     order = np.argsort(np.concatenate(even_s), kind="stable")
     whole = np.concatenate(even_s)[order]
     submit_s = _with_rhythm(profile, whole)
@@ -95,8 +95,13 @@ _FIELDS = ("gpus", "duration_s", "queue", "campaign")
 
 
 def _with_rhythm(profile: Profile, even_s: Floats) -> Floats:
+    """Clock times, in whole seconds, with the log's gaps if they are known."""
     clock = Clock.of(profile.hourly, profile.weekdays, profile.start_hour_of_week)
-    return with_gaps(clock.clock(even_s - even_s[0]), np.array(profile.gaps_s), profile.mean_gap_s)
+    times_s = clock.clock(even_s)
+    times_s[0] = 0.0
+    if not profile.gaps_s:
+        return np.floor(times_s)
+    return with_gaps(times_s, np.array(profile.gaps_s), profile.mean_gap_s)
 
 
 def _repeated(profile: Profile) -> int:
@@ -104,9 +109,9 @@ def _repeated(profile: Profile) -> int:
     return sum(sum(tier.daily[profile.lead_in_days :]) for stream in profile.streams for tier in stream.tiers)
 
 
-def _daily(stream: Stream, seasons: int, lead_in_days: int) -> Ints:
+def _daily(tiers: list[Tier], seasons: int, lead_in_days: int) -> Ints:
     """Jobs of each tier on each day of so many seasons (tiers × days)."""
-    season = np.array([tier.daily for tier in stream.tiers], np.int64)
+    season = np.array([tier.daily for tier in tiers], np.int64)
     return np.concatenate([season] + [season[:, lead_in_days:]] * (seasons - 1), axis=1)
 
 

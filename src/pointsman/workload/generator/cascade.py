@@ -6,17 +6,17 @@ the log at that scale, so the variance of the counts, and with it the index of d
 
 import numpy as np
 
-from pointsman.workload.generator.profile import DAY_S, Floats, Ints
+from pointsman.workload.generator.profile import Floats, Ints
 
 LEVELS = 16
 """Halvings of a day: the last pieces are 1.3 s long."""
 
 
-def scatter(daily: Ints, clustering: Floats, rng: np.random.Generator) -> Floats:
+def scatter(daily: Ints, day_s: float, clustering: Floats, rng: np.random.Generator) -> Floats:
     """Times of `daily` jobs (one number a day) in even seconds since the first day began, ascending."""
     piece, count = np.arange(daily.size), daily
     done: list[Floats] = []
-    width = float(DAY_S)
+    width = day_s
     for correlation in clustering:
         lone = count == 1
         done.append((piece[lone] + rng.random(lone.sum())) * width)
@@ -39,17 +39,23 @@ def _split(count: Ints, correlation: float, rng: np.random.Generator) -> Ints:
     return rng.binomial(count, rng.beta(shape, shape, count.size))
 
 
-def measure(even_s: Floats) -> Floats:
+def measure(crowds: list[Floats], day_s: float) -> Floats:
     """The correlation at each level (float64[LEVELS]) of times in even seconds, by the method of moments.
 
-    For a piece of n jobs with correlation ρ, Var(left half) = n/4 · (1 + (n − 1) ρ).
+    For a piece of n jobs with correlation ρ, Var(left half) = n/4 · (1 + (n − 1) ρ). Crowds burst independently; the
+    moments of all are pooled.
     """
     out = np.zeros(LEVELS)
     for level in range(LEVELS):
-        halves = np.floor(even_s * (2 ** (level + 1) / DAY_S)).astype(np.int64)
-        pieces, index = np.unique(halves // 2, return_inverse=True)
-        n = np.bincount(index, minlength=pieces.size).astype(float)
-        left = np.bincount(index, weights=halves % 2 == 0, minlength=pieces.size)
-        pairs = (n * (n - 1) / 4).sum()
-        out[level] = (((left - n / 2) ** 2 - n / 4).sum() / pairs) if pairs else 0.0
+        excess, pairs = np.sum([_moments(even_s / day_s, level) for even_s in crowds], axis=0)
+        out[level] = excess / pairs if pairs else 0.0
     return np.clip(out, 0.0, 1.0)
+
+
+def _moments(even_days: Floats, level: int) -> tuple[float, float]:
+    """Σ over the pieces of a level of (left − n/2)² − n/4, and of n (n − 1)/4."""
+    halves = np.floor(even_days * 2 ** (level + 1)).astype(np.int64)
+    pieces, index = np.unique(halves // 2, return_inverse=True)
+    n = np.bincount(index, minlength=pieces.size).astype(float)
+    left = np.bincount(index, weights=halves % 2 == 0, minlength=pieces.size)
+    return ((left - n / 2) ** 2 - n / 4).sum(), (n * (n - 1) / 4).sum()

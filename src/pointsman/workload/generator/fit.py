@@ -1,24 +1,31 @@
 """Fit a profile to a job log: ``python -m pointsman.workload.generator.fit LOG NAME > NAME.yaml``."""
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 import yaml
 
+from pointsman.workload.generate import generate_from
 from pointsman.workload.generator import cascade, gaps
 from pointsman.workload.generator.clock import Clock
 from pointsman.workload.generator.profile import DAY_S, HOUR_S, Floats, Ints, Profile
 
-STREAMS = ((0.02, 0.05, 0.1), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
-"""Tiers are cut where the jobs below hold these shares of the GPU time; the light ones make one stream, the heavy ones
-another."""
-WIDTHS = (1, 2, 5, 9)
-"""Bands are cut at these numbers of GPUs."""
+LIGHT_SHARES = (0.02, 0.05, 0.1, 0.15, 0.2)
+"""Light tiers are cut where the jobs below hold these shares of the GPU time."""
+HEAVY_SHARE = 0.04
+"""Share of the GPU time in one tier of heavy jobs."""
+HEAVY_WIDTHS = (4, 8, 16)
+"""Heavy tiers do not mix jobs of up to so many GPUs with wider ones."""
+WIDTHS = (1, 2, 4, 8)
+"""Bands do not mix jobs of up to so many GPUs with wider ones."""
 MIN_BAND = 12
 """Fewest jobs of a band; a smaller one joins its neighbour."""
 GAP_POINTS = 201
+CALIBRATION_SEEDS = range(100, 108)
+CALIBRATION_ROUNDS = 4
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -29,9 +36,18 @@ def fit(
     *,
     start_hour_of_week: float = 0.0,
     lead_in_days: int = 0,
-    status: dict[str, Any] | None = None,
+    status: dict[str, dict[str, float]] | None = None,
 ) -> Profile:
-    """The profile of a job table (`submit_s`, `gpus`, `duration_s`; `queue` if it has one)."""
+    """The profile of a job table (`submit_s`, `gpus`, `duration_s`, `queue`).
+
+    Args:
+        jobs: the log; jobs without GPUs are left out.
+        name: of the profile.
+        source: what log this is and its licence, for the reports of generated workloads.
+        start_hour_of_week: hours from Monday 00:00 to the first submission, if the log has a clock.
+        lead_in_days: days at the start that belong to no typical season (a log that begins almost empty).
+        status: shares of `jobs` and of `gpu_time` by status, if known.
+    """
     jobs = jobs.sort("submit_s", maintain_order=True).filter(pl.col("gpus") > 0)
     submit_s = jobs["submit_s"].to_numpy() - jobs["submit_s"][0]
     gpus, duration_s = jobs["gpus"].to_numpy(), np.maximum(jobs["duration_s"].to_numpy(), 1.0)
@@ -39,28 +55,58 @@ def fit(
     hourly, weekdays = _rhythm(submit_s, start_hour_of_week)
     even_s = Clock.of(hourly, weekdays, start_hour_of_week).even(submit_s)
     days = int(even_s[-1] // DAY_S) + 1
-    work = gpus * duration_s
-    tier = _tiers(work)
-    light = len(STREAMS[0])
-    streams = [_stream(even_s[m], days, work[m], gpus[m], queue[m], tier[m]) for m in (tier < light, tier >= light)]
-    hour = start_hour_of_week
-    return Profile.model_validate(
+    day_s = _short(even_s[-1] / days * (1 + 1e-9), 12)
+    first = Profile.model_validate(
         dict(
             name=name,
             source=source,
-            start=f"{WEEKDAYS[int(hour // 24)]} {int(hour % 24):02d}:{int(hour * 60 % 60):02d}",
-            start_hour_of_week=round(hour, 4),
+            start=f"{WEEKDAYS[int(start_hour_of_week // 24)]}, {start_hour_of_week % 24:.2f} h",
+            start_hour_of_week=_short(start_hour_of_week, 6),
             hourly=hourly,
             weekdays=weekdays,
+            day_s=day_s,
             lead_in_days=lead_in_days,
             shortest_s=float(duration_s.min()),
             gaps_s=gaps.quantiles(np.diff(submit_s), GAP_POINTS).tolist(),
             mean_gap_s=_short(submit_s[-1] / (submit_s.size - 1), 10),
             users={str(q): max(2, round(float(np.sqrt((queue == q).sum())))) for q in np.unique(queue)},
             status=status,
-            streams=streams,
+            streams=_streams(even_s, day_s, gpus * duration_s, gpus, queue),
         )
     )
+    return calibrated(first, dispersion(submit_s))
+
+
+def dispersion(submit_s: Floats, window_s: float = HOUR_S) -> float:
+    """Index of dispersion: variance over mean of the submissions in each whole window since the first (Poisson: 1)."""
+    index = ((submit_s - submit_s[0]) // window_s).astype(np.int64)
+    counts = np.bincount(index)
+    return float(counts.var() / counts.mean())
+
+
+def calibrated(profile: Profile, wanted: float, window_s: float = HOUR_S) -> Profile:
+    """The profile with the clustering of its first stream scaled until workloads of it are as dispersed as wanted.
+
+    The moments are measured stream by stream, and on pieces of time that the log's bursts straddle, so that bursts
+    come out some 10 to 25 % too flat without this.
+    """
+    factor = 1.0
+    scaled = profile
+    for _ in range(CALIBRATION_ROUNDS):
+        made = [
+            generate_from(scaled, jobs=profile.jobs, cluster_gpus=1 << 20, seed=seed).jobs["submit_s"].to_numpy()
+            for seed in CALIBRATION_SEEDS
+        ]
+        factor *= (wanted - 1) / max(float(np.mean([dispersion(times, window_s) for times in made])) - 1, 1e-3)
+        scaled = _scaled(profile, factor)
+    return scaled
+
+
+def _scaled(profile: Profile, factor: float) -> Profile:
+    """The odds of the first stream's clustering times `factor`."""
+    first, *others = profile.streams
+    clustering = [_short(c * factor / (1 - c + c * factor), 3) for c in first.clustering]
+    return profile.model_copy(update=dict(streams=[first.model_copy(update=dict(clustering=clustering)), *others]))
 
 
 def _rhythm(submit_s: Floats, start_hour_of_week: float) -> tuple[list[float], list[float]]:
@@ -77,29 +123,48 @@ def _relative(rate: Floats) -> list[float]:
     return [_short(r, 4) for r in rate / rate.mean()]
 
 
-def _tiers(work: Floats) -> Ints:
-    """The tier of each job, light ones first."""
+def _streams(even_s: Floats, day_s: float, work: Floats, gpus: Ints, queue: Any) -> list[dict[str, Any]]:
+    """The light jobs, whose tiers burst together, and the heavy ones, each tier by itself."""
+    day = np.floor_divide(even_s, day_s).astype(np.int64)
+    tier = np.searchsorted(_bounds(work, LIGHT_SHARES, work.sum()), work, side="right")
+    light = tier < len(LIGHT_SHARES)
+    tier[~light] = _heavy_tiers(work[~light], gpus[~light], work.sum())
+    streams = []
+    for together, rows in ((True, light), (False, ~light)):
+        tiers = [np.flatnonzero(rows & (tier == t)) for t in np.unique(tier[rows])]
+        streams.append(
+            dict(
+                together=together,
+                clustering=_clustering([even_s[rows]] if together else [even_s[t] for t in tiers], day_s),
+                likeness=_likeness(work[rows]) if together else 0.0,
+                tiers=[_tier(np.bincount(day[t], minlength=day[-1] + 1), work[t], gpus[t], queue[t]) for t in tiers if t.size],
+            )
+        )
+    return [stream for stream in streams if stream["tiers"]]
+
+
+def _bounds(work: Floats, shares: Sequence[float], total: float) -> Floats:
+    """The work of the jobs at which the jobs up to them hold `shares` of `total`."""
     ordered = np.sort(work)
-    bounds = ordered[np.searchsorted(np.cumsum(ordered), np.concatenate(STREAMS) * ordered.sum())]
-    return np.searchsorted(bounds, work, side="right")
+    return ordered[np.searchsorted(np.cumsum(ordered), np.array(shares) * total)]
 
 
-def _stream(even_s: Floats, days: int, work: Floats, gpus: Ints, queue: Any, tier: Ints) -> dict[str, Any]:
-    return dict(
-        clustering=[_short(c, 3) for c in cascade.measure(even_s)],
-        likeness=_likeness(work, gpus),
-        tiers=[_tier(even_s[m], days, work[m], gpus[m], queue[m]) for m in (tier == t for t in np.unique(tier))],
-    )
+def _heavy_tiers(work: Floats, gpus: Ints, total: float) -> Ints:
+    """A number for each job, the same in one tier: by width, then by work, the tiers of one width of equal GPU time."""
+    width = np.searchsorted(HEAVY_WIDTHS, gpus, side="left")
+    part = np.zeros(work.size, np.int64)
+    for w in np.unique(width):
+        own = work[width == w]
+        cuts = max(1, round(own.sum() / total / HEAVY_SHARE))
+        part[width == w] = np.searchsorted(_bounds(own, np.arange(1, cuts) / cuts, own.sum()), own, side="right")
+    return width * 1000 + part
 
 
-def _tier(even_s: Floats, days: int, work: Floats, gpus: Ints, queue: Any) -> dict[str, Any]:
-    return dict(
-        daily=np.bincount((even_s // DAY_S).astype(np.int64), minlength=days).tolist(),
-        bands=[_band(work[rows], gpus[rows], queue[rows]) for rows in _bands(work, gpus)],
-    )
+def _clustering(crowds: list[Floats], day_s: float) -> list[float]:
+    return [_short(c, 3) for c in cascade.measure(crowds, day_s)]
 
 
-def _likeness(work: Floats, gpus: Ints) -> float:
+def _likeness(work: Floats) -> float:
     """Lag-one rank correlation of the work, no less than 0."""
     if work.size < 3:
         return 0.0
@@ -107,10 +172,17 @@ def _likeness(work: Floats, gpus: Ints) -> float:
     return _short(min(0.98, max(0.0, float(np.corrcoef(rank[1:], rank[:-1])[0, 1]))), 3)
 
 
+def _tier(daily: Ints, work: Floats, gpus: Ints, queue: Any) -> dict[str, Any]:
+    return dict(
+        daily=daily.tolist(),
+        bands=[_band(work[rows], gpus[rows], queue[rows]) for rows in _bands(work, gpus)],
+    )
+
+
 def _bands(work: Floats, gpus: Ints) -> list[Ints]:
-    """Rows of each band: by width, and wide crowds in up to four parts by work."""
+    """Rows of each band: by width, and large crowds in up to four parts by work."""
     parts: list[Ints] = []
-    width = np.searchsorted(WIDTHS, gpus, side="right")
+    width = np.searchsorted(WIDTHS, gpus, side="left")
     for w in np.unique(width):
         rows = np.flatnonzero(width == w)
         rows = rows[np.argsort(work[rows], kind="stable")]

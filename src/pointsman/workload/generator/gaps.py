@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from pointsman.workload.generator.profile import HOUR_S, Floats
+from pointsman.workload.generator.profile import DAY_S, HOUR_S, Floats
 
-_PASSES = 12
-_BLOCK_S = 2 * HOUR_S
+_PASSES = 24
+_CLOSE_S = HOUR_S
+"""Mean drift at which the passes stop."""
 
 
 def quantiles(gaps_s: Floats, points: int) -> Floats:
@@ -14,25 +15,27 @@ def quantiles(gaps_s: Floats, points: int) -> Floats:
 
 
 def with_gaps(times_s: Floats, table: Floats, mean_gap_s: float) -> Floats:
-    """`times_s` (ascending) moved so that the gaps between them have the quantiles `table`, in whole seconds.
+    """`times_s` (ascending, from 0) moved so that the gaps between them have the quantiles `table`, in whole seconds.
 
     The k-th shortest gap becomes the k-th shortest of the table, so long and short gaps stay where they were. Left
-    alone that would move the busy hours; a few passes pull each block of two hours back to where it was.
+    alone that would move the busy days; a few passes stretch and shrink each day until all are where they were.
     """
     gaps = np.diff(times_s)
     wanted = _wanted(gaps.size, table, mean_gap_s)
-    block = np.floor((times_s[1:] + times_s[:-1]) / (2 * _BLOCK_S)).astype(np.int64)
+    times_s = times_s * (wanted.sum() / times_s[-1])
+    day = np.unique(np.floor_divide(times_s[1:], DAY_S), return_inverse=True)[1]
+    length = np.maximum(np.bincount(day, gaps), 1.0)
     weight = np.log(np.maximum(gaps, 0.05))
-    before = np.bincount(block, gaps)
-    best, error = gaps, np.inf
+    best, error = wanted, np.inf
     for _ in range(_PASSES):
         mapped = np.empty_like(wanted)
         mapped[np.argsort(weight, kind="stable")] = wanted
-        drift = np.abs(np.cumsum(mapped) - times_s[1:] + times_s[0]).mean()
+        drift = float(np.abs(np.cumsum(mapped) - times_s[1:]).mean())
         if drift < error:
             best, error = mapped, drift
-        after = np.bincount(block, mapped)
-        weight += 0.5 * np.log(np.maximum(before, 1.0) / np.maximum(after, 1.0))[block]
+        if error < _CLOSE_S:
+            break
+        weight += np.log(length / np.maximum(np.bincount(day, mapped), 1.0))[day]
     return np.concatenate(([0.0], np.cumsum(best)))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pointsman.workload.generator.profile import Band, Floats, Ints, Profile, Status, Stream
+from pointsman.workload.generator.profile import Band, Floats, Ints, Profile, Status, Tier
 
 _HEAVY = 0.9
 """Share of the GPU time that the heavy jobs hold, whose statuses are drawn by their GPU time."""
@@ -22,20 +22,22 @@ class Marks:
     """Uniform in [0, 1), the same for jobs of one campaign: it picks their user."""
 
 
-def draw_marks(stream: Stream, daily: Ints, queues: list[str], shortest_s: float, rng: np.random.Generator) -> Marks:
-    """Marks for the jobs of a stream in order of arrival, `daily[t, d]` of them of tier t on day d.
+def draw_marks(
+    tiers: list[Tier], daily: Ints, likeness: float, queues: list[str], shortest_s: float, rng: np.random.Generator
+) -> Marks:
+    """Marks for the jobs of a crowd in order of arrival, `daily[t, d]` of them of tier t on day d.
 
-    Consecutive jobs are alike with the stream's probability: a campaign, in which somebody submits variants of one
+    Consecutive jobs are alike with probability `likeness`: a campaign, in which somebody submits variants of one
     job. On each day the lowest scores go to the first tier and so on; in a tier the k-th smallest score gets the k-th
     smallest work. So tiers and marginals are exact, whatever the campaigns are.
     """
     n = int(daily.sum())
-    heads = _campaign_heads(n, stream.likeness, rng)
+    heads = _campaign_heads(n, likeness, rng)
     score, shape, campaign = (rng.random(n)[heads] for _ in range(3))
     score = score + rng.normal(0, 0.02, n)
     tier = _tiers(daily, score)
     marks = Marks(np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64), campaign)
-    for index, bands in enumerate(t.bands for t in stream.tiers):
+    for index, bands in enumerate(t.bands for t in tiers):
         rows = np.flatnonzero(tier == index)
         rows = rows[np.argsort(score[rows], kind="stable")]
         for band, part in zip(bands, np.split(rows, _cuts(bands, rows.size)), strict=True):

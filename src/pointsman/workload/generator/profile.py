@@ -40,7 +40,7 @@ class Band(_Model):
 
 
 class Tier(_Model):
-    """Jobs whose work lies between two bounds, with their own busy and quiet days."""
+    """Jobs whose work lies between two bounds, with busy and quiet days of their own."""
 
     daily: list[int]
     """Jobs on each day of the log, its clock's rhythm taken out."""
@@ -55,13 +55,15 @@ class Tier(_Model):
 
 
 class Stream(_Model):
-    """Tiers of jobs that arrive together; streams arrive independently but for the day and the clock."""
+    """Tiers of jobs that burst alike."""
 
+    together: bool
+    """Whether the tiers burst together, as short jobs of one campaign do, or each at its own times."""
     clustering: list[float]
     """For a day, its halves, quarters and so on: the correlation between two jobs of the piece in which half of it
     they lie. 0: independent, as in a Poisson process; 1: always the same half."""
     likeness: float = Field(ge=0, lt=1)
-    """Probability that a job is like the one before it in its stream."""
+    """Probability that a job is like the one before it."""
     tiers: list[Tier] = Field(min_length=1)
     """In order of work."""
 
@@ -70,6 +72,11 @@ class Stream(_Model):
         if len({len(tier.daily) for tier in self.tiers}) > 1:
             raise ValueError("the tiers have different numbers of days")
         return self
+
+    @property
+    def crowds(self) -> list[list[Tier]]:
+        """The tiers, those that burst together in one list."""
+        return [self.tiers] if self.together else [[tier] for tier in self.tiers]
 
 
 class Status(_Model):
@@ -93,10 +100,13 @@ class Profile(_Model):
     """Submissions by hour of the day, relative to their mean."""
     weekdays: list[float] = Field(min_length=7, max_length=7)
     """Submissions by weekday from Monday, relative to their mean."""
+    day_s: float = Field(gt=0)
+    """Length of a day of the tables: about 86,400 s, so that the log is a whole number of them long."""
     lead_in_days: int = Field(ge=0)
     """Days at the start that are not repeated when more jobs are wanted than the log has."""
-    gaps_s: list[float] = Field(min_length=2)
-    """Quantiles of the time between submissions at probabilities (1 − cos πi/n)/2, in whole seconds."""
+    gaps_s: list[float]
+    """Quantiles of the time between submissions at probabilities (1 − cos πi/n)/2, in whole seconds; none: not known,
+    and the gaps are whatever the bursts make them."""
     mean_gap_s: float = Field(gt=0)
     shortest_s: float = Field(ge=0)
     """No job is shorter (the log may have been filtered so)."""
