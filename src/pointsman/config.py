@@ -115,8 +115,12 @@ def read_experiment(path: str | Path) -> Experiment:
     """
     from pointsman.document import read_document
 
-    experiment = read_document(path, Experiment).content
-    spec, home = experiment.spec, Path(path).parent
+    return located(read_document(path, Experiment).content, Path(path).parent)
+
+
+def located(experiment: Experiment, home: Path) -> Experiment:
+    """The experiment with the names of files in the folder `home` preceded by it."""
+    spec = experiment.spec
     texts = {key: getattr(spec, key) for key in ("trace", "cluster", "overheads")}
     found = {key: _beside(home, text) for key, text in texts.items() if isinstance(text, str)}
     policies = tuple(choice.model_copy(update={"name": _beside(home, choice.name)}) for choice in spec.policies)
@@ -124,7 +128,6 @@ def read_experiment(path: str | Path) -> Experiment:
 
 
 def _beside(home: Path, text: str) -> str:
-    """`text` as a path from here, if it names a file beside the experiment; otherwise as it is."""
     file, colon, rest = text.partition(":")
     beside = home / file
     return f"{beside}{colon}{rest}" if text != "-" and beside.is_file() else text

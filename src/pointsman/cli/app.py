@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from pointsman.cli import cluster, compare, doctor, policy, report, screen, simulate, trace, version, warmup
+from pointsman.cli import cluster, compare, doctor, explain, policy, report, screen, simulate, trace, version, warmup
 
 GLOBAL_FLAGS: Final = frozenset({"--debug", "-q", "--quiet", "-v", "--verbose", "--no-color"})
 """Flags that may stand anywhere on the line."""
@@ -48,6 +48,7 @@ app.command()(simulate.simulate)
 app.command("sim", hidden=True)(simulate.simulate)
 app.command()(compare.compare)
 app.command()(report.report)
+app.command()(explain.explain)
 for group, name, plural in (
     (trace.app, "trace", "traces"),
     (cluster.app, "cluster", "clusters"),

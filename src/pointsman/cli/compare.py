@@ -48,13 +48,16 @@ def compare(
     workers: Annotated[int, typer.Option(min=1, help="Run so many at a time.", rich_help_panel=OUTPUT)] = 1,
 ) -> None:
     """Replay a job log under several policies, and put them side by side."""
+    from pathlib import Path
+
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_comparison, tell_page
-    from pointsman.report import compare as put_side_by_side
-    from pointsman.report import fail_if as check
-    from pointsman.report import write_comparison
+    from pointsman.config import located
+    from pointsman.report.compare import compare as put_side_by_side
+    from pointsman.report.rundir import write_comparison
     from pointsman.report.staging import refuse_taken
+    from pointsman.report.threshold import fail_if as check
     from pointsman.report.threshold import parse_threshold
 
     experiment = resolve(options, policies=policy, seeds=parse_seeds(seeds) if seeds else [])
@@ -75,6 +78,7 @@ def compare(
             baseline=baseline,
             force=options.force,
             command=command_line(),
+            config=located(experiment, Path.cwd()).to_dict(),
             window=spec.window,
         )
     else:
@@ -114,7 +118,7 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
 
 
 def _show_divergences(results: "list[Result]") -> None:
-    from pointsman.report import first_divergence
+    from pointsman.report.divergence import first_divergence
 
     first = results[0]
     for other in results[1:]:

@@ -22,7 +22,8 @@ def report(
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.config import parse_window_s
     from pointsman.errors import UsageError
-    from pointsman.report import compare, read_run, write_comparison
+    from pointsman.report.compare import compare
+    from pointsman.report.rundir import read_run, write_comparison
 
     try:
         counted = parse_window_s(window) if window else None

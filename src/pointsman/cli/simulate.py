@@ -17,12 +17,17 @@ def simulate(
     seed: Annotated[int | None, typer.Option(help="Of everything random.", rich_help_panel=WHAT)] = None,
 ) -> None:
     """Replay a job log on a cluster under one policy."""
+    from pathlib import Path
+
     from pointsman.cli import screen
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, runs_of
     from pointsman.cli.results import command_line, show_summary, tell_page
     from pointsman.errors import UsageError
-    from pointsman.report import compare, summarise, write_run
+    from pointsman.config import located
+    from pointsman.report.compare import compare
+    from pointsman.report.metrics import summarise
+    from pointsman.report.rundir import write_run
     from pointsman.report.staging import refuse_taken
 
     experiment = resolve(options, policies=[policy] if policy else [], seeds=[] if seed is None else [seed])
@@ -42,7 +47,7 @@ def simulate(
             result,
             force=options.force,
             command=command_line(),
-            config=experiment.to_dict(),
+            config=located(experiment, Path.cwd()).to_dict(),
             window=spec.window,
             figures=screen.can_draw(),
         )

@@ -1,0 +1,115 @@
+"""``pointsman explain``: why a job of a kept run was waiting."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pointsman.cli import screen
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pointsman.config import ExperimentSpec
+
+CONFIG = "config.resolved.yaml"
+
+
+def explain(
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the job, as in jobs.parquet.")],
+    run: Annotated[Path, typer.Option("--run", metavar="DIR", help="Directory of the run.")],
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Since the first submit: 3h; by default, when it was submitted.")
+    ] = None,
+    format: Annotated[screen.Format, typer.Option(help="How to print.")] = screen.Format.table,
+) -> None:
+    """Say what a job was doing at a time, and if it was waiting, for what."""
+    from pointsman.duration import parse_duration_s
+    from pointsman.errors import UsageError
+    from pointsman.report.manifest import read_manifest
+
+    info = read_manifest(run, "run")["info"]
+    simulation, prepared = _replayable(_spec_of(run), info)
+    row = _row_of(prepared.jobs, job)
+    try:
+        time_s = parse_duration_s(at) if at else int(prepared.trace["submit"][row]) / 1000
+    except ValueError as error:
+        raise UsageError(f"--at: {error}") from None
+
+    from pointsman.cli.replay import announce_compilation
+    from pointsman.explain import explain as ask
+
+    announce_compilation([info["policy"]])
+    answer = ask(simulation, prepared, row, time_s)
+    if format is screen.Format.table:
+        reason = f" ({answer.reason})" if answer.reason else ""
+        typer.echo(
+            f"job {answer.job_id} at {answer.time_s:g} s under {info['policy']}: {answer.state}{reason}: {answer.said}"
+        )
+    else:
+        screen.show([asdict(answer)], format)
+
+
+def _spec_of(run: Path) -> "ExperimentSpec":
+    """The experiment that the run was part of: its own, or that of the comparison around it."""
+    from pointsman.config import read_experiment
+    from pointsman.errors import UsageError
+
+    for place in (run.resolve().parent.parent, run):
+        if (place / CONFIG).is_file():
+            try:
+                return read_experiment(place / CONFIG).spec
+            except UsageError:
+                if place == run:
+                    raise
+    raise UsageError(f"{run}: has no {CONFIG}, so it cannot be replayed (make the run with 'pointsman simulate -o')")
+
+
+def _replayable(spec: "ExperimentSpec", info: dict[str, Any]) -> Any:
+    """The run's simulation, before its first event.
+
+    Raises:
+        InputError: the log is not the one of the run any more.
+    """
+    from pointsman.api import open_simulation
+    from pointsman.cli.experiment import overheads_of
+    from pointsman.cli.replay import read_jobs
+    from pointsman.cluster import load_cluster
+    from pointsman.errors import InputError
+    from pointsman.policies.registry import get_policy
+
+    workload = read_jobs(spec)
+    if workload.provenance.sha256 != info["workload"]["sha256"]:
+        raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")
+    policy = get_policy(info["policy"])
+    return open_simulation(
+        workload,
+        load_cluster(spec.cluster),
+        policy,
+        policy.make(info["params"]),
+        seed=info["seed"],
+        estimate=spec.estimate,
+        placement=spec.placement,
+        overheads=overheads_of(spec),
+        oversized=spec.oversized,
+        assign_models=spec.assign_models,
+        node_events=(),
+        cancels=(),
+        log=False,
+        audit=False,
+    )
+
+
+def _row_of(jobs: "pl.DataFrame", job: str) -> int:
+    from difflib import get_close_matches
+
+    from pointsman.errors import UsageError
+
+    found = jobs["job_id"].index_of(job)
+    if found is None:
+        near = get_close_matches(job, jobs["job_id"].head(100_000).to_list(), 1)
+        raise UsageError(
+            f"the run has no job {job!r} ({f'did you mean {near[0]!r}?' if near else 'ids are in jobs.parquet'})"
+        )
+    return found

@@ -1,0 +1,135 @@
+"""Why a job is pending, in the words of `types.Reason` and with numbers; asked of the validator itself.
+
+Nothing is logged for this: the run is replayed up to the instant, and the answer is what the verb ``start`` says there.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.engine.compile import load_entries
+from pointsman.engine.prepare import Prepared
+from pointsman.engine.simulation import Simulation
+from pointsman.types import JobState, NodeState, Placement, Reason
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What can be said of a job at an instant."""
+
+    job_id: str
+    time_s: float
+    """Seconds since the first submit."""
+    state: str
+    reason: str
+    """A name of `Reason` if the job is pending, else empty."""
+    said: str
+    """One sentence, with numbers."""
+
+
+def explain(simulation: Simulation, prepared: Prepared, row: int, time_s: float) -> Explanation:
+    """What job `row` is doing, or waiting for, after all that happens up to `time_s`.
+
+    Args:
+        simulation: before its first event, or anywhere before `time_s`; it is run up to there.
+        prepared: what it was prepared from.
+        row: the job, by its position after sorting by submit.
+        time_s: seconds since the first submit.
+    """
+    simulation.run(round(1000 * time_s))
+    state, reason, said = _Question(simulation, prepared, row, round(1000 * time_s)).answer()
+    return Explanation(str(prepared.jobs["job_id"][row]), time_s, state, reason.name if reason else "", said)
+
+
+class _Question:
+    def __init__(self, simulation: Simulation, prepared: Prepared, row: int, now_ms: int) -> None:
+        self.simulation, self.prepared, self.row, self.now_ms = simulation, prepared, row, now_ms
+        self.world = simulation.handle.world
+        self.jobs: NDArray[np.void] = np.asarray(simulation.handle.state.jobs)
+        self.nodes: NDArray[np.void] = np.asarray(simulation.handle.state.nodes)
+
+    def answer(self) -> tuple[str, Reason | None, str]:
+        """The state, the reason of a pending job, and the sentence."""
+        submit_ms = int(self.prepared.trace["submit"][self.row])
+        if submit_ms > self.now_ms:
+            return "FUTURE", None, f"it is submitted only at {submit_ms / 1000:g} s"
+        live = np.flatnonzero((self.jobs["row"] == self.row) & (self.jobs["state"] != 0))
+        if not len(live):
+            return self._ended()
+        slot = int(live[0])
+        if self.jobs["state"][slot] != JobState.PENDING:
+            return self._holding(slot)
+        reason = self._validator_says(slot)
+        return "PENDING", *self._why(slot, reason)
+
+    def _ended(self) -> tuple[str, None, str]:
+        outcome = np.asarray(self.world.outcomes)[self.row]
+        return JobState(int(outcome["state"])).name, None, f"it ended at {outcome['end'] / 1000:g} s"
+
+    def _holding(self, slot: int) -> tuple[str, None, str]:
+        gpus = np.flatnonzero(np.asarray(self.simulation.handle.state.occupants)[:, 0] == slot)
+        nodes = np.unique(np.searchsorted(self.nodes["gpu0"], gpus, side="right") - 1)
+        names = [self.prepared.layout.node_names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4)
+        since_s = int(self.jobs["held_since"][slot]) / 1000
+        state = JobState(int(self.jobs["state"][slot])).name
+        return state, None, f"it holds {_gpus(len(gpus))} on {', '.join(names)} since {since_s:g} s"
+
+    def _validator_says(self, slot: int) -> Reason:
+        copy = self.simulation.handle.copy()
+        return Reason(int(load_entries().start(copy.address, slot)))
+
+    def _why(self, slot: int, reason: Reason) -> tuple[Reason, str]:
+        job = self.jobs[slot]
+        if reason is Reason.QuotaExceeded:
+            return reason, self._quota(job)
+        if reason is not Reason.OK:
+            return self._room(job)
+        ahead, first = self._ahead(slot)
+        if int(self.simulation.handle.state.g[0]["reserved"]):
+            return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {first}"
+        if ahead:
+            return Reason.Priority, f"it would fit, but job {first} goes first (ahead of this one: {ahead:,})"
+        return Reason.HeldByDelay, "it would fit and is first in line; the policy holds it until its next pass"
+
+    def _quota(self, job: Any) -> str:
+        queue = np.asarray(self.simulation.handle.state.queues)[job["queue"]]
+        name = list(self.prepared.layout.queue_limits)[int(job["queue"]) - 1]
+        return f"needs {_gpus(job['asked'])}; queue {name!r} holds {queue['held']} of the {queue['limit']} it may hold"
+
+    def _ahead(self, slot: int) -> tuple[int, str]:
+        """How many waiting jobs go before this one, and the id of the first of them."""
+        waiting = np.flatnonzero(self.jobs["state"] == JobState.PENDING)
+        order = waiting[np.lexsort([self.jobs[name][waiting] for name in ("row", "key", "unprio")])]
+        ahead = int(np.flatnonzero(order == slot)[0])
+        return ahead, str(self.prepared.jobs["job_id"][int(self.jobs["row"][order[0]])])
+
+    def _room(self, job: Any) -> tuple[Reason, str]:
+        """For the alternative with the most free GPUs: too few of them, or too scattered."""
+        free, size = max(
+            (self._free(members) for members in self._alternatives(job)), key=lambda found: int(found[0].sum())
+        )
+        needed, total = int(job["asked"]), int(free.sum())
+        if total < needed:
+            return Reason.Resources, f"needs {_gpus(needed)}; {total} of those it may use are free"
+        if int(self.simulation.handle.state.g[0]["placement"]) == Placement.SPREAD or not len(free):
+            return Reason.Topology, f"needs {_gpus(needed)} of one kind"
+        if needed <= size:
+            return Reason.Fragmentation, f"needs {_gpus(needed)} on one node; best node has {int(free.max())} free"
+        whole, rest = divmod(needed, size)
+        more = f" and {_gpus(rest)} on another" if rest else ""
+        found = int((free == size).sum())
+        return Reason.Fragmentation, f"needs {whole} whole nodes of {size} GPUs{more}; {found} such nodes are free"
+
+    def _alternatives(self, job: Any) -> tuple[tuple[int, ...], ...]:
+        return self.prepared.demands[int(job["cls"])].alternatives
+
+    def _free(self, pools: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
+        """(nodes,) free GPUs of the UP nodes of these pools, and the largest node's size."""
+        mine = self.nodes[np.isin(self.nodes["pool"], pools)]
+        return np.where(mine["state"] == NodeState.UP, mine["free"], 0), int(mine["size"].max())
+
+
+def _gpus(n: int) -> str:
+    return f"{n} GPU" if n == 1 else f"{n} GPUs"
