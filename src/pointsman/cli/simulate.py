@@ -23,8 +23,8 @@ def simulate(
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, runs_of
     from pointsman.cli.results import command_line, show_summary, tell_page
-    from pointsman.errors import UsageError
     from pointsman.config import located
+    from pointsman.errors import UsageError
     from pointsman.report.compare import compare
     from pointsman.report.metrics import summarise
     from pointsman.report.rundir import write_run
