@@ -86,7 +86,8 @@ class Simulation:
 
     def evict_for(self, job: Job, now: int) -> None:
         worse = sorted((other for other in self.running if other.left_s > job.left_s), key=self.key)
-        if sum(other.gpus for other in worse) + sum(map(len, self.free)) < job.gpus + self.size:
+        slack = self.size if job.gpus > self.size else 0  # so that whole nodes are surely among what is freed
+        if sum(other.gpus for other in worse) + sum(map(len, self.free)) < job.gpus + slack:
             return
         while worse and not self.fits(job.gpus):
             victim = worse.pop()

@@ -1,0 +1,54 @@
+"""Metrics, tables, figures, pages and run directories, made of results alone."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pointsman.report.comparison import Comparison, compare
+    from pointsman.report.divergence import Divergence, first_divergence
+    from pointsman.report.metrics import summarise
+    from pointsman.report.rundir import read_run, write_comparison, write_run
+    from pointsman.report.staging import refuse_taken
+    from pointsman.report.tables import comparison_table, summary_table, waiting_tables
+    from pointsman.report.threshold import fail_if, parse_threshold
+
+_WHERE = {
+    "Comparison": "comparison",
+    "Divergence": "divergence",
+    "compare": "comparison",
+    "comparison_table": "tables",
+    "fail_if": "threshold",
+    "first_divergence": "divergence",
+    "parse_threshold": "threshold",
+    "read_run": "rundir",
+    "refuse_taken": "staging",
+    "summarise": "metrics",
+    "summary_table": "tables",
+    "waiting_tables": "tables",
+    "write_comparison": "rundir",
+    "write_run": "rundir",
+}
+
+__all__ = [
+    "Comparison",
+    "Divergence",
+    "compare",
+    "comparison_table",
+    "fail_if",
+    "first_divergence",
+    "parse_threshold",
+    "read_run",
+    "refuse_taken",
+    "summarise",
+    "summary_table",
+    "waiting_tables",
+    "write_comparison",
+    "write_run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what is asked for, so that importing a light part stays light."""
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pointsman.engine.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.counted import Window, counted_jobs, submit_window
+from pointsman.report.holdings import holdings
 from pointsman.report.metrics import summarise
 
 
@@ -34,6 +35,11 @@ class Run:
     def gpus(self) -> int:
         """GPUs of the cluster."""
         return int(self.result.info["gpus"])
+
+    @cached_property
+    def held(self) -> pl.DataFrame | None:
+        """Who held what when, as `holdings` gives it."""
+        return holdings(self.result)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Who held how many GPUs from when to when, read back from the plan log."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -44,28 +46,24 @@ def _from_jobs(result: Result) -> pl.DataFrame:
     )
 
 
-def _kind() -> pl.Expr:
-    return pl.col("kind").cast(pl.String)  # an Enum need not have every kind
-
-
 def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
-    parts = events.filter(_kind().is_in(["START"])).select("row", "seq", "node", "gpus", from_ms="time_ms")
-    starts = (
-        parts.select("row", "seq")
-        .unique()
-        .sort("row", "seq")
-        .with_columns(until_seq=pl.col("seq").shift(-1).over("row").fill_null(1 << 62))
-    )
-    releases = (
-        events.filter(_kind().is_in(RELEASES)).select("row", released_seq="seq", to_ms="time_ms").sort("released_seq")
-    )
-    ended = starts.sort("until_seq").join_asof(
-        releases, left_on="until_seq", right_on="released_seq", by="row", check_sortedness=False
-    )
-    to_s = pl.when(pl.col("released_seq") > pl.col("seq")).then(pl.col("to_ms") / 1000).otherwise(horizon_s(result))
-    return parts.join(ended.with_columns(to_s=to_s), on=["row", "seq"], how="left", maintain_order="left").select(
-        "row", "node", "gpus", from_s=pl.col("from_ms") / 1000, to_s="to_s"
-    )
+    log = events.select("row", "seq", "node", "gpus", "time_ms", start=_is_one_of(events, ("START",)))
+    log = log.with_columns(release=_is_one_of(events, RELEASES)).filter(pl.col("start") | pl.col("release"))
+    log = log.sort("row", maintain_order=True)  # the log is in order of seq, so each job's events stay in that order
+    row, seq, time_ms, start = (log[name].to_numpy() for name in ("row", "seq", "time_ms", "start"))
+    opens = np.ones(log.height, dtype=bool)  # a new job, or a START: parts of one gang have one seq
+    opens[1:] = (row[1:] != row[:-1]) | (start[1:] & (seq[1:] != seq[:-1]))
+    holding = np.cumsum(opens) - 1
+    last = np.flatnonzero(np.roll(opens, -1))
+    end_s = np.where(start[last], horizon_s(result), time_ms[last] / 1000)
+    parts = log.with_columns(to_s=pl.Series(end_s[holding])).filter(pl.col("start"))
+    return parts.select("row", "node", "gpus", from_s=pl.col("time_ms") / 1000, to_s="to_s")
+
+
+def _is_one_of(events: pl.DataFrame, kinds: Sequence[str]) -> pl.Series:
+    dtype = events["kind"].dtype
+    known = [kind for kind in kinds if not isinstance(dtype, pl.Enum) or kind in dtype.categories]
+    return events["kind"].is_in(known)
 
 
 def mean_held(

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pointsman import __version__
-from pointsman.report.compare import Comparison
+from pointsman.report.comparison import Comparison
 from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
-from pointsman.report.figures.style import FAINT, INK
+from pointsman.report.figures.style import THEMED
 from pointsman.report.groups import Group
 from pointsman.report.tables import Table, comparison_table, longest_waits, summary_table, waiting_tables
 from pointsman.report.units import count, digits, duration
@@ -63,7 +63,8 @@ def waiting(groups: list[Group]) -> list[Table]:
 def inline(drawing: Drawing) -> str:
     """An SVG for use inside a page: the page's text and grid colours, its width, and ids of its own."""
     svg = PREAMBLE.sub("", drawing.svg, count=1)
-    svg = svg.replace(INK, "var(--ink)").replace(FAINT, "var(--faint)")
+    for colour, variable in THEMED.items():
+        svg = svg.replace(colour, f"var(--{variable})")
     svg = NAMED.sub(rf"\g<1>f{drawing.name}-", svg)
     return re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', svg, count=1)
 

@@ -11,7 +11,7 @@ import yaml
 
 from pointsman.engine.result import Result
 from pointsman.errors import InputError
-from pointsman.report.compare import Comparison, compare
+from pointsman.report.comparison import Comparison, compare
 from pointsman.report.groups import group_runs
 from pointsman.report.manifest import read_manifest, write_manifest
 from pointsman.report.metrics import summarise

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pointsman.report.compare import Comparison, Row
+from pointsman.report.comparison import Comparison, Row
 from pointsman.report.groups import Group
 from pointsman.report.metrics import breakdown
 from pointsman.report.paired import Difference
@@ -116,8 +116,8 @@ def _comparison_row(row: Row) -> tuple[str, ...]:
 def _interval(change: Difference) -> str:
     if change.ratio_interval is None:
         return NOTHING
-    low, high = (f"{100 * end:+.{0 if abs(end) >= 0.1 else 1}f}" for end in change.ratio_interval)
-    return f"{low} to {high} %"
+    low, high = (percent(end, signed=True) for end in change.ratio_interval)
+    return f"{low.removesuffix(' %')} to {high}"
 
 
 def waiting_tables(groups: list[Group]) -> list[Table]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pointsman.errors import ThresholdError, UsageError
-from pointsman.report.compare import METRICS, Comparison, Row
+from pointsman.report.comparison import METRICS, Comparison, Row
 from pointsman.report.units import digits
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {

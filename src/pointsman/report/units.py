@@ -12,6 +12,8 @@ def duration(seconds: float | None) -> str:
     """``12.3 min`` of 738.0: three digits, in the unit that suits."""
     if seconds is None or math.isnan(seconds):
         return NOTHING
+    if 0 < seconds < 0.01:
+        return "< 0.01 s"
     size, unit = time_unit(seconds)
     return f"{digits(seconds / size)} {unit}"
 
@@ -37,7 +39,8 @@ def percent(ratio: float | None, *, signed: bool = False) -> str:
     """``12.3 %`` of 0.123."""
     if ratio is None or math.isnan(ratio):
         return NOTHING
-    return f"{100 * ratio:{'+' if signed else ''},.1f} %"
+    rounded = round(100 * ratio, 1) or 0.0  # no minus before a zero
+    return f"{rounded:{'+' if signed and rounded else ''},.1f} %"
 
 
 def count(value: float | None) -> str:

@@ -51,7 +51,7 @@ def fragmentation(figure: "Figure", groups: list[Group]) -> str:
     upper.set_ylabel("most free GPUs\non one node")
     upper.set_ylim(bottom=0)
     lower.set_ylabel("GPUs idle, though enough\nfor the first in line (%)")
-    lower.set_ylim(bottom=0)
+    lower.set_ylim(0, max(1.0, lower.get_ylim()[1]))
     legend_above(figure, *upper.get_legend_handles_labels())
     details = groups[0].first.summary["fragmentation"]
     if details is None:

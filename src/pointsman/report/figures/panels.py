@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pointsman.report.figures.style import COLOURS, HATCHES, INK, time_axis
 from pointsman.report.groups import Group, Run
-from pointsman.report.holdings import holdings, horizon_s, mean_held
+from pointsman.report.holdings import horizon_s, mean_held
 from pointsman.report.units import percent
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def tenants(run: Run) -> tuple[str, list[str]]:
 
 
 def _shares(run: Run, by: str, names: list[str], edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    held = holdings(run.result)
+    held = run.held
     if held is None:
         return None
     number = pl.col(by).replace_strict(names, range(len(names)), default=len(names) - 1, return_dtype=pl.Int64)
@@ -150,7 +150,7 @@ def node_rows(nodes: int) -> NDArray[np.int64]:
 
 
 def _filled(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    held = holdings(run.result)
+    held = run.held
     if held is None or held["node"].null_count():
         return None
     row_of = node_rows(int(run.result.info["nodes"]))

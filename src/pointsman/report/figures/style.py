@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, FAINT = "#1c2128", "#d3d8df"
-"""Text and lines, grid; a page replaces them by colours of its own, light or dark."""
+"""Text and lines, grid."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK, "#8a8f98")
 """Okabe and Ito's palette less its yellow, which white paper swallows."""
+
+THEMED = {INK: "ink", FAINT: "faint", COLOURS[0]: "mark"}
+"""Colours that a page replaces by variables of its own, which differ by day and night."""
 
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")

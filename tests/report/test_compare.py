@@ -1,0 +1,219 @@
+"""Policies side by side: pairing, intervals, conditions, and where they part."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from pointsman.engine.result import Result
+from pointsman.errors import ThresholdError, UsageError
+from pointsman.report.comparison import METRICS, compare
+from pointsman.report.confidence import mean_interval, paired_bootstrap, student_t, student_t_cdf
+from pointsman.report.divergence import first_divergence
+from pointsman.report.tables import comparison_table, summary_table, waiting_tables
+from pointsman.report.threshold import fail_if, parse_threshold
+
+from .small import Job, busy_jobs, simulate
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 10, 29, 100])
+def test_student_against_scipy(freedom: int) -> None:
+    assert student_t(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-12)
+    assert student_t_cdf(-1.7, freedom) == pytest.approx(stats.t.cdf(-1.7, freedom), rel=1e-12)
+
+
+def test_interval_of_a_mean_by_hand() -> None:
+    low, high = mean_interval(np.array([1.0, 2.0, 3.0])) or (0, 0)
+    half = 4.302652729911275 * 1.0 / math.sqrt(3)
+    assert (low, high) == pytest.approx((2 - half, 2 + half))
+    assert mean_interval(np.array([1.0])) is None
+
+
+def test_bootstrap_covers_a_known_difference() -> None:
+    """Of 60 samples of paired noise around 1, about 95 % of the intervals hold 1."""
+    random = np.random.default_rng(5)
+    hits = 0
+    for _ in range(60):
+        common = random.exponential(10, 400)
+        interval = paired_bootstrap(common + random.normal(1, 1, 400), common, lambda a, b: a.mean() - b.mean())
+        assert interval is not None
+        hits += interval[0] <= 1 <= interval[1]
+        assert interval[1] - interval[0] < 0.4, "the common part cancels"
+    assert hits >= 50
+
+
+def test_seeds_are_pooled_and_paired(many: list[Result]) -> None:
+    found = compare(many)
+    assert [row.policy for row in found.rows] == ["fifo", "sjf-backfill", "srtf"]
+    assert found.rows[2].seeds == [1, 2, 3]
+    means = {p: [many[3 * p + s].jobs["jct_s"].mean() for s in range(3)] for p in (0, 2)}
+    change = found.rows[2].differences["jct_mean_s"]
+    paired = np.subtract(means[2], means[0])
+    assert change.value == pytest.approx(paired.mean())
+    assert change.ratio == pytest.approx(paired.mean() / np.mean(means[0]))
+    expected = stats.t.interval(0.95, 2, paired.mean(), stats.sem(paired))
+    assert change.interval == pytest.approx(expected)
+
+
+def test_one_seed_is_paired_on_jobs(fifo: Result, srtf: Result) -> None:
+    change = compare([fifo, srtf]).rows[1].differences["jct_mean_s"]
+    both = fifo.jobs.join(srtf.jobs, on="row")
+    assert change.value == pytest.approx((both["jct_s_right"] - both["jct_s"]).mean())
+    assert change.interval is not None
+    assert change.interval[0] < change.value < change.interval[1] < 0
+    assert "bootstrap" in change.method
+
+
+def test_only_common_seeds_are_paired(many: list[Result]) -> None:
+    found = compare([many[0], many[1], many[4], many[5]])  # fifo with seeds 1, 2; sjf-backfill with 2, 3
+    change = found.rows[1].differences["jct_mean_s"]
+    assert change.value == pytest.approx(many[4].jobs["jct_s"].mean() - many[1].jobs["jct_s"].mean())
+
+
+def test_no_common_seed_means_no_difference(many: list[Result]) -> None:
+    change = compare([many[0], many[5]]).rows[1].differences["jct_mean_s"]
+    assert change.value is None
+    assert change.interval is None
+
+
+def test_baseline_by_name(many: list[Result]) -> None:
+    assert compare(many, baseline="srtf").baseline.policy == "srtf"
+    with pytest.raises(UsageError, match="not among the policies compared; choose from fifo, sjf-backfill, srtf"):
+        compare(many, baseline="easy")
+
+
+def test_a_run_given_twice_is_refused(fifo: Result) -> None:
+    with pytest.raises(UsageError, match="twice"):
+        compare([fifo, fifo])
+    with pytest.raises(UsageError, match="at least one"):
+        compare([])
+
+
+def test_labels_say_what_differs(fifo: Result) -> None:
+    spread = Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"placement": "spread"})
+    told = Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"params": {"margin_s": 5}})
+    labels = [row.policy for row in compare([fifo, spread, told]).rows]
+    assert labels == ["fifo (defaults, consolidated)", "fifo (defaults, spread)", "fifo (margin_s=5, consolidated)"]
+
+
+def test_the_tables(many: list[Result]) -> None:
+    found = compare(many)
+    table = comparison_table(found)
+    assert [row[0] for row in table.rows] == ["fifo", "sjf-backfill", "srtf"]
+    assert [row[1] for row in table.rows] == ["none", "oracle", "oracle"]
+    assert table.rows[0][3] == "baseline"
+    assert [t.title for t in waiting_tables(found.groups)] == [
+        "By GPUs asked: mean wait", "By queue: mean wait", "By user: mean wait",
+    ]  # fmt: skip
+    assert {len(row) for t in waiting_tables(found.groups) for row in t.rows} == {5}
+    assert summary_table(found.groups[0].first.summary).to_rich().row_count == 20
+
+
+def test_csv_has_a_column_for_each_figure(many: list[Result]) -> None:
+    import io
+
+    table = pl.read_csv(io.StringIO(compare(many).to_csv()))
+    assert table.width == 4 + 4 * len(METRICS)
+    assert table["jct_mean_s_change"].to_list()[0] == 0
+    assert table["jct_mean_s_change_low"].to_list()[2] < table["jct_mean_s_change"].to_list()[2]
+
+
+@pytest.mark.parametrize(
+    ("condition", "fails"),
+    [
+        ("jct_mean_s>+5%", ["fifo"]),
+        ("jct_mean_s > +0%", ["sjf-backfill", "fifo"]),
+        ("jct_mean_s>+100000%", []),
+        ("jct_mean_s>+1", ["sjf-backfill", "fifo"]),
+        ("preemptions<-10%", ["sjf-backfill", "fifo"]),
+        ("jct_mean_s>7200", ["fifo"]),
+        ("gpu_allocated_ratio<99%", ["srtf", "sjf-backfill", "fifo"]),
+        ("gpu_allocated_ratio<0.01", []),
+    ],
+)
+def test_conditions(many: list[Result], condition: str, fails: list[str]) -> None:
+    found = compare(many, baseline="srtf")
+    assert parse_threshold(condition).text == condition
+    if not fails:
+        return fail_if(found, condition)
+    with pytest.raises(ThresholdError) as caught:
+        fail_if(found, condition)
+    assert caught.value.exit_code == 4
+    assert all(f"under {policy}" in str(caught.value) for policy in fails)
+    return None
+
+
+def test_a_change_to_a_baseline_of_zero(many: list[Result]) -> None:
+    with pytest.raises(ThresholdError, match="under srtf"):
+        fail_if(compare(many), "preemptions>+5%")
+
+
+@pytest.mark.parametrize(
+    ("condition", "complaint"),
+    [
+        ("jct_mean_s", "no condition"),
+        ("jct_mean_s=5", "no condition"),
+        ("jct_mean_s>nan", "no condition"),
+        ("jct_mean>+5%", "names no metric"),
+        ("jct_mean_s>5%", r"write \+5%"),
+    ],
+)
+def test_conditions_that_cannot_be_read(condition: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        parse_threshold(condition)
+
+
+def test_divergence_by_hand() -> None:
+    def jobs() -> list[Job]:
+        return [Job(0, 0, 4, 10), Job(1, 1, 4, 20), Job(2, 2, 4, 5)]
+
+    first = simulate(jobs(), nodes=1, size=4, policy="fifo")
+    second = simulate(jobs(), nodes=1, size=4, policy="srtf")
+    parting = first_divergence(first, second)
+    assert parting is not None
+    assert (parting.before, parting.time_s) == (1, 2)
+    assert parting.second is not None
+    assert str(parting.second) == "PREEMPT job-0 (4 GPUs; Evicted) at 2.000 s"
+    assert str(parting.first) == "START job-1 (4 GPUs on n0; OK) at 10.000 s"
+    told = parting.describe("fifo", "srtf").splitlines()
+    assert told[0] == "they part 2 s after the first submit, after 1 decisions alike:"
+    assert told[2] == "  srtf: PREEMPT job-0 (4 GPUs; Evicted) at 2.000 s"
+
+
+def test_divergence_in_the_node_alone(fifo: Result) -> None:
+    assert fifo.events is not None
+    at = fifo.events.with_row_index().filter(pl.col("kind") == "START")["index"][7]
+    moved = fifo.events.with_row_index().with_columns(
+        node=pl.when(pl.col("index") == at).then(pl.lit(63)).otherwise("node")
+    ).drop("index")  # fmt: skip
+    other = Result(fifo.jobs, moved, fifo.series, fifo.info | {"node_names": [f"n{i}" for i in range(64)]})
+    parting = first_divergence(fifo, other)
+    assert parting is not None
+    assert parting.first is not None
+    assert parting.second is not None
+    assert parting.first.row == parting.second.row
+    assert parting.second.nodes[0] == "n63"
+
+
+def test_no_divergence_from_oneself_and_from_a_shorter_log(fifo: Result) -> None:
+    assert first_divergence(fifo, fifo) is None
+    assert fifo.events is not None
+    last = fifo.events.filter(pl.col("kind") == "START")["seq"].max()
+    short = Result(fifo.jobs, fifo.events.filter(pl.col("seq") != last), fifo.series, fifo.info)
+    parting = first_divergence(fifo, short)
+    assert parting is not None
+    assert parting.second is None
+    assert "decides nothing more" in parting.describe("a", "b")
+
+
+def test_divergence_needs_like_runs(fifo: Result) -> None:
+    other = simulate(busy_jobs(50, 9), nodes=8, size=8)
+    with pytest.raises(UsageError, match="different workloads"):
+        first_divergence(fifo, other)
+    with pytest.raises(UsageError, match="without a plan log"):
+        first_divergence(fifo, Result(fifo.jobs, None, fifo.series, fifo.info))
+    wider = Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"node_gpus": [4] * 16})
+    with pytest.raises(UsageError, match="different clusters"):
+        first_divergence(fifo, wider)

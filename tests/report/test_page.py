@@ -1,0 +1,159 @@
+"""The page stands alone, and a browser shows all of it without complaint."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from pointsman.engine.result import Result
+from pointsman.report.figures.catalogue import KINDS
+from pointsman.report.groups import group_runs
+from pointsman.report.page import make_page
+from pointsman.report.rundir import write_comparison, write_run
+
+from .small import Job, simulate
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium here: the report was not opened (apt-get install chromium)"
+)
+
+PROBE = """
+<script>
+addEventListener('error', event => console.error('uncaught ' + event.message));
+addEventListener('load', () => {
+  const seen = [...document.querySelectorAll('figure')].map(figure => {
+    const svg = figure.querySelector('svg'), box = svg.getBoundingClientRect();
+    const drawn = [...svg.querySelectorAll('path, use, image')].filter(part => part.getBoundingClientRect().width > 0);
+    const cut = [...svg.querySelectorAll('text')].filter(text => {
+      const own = text.getBoundingClientRect(), sideways = own.left < box.left - 1 || own.right > box.right + 1;
+      return sideways || own.top < box.top - 1 || own.bottom > box.bottom + 1;
+    }).map(text => text.textContent.trim());
+    const style = getComputedStyle(svg);
+    return {name: figure.id, width: box.width, height: box.height, drawn: drawn.length, cut,
+      visible: style.visibility === 'visible' && style.display !== 'none'};
+  });
+  const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
+  const ids = [...document.querySelectorAll('[id]')].map(part => part.id);
+  document.body.dataset.probe = JSON.stringify({seen, wide, twice: ids.length - new Set(ids).size});
+});
+</script>
+"""
+
+
+class Links(HTMLParser):
+    """Every address that the page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        wanted = ("src", "href", "xlink:href", "srcset")
+        self.found += [value for name, value in attrs if name in wanted and value and tag != "a"]
+
+
+def browse(page: Path, tmp_path: Path, *more: str) -> tuple[dict, list[str]]:
+    """What the probe found on the page, and what the console said."""
+    probed = tmp_path / "probed.html"
+    probed.write_text(page.read_text().replace("<head>", "<head>" + PROBE, 1))
+    command = [
+        str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+        f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,900", "--enable-logging=stderr", "--v=0",
+        "--virtual-time-budget=5000", *more, "--dump-dom", probed.as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    found = re.search(r'data-probe="([^"]*)"', done.stdout)
+    assert found is not None, done.stderr[-2000:]
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return json.loads(found.group(1).replace("&quot;", '"').replace("&gt;", ">").replace("&amp;", "&")), console
+
+
+@pytest.fixture(scope="module")
+def pages(srtf: Result, many: list[Result], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    out = tmp_path_factory.mktemp("pages")
+    write_run(out / "one", srtf, command="pointsman simulate log.csv --policy srtf")
+    write_comparison(out / "many", many, runs=False)
+    return {name: out / name / "report.html" for name in ("one", "many")}
+
+
+@needs_chromium
+@pytest.mark.parametrize("name", ["one", "many"])
+@pytest.mark.parametrize("width", [1280, 500])
+def test_a_browser_shows_every_figure(pages: dict[str, Path], name: str, width: int, tmp_path: Path) -> None:
+    found, console = browse(pages[name], tmp_path, f"--window-size={width},900")
+    assert console == []
+    assert [figure["name"] for figure in found["seen"]] == [f"figure-{kind.name}" for kind in KINDS]
+    for figure in found["seen"]:
+        assert figure["visible"], figure
+        assert figure["width"] > 0.8 * min(width, 1000), figure
+        assert figure["height"] > 100, figure
+        assert figure["drawn"] > 5, figure
+        assert figure["cut"] == [], figure
+    assert found["twice"] == 0, "every id is there once"
+    assert not found["wide"], "nothing but tables scrolls sideways"
+
+
+@needs_chromium
+def test_the_probe_would_see_an_error(pages: dict[str, Path], tmp_path: Path) -> None:
+    """A page that is wrong on purpose: the test above can fail."""
+    broken = tmp_path / "broken.html"
+    wrong = pages["one"].read_text().replace("</body>", "<script>nothing.here()</script></body>")
+    broken.write_text(wrong.replace("figure svg { display: block", "figure svg { display: none"))
+    found, console = browse(broken, tmp_path)
+    assert any("nothing is not defined" in line for line in console)
+    assert not any(figure["visible"] for figure in found["seen"])
+
+
+@pytest.mark.parametrize("name", ["one", "many"])
+def test_the_page_fetches_nothing(pages: dict[str, Path], name: str) -> None:
+    text = pages[name].read_text()
+    links = Links()
+    links.feed(text)
+    assert [link for link in links.found if not link.startswith(("data:", "#"))] == []
+    assert re.findall(r"url\((?!#)[^)]*\)|@import", text) == []
+
+
+def test_what_was_run_comes_first(pages: dict[str, Path]) -> None:
+    text = pages["many"].read_text()
+    order = [text.index(f'id="{part}"') for part in ("what", "result", "who", "figures")]
+    assert order == sorted(order)
+    assert "durations are on the asked GPUs at the best locality, alone" in text
+    assert "95 % CI" in text
+    assert "oracle" in text
+
+
+def test_names_from_a_log_are_only_text(tmp_path: Path) -> None:
+    jobs = [Job(0, 0, 1, 60, "<script>alert(1)</script>", "a&b"), Job(1, 5, 2, 90, "$x_1^2$ %", "q")]
+    page = write_run(tmp_path / "run", simulate(jobs, nodes=1, size=2)) / "report.html"
+    assert "<script>" not in page.read_text()
+    assert "&lt;script&gt;alert(1)" in page.read_text()
+
+
+def test_each_figure_says_what_it_shows(many: list[Result]) -> None:
+    for drawing in make_page(group_runs(many)).drawings:
+        assert drawing.sentence.endswith((".", "%")), drawing.name
+        assert "n = 900 jobs counted, seeds 1, 2, 3" in drawing.svg, drawing.name
+        assert len(drawing.svg) < 200_000, drawing.name
+        for label in ("fifo", "sjf-backfill", "srtf"):
+            assert label in drawing.svg, drawing.name
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_page_of_next_to_nothing(count: int, tmp_path: Path) -> None:
+    jobs = [Job(row, 0, 1, 0 if row else 7) for row in range(max(count, 1))]
+    result = simulate(jobs, nodes=1, size=1)
+    if count == 0:
+        assert result.events is not None
+        result = Result(result.jobs.clear(), result.events.clear(), result.series.clear(), result.info)
+    assert (write_run(tmp_path / "run", result) / "report.html").stat().st_size > 10_000
+
+
+def test_ten_policies_fit(fifo: Result) -> None:
+    named = [Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": f"policy-{i}"}) for i in range(10)]
+    assert len(make_page(group_runs(named)).drawings) == len(KINDS)

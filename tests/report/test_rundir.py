@@ -1,0 +1,177 @@
+"""The run directory: whole or absent, the same bytes each time, and readable again."""
+
+import errno
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from pointsman.engine.result import Result
+from pointsman.errors import InputError, RunError, UsageError
+from pointsman.report.rundir import read_run, write_comparison, write_run
+from pointsman.report.staging import refuse_taken, whole_directory
+
+FILES = {"manifest.json", "config.resolved.yaml", "summary.json", "jobs.parquet", "events.parquet", "series.parquet"}
+FIGURES = ["1-jct-cdf", "2-jct-bars", "3-wait-by-gpus", "4-utilisation", "5a-fairness", "5b-tenants", "6-occupancy",
+           "7-fragmentation", "9-preemptions"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(srtf: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("out") / "run", srtf, command="pointsman simulate log.csv")
+
+
+def test_everything_is_there(written: Path) -> None:
+    assert {path.name for path in written.iterdir()} == FILES | {"report.html", "plots"}
+    assert [path.stem for path in sorted((written / "plots").iterdir())] == FIGURES
+
+
+def test_it_reads_back_what_was_written(written: Path, srtf: Result) -> None:
+    again = read_run(written)
+    assert again.jobs.equals(srtf.jobs)
+    assert again.events is not None
+    assert srtf.events is not None
+    assert again.events.equals(srtf.events)
+    assert again.series.equals(srtf.series)
+    assert again.info == json.loads(json.dumps(srtf.info))
+
+
+def test_events_name_jobs_and_nodes(written: Path, srtf: Result) -> None:
+    events = pl.read_parquet(written / "events.parquet")
+    start = events.filter(pl.col("kind") == "START").row(0, named=True)
+    assert start["job_id"] == f"job-{start['row']}"
+    assert start["node_name"] == srtf.info["node_names"][start["node"]]
+
+
+def test_manifest_and_settings(written: Path) -> None:
+    manifest = json.loads((written / "manifest.json").read_text())
+    assert manifest["schema_version"] == 1
+    assert manifest["command"] == "pointsman simulate log.csv"
+    assert manifest["seeds"] == [1]
+    assert manifest["input_sha256"] == ["0" * 64]
+    assert manifest["versions"]["polars"] == pl.__version__
+    settings = yaml.safe_load((written / "config.resolved.yaml").read_text())
+    assert settings["policy"] == "srtf"
+    assert settings["cluster"] == "8x8"
+
+
+def test_the_same_run_gives_the_same_bytes(written: Path, srtf: Result, tmp_path: Path) -> None:
+    again = write_run(tmp_path / "again", srtf, command="pointsman simulate log.csv")
+    for path in sorted(written.rglob("*")):
+        if path.is_file() and path.name != "manifest.json":
+            assert path.read_bytes() == (again / path.relative_to(written)).read_bytes(), path.name
+
+
+def test_without_a_plan_log(fifo: Result, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", Result(fifo.jobs, None, fifo.series, fifo.info))
+    assert not (run / "events.parquet").exists()
+    assert read_run(run).events is None
+    assert "nobody knows which nodes" in (run / "report.html").read_text()
+
+
+def test_an_existing_directory_is_refused(fifo: Result, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with pytest.raises(UsageError, match="exists; choose another place with -o, or replace it with --force"):
+        write_run(tmp_path / "out", fifo, figures=False)
+
+
+def test_force_replaces_a_run_and_nothing_else(fifo: Result, srtf: Result, tmp_path: Path) -> None:
+    write_run(tmp_path / "out", fifo, figures=False)
+    write_run(tmp_path / "out", srtf, figures=False, force=True)
+    assert read_run(tmp_path / "out").info["policy"] == "srtf"
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").write_text("years of work")
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    (tmp_path / "file").write_text("")
+    for name in ("home", "link", "file"):
+        with pytest.raises(UsageError, match="no run directory"):
+            write_run(tmp_path / name, fifo, figures=False, force=True)
+    assert (tmp_path / "home" / "thesis.tex").read_text() == "years of work"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "home", "link", "out"], "nothing else is left"
+
+
+def test_an_empty_directory_may_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    refuse_taken(tmp_path / "out", force=True)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("no")])
+def test_nothing_is_left_after_an_error(tmp_path: Path, error: BaseException) -> None:
+    with pytest.raises(type(error)), whole_directory(tmp_path / "out") as partial:
+        (partial / "half").write_text("half")
+        raise error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    full = r"out: No space left on device while it was being written"
+    with pytest.raises(RunError, match=full) as caught, whole_directory(tmp_path / "out"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert caught.value.exit_code == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_may_not_grow_leaves_nothing(srtf: Result, tmp_path: Path) -> None:
+    """A limit on the size of files fails the Parquet writer in the middle, as a full disk does."""
+    run = write_run(tmp_path / "run", srtf, figures=False)
+    size = (run / "jobs.parquet").stat().st_size
+
+    def few_bytes() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, size // 2))
+
+    code = (
+        "import signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "from pointsman.report.rundir import read_run, write_run\n"
+        "write_run(sys.argv[2], read_run(sys.argv[1]), figures=False)"
+    )
+    arguments = [sys.executable, "-B", "-c", code, str(run), str(tmp_path / "out")]
+    done = subprocess.run(arguments, capture_output=True, text=True, preexec_fn=few_bytes, check=False)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert "RunError" in last
+    assert "nothing is left of it" in last
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_no_permission_is_one_sentence(fifo: Result) -> None:
+    with pytest.raises(RunError, match="while it was being written"):
+        write_run("/proc/pointsman/run", fifo, figures=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("manifest.json", "{", "no JSON"),
+        ("manifest.json", "[]", "not the manifest of a run"),
+        ("manifest.json", '{"kind": "run", "schema_version": 99}', "schema 99 is not 1"),
+        ("jobs.parquet", "junk", "missing or damaged"),
+    ],
+)
+def test_a_damaged_run_is_refused(fifo: Result, tmp_path: Path, name: str, content: str, complaint: str) -> None:
+    run = write_run(tmp_path / "run", fifo, figures=False)
+    (run / name).write_text(content)
+    with pytest.raises(InputError, match=complaint):
+        read_run(run)
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no run can be read here"):
+        read_run(tmp_path)
+
+
+def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path) -> None:
+    write_comparison(tmp_path / "out", many, baseline="srtf")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"manifest.json", "comparison.json", "comparison.csv", "report.html", "plots", "runs"}
+    runs = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
+    assert runs == sorted(f"{policy}_s{seed}" for policy in ("fifo", "sjf-backfill", "srtf") for seed in (1, 2, 3))
+    assert read_run(tmp_path / "out" / "runs" / "fifo_s2").info["seed"] == 2
+    table = pl.read_csv(tmp_path / "out" / "comparison.csv")
+    assert table["policy"].to_list() == ["srtf", "fifo", "sjf-backfill"]
+    assert json.loads((tmp_path / "out" / "comparison.json").read_text())["baseline"] == "srtf"

@@ -1,0 +1,30 @@
+"""Figures as people read them."""
+
+import math
+
+import pytest
+
+from pointsman.report.units import count, digits, duration, percent
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (0.004, "< 0.01 s"), (0.25, "0.25 s"), (59, "59 s"), (60, "1 min"), (90, "1.5 min"), (3600, "1 h"),
+     (100_000, "27.8 h"), (864_000, "10 d"), (1e9, "11,574 d"), (None, "–"), (math.nan, "–")],
+)  # fmt: skip
+def test_durations(seconds: float | None, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(0.1234, "+12.3 %"), (-0.5, "-50.0 %"), (-0.0001, "0.0 %"), (12, "+1,200.0 %"), (None, "–")]
+)
+def test_signed_percentages(ratio: float | None, text: str) -> None:
+    assert percent(ratio, signed=True) == text
+
+
+def test_numbers() -> None:
+    assert [digits(x) for x in (0, 1, 9.999, 12.345, 1234.5, 0.01234, -3.14159)] == [
+        "0", "1", "10", "12.3", "1,234", "0.0123", "-3.14",
+    ]  # fmt: skip
+    assert [count(x) for x in (None, 12345, 2.5)] == ["–", "12,345", "2.5"]
