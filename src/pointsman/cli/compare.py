@@ -54,7 +54,7 @@ def compare(
     from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.config import located
-    from pointsman.report.compare import compare as put_side_by_side
+    from pointsman.report.comparison import compare as put_side_by_side
     from pointsman.report.rundir import write_comparison
     from pointsman.report.staging import refuse_taken
     from pointsman.report.threshold import fail_if as check

@@ -22,7 +22,7 @@ def report(
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.config import parse_window_s
     from pointsman.errors import UsageError
-    from pointsman.report.compare import compare
+    from pointsman.report.comparison import compare
     from pointsman.report.rundir import read_run, write_comparison
 
     try:

@@ -11,7 +11,7 @@ import typer
 from pointsman.cli import screen
 
 if TYPE_CHECKING:
-    from pointsman.report.compare import Comparison, Row
+    from pointsman.report.comparison import Comparison, Row
 
 TEXTS = ("policy", "knows")
 

@@ -25,7 +25,7 @@ def simulate(
     from pointsman.cli.results import command_line, show_summary, tell_page
     from pointsman.config import located
     from pointsman.errors import UsageError
-    from pointsman.report.compare import compare
+    from pointsman.report.comparison import compare
     from pointsman.report.metrics import summarise
     from pointsman.report.rundir import write_run
     from pointsman.report.staging import refuse_taken
