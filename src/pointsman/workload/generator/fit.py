@@ -15,14 +15,14 @@ from pointsman.workload.generator.profile import DAY_S, HOUR_S, Floats, Ints, Pr
 
 LIGHT_SHARES = (0.02, 0.05, 0.1, 0.15, 0.2)
 """Light tiers are cut where the jobs below hold these shares of the GPU time."""
-HEAVY_SHARE = 0.04
+HEAVY_SHARE = 0.03
 """Share of the GPU time in one tier of heavy jobs."""
 HEAVY_WIDTHS = (4, 8, 16)
 """Heavy tiers do not mix jobs of up to so many GPUs with wider ones."""
 WIDTHS = (1, 2, 4, 8)
 """Bands do not mix jobs of up to so many GPUs with wider ones."""
-MIN_BAND = 12
-"""Fewest jobs of a band; a smaller one joins its neighbour."""
+MIN_TIER, MIN_BAND = 6, 12
+"""Fewest jobs of a tier and of a band; a smaller one joins its neighbour, so that no table is a job's own line."""
 GAP_POINTS = 201
 CALIBRATION_SEEDS = range(100, 108)
 CALIBRATION_ROUNDS = 4
@@ -152,12 +152,27 @@ def _bounds(work: Floats, shares: Sequence[float], total: float) -> Floats:
 def _heavy_tiers(work: Floats, gpus: Ints, total: float) -> Ints:
     """A number for each job, the same in one tier: by width, then by work, the tiers of one width of equal GPU time."""
     width = np.searchsorted(HEAVY_WIDTHS, gpus, side="left")
-    part = np.zeros(work.size, np.int64)
+    tier = np.zeros(work.size, np.int64)
     for w in np.unique(width):
-        own = work[width == w]
-        cuts = max(1, round(own.sum() / total / HEAVY_SHARE))
-        part[width == w] = np.searchsorted(_bounds(own, np.arange(1, cuts) / cuts, own.sum()), own, side="right")
-    return width * 1000 + part
+        rows = np.flatnonzero(width == w)
+        rows = rows[np.argsort(work[rows], kind="stable")]
+        cuts = max(1, round(work[rows].sum() / total / HEAVY_SHARE))
+        part = (np.cumsum(work[rows]) / work[rows].sum() * cuts * (1 - 1e-12)).astype(np.int64)
+        parts = np.split(rows, np.searchsorted(part, np.arange(1, cuts)))
+        for index, members in enumerate(_merged(parts, MIN_TIER)):
+            tier[members] = w * 1000 + index
+    return tier
+
+
+def _merged(parts: list[Ints], fewest: int) -> list[Ints]:
+    """The parts in order, those too small joined to a neighbour."""
+    out = [parts[0]]
+    for rows in parts[1:]:
+        if min(rows.size, out[-1].size) < fewest:
+            out[-1] = np.concatenate((out[-1], rows))
+        else:
+            out.append(rows)
+    return out
 
 
 def _clustering(crowds: list[Floats], day_s: float) -> list[float]:
@@ -187,13 +202,7 @@ def _bands(work: Floats, gpus: Ints) -> list[Ints]:
         rows = np.flatnonzero(width == w)
         rows = rows[np.argsort(work[rows], kind="stable")]
         parts += np.array_split(rows, int(np.clip(rows.size // 400, 1, 4)))
-    out = [parts[0]]
-    for rows in parts[1:]:
-        if min(rows.size, out[-1].size) < MIN_BAND:
-            out[-1] = np.concatenate((out[-1], rows))
-        else:
-            out.append(rows)
-    return out
+    return _merged(parts, MIN_BAND)
 
 
 def _band(work: Floats, gpus: Ints, queue: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@ import numpy as np
 
 from pointsman.workload.generator.profile import DAY_S, HOUR_S, Floats
 
-_PASSES = 24
-_CLOSE_S = HOUR_S
+_PASSES = 12
+_CLOSE_S = 2 * HOUR_S
 """Mean drift at which the passes stop."""
 
 
