@@ -10,7 +10,7 @@ from scipy import stats
 from pointsman.engine.result import Result
 from pointsman.errors import ThresholdError, UsageError
 from pointsman.report.comparison import METRICS, compare
-from pointsman.report.confidence import mean_interval, paired_bootstrap, student_t, student_t_cdf
+from pointsman.report.confidence import mean_interval, paired_bootstrap, ratio_interval, student_t, student_t_cdf
 from pointsman.report.divergence import first_divergence
 from pointsman.report.tables import comparison_table, summary_table, waiting_tables
 from pointsman.report.threshold import fail_if, parse_threshold
@@ -31,14 +31,24 @@ def test_interval_of_a_mean_by_hand() -> None:
     assert mean_interval(np.array([1.0])) is None
 
 
+def test_interval_of_a_ratio_by_hand() -> None:
+    # 6 / 12 = 0.5; residuals 1 - 0.5 * 4, 5 - 0.5 * 8 = -1, 1
+    low, high = ratio_interval(np.array([1.0, 5.0]), np.array([4.0, 8.0])) or (0, 0)
+    half = student_t(1) * math.sqrt(2) * math.sqrt(2) / 12
+    assert (low, high) == pytest.approx((-0.5 - half, -0.5 + half))
+    assert ratio_interval(np.array([1.0, 2.0]), np.zeros(2)) is None
+
+
 def test_bootstrap_covers_a_known_difference() -> None:
     """Of 60 samples of paired noise around 1, about 95 % of the intervals hold 1."""
     random = np.random.default_rng(5)
     hits = 0
     for _ in range(60):
         common = random.exponential(10, 400)
-        interval = paired_bootstrap(common + random.normal(1, 1, 400), common, lambda a, b: a.mean() - b.mean())
-        assert interval is not None
+        found = paired_bootstrap(common + random.normal(1, 1, 400), common, lambda values: float(values.mean()))
+        assert found is not None
+        interval, of_ratio = found
+        assert of_ratio == pytest.approx(np.divide(interval, 10), abs=0.05)
         hits += interval[0] <= 1 <= interval[1]
         assert interval[1] - interval[0] < 0.4, "the common part cancels"
     assert hits >= 50
@@ -55,6 +65,8 @@ def test_seeds_are_pooled_and_paired(many: list[Result]) -> None:
     assert change.ratio == pytest.approx(paired.mean() / np.mean(means[0]))
     expected = stats.t.interval(0.95, 2, paired.mean(), stats.sem(paired))
     assert change.interval == pytest.approx(expected)
+    assert change.ratio_interval is not None
+    assert -1 < change.ratio_interval[0] < change.ratio < change.ratio_interval[1]
 
 
 def test_one_seed_is_paired_on_jobs(fifo: Result, srtf: Result) -> None:

@@ -52,18 +52,34 @@ def mean_interval(values: Floats) -> Interval | None:
     return mean - half, mean + half
 
 
-def paired_bootstrap(first: Floats, second: Floats, statistic: Callable[[Floats, Floats], float]) -> Interval | None:
-    """Percentile interval of a statistic of two columns of the same jobs, resampled in blocks.
+def ratio_interval(values: Floats, base: Floats) -> Interval | None:
+    """Student's interval of sum(values) / sum(base) - 1, from the residuals of the pairs; None of fewer than two.
+
+    Source: the ratio estimator, Cochran, Sampling Techniques, 1977, 6.2.
+    """
+    total = float(base.sum())
+    if len(values) < 2 or not total:
+        return None
+    ratio = float(values.sum()) / total
+    half = student_t(len(values) - 1) * float((values - ratio * base).std(ddof=1)) * math.sqrt(len(values)) / abs(total)
+    return ratio - 1 - half, ratio - 1 + half
+
+
+def paired_bootstrap(
+    first: Floats, second: Floats, statistic: Callable[[Floats], float]
+) -> tuple[Interval, Interval | None] | None:
+    """Percentile intervals of how a statistic of two columns of the same jobs differs, resampled in blocks.
 
     Jobs that were submitted one after another meet the same queue, so blocks of consecutive jobs are drawn, not jobs.
 
     Args:
         first: value of each job, in submit order (n).
         second: the same jobs elsewhere (n).
-        statistic: figure of resampled jobs, of equal length.
+        statistic: figure of resampled jobs.
 
     Returns:
-        the interval at `LEVEL`, or None of fewer than 20 jobs. Drawn with a fixed seed.
+        intervals at `LEVEL` of the difference, and of the ratio less 1 (None if a resample has 0 below the line);
+        None of fewer than 20 jobs. Drawn with a fixed seed.
     """
     thin = -(-len(first) // MOST_JOBS)
     first, second = first[::thin], second[::thin]
@@ -72,10 +88,15 @@ def paired_bootstrap(first: Floats, second: Floats, statistic: Callable[[Floats,
     length = -(-len(first) // BLOCKS)
     starts = np.arange(0, len(first), length)
     random = np.random.default_rng(0)
-    found = np.empty(RESAMPLES)
+    found = np.empty((RESAMPLES, 2))
     for i in range(RESAMPLES):
         drawn = random.choice(starts, len(starts))[:, None] + np.arange(length)
         rows = drawn[drawn < len(first)]
-        found[i] = statistic(first[rows], second[rows])
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        found[i] = statistic(first[rows]), statistic(second[rows])
+    here, there = found.T
+    return _middle(here - there), _middle(here / there - 1) if there.all() else None
+
+
+def _middle(values: Floats) -> Interval:
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pointsman.engine.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.counted import Window, counted_jobs, submit_window
-from pointsman.report.holdings import holdings
+from pointsman.report.holdings import holdings, horizon_s
 from pointsman.report.metrics import summarise
 
 
@@ -77,6 +77,13 @@ class Group:
         """Mean over seeds of one figure of the summary; None where a seed has none."""
         found = [run.summary[metric] for run in self.runs]
         return None if None in found else float(np.mean(found))
+
+
+def shown_span_s(groups: list[Group]) -> float:
+    """Where time axes end (s): when the last job does, or sooner if that is long after the last submit."""
+    last_end_s = max(horizon_s(group.first.result) for group in groups)
+    last_submit_s = max(submit_window(group.first.result).to_s for group in groups)
+    return min(last_end_s, 1.4 * last_submit_s) if last_submit_s > 0 else last_end_s
 
 
 def group_runs(results: Sequence[Result], window: tuple[float, float] | None = None) -> list[Group]:

@@ -172,5 +172,9 @@ def _setting(value: Any) -> str:
 
 
 def assumptions(groups: list[Group]) -> list[str]:
-    """Every assumption of any of the runs, once."""
-    return list(dict.fromkeys(told for group in groups for told in group.first.result.info.get("assumptions") or ()))
+    """Every assumption of any of the runs, once; with the policies it holds for, if not for all."""
+    by_text: dict[str, list[str]] = {}
+    for group in groups:
+        for told in group.first.result.info.get("assumptions") or ():
+            by_text.setdefault(told, []).append(group.label)
+    return [told if len(of) == len(groups) else f"{told} ({', '.join(of)})" for told, of in by_text.items()]

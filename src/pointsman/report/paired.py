@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pointsman.report.confidence import Floats, Interval, mean_interval, paired_bootstrap
+from pointsman.report.confidence import Floats, Interval, mean_interval, paired_bootstrap, ratio_interval
 from pointsman.report.groups import Group, Run
 
 PERCENTILE = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
@@ -41,8 +41,12 @@ def difference(group: Group, baseline: Group, metric: str) -> Difference:
         return Difference(0.0, None, 0.0, None, "baseline")
     value, base = float((here - there).mean()), float(there.mean())
     ratio = value / base if base else None
-    interval, method = _interval(pairs, here - there, metric)
-    return Difference(value, interval, ratio, _scaled(interval, base), method)
+    if len(pairs) > 1:
+        method = f"Student's t over {len(pairs)} common seeds"
+        return Difference(value, mean_interval(here - there), ratio, ratio_interval(here, there), method)
+    interval, of_ratio = _over_jobs(pairs[0], metric) or (None, None)
+    method = "" if interval is None else "block bootstrap over the jobs of one seed"
+    return Difference(value, interval, ratio, of_ratio, method)
 
 
 def _pairs(group: Group, baseline: Group) -> list[tuple[Run, Run]]:
@@ -55,25 +59,17 @@ def _figures(runs: list[Run], metric: str) -> Floats | None:
     return None if None in found else np.array(found, dtype=np.float64)
 
 
-def _scaled(interval: Interval | None, base: float) -> Interval | None:
-    return None if interval is None or not base else (interval[0] / base, interval[1] / base)
-
-
-def _interval(pairs: list[tuple[Run, Run]], differences: Floats, metric: str) -> tuple[Interval | None, str]:
-    if len(pairs) > 1:
-        return mean_interval(differences), f"Student's t over {len(pairs)} common seeds"
+def _over_jobs(pair: tuple[Run, Run], metric: str) -> tuple[Interval, Interval | None] | None:
     name, _, kind = metric.removesuffix("_s").partition("_")
     if name not in ("jct", "wait") or (kind != "mean" and kind not in PERCENTILE):
-        return None, ""
-    first, second = _same_jobs(*pairs[0], f"{name}_s")
-    return paired_bootstrap(first, second, _statistic(kind)), "block bootstrap over the jobs of one seed"
+        return None
+    return paired_bootstrap(*_same_jobs(*pair, f"{name}_s"), _statistic(kind))
 
 
-def _statistic(kind: str) -> Callable[[Floats, Floats], float]:
+def _statistic(kind: str) -> Callable[[Floats], float]:
     if kind == "mean":
-        return lambda first, second: first.mean() - second.mean()
-    share = PERCENTILE[kind]
-    return lambda first, second: np.quantile(first, share) - np.quantile(second, share)
+        return lambda values: float(values.mean())
+    return lambda values: float(np.quantile(values, PERCENTILE[kind]))
 
 
 def _same_jobs(first: Run, second: Run, column: str) -> tuple[Floats, Floats]:

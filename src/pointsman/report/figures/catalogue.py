@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pointsman.report.figures import bars, distributions, over_time, panels
 from pointsman.report.figures.style import draw
-from pointsman.report.groups import Group
+from pointsman.report.groups import Group, shown_span_s
+from pointsman.report.holdings import horizon_s
 from pointsman.report.units import count, digits, duration
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ class Kind:
     title: str
     paint: Callable[["Figure", list[Group]], str]
     size: Callable[[int], tuple[float, float]]
-    of_one_seed: bool = False
-    """It shows the lowest seed of each policy, not all of them."""
+    over_time: bool = False
+    """It has a time axis and shows the lowest seed of each policy, not all of them."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,11 @@ KINDS = (
     Kind(
         "3-wait-by-gpus", "Who waits: queueing delay by GPU count", distributions.waits_by_gpus, lambda _: (10.0, 4.6)
     ),
-    Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (10.0, 4.8), of_one_seed=True),
+    Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (10.0, 4.8), over_time=True),
     Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (10.0, 4.0)),
-    Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), of_one_seed=True),
-    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), of_one_seed=True),
-    Kind("7-fragmentation", "Fragmentation", over_time.fragmentation, lambda _: (10.0, 4.8), of_one_seed=True),
+    Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), over_time=True),
+    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True),
+    Kind("7-fragmentation", "Fragmentation", over_time.fragmentation, lambda _: (10.0, 4.8), over_time=True),
     Kind("9-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size),
 )
 
@@ -66,9 +67,15 @@ def draw_all(groups: list[Group]) -> list[Drawing]:
 
 def _drawing(kind: Kind, groups: list[Group], caption: str) -> Drawing:
     svg, sentence = draw(kind.name, lambda figure: kind.paint(figure, groups), kind.size(len(groups)), caption)
-    seeds = groups[0].seeds
-    shown = f" Seed {seeds[0]} is shown." if kind.of_one_seed and len(seeds) > 1 else ""
-    return Drawing(kind.name, kind.title, svg, sentence + shown)
+    return Drawing(kind.name, kind.title, svg, sentence + (_shown(groups) if kind.over_time else ""))
+
+
+def _shown(groups: list[Group]) -> str:
+    """What a figure over time leaves out."""
+    seeds, span_s = groups[0].seeds, shown_span_s(groups)
+    last_end_s = max(horizon_s(group.first.result) for group in groups)
+    seed = f" Seed {seeds[0]} is shown." if len(seeds) > 1 else ""
+    return seed + (f" The last job ends at {duration(last_end_s)}, beyond the axis." if last_end_s > span_s else "")
 
 
 def runs_caption(groups: list[Group]) -> str:

@@ -8,8 +8,7 @@ import polars as pl
 
 from pointsman.report.figures.distributions import paint_cdf
 from pointsman.report.figures.style import FAINT, INK, legend_above, line, time_axis
-from pointsman.report.groups import Group, Run
-from pointsman.report.holdings import horizon_s
+from pointsman.report.groups import Group, Run, shown_span_s
 from pointsman.report.metrics import stranded
 from pointsman.report.steps import step_means
 from pointsman.report.units import digits, percent
@@ -64,7 +63,7 @@ def fragmentation(figure: "Figure", groups: list[Group]) -> str:
 
 
 def _lines(axes: "Axes", groups: list[Group], column: Callable[[Run], pl.Series]) -> None:
-    span_s = _span_s(groups)
+    span_s = shown_span_s(groups)
     size = time_axis(axes, span_s)
     edges_s = np.linspace(0.0, span_s or 1.0, POINTS + 1)
     for i, group in enumerate(groups):
@@ -74,13 +73,9 @@ def _lines(axes: "Axes", groups: list[Group], column: Callable[[Run], pl.Series]
             axes.plot((edges_s[1:] + edges_s[:-1]) / 2 / size, means, label=group.label, **line(i, width=1.2))
 
 
-def _span_s(groups: list[Group]) -> float:
-    return max(horizon_s(group.first.result) for group in groups)
-
-
 def _frame(upper: "Axes", lower: "Axes", groups: list[Group]) -> None:
     """Shades what lies outside the window, and leaves one label for the two time axes."""
-    span_s, window = _span_s(groups), groups[0].first.window
+    span_s, window = shown_span_s(groups), groups[0].first.window
     for axes in (upper, lower):
         size = time_axis(axes, span_s)
         for low, high in ((0.0, window.from_s), (window.to_s, span_s)):

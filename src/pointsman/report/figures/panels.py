@@ -7,8 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.report.figures.style import COLOURS, HATCHES, INK, time_axis
-from pointsman.report.groups import Group, Run
-from pointsman.report.holdings import horizon_s, mean_held
+from pointsman.report.groups import Group, Run, shown_span_s
+from pointsman.report.holdings import mean_held
 from pointsman.report.units import percent
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def _bottom_labels(panels: list["Axes"], span_s: float) -> float:
 def tenant_shares(figure: "Figure", groups: list[Group]) -> str:
     """Figure 5, second part: share of the GPUs that each tenant holds, stacked."""
     panels = _panels(figure, groups)
-    span_s = max(horizon_s(group.first.result) for group in groups)
+    span_s = shown_span_s(groups)
     size = _bottom_labels(panels, span_s)
     by, names = tenants(groups[0].first)
-    edges_s = np.linspace(0, span_s or 1.0, BINS // 2 + 1)
+    edges_s = np.linspace(0, span_s or 1.0, (80 if len(groups) == 1 else 48) + 1)
     drawn: list[Any] = []
     for i, (axes, group) in enumerate(zip(panels, groups, strict=True)):
         shares = _shares(group.first, by, names, edges_s)
@@ -114,16 +114,16 @@ def _tenant_sentence(run: Run, by: str, names: list[str]) -> str:
         return f"The log names no {by}s."
     total = sum(row["gpu_hours"] for row in rows) or 1.0
     top = ", ".join(f"{row[by]} {percent(row['gpu_hours'] / total)}" for row in rows[:3])
-    return f"The largest {by}s by GPU-hours of counted jobs: {top}, of {len(rows):,}."
+    return f"Of {len(rows):,} {by}s these have most GPU-hours (of counted jobs): {top}."
 
 
 def occupancy(figure: "Figure", groups: list[Group]) -> str:
     """Figure 6: how full each node is, over time."""
     panels = _panels(figure, groups)
-    span_s = max(horizon_s(group.first.result) for group in groups)
+    span_s = shown_span_s(groups)
     size = _bottom_labels(panels, span_s)
     edges_s = np.linspace(0, span_s or 1.0, BINS + 1)
-    image = None
+    image, rows = None, -(-len(groups) // _columns(len(groups)))
     for i, (axes, group) in enumerate(zip(panels, groups, strict=True)):
         axes.grid(False)
         if i % _columns(len(panels)) == 0:
@@ -140,7 +140,7 @@ def occupancy(figure: "Figure", groups: list[Group]) -> str:
         axes.locator_params(axis="y", integer=True)
     if image is None:
         return "The runs were made without a plan log, so nobody knows which nodes were used when."
-    figure.colorbar(image, ax=panels, label="GPUs of the node in use (%)", shrink=0.9, pad=0.01)
+    figure.colorbar(image, ax=panels, label="GPUs of the node in use (%)", pad=0.01, aspect=16 * rows, fraction=0.05)
     return _occupancy_sentence(groups[0])
 
 
