@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pointsman.cluster.layout import Layout
 from pointsman.engine.demand import Demand, Pools
 from pointsman.engine.handle import STATE_ARRAYS, WORLD_ARRAYS, Handle
+from pointsman.engine.memo import FREED
 from pointsman.engine.records import (
     ALT,
     BUCKET,
@@ -107,6 +108,7 @@ def build(
         lists=np.zeros((LISTS, max(slots, len(demands))), np.int64),
         place=np.zeros(nodes, PART),
         reserve=np.zeros(nodes, PART),
+        freed=np.zeros(FREED, np.int64),
         undo=np.zeros(4 * total + nodes, PART),
         log=np.zeros(max(LOG_ROWS, 32 * total) if rules.log else 1, LOG),
         inbox=np.zeros((2 * total + 1024 if rules.hosted else 1, 2), np.int64),
@@ -182,6 +184,7 @@ def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
     sizes = layout.node_gpus
     nodes["size"] = nodes["free"] = sizes
     nodes["free_mask"] = [(1 << g) - 1 if g < 64 else -1 for g in sizes.tolist()]
+    nodes["paper_attempt"] = -1
     nodes["rack"], nodes["pod"] = layout.node_rack, layout.node_pod
     nodes["gpu_type"] = layout.node_gpu_type
     nodes["gpu0"] = np.cumsum(sizes) - sizes
@@ -242,7 +245,7 @@ def _classes(
             alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1))
         group = groups.setdefault((demand.alternatives, demand.limited_queue), len(groups))
         n = demand.gpus
-        classes[c] = (n, n, n, 1000, 0, first, len(alts), group, demand.limited_queue, -1, -1, 0)
+        classes[c] = (n, n, n, 1000, 0, first, len(alts), group, demand.limited_queue, -1, -1, 0, -1, 0, 0, 0, 0.0)
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)

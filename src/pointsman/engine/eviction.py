@@ -8,8 +8,9 @@ import numpy as np
 from pointsman.engine.bits import count
 from pointsman.engine.compile import core
 from pointsman.engine.freeindex import give, take
+from pointsman.engine.memo import remember_failure, will_fail
 from pointsman.engine.ordered import following, preceding
-from pointsman.engine.placing import fits, place
+from pointsman.engine.placing import SPREAD, admits, fits, nodes_with, place, whole_nodes
 from pointsman.engine.queueing import dequeue, enqueue, over_limit
 from pointsman.engine.records import HOLDERS, VICTIMS
 from pointsman.engine.verbs import (
@@ -35,7 +36,7 @@ def release_on_paper(S, j):
     i = S.jobs[j].part
     while i >= 0:
         P = S.parts[i]
-        give(S, P.node, P.mask, count(P.mask))
+        give(S, P.node, P.mask, P.gpus)
         i = P.next
 
 
@@ -45,7 +46,7 @@ def take_back(S, j):
     i = S.jobs[j].part
     while i >= 0:
         P = S.parts[i]
-        take(S, P.node, P.mask, count(P.mask))
+        take(S, P.node, P.mask, P.gpus)
         i = P.next
 
 
@@ -78,7 +79,18 @@ def _take_back_victims(S, n):
 
 @core
 def release_worse(S, j, bar, running):
-    """Release strictly worse jobs on paper, worst first, until job `j` fits; the number released, -1 if it never fits."""
+    """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it never fits."""
+    C = S.classes[S.jobs[j].cls]
+    if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].stop_ms > 0:
+        return _release_one_by_one(S, j, bar, running)
+    n = _count_victims(S, j, bar, running)
+    for i in range(n):
+        release_on_paper(S, S.lists[VICTIMS, i])
+    return n
+
+
+@core
+def _release_one_by_one(S, j, bar, running):
     c = S.jobs[j].cls
     n = np.int64(0)
     v = S.buckets[running].last
@@ -92,6 +104,72 @@ def release_worse(S, j, bar, running):
         v = preceding(S, v)
     _take_back_victims(S, n)
     return np.int64(-1)
+
+
+@core
+def _on_paper(S, n):
+    """GPUs of node `n` that are free, or were counted as released in this attempt."""
+    N = S.nodes[n]
+    if N.paper_attempt != S.g[0].attempt:
+        N.paper_attempt = S.g[0].attempt
+        N.paper = N.free
+    return N.paper
+
+
+@core
+def _count_victims(S, j, bar, running):
+    """Which jobs `release_worse` must release, in State.lists[VICTIMS]: found by counting GPUs on nodes, without the index.
+
+    A gang within a node needs one node with room: it comes with the last victim, and only victims on nodes of that one matter.
+    """
+    C = S.classes[S.jobs[j].cls]
+    A = S.alts[C.alt]
+    S.g[0].attempt += 1
+    whole = C.gpus // A.size if C.gpus > A.size else np.int64(0)
+    rest = C.gpus - whole * A.size
+    have_whole = whole_nodes(S, A)
+    have_rest = nodes_with(S, A, rest) if rest > 0 else np.int64(0)
+    n = np.int64(0)
+    v = S.buckets[running].last
+    while v >= 0 and _worse(S, v, j, bar):
+        if may_preempt(S, v):
+            S.lists[VICTIMS, n] = v
+            n += 1
+            i = S.jobs[v].part
+            while i >= 0:
+                P = S.parts[i]
+                N = S.nodes[P.node]
+                if N.state == 0 and admits(S, A, N.pool):
+                    before = _on_paper(S, P.node)
+                    N.paper = before + P.gpus
+                    have_whole += N.paper == A.size
+                    have_rest += before < rest and N.paper >= rest
+                i = P.next
+            if have_whole >= whole and (rest == 0 or have_rest > whole):
+                return _only_beside(S, n) if whole == 0 else n
+        v = preceding(S, v)
+    remember_failure(S, j, whole - have_whole)
+    return np.int64(-1)
+
+
+@core
+def _only_beside(S, n):
+    """Keep of n victims those that share a node with the last; the others would be spared."""
+    S.g[0].attempt += 1
+    i = S.jobs[S.lists[VICTIMS, n - 1]].part
+    while i >= 0:
+        S.nodes[S.parts[i].node].paper_attempt = S.g[0].attempt
+        i = S.parts[i].next
+    kept = np.int64(0)
+    for k in range(n):
+        v = S.lists[VICTIMS, k]
+        i = S.jobs[v].part
+        while i >= 0 and S.nodes[S.parts[i].node].paper_attempt != S.g[0].attempt:
+            i = S.parts[i].next
+        if i >= 0:
+            S.lists[VICTIMS, kept] = v
+            kept += 1
+    return kept
 
 
 @core
@@ -116,6 +194,8 @@ def start_or_evict(S, j, bar, running):
         return _hold_or_evict(S, j, bar, running)
     if fits(S, S.jobs[j].cls):
         return start(S, j, OK)
+    if will_fail(S, j, bar):
+        return RESOURCES
     n = release_worse(S, j, bar, running)
     if n < 0:
         return RESOURCES

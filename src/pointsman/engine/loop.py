@@ -13,6 +13,7 @@ from pointsman.engine.freeindex import set_node_state
 from pointsman.engine.handle import open_state, open_world
 from pointsman.engine.heap import ROW_BITS, heap_remove, heap_set
 from pointsman.engine.hosted import decide, on_event, on_run
+from pointsman.engine.memo import forget_failures, note_worse
 from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import dequeue
 from pointsman.engine.rates import rate_of
@@ -234,6 +235,7 @@ def _enter_running(S, W, j):
     S.g[0].starting -= 1
     S.g[0].running += 1
     W.truth[j].due = -1
+    note_worse(S, j)
     _set_rate(S, W, j)
 
 
@@ -284,6 +286,7 @@ def _apply_script(address):
         j = _slot_of(S, X.subject)
     else:
         set_node_state(S, X.subject, X.state)
+        forget_failures(S)
         if S.g[0].log_on:
             S.g[0].seq += 1
             write_log(S, X.kind, np.int64(-1), np.int64(0), X.state, np.int64(0), X.subject, np.int64(0))
@@ -484,6 +487,7 @@ def adopt(address):
     S = open_state(address)
     W = open_world(address)
     _forget_indexes(S)
+    forget_failures(S)
     for j in range(S.jobs.shape[0]):
         J = S.jobs[j]
         J.bucket = -1

@@ -13,7 +13,7 @@ CONSOLIDATED, FIRST_FIT, SPREAD = 0, 1, 2
 
 
 @core
-def _whole_nodes(S, A):
+def whole_nodes(S, A):
     """Eligible nodes of the largest size that are wholly free."""
     n = np.int64(0)
     for i in range(A.pool, A.pool_end):
@@ -24,7 +24,7 @@ def _whole_nodes(S, A):
 
 
 @core
-def _nodes_with(S, A, k):
+def nodes_with(S, A, k):
     """Eligible nodes with at least k free GPUs, k >= 1."""
     n = np.int64(0)
     for i in range(A.pool, A.pool_end):
@@ -37,6 +37,15 @@ def _nodes_with(S, A, k):
             some = (some >> 1) & np.int64(0x7FFFFFFFFFFFFFFF)
             free += 1
     return n
+
+
+@core
+def admits(S, A, pool):
+    """Whether the nodes of `pool` are eligible under alternative `A`."""
+    for i in range(A.pool, A.pool_end):
+        if S.ints[i] == pool:
+            return True
+    return False
 
 
 @core
@@ -65,9 +74,9 @@ def _fits_alternative(S, A, gpus):
         return _some_node_with(S, A, gpus)
     whole = gpus // A.size
     rest = gpus - whole * A.size
-    if _whole_nodes(S, A) < whole:
+    if whole_nodes(S, A) < whole:
         return False
-    return rest == 0 or _nodes_with(S, A, rest) > whole
+    return rest == 0 or nodes_with(S, A, rest) > whole
 
 
 @core
@@ -152,7 +161,7 @@ def _put_on(S, n, k):
     i = S.g[0].placed
     S.place[i].node = n
     S.place[i].mask = mask
-    S.place[i].next = k
+    S.place[i].gpus = k
     S.g[0].placed = i + 1
 
 
@@ -168,10 +177,10 @@ def _spread_over(S, A, gpus):
         if i == S.g[0].placed:
             S.place[i].node = n
             S.place[i].mask = 0
-            S.place[i].next = 0
+            S.place[i].gpus = 0
             S.g[0].placed = i + 1
         S.place[i].mask |= mask
-        S.place[i].next += 1
+        S.place[i].gpus += 1
 
 
 @core
@@ -208,5 +217,5 @@ def unplace(S):
     """Give back the GPUs in State.place."""
     for i in range(S.g[0].placed):
         P = S.place[i]
-        give(S, P.node, P.mask, P.next)
+        give(S, P.node, P.mask, P.gpus)
     S.g[0].placed = 0

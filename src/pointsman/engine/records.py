@@ -75,6 +75,8 @@ NODE = np.dtype(
         ("gpu_type", I),
         ("gpu0", I),  # index of its first GPU
         ("held", I),  # GPUs that a waiting job holds until the end of the pass
+        ("paper", I),  # GPUs that would be free with the jobs released in State.g.attempt
+        ("paper_attempt", I),
         ("state", I),  # NodeState
     ],
     align=True,
@@ -108,6 +110,11 @@ CLASS = np.dtype(
         ("active", I),  # position among classes with waiting jobs; -1
         ("blocked", I),  # the pass in which its waiting jobs were found not to fit
         ("fits", I),  # scratch of a pass
+        ("failed_at", I),  # State.g.freed when an eviction for this class last failed; -1 never
+        ("failed_unprio", I),  # for which job
+        ("lacking", I),  # how many nodes it lacked
+        ("lacks_whole", I),  # whether whole ones
+        ("failed_key", F),
     ],
     align=True,
 )
@@ -118,7 +125,7 @@ GROUP = np.dtype([("failed_pass", I), ("failed_gpus", I)], align=True)
 
 QUEUE = np.dtype([("limit", I), ("held", I), ("closed", I)], align=True)
 
-PART = np.dtype([("node", I), ("mask", I), ("next", I)], align=True)
+PART = np.dtype([("node", I), ("mask", I), ("gpus", I), ("next", I)], align=True)
 
 BUCKET = np.dtype([("root", I), ("first", I), ("last", I), ("count", I), ("by_key", I)], align=True)
 
@@ -163,6 +170,8 @@ SCALARS = np.dtype(
         ("limits", I),  # whether any queue has one
         ("placed", I),  # nodes in State.place
         ("reserved", I),  # nodes in State.reserve
+        ("attempt", I),  # evictions tried so far
+        ("freed", I),  # how many nodes were noted in State.freed so far
         ("holders", I),  # jobs in State.lists[HOLDERS]
         ("undo", I),  # rows of State.undo in use
         ("victims", I),
@@ -268,6 +277,7 @@ class State(NamedTuple):
     lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, jobs holding a place
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
+    freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
     undo: np.ndarray  # PART, (M,): free GPUs held until the end of the pass
     log: np.ndarray  # LOG
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies

@@ -8,6 +8,7 @@ import numpy as np
 from pointsman.engine.bits import bit, count, lowest
 from pointsman.engine.compile import core
 from pointsman.engine.freeindex import give, take
+from pointsman.engine.memo import note_freed
 from pointsman.engine.ordered import insert
 from pointsman.engine.placing import place, unplace
 from pointsman.engine.queueing import dequeue, over_limit
@@ -124,9 +125,10 @@ def _bind(S, j):
         g.free_part = S.parts[part].next
         S.parts[part].node = P.node
         S.parts[part].mask = P.mask
+        S.parts[part].gpus = P.gpus
         S.parts[part].next = J.part
         J.part = part
-        gpus += P.next
+        gpus += P.gpus
         if N.pod != pod:
             locality = AT_CLUSTER
         elif N.rack != rack and locality < AT_POD:
@@ -157,16 +159,15 @@ def unbind(S, j, index):
         P = S.parts[i]
         mask = P.mask
         gpu0 = S.nodes[P.node].gpu0
-        k = np.int64(0)
         while mask != 0:
             x = gpu0 + lowest(mask)
             mask &= mask - np.int64(1)
             S.occupants[x, 0] = -1
             S.gpus[x].used = 0
             S.gpus[x].free_milli = 1000
-            k += 1
         if index:
-            give(S, P.node, P.mask, k)
+            give(S, P.node, P.mask, P.gpus)
+        note_freed(S, P.node)
         following = P.next
         P.next = S.g[0].free_part
         S.g[0].free_part = i
@@ -285,8 +286,8 @@ def start_on(S, j, reason):
         for k in range(i):
             if S.place[k].node == P.node:
                 return GPU_TAKEN
-        P.next = count(P.mask)
-        gpus += P.next
+        P.gpus = count(P.mask)
+        gpus += P.gpus
     if gpus != J.asked:
         return GANG_INCOMPLETE
     if not _one_alternative(S, J.cls):
@@ -294,7 +295,7 @@ def start_on(S, j, reason):
     if over_limit(S, j):
         return QUOTA
     for i in range(g.placed):
-        take(S, S.place[i].node, S.place[i].mask, S.place[i].next)
+        take(S, S.place[i].node, S.place[i].mask, S.place[i].gpus)
     _commence(S, j, reason)
     return OK
 

@@ -12,6 +12,7 @@ from pydantic import PositiveFloat, field_validator
 from pointsman.engine.compile import core
 from pointsman.engine.contract import PARAMETERS, CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
+from pointsman.engine.memo import note_worse
 from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, dequeue, enqueue, first_waiting
 from pointsman.engine.records import VICTIMS
@@ -128,6 +129,7 @@ def on_event(S, kind, j):
     if kind == LEVEL and J.state == RUNNING:
         _sink(S, j)
         _place_running(S, j)
+        note_worse(S, j)
     elif kind == TIMER and J.state == PENDING:
         _promote(S, j)
     elif J.state == PENDING and J.bucket < 0:
