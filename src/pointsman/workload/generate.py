@@ -9,7 +9,7 @@ from pointsman.errors import UsageError
 from pointsman.workload.generator.cascade import scatter
 from pointsman.workload.generator.clock import Clock
 from pointsman.workload.generator.gaps import with_gaps
-from pointsman.workload.generator.marks import Marks, draw_marks, draw_status, draw_users
+from pointsman.workload.generator.marks import draw_marks, draw_status, draw_users
 from pointsman.workload.generator.profile import Floats, Ints, Profile, Tier, load_profile
 from pointsman.workload.table import Provenance, Quality, Workload, complete
 
@@ -78,10 +78,11 @@ def _draw(profile: Profile, jobs: int, arrivals: np.random.Generator, bodies: np
     seasons = 1 + max(0, -(-(jobs - profile.jobs) // _repeated(profile)))
     queues = sorted(profile.users)
     even_s, marks = [], []
-    for stream, tiers in ((stream, tiers) for stream in profile.streams for tiers in stream.crowds):
-        daily = _daily(tiers, seasons, profile.lead_in_days)
-        even_s.append(scatter(daily.sum(axis=0), profile.day_s, np.array(stream.clustering), arrivals))
-        marks.append(draw_marks(tiers, daily, stream.likeness, queues, profile.shortest_s, bodies))
+    for stream in profile.streams:
+        for tiers in stream.crowds:
+            daily = _daily(tiers, seasons, profile.lead_in_days)
+            even_s.append(scatter(daily.sum(axis=0), profile.day_s, np.array(stream.clustering), arrivals))
+            marks.append(draw_marks(tiers, daily, stream.likeness, queues, profile.shortest_s, bodies))
     order = np.argsort(np.concatenate(even_s), kind="stable")
     whole = np.concatenate(even_s)[order]
     submit_s = _with_rhythm(profile, whole)
@@ -122,6 +123,8 @@ def _paced(profile: Profile, natural_s: Floats, work: Floats, cluster_gpus: int,
     span_s = work.sum() / (cluster_gpus * load)
     clock = Clock.of(profile.hourly, profile.weekdays, profile.start_hour_of_week)
     even_s = clock.even(natural_s)
+    if even_s[-1] == 0:  # a handful of jobs of one second: nothing to stretch
+        even_s = np.arange(natural_s.size, dtype=float)
     paced = clock.clock(even_s * (clock.even(np.array(span_s)) / even_s[-1]))
     return paced * (span_s / paced[-1])
 
@@ -134,8 +137,8 @@ def _table(profile: Profile, drawn: _Drawn, gpus: Ints, submit_s: Floats, rng: n
     )
     frame = frame.with_columns(submit_s=submit_s, gpus=gpus, duration_s=drawn.duration_s)
     if profile.status is not None:
-        names = pl.Series(list(profile.status.jobs))
-        frame = frame.with_columns(names.gather(draw_status(profile.status, gpus * drawn.duration_s, rng)).alias("status"))
+        drawn_status = draw_status(profile.status, gpus * drawn.duration_s, rng)
+        frame = frame.with_columns(status=pl.Series(list(profile.status.jobs)).gather(drawn_status))
     return complete(frame)
 
 

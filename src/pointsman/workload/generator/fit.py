@@ -131,13 +131,14 @@ def _streams(even_s: Floats, day_s: float, work: Floats, gpus: Ints, queue: Any)
     tier[~light] = _heavy_tiers(work[~light], gpus[~light], work.sum())
     streams = []
     for together, rows in ((True, light), (False, ~light)):
-        tiers = [np.flatnonzero(rows & (tier == t)) for t in np.unique(tier[rows])]
+        members = [np.flatnonzero(rows & (tier == t)) for t in np.unique(tier[rows])]
+        crowds = [rows] if together else members
         streams.append(
             dict(
                 together=together,
-                clustering=_clustering([even_s[rows]] if together else [even_s[t] for t in tiers], day_s),
+                clustering=[_short(c, 3) for c in cascade.measure([even_s[m] for m in crowds], day_s)],
                 likeness=_likeness(work[rows]) if together else 0.0,
-                tiers=[_tier(np.bincount(day[t], minlength=day[-1] + 1), work[t], gpus[t], queue[t]) for t in tiers if t.size],
+                tiers=[_tier(np.bincount(day[m], minlength=day[-1] + 1), work[m], gpus[m], queue[m]) for m in members],
             )
         )
     return [stream for stream in streams if stream["tiers"]]
@@ -173,10 +174,6 @@ def _merged(parts: list[Ints], fewest: int) -> list[Ints]:
         else:
             out.append(rows)
     return out
-
-
-def _clustering(crowds: list[Floats], day_s: float) -> list[float]:
-    return [_short(c, 3) for c in cascade.measure(crowds, day_s)]
 
 
 def _likeness(work: Floats) -> float:

@@ -1,8 +1,8 @@
 """The Helios profile, made from published figures because the log itself is not at hand.
 
-Published (AcmeTrace and HeliosArtifact summaries, Hu et al., SC 2021): of 1,580,464 GPU jobs in April to September 2020
-the mean GPUs, the median, mean and longest duration, the GPU time, the statuses; and of one of the four clusters, Venus,
-the number of GPU jobs every ten minutes and the GPUs of its virtual clusters.
+Published (AcmeTrace and HeliosArtifact summaries, Hu et al., SC 2021): of 1,580,464 GPU jobs, April to September 2020,
+the mean GPUs, the median, mean and longest duration, the GPU time and the statuses; and of one of the four clusters,
+Venus, the number of GPU jobs every ten minutes and the GPUs of its virtual clusters.
 Ours, for want of figures: the shares of the sizes between the published mean and median, that log-duration is normal
 with a median that grows as a power of the size, that jobs choose virtual clusters in proportion to their GPUs.
 """
@@ -24,7 +24,8 @@ STATUS: Final = {
     "jobs": {"COMPLETED": 0.624, "CANCELLED": 0.221, "FAILED": 0.155},
     "gpu_time": {"COMPLETED": 0.513, "CANCELLED": 0.394, "FAILED": 0.093},
 }
-HOURLY = (3.74, 2.74, 2.5, 1.6, 1.12, 0.86, 0.78, 0.93, 1.56, 3.32, 5.4, 6.14) + (
+HOURLY = (
+    3.74, 2.74, 2.5, 1.6, 1.12, 0.86, 0.78, 0.93, 1.56, 3.32, 5.4, 6.14,
     4.85, 5.41, 6.5, 6.9, 7.23, 7.22, 5.34, 5.47, 5.6, 5.68, 4.79, 4.33,
 )  # fmt: skip
 WEEKDAYS = (14.7, 15.3, 18.3, 17.3, 13.6, 9.8, 11.1)
@@ -42,6 +43,8 @@ LIGHT_SLICES: Final = 2
 """The jobs below the 90th percentile of their size burst together."""
 LIKENESS = 0.5
 """As in Philly and ITP, roughly."""
+COARSE_LEVELS: Final = 5
+"""Halvings of a day, down to 45 minutes, that burst little, so that every day has the published hours."""
 FLOODS: Final = (717, 350, 300, 250, 200, 200, 200)
 """Short jobs of one GPU that come within ten minutes: the published maximum, and as many more, ours, as the published
 variance has room for beside the published percentiles."""
@@ -164,9 +167,11 @@ def _jobs(band: dict[str, Any]) -> int:
 def _stream(bands: list[dict[str, Any]], *, together: bool) -> dict[str, Any]:
     """Bands that make one tier, every day alike: how the days differ is not published."""
     daily = np.diff(np.rint(np.linspace(0, sum(map(_jobs, bands)), DAYS + 1))).astype(int).tolist()
-    likeness = LIKENESS if together else 0.0
     return dict(
-        together=together, clustering=[0.005] * 5 + [0.05] * (LEVELS - 5), likeness=likeness, tiers=[dict(daily=daily, bands=bands)]
+        together=together,
+        clustering=[0.005] * COARSE_LEVELS + [0.05] * (LEVELS - COARSE_LEVELS),
+        likeness=LIKENESS if together else 0.0,
+        tiers=[dict(daily=daily, bands=bands)],
     )
 
 

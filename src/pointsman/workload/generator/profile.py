@@ -128,7 +128,7 @@ def load_profile(like: str) -> Profile:
         UsageError: no such profile, or the file is not a valid one.
     """
     if like in SHIPPED:
-        text = files(__package__).joinpath(f"{like}.yaml").read_text(encoding="utf-8")
+        text = files("pointsman.workload.generator").joinpath(f"{like}.yaml").read_text(encoding="utf-8")
     elif like.endswith((".yaml", ".yml")):
         text = _read(Path(like))
     else:
