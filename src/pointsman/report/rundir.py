@@ -68,8 +68,9 @@ def write_comparison(
     config: Mapping[str, Any] | None = None,
     window: tuple[float, float] | None = None,
     runs: bool = True,
+    figures: bool = True,
 ) -> Comparison:
-    """Writes one table and one page of several runs, and with `runs` each of them under ``runs/``.
+    """Writes one table and with `figures` one page of several runs, and with `runs` each of them under ``runs/``.
 
     Arguments and errors as of `write_run` and `compare`.
     """
@@ -80,7 +81,8 @@ def write_comparison(
             _write_config(partial, config)
         (partial / "comparison.json").write_text(comparison.to_json(), encoding="utf-8")
         (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
-        _write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
+        if figures:
+            _write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
         for name, result in _named_runs(comparison) if runs else ():
             (partial / "runs" / name).mkdir(parents=True)
             _write_data(partial / "runs" / name, result, command, None, window)
