@@ -1,0 +1,141 @@
+"""One measured run of the engine, of the C++ reference or of the pure-Python reference, on the same jobs."""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import reference
+from benchmarks.workloads import mixture
+from pointsman.api import open_simulation
+from pointsman.cluster import load_cluster
+from pointsman.engine.overheads import load_overheads
+from pointsman.engine.prepare import Prepared
+from pointsman.engine.simulation import Simulation
+from pointsman.policies.registry import get_policy
+
+NODE_GPUS = 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """Jobs on a cluster of `nodes` nodes of 8 GPUs."""
+
+    jobs: int
+    nodes: int
+    load: float
+    seed: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.jobs:,} jobs, {self.nodes}x{NODE_GPUS} GPUs, load {self.load}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """CPU seconds of the run alone, and what came of it."""
+
+    seconds: float
+    schedule: str
+    """A hash of every job's start and end."""
+    preemptions: int
+
+
+def schedule_hash(start: NDArray[np.int64], end: NDArray[np.int64]) -> str:
+    """A hash of a schedule: start and end of every job, in ms."""
+    digest = hashlib.sha256(np.ascontiguousarray(start, np.int64).tobytes())
+    digest.update(np.ascontiguousarray(end, np.int64).tobytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _workload(case: Case) -> Any:
+    return mixture(case.jobs, case.nodes * NODE_GPUS, case.load, case.seed)
+
+
+def open_case(case: Case, policy: Any, *, log: bool = False) -> tuple[Simulation, Prepared]:
+    """A simulation of `case` before its first event; `policy` is a name or an object."""
+    spec = get_policy(policy) if isinstance(policy, str) else None
+    made = spec.make() if spec else policy
+    return open_simulation(
+        _workload(case), load_cluster(f"{case.nodes}x{NODE_GPUS}"), spec or _spec_of(made), made, seed=0, estimate=None,
+        placement="consolidated", overheads=load_overheads("none"), oversized="refuse", assign_models=None,
+        node_events=(), cancels=(), log=log, audit=False,
+    )  # fmt: skip
+
+
+def _spec_of(policy: Any) -> Any:
+    from pointsman.policies.registry import PolicySpec
+
+    return PolicySpec(policy.name, type(policy))
+
+
+def engine(case: Case, policy: str, *, log: bool = False) -> Run:
+    """The ordinary `Simulation`, its state built beforehand."""
+    simulation, _ = open_case(case, policy, log=log)
+    began = time.process_time()
+    simulation.run()
+    seconds = time.process_time() - began
+    outcomes, g = simulation.handle.world.outcomes, simulation.handle.state.g[0]
+    return Run(seconds, schedule_hash(outcomes["start"], outcomes["end"]), int(g["preempts"]))
+
+
+def trace_of(case: Case) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Submit and work in ms and GPUs of every job, as the engine rounds them."""
+    _, prepared = open_case(case, "fifo")
+    return (
+        prepared.trace["submit"].copy(),
+        prepared.trace["work"].astype(np.int64),
+        prepared.jobs["gpus"].to_numpy().astype(np.int64),
+    )
+
+
+@dataclass(frozen=True)
+class Native:
+    """The compiled C++ reference in a folder of its own."""
+
+    folder: Path
+
+    def run(self, case: Case, policy: str) -> Run:
+        """One run in a fresh process."""
+        source, target = self.folder / "trace.bin", self.folder / "schedule.bin"
+        if not (self.folder / f"{case}").exists():
+            with open(source, "wb") as file:
+                for column in (np.array([case.jobs, case.nodes, NODE_GPUS], np.int64), *trace_of(case)):
+                    column.tofile(file)
+            for stamp in self.folder.glob("*jobs*"):
+                stamp.unlink()
+            (self.folder / f"{case}").touch()
+        told = subprocess.run([self.folder / "reference", policy, source, target], check=True, capture_output=True)
+        seconds, preemptions = told.stdout.split()
+        start, end = np.fromfile(target, np.int64).reshape(2, -1)
+        return Run(float(seconds), schedule_hash(start, end), int(preemptions))
+
+
+def compile_native() -> Native | None:
+    """The C++ reference compiled with ``-O3`` for this processor, as numba compiles the engine; None without g++."""
+    if shutil.which("g++") is None:
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="pointsman-bench-"))
+    source = Path(__file__).with_name("reference.cpp")
+    flags = ["-std=c++17", "-O3", "-march=native"]
+    subprocess.run(["g++", *flags, "-o", str(folder / "reference"), str(source)], check=True)
+    return Native(folder)
+
+
+def pure_python(case: Case, policy: str) -> Run:
+    """The pure-Python reference."""
+    columns = [column.tolist() for column in trace_of(case)]
+    simulation = reference.Simulation(*columns, nodes=case.nodes, size=NODE_GPUS, policy=policy)
+    began = time.process_time()
+    simulation.run()
+    seconds = time.process_time() - began
+    start, end = (np.array(x, np.int64) for x in (simulation.start, simulation.end))
+    return Run(seconds, schedule_hash(start, end), simulation.preemptions)
