@@ -40,8 +40,8 @@ def write_manifest(directory: Path, kind: str, results: Sequence[Result], comman
     (directory / MARK).write_text(json.dumps(manifest, indent=1, default=list) + "\n", encoding="utf-8")
 
 
-def read_manifest(directory: Path, kind: str) -> dict[str, Any]:
-    """The manifest of a directory of this kind.
+def read_manifest(directory: Path, *kinds: str) -> dict[str, Any]:
+    """The manifest of a directory of one of these kinds.
 
     Raises:
         InputError: there is none, it cannot be read, or it is of another kind or schema.
@@ -55,8 +55,9 @@ def read_manifest(directory: Path, kind: str) -> dict[str, Any]:
         ) from None
     except ValueError:
         raise InputError("this is no JSON", path=path, fix="the run directory is damaged; run again") from None
-    if not isinstance(manifest, dict) or manifest.get("kind") != kind:
-        raise InputError(f"this is not the manifest of a {kind}", path=path, fix=f"give the directory of a {kind}")
+    if not isinstance(manifest, dict) or manifest.get("kind") not in kinds:
+        wanted = " or ".join(f"a {kind}" for kind in kinds)
+        raise InputError(f"this is not the manifest of {wanted}", path=path, fix=f"give the directory of {wanted}")
     if manifest.get("schema_version") != SCHEMA_VERSION:
         found = manifest.get("schema_version")
         raise InputError(
