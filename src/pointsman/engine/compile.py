@@ -4,6 +4,7 @@
 ``forceinline`` lets LLVM see through the layers: together eight times faster than plain ``njit``.
 """
 
+import functools
 import hashlib
 import importlib
 import importlib.metadata
@@ -58,6 +59,7 @@ def entry(signature: str) -> Callable[[F], F]:
     return jit
 
 
+@functools.cache
 def core_digest() -> str:
     """A digest of every source that compiled code is made of, and of the compilers' versions.
 
