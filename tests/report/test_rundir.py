@@ -14,7 +14,7 @@ import yaml
 
 from pointsman.engine.result import Result
 from pointsman.errors import InputError, RunError, UsageError
-from pointsman.report.rundir import read_run, write_comparison, write_run
+from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
 from pointsman.report.staging import refuse_taken, whole_directory
 
 FILES = {"manifest.json", "config.resolved.yaml", "summary.json", "jobs.parquet", "events.parquet", "series.parquet"}
@@ -135,7 +135,7 @@ def test_a_file_that_may_not_grow_leaves_nothing(srtf: Result, tmp_path: Path) -
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert "RunError" in last
-    assert "nothing is left of it" in last
+    assert "File too large while it was being written, so nothing is left of it" in last
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -172,6 +172,12 @@ def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path) -> None
     runs = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
     assert runs == sorted(f"{policy}_s{seed}" for policy in ("fifo", "sjf-backfill", "srtf") for seed in (1, 2, 3))
     assert read_run(tmp_path / "out" / "runs" / "fifo_s2").info["seed"] == 2
+    again = read_runs(tmp_path / "out")
+    assert [(run.info["policy"], run.info["seed"]) for run in again][:4] == [
+        *(("srtf", s) for s in (1, 2, 3)),
+        ("fifo", 1),
+    ]
+    assert [run.info["seed"] for run in read_runs(tmp_path / "out" / "runs" / "fifo_s2")] == [2]
     table = pl.read_csv(tmp_path / "out" / "comparison.csv")
     assert table["policy"].to_list() == ["srtf", "fifo", "sjf-backfill"]
     assert json.loads((tmp_path / "out" / "comparison.json").read_text())["baseline"] == "srtf"

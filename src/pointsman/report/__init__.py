@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from pointsman.report.comparison import Comparison, compare
     from pointsman.report.divergence import Divergence, first_divergence
     from pointsman.report.metrics import summarise
-    from pointsman.report.rundir import read_run, write_comparison, write_run
+    from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
     from pointsman.report.staging import refuse_taken
     from pointsman.report.tables import comparison_table, summary_table, waiting_tables
     from pointsman.report.threshold import fail_if, parse_threshold
@@ -21,6 +21,7 @@ _WHERE = {
     "first_divergence": "divergence",
     "parse_threshold": "threshold",
     "read_run": "rundir",
+    "read_runs": "rundir",
     "refuse_taken": "staging",
     "summarise": "metrics",
     "summary_table": "tables",
@@ -38,6 +39,7 @@ __all__ = [
     "first_divergence",
     "parse_threshold",
     "read_run",
+    "read_runs",
     "refuse_taken",
     "summarise",
     "summary_table",

@@ -1,6 +1,7 @@
 """The run directory: one run on disk, whole or not at all (``docs/formats/run-directory.md``)."""
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -75,15 +76,17 @@ def write_comparison(
     Arguments and errors as of `write_run` and `compare`.
     """
     comparison = compare(results, baseline=baseline, window=window)
+    named = _named_runs(comparison) if runs else []
     with whole_directory(Path(directory), force=force) as partial:
-        write_manifest(partial, "comparison", results, command, baseline=comparison.baseline.policy)
+        more = {"baseline": comparison.baseline.policy, "runs": [name for name, _ in named]}
+        write_manifest(partial, "comparison", results, command, **more)
         if config is not None:
             _write_config(partial, config)
         (partial / "comparison.json").write_text(comparison.to_json(), encoding="utf-8")
         (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
         if figures:
             _write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
-        for name, result in _named_runs(comparison) if runs else ():
+        for name, result in named:
             (partial / "runs" / name).mkdir(parents=True)
             _write_data(partial / "runs" / name, result, command, None, window)
     return comparison
@@ -107,6 +110,19 @@ def read_run(directory: str | Path) -> Result:
     info = read_manifest(place, "run")["info"]
     events = _read(place / "events.parquet").drop(ADDED) if (place / "events.parquet").exists() else None
     return Result(_read(place / "jobs.parquet"), events, _read(place / "series.parquet"), info)
+
+
+def read_runs(directory: str | Path) -> list[Result]:
+    """The run in a directory, or all those of a comparison, in its order: the baseline first.
+
+    Raises:
+        InputError: it is neither, or part of it is missing or damaged.
+    """
+    place = Path(directory)
+    manifest = read_manifest(place, "run", "comparison")
+    if manifest["kind"] == "run":
+        return [read_run(place)]
+    return [read_run(place / "runs" / name) for name in manifest["runs"]]
 
 
 def _read(path: Path) -> pl.DataFrame:
@@ -145,7 +161,9 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
     try:
         frame.write_parquet(path, compression="zstd", compression_level=3)
     except pl.exceptions.PolarsError as error:
-        raise OSError(0, str(error)) from error
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        code = int(number.group(1)) if number else 0
+        raise OSError(code, os.strerror(code) if code else str(error)) from error
 
 
 def _named_events(result: Result, events: pl.DataFrame) -> pl.DataFrame:
