@@ -1,0 +1,46 @@
+"""``python -m benchmarks [NAME ...]``: measure, compare with ``budgets.yaml``; exit 4 if a budget is broken."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from benchmarks.measures import Measure, judge
+
+BROKEN = 4
+NAMES = ("throughput", "latency", "scaling")
+
+
+def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
+    if name == "throughput":
+        from benchmarks.throughput import POLICIES, throughput
+
+        yield from throughput(options.jobs, tuple(options.policy or POLICIES))
+    elif name == "latency":
+        from benchmarks.latency import latency
+
+        yield from latency(options.jobs)
+    else:
+        from benchmarks.scaling import scaling
+
+        yield from scaling(options.jobs)
+
+
+def main() -> int:
+    """Run the benchmarks named on the command line, or all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", nargs="*", help=f"of {', '.join(NAMES)}; by default all", default=[])
+    parser.add_argument("--jobs", type=int, default=1_000_000, help="jobs of the largest runs")
+    parser.add_argument("--policy", action="append", help="only these policies (throughput)")
+    parser.add_argument("--record", action="store_true", help="add this run to the means of budgets.yaml")
+    options = parser.parse_args()
+    unknown = set(options.name) - set(NAMES)
+    if unknown:
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    unbroken = True
+    for name in options.name or NAMES:
+        unbroken &= judge(_measures(name, options), record=options.record)
+    return 0 if unbroken else BROKEN
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""Figures, what they must reach, and whether they still do (``budgets.yaml``)."""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+BUDGETS = Path(__file__).with_name("budgets.yaml")
+HEADER = """\
+# What the benchmarks must reach, and what they did reach. `goal` is what the issue asks for; `mean` and `spread` (standard
+# deviation) are of `runs` runs on the developers' machine (2 shared cores); `margin` is the share of the mean that a run may
+# fall short by. A figure that meets its goal passes; one that does not breaks its budget only if it is also worse than the mean by
+# more than the margin. `python -m benchmarks --record` adds a run to mean and spread.
+"""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure, named by a path such as ``throughput/fifo/0.9/of_cpp``."""
+
+    name: str
+    value: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a figure must reach. Exactly one of `at_least` and `at_most` is its goal."""
+
+    mean: float
+    spread: float
+    runs: int
+    margin: float
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def goal(self) -> float:
+        """The figure asked for."""
+        goal = self.at_least if self.at_least is not None else self.at_most
+        assert goal is not None
+        return goal
+
+    def meets(self, value: float) -> bool:
+        """Whether `value` reaches the goal."""
+        return value >= self.goal if self.at_least is not None else value <= self.goal
+
+    def holds(self, value: float) -> bool:
+        """Whether `value` meets the goal, or is at least no worse than known by more than the margin."""
+        slack = self.margin * self.mean
+        known = value >= self.mean - slack if self.at_least is not None else value <= self.mean + slack
+        return self.meets(value) or (self.runs > 0 and known)
+
+    def with_run(self, value: float) -> "Budget":
+        """The budget after one more run."""
+        runs = self.runs + 1
+        mean = self.mean + (value - self.mean) / runs
+        squares = self.spread**2 * max(self.runs - 1, 0) + (value - self.mean) * (value - mean)
+        spread = math.sqrt(squares / (runs - 1)) if runs > 1 else 0.0
+        return Budget(mean, spread, runs, self.margin, self.at_least, self.at_most)
+
+
+def load_budgets() -> dict[str, Budget]:
+    """The budgets by the name of their figure."""
+    return {name: Budget(**fields) for name, fields in yaml.safe_load(BUDGETS.read_text()).items()}
+
+
+def save_budgets(budgets: dict[str, Budget]) -> None:
+    """Write `budgets` back, one line each."""
+    lines = []
+    for name, b in budgets.items():
+        goal = f"at_least: {b.at_least:g}" if b.at_least is not None else f"at_most: {b.at_most:g}"
+        fields = f"{goal}, mean: {b.mean:.4g}, spread: {b.spread:.2g}, runs: {b.runs}, margin: {b.margin:g}"
+        lines.append(f"{name}: {{{fields}}}\n")
+    BUDGETS.write_text(HEADER + "".join(lines))
+
+
+def interleaved(runs: dict[str, Callable[[], float]], rounds: int = 3) -> dict[str, float]:
+    """The least of each run's seconds, taken A, B, B, A, A, B so that a slow spell of the machine hits all alike."""
+    best = dict.fromkeys(runs, math.inf)
+    for i in range(rounds):
+        for name in list(runs)[:: -1 if i % 2 else 1]:
+            best[name] = min(best[name], runs[name]())
+    return best
+
+
+def cpu_s(work: Callable[[], object]) -> float:
+    """CPU seconds of this process that `work` takes."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def judge(measures: Iterable[Measure], *, record: bool) -> bool:
+    """Print each figure as it comes beside its goal; False if a budget is broken."""
+    budgets = load_budgets()
+    unbroken = True
+    for m in measures:
+        line = f"{m.name:44} {_number(m.value):>12} {m.unit:12}"
+        budget = budgets.get(m.name)
+        if budget is not None:
+            line += _verdict(budget, m.value)
+            unbroken &= budget.holds(m.value)
+            budgets[m.name] = budget.with_run(m.value)
+        print(line.rstrip(), flush=True)
+        if record:
+            save_budgets(budgets)
+    return unbroken
+
+
+def _verdict(budget: Budget, value: float) -> str:
+    sign = "≥" if budget.at_least is not None else "≤"
+    word = "met" if budget.meets(value) else "missed, as known" if budget.holds(value) else "BROKEN"
+    return f"goal {sign} {_number(budget.goal)}: {word}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -1,0 +1,87 @@
+"""Jobs per second of the engine, beside the same policies in C++ and in pure Python.
+
+CPU time of the run alone: no reading, no building of the state, no result. Every schedule of the references must be the engine's.
+"""
+
+from collections.abc import Callable, Iterator
+
+from benchmarks.measures import Measure, interleaved
+from benchmarks.runs import Case, Native, Run, compile_native, engine, pure_python
+
+REFERENCED = ("fifo", "sjf", "fifo-backfill", "srtf", "las")
+POLICIES = (*REFERENCED, "sjf-backfill", "easy", "tiresias")
+LOADS = (0.9, 1.05)
+NODES = 800
+PURE_PYTHON_JOBS = 50_000
+
+
+class Disagreement(AssertionError):
+    """The engine and a reference computed different schedules."""
+
+
+class _Agreeing:
+    """Runs of one case and policy whose schedules must be one."""
+
+    def __init__(self, case: Case, policy: str) -> None:
+        self.case, self.policy = case, policy
+        self.schedules: dict[str, str] = {}
+        self.preemptions = 0
+
+    def seconds(self, name: str, run: Callable[[], Run]) -> Callable[[], float]:
+        """A function that runs, checks the schedule and gives the seconds."""
+
+        def measured() -> float:
+            done = run()
+            self.preemptions = done.preemptions
+            self.schedules[name] = done.schedule
+            if len(set(self.schedules.values())) > 1:
+                raise Disagreement(f"{self.policy}, {self.case}: {self.schedules}")
+            return done.seconds
+
+        return measured
+
+
+def throughput(jobs: int, policies: tuple[str, ...] = POLICIES) -> Iterator[Measure]:
+    """Figures of `jobs` jobs on 800x8 GPUs; pure Python at most `PURE_PYTHON_JOBS` of them."""
+    native = compile_native()
+    if native is None:
+        print("there is no g++: the C++ reference is left out")
+    for load in LOADS:
+        for policy in policies:
+            yield from _against_cpp(Case(jobs, NODES, load), policy, native)
+    for load in LOADS:
+        for policy in policies:
+            if policy in REFERENCED:
+                yield from _against_python(Case(min(jobs, PURE_PYTHON_JOBS), NODES, load), policy)
+
+
+def _against_cpp(case: Case, policy: str, native: Native | None) -> Iterator[Measure]:
+    agreeing = _Agreeing(case, policy)
+    runs = {
+        "engine": agreeing.seconds("engine", lambda: engine(case, policy)),
+        "logged": agreeing.seconds("logged", lambda: engine(case, policy, log=True)),
+    }
+    if native is not None and policy in REFERENCED:
+        runs["cpp"] = agreeing.seconds("cpp", lambda: native.run(case, policy))
+    best = interleaved(runs)
+    name = f"throughput/{policy}/{case.load}"
+    yield Measure(f"{name}/jobs_per_s", case.jobs / best["engine"], "jobs/s")
+    yield Measure(f"{name}/jobs_per_s_logged", case.jobs / best["logged"], "jobs/s")
+    if agreeing.preemptions:
+        yield Measure(f"{name}/preemptions", agreeing.preemptions / case.jobs, "per job")
+    if "cpp" in best:
+        yield Measure(f"{name}/cpp_jobs_per_s", case.jobs / best["cpp"], "jobs/s")
+        yield Measure(f"{name}/of_cpp", best["cpp"] / best["engine"], "x C++")
+
+
+def _against_python(case: Case, policy: str) -> Iterator[Measure]:
+    agreeing = _Agreeing(case, policy)
+    best = interleaved(
+        {
+            "engine": agreeing.seconds("engine", lambda: engine(case, policy)),
+            "python": agreeing.seconds("python", lambda: pure_python(case, policy)),
+        }
+    )
+    name = f"throughput/{policy}/{case.load}"
+    yield Measure(f"{name}/python_jobs_per_s", case.jobs / best["python"], f"jobs/s of {case.jobs:,}")
+    yield Measure(f"{name}/of_python", best["python"] / best["engine"], "x Python")
