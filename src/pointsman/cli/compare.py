@@ -50,6 +50,7 @@ def compare(
     """Replay a job log under several policies, and put them side by side."""
     from pathlib import Path
 
+    from pointsman.cli import screen
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_comparison, tell_page
@@ -80,6 +81,7 @@ def compare(
             command=command_line(),
             config=located(experiment, Path.cwd()).to_dict(),
             window=spec.window,
+            figures=screen.can_draw(),
         )
     else:
         comparison = put_side_by_side(results, baseline=baseline, window=spec.window)
@@ -102,7 +104,7 @@ def parse_seeds(text: str) -> list[int]:
     seeds: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+        if not first.isdecimal() or (dash and not (last.isdecimal() and int(first) <= int(last))):
             raise UsageError(f"--seeds {text!r} is no list of seeds; write it like 0-4 or 1,2,3")
         seeds.extend(range(int(first), int(last or first) + 1))
     return list(dict.fromkeys(seeds))

@@ -59,9 +59,8 @@ def _versions() -> Iterator[Finding]:
 
 
 def _machine() -> str:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     total_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{sys.platform}, {cores} cores for us, {total_bytes / 1024**3:.0f} GiB"
+    return f"{sys.platform}, {screen.cores()} cores for us, {total_bytes / 1024**3:.0f} GiB"
 
 
 def _compiled_code() -> str:

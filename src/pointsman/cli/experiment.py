@@ -8,6 +8,7 @@ import yaml
 from pydantic import ValidationError
 
 from pointsman.cli.options import Options
+from pointsman.cluster import load_cluster
 from pointsman.cluster.suggestion import did_you_mean
 from pointsman.config import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
 from pointsman.duration import parse_duration_s
@@ -40,6 +41,7 @@ def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Exper
         read = read_experiment(options.config)
         only = {**read.spec.only, **flags.get("only", {})}
         experiment = read.model_copy(update={"spec": _spec({**read.spec.model_dump(), **flags, "only": only})})
+    load_cluster(experiment.spec.cluster)
     return experiment.model_copy(update={"spec": _with_settings(experiment.spec, _settings(options.settings))})
 
 

@@ -37,10 +37,10 @@ def explain(
     except ValueError as error:
         raise UsageError(f"--at: {error}") from None
 
-    from pointsman.cli.replay import announce_compilation
+    from pointsman.cli.compiled import announce
     from pointsman.explain import explain as ask
 
-    announce_compilation([info["policy"]])
+    announce([info["policy"]], questions=True)
     answer = ask(simulation, prepared, row, time_s)
     if format is screen.Format.table:
         reason = f" ({answer.reason})" if answer.reason else ""

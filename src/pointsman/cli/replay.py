@@ -50,21 +50,13 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
 
 def replay(spec: ExperimentSpec, workload: "Workload", workers: int = 1) -> "list[Result]":
     """The results of every run, in order; with `workers` above 1 in as many processes."""
+    from pointsman.cli.compiled import announce
+
     runs = runs_of(spec)
-    announce_compilation([run.choice.name for run in runs])
+    announce([run.choice.name for run in runs])
     with screen.progress("replay") as progress:
         results = _side_by_side if workers > 1 else _one_by_one
         return list(results(spec, workload, runs, progress, workers))
-
-
-def announce_compilation(policies: list[str]) -> None:
-    """Say that a run will be slow to start, if it has to compile something first."""
-    from pointsman.engine.compile import is_compiled
-    from pointsman.policies.registry import get_policy
-
-    specs = [get_policy(name) for name in policies]
-    if not all(is_compiled(spec.factory.hooks) for spec in specs if spec.compiled):
-        screen.note("compiling the simulator, once: some seconds a policy ('pointsman warmup' does it beforehand)")
 
 
 def _one_by_one(

@@ -34,7 +34,14 @@ def report(
         show_comparison(compare(results, baseline=baseline, window=counted), format)
         return
     comparison = write_comparison(
-        output, results, baseline=baseline, force=force, command=command_line(), window=counted, runs=False
+        output,
+        results,
+        baseline=baseline,
+        force=force,
+        command=command_line(),
+        window=counted,
+        runs=False,
+        figures=screen.can_draw(),
     )
     show_comparison(comparison, format)
     tell_page(output)

@@ -1,5 +1,6 @@
 """What people see: data on stdout; notices and progress on stderr, a bar on a terminal, else a line per tenth."""
 
+import os
 import sys
 import time
 from collections.abc import Generator, Sequence
@@ -48,6 +49,11 @@ def can_draw() -> bool:
     from importlib.util import find_spec
 
     return find_spec("matplotlib") is not None
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Progress:

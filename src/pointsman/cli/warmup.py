@@ -7,7 +7,7 @@ def warmup() -> None:
     """Compile the simulator now, once, so that no later run has to wait for it."""
     import time
 
-    from pointsman.engine.warmup import warmup as compile_all
+    from pointsman.cli.compiled import compile_all
 
     started_s = time.perf_counter()
     with screen.progress("compiling the simulator, once") as progress:

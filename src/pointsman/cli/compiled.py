@@ -1,0 +1,52 @@
+"""Compiled code: whether it is there, and making all of it beforehand."""
+
+from collections.abc import Callable
+
+from pointsman.cli import screen
+from pointsman.engine.compile import build_folder, is_compiled, load_entries, load_loop
+from pointsman.engine.simulation import HOSTED_HOOKS
+from pointsman.policies.registry import get_policy, policy_names
+
+QUESTIONS = "questions"
+"""Stands for the compiled questions that Python policies and `explain` ask, beside the loops' hooks."""
+
+
+def announce(policies: list[str], *, questions: bool = False) -> None:
+    """Say that a command will be slow to start, if it has to compile something first."""
+    needed = {_hooks(name) for name in policies}
+    if questions or HOSTED_HOOKS in needed:
+        needed.add(QUESTIONS)
+    missing = len([hooks for hooks in needed if not _is_compiled(hooks)])
+    if missing:
+        screen.note(
+            f"compiling the simulator, once: {missing} parts, some seconds each (or all with 'pointsman warmup')"
+        )
+
+
+def compile_all(progress: Callable[[float, str], None]) -> None:
+    """Compile whatever a built-in policy, a policy written in Python or `explain` will need, on all cores."""
+    from joblib import Parallel, delayed
+
+    needed = {HOSTED_HOOKS, QUESTIONS, *map(_hooks, policy_names())}
+    missing = sorted(hooks for hooks in needed if not _is_compiled(hooks))
+    parallel = Parallel(n_jobs=min(len(missing), 8, screen.cores()) or 1, return_as="generator_unordered")
+    for done, _ in enumerate(parallel(delayed(_compile)(hooks) for hooks in missing), 1):
+        progress(done / len(missing), f"{done} of {len(missing)}")
+
+
+def _hooks(policy: str) -> str:
+    spec = get_policy(policy)
+    return spec.factory.hooks if spec.compiled else HOSTED_HOOKS
+
+
+def _is_compiled(hooks: str) -> bool:
+    if hooks == QUESTIONS:
+        return any((build_folder() / "__pycache__").glob("entries.*.nbc"))
+    return is_compiled(hooks)
+
+
+def _compile(hooks: str) -> None:
+    if hooks == QUESTIONS:
+        load_entries()
+    else:
+        load_loop(hooks)

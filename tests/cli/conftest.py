@@ -1,0 +1,48 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pointsman.cli.run import run
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "POINTSMAN_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: False)  # a page takes seconds; one test makes one
+    return tmp_path
+
+
+@pytest.fixture
+def command(here: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs the command in this process, in an empty working directory."""
+
+    def done(*args: str) -> Done:
+        code = run(list(args))
+        return Done(code, *capsys.readouterr())
+
+    return done
+
+
+@pytest.fixture
+def jobs(here: Path) -> str:
+    """Jobs that queue on two nodes of four GPUs: the second is big, the third small."""
+    rows = [(0, 6, 100), (10, 8, 50), (20, 2, 5), (30, 1, 20), (40, 4, 60), (50, 1, 10)]
+    lines = ["job_id,queue,submit_s,gpus,duration_s"]
+    lines += [f"j{i},{'prod' if gpus > 1 else 'test'},{submit},{gpus},{s}" for i, (submit, gpus, s) in enumerate(rows)]
+    (here / "jobs.csv").write_text("\n".join(lines) + "\n")
+    return "jobs.csv"

@@ -1,0 +1,144 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pointsman.cli.compare import parse_seeds
+from pointsman.errors import UsageError
+
+from .conftest import Command
+
+TWO = ("--cluster", "2x4", "--policy", "fifo", "--policy", "srtf")
+
+
+def test_policies_stand_side_by_side_against_the_first(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, *TWO, "--format", "json")
+    assert done.code == 0, done.err
+    compared = json.loads(done.out)
+    assert compared["baseline"] == "fifo"
+    fifo, srtf = compared["rows"]
+    assert srtf["values"]["jct_mean_s"] < fifo["values"]["jct_mean_s"]
+    change = srtf["differences"]["jct_mean_s"]
+    assert change["value"] == pytest.approx(srtf["values"]["jct_mean_s"] - fifo["values"]["jct_mean_s"])
+
+
+def test_the_baseline_can_be_chosen(command: Command, jobs: str) -> None:
+    assert (
+        json.loads(command("compare", jobs, *TWO, "--baseline", "srtf", "--format", "json").out)["baseline"] == "srtf"
+    )
+    done = command("compare", jobs, *TWO, "--baseline", "las")
+    assert (done.code, "--baseline 'las' is not among the policies compared (fifo, srtf)" in done.err) == (2, True)
+
+
+def test_all_are_the_built_in_policies(command: Command, jobs: str) -> None:
+    given = yaml.safe_load(command("compare", jobs, "--cluster", "2x4", "--policy", "all", "--dry-run").out)
+    names = [policy["name"] for policy in given["spec"]["policies"]]
+    assert names == ["fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias"]
+
+
+def test_seeds_are_paired_and_processes_change_nothing(command: Command, jobs: str) -> None:
+    given = (*TWO, "--seeds", "0-2", "--estimate", "lognormal:1", "--format", "json")
+    alone, together = (command("compare", jobs, *given, "--workers", n) for n in ("1", "2"))
+    assert alone.code == together.code == 0, together.err
+    tables = [json.loads(done.out) for done in (alone, together)]
+    for table in tables:
+        for row in table["rows"]:
+            assert row["seeds"] == [0, 1, 2]
+            for figures in (row["values"], row["differences"]):
+                del figures["engine_s"], figures["decisions_per_s"]
+    assert tables[0] == tables[1]
+
+
+def test_csv_has_a_row_for_each_policy(command: Command, jobs: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(command("compare", jobs, *TWO, "--format", "csv").out)))
+    assert [row["policy"] for row in rows] == ["fifo", "srtf"]
+
+
+def test_a_threshold_that_comes_true_is_exit_code_4_and_the_results_are_there(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, *TWO, "--fail-if", "jct_mean_s<-1%", "-o", "out")
+    assert done.code == 4
+    assert "jct_mean_s<-1% came true" in done.err
+    assert Path("out/comparison.json").exists()
+    assert command("compare", jobs, *TWO, "--fail-if", "jct_mean_s>+5%").code == 0
+
+
+def test_a_condition_that_cannot_be_read_is_refused_before_the_run(command: Command) -> None:
+    done = command("compare", "not-even-looked-at.csv", *TWO, "--fail-if", "jct_mean>5")
+    assert (done.code, "names no metric that is compared" in done.err) == (2, True)
+
+
+def test_the_first_difference_is_shown_with_both_decisions(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, *TWO, "--first-divergence")
+    assert done.code == 0, done.err
+    parting = done.out[done.out.index("fifo and srtf: they part") :].splitlines()
+    assert parting[1].startswith("  fifo: ")
+    assert parting[2].startswith("  srtf: ")
+    assert "START j1" in parting[1]
+    assert "PREEMPT j0" in parting[2]
+
+
+def test_one_policy_twice_differs_by_its_parameters(command: Command, jobs: str) -> None:
+    Path("e.yaml").write_text(
+        yaml.safe_dump(
+            {
+                "apiVersion": "pointsman/v1",
+                "kind": "Experiment",
+                "metadata": {"name": "margins"},
+                "spec": {
+                    "trace": jobs,
+                    "cluster": "2x4",
+                    "policies": ["srtf", {"name": "srtf", "params": {"margin_s": 1000}}],
+                },
+            }
+        )
+    )
+    done = command("compare", "-c", "e.yaml", "--format", "json")
+    assert done.code == 0, done.err
+    labels = [row["policy"] for row in json.loads(done.out)["rows"]]
+    assert labels == ["srtf (margin_s=0.0)", "srtf (margin_s=1000.0)"]
+
+
+def test_simulate_makes_one_run_only(command: Command, jobs: str) -> None:
+    Path("e.yaml").write_text(command("compare", jobs, *TWO, "--dry-run").out)
+    done = command("simulate", "-c", "e.yaml")
+    assert (done.code, "use 'pointsman compare'" in done.err) == (2, True)
+
+
+def test_runs_can_be_reported_on_later(command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command("compare", jobs, *TWO, "-o", "both").code == 0
+    assert command("simulate", jobs, "--cluster", "2x4", "--policy", "las", "-o", "third").code == 0
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    done = command("report", "both", "third", "-o", "three", "--format", "json")
+    assert done.code == 0, done.err
+    assert [row["policy"] for row in json.loads(done.out)["rows"]] == ["fifo", "srtf", "las"]
+    assert "report: three/report.html" in done.err
+    assert "<html" in Path("three/report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["nowhere"], 3, "no run can be read here"),
+        (["both", "--window", "x"], 2, "--window: 'x' is no window"),
+        (["both", "both"], 2, "is there twice"),
+        (["both", "--baseline", "las"], 2, "baseline 'las' is not among"),
+    ],
+)
+def test_mistakes_in_reports(args: list[str], code: int, sentence: str, command: Command, jobs: str) -> None:
+    assert command("compare", jobs, *TWO, "-o", "both", "-q").code == 0
+    done = command("report", *args)
+    assert (done.code, sentence in done.err, done.out) == (code, True, "")
+
+
+@pytest.mark.parametrize(("text", "seeds"), [("3", [3]), ("0-2", [0, 1, 2]), ("5,1-2,5", [5, 1, 2])])
+def test_seeds(text: str, seeds: list[int]) -> None:
+    assert parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "5-2", "-1", "1;2", "1-b"])
+def test_no_seeds(text: str) -> None:
+    with pytest.raises(UsageError, match="no list of seeds"):
+        parse_seeds(text)

@@ -1,0 +1,103 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Command
+
+
+def run(command: Command, jobs: str, policy: str, *more: str) -> None:
+    done = command("simulate", jobs, "--cluster", "2x4", "--policy", policy, "-o", "run", *more)
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize(
+    ("job", "at", "said"),
+    [
+        ("j0", "0", "RUNNING: it holds 6 GPUs on n0000, n0001 since 0 s"),
+        ("j1", "50", "PENDING (Resources): needs 8 GPUs; 2 of those it may use are free"),
+        ("j2", "50", "PENDING (Priority): it would fit, but job j1 goes first (ahead of this one: 1)"),
+        ("j4", "155", "RUNNING: it holds 4 GPUs"),
+        ("j4", "39", "FUTURE: it is submitted only at 40 s"),
+        ("j0", "2m", "COMPLETED: it ended at 100 s"),
+    ],
+)
+def test_what_a_job_is_doing(job: str, at: str, said: str, command: Command, jobs: str) -> None:
+    run(command, jobs, "fifo")
+    done = command("explain", job, "--run", "run", "--at", at)
+    assert done.code == 0, done.err
+    assert said in done.out
+
+
+def test_the_default_instant_is_the_submission(command: Command, jobs: str) -> None:
+    run(command, jobs, "fifo")
+    (answer,) = json.loads(command("explain", "j1", "--run", "run", "--format", "json").out)
+    assert (answer["time_s"], answer["state"], answer["reason"]) == (10.0, "PENDING", "Resources")
+
+
+def test_scattered_gpus_are_fragmentation(command: Command, here: Path) -> None:
+    Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id\n0,3,9,a\n0,3,9,b\n1,2,1,c\n2,8,1,d\n")
+    run(command, "jobs.csv", "fifo-backfill")
+    assert (
+        "(Fragmentation): needs 2 GPUs on one node; best node has 1 free" in command("explain", "c", "--run", "run").out
+    )
+    Path("wide.csv").write_text("submit_s,gpus,duration_s,job_id\n0,1,9,a\n1,6,1,b\n")
+    run(command, "wide.csv", "fifo", "--cluster", "3x4", "--placement", "spread", "--force")
+    assert "RUNNING" in command("explain", "b", "--run", "run").out
+
+
+def test_a_full_queue_is_named(command: Command, jobs: str) -> None:
+    Path("cluster.yaml").write_text(
+        """\
+apiVersion: pointsman/v1
+kind: Cluster
+metadata: {name: small}
+spec:
+  node_types: {node: {gpus: 4, gpu_type: V100}}
+  nodes: [{type: node, count: 2}]
+  queues: {test: {gpu_limit: 1}}
+"""
+    )
+    Path("two.csv").write_text("submit_s,gpus,duration_s,job_id,queue\n0,1,9,a,test\n1,1,9,b,test\n")
+    run(command, "two.csv", "fifo", "--cluster", "cluster.yaml")
+    said = command("explain", "b", "--run", "run").out
+    assert "PENDING (QuotaExceeded): needs 1 GPU; queue 'test' holds 1 of the 1 it may hold" in said
+
+
+def test_reserved_gpus_are_named(command: Command, here: Path) -> None:
+    Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id\n0,6,100,a\n1,8,10,head\n2,2,500,late\n3,2,20,early\n")
+    run(command, "jobs.csv", "easy")
+    assert (
+        "(Reserved): it would fit, but only on GPUs reserved for job head"
+        in command("explain", "late", "--run", "run").out
+    )
+    assert "RUNNING" in command("explain", "early", "--run", "run").out
+
+
+def test_runs_of_a_comparison_can_be_asked(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "srtf", "-o", "both")
+    assert done.code == 0, done.err
+    assert "PENDING" in command("explain", "j2", "--run", "both/runs/fifo_s0").out
+    assert "RUNNING" in command("explain", "j2", "--run", "both/runs/srtf_s0").out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["j44", "--run", "run"], 2, "the run has no job 'j44' (did you mean 'j4'?)"),
+        (["j1", "--run", "run", "--at", "noon"], 2, "--at: 'noon' is no duration"),
+        (["j1", "--run", "nowhere"], 3, "no run can be read here"),
+        (["j1"], 2, "missing option '--run'"),
+    ],
+)
+def test_mistakes(args: list[str], code: int, sentence: str, command: Command, jobs: str) -> None:
+    run(command, jobs, "fifo")
+    done = command("-q", "explain", *args)
+    assert (done.code, sentence in done.err, done.out) == (code, True, "")
+
+
+def test_a_changed_log_is_noticed(command: Command, jobs: str) -> None:
+    run(command, jobs, "fifo")
+    Path(jobs).write_text(Path(jobs).read_text().replace(",50", ",51"))
+    done = command("explain", "j1", "--run", "run", "-q")
+    assert (done.code, "the log has changed since the run" in done.err) == (3, True)

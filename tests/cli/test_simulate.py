@@ -1,0 +1,177 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from .command import pointsman
+from .conftest import Command
+
+FIFO = ("--cluster", "2x4", "--policy", "fifo")
+
+
+def test_the_summary_is_what_hand_calculation_says(command: Command, jobs: str) -> None:
+    done = command("simulate", jobs, *FIFO, "--format", "json")
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
+    # j0 0-100, j1 100-150, j2 and j3 150-155 and 150-170, j4 150-210, j5 150-160
+    ends, submits = (100, 150, 155, 170, 210, 160), (0, 10, 20, 30, 40, 50)
+    assert summary["jct_mean_s"] == pytest.approx(sum(e - s for e, s in zip(ends, submits, strict=True)) / 6)
+    assert summary["makespan_s"] == 210
+    assert (summary["jobs"], summary["jobs_counted"], summary["preemptions"]) == (6, 6, 0)
+
+
+def test_sim_is_simulate_and_tables_name_the_knowledge(command: Command, jobs: str) -> None:
+    done = command("sim", jobs, "--cluster", "2x4", "--policy", "srtf")
+    assert done.code == 0
+    header, row = done.out.splitlines()
+    assert header.split()[:2] == ["policy", "knows"]
+    assert row.split()[:3] == ["srtf", "oracle", "6"]
+    assert "rows read: 6" in done.err
+
+
+def test_csv_has_one_row(command: Command, jobs: str) -> None:
+    (row,) = csv.DictReader(io.StringIO(command("simulate", jobs, *FIFO, "--format", "csv").out))
+    assert (row["policy"], row["jobs"]) == ("fifo", "6")
+    assert json.loads(row["by_queue"])[0]["queue"] == "prod"
+
+
+def test_the_directory_is_whole_and_its_experiment_runs_again(command: Command, jobs: str, here: Path) -> None:
+    first = command("simulate", jobs, *FIFO, "--set", "overheads.start_s=1m", "--seed", "3", "-o", "run")
+    assert first.code == 0, first.err
+    files = {path.name for path in Path("run").iterdir()}
+    assert files >= {
+        "manifest.json",
+        "config.resolved.yaml",
+        "summary.json",
+        "jobs.parquet",
+        "events.parquet",
+        "series.parquet",
+    }
+    manifest = json.loads(Path("run/manifest.json").read_text())
+    assert manifest["command"].startswith("pointsman ")
+    assert (manifest["seeds"], manifest["exit_status"]) == ([3], 0)
+    config = yaml.safe_load(Path("run/config.resolved.yaml").read_text())
+    assert config["spec"]["overheads"]["start_s"] == 60
+    assert config["spec"]["trace"] == str(here / jobs)
+    assert command("simulate", "-c", "run/config.resolved.yaml", "-o", "again").code == 0
+    for name in ("jobs", "events", "series"):
+        assert pl.read_parquet(f"run/{name}.parquet").equals(pl.read_parquet(f"again/{name}.parquet"))
+
+
+def test_flags_go_before_the_file_and_the_file_before_defaults(command: Command, jobs: str) -> None:
+    experiment = command("simulate", jobs, *FIFO, "--placement", "spread", "--seed", "5", "--dry-run")
+    Path("e.yaml").write_text(experiment.out)
+    spec = yaml.safe_load(command("simulate", "-c", "e.yaml", "--policy", "las", "--dry-run").out)["spec"]
+    assert (spec["placement"], spec["seeds"]) == ("spread", [5])
+    assert [policy["name"] for policy in spec["policies"]] == ["las"]
+    assert spec["oversized"] == "refuse"
+
+
+def test_the_file_may_be_named_by_the_environment(command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("e.yaml").write_text(command("simulate", jobs, *FIFO, "--dry-run").out)
+    monkeypatch.setenv("POINTSMAN_CONFIG", "e.yaml")
+    assert command("simulate", "--format", "json").code == 0
+
+
+def test_settings_are_numbers_durations_and_lists(command: Command, jobs: str) -> None:
+    given = ("--set", "tiresias.thresholds_gpu_s=[60, 600]", "--set", "tiresias.promote_knob=2")
+    done = command("simulate", jobs, "--cluster", "2x4", "--policy", "rounds(tiresias, 1m)", *given, "--dry-run")
+    assert done.code == 0, done.err
+    (policy,) = yaml.safe_load(done.out)["spec"]["policies"]
+    assert policy == {"name": "rounds(tiresias, 1m)", "params": {"thresholds_gpu_s": [60, 600], "promote_knob": 2}}
+
+
+def test_load_is_realised(command: Command, jobs: str) -> None:
+    done = command("simulate", jobs, *FIFO, "--load", "0.5", "--format", "json")
+    assert json.loads(done.out)["load"] == pytest.approx(0.5)
+    assert "gaps between submits are scaled by" in done.err
+
+
+def test_only_and_window_choose_jobs(command: Command, jobs: str) -> None:
+    only = json.loads(command("simulate", jobs, *FIFO, "--only", "queue=test", "--format", "json").out)
+    assert only["jobs"] == 2
+    window = json.loads(command("simulate", jobs, *FIFO, "--window", "15:45", "--format", "json").out)
+    assert (window["jobs"], window["jobs_counted"]) == (6, 3)
+
+
+def test_audit_passes(command: Command, jobs: str) -> None:
+    assert command("simulate", jobs, "--cluster", "2x4", "--policy", "srtf", "--audit").code == 0
+
+
+def test_standard_input(here: Path, jobs: str) -> None:
+    done = pointsman("simulate", "-", *FIFO, "-q", "--format", "json", stdin=Path(jobs).read_text(), cwd=here)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["jobs"] == 6
+
+
+WRONG = [
+    ([], 2, "missing: TRACE, a job log; --cluster, where to replay it; --policy (or -c FILE, which says it all)"),
+    (["jobs.csv", "--cluster", "2x4"], 2, "missing: --policy"),
+    (["jobs.csv", *FIFO, "--set", "fifo=1"], 2, "--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not 'fifo=1'"),
+    (["jobs.csv", *FIFO, "--set", "srtf.margin_s=1"], 2, "there is no 'srtf' in this experiment"),
+    (["jobs.csv", *FIFO, "--set", "fifo.margin_s=1"], 2, "policy 'fifo' has no parameter 'margin_s'"),
+    (["jobs.csv", *FIFO, "--set", "overheads.strat_s=1"], 2, "no such cost (did you mean 'start_s'"),
+    (["jobs.csv", *FIFO, "--set", "overheads.start_s=-1"], 2, "overheads.start_s"),
+    (["jobs.csv", *FIFO, "--placement", "best"], 2, "--placement: input should be 'consolidated', 'first-fit' or"),
+    (["jobs.csv", *FIFO, "--window", "tomorrow"], 2, "--window: 'tomorrow' is no window; write it FROM:TO"),
+    (["jobs.csv", *FIFO, "--window", "10d:11d"], 2, "holds no submit"),
+    (["jobs.csv", *FIFO, "--load", "0"], 2, "--load: input should be greater than 0"),
+    (["jobs.csv", *FIFO, "--seed", "-1"], 2, "--seeds: input should be greater than or equal to 0"),
+    (["jobs.csv", *FIFO, "--estimate", "guess"], 2, "unknown estimate 'guess'"),
+    (["jobs.csv", *FIFO, "--overheads", "some"], 2, "unknown overheads 'some'"),
+    (["jobs.csv", *FIFO, "--only", "queue=none"], 2, "no job has queue=none"),
+    (["jobs.csv", *FIFO, "--trace-format", "exel"], 2, "exel"),
+    (["jobs.csv", *FIFO, "--policy", "fifi"], 2, "unknown policy 'fifi' (did you mean 'fifo'?"),
+    (["nowhere.csv", *FIFO, "--cluster", "phily"], 2, "did you mean 'philly'"),
+    (["jobs.csv", *FIFO, "-c", "nowhere.yaml"], 2, "nowhere.yaml: cannot be read: No such file"),
+    (["jobs.csv", "--cluster", "1x4", "--policy", "fifo"], 3, "asks for 6 GPUs"),
+    (["nowhere.csv", *FIFO], 3, "nowhere.csv: no such file"),
+    (["broken.csv", *FIFO], 3, "broken.csv:3: "),
+]
+
+
+@pytest.mark.parametrize(("args", "code", "sentence"), WRONG, ids=[sentence[:40] for _, _, sentence in WRONG])
+def test_mistakes(args: list[str], code: int, sentence: str, command: Command, jobs: str) -> None:
+    Path("broken.csv").write_text("submit_s,gpus,duration_s\n0,1,1\n0,x,1\n")
+    done = command("-q", "simulate", *args, "-o", "run")
+    assert sentence in done.err
+    assert (done.code, done.out, done.err.count("\n")) == (code, "", 1)
+    assert not Path("run").exists()
+
+
+def test_oversized_jobs_are_dropped_or_clamped_on_demand(command: Command, jobs: str) -> None:
+    small = ("--cluster", "1x4", "--policy", "fifo", "--format", "json", "--oversized")
+    assert json.loads(command("simulate", jobs, *small, "drop").out)["jobs"] == 4
+    assert json.loads(command("simulate", jobs, *small, "clamp").out)["jobs"] == 6
+
+
+def test_a_taken_directory_is_refused_before_the_run(command: Command, jobs: str) -> None:
+    Path("taken").mkdir()
+    Path("taken/mine.txt").touch()
+    done = command("simulate", "not-even-looked-at.csv", *FIFO, "-o", "taken")
+    assert done.code == 2
+    assert "taken exists" in done.err
+    assert command("simulate", jobs, *FIFO, "-o", "taken", "--force").code == 2
+    assert Path("taken/mine.txt").exists()
+    assert command("simulate", jobs, *FIFO, "-o", "ours").code == 0
+    assert command("simulate", jobs, *FIFO, "-o", "ours", "--force").code == 0
+
+
+def test_an_interrupted_run_leaves_nothing(
+    command: Command, jobs: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pointsman.report.rundir.write_manifest", interrupt)
+    done = command("simulate", jobs, *FIFO, "-o", "run")
+    assert (done.code, [path.name for path in here.iterdir()]) == (130, [jobs])
+
+
+def test_progress_is_a_line_for_every_tenth_where_nobody_watches(command: Command, jobs: str) -> None:
+    assert "replay: 100 % after" in command("simulate", jobs, *FIFO).err
+    assert command("simulate", jobs, *FIFO, "-q").err == ""
