@@ -1,0 +1,267 @@
+"""The engine's own compiled core, translated to C++ statement by statement.
+
+This answers one question: what does the engine lose because numba and not g++ compiles it? The core is written in a small
+part of Python (int64, float64, records, loops, no allocation), each construct of which has one equivalent in C++. Anything else is
+an error here, not a guess.
+"""
+
+import ast
+import importlib
+import inspect
+import textwrap
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from pointsman.engine import records
+from pointsman.engine.handle import STATE_ARRAYS, WORLD_ARRAYS
+
+PRELUDE = """\
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+typedef int64_t I;
+typedef double F;
+template <class T> struct Array {
+    T* at; I rows, width;
+    T& operator()(I i) const { return at[i]; }
+    T& operator()(I i, I k) const { return at[i * width + k]; }
+    I shape(I) const { return rows; }
+};
+template <class T> Array<T> open_array(I* directory, I k) {
+    return {reinterpret_cast<T*>(directory[3 * k]), directory[3 * k + 1], directory[3 * k + 2]};
+}
+inline I bits__lowest(I word) { return __builtin_ctzll(word); }
+"""
+C_TYPES = {"i8": "I", "f8": "F", "i4": "int32_t"}
+BY_HAND = {"lowest": "bits__lowest", "open_state": "handle__open_state", "open_world": "handle__open_world"}
+CASTS = {"np.int64": "I", "np.float64": "F", "float": "F", "int": "I"}
+CALLS = {"np.ceil": "std::ceil", "math.ceil": "(I)std::ceil", "math.floor": "std::floor", "max": "std::max", "min": "std::min"}
+OPERATORS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.Eq: "==", ast.NotEq: "!=", ast.And: "&&", ast.Or: "||", ast.Not: "!", ast.USub: "-", ast.Invert: "~",
+}  # fmt: skip
+RECORDS = {id(getattr(records, n)): n for n in dir(records) if isinstance(getattr(records, n), np.dtype)}
+
+
+def _structs() -> str:
+    """The records and the two tuples of arrays."""
+    out = []
+    for name in RECORDS.values():
+        dtype = getattr(records, name)
+        fields = " ".join(f"{C_TYPES[dtype[f].str[1:]]} {f};" for f in dtype.names)
+        out.append(f"struct {name} {{ {fields} }};\nstatic_assert(sizeof({name}) == {dtype.itemsize});")
+    first = 0
+    for tuple_name, arrays in (("State", STATE_ARRAYS), ("World", WORLD_ARRAYS)):
+        kinds = {n: RECORDS.get(id(dtype)) or C_TYPES[dtype.str[1:]] for n, (dtype, _) in arrays.items()}
+        fields = " ".join(f"Array<{kind}> {n};" for n, kind in kinds.items())
+        opened = ", ".join(f"open_array<{kind}>(d, {first + k})" for k, kind in enumerate(kinds.values()))
+        out.append(f"struct {tuple_name} {{ {fields} }};")
+        out.append(
+            f"inline {tuple_name} handle__open_{tuple_name.lower()}(I address) "
+            f"{{ I* d = reinterpret_cast<I*>(address); return {{{opened}}}; }}"
+        )
+        first += len(arrays)
+    return "\n".join(out)
+
+
+def _safe(name: str) -> str:
+    return f"{name}_" if name in ("new", "delete", "this") else name
+
+
+def _plain(value: Any) -> Any:
+    return getattr(value, "py_func", value)
+
+
+def _name_of(function: Any) -> str:
+    return f"{function.__module__.rpartition('.')[2]}__{function.__name__}"
+
+
+class _Function:
+    """The translation of one function; `calls` are the functions it needs."""
+
+    def __init__(self, function: Any, names: dict[str, Any]) -> None:
+        self.names, self.calls = names, []
+        self.tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        assert isinstance(self.tree, ast.FunctionDef)
+        self.params = [a.arg for a in self.tree.args.args]
+        self.records: set[str] = set()
+        self.locals: dict[str, str] = {}
+        self.loops = 0
+        self.opened = ""
+        self.body = self._block(self.tree.body, "    ")
+
+    def text(self, name: str) -> str:
+        """The C++ function."""
+        kinds = {"S": "const State&", "W": "const World&", "address": "I"}
+        params = ", ".join(f"{kinds.get(p, 'auto')} {_safe(p)}" for p in self.params)
+        hoisted = "".join(f"    {kind} {_safe(n)}{{}};\n" for n, kind in self.locals.items())
+        return f"inline auto {name}({params}) {{\n{self.opened}{hoisted}{self.body}}}\n"
+
+    def _block(self, statements: list[ast.stmt], pad: str) -> str:
+        return "".join(self._statement(s, pad) for s in statements)
+
+    def _statement(self, s: ast.stmt, pad: str) -> str:
+        if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant):
+            return ""
+        if isinstance(s, ast.Expr):
+            return f"{pad}{self._value(s.value)};\n"
+        if isinstance(s, ast.Return):
+            return f"{pad}return {self._value(s.value) if s.value else ''};\n"
+        if isinstance(s, ast.Break | ast.Continue):
+            return f"{pad}{type(s).__name__.lower()};\n"
+        if isinstance(s, ast.Assign):
+            return self._assign(s, pad)
+        if isinstance(s, ast.AugAssign):
+            return f"{pad}{self._value(s.target)} {OPERATORS[type(s.op)]}= {self._value(s.value)};\n"
+        if isinstance(s, ast.If):
+            other = f"{pad}}} else {{\n{self._block(s.orelse, pad + '    ')}" if s.orelse else ""
+            return f"{pad}if ({self._value(s.test)}) {{\n{self._block(s.body, pad + '    ')}{other}{pad}}}\n"
+        if isinstance(s, ast.While) and not s.orelse:
+            return f"{pad}while ({self._value(s.test)}) {{\n{self._block(s.body, pad + '    ')}{pad}}}\n"
+        if isinstance(s, ast.For) and not s.orelse:
+            return self._for(s, pad)
+        raise NotImplementedError(ast.unparse(s))
+
+    def _assign(self, s: ast.Assign, pad: str) -> str:
+        value = self._value(s.value)
+        if isinstance(s.targets[0], ast.Name) and value in ("handle__open_state(address)", "handle__open_world(address)"):
+            self.opened += f"    auto {s.targets[0].id} = {value};\n"
+            return ""
+        out = ""
+        for target in s.targets:
+            if isinstance(target, ast.Name):
+                if self._is_record(s.value):
+                    self.records.add(target.id)
+                    value = value if isinstance(s.value, ast.Name) else f"&{value}"
+                if target.id not in self.params:
+                    self.locals.setdefault(target.id, f"std::decay_t<decltype({value})>")
+            out += f"{pad}{self._value(target)} = {value};\n"
+        return out
+
+    def _for(self, s: ast.For, pad: str) -> str:
+        assert isinstance(s.iter, ast.Call) and ast.unparse(s.iter.func) == "range"
+        assert isinstance(s.target, ast.Name)
+        args = [self._value(a) for a in s.iter.args]
+        start, stop = (args[0], args[1]) if len(args) > 1 else ("I(0)", args[0])
+        i = "unused" if s.target.id == "_" else s.target.id
+        self.locals.setdefault(i, "I")
+        down = len(args) == 3
+        assert not down or ast.unparse(s.iter.args[2]) == "-1"
+        test, step = (">", "--") if down else ("<", "++")
+        self.loops += 1
+        end = f"end_{self.loops}"
+        head = f"{i} = {start}; for (I {end} = {stop}; {i} {test} {end}; {i}{step})"
+        return f"{pad}{head} {{\n{self._block(s.body, pad + '    ')}{pad}}}\n"
+
+    def _is_record(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name):
+            return node.id in self.records
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple):
+            return False
+        array = ast.unparse(node.value)
+        arrays = {"S": STATE_ARRAYS, "W": WORLD_ARRAYS}.get(array[:1], {})
+        return array[1:2] == "." and id(arrays[array[2:]][0]) in RECORDS
+
+    def _value(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Constant):
+            return {True: "true", False: "false"}[node.value] if isinstance(node.value, bool) else self._literal(node.value)
+        if isinstance(node, ast.Name):
+            return self._variable(node.id)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node)
+        if isinstance(node, ast.Subscript):
+            if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+                return f"{self._value(node.value.value)}.shape({self._value(node.slice)})"
+            index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return f"{self._value(node.value)}({', '.join(map(self._value, index))})"
+        if isinstance(node, ast.BinOp):
+            left, right = self._value(node.left), self._value(node.right)
+            if isinstance(node.op, ast.Div):
+                return f"(F({left}) / {right})"
+            return f"({left} {OPERATORS[type(node.op)]} {right})"
+        if isinstance(node, ast.UnaryOp):
+            return f"({OPERATORS[type(node.op)]}{self._value(node.operand)})"
+        if isinstance(node, ast.BoolOp):
+            return "(" + f" {OPERATORS[type(node.op)]} ".join(map(self._value, node.values)) + ")"
+        if isinstance(node, ast.Compare):
+            return self._compare(node)
+        if isinstance(node, ast.IfExp):
+            return f"({self._value(node.test)} ? {self._value(node.body)} : {self._value(node.orelse)})"
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        raise NotImplementedError(ast.unparse(node))
+
+    @staticmethod
+    def _literal(value: Any) -> str:
+        if value == np.inf:
+            return "F(INFINITY)"
+        return f"F({value!r})" if isinstance(value, float) else f"I({int(value)}LL)"
+
+    def _variable(self, name: str) -> str:
+        if name in self.names and name not in self.locals and name not in self.params and name not in self.records:
+            value = self.names[name]
+            if isinstance(value, int | float):
+                return self._literal(value)
+        return _safe(name)
+
+    def _attribute(self, node: ast.Attribute) -> str:
+        text = ast.unparse(node)
+        if text == "np.inf":
+            return self._literal(np.inf)
+        owner = self._value(node.value)
+        if isinstance(node.value, ast.Name) and owner not in ("S", "W"):
+            return f"{owner}->{node.attr}"
+        return f"{owner}.{node.attr}"
+
+    def _compare(self, node: ast.Compare) -> str:
+        sides = [self._value(x) for x in (node.left, *node.comparators)]
+        links = [f"{a} {OPERATORS[type(op)]} {b}" for a, op, b in zip(sides, node.ops, sides[1:], strict=False)]
+        return "(" + " && ".join(links) + ")"
+
+    def _call(self, node: ast.Call) -> str:
+        name = ast.unparse(node.func)
+        args = [("&" if self._is_record(a) and not isinstance(a, ast.Name) else "") + self._value(a) for a in node.args]
+        if name in CASTS:
+            return f"{CASTS[name]}({args[0]})"
+        if name in CALLS:
+            return f"{CALLS[name]}({', '.join(args)})"
+        if name in BY_HAND:
+            return f"{BY_HAND[name]}({', '.join(args)})"
+        function = _plain(self.names[name])
+        self.calls.append(function)
+        return f"{_name_of(function)}({', '.join(args)})"
+
+
+def translate(hooks: str) -> str:
+    """The C++ source of the loop with the hooks of the module `hooks`; it exports ``run`` as the compiled loop does."""
+    loop: ModuleType = importlib.import_module("pointsman.engine.loop")
+    policy = importlib.import_module(hooks)
+    replaced = {n: getattr(policy, n) for n in ("decide", "on_event", "on_run")}
+    done: dict[Any, str] = {}
+
+    def visit(function: Any) -> None:
+        if function in done:
+            return
+        done[function] = ""
+        names = dict(function.__globals__)
+        if function.__module__ == loop.__name__:
+            names.update(replaced)
+        made = _Function(function, names)
+        del done[function]
+        for needed in made.calls:
+            visit(needed)
+        done[function] = made.text(_name_of(function))
+
+    visit(_plain(loop.run))
+    exported = 'extern "C" I run(I address, I until, I decisions) { return loop__run(address, until, decisions); }\n'
+    return "\n".join([PRELUDE, _structs(), *done.values(), exported])
+
+
+def write(hooks: str, path: Path) -> None:
+    """Write the translation for the module `hooks` to `path`."""
+    path.write_text(translate(hooks))
