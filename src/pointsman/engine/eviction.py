@@ -6,8 +6,9 @@ Running jobs stand in one index ordered from best to worst. What is released or 
 import numpy as np
 
 from pointsman.engine.bits import count
-from pointsman.engine.compile import core
+from pointsman.engine.compile import cold, core
 from pointsman.engine.freeindex import give, take
+from pointsman.engine.handle import open_state
 from pointsman.engine.memo import remember_failure, will_fail
 from pointsman.engine.ordered import following, preceding
 from pointsman.engine.placing import SPREAD, admits, fits, nodes_with, place, whole_nodes
@@ -77,20 +78,9 @@ def _take_back_victims(S, n):
         take_back(S, S.lists[VICTIMS, i])
 
 
-@core
-def release_worse(S, j, bar, running):
-    """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it never fits."""
-    C = S.classes[S.jobs[j].cls]
-    if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].stop_ms > 0:
-        return _release_one_by_one(S, j, bar, running)
-    n = _count_victims(S, j, bar, running)
-    for i in range(n):
-        release_on_paper(S, S.lists[VICTIMS, i])
-    return n
-
-
-@core
-def _release_one_by_one(S, j, bar, running):
+@cold
+def _release_one_by_one(address, j, bar, running):
+    S = open_state(address)
     c = S.jobs[j].cls
     n = np.int64(0)
     v = S.buckets[running].last
@@ -173,6 +163,18 @@ def _only_beside(S, n):
 
 
 @core
+def release_worse(S, j, bar, running):
+    """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it never fits."""
+    C = S.classes[S.jobs[j].cls]
+    if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].stop_ms > 0:
+        return _release_one_by_one(S.g[0].address, j, bar, running)
+    n = _count_victims(S, j, bar, running)
+    for i in range(n):
+        release_on_paper(S, S.lists[VICTIMS, i])
+    return n
+
+
+@core
 def spare_victims(S, n):
     """Released jobs whose GPUs are still free keep running, last released first; the others stay in State.lists."""
     for i in range(n - 1, -1, -1):
@@ -180,35 +182,6 @@ def spare_victims(S, n):
         if still_free(S, v):
             take_back(S, v)
             S.lists[VICTIMS, i] = -1
-
-
-@core
-def start_or_evict(S, j, bar, running):
-    """Start job `j`, evicting strictly worse running jobs if that makes room.
-
-    `bar`: running jobs of equal priority with a key above it are worse; `running`: the index of running jobs. The evicted jobs are
-    in State.lists[VICTIMS][:State.g.victims] (-1: spared) for the policy to queue again. Answers OK, or why the job waits.
-    """
-    S.g[0].victims = 0
-    if S.g[0].stop_ms > 0:
-        return _hold_or_evict(S, j, bar, running)
-    if fits(S, S.jobs[j].cls):
-        return start(S, j, OK)
-    if will_fail(S, j, bar):
-        return RESOURCES
-    n = release_worse(S, j, bar, running)
-    if n < 0:
-        return RESOURCES
-    if over_limit(S, j):
-        _take_back_victims(S, n)
-        return QUOTA
-    place(S, S.jobs[j].cls)
-    spare_victims(S, n)
-    S.g[0].victims = n
-    for i in range(n):
-        if S.lists[VICTIMS, i] >= 0:
-            preempt_released(S, S.lists[VICTIMS, i], EVICTED)
-    return start_placed(S, j, OK)
 
 
 @core
@@ -262,9 +235,9 @@ def _hold_place(S, j):
     g.placed = 0
 
 
-@core
-def end_holds(S):
-    """The pass is over: what was held in it is free again."""
+@cold
+def _end_holds(address):
+    S = open_state(address)
     g = S.g[0]
     for i in range(g.undo):
         U = S.undo[i]
@@ -278,9 +251,10 @@ def end_holds(S):
     g.holders = 0
 
 
-@core
-def _hold_or_evict(S, j, bar, running):
+@cold
+def _hold_or_evict(address, j, bar, running):
     """`start_or_evict` where stopping takes time: a job that needs GPUs of stopping jobs holds its place."""
+    S = open_state(address)
     if fits(S, S.jobs[j].cls):
         return start(S, j, OK)
     _release_stopping(S)
@@ -302,3 +276,39 @@ def _hold_or_evict(S, j, bar, running):
     _take_back_stopping(S)
     _hold_place(S, j)
     return RESERVED
+
+
+@core
+def end_holds(S):
+    """The pass is over: what was held in it is free again."""
+    if S.g[0].holders > 0:
+        _end_holds(S.g[0].address)
+
+
+@core
+def start_or_evict(S, j, bar, running):
+    """Start job `j`, evicting strictly worse running jobs if that makes room.
+
+    `bar`: running jobs of equal priority with a key above it are worse; `running`: the index of running jobs. The evicted jobs are
+    in State.lists[VICTIMS][:State.g.victims] (-1: spared) for the policy to queue again. Answers OK, or why the job waits.
+    """
+    S.g[0].victims = 0
+    if S.g[0].stop_ms > 0:
+        return _hold_or_evict(S.g[0].address, j, bar, running)
+    if fits(S, S.jobs[j].cls):
+        return start(S, j, OK)
+    if will_fail(S, j, bar):
+        return RESOURCES
+    n = release_worse(S, j, bar, running)
+    if n < 0:
+        return RESOURCES
+    if over_limit(S, j):
+        _take_back_victims(S, n)
+        return QUOTA
+    place(S, S.jobs[j].cls)
+    spare_victims(S, n)
+    S.g[0].victims = n
+    for i in range(n):
+        if S.lists[VICTIMS, i] >= 0:
+            preempt_released(S, S.lists[VICTIMS, i], EVICTED)
+    return start_placed(S, j, OK)

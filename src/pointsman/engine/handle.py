@@ -72,6 +72,7 @@ class Handle:
         self.state, self.world = state, world
         self._directory = np.array([(a.ctypes.data, a.shape[0], a.shape[-1]) for a in arrays], np.int64)
         self.address = self._directory.ctypes.data
+        state.g["address"] = self.address
         if config.DISABLE_JIT:
             _OPEN[self.address] = (state, world)
 

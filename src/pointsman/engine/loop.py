@@ -53,6 +53,17 @@ def _will_fail(W, row, attempt):
     return (h ^ (h >> 16)) < W.clock[0].fail_rate * 4294967296.0
 
 
+@cold
+def _event(address, kind, j):
+    """The policy's hook, compiled once though it is called from many places."""
+    on_event(open_state(address), kind, j)
+
+
+@cold
+def _rated(address, j):
+    on_run(open_state(address), j)
+
+
 @core
 def _set_rate(S, W, j):
     """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
@@ -75,7 +86,7 @@ def _set_rate(S, W, j):
         J.odd = S.g[0].odd
         S.lists[ODD, J.odd] = j
         S.g[0].odd += 1
-    on_run(S, j)
+    _rated(S.g[0].address, j)
 
 
 @core
@@ -144,7 +155,7 @@ def _tell(S, kind, j):
         S.inbox[g.inbox, 0] = kind
         S.inbox[g.inbox, 1] = j
         g.inbox += 1
-    on_event(S, kind, j)
+    _event(g.address, np.int64(kind), j)
 
 
 @core
@@ -499,9 +510,9 @@ def adopt(address):
         J = S.jobs[j]
         if J.state == PENDING:
             J.alarm = NEVER
-            on_event(S, np.int64(SUBMIT), j)
+            _event(address, np.int64(SUBMIT), j)
             _schedule(S, W, j)
         elif J.state == RUNNING:
             J.alarm = NEVER
-            on_run(S, j)
+            _rated(address, j)
             _schedule(S, W, j)

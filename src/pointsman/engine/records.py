@@ -146,6 +146,7 @@ LOG = np.dtype(
 
 SCALARS = np.dtype(
     [
+        ("address", I),  # of the handle, for what is compiled apart
         ("now", I),
         ("pass_id", I),
         ("happened", I),  # bit k: an event of kind k was applied at this instant

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pointsman.engine.compile import core
+from pointsman.engine.ordered import before
 
 
 @core
@@ -22,6 +23,17 @@ def _whole_free(S):
     for p in range(S.pools.shape[0]):
         n += S.counts[p, S.pools[p].size]
     return n
+
+
+@core
+def _head_gpus(S):
+    """GPUs asked for by the first waiting job in the policy's order, 0 if nobody waits."""
+    head = np.int64(-1)
+    for b in range(S.g[0].classes + S.g[0].queues):
+        j = S.buckets[b].first
+        if j >= 0 and (head < 0 or before(S, j, head)):
+            head = j
+    return S.jobs[head].asked if head >= 0 else np.int64(0)
 
 
 @core
@@ -49,6 +61,6 @@ def sample(S, W):
     X.queued_gpus = g.queued_gpus
     X.largest_free = _largest_free(S)
     X.whole_free = _whole_free(S)
-    X.head_gpus = 0
+    X.head_gpus = _head_gpus(S)
     C.samples += 1
     C.sample_next = g.now - g.now % C.sample_every + C.sample_every
