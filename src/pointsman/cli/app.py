@@ -5,7 +5,20 @@ from typing import Annotated, Final
 
 import typer
 
-from pointsman.cli import cluster, compare, doctor, explain, policy, report, screen, simulate, trace, version, warmup
+from pointsman.cli import (
+    cluster,
+    compare,
+    doctor,
+    explain,
+    policy,
+    report,
+    screen,
+    simulate,
+    suite,
+    trace,
+    version,
+    warmup,
+)
 
 GLOBAL_FLAGS: Final = frozenset({"--debug", "-q", "--quiet", "-v", "--verbose", "--no-color"})
 """Flags that may stand anywhere on the line."""
@@ -49,6 +62,7 @@ app.command("sim", hidden=True)(simulate.simulate)
 app.command()(compare.compare)
 app.command()(report.report)
 app.command()(explain.explain)
+app.add_typer(suite.app, name="suite")
 for group, name, plural in (
     (trace.app, "trace", "traces"),
     (cluster.app, "cluster", "clusters"),

@@ -55,11 +55,9 @@ def compare(
     from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.config import located
-    from pointsman.report.comparison import compare as put_side_by_side
-    from pointsman.report.rundir import write_comparison
-    from pointsman.report.staging import refuse_taken
-    from pointsman.report.threshold import fail_if as check
-    from pointsman.report.threshold import parse_threshold
+    from pointsman.report import compare as put_side_by_side
+    from pointsman.report import fail_if as check
+    from pointsman.report import parse_threshold, refuse_taken, write_comparison
 
     experiment = resolve(options, policies=policy, seeds=parse_seeds(seeds) if seeds else [])
     spec = experiment.spec
@@ -120,7 +118,7 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
 
 
 def _show_divergences(results: "list[Result]") -> None:
-    from pointsman.report.divergence import first_divergence
+    from pointsman.report import first_divergence
 
     first = results[0]
     for other in results[1:]:

@@ -22,14 +22,13 @@ def report(
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.config import parse_window_s
     from pointsman.errors import UsageError
-    from pointsman.report.comparison import compare
-    from pointsman.report.rundir import read_run, write_comparison
+    from pointsman.report import compare, read_runs, write_comparison
 
     try:
         counted = parse_window_s(window) if window else None
     except ValueError as error:
         raise UsageError(f"--window: {error}") from None
-    results = [read_run(directory) for place in runs for directory in run_directories(place)]
+    results = [result for place in runs for result in read_runs(place)]
     if output is None:
         show_comparison(compare(results, baseline=baseline, window=counted), format)
         return
@@ -45,9 +44,3 @@ def report(
     )
     show_comparison(comparison, format)
     tell_page(output)
-
-
-def run_directories(place: Path) -> list[Path]:
-    """The runs of a comparison, or the run itself."""
-    inside = place / "runs"
-    return sorted(path for path in inside.iterdir() if path.is_dir()) if inside.is_dir() else [place]

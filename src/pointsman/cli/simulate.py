@@ -25,10 +25,7 @@ def simulate(
     from pointsman.cli.results import command_line, show_summary, tell_page
     from pointsman.config import located
     from pointsman.errors import UsageError
-    from pointsman.report.comparison import compare
-    from pointsman.report.metrics import summarise
-    from pointsman.report.rundir import write_run
-    from pointsman.report.staging import refuse_taken
+    from pointsman.report import refuse_taken, summarise, write_run
 
     experiment = resolve(options, policies=[policy] if policy else [], seeds=[] if seed is None else [seed])
     if len(runs_of(experiment.spec)) > 1:
@@ -40,7 +37,7 @@ def simulate(
         refuse_taken(options.output, force=options.force)
     spec = experiment.spec
     (result,) = replay(spec, read_jobs(spec))
-    show_summary(summarise(result, window=spec.window), compare([result], window=spec.window), options.format)
+    show_summary(summarise(result, window=spec.window), options.format)
     if options.output:
         write_run(
             options.output,

@@ -1,0 +1,67 @@
+"""Running the suite: a comparison for each cell, policies that need durations with and without errors in them."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pointsman.policies.registry import get_policy
+from pointsman.suite.definition import Cell
+
+if TYPE_CHECKING:
+    from pointsman.engine.result import Result
+    from pointsman.report.comparison import Comparison
+
+Entry = tuple[str, str | None]
+"""A policy, and the estimate it is given (None: what it needs)."""
+
+
+def entries(policies: Sequence[str], errors: Sequence[str]) -> list[Entry]:
+    """Every policy as it is, and those that need durations again with each error."""
+    return [
+        (name, estimate)
+        for name in policies
+        for estimate in (None, *(errors if get_policy(name).needs != "none" else ()))
+    ]
+
+
+def measure(cell: Cell, policies: Sequence[str], workers: int = 1) -> "Comparison":
+    """All policies side by side on one cell, paired on the suite's seeds, the first policy as baseline.
+
+    Raises:
+        RunError: this machine does not generate the frozen workloads.
+    """
+    from joblib import Parallel, delayed
+
+    from pointsman.report.comparison import compare
+
+    spec = cell.suite.spec
+    workloads = {seed: cell.frozen(seed) for seed in spec.seeds}
+    runs = [(entry, seed) for entry in entries(policies, spec.errors) for seed in spec.seeds]
+    results = Parallel(n_jobs=workers)(delayed(_run)(workloads[seed], cell, *entry, seed) for entry, seed in runs)
+    window = cell.window(workloads[spec.seeds[0]])
+    return compare(list(results), window=window)
+
+
+def _run(workload: Any, cell: Cell, policy: str, estimate: str | None, seed: int) -> "Result":
+    from pointsman.api import simulate
+
+    return simulate(workload, cell.workload.cluster, policy, seed=seed, estimate=estimate)
+
+
+def table(cell: Cell, comparison: "Comparison") -> Iterator[dict[str, Any]]:
+    """The rows of results, one a policy."""
+    for row in comparison.rows:
+        change = row.differences["jct_mean_s"]
+        low, high = change.ratio_interval or (None, None)
+        yield {
+            "workload": cell.workload.like,
+            "cluster": cell.workload.cluster,
+            "load": cell.load,
+            "policy": row.policy,
+            "knowledge": row.knowledge,
+            "seeds": len(row.seeds),
+            "jobs_counted": row.jobs_counted,
+            **row.values,
+            "jct_mean_change": change.ratio,
+            "jct_mean_change_low": low,
+            "jct_mean_change_high": high,
+        }

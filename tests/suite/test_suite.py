@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from pointsman.cli.run import run
+from pointsman.errors import RunError
+from pointsman.suite import definition
+from pointsman.suite.definition import Cell, digest, digests, frozen_digests, suite_v1
+from pointsman.suite.measure import entries, measure, table
+
+
+def test_suite_v1_is_three_workloads_at_three_loads_with_three_seeds() -> None:
+    suite = suite_v1()
+    assert [cell.name for cell in suite.cells()][:4] == [
+        "philly at 0.7",
+        "philly at 0.85",
+        "philly at 0.95",
+        "itp at 0.7",
+    ]
+    names = [f"{cell.name}, seed {seed}" for cell in suite.cells() for seed in suite.spec.seeds]
+    assert list(frozen_digests()) == names
+    assert len(set(frozen_digests().values())) == 27
+
+
+@pytest.mark.parametrize("at", [0, 4, 8])
+def test_this_machine_generates_the_frozen_workloads(at: int) -> None:
+    cell = list(suite_v1().cells())[at]
+    workload = cell.frozen(seed=at // 4)
+    assert workload.jobs.height == 20_000
+
+
+@pytest.mark.slow
+def test_this_machine_generates_all_of_them() -> None:
+    assert dict(digests(suite_v1())) == frozen_digests()
+
+
+def test_a_digest_sees_the_last_bit_of_the_last_job() -> None:
+    jobs = next(suite_v1().cells()).generate(0).jobs.head(50)
+    last = pl.int_range(pl.len()) == 49
+    moved = jobs.with_columns(submit_s=pl.when(last).then(pl.col("submit_s") * (1 + 2**-52)).otherwise("submit_s"))
+    assert digest(jobs) != digest(moved)
+    assert digest(jobs) == digest(jobs.clone())
+
+
+def test_other_jobs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(definition, "frozen_digests", dict)
+    with pytest.raises(RunError, match=r"the jobs generated for philly at 0\.7, seed 1 are not the frozen ones"):
+        next(suite_v1().cells()).frozen(1)
+
+
+def test_policies_that_need_durations_run_with_errors_too() -> None:
+    assert entries(["fifo", "srtf"], ["lognormal:1"]) == [("fifo", None), ("srtf", None), ("srtf", "lognormal:1")]
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Cell:
+    """One cell of 300 jobs and two seeds takes the place of the suite."""
+    suite = suite_v1()
+    workload = suite.spec.workloads[0].model_copy(update={"jobs": 300})
+    spec = suite.spec.model_copy(update={"workloads": (workload,), "loads": (0.9,), "seeds": (0, 1)})
+    suite = suite.model_copy(update={"spec": spec})
+    monkeypatch.setattr(definition, "suite_v1", lambda: suite)
+    frozen = dict(digests(suite))
+    monkeypatch.setattr(definition, "frozen_digests", lambda: frozen)
+    return next(suite.cells())
+
+
+def test_the_first_tenth_of_the_span_is_not_counted(small: Cell) -> None:
+    rows = list(table(small, measure(small, ["fifo", "las"])))
+    counted = []
+    for seed in (0, 1):
+        submit_s = small.generate(seed).jobs["submit_s"]
+        counted.append(int((submit_s - submit_s[0] >= small.window(small.generate(0))[0]).sum()))
+    assert [(row["policy"], row["seeds"], row["jobs_counted"]) for row in rows] == [
+        ("fifo", 2, sum(counted)),
+        ("las", 2, sum(counted)),
+    ]
+    assert sum(counted) < 600
+
+
+def test_the_command_keeps_the_table(
+    small: Cell, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "suite"
+    assert run(["suite", "run", "--policy", "fifo", "--policy", "srtf", "-o", str(out), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    knowledge = [row["knowledge"] for row in rows]
+    assert knowledge == ["none", "oracle", "estimate lognormal:0.5", "estimate lognormal:1"]
+    assert json.loads((out / "suite.json").read_text()) == rows
+    assert pl.read_csv(out / "suite.csv").height == 4
+    assert run(["suite", "run", "-o", str(out)]) == 2
+    assert run(["suite", "run", "--policy", "fiffo"]) == 2
