@@ -1,12 +1,13 @@
 """The generator against the logs it is like: ``python -m benchmarks.generator_fit [--data DIR] [--seeds N]``.
 
-For each log and seed: the Kolmogorov-Smirnov distances of sizes, durations and gaps, the hourly index of dispersion, and
-the mean wait under strict FIFO at loads 0.7 and 0.85. The cluster has 8-GPU nodes, as many as give the log that load at
-its own pace; then the gaps of the log and of the generated workload are scaled so that both have that load exactly.
+For each log and seed: the Kolmogorov-Smirnov distances of sizes, durations and gaps, the hourly index of dispersion,
+and the mean wait under strict FIFO at loads 0.7 and 0.85. The cluster has 8-GPU nodes, as many as give the log that
+load at its own pace; then the gaps of the log and of the generated workload are scaled so that both have that load
+exactly.
 
-The logs are compared whole: Philly with its nearly empty first weeks, ITP with its seven clusters pooled (as if they were
-one cluster). Below that, for information: Philly without its lead-in and in its busiest four weeks, cut out of the log and
-of the generated workloads alike; and one ITP cluster by itself, from a profile fitted to it here and now.
+The logs are compared whole: Philly with its nearly empty first weeks, ITP with its seven clusters pooled (as if they
+were one cluster). Below that, for information: Philly without its lead-in and in its busiest four weeks, cut out of the
+log and of the generated workloads alike; and one ITP cluster by itself, from a profile fitted to it here and now.
 """
 
 import argparse
@@ -48,7 +49,7 @@ def main() -> None:
     if not (options.data / "traces").is_dir():
         print(f"skipped: {options.data}/traces is not there")
         return
-    print(f"{'figure':28}{'log':>12}{'generated: median (from, to)':>42}   within the limit")
+    print(f"{'figure':34}{'log':>12}{'generated: median (from, to)':>36}   median within the limit; seeds")
     for case in _cases(options.data / "traces", range(options.seeds)):
         _print_case(case)
     _print_helios(range(options.seeds))
@@ -76,34 +77,36 @@ def _log(path: Path) -> Workload:
 
 def _cut(name: str, days: tuple[float, float], real: Workload, generated: list[Workload]) -> Case:
     seconds = pl.col("submit_s").is_between(days[0] * DAY_S, days[1] * DAY_S)
-    return Case(name, *(Workload.of(w.jobs.filter(seconds)) for w in (real,)), [  # fmt: skip
-        Workload.of(w.jobs.filter(seconds)) for w in generated
-    ])  # fmt: skip
+    window, *windows = (Workload.of(w.jobs.filter(seconds)) for w in (real, *generated))
+    return Case(name, window, windows)
 
 
 def _print_case(case: Case) -> None:
-    jobs = f"{case.real.jobs.height:,} jobs"
-    print(f"\n{case.name}: {jobs}, index of Spearman(GPUs, duration) {_spearman(case.real):.3f} in the log")
+    print(f"\n{case.name}: {case.real.jobs.height:,} jobs")
     for column, limit in (("gpus", 0.03), ("duration_s", 0.05)):
         ks = [_ks(_values(case.real, column), _values(w, column)) for w in case.generated]
         _print_row(f"KS {column}", None, ks, lambda value, limit=limit: value <= limit)
     ks = [_ks(np.diff(_values(case.real, "submit_s")), np.diff(_values(w, "submit_s"))) for w in case.generated]
     _print_row("KS gaps", None, ks, lambda value: value <= 0.05)
     real = dispersion(_values(case.real, "submit_s"))
-    _print_row("hourly dispersion", real, [dispersion(_values(w, "submit_s")) for w in case.generated], _near(real, 1.25))
+    _print_row(
+        "hourly dispersion", real, [dispersion(_values(w, "submit_s")) for w in case.generated], _near(real, 0.25)
+    )
     _print_row("Spearman(GPUs, duration)", _spearman(case.real), [_spearman(w) for w in case.generated], None)
     for load in LOADS:
         nodes = _nodes(case.real, load)
         real = _wait_s(case.real, nodes, load)
         waits = [_wait_s(w, nodes, load) for w in case.generated]
-        _print_row(f"FIFO mean wait s, {nodes}x{NODE_GPUS} at {load}", real, waits, _near(real, 1.5, two_sided=True))
+        _print_row(
+            f"FIFO mean wait s, {nodes}x{NODE_GPUS} at {load}",
+            real,
+            waits,
+            lambda value, real=real: real / 1.5 <= value <= real * 1.5,
+        )
 
 
-def _near(real: float, factor: float, *, two_sided: bool = False) -> Callable[[float], bool]:
-    """Within a factor, both ways; else within a share of the real figure (1.25: 25 %)."""
-    if two_sided:
-        return lambda value: real / factor <= value <= real * factor
-    return lambda value: abs(value - real) <= (factor - 1) * real
+def _near(real: float, share: float) -> Callable[[float], bool]:
+    return lambda value: abs(value - real) <= share * real
 
 
 def _print_row(name: str, real: float | None, made: list[float], good: Callable[[float], bool] | None) -> None:

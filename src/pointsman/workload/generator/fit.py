@@ -15,6 +15,8 @@ from pointsman.workload.generator.profile import DAY_S, HOUR_S, Floats, Ints, Pr
 
 LIGHT_SHARES = (0.02, 0.05, 0.1, 0.15, 0.2)
 """Light tiers are cut where the jobs below hold these shares of the GPU time."""
+LIGHT_JOBS = (0.25, 0.5, 0.75)
+"""And where they are these shares of all jobs."""
 HEAVY_SHARE = 0.03
 """Share of the GPU time in one tier of heavy jobs."""
 HEAVY_WIDTHS = (4, 8, 16)
@@ -25,7 +27,7 @@ MIN_TIER, MIN_BAND = 6, 12
 """Fewest jobs of a tier and of a band; a smaller one joins its neighbour, so that no table is a job's own line."""
 GAP_POINTS = 201
 CALIBRATION_SEEDS = range(100, 108)
-CALIBRATION_ROUNDS = 4
+CALIBRATION_ROUNDS = 6
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -126,8 +128,10 @@ def _relative(rate: Floats) -> list[float]:
 def _streams(even_s: Floats, day_s: float, work: Floats, gpus: Ints, queue: Any) -> list[dict[str, Any]]:
     """The light jobs, whose tiers burst together, and the heavy ones, each tier by itself."""
     day = np.floor_divide(even_s, day_s).astype(np.int64)
-    tier = np.searchsorted(_bounds(work, LIGHT_SHARES, work.sum()), work, side="right")
-    light = tier < len(LIGHT_SHARES)
+    bounds = _bounds(work, LIGHT_SHARES, work.sum())
+    bounds = np.unique(np.minimum(np.concatenate((bounds, np.quantile(work, LIGHT_JOBS))), bounds[-1]))
+    tier = np.searchsorted(bounds, work, side="right")
+    light = tier < bounds.size
     tier[~light] = _heavy_tiers(work[~light], gpus[~light], work.sum())
     streams = []
     for together, rows in ((True, light), (False, ~light)):

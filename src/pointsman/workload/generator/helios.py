@@ -13,7 +13,7 @@ import numpy as np
 
 from pointsman.workload.generator.cascade import LEVELS
 from pointsman.workload.generator.fit import calibrated
-from pointsman.workload.generator.profile import DAY_S, Floats, Ints, Profile
+from pointsman.workload.generator.profile import DAY_S, Floats, Profile
 
 SOURCE: Final = "published figures of SenseTime Helios (Hu et al., SC 2021; CC-BY 4.0 and MIT), not its log"
 JOBS, DAYS = 125_214, 181
@@ -56,7 +56,8 @@ def helios() -> Profile:
     """The profile, its bursts calibrated to the ten-minute counts of Venus."""
     shares = _sizes()
     median_s, growth, sigma = _durations(shares)
-    bands = [_bands(g, share, median_s * g**growth, sigma) for g, share in shares.items()]
+    counts = _portions(np.cumsum(list(shares.values())) * JOBS)
+    bands = [_bands(g, n, median_s * g**growth, sigma) for g, n in zip(shares, counts, strict=True)]
     flood = bands[0][0]
     bands[0][0] = flood | dict(jobs=_by_queue(1, _jobs(flood) - sum(FLOODS)))
     light = [band for size in bands for band in size[:LIGHT_SLICES] if band["jobs"]]
@@ -140,14 +141,14 @@ def _root(f: Any, wanted: float, low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def _bands(gpus: int, share: float, median_s: float, sigma: float) -> list[dict[str, Any]]:
+def _bands(gpus: int, jobs: int, median_s: float, sigma: float) -> list[dict[str, Any]]:
     """Bands of one size, by slices of its durations."""
-    counts = np.diff(np.rint(np.array(SLICES) * share * JOBS)).astype(int)
+    counts = _portions(np.array(SLICES[1:]) * jobs)
     out = []
     for low, high, count in zip(SLICES[:-1], SLICES[1:], counts, strict=True):
         score = np.interp(np.linspace(low, high, 17), _CUMULATIVE, _SCORES)
         work = gpus * _quantile(median_s, sigma, score)
-        out.append(dict(work_gpu_s=[float(f"{w:.4g}") for w in work], jobs=_by_queue(gpus, int(count))))
+        out.append(dict(work_gpu_s=[float(f"{w:.4g}") for w in work], jobs=_by_queue(gpus, count)))
     return out
 
 
@@ -155,9 +156,13 @@ def _by_queue(gpus: int, jobs: int) -> dict[str, dict[int, int]]:
     """Jobs of one size shared among the queues wide enough, in proportion to their GPUs."""
     widest = max(QUEUE_GPUS.values())
     wide = {queue: g for queue, g in QUEUE_GPUS.items() if g >= min(gpus, widest)}
-    ends = np.rint(np.cumsum(list(wide.values())) / sum(wide.values()) * jobs)
-    counts: Ints = np.diff(ends, prepend=0).astype(np.int64)
-    return {queue: {gpus: int(n)} for queue, n in zip(wide, counts, strict=True) if n}
+    counts = _portions(np.cumsum(list(wide.values())) / sum(wide.values()) * jobs)
+    return {queue: {gpus: n} for queue, n in zip(wide, counts, strict=True) if n}
+
+
+def _portions(ends: Floats) -> list[int]:
+    """Whole numbers whose running total is `ends`, rounded."""
+    return np.diff(np.rint(ends), prepend=0).astype(int).tolist()
 
 
 def _jobs(band: dict[str, Any]) -> int:
@@ -166,7 +171,7 @@ def _jobs(band: dict[str, Any]) -> int:
 
 def _stream(bands: list[dict[str, Any]], *, together: bool) -> dict[str, Any]:
     """Bands that make one tier, every day alike: how the days differ is not published."""
-    daily = np.diff(np.rint(np.linspace(0, sum(map(_jobs, bands)), DAYS + 1))).astype(int).tolist()
+    daily = _portions(np.arange(1, DAYS + 1) / DAYS * sum(map(_jobs, bands)))
     return dict(
         together=together,
         clustering=[0.005] * COARSE_LEVELS + [0.05] * (LEVELS - COARSE_LEVELS),
