@@ -49,7 +49,8 @@ def simulate(
         policy: a name (``fifo``, ``rounds(srtf, 60)``, ``my_policy.py:MyPolicy``) or a policy object.
         params: parameters of a named policy.
         seed: of everything random: estimate errors and failing starts.
-        estimate: what policies know of durations: ``none``, ``limit``, ``oracle``, ``lognormal:SIGMA``; by default the truth for policies
+        estimate: what policies know of durations: ``none``, ``limit``, ``oracle``, ``lognormal:SIGMA``; by default
+        the truth for policies
             that need an oracle, limits (the truth where the log has none) for those that need estimates, else nothing.
         placement: ``consolidated``, ``first-fit`` or ``spread``.
         overheads: ``none``, ``realistic``, a YAML file or `Overheads`.

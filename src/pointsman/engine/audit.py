@@ -4,6 +4,7 @@ import numpy as np
 
 from pointsman.engine.bits import bit, count
 from pointsman.engine.compile import core
+from pointsman.engine.records import Int, State, World
 
 GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD = 1, 2, 3, 4, 5, 6, 7, 8
 FAILURES = {
@@ -19,7 +20,7 @@ FAILURES = {
 
 
 @core
-def _parts_hold(S, j):
+def _parts_hold(S: State, j: Int) -> Int:
     """GPUs that the parts of job `j` list and whose occupant it is; -1 where they disagree."""
     held = np.int64(0)
     i = S.jobs[j].part
@@ -35,7 +36,7 @@ def _parts_hold(S, j):
 
 
 @core
-def _audit_jobs(S, W):
+def _audit_jobs(S: State, W: World) -> Int:
     pending = running = starting = stopping = held = queued = np.int64(0)
     for j in range(S.jobs.shape[0]):
         J = S.jobs[j]
@@ -71,7 +72,7 @@ def _audit_jobs(S, W):
 
 
 @core
-def _audit_nodes(S):
+def _audit_nodes(S: State) -> Int:
     free = np.int64(0)
     for n in range(S.nodes.shape[0]):
         N = S.nodes[n]
@@ -92,7 +93,7 @@ def _audit_nodes(S):
 
 
 @core
-def _audit_queues(S):
+def _audit_queues(S: State) -> Int:
     for q in range(S.queues.shape[0]):
         held = np.int64(0)
         for j in range(S.jobs.shape[0]):
@@ -104,7 +105,7 @@ def _audit_queues(S):
 
 
 @core
-def audit(S, W):
+def audit(S: State, W: World) -> Int:
     """The first invariant found broken (see FAILURES), 0 if none."""
     failure = np.int64(_audit_jobs(S, W))
     if failure == 0:

@@ -4,14 +4,15 @@ import numpy as np
 from numba import config
 
 from pointsman.engine.compile import core
+from pointsman.engine.records import Int
 
 if config.DISABLE_JIT:
 
-    def lowest(word: int) -> int:
+    def lowest(word: Int) -> Int:
         """Index of the lowest set bit of `word` (not 0)."""
         return (int(word) & -int(word)).bit_length() - 1
 
-    def count(word: int) -> int:
+    def count(word: Int) -> Int:
         """How many bits of `word` are set."""
         return (int(word) & 0xFFFFFFFFFFFFFFFF).bit_count()
 
@@ -19,12 +20,12 @@ else:
     from numba.cpython.unsafe.numbers import trailing_zeros
 
     @core
-    def lowest(word):
+    def lowest(word: Int) -> Int:
         """Index of the lowest set bit of `word` (not 0)."""
         return np.int64(trailing_zeros(word))
 
     @core
-    def count(word):
+    def count(word: Int) -> Int:
         """How many bits of `word` are set."""
         left = word
         n = np.int64(0)
@@ -35,6 +36,6 @@ else:
 
 
 @core
-def bit(index):
+def bit(index: Int) -> Int:
     """The word with only bit `index` set."""
     return np.int64(1) << np.int64(index)

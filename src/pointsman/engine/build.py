@@ -231,7 +231,9 @@ def _bitmap(n: int) -> NDArray[np.int64]:
 def _classes(
     demands: list[Demand], pools: Pools, offset: int
 ) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void], NDArray[np.int64]]:
-    """Class, alternative and group records, and the lists of pools the alternatives point into, which begin at `offset`."""
+    """Class, alternative and group records, and the lists of pools the alternatives point into, which begin at
+    `offset`.
+    """
     classes = np.zeros(len(demands), CLASS)
     groups: dict[tuple[tuple[tuple[int, ...], ...], int], int] = {}
     alts, lists = [], []

@@ -46,7 +46,9 @@ def cold(function: F) -> F:
 
 
 def entry(signature: str) -> Callable[[F], F]:
-    """Compile a function of this numba signature at import, to be called from Python; cached on disk, without the GIL."""
+    """Compile a function of this numba signature at import, to be called from Python; cached on disk, without the
+    GIL.
+    """
     import numba
 
     def jit(function: F) -> F:
@@ -111,7 +113,8 @@ def build_folder() -> Path:
 def load_loop(hooks: str) -> ModuleType:
     """The engine's loop, specialised for the compiled hooks in the module `hooks`.
 
-    A built-in policy is named by its module, a user's by the path of its file. The loop's source is written out with the
+    A built-in policy is named by its module, a user's by the path of its file. The loop's source is written out with
+    the
     import of its hooks replaced, so that numba can cache what it compiles from it.
     """
     template = (Path(__file__).parent / "loop.py").read_text()

@@ -12,7 +12,8 @@ PARAMETERS = 64
 
 @runtime_checkable
 class Policy(Protocol):
-    """A policy written in Python (``docs/guides/write-a-policy.md``); it may also define ``on_event(view, kind, job)`` and, if it
+    """A policy written in Python (``docs/guides/write-a-policy.md``); it may also define ``on_event(view, kind,
+    job)`` and, if it
     has memory of its own, ``copy()``.
     """
 

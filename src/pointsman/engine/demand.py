@@ -52,7 +52,9 @@ class Demand:
 def alternatives(
     layout: Layout, pools: Pools, gpu_type: str | None, partition: str | None
 ) -> tuple[tuple[int, ...], ...]:
-    """The sets of pools a demand may use, in the order they are tried (``semantics.md`` §2). Empty sets are left out."""
+    """The sets of pools a demand may use, in the order they are tried (``semantics.md`` §2).
+    Empty sets are left out.
+    """
     within = [p for p, names in enumerate(pools.partitions) if not partition or partition in names]
     kinds = [[t] for t in layout.gpu_types] if not gpu_type else [a.split("+") for a in gpu_type.split("|")]
     index = {name: i for i, name in enumerate(layout.gpu_types)}
@@ -82,7 +84,9 @@ def can_ever_fit(pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...]
 
 
 def classify(jobs: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
-    """Number the distinct demands of `jobs` in order of first appearance: (class of each row, one row for each class)."""
+    """Number the distinct demands of `jobs` in order of first appearance: (class of each row, one row for each
+    class).
+    """
     keys = jobs.select(KEYS)
     classes = keys.unique(maintain_order=True).with_row_index("cls")
     cls = keys.join(classes, on=KEYS, how="left", nulls_equal=True, maintain_order="left")["cls"]

@@ -6,17 +6,17 @@ from pointsman.engine import placing, verbs
 from pointsman.engine.compile import entry
 from pointsman.engine.handle import open_state
 from pointsman.engine.queueing import enqueue
-from pointsman.engine.records import ACTIVE
+from pointsman.engine.records import ACTIVE, Int
 
 
 @entry("int64(int64, int64)")
-def start(address, j):
+def start(address: Int, j: Int) -> Int:
     """Start job `j` on GPUs of the configured placement."""
     return verbs.start(open_state(address), j, verbs.OK)
 
 
 @entry("int64(int64, int64, int64)")
-def start_on(address, j, placed):
+def start_on(address: Int, j: Int, placed: Int) -> Int:
     """Start job `j` on the `placed` (node, mask) pairs in State.place."""
     S = open_state(address)
     S.g[0].placed = placed
@@ -24,7 +24,7 @@ def start_on(address, j, placed):
 
 
 @entry("int64(int64, int64)")
-def preempt(address, j):
+def preempt(address: Int, j: Int) -> Int:
     """Preempt job `j`; it waits again in its class."""
     S = open_state(address)
     answer = verbs.preempt(S, j, verbs.OK)
@@ -34,20 +34,22 @@ def preempt(address, j):
 
 
 @entry("void(int64, int64)")
-def wake_at(address, time):
+def wake_at(address: Int, time: Int) -> None:
     """Have a pass at `time` ms at the latest."""
     verbs.wake_at(open_state(address), time)
 
 
 @entry("boolean(int64, int64)")
-def fits(address, c):
+def fits(address: Int, c: Int) -> Int:
     """Whether a gang of class `c` fits now."""
     return placing.fits(open_state(address), c)
 
 
 @entry("int64(int64, int64)")
-def find(address, c):
-    """Where the configured placement would put a gang of class `c`: so many (node, mask) pairs in State.place; 0: nowhere."""
+def find(address: Int, c: Int) -> Int:
+    """Where the configured placement would put a gang of class `c`: so many (node, mask) pairs in State.place; 0:
+    nowhere.
+    """
     S = open_state(address)
     if not placing.place(S, c):
         return np.int64(0)
@@ -57,7 +59,7 @@ def find(address, c):
 
 
 @entry("int64(int64, int64, int64[::1])")
-def in_state(address, state, out):
+def in_state(address: Int, state: Int, out: np.ndarray) -> Int:
     """Write the slots of the jobs in `state` to `out`; how many there are."""
     S = open_state(address)
     n = np.int64(0)
@@ -69,7 +71,7 @@ def in_state(address, state, out):
 
 
 @entry("int64(int64, int64[::1])")
-def heads(address, out):
+def heads(address: Int, out: np.ndarray) -> Int:
     """Write the first waiting job of each demand class that fits to `out`; how many there are."""
     S = open_state(address)
     n = np.int64(0)

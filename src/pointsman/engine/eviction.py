@@ -1,4 +1,5 @@
-"""The eviction rule of the preemptive policies (``docs/reference/semantics.md`` §7), on a free index that can be taken back.
+"""The eviction rule of the preemptive policies (``docs/reference/semantics.md`` §7), on a free index that can be
+taken back.
 
 Running jobs stand in one index ordered from best to worst. What is released or held on paper is noted in State.undo.
 """
@@ -13,7 +14,7 @@ from pointsman.engine.memo import remember_failure, will_fail
 from pointsman.engine.ordered import following, preceding
 from pointsman.engine.placing import SPREAD, admits, fits, nodes_with, place, whole_nodes
 from pointsman.engine.queueing import dequeue, enqueue, over_limit
-from pointsman.engine.records import HOLDERS, VICTIMS
+from pointsman.engine.records import HOLDERS, VICTIMS, Int, State
 from pointsman.engine.verbs import (
     OK,
     QUOTA,
@@ -32,7 +33,7 @@ RESERVED = int(Reason.Reserved)
 
 
 @core
-def release_on_paper(S, j):
+def release_on_paper(S: State, j: Int) -> None:
     """The GPUs of job `j` count as free."""
     i = S.jobs[j].part
     while i >= 0:
@@ -42,7 +43,7 @@ def release_on_paper(S, j):
 
 
 @core
-def take_back(S, j):
+def take_back(S: State, j: Int) -> None:
     """The GPUs of job `j`, released on paper, are its own again."""
     i = S.jobs[j].part
     while i >= 0:
@@ -52,7 +53,7 @@ def take_back(S, j):
 
 
 @core
-def still_free(S, j):
+def still_free(S: State, j: Int) -> bool:
     """Whether all GPUs of job `j`, released on paper, are still free."""
     i = S.jobs[j].part
     while i >= 0:
@@ -64,7 +65,7 @@ def still_free(S, j):
 
 
 @core
-def _worse(S, v, j, bar):
+def _worse(S: State, v: Int, j: Int, bar: float) -> bool:
     """Whether running job `v` is strictly worse than waiting job `j`: lower priority, or its key above `bar`."""
     V = S.jobs[v]
     J = S.jobs[j]
@@ -72,14 +73,14 @@ def _worse(S, v, j, bar):
 
 
 @core
-def _take_back_victims(S, n):
+def _take_back_victims(S: State, n: Int) -> None:
     """Undo the release of the n jobs in State.lists[VICTIMS]."""
     for i in range(n):
         take_back(S, S.lists[VICTIMS, i])
 
 
 @cold
-def _release_one_by_one(address, j, bar, running):
+def _release_one_by_one(address: Int, j: Int, bar: float, running: Int) -> Int:
     S = open_state(address)
     c = S.jobs[j].cls
     n = np.int64(0)
@@ -97,7 +98,7 @@ def _release_one_by_one(address, j, bar, running):
 
 
 @core
-def _on_paper(S, n):
+def _on_paper(S: State, n: Int) -> Int:
     """GPUs of node `n` that are free, or were counted as released in this attempt."""
     N = S.nodes[n]
     if N.paper_attempt != S.g[0].attempt:
@@ -107,10 +108,12 @@ def _on_paper(S, n):
 
 
 @core
-def _count_victims(S, j, bar, running):
-    """Which jobs `release_worse` must release, in State.lists[VICTIMS]: found by counting GPUs on nodes, without the index.
+def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
+    """Which jobs `release_worse` must release, in State.lists[VICTIMS]: found by counting GPUs on nodes, without the
+    index.
 
-    A gang within a node needs one node with room: it comes with the last victim, and only victims on nodes of that one matter.
+    A gang within a node needs one node with room: it comes with the last victim, and only victims on nodes of that
+    one matter.
     """
     C = S.classes[S.jobs[j].cls]
     A = S.alts[C.alt]
@@ -143,7 +146,7 @@ def _count_victims(S, j, bar, running):
 
 
 @core
-def _only_beside(S, n):
+def _only_beside(S: State, n: Int) -> Int:
     """Keep of n victims those that share a node with the last; the others would be spared."""
     S.g[0].attempt += 1
     i = S.jobs[S.lists[VICTIMS, n - 1]].part
@@ -163,8 +166,10 @@ def _only_beside(S, n):
 
 
 @core
-def release_worse(S, j, bar, running):
-    """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it never fits."""
+def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
+    """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it
+    never fits.
+    """
     C = S.classes[S.jobs[j].cls]
     if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].stop_ms > 0:
         return _release_one_by_one(S.g[0].address, j, bar, running)
@@ -175,7 +180,7 @@ def release_worse(S, j, bar, running):
 
 
 @core
-def spare_victims(S, n):
+def spare_victims(S: State, n: Int) -> None:
     """Released jobs whose GPUs are still free keep running, last released first; the others stay in State.lists."""
     for i in range(n - 1, -1, -1):
         v = S.lists[VICTIMS, i]
@@ -185,7 +190,7 @@ def spare_victims(S, n):
 
 
 @core
-def _release_stopping(S):
+def _release_stopping(S: State) -> None:
     """The GPUs of STOPPING jobs that nobody holds in this pass count as free."""
     v = S.buckets[stopping_index(S)].first
     while v >= 0:
@@ -200,7 +205,7 @@ def _release_stopping(S):
 
 
 @core
-def _take_back_unfreed(S, v):
+def _take_back_unfreed(S: State, v: Int) -> None:
     """What is left in the index of GPUs that job `v` still holds is taken out of it."""
     i = S.jobs[v].part
     while i >= 0:
@@ -212,7 +217,7 @@ def _take_back_unfreed(S, v):
 
 
 @core
-def _take_back_stopping(S):
+def _take_back_stopping(S: State) -> None:
     v = S.buckets[stopping_index(S)].first
     while v >= 0:
         _take_back_unfreed(S, v)
@@ -220,7 +225,7 @@ def _take_back_stopping(S):
 
 
 @core
-def _hold_place(S, j):
+def _hold_place(S: State, j: Int) -> None:
     """Nobody but job `j` gets the GPUs in State.place before the end of this pass, and it is not looked at again."""
     g = S.g[0]
     dequeue(S, j)
@@ -236,7 +241,7 @@ def _hold_place(S, j):
 
 
 @cold
-def _end_holds(address):
+def _end_holds(address: Int) -> None:
     S = open_state(address)
     g = S.g[0]
     for i in range(g.undo):
@@ -252,7 +257,7 @@ def _end_holds(address):
 
 
 @cold
-def _hold_or_evict(address, j, bar, running):
+def _hold_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
     """`start_or_evict` where stopping takes time: a job that needs GPUs of stopping jobs holds its place."""
     S = open_state(address)
     if fits(S, S.jobs[j].cls):
@@ -279,18 +284,20 @@ def _hold_or_evict(address, j, bar, running):
 
 
 @core
-def end_holds(S):
+def end_holds(S: State) -> None:
     """The pass is over: what was held in it is free again."""
     if S.g[0].holders > 0:
         _end_holds(S.g[0].address)
 
 
 @core
-def start_or_evict(S, j, bar, running):
+def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
     """Start job `j`, evicting strictly worse running jobs if that makes room.
 
-    `bar`: running jobs of equal priority with a key above it are worse; `running`: the index of running jobs. The evicted jobs are
-    in State.lists[VICTIMS][:State.g.victims] (-1: spared) for the policy to queue again. Answers OK, or why the job waits.
+    `bar`: running jobs of equal priority with a key above it are worse; `running`: the index of running jobs. The
+    evicted jobs are
+    in State.lists[VICTIMS][:State.g.victims] (-1: spared) for the policy to queue again. Answers OK, or why the job
+    waits.
     """
     S.g[0].victims = 0
     if S.g[0].stop_ms > 0:

@@ -1,6 +1,7 @@
 """The index of free GPUs.
 
-Nodes of one size, GPU type and set of partitions form a *pool*. For each pool and each number k of free GPUs a two-level
+Nodes of one size, GPU type and set of partitions form a *pool*. For each pool and each number k of free GPUs a
+two-level
 bitmap holds the UP nodes with exactly k free, so the best-fitting node of lowest index is found in O(1). The index is a
 function of what is free, not of how it came to be.
 """
@@ -9,10 +10,11 @@ import numpy as np
 
 from pointsman.engine.bits import bit, lowest
 from pointsman.engine.compile import core
+from pointsman.engine.records import Int, State
 
 
 @core
-def _enter(S, p, k, rank):
+def _enter(S: State, p: Int, k: Int, rank: Int) -> None:
     """Node `rank` of pool `p` has k free GPUs from now on."""
     P = S.pools[p]
     base = P.bits + k * (P.leaves + P.tops)
@@ -25,7 +27,7 @@ def _enter(S, p, k, rank):
 
 
 @core
-def _leave(S, p, k, rank):
+def _leave(S: State, p: Int, k: Int, rank: Int) -> None:
     P = S.pools[p]
     base = P.bits + k * (P.leaves + P.tops)
     leaf = rank >> 6
@@ -39,7 +41,7 @@ def _leave(S, p, k, rank):
 
 
 @core
-def first_node(S, p, k):
+def first_node(S: State, p: Int, k: Int) -> Int:
     """The lowest node of pool `p` with exactly k free GPUs, -1 if none."""
     if S.counts[p, k] == 0:
         return np.int64(-1)
@@ -54,7 +56,7 @@ def first_node(S, p, k):
 
 
 @core
-def _reindex(S, n, k):
+def _reindex(S: State, n: Int, k: Int) -> None:
     """Node `n` has k free GPUs instead of those it is indexed by."""
     N = S.nodes[n]
     if N.state == 0:
@@ -66,7 +68,7 @@ def _reindex(S, n, k):
 
 
 @core
-def take(S, n, mask, k):
+def take(S: State, n: Int, mask: Int, k: Int) -> None:
     """The k free GPUs `mask` of node `n` are free no more."""
     N = S.nodes[n]
     N.free_mask &= ~mask
@@ -74,7 +76,7 @@ def take(S, n, mask, k):
 
 
 @core
-def give(S, n, mask, k):
+def give(S: State, n: Int, mask: Int, k: Int) -> None:
     """The k GPUs `mask` of node `n` are free again."""
     N = S.nodes[n]
     N.free_mask |= mask
@@ -82,7 +84,7 @@ def give(S, n, mask, k):
 
 
 @core
-def set_node_state(S, n, state):
+def set_node_state(S: State, n: Int, state: Int) -> None:
     """Put node `n` UP, in DRAIN or DOWN; only UP nodes are in the index."""
     N = S.nodes[n]
     if N.state == 0 and state != 0:
@@ -97,7 +99,7 @@ def set_node_state(S, n, state):
 
 
 @core
-def lowest_bits(mask, k):
+def lowest_bits(mask: Int, k: Int) -> Int:
     """The k lowest set bits of `mask`."""
     left = mask
     for _ in range(k):

@@ -1,13 +1,14 @@
 """The event heap: an indexed binary heap with at most one entry for each job, ordered by time, kind and row."""
 
 from pointsman.engine.compile import core
+from pointsman.engine.records import Int, World
 
 ROW_BITS = 40
 """An entry's order is its kind above its row."""
 
 
 @core
-def _put(W, i, time, order, slot):
+def _put(W: World, i: Int, time: Int, order: Int, slot: Int) -> None:
     H = W.heap[i]
     H.time = time
     H.order = order
@@ -16,7 +17,7 @@ def _put(W, i, time, order, slot):
 
 
 @core
-def _sift_up(W, i, time, order, slot):
+def _sift_up(W: World, i: Int, time: Int, order: Int, slot: Int) -> None:
     while i > 0:
         p = (i - 1) >> 1
         P = W.heap[p]
@@ -29,7 +30,7 @@ def _sift_up(W, i, time, order, slot):
 
 
 @core
-def _sift_down(W, i, time, order, slot):
+def _sift_down(W: World, i: Int, time: Int, order: Int, slot: Int) -> None:
     n = W.clock[0].heap
     while True:
         c = 2 * i + 1
@@ -50,7 +51,7 @@ def _sift_down(W, i, time, order, slot):
 
 
 @core
-def heap_set(W, slot, time, kind, row):
+def heap_set(W: World, slot: Int, time: Int, kind: Int, row: Int) -> None:
     """Make (time, kind) the next event of the job in `slot`."""
     order = (kind << ROW_BITS) | row
     i = W.truth[slot].pos
@@ -67,7 +68,7 @@ def heap_set(W, slot, time, kind, row):
 
 
 @core
-def heap_remove(W, slot):
+def heap_remove(W: World, slot: Int) -> None:
     """The job in `slot` has no next event."""
     i = W.truth[slot].pos
     if i < 0:

@@ -1,22 +1,25 @@
-"""The bookkeeping under a Python policy: waiting jobs stand in their classes in submit order, running jobs in start order."""
+"""The bookkeeping under a Python policy: waiting jobs stand in their classes in submit order, running jobs in
+start order.
+"""
 
 import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import enqueue
+from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import PENDING, running_index
 
 
 @core
-def on_event(S, kind, j):
+def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         enqueue(S, j, 0.0, np.inf)
 
 
 @core
-def on_run(S, j):
+def on_run(S: State, j: Int) -> None:
     """A job that runs joins the running ones."""
     if S.jobs[j].bucket < 0:
         S.jobs[j].key = np.float64(S.jobs[j].started)
@@ -25,5 +28,5 @@ def on_run(S, j):
 
 
 @core
-def decide(S):
+def decide(S: State) -> None:
     """The host decides."""

@@ -17,7 +17,7 @@ from pointsman.engine.memo import forget_failures, note_worse
 from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import dequeue
 from pointsman.engine.rates import rate_of
-from pointsman.engine.records import DIRTY, ODD
+from pointsman.engine.records import DIRTY, ODD, Int, State, World
 from pointsman.engine.sampling import sample
 from pointsman.engine.verbs import (
     PENDING,
@@ -45,7 +45,7 @@ DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = 0, 1, 2, 3,
 
 
 @core
-def _will_fail(W, row, attempt):
+def _will_fail(W: World, row: Int, attempt: Int) -> bool:
     """Whether this start fails: a hash of seed, row and attempt against the failure rate."""
     h = (row * 2654435761 + attempt * 40503 + W.clock[0].seed * 97) & 0xFFFFFFFF
     h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
@@ -54,18 +54,18 @@ def _will_fail(W, row, attempt):
 
 
 @cold
-def _event(address, kind, j):
+def _event(address: Int, kind: Int, j: Int) -> None:
     """The policy's hook, compiled once though it is called from many places."""
     on_event(open_state(address), kind, j)
 
 
 @cold
-def _rated(address, j):
+def _rated(address: Int, j: Int) -> None:
     on_run(open_state(address), j)
 
 
 @core
-def _set_rate(S, W, j):
+def _set_rate(S: State, W: World, j: Int) -> None:
     """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
     J = S.jobs[j]
     rate = rate_of(S, j)
@@ -90,7 +90,7 @@ def _set_rate(S, W, j):
 
 
 @core
-def _forget_odd(S, j):
+def _forget_odd(S: State, j: Int) -> None:
     J = S.jobs[j]
     if J.odd >= 0:
         last = S.lists[ODD, S.g[0].odd - 1]
@@ -101,7 +101,7 @@ def _forget_odd(S, j):
 
 
 @core
-def _transition(S, W, j, kind, delay):
+def _transition(S: State, W: World, j: Int, kind: Int, delay: float) -> None:
     """A start or a stop that takes time ends with an event of `kind`."""
     if W.truth[j].due < 0:
         W.truth[j].due = S.g[0].now + delay
@@ -109,7 +109,7 @@ def _transition(S, W, j, kind, delay):
 
 
 @core
-def _schedule(S, W, j):
+def _schedule(S: State, W: World, j: Int) -> None:
     """Put the next event of job `j` into the heap."""
     J = S.jobs[j]
     g = S.g[0]
@@ -131,7 +131,7 @@ def _schedule(S, W, j):
 
 
 @core
-def commit(S, W):
+def commit(S: State, W: World) -> None:
     """Carry out the pass: every job it touched gets its rate and its next event."""
     i = np.int64(0)
     while i < S.g[0].dirty:
@@ -147,7 +147,7 @@ def commit(S, W):
 
 
 @core
-def _tell(S, kind, j):
+def _tell(S: State, kind: Int, j: Int) -> None:
     """Let the policy know of an event."""
     g = S.g[0]
     g.happened |= np.int64(1) << kind
@@ -159,7 +159,7 @@ def _tell(S, kind, j):
 
 
 @core
-def _record(S, W, j, state):
+def _record(S: State, W: World, j: Int, state: Int) -> None:
     """Job `j` leaves: write its outcome and free its slot."""
     J = S.jobs[j]
     R = W.outcomes[J.row]
@@ -180,7 +180,7 @@ def _record(S, W, j, state):
 
 
 @core
-def _lose_work(S, j):
+def _lose_work(S: State, j: Int) -> None:
     """A node failed: the work since the last checkpoint is lost."""
     J = S.jobs[j]
     every = S.g[0].checkpoint_ms
@@ -192,7 +192,7 @@ def _lose_work(S, j):
 
 
 @core
-def _uncount(S, j):
+def _uncount(S: State, j: Int) -> None:
     """Job `j` no longer counts among those of its state."""
     J = S.jobs[j]
     g = S.g[0]
@@ -208,7 +208,7 @@ def _uncount(S, j):
 
 
 @core
-def _leave(S, W, j, kind):
+def _leave(S: State, W: World, j: Int, kind: Int) -> None:
     """Job `j` gives up its GPUs by an event of `kind`: it has ended, or waits again."""
     J = S.jobs[j]
     settle(S, j)
@@ -236,7 +236,7 @@ def _leave(S, W, j, kind):
 
 
 @core
-def _enter_running(S, W, j):
+def _enter_running(S: State, W: World, j: Int) -> None:
     """The start of job `j` is over: it runs."""
     J = S.jobs[j]
     J.state = RUNNING
@@ -251,7 +251,7 @@ def _enter_running(S, W, j):
 
 
 @core
-def _apply(S, W, j, kind):
+def _apply(S: State, W: World, j: Int, kind: Int) -> None:
     """Apply an event of job `j`."""
     if kind == STARTED or kind == LEVEL or kind == TIMER:
         if kind == STARTED:
@@ -268,7 +268,7 @@ def _apply(S, W, j, kind):
 
 
 @core
-def _first_job_on(S, n):
+def _first_job_on(S: State, n: Int) -> Int:
     """The job that holds the lowest held GPU of node `n`, -1 if none."""
     for b in range(S.nodes[n].size):
         j = S.occupants[S.nodes[n].gpu0 + b, 0]
@@ -278,7 +278,7 @@ def _first_job_on(S, n):
 
 
 @core
-def _slot_of(S, row):
+def _slot_of(S: State, row: Int) -> Int:
     """The slot of the job of `row`, -1 if it has ended or is not submitted yet."""
     for j in range(S.jobs.shape[0]):
         if S.jobs[j].state != 0 and S.jobs[j].row == row:
@@ -287,7 +287,7 @@ def _slot_of(S, row):
 
 
 @cold
-def _apply_script(address):
+def _apply_script(address: Int) -> None:
     """Apply the next scripted event: a user cancels a job, a node changes its state; on a node gone DOWN jobs fail."""
     S = open_state(address)
     W = open_world(address)
@@ -309,7 +309,7 @@ def _apply_script(address):
 
 
 @core
-def _submit(S, W):
+def _submit(S: State, W: World) -> None:
     """The next job of the trace takes a slot and waits."""
     g = S.g[0]
     j = g.free_slot
@@ -362,7 +362,7 @@ def _submit(S, W):
 
 
 @core
-def next_time(S, W):
+def next_time(S: State, W: World) -> Int:
     """When the next event is due; NEVER if there is none."""
     C = W.clock[0]
     t = S.g[0].wake
@@ -376,7 +376,7 @@ def next_time(S, W):
 
 
 @core
-def _script_is_next(W, t):
+def _script_is_next(W: World, t: Int) -> bool:
     """Whether a scripted event of instant `t` comes before the top of the heap."""
     C = W.clock[0]
     if C.scripted >= C.script or W.script[C.scripted].time > t:
@@ -385,7 +385,7 @@ def _script_is_next(W, t):
 
 
 @core
-def advance(S, W, t, address):
+def advance(S: State, W: World, t: Int, address: Int) -> bool:
     """Apply all events of instant `t`. False if it must be called again, with more job slots."""
     g = S.g[0]
     C = W.clock[0]
@@ -417,7 +417,7 @@ def advance(S, W, t, address):
 
 
 @core
-def _off_the_grid(S):
+def _off_the_grid(S: State) -> bool:
     """Whether passes wait for the next round; if so, there will be one."""
     g = S.g[0]
     if g.round_ms == 0 or g.now % g.round_ms == 0:
@@ -429,13 +429,13 @@ def _off_the_grid(S):
 
 
 @core
-def _log_is_full(S):
+def _log_is_full(S: State) -> bool:
     """Whether the log might not hold another instant."""
     return S.g[0].log_on and S.g[0].logged + 8 * S.gpus.shape[0] + 1024 > S.log.shape[0]
 
 
 @cold
-def _inspect(address):
+def _inspect(address: Int) -> None:
     """Sample the state if a sample is due, audit it if asked for."""
     S = open_state(address)
     W = open_world(address)
@@ -446,7 +446,7 @@ def _inspect(address):
 
 
 @entry("int64(int64, int64, int64)")
-def run(address, until, decisions):
+def run(address: Int, until: Int, decisions: Int) -> Int:
     """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
     decision of a hosted policy, whose last pass is carried out first. Answers why it stopped.
     """
@@ -480,7 +480,7 @@ def run(address, until, decisions):
 
 
 @core
-def _forget_indexes(S):
+def _forget_indexes(S: State) -> None:
     """Empty every index of jobs."""
     for b in range(S.buckets.shape[0]):
         S.buckets[b].root = -1
@@ -493,7 +493,7 @@ def _forget_indexes(S):
 
 
 @entry("void(int64)")
-def adopt(address):
+def adopt(address: Int) -> None:
     """Take over a state that another policy left: its indexes are built anew as if the jobs had just come."""
     S = open_state(address)
     W = open_world(address)

@@ -1,20 +1,23 @@
 """Remembering failed evictions, so that in an overloaded cluster they are not tried again and again for naught.
 
-While a waiting job waits, the GPUs that are free or held by strictly worse jobs only become fewer, except on nodes where GPUs were freed or
-jobs became worse (they sank a level). So a class whose eviction failed for some job fails again for any job that is no better, unless
+While a waiting job waits, the GPUs that are free or held by strictly worse jobs only become fewer, except on nodes
+where GPUs were freed or
+jobs became worse (they sank a level). So a class whose eviction failed for some job fails again for any job that is
+no better, unless
 enough has changed on such nodes, which State.freed lists.
 """
 
 import numpy as np
 
 from pointsman.engine.compile import core
+from pointsman.engine.records import Int, State
 
 FREED = 1024
 """How many changes are remembered."""
 
 
 @core
-def note_freed(S, n):
+def note_freed(S: State, n: Int) -> None:
     """GPUs of node `n` were freed, or a job on it became worse."""
     g = S.g[0]
     S.freed[g.freed & (FREED - 1)] = n
@@ -22,7 +25,7 @@ def note_freed(S, n):
 
 
 @core
-def note_worse(S, j):
+def note_worse(S: State, j: Int) -> None:
     """Running job `j` became worse than it was, or can be evicted from now on."""
     i = S.jobs[j].part
     while i >= 0:
@@ -31,13 +34,13 @@ def note_worse(S, j):
 
 
 @core
-def forget_failures(S):
+def forget_failures(S: State) -> None:
     """Anything may have become possible."""
     S.g[0].freed += FREED + 1
 
 
 @core
-def remember_failure(S, j, lacking):
+def remember_failure(S: State, j: Int, lacking: Int) -> None:
     """The eviction of job `j` failed for lack of so many nodes (at least one)."""
     J = S.jobs[j]
     C = S.classes[J.cls]
@@ -49,7 +52,7 @@ def remember_failure(S, j, lacking):
 
 
 @core
-def _could_free(S, j, n, bar):
+def _could_free(S: State, j: Int, n: Int, bar: float) -> Int:
     """GPUs of node `n` that are free or held by running jobs strictly worse than `j`."""
     N = S.nodes[n]
     J = S.jobs[j]
@@ -66,7 +69,7 @@ def _could_free(S, j, n, bar):
 
 
 @core
-def will_fail(S, j, bar):
+def will_fail(S: State, j: Int, bar: float) -> bool:
     """Whether the eviction for job `j` is known to fail."""
     J = S.jobs[j]
     C = S.classes[J.cls]

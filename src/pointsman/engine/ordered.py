@@ -1,6 +1,7 @@
 """Ordered indexes of jobs: treaps threaded through the job records.
 
-Each job stands in at most one index (bucket). Order: lower `unprio` (unless the bucket goes `by_key`), then `key`, then `row`. The heap order of the treap
+Each job stands in at most one index (bucket). Order: lower `unprio` (unless the bucket goes `by_key`), then `key`,
+then `row`. The heap order of the treap
 is a hash of the row, so its shape depends on what it holds and not on history. Insert, remove and step are O(log n)
 expected, appending at the end and reading the first are O(1). Each subtree knows its smallest `aux`, which finds the
 first job with `aux` below a bound in O(log n).
@@ -9,10 +10,11 @@ first job with `aux` below a bound in O(log n).
 import numpy as np
 
 from pointsman.engine.compile import core
+from pointsman.engine.records import Int, State
 
 
 @core
-def before(S, a, b):
+def before(S: State, a: Int, b: Int) -> bool:
     """Whether job `a` goes before job `b`."""
     A = S.jobs[a]
     B = S.jobs[b]
@@ -24,7 +26,7 @@ def before(S, a, b):
 
 
 @core
-def _goes_before(S, B, a, b):
+def _goes_before(S: State, B: np.void, a: Int, b: Int) -> Int:
     if B.by_key == 0:
         return before(S, a, b)
     if S.jobs[a].key != S.jobs[b].key:
@@ -33,7 +35,7 @@ def _goes_before(S, B, a, b):
 
 
 @core
-def _heat(row):
+def _heat(row: Int) -> Int:
     """A well-mixed hash of the row; products stay below 2**63 so that it is the same without the JIT."""
     h = (row * 2654435761) & 0xFFFFFFFF
     h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
@@ -41,7 +43,7 @@ def _heat(row):
 
 
 @core
-def _refresh_least(S, j):
+def _refresh_least(S: State, j: Int) -> None:
     J = S.jobs[j]
     least = J.aux
     if J.left >= 0 and S.jobs[J.left].least < least:
@@ -52,7 +54,7 @@ def _refresh_least(S, j):
 
 
 @core
-def _replace_child(S, B, parent, old, new):
+def _replace_child(S: State, B: np.void, parent: Int, old: Int, new: Int) -> None:
     if parent < 0:
         B.root = new
     elif S.jobs[parent].left == old:
@@ -64,7 +66,7 @@ def _replace_child(S, B, parent, old, new):
 
 
 @core
-def _rotate_up(S, B, j):
+def _rotate_up(S: State, B: np.void, j: Int) -> None:
     """Lift `j` above its parent."""
     J = S.jobs[j]
     p = J.up
@@ -86,7 +88,7 @@ def _rotate_up(S, B, j):
 
 
 @core
-def insert(S, b, j):
+def insert(S: State, b: Int, j: Int) -> None:
     """Put job `j` into bucket `b` by its `unprio`, `key`, `row`; its `aux` counts too."""
     B = S.buckets[b]
     J = S.jobs[j]
@@ -130,7 +132,7 @@ def insert(S, b, j):
 
 
 @core
-def following(S, j):
+def following(S: State, j: Int) -> Int:
     """The next job after `j` in its index, -1 at the end."""
     x = S.jobs[j].right
     if x >= 0:
@@ -146,7 +148,7 @@ def following(S, j):
 
 
 @core
-def preceding(S, j):
+def preceding(S: State, j: Int) -> Int:
     """The job just before `j` in its index, -1 at the beginning."""
     x = S.jobs[j].left
     if x >= 0:
@@ -162,7 +164,7 @@ def preceding(S, j):
 
 
 @core
-def remove(S, j):
+def remove(S: State, j: Int) -> None:
     """Take job `j` out of the bucket it stands in."""
     J = S.jobs[j]
     B = S.buckets[J.bucket]
@@ -188,7 +190,7 @@ def remove(S, j):
 
 
 @core
-def first_below(S, b, bound):
+def first_below(S: State, b: Int, bound: float) -> Int:
     """The first job of bucket `b` with ``aux <= bound``, -1 if none."""
     x = S.buckets[b].root
     if x < 0 or S.jobs[x].least > bound:

@@ -25,7 +25,8 @@ def make_result(
 ) -> Result:
     """The result of a run that has ended or was cut.
 
-    `choices` are the entries of ``Result.info`` that say what was asked for: policy, needs, params, placement, overheads, seed.
+    `choices` are the entries of ``Result.info`` that say what was asked for: policy, needs, params, placement,
+    overheads, seed.
     """
     layout = prepared.layout
     info = {

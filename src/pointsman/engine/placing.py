@@ -8,12 +8,13 @@ import numpy as np
 from pointsman.engine.bits import bit, lowest
 from pointsman.engine.compile import core
 from pointsman.engine.freeindex import first_node, give, lowest_bits, take
+from pointsman.engine.records import Int, State
 
 CONSOLIDATED, FIRST_FIT, SPREAD = 0, 1, 2
 
 
 @core
-def whole_nodes(S, A):
+def whole_nodes(S: State, A: np.void) -> Int:
     """Eligible nodes of the largest size that are wholly free."""
     n = np.int64(0)
     for i in range(A.pool, A.pool_end):
@@ -24,7 +25,7 @@ def whole_nodes(S, A):
 
 
 @core
-def nodes_with(S, A, k):
+def nodes_with(S: State, A: np.void, k: Int) -> Int:
     """Eligible nodes with at least k free GPUs, k >= 1."""
     n = np.int64(0)
     for i in range(A.pool, A.pool_end):
@@ -40,7 +41,7 @@ def nodes_with(S, A, k):
 
 
 @core
-def admits(S, A, pool):
+def admits(S: State, A: np.void, pool: Int) -> bool:
     """Whether the nodes of `pool` are eligible under alternative `A`."""
     for i in range(A.pool, A.pool_end):
         if S.ints[i] == pool:
@@ -49,7 +50,7 @@ def admits(S, A, pool):
 
 
 @core
-def _free_gpus(S, A):
+def _free_gpus(S: State, A: np.void) -> Int:
     n = np.int64(0)
     for i in range(A.pool, A.pool_end):
         n += S.pools[S.ints[i]].free
@@ -57,7 +58,7 @@ def _free_gpus(S, A):
 
 
 @core
-def _some_node_with(S, A, k):
+def _some_node_with(S: State, A: np.void, k: Int) -> bool:
     for i in range(A.pool, A.pool_end):
         if S.pools[S.ints[i]].some >> (k - 1) != 0:
             return True
@@ -65,7 +66,7 @@ def _some_node_with(S, A, k):
 
 
 @core
-def _fits_alternative(S, A, gpus):
+def _fits_alternative(S: State, A: np.void, gpus: Int) -> Int:
     if gpus > S.g[0].free:
         return False
     if S.g[0].placement == SPREAD:
@@ -80,7 +81,7 @@ def _fits_alternative(S, A, gpus):
 
 
 @core
-def fits(S, c):
+def fits(S: State, c: Int) -> bool:
     """Whether a gang of class `c` can be placed on what is free."""
     C = S.classes[c]
     for a in range(C.alt, C.alt_end):
@@ -90,7 +91,7 @@ def fits(S, c):
 
 
 @core
-def _best_fit(S, A, k):
+def _best_fit(S: State, A: np.void, k: Int) -> Int:
     """The eligible node with the fewest free GPUs that has k; lowest index among equals."""
     best = np.int64(-1)
     fewest = np.int64(65)
@@ -108,7 +109,7 @@ def _best_fit(S, A, k):
 
 
 @core
-def _first_fit(S, A, k):
+def _first_fit(S: State, A: np.void, k: Int) -> Int:
     """The eligible node of lowest index that has k free GPUs."""
     best = np.int64(-1)
     for i in range(A.pool, A.pool_end):
@@ -124,7 +125,7 @@ def _first_fit(S, A, k):
 
 
 @core
-def _most_free(S, A):
+def _most_free(S: State, A: np.void) -> Int:
     """The eligible node with the most free GPUs; lowest index among equals."""
     best = np.int64(-1)
     most = np.int64(0)
@@ -142,7 +143,7 @@ def _most_free(S, A):
 
 
 @core
-def _whole_node(S, A):
+def _whole_node(S: State, A: np.void) -> Int:
     best = np.int64(-1)
     for i in range(A.pool, A.pool_end):
         p = S.ints[i]
@@ -154,7 +155,7 @@ def _whole_node(S, A):
 
 
 @core
-def _put_on(S, n, k):
+def _put_on(S: State, n: Int, k: Int) -> None:
     """Take the k lowest free GPUs of node `n` and note them in State.place."""
     mask = lowest_bits(S.nodes[n].free_mask, k)
     take(S, n, mask, k)
@@ -166,7 +167,7 @@ def _put_on(S, n, k):
 
 
 @core
-def _spread_over(S, A, gpus):
+def _spread_over(S: State, A: np.void, gpus: Int) -> None:
     for _ in range(gpus):
         n = _most_free(S, A)
         mask = lowest_bits(S.nodes[n].free_mask, 1)
@@ -184,7 +185,7 @@ def _spread_over(S, A, gpus):
 
 
 @core
-def _place_alternative(S, A, gpus):
+def _place_alternative(S: State, A: np.void, gpus: Int) -> None:
     if S.g[0].placement == SPREAD:
         _spread_over(S, A, gpus)
         return
@@ -201,7 +202,7 @@ def _place_alternative(S, A, gpus):
 
 
 @core
-def place(S, c):
+def place(S: State, c: Int) -> bool:
     """Take GPUs for a gang of class `c`; they are in State.place[:placed]. False if it does not fit."""
     C = S.classes[c]
     S.g[0].placed = 0
@@ -213,7 +214,7 @@ def place(S, c):
 
 
 @core
-def unplace(S):
+def unplace(S: State) -> None:
     """Give back the GPUs in State.place."""
     for i in range(S.g[0].placed):
         P = S.place[i]

@@ -43,7 +43,8 @@ def prepare(
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
-    `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never fit.
+    `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
+    fit.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
@@ -218,7 +219,9 @@ def _is_known(catalogue: Any, model: str) -> bool:
 def make_script(
     node_events: Sequence[tuple[float, str, str]], cancels: Sequence[tuple[float, int]], layout: Layout, origin_s: float
 ) -> NDArray[np.void]:
-    """Scripted events, ordered: (time_s, node name or index, UP|DRAIN|DOWN) and (time_s, row) of jobs cancelled by users."""
+    """Scripted events, ordered: (time_s, node name or index, UP|DRAIN|DOWN) and (time_s, row) of jobs cancelled
+    by users.
+    """
     rows = []
     index = {name: i for i, name in enumerate(layout.node_names)}
     for time_s, node, state in node_events:

@@ -4,11 +4,11 @@ import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.ordered import before, insert, remove
-from pointsman.engine.records import ACTIVE
+from pointsman.engine.records import ACTIVE, Int, State
 
 
 @core
-def enqueue(S, j, key, aux):
+def enqueue(S: State, j: Int, key: float, aux: float) -> None:
     """Job `j` waits in the index of its class at `key`; `aux` is what `first_below` looks for."""
     J = S.jobs[j]
     c = J.cls
@@ -23,7 +23,7 @@ def enqueue(S, j, key, aux):
 
 
 @core
-def dequeue(S, j):
+def dequeue(S: State, j: Int) -> None:
     """Take job `j` out of whatever index it stands in."""
     J = S.jobs[j]
     b = J.bucket
@@ -40,7 +40,7 @@ def dequeue(S, j):
 
 
 @core
-def block(S, c):
+def block(S: State, c: Int) -> None:
     """No job of class `c`, nor of a wider class of its group, fits for the rest of this pass."""
     C = S.classes[c]
     C.blocked = S.g[0].pass_id
@@ -51,7 +51,7 @@ def block(S, c):
 
 
 @core
-def blocked(S, c):
+def blocked(S: State, c: Int) -> bool:
     """Whether class `c` need not be tried again in this pass."""
     C = S.classes[c]
     if C.blocked == S.g[0].pass_id:
@@ -63,7 +63,7 @@ def blocked(S, c):
 
 
 @core
-def first_waiting(S):
+def first_waiting(S: State) -> Int:
     """The first waiting job, in order, of the classes not blocked in this pass; -1 if none."""
     best = np.int64(-1)
     for i in range(S.g[0].active):
@@ -76,13 +76,13 @@ def first_waiting(S):
 
 
 @core
-def over_limit(S, j):
+def over_limit(S: State, j: Int) -> bool:
     """Whether starting job `j` would take its queue above its limit."""
     Q = S.queues[S.jobs[j].queue]
     return Q.limit >= 0 and Q.held + S.jobs[j].asked > Q.limit
 
 
 @core
-def close_queue(S, j):
+def close_queue(S: State, j: Int) -> None:
     """The queue of job `j` is closed for the rest of this pass (``semantics.md`` §4)."""
     S.queues[S.jobs[j].queue].closed = S.g[0].pass_id

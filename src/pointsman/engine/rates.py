@@ -1,10 +1,11 @@
 """The speed of a running job, looked up in what was tabulated before the run."""
 
 from pointsman.engine.compile import core
+from pointsman.engine.records import Int, State
 
 
 @core
-def rate_of(S, j):
+def rate_of(S: State, j: Int) -> float:
     """Nominal milliseconds that job `j` does in a millisecond where it is now.
 
     Co-runners, link contention and accumulation will be further factors here; the engine's loop does not change.

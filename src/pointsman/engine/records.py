@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-I, F = "i8", "f8"
+I, F = "i8", "f8"  # noqa: E741
+
+Int = int | np.int64
+"""An id, a count or a time of compiled code."""
 
 JOB = np.dtype(
     [

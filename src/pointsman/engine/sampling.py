@@ -4,10 +4,11 @@ import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.ordered import before
+from pointsman.engine.records import Int, State, World
 
 
 @core
-def _largest_free(S):
+def _largest_free(S: State) -> Int:
     most = np.int64(0)
     for p in range(S.pools.shape[0]):
         for free in range(S.pools[p].size, most, -1):
@@ -18,7 +19,7 @@ def _largest_free(S):
 
 
 @core
-def _whole_free(S):
+def _whole_free(S: State) -> Int:
     n = np.int64(0)
     for p in range(S.pools.shape[0]):
         n += S.counts[p, S.pools[p].size]
@@ -26,7 +27,7 @@ def _whole_free(S):
 
 
 @core
-def _head_gpus(S):
+def _head_gpus(S: State) -> Int:
     """GPUs asked for by the first waiting job in the policy's order, 0 if nobody waits."""
     head = np.int64(-1)
     for b in range(S.g[0].classes + S.g[0].queues):
@@ -37,7 +38,7 @@ def _head_gpus(S):
 
 
 @core
-def _thin_out(W):
+def _thin_out(W: World) -> None:
     """Keep every second sample and sample half as often."""
     C = W.clock[0]
     C.samples = C.samples // 2
@@ -47,7 +48,7 @@ def _thin_out(W):
 
 
 @core
-def sample(S, W):
+def sample(S: State, W: World) -> None:
     """Record the state as it is after the pass."""
     C = W.clock[0]
     g = S.g[0]

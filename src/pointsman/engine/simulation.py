@@ -83,7 +83,8 @@ class Simulation:
 
     def _host(self, until_ms: int) -> int:
         """Let a Python policy decide, so many times at most."""
-        run, address, decide, clock = self.loop.run, self.handle.address, self.policy.decide, time.perf_counter
+        policy: Any = self.policy
+        run, address, decide, clock = self.loop.run, self.handle.address, policy.decide, time.perf_counter
         view = self.view
         hear = getattr(self.policy, "on_event", None)
         began = clock()
@@ -117,7 +118,9 @@ class Simulation:
 
     def copy(self) -> "Simulation":
         """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""
-        policy: Any = self.policy.copy() if self.hosted and hasattr(self.policy, "copy") else self.policy
+        policy: Any = self.policy
+        if self.hosted and hasattr(policy, "copy"):
+            policy = policy.copy()
         return Simulation(self.handle.copy(), policy, self.named)
 
     def adopt(self, policy: CompiledPolicy | Policy) -> "Simulation":

@@ -12,7 +12,7 @@ from pointsman.engine.memo import note_freed
 from pointsman.engine.ordered import insert
 from pointsman.engine.placing import place, unplace
 from pointsman.engine.queueing import dequeue, over_limit
-from pointsman.engine.records import DIRTY
+from pointsman.engine.records import DIRTY, Int, State
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 
 PENDING, STARTING, RUNNING, STOPPING = (
@@ -31,25 +31,25 @@ AT_GPU, AT_NODE, AT_RACK, AT_POD, AT_CLUSTER = (int(x) for x in Locality)
 
 
 @core
-def queue_index(S, j):
+def queue_index(S: State, j: Int) -> Int:
     """The index of waiting jobs of the queue of job `j`, for policies that do not order by class."""
     return S.g[0].classes + S.jobs[j].queue
 
 
 @core
-def running_index(S):
+def running_index(S: State) -> Int:
     """The index of running jobs, for policies that order them."""
     return S.g[0].classes + S.g[0].queues
 
 
 @core
-def stopping_index(S):
+def stopping_index(S: State) -> Int:
     """The index of STOPPING jobs."""
     return S.g[0].classes + S.g[0].queues + 1
 
 
 @core
-def mark(S, j):
+def mark(S: State, j: Int) -> None:
     """The world must look at job `j` after this pass."""
     if S.jobs[j].dirty == 0:
         S.jobs[j].dirty = 1
@@ -58,7 +58,7 @@ def mark(S, j):
 
 
 @core
-def write_log(S, kind, row, attempt, arg, reason, node, mask):
+def write_log(S: State, kind: Int, row: Int, attempt: Int, arg: Int, reason: Int, node: Int, mask: Int) -> None:
     """Append a row to the plan log under the current sequence number."""
     g = S.g[0]
     L = S.log[g.logged]
@@ -75,7 +75,7 @@ def write_log(S, kind, row, attempt, arg, reason, node, mask):
 
 
 @core
-def log_event(S, kind, j, arg):
+def log_event(S: State, kind: Int, j: Int, arg: Int) -> None:
     """Log an event without parts."""
     if S.g[0].log_on:
         S.g[0].seq += 1
@@ -83,7 +83,7 @@ def log_event(S, kind, j, arg):
 
 
 @core
-def _log_parts(S, kind, j, arg, reason):
+def _log_parts(S: State, kind: Int, j: Int, arg: Int, reason: Int) -> None:
     g = S.g[0]
     if g.log_on:
         g.seq += 1
@@ -95,7 +95,7 @@ def _log_parts(S, kind, j, arg, reason):
 
 
 @core
-def settle(S, j):
+def settle(S: State, j: Int) -> None:
     """Count the progress of job `j` up to now."""
     J = S.jobs[j]
     now = S.g[0].now
@@ -109,7 +109,7 @@ def settle(S, j):
 
 
 @core
-def _bind(S, j):
+def _bind(S: State, j: Int) -> None:
     """Job `j` holds the GPUs in State.place."""
     J = S.jobs[j]
     g = S.g[0]
@@ -151,7 +151,7 @@ def _bind(S, j):
 
 
 @core
-def unbind(S, j, index):
+def unbind(S: State, j: Int, index: bool) -> None:
     """Job `j` holds no GPUs any more; with `index` they are free in the index too."""
     J = S.jobs[j]
     i = J.part
@@ -179,13 +179,13 @@ def unbind(S, j, index):
 
 
 @core
-def delay_of_start(S, j):
+def delay_of_start(S: State, j: Int) -> Int:
     """How long a start of job `j` takes: longer if it has run before and must be restored."""
     return S.g[0].start_ms + (S.g[0].restore_ms if S.jobs[j].started >= 0 else 0)
 
 
 @core
-def _commence(S, j, reason):
+def _commence(S: State, j: Int, reason: Int) -> None:
     """Job `j`, whose GPUs are in State.place, starts."""
     J = S.jobs[j]
     g = S.g[0]
@@ -215,7 +215,7 @@ def _commence(S, j, reason):
 
 
 @core
-def start_placed(S, j, reason):
+def start_placed(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on the GPUs already taken and noted in State.place; they are given back on refusal."""
     if S.jobs[j].state != PENDING:
         unplace(S)
@@ -228,7 +228,7 @@ def start_placed(S, j, reason):
 
 
 @core
-def start(S, j, reason):
+def start(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
     if S.jobs[j].state != PENDING:
         return NOT_PENDING
@@ -241,7 +241,7 @@ def start(S, j, reason):
 
 
 @core
-def _eligible(S, c, n):
+def _eligible(S: State, c: Int, n: Int) -> bool:
     C = S.classes[c]
     for a in range(C.alt, C.alt_end):
         for i in range(S.alts[a].pool, S.alts[a].pool_end):
@@ -251,7 +251,7 @@ def _eligible(S, c, n):
 
 
 @core
-def _one_alternative(S, c):
+def _one_alternative(S: State, c: Int) -> bool:
     """Whether the nodes in State.place all belong to one alternative of class `c`."""
     C = S.classes[c]
     for a in range(C.alt, C.alt_end):
@@ -267,7 +267,7 @@ def _one_alternative(S, c):
 
 
 @core
-def start_on(S, j, reason):
+def start_on(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on the GPUs a policy chose: (node, mask) in State.place[:placed], not taken yet."""
     J = S.jobs[j]
     g = S.g[0]
@@ -301,13 +301,13 @@ def start_on(S, j, reason):
 
 
 @core
-def may_preempt(S, j):
+def may_preempt(S: State, j: Int) -> bool:
     """Whether job `j` could be preempted in this pass."""
     return S.jobs[j].state == RUNNING and S.jobs[j].started_pass != S.g[0].pass_id
 
 
 @core
-def _stop(S, j, reason, index):
+def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     J = S.jobs[j]
     g = S.g[0]
     settle(S, j)
@@ -334,7 +334,7 @@ def _stop(S, j, reason, index):
 
 
 @core
-def become_pending(S, j):
+def become_pending(S: State, j: Int) -> None:
     """Job `j`, which holds nothing, waits."""
     J = S.jobs[j]
     g = S.g[0]
@@ -346,7 +346,7 @@ def become_pending(S, j):
 
 
 @core
-def preempt(S, j, reason):
+def preempt(S: State, j: Int, reason: Int) -> Int:
     """Preempt job `j`; the policy queues it again. Answers OK or why not."""
     if S.jobs[j].state != RUNNING:
         return NOT_RUNNING
@@ -357,27 +357,27 @@ def preempt(S, j, reason):
 
 
 @core
-def preempt_released(S, j, reason):
+def preempt_released(S: State, j: Int, reason: Int) -> None:
     """Preempt job `j`, whose GPUs the index already counts as free."""
     _stop(S, j, reason, False)
 
 
 @core
-def set_alarm(S, j, time):
+def set_alarm(S: State, j: Int, time: Int) -> None:
     """Wake the policy for job `j` at `time` ms: LEVEL while it runs, TIMER while it waits."""
     S.jobs[j].alarm = time
     mark(S, j)
 
 
 @core
-def wake_at(S, time):
+def wake_at(S: State, time: Int) -> None:
     """Have a pass at `time` ms at the latest."""
     if time > S.g[0].now and time < S.g[0].wake:
         S.g[0].wake = time
 
 
 @core
-def occupant_mask(S, n):
+def occupant_mask(S: State, n: Int) -> Int:
     """The GPUs of node `n` that some job holds."""
     mask = np.int64(0)
     for b in range(S.nodes[n].size):

@@ -164,7 +164,8 @@ class View:
     def what_if(self, policy: Any = "fifo-backfill") -> "Simulation":
         """A future from here: a copy of the state under `policy` (a name or an object), without arrivals.
 
-        The copy knows no more than this view: each job's work is its estimate. Jobs without an estimate never end there.
+        The copy knows no more than this view: each job's work is its estimate. Jobs without an estimate never end
+        there.
         """
         simulation = self._simulation
         copy = simulation.handle.copy()

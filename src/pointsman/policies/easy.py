@@ -16,7 +16,7 @@ from pointsman.engine.ordered import before, first_below, following, insert, rem
 from pointsman.engine.placing import fits, place, unplace
 from pointsman.engine.queueing import block, blocked, close_queue, enqueue, first_waiting
 from pointsman.engine.rates import rate_of
-from pointsman.engine.records import ACTIVE
+from pointsman.engine.records import ACTIVE, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, delay_of_start, running_index, set_alarm, start
 from pointsman.types import Event, Knowledge, Reason
 
@@ -27,7 +27,9 @@ OVERRUN_FLOOR_MS, OVERRUN_DIVISOR = 0, 1  # params
 
 
 class Easy(CompiledPolicy):
-    """FIFO, but the head that must wait gets a reservation, and jobs behind it may start if they do not touch it or end before it."""
+    """FIFO, but the head that must wait gets a reservation, and jobs behind it may start if they do not touch it
+    or end before it.
+    """
 
     name: ClassVar[str] = "easy"
     needs: ClassVar[Knowledge] = "estimate"
@@ -44,7 +46,7 @@ class Easy(CompiledPolicy):
 
 
 @core
-def _expect_end(S, j, end):
+def _expect_end(S: State, j: Int, end: float) -> None:
     """Job `j`, which holds GPUs, is estimated to end at `end`."""
     J = S.jobs[j]
     if J.bucket >= 0:
@@ -56,20 +58,20 @@ def _expect_end(S, j, end):
 
 
 @core
-def _left(S, j):
+def _left(S: State, j: Int) -> float:
     """What is left of the estimate of job `j`, nominal ms."""
     return S.jobs[j].estimate - S.jobs[j].done
 
 
 @core
-def _estimated_run_ms(S, j):
+def _estimated_run_ms(S: State, j: Int) -> float:
     """Wall time that the estimate of job `j` leaves it at the rate of its place."""
     left = _left(S, j)
     return np.ceil(left / rate_of(S, j)) if left > 0.0 else 0.0
 
 
 @core
-def on_event(S, kind, j):
+def on_event(S: State, kind: Int, j: Int) -> None:
     """A waiting job joins its class, findable by its estimate; a job that overruns is estimated anew."""
     if j < 0:
         return
@@ -84,7 +86,7 @@ def on_event(S, kind, j):
 
 
 @core
-def on_run(S, j):
+def on_run(S: State, j: Int) -> None:
     """A running job got a rate, and with it an estimated end."""
     end = S.g[0].now + _estimated_run_ms(S, j)
     _expect_end(S, j, end)
@@ -93,7 +95,7 @@ def on_run(S, j):
 
 
 @core
-def _try(S, j, reason):
+def _try(S: State, j: Int, reason: Int) -> Int:
     """Start job `j`; one whose queue is full closes it."""
     delay = delay_of_start(S, j)
     answer = start(S, j, reason)
@@ -105,7 +107,7 @@ def _try(S, j, reason):
 
 
 @core
-def _start_heads(S):
+def _start_heads(S: State) -> Int:
     """Start jobs in order; the first that cannot be placed, -1 if there is none."""
     while True:
         j = first_waiting(S)
@@ -117,8 +119,10 @@ def _start_heads(S):
 
 
 @core
-def _reserve(S, head):
-    """Note in State.reserve the GPUs that `head` would get at its shadow time, which is returned; infinite if it never fits."""
+def _reserve(S: State, head: Int) -> float:
+    """Note in State.reserve the GPUs that `head` would get at its shadow time, which is returned; infinite if it
+    never fits.
+    """
     c = S.jobs[head].cls
     S.g[0].reserved = 0
     shadow = np.inf
@@ -144,7 +148,7 @@ def _reserve(S, head):
 
 
 @core
-def _hide(S):
+def _hide(S: State) -> None:
     """Reserved GPUs that are free count as taken."""
     for i in range(S.g[0].reserved):
         R = S.reserve[i]
@@ -154,7 +158,7 @@ def _hide(S):
 
 
 @core
-def _unhide(S):
+def _unhide(S: State) -> None:
     for i in range(S.g[0].reserved):
         R = S.reserve[i]
         if R.next != 0:
@@ -162,7 +166,7 @@ def _unhide(S):
 
 
 @core
-def _mark_classes(S):
+def _mark_classes(S: State) -> None:
     """Note which classes fit beside the reservation; block those that do not fit at all."""
     _hide(S)
     for i in range(S.g[0].active):
@@ -177,8 +181,10 @@ def _mark_classes(S):
 
 
 @core
-def _next_backfill(S, bound):
-    """The first waiting job, in order, that fits beside the reservation, or anywhere if its estimate is within `bound`."""
+def _next_backfill(S: State, bound: float) -> Int:
+    """The first waiting job, in order, that fits beside the reservation, or anywhere if its estimate is within
+    `bound`.
+    """
     best = np.int64(-1)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
@@ -190,7 +196,7 @@ def _next_backfill(S, bound):
 
 
 @core
-def decide(S):
+def decide(S: State) -> None:
     """Start heads; reserve for the first that must wait; backfill around it."""
     head = _start_heads(S)
     if head < 0 or S.g[0].free == 0:

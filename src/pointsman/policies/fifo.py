@@ -10,6 +10,7 @@ import numpy as np
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy
 from pointsman.engine.ordered import before, insert
+from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, queue_index, start
 from pointsman.types import Knowledge
 
@@ -28,7 +29,7 @@ class Fifo(CompiledPolicy):
 
 
 @core
-def on_event(S, kind, j):
+def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its queue."""
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         S.jobs[j].key = S.jobs[j].estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0
@@ -37,12 +38,12 @@ def on_event(S, kind, j):
 
 
 @core
-def on_run(S, j):
+def on_run(S: State, j: Int) -> None:
     """Nothing to know about running jobs."""
 
 
 @core
-def _head(S):
+def _head(S: State) -> Int:
     """The first waiting job, in order, of the queues that are open."""
     best = np.int64(-1)
     for q in range(S.queues.shape[0]):
@@ -54,7 +55,7 @@ def _head(S):
 
 
 @core
-def decide(S):
+def decide(S: State) -> None:
     """Start heads until one does not fit."""
     while True:
         j = _head(S)

@@ -12,7 +12,7 @@ from pointsman.engine.contract import CompiledPolicy
 from pointsman.engine.ordered import before
 from pointsman.engine.placing import fits
 from pointsman.engine.queueing import block, blocked, close_queue, enqueue
-from pointsman.engine.records import ACTIVE
+from pointsman.engine.records import ACTIVE, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, start
 from pointsman.types import Knowledge
 
@@ -31,19 +31,19 @@ class FifoBackfill(CompiledPolicy):
 
 
 @core
-def on_event(S, kind, j):
+def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         enqueue(S, j, S.jobs[j].estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0, np.inf)
 
 
 @core
-def on_run(S, j):
+def on_run(S: State, j: Int) -> None:
     """Nothing to know about running jobs."""
 
 
 @core
-def _first_that_fits(S):
+def _first_that_fits(S: State) -> Int:
     """The first waiting job, in order, that can be placed; classes found not to fit are blocked."""
     best = np.int64(-1)
     for i in range(S.g[0].active):
@@ -59,7 +59,7 @@ def _first_that_fits(S):
 
 
 @core
-def decide(S):
+def decide(S: State) -> None:
     """Start whoever fits, in order."""
     if S.g[0].free == 0:
         return

@@ -126,10 +126,8 @@ def get_policy(text: str) -> PolicySpec:
     if text in (found := _entry_points()):
         return PolicySpec(text, found[text].load())
     close = difflib.get_close_matches(text, policy_names(), 1)
-    raise UsageError(
-        f"unknown policy {text!r} ({f'did you mean {close[0]!r}? ' if close else ''}there are {', '.join(policy_names())}; "
-        "your own goes by file.py:Class)"
-    )
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise UsageError(f"unknown policy {text!r} ({hint}there are {', '.join(policy_names())}; your own: file.py:Class)")
 
 
 def _class_in_file(path: str, name: str) -> type[Any]:

@@ -1,6 +1,7 @@
 """Shortest remaining time first, preemptive.
 
-While a job runs at rate 1 its remaining time falls as the clock rises, so their sum is a key that stays put. The few jobs with
+While a job runs at rate 1 its remaining time falls as the clock rises, so their sum is a key that stays put. The few
+jobs with
 another rate get their keys anew before running jobs are compared.
 """
 
@@ -13,7 +14,7 @@ from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
-from pointsman.engine.records import ODD, VICTIMS
+from pointsman.engine.records import ODD, VICTIMS, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, running_index
 from pointsman.types import Knowledge
 
@@ -21,7 +22,9 @@ MARGIN_MS = 0  # params
 
 
 class Srtf(CompiledPolicy):
-    """The jobs with the least remaining time run; one that does not fit evicts running jobs that have strictly more left."""
+    """The jobs with the least remaining time run; one that does not fit evicts running jobs that have strictly
+    more left.
+    """
 
     name: ClassVar[str] = "srtf"
     needs: ClassVar[Knowledge] = "oracle"
@@ -39,14 +42,14 @@ class Srtf(CompiledPolicy):
 
 
 @core
-def on_event(S, kind, j):
+def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class by its remaining time."""
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         enqueue(S, j, S.jobs[j].estimate - S.jobs[j].done, np.inf)
 
 
 @core
-def _place_running(S, j):
+def _place_running(S: State, j: Int) -> None:
     """Put running job `j` where its remaining time belongs now."""
     J = S.jobs[j]
     if J.bucket >= 0:
@@ -57,13 +60,13 @@ def _place_running(S, j):
 
 
 @core
-def on_run(S, j):
+def on_run(S: State, j: Int) -> None:
     """A running job got a rate."""
     _place_running(S, j)
 
 
 @core
-def decide(S):
+def decide(S: State) -> None:
     """Start waiting jobs in order of remaining time, evicting running jobs with strictly more."""
     g = S.g[0]
     if g.pending == 0:

@@ -15,7 +15,7 @@ from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.memo import note_worse
 from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, dequeue, enqueue, first_waiting
-from pointsman.engine.records import VICTIMS
+from pointsman.engine.records import VICTIMS, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
 from pointsman.types import Event, Knowledge
 
@@ -24,7 +24,8 @@ PROMOTE_KNOB, LEVELS, THRESHOLDS = 0, 1, 2  # params; thresholds in GPU-ms
 
 
 class Tiresias(CompiledPolicy):
-    """Jobs with little attained service go before those with much, first come first served within a level; they evict only from
+    """Jobs with little attained service go before those with much, first come first served within a level; they evict
+    only from
     lower levels. What is left out: Tiresias' skew-based consolidation, which needs model profiles.
     """
 
@@ -65,13 +66,13 @@ class Tiresias(CompiledPolicy):
 
 
 @core
-def _attained(S, j):
+def _attained(S: State, j: Int) -> Int:
     """GPU-ms of service that count for the level of job `j`: all of it, or what came since its promotion."""
     return S.jobs[j].attained - np.int64(S.jobs[j].s0)
 
 
 @core
-def _sink(S, j):
+def _sink(S: State, j: Int) -> None:
     """Let job `j` down to the level of its attained service."""
     J = S.jobs[j]
     while J.level < S.params[LEVELS] and _attained(S, j) >= np.int64(S.params[THRESHOLDS + J.level]):
@@ -79,7 +80,7 @@ def _sink(S, j):
 
 
 @core
-def _wait(S, j):
+def _wait(S: State, j: Int) -> None:
     """Job `j` waits at its level; if promotion is on, it will not wait for ever."""
     J = S.jobs[j]
     _sink(S, j)
@@ -90,7 +91,7 @@ def _wait(S, j):
 
 
 @core
-def _place_running(S, j):
+def _place_running(S: State, j: Int) -> None:
     """Put running job `j` into its level and have it called at the next threshold."""
     J = S.jobs[j]
     if J.bucket >= 0:
@@ -104,13 +105,13 @@ def _place_running(S, j):
 
 
 @core
-def on_run(S, j):
+def on_run(S: State, j: Int) -> None:
     """A running job got a rate: it is called when it reaches the next threshold."""
     _place_running(S, j)
 
 
 @core
-def _promote(S, j):
+def _promote(S: State, j: Int) -> None:
     """Job `j` has waited for its share of its run time: it is at the first level again."""
     J = S.jobs[j]
     J.s0 = np.float64(J.attained)
@@ -121,7 +122,7 @@ def _promote(S, j):
 
 
 @core
-def on_event(S, kind, j):
+def on_event(S: State, kind: Int, j: Int) -> None:
     """Jobs that wait join their level, running jobs sink at thresholds, waiting jobs are promoted by a timer."""
     if j < 0:
         return
@@ -137,7 +138,7 @@ def on_event(S, kind, j):
 
 
 @core
-def decide(S):
+def decide(S: State) -> None:
     """Start waiting jobs level by level, evicting running jobs of strictly lower levels."""
     g = S.g[0]
     if g.pending == 0:
