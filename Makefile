@@ -25,7 +25,7 @@ DEMO_JOBS := out/demo-jobs.parquet
 	@touch $@
 
 demo: .venv
-	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --seed 1 --force -o $(DEMO_JOBS)
+	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --load 0.9 --seed 1 --force -o $(DEMO_JOBS)
 	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly --policy all --force -o out/demo
 
 test: .venv
@@ -42,7 +42,7 @@ bench: .venv
 	$(BIN)/python -m benchmarks
 
 docs: .venv
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf .venv out site build dist .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
