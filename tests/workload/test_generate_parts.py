@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from pointsman.errors import UsageError
 from pointsman.workload.generate import generate, generate_from
 from pointsman.workload.generator.cascade import LEVELS, measure, scatter
 from pointsman.workload.generator.clock import Clock
@@ -93,6 +94,12 @@ def test_a_small_log_can_be_fitted() -> None:
     assert profile.jobs == 4
     made = generate_from(profile, jobs=10, cluster_gpus=8, load=0.5).jobs
     assert set(made["gpus"]) <= {1, 2, 8} and made["queue"].unique().to_list() == ["default"]
+
+
+def test_a_log_without_a_span_is_refused() -> None:
+    jobs = pl.DataFrame({"submit_s": [5.0, 5.0], "gpus": [1, 1], "duration_s": [1.0, 2.0], "queue": ["a", "a"]})
+    with pytest.raises(UsageError, match="different times"):
+        fit(jobs, "flat", "a test")
 
 
 @pytest.mark.parametrize(("like", "file"), [("philly", "philly_2017"), ("itp", "ms_itp_2021")])

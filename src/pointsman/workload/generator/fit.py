@@ -1,5 +1,6 @@
 """Fit a profile to a job log: ``python -m pointsman.workload.generator.fit LOG NAME > NAME.yaml``."""
 
+import argparse
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import polars as pl
 import yaml
 
+from pointsman.errors import PointsmanError, UsageError
 from pointsman.workload.generate import generate_from
 from pointsman.workload.generator import cascade, gaps
 from pointsman.workload.generator.clock import Clock
@@ -49,8 +51,13 @@ def fit(
         start_hour_of_week: hours from Monday 00:00 to the first submission, if the log has a clock.
         lead_in_days: days at the start that belong to no typical season (a log that begins almost empty).
         status: shares of `jobs` and of `gpu_time` by status, if known.
+
+    Raises:
+        UsageError: no two jobs come at different times.
     """
     jobs = jobs.sort("submit_s", maintain_order=True).filter(pl.col("gpus") > 0)
+    if jobs["submit_s"].n_unique() < 2:
+        raise UsageError(f"no profile can be fitted to {source}: it needs jobs submitted at different times")
     submit_s = jobs["submit_s"].to_numpy() - jobs["submit_s"][0]
     gpus, duration_s = jobs["gpus"].to_numpy(), np.maximum(jobs["duration_s"].to_numpy(), 1.0)
     queue = jobs["queue"].fill_null("default").to_numpy()
@@ -223,8 +230,20 @@ def render(profile: Profile) -> str:
     return yaml.safe_dump(profile.model_dump(), sort_keys=False, default_flow_style=None, width=118)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print the profile of a log."""
     from pointsman.workload import read_workload
 
-    log, name = sys.argv[1:]
-    sys.stdout.write(render(fit(read_workload(log).jobs, name, source=f"fitted to {log}")))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("log", help="a job log that Pointsman reads")
+    parser.add_argument("name", help="what to call the profile")
+    options = parser.parse_args()
+    try:
+        sys.stdout.write(render(fit(read_workload(options.log).jobs, options.name, source=options.log)))
+    except PointsmanError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(error.exit_code) from None
+
+
+if __name__ == "__main__":
+    main()
