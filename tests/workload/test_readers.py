@@ -217,6 +217,7 @@ def test_swf():
 
 def test_gavel_of_six_and_seven_columns_divides_by_one_gpus_speed():
     assert rows("gavel6.trace", "model", "batch_size", "gpus", "submit_s") == [("LM", 5, 1, 0.0), ("A3C", None, 4, 7.5)]
+    assert rows("gavel9.trace", "model", "batch_size", "gpus") == [("A3C", None, 1), ("LM", 10, 2)]  # 5 on each GPU
     assert [run for (run,) in rows("gavel6.trace", "duration_s")] == pytest.approx([10_000, 1_000], rel=1e-4)
     assert quality("gavel6.trace").dropped == {"no throughput known for its job type and GPUs": 1}
     assert [run for (run,) in rows("gavel7.trace", "duration_s")] == pytest.approx([10_000, 100_000], rel=1e-4)

@@ -106,6 +106,11 @@ def _file_speeds(source: Source) -> Speeds:
         raise InputError(f"not a Gavel throughput file: {error!r}", path=source.path) from None
 
 
+def _whole_gpus() -> pl.Expr:
+    """GPUs of a gang: Gavel's batch is one GPU's, the job table's is the gang's."""
+    return pl.col("gpus").cast(pl.Int64, strict=False)
+
+
 def _jobs(frame: pl.DataFrame, speeds: Speeds) -> pl.DataFrame:
     keys = zip(frame["job_type"].to_list(), frame["gpus"].to_list(), strict=True)
     speed = pl.Series([speeds.get((name, 0)) or speeds.get((name, gpus)) for name, gpus in keys], dtype=pl.Float64)
@@ -115,7 +120,7 @@ def _jobs(frame: pl.DataFrame, speeds: Speeds) -> pl.DataFrame:
     return frame.select(
         job_id=pl.int_range(pl.len()).cast(pl.String),
         model=pl.col("job_type").str.extract(_JOB_TYPE, 1),
-        batch_size=pl.col("job_type").str.extract(_JOB_TYPE, 2).cast(pl.Int64, strict=False),
+        batch_size=pl.col("job_type").str.extract(_JOB_TYPE, 2).cast(pl.Int64, strict=False) * _whole_gpus(),
         submit_s="submit_s",
         gpus="gpus",
         duration_s=pl.coalesce("duration_s", derived),
