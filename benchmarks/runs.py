@@ -20,7 +20,8 @@ from pointsman.cluster import load_cluster
 from pointsman.engine.overheads import load_overheads
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.simulation import Simulation
-from pointsman.policies.registry import get_policy
+from pointsman.policies.registry import PolicySpec, get_policy
+from pointsman.workload import Workload
 
 NODE_GPUS = 8
 
@@ -56,7 +57,8 @@ def schedule_hash(start: NDArray[np.int64], end: NDArray[np.int64]) -> str:
 
 
 @cache
-def _workload(case: Case) -> Any:
+def workload_of(case: Case) -> Workload:
+    """The jobs of `case`; kept, for every run of it."""
     return mixture(case.jobs, case.nodes * NODE_GPUS, case.load, case.seed)
 
 
@@ -65,15 +67,13 @@ def open_case(case: Case, policy: Any, *, log: bool = False) -> tuple[Simulation
     spec = get_policy(policy) if isinstance(policy, str) else None
     made = spec.make() if spec else policy
     return open_simulation(
-        _workload(case), load_cluster(f"{case.nodes}x{NODE_GPUS}"), spec or _spec_of(made), made, seed=0, estimate=None,
+        workload_of(case), load_cluster(f"{case.nodes}x{NODE_GPUS}"), spec or _spec_of(made), made, seed=0, estimate=None,
         placement="consolidated", overheads=load_overheads("none"), oversized="refuse", assign_models=None,
         node_events=(), cancels=(), log=log, audit=False,
     )  # fmt: skip
 
 
-def _spec_of(policy: Any) -> Any:
-    from pointsman.policies.registry import PolicySpec
-
+def _spec_of(policy: Any) -> PolicySpec:
     return PolicySpec(policy.name, type(policy))
 
 

@@ -1,0 +1,64 @@
+"""Cost per event as the log and the cluster grow, at equal load."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.measures import Measure, cpu_s
+from benchmarks.runs import Case, open_case
+
+POLICIES = ("fifo", "fifo-backfill", "srtf", "las")
+LOAD = 0.9
+NODES, JOBS = 800, 200_000
+GPUS_SWEEP = (8, 32, 128, 512, 2048, 8192)  # nodes of 8 GPUs: 64 to 65,536 GPUs
+FIGURE = Path(__file__).parent.parent / "docs" / "results" / "scaling.svg"
+Curve = list[tuple[int, float]]
+
+
+def scaling(jobs: int) -> Iterator[Measure]:
+    """The dearest over the cheapest event of each sweep, and the figure in the docs."""
+    sizes = [n for n in (1000, 10_000, 100_000, 1_000_000) if n <= jobs]
+    by_jobs = {p: [(n, _ns_per_event(Case(n, NODES, LOAD), p)) for n in sizes] for p in POLICIES}
+    by_gpus = {p: [(8 * m, _ns_per_event(Case(JOBS, m, LOAD), p)) for m in GPUS_SWEEP] for p in POLICIES}
+    for sweep, curves in (("jobs", by_jobs), ("gpus", by_gpus)):
+        for policy, curve in curves.items():
+            costs = [cost for _, cost in curve]
+            for size, cost in curve:
+                yield Measure(f"scaling/{sweep}/{policy}/{size}", cost, "ns/event")
+            yield Measure(f"scaling/{sweep}/{policy}", max(costs) / min(costs), "x")
+    _draw(by_jobs, by_gpus)
+
+
+def _ns_per_event(case: Case, policy: str) -> float:
+    """CPU nanoseconds per event; a preemption counts as one."""
+    best = float("inf")
+    for _ in range(max(3, min(30, 200_000 // case.jobs))):
+        simulation, _ = open_case(case, policy)
+        seconds = cpu_s(simulation.run)
+        handle = simulation.handle
+        events = int(handle.world.clock[0]["events"]) + int(handle.state.g[0]["preempts"])
+        best = min(best, 1e9 * seconds / events)
+    return best
+
+
+def _draw(by_jobs: dict[str, Curve], by_gpus: dict[str, Curve]) -> None:
+    """Both sweeps as SVG, and as PNG beside it."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "pointsman"
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+    titles = (f"{8 * NODES:,} GPUs", f"{JOBS:,} jobs")
+    for axis, curves, label, title in zip(axes, (by_jobs, by_gpus), ("jobs", "GPUs"), titles, strict=True):
+        for (policy, curve), marker in zip(curves.items(), "os^D", strict=True):
+            axis.plot(*zip(*curve, strict=True), marker=marker, label=policy)
+        axis.set(xscale="log", xlabel=label, title=title)
+        axis.grid(alpha=0.3)
+    axes[0].set_ylim(bottom=0)
+    axes[0].set_ylabel("CPU time per event (ns)")
+    axes[1].legend(frameon=False)
+    FIGURE.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(FIGURE, metadata={"Date": None})
+    figure.savefig(FIGURE.with_suffix(".png"), dpi=120)
+    plt.close(figure)
