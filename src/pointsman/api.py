@@ -50,7 +50,7 @@ def simulate(
         params: parameters of a named policy.
         seed: of everything random: estimate errors and failing starts.
         estimate: what policies know of durations: ``none``, ``limit``, ``oracle``, ``lognormal:SIGMA``; by default
-        the truth for policies
+            the truth for policies
             that need an oracle, limits (the truth where the log has none) for those that need estimates, else nothing.
         placement: ``consolidated``, ``first-fit`` or ``spread``.
         overheads: ``none``, ``realistic``, a YAML file or `Overheads`.
