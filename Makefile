@@ -25,6 +25,7 @@ DEMO_JOBS := out/demo-jobs.parquet
 	@touch $@
 
 demo: .venv
+	@mkdir -p out
 	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --load 1.0 --seed 1 --force -o $(DEMO_JOBS)
 	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly --policy all --force -o out/demo
 
