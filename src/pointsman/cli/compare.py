@@ -71,6 +71,7 @@ def compare(
         refuse_taken(options.output, force=options.force)
     results = replay(spec, read_jobs(spec), workers)
     if options.output:
+        screen.note("writing the report")
         comparison = write_comparison(
             options.output,
             results,

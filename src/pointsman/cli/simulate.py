@@ -39,6 +39,7 @@ def simulate(
     (result,) = replay(spec, read_jobs(spec))
     show_summary(summarise(result, window=spec.window), options.format)
     if options.output:
+        screen.note("writing the report")
         write_run(
             options.output,
             result,
