@@ -1,13 +1,14 @@
 // The engine's yardstick: five policies of docs/reference/semantics.md as a C++ programmer would write them for one cluster of
 // equal nodes, and nothing else. No log, no overheads, no queues, no priorities, no node failures, no models.
 // The algorithms are the engine's (bitmaps of nodes by free GPUs, waiting jobs by class, an indexed event heap, eviction
-// by release and undo, failed evictions remembered); the structures are the fastest that these policies allow: waiting jobs only
+// counted on paper, failed evictions remembered); the structures are the fastest that these policies allow: waiting jobs only
 // ever leave from the front, so they stand in a deque or a binary heap; running jobs of srtf and las stand in a treap.
 //
 //     reference POLICY INPUT OUTPUT
 // INPUT: int64 jobs, nodes, GPUs of a node, then submit[], work[] (ms) and gpus[]. OUTPUT: int64 start[], end[] (ms).
 // Prints the CPU seconds of the run and how many jobs were preempted.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,7 @@ constexpr Ms NEVER = Ms(1) << 62;
 
 inline int lowest(Mask word) { return __builtin_ctzll(word); }
 
-struct Part { Id node; Id next; Mask mask; };
+struct Part { Id node, next, gpus; Mask mask; };
 
 struct Job {
     Ms submit, left, settled, alarm, key, start, end;
@@ -221,7 +222,8 @@ struct Events {  // an indexed binary heap: at most one entry for each job, by (
 
 constexpr int64_t RING = 1024;
 
-struct Failure { int64_t at = -1; Ms key = 0; int lacking = 1; };
+struct Paper { int64_t attempt = 0; int free = 0; };
+struct Failure { int64_t at = -1; Ms key = 0; int lacking = 1; bool lacks_whole = false; };
 
 // ---- the simulation --------------------------------------------------------------------------------------------------------------
 
@@ -240,13 +242,14 @@ template <class Policy> struct Simulation {
     std::vector<std::pair<Id, Mask>> placed;
     std::vector<Id> freed = std::vector<Id>(RING);
     std::vector<Failure> failures;
-    int64_t freed_count = 0, pass = 0, preemptions = 0;
+    std::vector<Paper> paper;  // free GPUs of nodes if the victims of this attempt were released
+    int64_t freed_count = 0, attempt = 0, pass = 0, preemptions = 0;
     Id free_part = -1, arrived = 0;
     Ms now = 0;
 
     Simulation(std::vector<Job> trace, std::vector<int> widths, int nodes, int size)
         : jobs(std::move(trace)), cluster(nodes, size), widths(widths), waiting(Policy::by_class ? widths.size() : 1),
-          occupant(preemptive ? nodes * size : 0, -1), failures(widths.size()) {
+          occupant(preemptive ? nodes * size : 0, -1), failures(widths.size()), paper(nodes) {
         events.heap.reserve(nodes * size);
         parts.reserve(nodes * size);
     }
@@ -256,7 +259,7 @@ template <class Policy> struct Simulation {
             Id p = free_part;
             if (p < 0) p = Id(parts.size()), parts.push_back({});
             else free_part = parts[p].next;
-            parts[p] = {node, jobs[j].part, mask};
+            parts[p] = {node, jobs[j].part, __builtin_popcountll(mask), mask};
             jobs[j].part = p;
             if constexpr (preemptive)
                 for (Mask m = mask; m; m &= m - 1) occupant[node * cluster.size + lowest(m)] = j;
@@ -266,7 +269,7 @@ template <class Policy> struct Simulation {
     void unbind(Id j, bool index) {
         for (Id p = jobs[j].part, next; p >= 0; p = next) {
             Part& P = parts[p];
-            if (index) cluster.give(P.node, P.mask, __builtin_popcountll(P.mask));
+            if (index) cluster.give(P.node, P.mask, P.gpus);
             if constexpr (preemptive) {
                 for (Mask m = P.mask; m; m &= m - 1) occupant[P.node * cluster.size + lowest(m)] = -1;
                 note_freed(P.node);
@@ -320,11 +323,11 @@ template <class Policy> struct Simulation {
     }
     void release(Id v) {
         for (Id p = jobs[v].part; p >= 0; p = parts[p].next)
-            cluster.give(parts[p].node, parts[p].mask, __builtin_popcountll(parts[p].mask));
+            cluster.give(parts[p].node, parts[p].mask, parts[p].gpus);
     }
     void take_back(Id v) {
         for (Id p = jobs[v].part; p >= 0; p = parts[p].next)
-            cluster.take(parts[p].node, parts[p].mask, __builtin_popcountll(parts[p].mask));
+            cluster.take(parts[p].node, parts[p].mask, parts[p].gpus);
     }
     void preempt(Id v) {
         settle(v);
@@ -347,26 +350,48 @@ template <class Policy> struct Simulation {
         Failure& F = failures[J.cls];
         int64_t since = freed_count - F.at;
         if (F.at < 0 || since > RING || J.key < F.key) return false;
-        int rest = J.gpus % cluster.size;
-        int enough = J.gpus < cluster.size ? J.gpus : F.lacking > 1 || rest == 0 ? cluster.size : rest;
+        int enough = J.gpus <= cluster.size ? J.gpus : F.lacks_whole ? cluster.size : J.gpus % cluster.size;
         int found = 0;
         for (int64_t i = F.at; i < freed_count; i++) found += could_free(freed[i & (RING - 1)], bar) >= enough;
         if (found >= F.lacking) return false;
-        if (J.key == F.key) F.at = freed_count, F.lacking -= found;
+        F = {freed_count, J.key, F.lacking - found, F.lacks_whole};
         return true;
     }
-    bool release_worse(Id j, Ms bar) {
+    bool count_victims(Id j, Ms bar) {  // whom to release, worst first, until j fits: by counting GPUs on nodes
+        const int gpus = jobs[j].gpus, size = cluster.size;
+        const int whole = gpus > size ? gpus / size : 0, rest = gpus - whole * size;
+        int have_whole = cluster.count[size], have_rest = rest ? cluster.nodes_with(rest) : 0;
+        attempt++;
         victims.clear();
         for (Id v = running.last; v >= 0 && jobs[v].key > bar; v = running.preceding(v)) {
             if (jobs[v].started_pass == pass) continue;
-            release(v);
             victims.push_back(v);
-            if (cluster.fits(jobs[j].gpus)) return true;
+            for (Id p = jobs[v].part; p >= 0; p = parts[p].next) {
+                Paper& P = paper[parts[p].node];
+                if (P.attempt != attempt) P = {attempt, cluster.free_on[parts[p].node]};
+                int before = P.free;
+                P.free += parts[p].gpus;
+                have_whole += P.free == size;
+                have_rest += before < rest && P.free >= rest;
+            }
+            if (have_whole >= whole && (rest == 0 || have_rest > whole)) {
+                if (whole == 0) keep_those_beside(v);
+                return true;
+            }
         }
-        int lacking = jobs[j].gpus / cluster.size - cluster.count[cluster.size];
-        failures[jobs[j].cls] = {freed_count, jobs[j].key, lacking > 1 ? lacking : 1};
-        for (Id v : victims) take_back(v);
+        int lacking = whole - have_whole;
+        failures[jobs[j].cls] = {freed_count, jobs[j].key, lacking > 1 ? lacking : 1, lacking > 0};
         return false;
+    }
+    void keep_those_beside(Id last) {  // the gang goes to a node of the last victim; whoever has none of its nodes would be spared
+        attempt++;
+        for (Id p = jobs[last].part; p >= 0; p = parts[p].next) paper[parts[p].node].attempt = attempt;
+        auto elsewhere = [&](Id v) {
+            for (Id p = jobs[v].part; p >= 0; p = parts[p].next)
+                if (paper[parts[p].node].attempt == attempt) return false;
+            return true;
+        };
+        victims.erase(std::remove_if(victims.begin(), victims.end(), elsewhere), victims.end());
     }
     bool start_or_evict(Id j, Ms bar) {
         if (cluster.fits(jobs[j].gpus)) {
@@ -374,7 +399,8 @@ template <class Policy> struct Simulation {
             commence(j);
             return true;
         }
-        if (will_fail(j, bar) || !release_worse(j, bar)) return false;
+        if (will_fail(j, bar) || !count_victims(j, bar)) return false;
+        for (Id v : victims) release(v);
         place(j);
         for (size_t i = victims.size(); i-- > 0;)
             if (still_free(victims[i])) take_back(victims[i]), victims[i] = -1;

@@ -1,7 +1,7 @@
 """The engine's other yardstick: five policies of ``docs/reference/semantics.md`` in pure Python, as fast as it goes.
 
 The algorithms are the engine's: nodes by free GPUs (a Python int is a fine bitmap), waiting jobs by class in binary heaps, one
-event heap, running jobs in a sorted list, eviction by release and undo, failed evictions remembered. One cluster of equal
+event heap, running jobs in a sorted list, evictions counted on paper, failed ones remembered. One cluster of equal
 nodes; no log, overheads, queues, priorities, node failures or models.
 """
 
@@ -100,7 +100,7 @@ class Simulation:
         self.events: list[tuple[int, int, int]] = []
         self.running: list[tuple[int, int]] = []
         self.freed: list[int] = []
-        self.failures: dict[int, tuple[int, int, int]] = {}
+        self.failures: dict[int, tuple[int, int, int, bool]] = {}
         self.now = self.turn = self.preemptions = 0
         self.las, self.preemptive = policy == "las", policy in ("srtf", "las")
         self.by_work = policy in ("sjf", "srtf")
@@ -225,9 +225,12 @@ class Simulation:
         gpus, cluster = self.gpus[j], self.cluster
         victims: list[int] | None = []
         if not cluster.fits(gpus):
-            victims = None if self._will_fail(j, bar) else self._release_worse(j, bar)
+            victims = None if self._will_fail(j, bar) else self._count_victims(j, bar)
         if victims is None:
             return False
+        for v in victims:
+            for part in self.parts[v]:
+                cluster.give(part)
         parts = cluster.place(gpus)
         evicted = [v for v in reversed(victims) if not self._keeps(v)]
         heappop(self.waiting[gpus])
@@ -253,38 +256,45 @@ class Simulation:
         self.preemptions += 1
         self._wait(v)
 
-    def _release_worse(self, j: int, bar: int) -> list[int] | None:
-        """Release strictly worse jobs, worst first, until `j` fits; None if it never does."""
-        victims, gpus, cluster = [], self.gpus[j], self.cluster
+    def _count_victims(self, j: int, bar: int) -> list[int] | None:
+        """Whom to release, worst first, until `j` fits, by counting GPUs on nodes; None if it never does."""
+        victims, cluster, parts = [], self.cluster, self.parts
+        size, free_on, paper = cluster.size, cluster.free_on, {}
+        whole, rest = divmod(self.gpus[j], size) if self.gpus[j] > size else (0, self.gpus[j])
+        have_whole, have_rest = cluster.count[size], sum(cluster.count[rest:]) if rest else 0
         for key, v in reversed(self.running):
             if key <= bar:
                 break
-            if self.started_pass[v] != self.turn:
-                for part in self.parts[v]:
-                    cluster.give(part)
-                victims.append(v)
-                if cluster.fits(gpus):
-                    return victims
-        lacking = gpus // cluster.size - cluster.count[cluster.size]
-        self.failures[gpus] = (len(self.freed), self.key[j], max(lacking, 1))
-        for v in victims:
-            for part in self.parts[v]:
-                cluster.take(part)
+            if self.started_pass[v] == self.turn:
+                continue
+            victims.append(v)
+            for node, _, k in parts[v]:
+                before = paper.get(node, free_on[node])
+                paper[node] = free = before + k
+                have_whole += free == size
+                have_rest += before < rest <= free
+            if have_whole >= whole and (rest == 0 or have_rest > whole):
+                return victims if whole else self._beside(victims)
+        lacking = whole - have_whole
+        self.failures[self.gpus[j]] = (len(self.freed), self.key[j], max(lacking, 1), lacking > 0)
         return None
+
+    def _beside(self, victims: list[int]) -> list[int]:
+        """Those that share a node with the last; the others would be spared."""
+        nodes = {node for node, _, _ in self.parts[victims[-1]]}
+        return [v for v in victims if any(node in nodes for node, _, _ in self.parts[v])]
 
     def _will_fail(self, j: int, bar: int) -> bool:
         """Whether too little has changed since an eviction for a job of this width, no worse than `j`, failed."""
         gpus, size = self.gpus[j], self.cluster.size
-        at, key, lacking = self.failures.get(gpus, (-NEVER, 0, 0))
+        at, key, lacking, lacks_whole = self.failures.get(gpus, (-NEVER, 0, 0, False))
         if len(self.freed) - at > REMEMBERED or self.key[j] < key:
             return False
-        rest = gpus % size
-        enough = gpus if gpus < size else size if lacking > 1 or not rest else rest
+        enough = gpus if gpus <= size else size if lacks_whole else gpus % size
         found = sum(self._could_free(node, bar) >= enough for node in self.freed[at:])
         if found >= lacking:
             return False
-        if self.key[j] == key:
-            self.failures[gpus] = (len(self.freed), key, lacking - found)
+        self.failures[gpus] = (len(self.freed), self.key[j], lacking - found, lacks_whole)
         return True
 
     def _could_free(self, node: int, bar: int) -> int:
