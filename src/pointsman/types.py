@@ -112,6 +112,8 @@ class Reason(IntEnum):
 
 
 class NodeState(IntEnum):
+    """Whether a node takes work."""
+
     UP = 0
     DRAIN = 1
     DOWN = 2
