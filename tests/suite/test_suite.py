@@ -11,7 +11,7 @@ from pointsman.suite.definition import Cell, digest, digests, frozen_digests, su
 from pointsman.suite.measure import entries, measure, table
 
 
-def test_suite_v1_is_three_workloads_at_three_loads_with_three_seeds() -> None:
+def test_suite_v1_is_three_workloads_at_three_loads_with_five_seeds() -> None:
     suite = suite_v1()
     assert [cell.name for cell in suite.cells()][:4] == [
         "philly at 0.7",
@@ -21,7 +21,7 @@ def test_suite_v1_is_three_workloads_at_three_loads_with_three_seeds() -> None:
     ]
     names = [f"{cell.name}, seed {seed}" for cell in suite.cells() for seed in suite.spec.seeds]
     assert list(frozen_digests()) == names
-    assert len(set(frozen_digests().values())) == 27
+    assert len(set(frozen_digests().values())) == 45
 
 
 @pytest.mark.parametrize("at", [0, 4, 8])
