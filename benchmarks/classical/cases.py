@@ -1,0 +1,80 @@
+"""What the policies are measured on: the workloads of suite v1, and real logs at chosen loads."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from pointsman.cluster import Cluster, load_cluster
+from pointsman.errors import UsageError
+from pointsman.suite.definition import Cell, Suite, suite_v1
+from pointsman.workload import Workload, read_workload
+from pointsman.workload.generator.profile import DAY_S
+from pointsman.workload.rescale import at_load, offered_load
+
+LOADS = (0.7, 0.85, 1.0)
+"""Of the logs; the suite has its own."""
+
+MORE_SEEDS = (3, 4)
+"""Beyond those that suite v1 freezes, for narrower intervals."""
+
+PHILLY_FROM_DAY = 20
+"""Before 2017-09-24 the log holds 71 jobs in 20 days: a queue cannot form there, yet it would count in the load."""
+
+CLUSTER08_NODES = "10x8/rack=16,gpu=v100"
+"""Sizes of the ITP clusters are not published. cluster08 keeps 66 GPUs busy in mean: 80 GPUs are loaded 0.82."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One workload at several loads, each for the seeds that make it."""
+
+    name: str
+    told: str
+    cluster: Cluster
+    loads: tuple[float, ...]
+    seeds: tuple[int, ...]
+    workload: Callable[[float, int], Workload]
+
+    def workloads(self, load: float) -> dict[int, Workload]:
+        """Its jobs at one load, by seed."""
+        return {seed: self.workload(load, seed) for seed in self.seeds}
+
+
+def cases(traces: Path) -> Iterator[Case]:
+    """The workloads of suite v1, then the logs in the folder `traces`.
+
+    Raises:
+        UsageError: the folder is not there.
+    """
+    if not traces.is_dir():
+        raise UsageError(f"the logs are not at {traces}; give the folder that holds traces/ by --data")
+    yield from _suite_cases(suite_v1())
+    philly = read_workload(traces / "philly_2017.csv.gz")
+    dense = philly.with_jobs(
+        philly.jobs.filter(pl.col("submit_s") >= PHILLY_FROM_DAY * DAY_S), reason="before 2017-09-24"
+    )
+    yield _log_case("Philly", "real log, from 2017-09-24 on", dense, load_cluster("philly"))
+    itp = traces / "ms_itp_2021.csv.gz"
+    for name, cluster in (("cluster04", "itp-like"), ("cluster08", CLUSTER08_NODES)):
+        jobs = read_workload(itp, only={"vc": name})
+        yield _log_case(f"ITP {name}", "real log, its own cluster", jobs, load_cluster(cluster))
+
+
+def _suite_cases(suite: Suite) -> Iterator[Case]:
+    for part in suite.spec.workloads:
+
+        def workload(load: float, seed: int, part=part) -> Workload:
+            cell = Cell(suite, part, load)
+            return cell.frozen(seed) if seed in suite.spec.seeds else cell.generate(seed)
+
+        told = f"generated like {part.like}, suite {suite.metadata.name}"
+        seeds = (*suite.spec.seeds, *MORE_SEEDS)
+        yield Case(f"suite {part.like}", told, load_cluster(part.cluster), suite.spec.loads, seeds, workload)
+
+
+def _log_case(name: str, told: str, log: Workload, cluster: Cluster) -> Case:
+    own = offered_load(log.jobs, cluster.gpus)
+    told = f"{told}; at its own pace the load is {own:.2f}"
+    return Case(name, told, cluster, LOADS, (0,), lambda load, _: at_load(log, cluster.gpus, load))
