@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.classical.cases import cases
 from benchmarks.classical.tables import (
+    PLACEMENTS,
     WORKLOADS,
     Measured,
     detail_tables,
@@ -18,6 +19,7 @@ from benchmarks.classical.tables import (
     models_table,
     overheads_table,
     overview_columns,
+    placement_rows,
     workload_row,
 )
 from pointsman.errors import InputError, PointsmanError
@@ -43,15 +45,21 @@ def main(arguments: list[str] | None = None) -> int:
 def _tables(traces: Path) -> dict[str, str]:
     tables: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
+    placed: list[tuple[str, ...]] = []
     columns: dict[str, list[str]] = {}
     for case in cases(traces):
         found = [Measured.of(case, load) for load in case.loads]
         rows.append(workload_row(found))
         columns |= overview_columns(found[1])
+        placed += placement_rows(found[1])
         tables |= _case_tables(case.name.replace(" ", "-").lower(), found)
         print(f"{case.name}: {time.process_time():.0f} s of CPU so far", file=sys.stderr)
-    overview = markdown(tuple(columns), list(zip(*columns.values(), strict=True)), words=2)
-    return {"workloads": markdown(WORKLOADS, rows, words=3), "overview": overview, **tables}
+    return {
+        "workloads": markdown(WORKLOADS, rows, words=3),
+        "overview": markdown(tuple(columns), list(zip(*columns.values(), strict=True)), words=2),
+        "placement": markdown(PLACEMENTS, placed, words=2),
+        **tables,
+    }
 
 
 def _case_tables(name: str, found: list[Measured]) -> dict[str, str]:

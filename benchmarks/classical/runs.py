@@ -71,11 +71,11 @@ def change(group: Group, base: Group) -> tuple[float, Interval | None]:
     return float(here.mean() / there.mean()) - 1, intervals[1] if intervals else None
 
 
-def mean_jct_s(case: Case, workloads: Workloads, policy: str) -> float:
+def mean_jct_s(case: Case, workloads: Workloads, policy: str, placement: str = "consolidated") -> float:
     """Mean over seeds of the mean JCT (s) of the counted jobs."""
     span, found = window(workloads), []
     for seed, jobs in workloads.items():
-        result = simulate(jobs, case.cluster, policy, seed=seed, log=False)
+        result = simulate(jobs, case.cluster, policy, seed=seed, placement=placement, log=False)
         found.append(float(submitted_in(result.jobs, submit_window(result, span))["jct_s"].mean()))
     return sum(found) / len(found)
 

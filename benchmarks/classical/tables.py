@@ -164,6 +164,26 @@ def _models_row(load: float, name: str, cells: list[tuple[float, float]]) -> tup
     return f"{load:g}", name, *(duration(mean) for mean, _ in cells), first, span, last
 
 
+PLACEMENTS = (
+    "workload", "policy", "no models: consolidated", "spread", "change", "typical models: consolidated", "spread",
+    "change",
+)  # fmt: skip
+PLACED = ("fifo", "fifo-backfill", "easy", "las")
+
+
+def placement_rows(one: Measured) -> list[tuple[str, ...]]:
+    """What packing gangs onto few nodes costs, with jobs that feel where they run and without."""
+    return [(f"{one.case.name} at {one.load:g}", name, *_placement_cells(one, name)) for name in PLACED]
+
+
+def _placement_cells(one: Measured, policy: str) -> list[str]:
+    cells: list[str] = []
+    for workloads in (one.workloads, with_models(one.workloads, *ASSIGNMENTS[0])):
+        close, apart = (mean_jct_s(one.case, workloads, policy, placed) for placed in ("consolidated", "spread"))
+        cells += [duration(close), duration(apart), percent(apart / close - 1, signed=True)]
+    return cells
+
+
 OVERHEADS = (
     "load", "policy", "mean JCT, free", "realistic", "dearer by", "95 % CI", "to fifo, free", "realistic",
     "preemptions a job, free", "realistic",
