@@ -14,6 +14,7 @@ from pointsman.duration import parse_duration_s
 Placement = Literal["consolidated", "first-fit", "spread"]
 Oversized = Literal["refuse", "drop", "clamp"]
 Params = dict[str, Any]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
 
 
 class _Part(BaseModel):
@@ -60,7 +61,7 @@ class ExperimentSpec(_Part):
     """A ready cluster's name, a shorthand, or a file."""
     policies: tuple[Annotated[PolicyChoice, BeforeValidator(_as_choice)], ...] = Field(min_length=1)
     """The policies to run."""
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field((0,), min_length=1)
+    seeds: tuple[Seed, ...] = Field((0,), min_length=1)
     """Each policy runs once with each of these."""
     estimate: str | None = None
     """What policies are told of durations: none, limit, oracle or lognormal:SIGMA; by default what each needs."""
@@ -70,7 +71,7 @@ class ExperimentSpec(_Part):
     """none, realistic, a file, or the times of starting, stopping, checkpoints and restores themselves."""
     oversized: Oversized = "refuse"
     """What becomes of a job that can never fit."""
-    assign_models: int | None = Field(None, ge=0)
+    assign_models: Seed | None = None
     """Give jobs without a model one, by this seed."""
     load: float | None = Field(None, gt=0)
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""

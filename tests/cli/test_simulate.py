@@ -174,3 +174,22 @@ def test_an_interrupted_run_leaves_nothing(
 def test_progress_is_a_line_for_every_tenth_where_nobody_watches(command: Command, jobs: str) -> None:
     assert "replay: 100 % after" in command("simulate", jobs, *FIFO).err
     assert command("simulate", jobs, *FIFO, "-q").err == ""
+
+
+def test_verbose_says_how_long_the_engine_took(command: Command, jobs: str) -> None:
+    assert "fifo, seed 0: " in command("simulate", jobs, *FIFO, "-v").err
+    assert "fifo, seed 0: " not in command("simulate", jobs, *FIFO).err
+
+
+def test_a_narrow_terminal_shows_whole_figures_and_names_what_it_leaves_out(
+    command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = command("compare", jobs, *FIFO).out.splitlines()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = command("compare", jobs, *FIFO)
+    (left_out,) = (line for line in narrow.err.splitlines() if line.startswith("no room for: "))
+    assert "worst ρ" in left_out
+    figures = narrow.out.splitlines()[1].split()
+    assert figures == wide[1].split()[: len(figures)]
+    assert "…" not in narrow.out

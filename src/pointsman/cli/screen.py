@@ -10,6 +10,9 @@ from typing import Any
 
 import typer
 
+GAP, NARROW = 2, 24
+"""Between columns, and how narrow a column of text may become before later columns are left out."""
+
 _loudness = 0
 
 
@@ -139,17 +142,34 @@ def _show_table(rows: Sequence[dict[str, Any]], left: Sequence[str]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for key in rows[0] if rows else ():
-        table.add_column(key, justify="left" if key in left else "right", no_wrap=key not in left)
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
     console = Console(markup=False, highlight=False)
     if not console.is_terminal:  # a file has no edge
-        console.width = 400
+        console.width = 1000
+    cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
+    columns = _columns_that_fit(cells, left, console.width)
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for key, least in columns.items():
+        table.add_column(key, justify="left" if key in left else "right", no_wrap=key not in left, min_width=least)
+    for row in cells:
+        table.add_row(*(row[key] for key in columns))
     with console.capture() as capture:
         console.print(table)
     print("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    hidden = [key for key in (cells[0] if cells else ()) if key not in columns]
+    if hidden:
+        note(f"no room for: {', '.join(hidden)} (widen the terminal, or use --format csv)")
+
+
+def _columns_that_fit(cells: Sequence[dict[str, str]], left: Sequence[str], width: int) -> dict[str, int]:
+    """The first columns that find room side by side, and how narrow each may become: figures stay whole."""
+    columns: dict[str, int] = {}
+    for key in cells[0] if cells else ():
+        natural = max(len(key), *(len(row[key]) for row in cells))
+        least = min(natural, NARROW) if key in left else natural
+        if columns and sum(columns.values()) + GAP * len(columns) + least > width:
+            break
+        columns[key] = least
+    return columns
 
 
 def _cell(value: Any) -> str:

@@ -114,7 +114,10 @@ def get_policy(text: str) -> PolicySpec:
     wrapped = _ROUNDS.fullmatch(text.strip())
     if wrapped:
         inner = get_policy(wrapped["policy"])
-        every_s = parse_duration_s(wrapped["every"])
+        try:
+            every_s = parse_duration_s(wrapped["every"])
+        except ValueError as error:
+            raise UsageError(f"{text}: {error}") from None
         if round(1000 * every_s) < 1 or inner.round_s:
             raise UsageError(f"{text}: rounds(POLICY, every_s) needs a policy without rounds and at least 1 ms")
         return PolicySpec(text.strip(), inner.factory, every_s)
