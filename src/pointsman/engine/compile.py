@@ -10,6 +10,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -19,8 +20,10 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 PACKAGE = Path(__file__).parent.parent
-CORE_ROOMS = ("types.py", "engine", "policies")
+CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py")
+"""Sources that compiled code depends on, besides those that import the decorators of this module."""
 HOOKS = "from pointsman.engine.hosted import decide, on_event, on_run"
+_IS_CORE = re.compile(r"^from pointsman\.engine\.compile import .*\b(core|cold|entry)\b", re.MULTILINE)
 _KEPT_BUILDS = 4
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,11 +74,10 @@ def core_digest() -> str:
     for package in ("numba", "llvmlite", "numpy"):
         digest.update(importlib.metadata.version(package).encode())
     digest.update(sys.version.encode())
-    for room in CORE_ROOMS:
-        path = PACKAGE / room
-        for source in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(source.relative_to(PACKAGE).as_posix().encode())
-            digest.update(source.read_bytes())
+    for path in sorted(PACKAGE.glob("engine/*.py")) + sorted(PACKAGE.glob("policies/*.py")) + [PACKAGE / "types.py"]:
+        name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+        if name in CORE or _IS_CORE.search(source):
+            digest.update(f"{name}\n{source}".encode())
     return digest.hexdigest()[:16]
 
 

@@ -14,7 +14,7 @@ from pointsman.engine.compile import load_entries, load_loop
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.handle import Handle
 from pointsman.engine.view import View
-from pointsman.errors import RunError
+from pointsman.errors import PointsmanError, RunError
 from pointsman.types import NEVER_MS
 
 DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
@@ -89,14 +89,20 @@ class Simulation:
         hear = getattr(self.policy, "on_event", None)
         began = clock()
         stop = HOSTED
-        for _ in range(_CHUNK):
-            stop = run(address, until_ms, 0)
-            if stop != HOSTED:
-                break
-            if hear is not None:
-                for kind, job in self.inbox():
-                    hear(view, kind, job)
-            decide(view)
+        try:
+            for _ in range(_CHUNK):
+                stop = run(address, until_ms, 0)
+                if stop != HOSTED:
+                    break
+                if hear is not None:
+                    for kind, job in self.inbox():
+                        hear(view, kind, job)
+                decide(view)
+        except PointsmanError:
+            raise
+        except Exception as error:
+            where = f"policy {policy.name!r} failed at {self.now_ms / 1000:.3f} s"
+            raise RunError(f"{where}: {type(error).__name__}: {error} (--debug shows where)") from error
         self.engine_s += clock() - began
         return stop
 

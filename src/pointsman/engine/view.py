@@ -134,7 +134,7 @@ class View:
         if not masks or len(masks) > len(self._state.place):
             return Reason.GangIncomplete
         for i, (node, mask) in enumerate(masks.items()):
-            self._state.place[i] = (node, mask - (1 << 64) if mask >> 63 else mask, 0)
+            self._state.place[i] = (node, mask - (1 << 64) if mask >> 63 else mask, 0, 0)
         return _REASONS[self._entries.start_on(self._address, job, len(masks))]
 
     def preempt(self, job: int) -> Reason:

@@ -1,0 +1,199 @@
+"""Policies written in Python: the same engine, the same answers, and no way to the truth."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pointsman
+from pointsman.engine.simulation import Simulation
+from pointsman.engine.view import View
+from pointsman.errors import PointsmanError
+from pointsman.types import Event, Reason
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
+
+
+def workload(n: int = 400, seed: int = 1) -> pointsman.Workload:
+    draw = np.random.default_rng(seed)
+    return pointsman.Workload.of(
+        pl.DataFrame(
+            {
+                "submit_s": np.sort(draw.integers(0, 2000, n)).astype(float),
+                "gpus": draw.choice([1, 2, 4, 8, 12], n),
+                "duration_s": draw.integers(1, 120, n).astype(float),
+            }
+        )
+    )
+
+
+class Backfill:
+    """FIFO backfill, in Python."""
+
+    name = "mine"
+    needs = "none"
+
+    def decide(self, view: View) -> None:
+        while heads := view.heads():
+            assert view.start(heads[0]) == Reason.OK
+
+
+def test_python_backfill_is_the_compiled_one() -> None:
+    columns = ["row", "start_s", "end_s", "nodes", "locality"]
+    mine = pointsman.simulate(workload(), "3x8+1x4", Backfill(), audit=True)
+    theirs = pointsman.simulate(workload(), "3x8+1x4", "fifo-backfill", audit=True)
+    assert mine.jobs.select(columns).equals(theirs.jobs.select(columns))
+    assert mine.info["decisions"] == theirs.info["decisions"]
+
+
+class Asking:
+    """Tries everything that a policy must not do, once, and notes the answers."""
+
+    name = "asking"
+    needs = "none"
+
+    def __init__(self) -> None:
+        self.answers: dict[str, object] = {}
+
+    def decide(self, view: View) -> None:
+        if not self.answers and view.now_s == 0.0:
+            self.ask(view)
+        for job in view.pending.tolist():
+            view.start(job)
+
+    def ask(self, view: View) -> None:
+        two, four, one = view.pending.tolist()  # 2, 4 and 1 GPUs on 1x4
+        self.answers = {
+            "preempt pending": view.preempt(two),
+            "half a gang": view.start(two, [(0, 0)]),
+            "no such node": view.start(two, [(7, 0), (7, 1)]),
+            "negative node": view.start(two, [(-1, 0), (-1, 1)]),
+            "one GPU twice": view.start(two, [(0, 1), (0, 1)]),
+            "no such GPU": view.start(two, [(0, 3), (0, 9)]),
+            "no GPUs": view.start(two, []),
+            "accumulation": view.start(two, accumulation=2),
+            "chosen": view.start(two, [(0, 1), (0, 3)]),
+            "again": view.start(two),
+            "taken": view.start(one, [(0, 3)]),
+            "too wide now": view.start(four),
+            "preempt just started": view.preempt(two),
+            "resize": view.resize(two, 1),
+            "free": view.free_on(0),
+        }
+
+
+def test_verbs_answer_with_reasons() -> None:
+    jobs = pl.DataFrame({"submit_s": [0.0, 0.0, 0.0], "gpus": [2, 4, 1], "duration_s": [10.0, 5.0, 3.0]})
+    policy = Asking()
+    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x4", policy, audit=True)
+    assert policy.answers == {
+        "preempt pending": Reason.NotRunning,
+        "half a gang": Reason.GangIncomplete,
+        "no such node": Reason.GpuNotEligible,
+        "negative node": Reason.GpuNotEligible,
+        "one GPU twice": Reason.GpuTaken,
+        "no such GPU": Reason.GpuTaken,
+        "no GPUs": Reason.GangIncomplete,
+        "accumulation": Reason.NotSupported,
+        "chosen": Reason.OK,
+        "again": Reason.NotPending,
+        "taken": Reason.GpuTaken,
+        "too wide now": Reason.Resources,
+        "preempt just started": Reason.StartedThisPass,
+        "resize": Reason.NotSupported,
+        "free": [0, 2],
+    }
+    assert result.events.filter((pl.col("kind") == "START") & (pl.col("row") == 0))["gpu_mask"].to_list() == [0b1010]
+    assert (result.jobs["state"] == "COMPLETED").all()
+
+
+class Listening(Backfill):
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+
+    def on_event(self, view: View, kind: int, job: int) -> None:
+        self.heard.append(kind)
+
+
+def test_events_are_delivered() -> None:
+    policy = Listening()
+    pointsman.simulate(workload(300), "3x8", policy)
+    assert policy.heard.count(Event.SUBMIT) == policy.heard.count(Event.FINISH) == 300
+
+
+class Looking(Backfill):
+    """Looks into the future at one instant."""
+
+    needs = "estimate"
+
+    def __init__(self, at_s: float) -> None:
+        self.at_s = at_s
+        self.future: Simulation | None = None
+        self.now: dict[str, np.ndarray] = {}
+
+    def decide(self, view: View) -> None:
+        super().decide(view)
+        if self.future is None and view.now_s >= self.at_s:
+            self.future = view.what_if("fifo-backfill")
+            self.future.run()
+
+
+def test_what_if_is_the_future_when_estimates_are_true_and_nobody_comes() -> None:
+    late = workload(400)
+    last_s = late.jobs["submit_s"].max()
+    policy = Looking(last_s)
+    seen = pointsman.simulate(late, "3x8", policy)
+    assert seen.jobs.equals(
+        pointsman.simulate(late, "3x8", Backfill(), estimate="oracle").jobs.with_columns(seen.jobs["estimate_s"])
+    )
+    ends_ms = policy.future.handle.world.outcomes["end"]
+    real_ms = (seen.jobs["jct_s"] * 1000 + (seen.jobs["submit_s"] - seen.jobs["submit_s"][0]) * 1000).round().to_numpy()
+    assert (np.abs(ends_ms - real_ms) < 1).all()
+
+
+def test_what_if_knows_estimates_only() -> None:
+    policy = Looking(0.0)
+    jobs = pl.DataFrame(
+        {"submit_s": [0.0, 5.0], "gpus": [1, 1], "duration_s": [10.0, 10.0], "time_limit_s": [60.0, 60.0]}
+    )
+    pointsman.simulate(pointsman.Workload.of(jobs), "1x4", policy, estimate="limit")
+    assert policy.future.handle.world.outcomes["end"].tolist() == [60_000, -1]  # the limit, and nobody to come
+
+
+def test_view_cannot_be_written() -> None:
+    class Cheating(Backfill):
+        def decide(self, view: View) -> None:
+            view.jobs["submit"] = 0
+
+    with pytest.raises(PointsmanError, match=r"mine.*ValueError"):
+        pointsman.simulate(workload(10), "3x8", Cheating())
+
+
+def test_example_runs_as_a_user_would_name_it() -> None:
+    assert len(EXAMPLE.read_text().splitlines()) < 30
+    result = pointsman.simulate(workload(), "3x8", f"{EXAMPLE}:MyPolicy", params={"patience_s": 60.0}, audit=True)
+    assert (result.jobs["state"] == "COMPLETED").all()
+    assert result.info["policy"].endswith("my_policy.py:MyPolicy")
+    assert sys.modules  # the file was imported, not copied
+
+
+def test_copy_goes_its_own_way() -> None:
+    from pointsman.api import open_simulation
+    from pointsman.cluster import load_cluster
+    from pointsman.engine.overheads import Overheads
+    from pointsman.policies.registry import get_policy
+
+    spec = get_policy("srtf")
+    simulation, _ = open_simulation(
+        workload(), load_cluster("3x8"), spec, spec.make(), seed=0, estimate=None, placement="consolidated",
+        overheads=Overheads(), oversized="refuse", assign_models=None, node_events=(), cancels=(), log=True, audit=True,
+    )  # fmt: skip
+    simulation.run(until_ms=500_000)
+    before = simulation.handle.world.outcomes.copy()
+    twin = simulation.copy()
+    twin.run()
+    assert (simulation.handle.world.outcomes == before).all()
+    simulation.run()
+    assert (simulation.handle.world.outcomes == twin.handle.world.outcomes).all()
