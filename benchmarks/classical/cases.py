@@ -16,9 +16,6 @@ from pointsman.workload.rescale import at_load, offered_load
 LOADS = (0.7, 0.85, 1.0)
 """Of the logs; the suite has its own."""
 
-MORE_SEEDS = (3, 4)
-"""Beyond those that suite v1 freezes, for narrower intervals."""
-
 PHILLY_FROM_DAY = 20
 """Before 2017-09-24 the log holds 71 jobs in 20 days: a queue cannot form there, yet it would count in the load."""
 
@@ -66,12 +63,11 @@ def _suite_cases(suite: Suite) -> Iterator[Case]:
     for part in suite.spec.workloads:
 
         def workload(load: float, seed: int, part=part) -> Workload:
-            cell = Cell(suite, part, load)
-            return cell.frozen(seed) if seed in suite.spec.seeds else cell.generate(seed)
+            return Cell(suite, part, load).frozen(seed)
 
         told = f"generated like {part.like}, suite {suite.metadata.name}"
-        seeds = (*suite.spec.seeds, *MORE_SEEDS)
-        yield Case(f"suite {part.like}", told, load_cluster(part.cluster), suite.spec.loads, seeds, workload)
+        spec = suite.spec
+        yield Case(f"suite {part.like}", told, load_cluster(part.cluster), spec.loads, spec.seeds, workload)
 
 
 def _log_case(name: str, told: str, log: Workload, cluster: Cluster) -> Case:
