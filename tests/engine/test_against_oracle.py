@@ -1,0 +1,97 @@
+"""The engine and the oracle, two programs written from one page, agree job by job and action by action.
+
+``POINTSMAN_ORACLE_INSTANCES=10000`` sets how many random instances each policy gets; ``-m slow`` runs 10,000 more.
+"""
+
+import os
+import random
+from dataclasses import asdict, replace
+from itertools import islice
+
+import pytest
+
+from oracle.instances import PLAIN, Instance, Kind, random_instance
+from oracle.policies import POLICIES
+
+from .replay import run_engine
+
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1500"))
+CHUNKS = 3
+SLOW_INSTANCES, SLOW_CHUNKS = 10_000, 10
+LARGER = Kind(most_nodes=12, most_jobs=80)
+WIDE = Kind(most_nodes=90, most_jobs=25, mixed_sizes=False, types=False, partitions=False)
+"""Often more than 64 nodes of a kind, so that bitmaps of nodes take several words."""
+
+per_policy = pytest.mark.parametrize("policy", list(POLICIES))
+
+
+def drawn(seed: int, policy: str) -> Instance:
+    """Mostly every feature by chance; now and then nothing but gangs and times, or a larger instance."""
+    kind = PLAIN if seed % 10 == 0 else LARGER if seed % 50 == 1 else Kind()
+    return random_instance(seed, replace(kind, policies=(policy,)))
+
+
+def check_agreement(instance: Instance) -> None:
+    engine, oracle = asdict(run_engine(instance)), asdict(instance.run_oracle())
+    for field, wanted in oracle.items():
+        if engine[field] != wanted:
+            pairs = zip(engine[field], wanted, strict=False)
+            first = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(engine[field]), len(wanted)))
+            pytest.fail(
+                f"{instance.policy}, seed {instance.seed}: {field}[{first}]: "
+                f"engine {engine[field][first : first + 3]}, oracle {wanted[first : first + 3]}\n{instance}"
+            )
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+@per_policy
+def test_small_random_instances(policy: str, chunk: int) -> None:
+    for seed in range(chunk * INSTANCES // CHUNKS, (chunk + 1) * INSTANCES // CHUNKS):
+        check_agreement(drawn(seed, policy))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(SLOW_CHUNKS))
+@per_policy
+def test_ten_thousand_small_random_instances(policy: str, chunk: int) -> None:
+    size = SLOW_INSTANCES // SLOW_CHUNKS
+    for seed in range(1_000_000 + chunk * size, 1_000_000 + (chunk + 1) * size):
+        check_agreement(drawn(seed, policy))
+
+
+@per_policy
+def test_bitmaps_of_several_words(policy: str) -> None:
+    """Few, for the oracle is slow on many nodes."""
+    drawn = (random_instance(seed, replace(WIDE, policies=(policy,))) for seed in range(100))
+    for instance in islice((i for i in drawn if len(i.nodes) > 64), 4):
+        check_agreement(instance)
+
+
+def on_nodes_of_many_gpus(instance: Instance) -> Instance:
+    """Eight times the GPUs everywhere, so up to 64 on a node, and gangs a little narrower than eight times theirs."""
+    draw = random.Random(instance.seed)
+    return replace(
+        instance,
+        nodes=tuple(replace(node, gpus=8 * node.gpus) for node in instance.nodes),
+        jobs=tuple(replace(job, gpus=8 * job.gpus - draw.randrange(8)) for job in instance.jobs),
+        queue_limits={queue: 8 * limit for queue, limit in instance.queue_limits.items()},
+    )
+
+
+@per_policy
+def test_nodes_of_up_to_64_gpus(policy: str) -> None:
+    for seed in range(60):
+        check_agreement(on_nodes_of_many_gpus(random_instance(seed, Kind(policies=(policy,)))))
+
+
+def test_the_instances_have_what_they_are_to_test() -> None:
+    """Mixed node sizes, gangs with a remainder, rounds, limits, node events, odd rates, promotions, wide gangs."""
+    instances = [drawn(seed, policy) for policy in POLICIES for seed in range(100)]
+    mixed = [i for i in instances if len({node.gpus for node in i.nodes}) > 1]
+    assert len(mixed) > 200
+    assert sum(any(job.gpus > max(n.gpus for n in i.nodes) for job in i.jobs) for i in mixed) > 100
+    for share in ("round_ms", "queue_limits", "script", "overheads"):
+        assert sum(bool(getattr(i, share)) for i in instances) > 50, share
+    assert sum(i.rate_by_locality != (1.0,) * 5 for i in instances) > 50
+    assert sum("promote_knob" in i.params for i in instances) > 20
+    assert sum(len({n.gpu_type for n in i.nodes}) > 1 for i in instances) > 50
