@@ -86,7 +86,7 @@ def _replicas() -> Iterator[Measure]:
 
 
 def _together(case: Case, replicas: int) -> float:
-    """Seconds until so many runs side by side are done, less the time they waited for a core that other programs had."""
+    """Seconds until so many runs side by side are done, less what they waited for cores that other programs had."""
     simulations = [open_case(case, "fifo-backfill")[0] for _ in range(replicas)]
     own_s = []
 
@@ -145,7 +145,7 @@ def _percentile(work: Callable[[], object], times: int, q: float) -> float:
 
 
 def _decide(policy: Any) -> Iterator[Measure]:
-    """One pass at 6,400 GPUs and 10,000 waiting jobs, with the events before it and the carrying out of the one before."""
+    """One pass at 6,400 GPUs and 10,000 waiting jobs, with the events before it, carrying out the pass before."""
     name = policy if isinstance(policy, str) else "hosted"
     next_pass = _pass_of(_crowded(policy))
     yield Measure(f"latency/decide_p99/{name}", _percentile(next_pass, DECISIONS, 99), "ms")
@@ -167,7 +167,8 @@ import gc, sys
 from pathlib import Path
 from benchmarks.runs import Case, open_case, workload_of
 def status(key):
-    return next(int(l.split()[1]) for l in Path("/proc/self/status").read_text().splitlines() if l.startswith(key)) * 1024
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key)) * 1024
 policy, jobs, load, log = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4] == "log"
 open_case(Case(1000, 800, load), policy)[0].run()
 workload_of(Case(jobs, 800, load))
@@ -183,8 +184,8 @@ print((status("VmHWM") - before) / jobs)
 def _memory(jobs: int) -> Iterator[Measure]:
     """Growth of peak resident memory from before the state is built to the end of the run, per job.
 
-    Counted: the trace, the slots of jobs in the system, the heap, the outcomes, the prepared table, whatever is held for a moment on
-    the way, and with the log the log. Not counted: the workload itself, the code.
+    Counted: the trace, the slots of jobs in the system, the heap, the outcomes, the prepared table, whatever is held
+    for a moment on the way, and with the log the log. Not counted: the workload itself, the code.
     """
     if not Path("/proc/self/clear_refs").exists():
         print("memory is measured on Linux only")

@@ -10,10 +10,10 @@ import yaml
 
 BUDGETS = Path(__file__).with_name("budgets.yaml")
 HEADER = """\
-# What the benchmarks must reach, and what they did reach. `goal` is what the issue asks for; `mean` and `spread` (standard
-# deviation) are of `runs` runs on the developers' machine (2 shared cores); `margin` is the share of the mean that a run may
-# fall short by. A figure that meets its goal passes; one that does not breaks its budget only if it is also worse than the mean by
-# more than the margin. `python -m benchmarks --record` adds a run to mean and spread.
+# What the benchmarks must reach, and what they did reach. `at_least` and `at_most` are goals; `mean` and `spread`
+# (standard deviation) are of `runs` runs on the developers' machine (2 shared cores); `margin` is the share of the mean
+# that a run may fall short by. A figure that meets its goal passes; one that does not breaks its budget only if it is
+# also worse than the mean by more than the margin. `python -m benchmarks --record` adds a run to mean and spread.
 """
 
 

@@ -1,8 +1,8 @@
 """The engine's other yardstick: five policies of ``docs/reference/semantics.md`` in pure Python, as fast as it goes.
 
-The algorithms are the engine's: nodes by free GPUs (a Python int is a fine bitmap), waiting jobs by class in binary heaps, one
-event heap, running jobs in a sorted list, evictions counted on paper, failed ones remembered. One cluster of equal
-nodes; no log, overheads, queues, priorities, node failures or models.
+The algorithms are the engine's: nodes by free GPUs (a Python int is a fine bitmap), waiting jobs by class in binary
+heaps, one event heap, running jobs in a sorted list, evictions counted on paper, failed ones remembered. One cluster of
+equal nodes; no log, overheads, queues, priorities, node failures or models.
 """
 
 from bisect import bisect_left, insort

@@ -1,5 +1,6 @@
 """One measured run of the engine, of the C++ reference or of the pure-Python reference, on the same jobs."""
 
+import ctypes
 import hashlib
 import shutil
 import subprocess
@@ -8,12 +9,14 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import reference
+from benchmarks.translate import translate
 from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
@@ -67,9 +70,9 @@ def open_case(case: Case, policy: Any, *, log: bool = False) -> tuple[Simulation
     spec = get_policy(policy) if isinstance(policy, str) else None
     made = spec.make() if spec else policy
     return open_simulation(
-        workload_of(case), load_cluster(f"{case.nodes}x{NODE_GPUS}"), spec or _spec_of(made), made, seed=0, estimate=None,
-        placement="consolidated", overheads=load_overheads("none"), oversized="refuse", assign_models=None,
-        node_events=(), cancels=(), log=log, audit=False,
+        workload_of(case), load_cluster(f"{case.nodes}x{NODE_GPUS}"), spec or _spec_of(made), made, seed=0,
+        estimate=None, placement="consolidated", overheads=load_overheads("none"), oversized="refuse",
+        assign_models=None, node_events=(), cancels=(), log=log, audit=False,
     )  # fmt: skip
 
 
@@ -77,9 +80,10 @@ def _spec_of(policy: Any) -> PolicySpec:
     return PolicySpec(policy.name, type(policy))
 
 
-def engine(case: Case, policy: str, *, log: bool = False) -> Run:
-    """The ordinary `Simulation`, its state built beforehand."""
+def engine(case: Case, policy: str, *, log: bool = False, loop: Any = None) -> Run:
+    """The ordinary `Simulation`, its state built beforehand; `loop` takes the place of the compiled loop."""
     simulation, _ = open_case(case, policy, log=log)
+    simulation.loop = loop or simulation.loop
     began = time.process_time()
     simulation.run()
     seconds = time.process_time() - began
@@ -97,37 +101,48 @@ def trace_of(case: Case) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[
     )
 
 
-@dataclass(frozen=True)
 class Native:
-    """The compiled C++ reference in a folder of its own."""
+    """What g++ makes: the C++ reference, and the engine's own loops translated to C++."""
 
-    folder: Path
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="pointsman-bench-")
+        self._path = Path(self._folder.name)
+        self._written: Case | None = None
+        self._compile("reference", Path(__file__).with_name("reference.cpp"), "-std=c++17")
 
-    def run(self, case: Case, policy: str) -> Run:
-        """One run in a fresh process."""
-        source, target = self.folder / "trace.bin", self.folder / "schedule.bin"
-        if not (self.folder / f"{case}").exists():
+    def _compile(self, name: str, source: Path, *flags: str) -> Path:
+        target = self._path / name
+        subprocess.run(["g++", "-O3", "-march=native", *flags, "-o", str(target), str(source)], check=True)
+        return target
+
+    def reference(self, case: Case, policy: str) -> Run:
+        """One run of the reference in a fresh process."""
+        source, target = self._path / "trace.bin", self._path / "schedule.bin"
+        if self._written != case:
             with open(source, "wb") as file:
                 for column in (np.array([case.jobs, case.nodes, NODE_GPUS], np.int64), *trace_of(case)):
                     column.tofile(file)
-            for stamp in self.folder.glob("*jobs*"):
-                stamp.unlink()
-            (self.folder / f"{case}").touch()
-        told = subprocess.run([self.folder / "reference", policy, source, target], check=True, capture_output=True)
-        seconds, preemptions = told.stdout.split()
+            self._written = case
+        command = [self._path / "reference", policy, source, target]
+        seconds, preemptions = subprocess.run(command, check=True, capture_output=True).stdout.split()
         start, end = np.fromfile(target, np.int64).reshape(2, -1)
         return Run(float(seconds), schedule_hash(start, end), int(preemptions))
 
+    @cache  # noqa: B019 (there is one Native, as long as the benchmark runs)
+    def loop(self, policy: str) -> SimpleNamespace:
+        """The engine's loop for `policy`, translated; it takes the same handles."""
+        hooks = get_policy(policy).factory.hooks
+        name = hooks.rpartition(".")[2]
+        source = self._path / f"{name}.cpp"
+        source.write_text(translate(hooks))
+        library = ctypes.CDLL(str(self._compile(f"{name}.so", source, "-std=c++20", "-fPIC", "-shared")))
+        library.run.restype, library.run.argtypes = ctypes.c_int64, [ctypes.c_int64] * 3
+        return SimpleNamespace(run=library.run)
 
-def compile_native() -> Native | None:
-    """The C++ reference compiled with ``-O3`` for this processor, as numba compiles the engine; None without g++."""
-    if shutil.which("g++") is None:
-        return None
-    folder = Path(tempfile.mkdtemp(prefix="pointsman-bench-"))
-    source = Path(__file__).with_name("reference.cpp")
-    flags = ["-std=c++17", "-O3", "-march=native"]
-    subprocess.run(["g++", *flags, "-o", str(folder / "reference"), str(source)], check=True)
-    return Native(folder)
+
+def make_native() -> Native | None:
+    """All with ``-O3`` for this processor, as numba compiles the engine; None without g++."""
+    return Native() if shutil.which("g++") else None
 
 
 def pure_python(case: Case, policy: str) -> Run:

@@ -1,12 +1,14 @@
 """Jobs per second of the engine, beside the same policies in C++ and in pure Python.
 
-CPU time of the run alone: no reading, no building of the state, no result. Every schedule of the references must be the engine's.
+CPU time of the run alone: no reading, no building of the state, no result. `same_cpp` is the engine's own core
+translated to C++, the same features and the same records; `bare_cpp` is a program that can do nothing but the policy,
+and so is the one in Python. Every schedule must be the engine's.
 """
 
 from collections.abc import Callable, Iterator
 
 from benchmarks.measures import Measure, interleaved
-from benchmarks.runs import Case, Native, Run, compile_native, engine, pure_python
+from benchmarks.runs import Case, Native, Run, engine, make_native, pure_python
 
 REFERENCED = ("fifo", "sjf", "fifo-backfill", "srtf", "las")
 POLICIES = (*REFERENCED, "sjf-backfill", "easy", "tiresias")
@@ -43,7 +45,7 @@ class _Agreeing:
 
 def throughput(jobs: int, policies: tuple[str, ...] = POLICIES) -> Iterator[Measure]:
     """Figures of `jobs` jobs on 800x8 GPUs; pure Python at most `PURE_PYTHON_JOBS` of them."""
-    native = compile_native()
+    native = make_native()
     if native is None:
         print("there is no g++: the C++ reference is left out")
     for load in LOADS:
@@ -61,17 +63,21 @@ def _against_cpp(case: Case, policy: str, native: Native | None) -> Iterator[Mea
         "engine": agreeing.seconds("engine", lambda: engine(case, policy)),
         "logged": agreeing.seconds("logged", lambda: engine(case, policy, log=True)),
     }
-    if native is not None and policy in REFERENCED:
-        runs["cpp"] = agreeing.seconds("cpp", lambda: native.run(case, policy))
+    if native is not None:
+        loop = native.loop(policy)
+        runs["same_cpp"] = agreeing.seconds("same_cpp", lambda: engine(case, policy, loop=loop))
+        if policy in REFERENCED:
+            runs["bare_cpp"] = agreeing.seconds("bare_cpp", lambda: native.reference(case, policy))
     best = interleaved(runs)
     name = f"throughput/{policy}/{case.load}"
     yield Measure(f"{name}/jobs_per_s", case.jobs / best["engine"], "jobs/s")
     yield Measure(f"{name}/jobs_per_s_logged", case.jobs / best["logged"], "jobs/s")
     if agreeing.preemptions:
         yield Measure(f"{name}/preemptions", agreeing.preemptions / case.jobs, "per job")
-    if "cpp" in best:
-        yield Measure(f"{name}/cpp_jobs_per_s", case.jobs / best["cpp"], "jobs/s")
-        yield Measure(f"{name}/of_cpp", best["cpp"] / best["engine"], "x C++")
+    for cpp in ("same_cpp", "bare_cpp"):
+        if cpp in best:
+            yield Measure(f"{name}/{cpp}/jobs_per_s", case.jobs / best[cpp], "jobs/s")
+            yield Measure(f"{name}/of_{cpp}", best[cpp] / best["engine"], "x")
 
 
 def _against_python(case: Case, policy: str) -> Iterator[Measure]:
@@ -83,5 +89,5 @@ def _against_python(case: Case, policy: str) -> Iterator[Measure]:
         }
     )
     name = f"throughput/{policy}/{case.load}"
-    yield Measure(f"{name}/python_jobs_per_s", case.jobs / best["python"], f"jobs/s of {case.jobs:,}")
-    yield Measure(f"{name}/of_python", best["python"] / best["engine"], "x Python")
+    yield Measure(f"{name}/python_jobs_per_s", case.jobs / best["python"], "jobs/s")
+    yield Measure(f"{name}/of_python", best["python"] / best["engine"], "x")

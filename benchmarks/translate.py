@@ -9,7 +9,6 @@ import ast
 import importlib
 import inspect
 import textwrap
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -39,7 +38,13 @@ inline I bits__lowest(I word) { return __builtin_ctzll(word); }
 C_TYPES = {"i8": "I", "f8": "F", "i4": "int32_t"}
 BY_HAND = {"lowest": "bits__lowest", "open_state": "handle__open_state", "open_world": "handle__open_world"}
 CASTS = {"np.int64": "I", "np.float64": "F", "float": "F", "int": "I"}
-CALLS = {"np.ceil": "std::ceil", "math.ceil": "(I)std::ceil", "math.floor": "std::floor", "max": "std::max", "min": "std::min"}
+CALLS = {
+    "np.ceil": "std::ceil",
+    "math.ceil": "(I)std::ceil",
+    "math.floor": "std::floor",
+    "max": "std::max",
+    "min": "std::min",
+}
 OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|",
     ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
@@ -129,7 +134,10 @@ class _Function:
 
     def _assign(self, s: ast.Assign, pad: str) -> str:
         value = self._value(s.value)
-        if isinstance(s.targets[0], ast.Name) and value in ("handle__open_state(address)", "handle__open_world(address)"):
+        if isinstance(s.targets[0], ast.Name) and value in (
+            "handle__open_state(address)",
+            "handle__open_world(address)",
+        ):
             self.opened += f"    auto {s.targets[0].id} = {value};\n"
             return ""
         out = ""
@@ -169,7 +177,11 @@ class _Function:
 
     def _value(self, node: ast.expr) -> str:
         if isinstance(node, ast.Constant):
-            return {True: "true", False: "false"}[node.value] if isinstance(node.value, bool) else self._literal(node.value)
+            return (
+                {True: "true", False: "false"}[node.value]
+                if isinstance(node.value, bool)
+                else self._literal(node.value)
+            )
         if isinstance(node, ast.Name):
             return self._variable(node.id)
         if isinstance(node, ast.Attribute):
@@ -260,8 +272,3 @@ def translate(hooks: str) -> str:
     visit(_plain(loop.run))
     exported = 'extern "C" I run(I address, I until, I decisions) { return loop__run(address, until, decisions); }\n'
     return "\n".join([PRELUDE, _structs(), *done.values(), exported])
-
-
-def write(hooks: str, path: Path) -> None:
-    """Write the translation for the module `hooks` to `path`."""
-    path.write_text(translate(hooks))
