@@ -1,8 +1,8 @@
 """The engine's own compiled core, translated to C++ statement by statement.
 
-This answers one question: what does the engine lose because numba and not g++ compiles it? The core is written in a small
-part of Python (int64, float64, records, loops, no allocation), each construct of which has one equivalent in C++. Anything else is
-an error here, not a guess.
+This answers one question: what does the engine lose because numba and not g++ compiles it? The core is written in a
+small part of Python (int64, float64, records, loops, no allocation), each construct of which has one equivalent in C++.
+Anything else is an error here, not a guess.
 """
 
 import ast
@@ -45,6 +45,7 @@ CALLS = {
     "max": "std::max",
     "min": "std::min",
 }
+OPENED = ("handle__open_state(address)", "handle__open_world(address)")
 OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|",
     ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
@@ -134,10 +135,7 @@ class _Function:
 
     def _assign(self, s: ast.Assign, pad: str) -> str:
         value = self._value(s.value)
-        if isinstance(s.targets[0], ast.Name) and value in (
-            "handle__open_state(address)",
-            "handle__open_world(address)",
-        ):
+        if isinstance(s.targets[0], ast.Name) and value in OPENED:
             self.opened += f"    auto {s.targets[0].id} = {value};\n"
             return ""
         out = ""
@@ -177,11 +175,7 @@ class _Function:
 
     def _value(self, node: ast.expr) -> str:
         if isinstance(node, ast.Constant):
-            return (
-                {True: "true", False: "false"}[node.value]
-                if isinstance(node.value, bool)
-                else self._literal(node.value)
-            )
+            return self._literal(node.value)
         if isinstance(node, ast.Name):
             return self._variable(node.id)
         if isinstance(node, ast.Attribute):
@@ -210,6 +204,8 @@ class _Function:
 
     @staticmethod
     def _literal(value: Any) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
         if value == np.inf:
             return "F(INFINITY)"
         return f"F({value!r})" if isinstance(value, float) else f"I({int(value)}LL)"
