@@ -15,8 +15,8 @@ from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 from yaml.events import AliasEvent
 
-from pointsman.cluster.suggestion import did_you_mean
 from pointsman.errors import UsageError
+from pointsman.suggestion import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
@@ -84,7 +84,7 @@ def _read_text(path: Path) -> str:
             raise UsageError(f"{path}: larger than {MAX_BYTES // 1024**2} MiB; give a YAML or TOML file")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{path}: not UTF-8 text; give a YAML or TOML file") from None
+        raise UsageError(f"{path}: binary data, not UTF-8 text") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"{path}: cannot be read: {reason}") from None
@@ -133,7 +133,7 @@ def _yaml(text: str, origin: str) -> _Source:
         raise UsageError(f"{origin}: not valid YAML: {str(error).splitlines()[0]}") from None
     except RecursionError:
         raise UsageError(f"{origin}: nested too deeply") from None
-    except ValueError as error:  # what YAML takes for a date or a number may be none
+    except ValueError as error:  # a key with half a character
         raise UsageError(f"{origin}: not valid YAML: {error}") from None
 
 
@@ -150,19 +150,31 @@ class _Tree:
             return [self.convert(child, (*at, i)) for i, child in enumerate(node.value)]
         if isinstance(node, yaml.MappingNode):
             return dict(self._items(node, at))
-        return self._constructor.construct_object(node)
+        return self._scalar(node)
+
+    def _scalar(self, node: yaml.Node) -> Any:
+        try:
+            value = self._constructor.construct_object(node)
+            return _whole_characters(value) if isinstance(value, str) else value
+        except (ValueError, OverflowError):  # what YAML takes for a date or a number may be none
+            raise ConstructorError(None, None, f"cannot read the value {node.value!r}", node.start_mark) from None
 
     def _items(self, node: yaml.MappingNode, at: Place) -> Iterator[tuple[Hashable, Any]]:
-        seen = set()
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise ConstructorError(None, None, "a key must be a word", key_node.start_mark)
-            key = key_node.value  # as written: a key `on` or `1` is a word too
-            if key in seen:
-                raise ConstructorError(None, None, f"{key!r} is given twice", key_node.start_mark)
-            seen.add(key)
+            key = _whole_characters(key_node.value)  # as written: a key `on` or `1` is a word too
+            if (first := self._lines.get((*at, key))) is not None:
+                raise ConstructorError(
+                    None, None, f"key {key!r} is given twice (first on line {first})", key_node.start_mark
+                )
             self._lines[*at, key] = key_node.start_mark.line + 1
             yield key, self.convert(value_node, (*at, key))
+
+
+def _whole_characters(text: str) -> str:
+    """JSON may escape a character as two surrogates, which YAML leaves apart; ValueError for a lone one."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 def _complaint(error: ValidationError, source: _Source, model: type[BaseModel]) -> UsageError:
@@ -178,13 +190,15 @@ def _complaint(error: ValidationError, source: _Source, model: type[BaseModel]) 
 
 
 def _sentence(fault: Any, at: Place, model: type[BaseModel]) -> str:
-    place = ".".join(map(str, at))
+    place = ".".join(str(part) if str(part).isprintable() else repr(part) for part in at)
     if fault["type"] == "extra_forbidden":
         return f"unknown key {at[-1]!r} ({did_you_mean(str(at[-1]), _known_keys(at[:-1], model))})"
     if fault["type"] == "missing":
         return f"{place!r} is missing"
     if fault["type"] in ("model_type", "model_attributes_type"):
         return f"{place or 'the document'} must be a mapping of keys, not {fault['input']!r:.60}"
+    if fault["type"] == "tuple_type":
+        return f"{place!r} must be a list, not {fault['input']!r:.60}"
     message = fault["msg"].removeprefix("Value error, ")
     if "error" in fault.get("ctx", {}) or "at" in fault.get("ctx", {}):  # a sentence of ours
         return f"{place}: {message}"

@@ -123,8 +123,8 @@ def test_a_users_profile_replaces_the_shipped_one(tmp_path):
     ("old", "new", "says"),
     [
         ("alpha_s: 0.1", "alpha: 0.1", r"mine.yaml:18: unknown key 'alpha' .*did you mean 'alpha_s'"),
-        ("aliases:", "alias:", r"mine.yaml:12: unknown key 'alias' in spec.models.llama \(did you mean 'aliases'"),
-        ("batch: {per_gpu: 2, source: me}", "", r"mine.yaml:10: spec.models.llama.batch is missing"),
+        ("aliases:", "alias:", r"mine.yaml:12: unknown key 'alias' \(did you mean 'aliases'"),
+        ("batch: {per_gpu: 2, source: me}", "", r"mine.yaml:10: 'spec.models.llama.batch' is missing"),
         ("per_gpu: 2", "per_gpu: 0", r"mine.yaml:14: .*per_gpu: .*greater than or equal to 1"),
         ("per_gpu: 2", "per_gpu: many", r"mine.yaml:14: .*per_gpu: .*integer"),
         ("bytes: 13.5e9", "bytes: true", r"mine.yaml:13: .*bytes: a number is wanted, not true or false"),
@@ -136,12 +136,12 @@ def test_a_users_profile_replaces_the_shipped_one(tmp_path):
         ("source: me}\n      batch", "source: you}\n      batch", r"mine.yaml:13: source 'you' is not in spec.sources"),
         ("        x1: {alpha", "        a10O: {alpha", r"mine.yaml:18: unknown GPU type 'a10O' \(did you mean 'a100?'"),
         ("aliases: [LLaMA-7B]", "aliases: [BERT]", r"model name 'BERT' means both bert and llama"),
-        ("  models:", "  models:\n    llama: {}", r"mine.yaml:11: key 'llama' is given twice \(first on line 10"),
+        ("  models:", "  models:\n    llama: {}", r"mine.yaml:11: .*key 'llama' is given twice \(first on line 10"),
         ("kind: ModelProfiles", "kind: Cluster", r"mine.yaml:2: kind: "),
         ("pointsman/v1", "pointsman/v2", r"mine.yaml:1: apiVersion: "),
-        ("spec:", "spec: [", r"mine.yaml:\d+: is no valid YAML"),
+        ("spec:", "spec: [", r"mine.yaml:\d+: not valid YAML"),
         ("title: My Llama", "title: &a x\n      aliases: [*a]", r"mine.yaml:12: .*aliases .* are not allowed"),
-        ("title: My Llama", "title: 2026-13-45", r"mine.yaml:11: cannot read the value '2026-13-45'"),
+        ("title: My Llama", "title: 2026-13-45", r"mine.yaml:11: .*cannot read the value '2026-13-45'"),
     ],
 )
 def test_what_is_said_of_a_wrong_file(tmp_path, old, new, says):

@@ -9,12 +9,12 @@ from pydantic import ValidationError
 
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
-from pointsman.cluster.suggestion import did_you_mean
 from pointsman.config import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
 from pointsman.duration import parse_duration_s
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy, policy_names
+from pointsman.suggestion import did_you_mean
 from pointsman.workload.read import filters
 
 FLAGS = ("trace", "trace_format", "cluster", "window", "load", "estimate", "placement", "oversized", "assign_models")

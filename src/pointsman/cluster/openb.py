@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from pointsman.cluster.gpu_catalogue import GPU_MODELS, known_gpu
 from pointsman.cluster.hostlist import compress
 from pointsman.cluster.spec import Cluster
-from pointsman.cluster.suggestion import did_you_mean
 from pointsman.errors import InputError
+from pointsman.suggestion import did_you_mean
 from pointsman.types import MAX_NODE_GPUS
 
 HEADER: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")

@@ -25,7 +25,7 @@ from pointsman.cluster.parts import (
     Rack,
     fault,
 )
-from pointsman.cluster.suggestion import did_you_mean
+from pointsman.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     from pointsman.cluster.layout import Layout

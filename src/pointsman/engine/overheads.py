@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from pointsman.errors import InputError, UsageError
+from pointsman.document import read_document
+from pointsman.errors import UsageError
 
 
 class Overheads(BaseModel):
@@ -40,17 +40,10 @@ def load_overheads(text: str) -> Overheads:
     """``none``, ``realistic``, or a YAML file of the fields.
 
     Raises:
-        UsageError: no such name or file. InputError: the file is wrong.
+        UsageError: no such name or file, or the file is wrong.
     """
     if text in ("none", "realistic"):
         return Overheads() if text == "none" else REALISTIC
     if not Path(text).is_file():
         raise UsageError(f"unknown overheads {text!r} (there are none, realistic, and YAML files)")
-    try:
-        return Overheads(**(yaml.safe_load(Path(text).read_text()) or {}))
-    except (yaml.YAMLError, TypeError, UnicodeDecodeError) as error:
-        raise InputError(f"not a YAML mapping of overheads: {' '.join(str(error).split())}", path=text) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        fields = ", ".join(Overheads.model_fields)
-        raise InputError(f"{first['loc'][0]}: {first['msg']}", path=text, fix=f"the fields are {fields}") from None
+    return read_document(text, Overheads).content

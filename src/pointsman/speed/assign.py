@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.cluster.suggestion import did_you_mean
 from pointsman.errors import UsageError
+from pointsman.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,10 +6,10 @@ from functools import cache
 from math import log
 from pathlib import Path
 
-from pointsman.cluster.suggestion import did_you_mean
+from pointsman.document import Document, read_document
 from pointsman.errors import UsageError
 from pointsman.speed.profiles import CatalogueFile, CatalogueSpec, Compute, GpuType, ModelProfile
-from pointsman.speed.yamlfile import Document, read_yaml
+from pointsman.suggestion import did_you_mean
 
 SHIPPED = Path(__file__).parent / "models"
 
@@ -67,12 +67,12 @@ def load_catalogue(*files: str | Path) -> Catalogue:
     Raises:
         UsageError: a file is unreadable or wrong; the message has file, line, cause and fix.
     """
-    return _join([*_shipped(), *(read_yaml(Path(file), CatalogueFile) for file in files)])
+    return _join([*_shipped(), *(read_document(Path(file), CatalogueFile) for file in files)])
 
 
 @cache
 def _shipped() -> tuple[Document[CatalogueFile], ...]:
-    return tuple(read_yaml(path, CatalogueFile) for path in sorted(SHIPPED.glob("*.yaml")))
+    return tuple(read_document(path, CatalogueFile) for path in sorted(SHIPPED.glob("*.yaml")))
 
 
 def normal(name: str) -> str:
