@@ -1,4 +1,4 @@
-"""The same inputs and seed give the same bytes: in two processes, with the JIT on and off, with and without log and audit."""
+"""The same inputs and seed give the same bytes: in two processes, with the JIT on and off, with log and audit."""
 
 import hashlib
 import os

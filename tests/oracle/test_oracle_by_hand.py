@@ -291,7 +291,8 @@ def test_easy_job_that_ends_early_frees_the_head_early() -> None:
 
 
 def test_easy_counts_the_start_overhead_of_a_starting_job() -> None:
-    # start_s = 3 ms. A (1 GPU, 10 ms) is to end at 13, so the shadow is 13; C (told 11) would end at 14 and must not backfill,
+    # start_s = 3 ms. A (1 GPU, 10 ms) is to end at 13, so the shadow is 13; C (told 11) would end at 14 and must
+    # not backfill,
     # D (told 10) ends at 13 and may.
     jobs = [Job(0, 1, 10), Job(0, 2, 5), Job(0, 1, 11), Job(0, 1, 10)]
     schedule = simulate([Node(2)], jobs, "easy", overheads={"start_s": 0.003})

@@ -336,7 +336,8 @@ def test_rounds_of_easy_reestimate_off_the_grid() -> None:
 
 
 def test_zero_work_that_begins_by_an_event_ends_before_the_pass_of_that_event() -> None:
-    # start 3. A (no work) is STARTED at 3 and FINISHes at 3 too, before the pass: B, submitted at 3 with 2 GPUs, starts,
+    # start 3. A (no work) is STARTED at 3 and FINISHes at 3 too, before the pass: B, submitted at 3 with 2
+    # GPUs, starts,
     # and C waits for its end at 3 + 3 + 1.
     jobs = [Job(0, 1, 0), Job(3, 2, 1), Job(3, 1, 1)]
     schedule = simulate([Node(2)], jobs, "fifo-backfill", overheads={"start_s": 0.003})
