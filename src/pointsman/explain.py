@@ -128,7 +128,7 @@ class _Question:
     def _free(self, pools: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
         """(nodes,) free GPUs of the UP nodes of these pools, and the largest node's size."""
         mine = self.nodes[np.isin(self.nodes["pool"], pools)]
-        return np.where(mine["state"] == NodeState.UP, mine["free"], 0), int(mine["size"].max())
+        return np.where(mine["state"] == NodeState.UP, mine["free"], 0), int(mine["gpus"].max())
 
 
 def _gpus(n: int) -> str:

@@ -26,7 +26,7 @@ def _parts_hold(S: State, j: Int) -> Int:
     i = S.jobs[j].part
     while i >= 0:
         P = S.parts[i]
-        for b in range(S.nodes[P.node].size):
+        for b in range(S.nodes[P.node].gpus):
             if P.mask & bit(b) != 0:
                 if S.occupants[S.nodes[P.node].gpu0 + b, 0] != j:
                     return np.int64(-1)
@@ -78,7 +78,7 @@ def _audit_nodes(S: State) -> Int:
         N = S.nodes[n]
         if N.held != 0:
             return HELD
-        for b in range(N.size):
+        for b in range(N.gpus):
             if (N.free_mask & bit(b) != 0) != (S.occupants[N.gpu0 + b, 0] < 0):
                 return MASK
         if count(N.free_mask) != N.free:

@@ -182,7 +182,7 @@ def _clock(jobs: int, scripted: int, trace: NDArray[np.void], rules: Rules) -> N
 def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
     nodes = np.zeros(len(layout.node_gpus), NODE)
     sizes = layout.node_gpus
-    nodes["size"] = nodes["free"] = sizes
+    nodes["gpus"] = nodes["free"] = sizes
     nodes["free_mask"] = [(1 << g) - 1 if g < 64 else -1 for g in sizes.tolist()]
     nodes["paper_attempt"] = -1
     nodes["rack"], nodes["pod"] = layout.node_rack, layout.node_pod

@@ -118,8 +118,8 @@ def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
     C = S.classes[S.jobs[j].cls]
     A = S.alts[C.alt]
     S.g[0].attempt += 1
-    whole = C.gpus // A.size if C.gpus > A.size else np.int64(0)
-    rest = C.gpus - whole * A.size
+    whole = C.gpus // A.gpus if C.gpus > A.gpus else np.int64(0)
+    rest = C.gpus - whole * A.gpus
     have_whole = whole_nodes(S, A)
     have_rest = nodes_with(S, A, rest) if rest > 0 else np.int64(0)
     n = np.int64(0)
@@ -135,7 +135,7 @@ def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
                 if N.state == 0 and admits(S, A, N.pool):
                     before = _on_paper(S, P.node)
                     N.paper = before + P.gpus
-                    have_whole += N.paper == A.size
+                    have_whole += N.paper == A.gpus
                     have_rest += before < rest and N.paper >= rest
                 i = P.next
             if have_whole >= whole and (rest == 0 or have_rest > whole):

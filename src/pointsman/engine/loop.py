@@ -270,7 +270,7 @@ def _apply(S: State, W: World, j: Int, kind: Int) -> None:
 @core
 def _first_job_on(S: State, n: Int) -> Int:
     """The job that holds the lowest held GPU of node `n`, -1 if none."""
-    for b in range(S.nodes[n].size):
+    for b in range(S.nodes[n].gpus):
         j = S.occupants[S.nodes[n].gpu0 + b, 0]
         if j >= 0:
             return j

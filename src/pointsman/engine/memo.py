@@ -57,7 +57,7 @@ def _could_free(S: State, j: Int, n: Int, bar: float) -> Int:
     N = S.nodes[n]
     J = S.jobs[j]
     gpus = np.int64(0)
-    for x in range(N.gpu0, N.gpu0 + N.size):
+    for x in range(N.gpu0, N.gpu0 + N.gpus):
         v = S.occupants[x, 0]
         if v < 0:
             gpus += 1
@@ -81,7 +81,7 @@ def will_fail(S: State, j: Int, bar: float) -> bool:
         return False
     if since == 0:
         return True
-    size = S.alts[C.alt].size
+    size = S.alts[C.alt].gpus
     enough = C.gpus if C.gpus <= size else (size if C.lacks_whole else C.gpus % size)
     found = np.int64(0)
     for i in range(C.failed_at, g.freed):

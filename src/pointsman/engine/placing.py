@@ -19,8 +19,8 @@ def whole_nodes(S: State, A: np.void) -> Int:
     n = np.int64(0)
     for i in range(A.pool, A.pool_end):
         p = S.ints[i]
-        if S.pools[p].size == A.size:
-            n += S.counts[p, A.size]
+        if S.pools[p].gpus == A.gpus:
+            n += S.counts[p, A.gpus]
     return n
 
 
@@ -71,10 +71,10 @@ def _fits_alternative(S: State, A: np.void, gpus: Int) -> Int:
         return False
     if S.g[0].placement == SPREAD:
         return gpus <= _free_gpus(S, A)
-    if gpus <= A.size:
+    if gpus <= A.gpus:
         return _some_node_with(S, A, gpus)
-    whole = gpus // A.size
-    rest = gpus - whole * A.size
+    whole = gpus // A.gpus
+    rest = gpus - whole * A.gpus
     if whole_nodes(S, A) < whole:
         return False
     return rest == 0 or nodes_with(S, A, rest) > whole
@@ -131,7 +131,7 @@ def _most_free(S: State, A: np.void) -> Int:
     most = np.int64(0)
     for i in range(A.pool, A.pool_end):
         p = S.ints[i]
-        free = S.pools[p].size
+        free = S.pools[p].gpus
         while free > 0 and S.counts[p, free] == 0:
             free -= 1
         if free > 0 and free >= most:
@@ -147,8 +147,8 @@ def _whole_node(S: State, A: np.void) -> Int:
     best = np.int64(-1)
     for i in range(A.pool, A.pool_end):
         p = S.ints[i]
-        if S.pools[p].size == A.size:
-            n = first_node(S, p, A.size)
+        if S.pools[p].gpus == A.gpus:
+            n = first_node(S, p, A.gpus)
             if n >= 0 and (best < 0 or n < best):
                 best = n
     return best
@@ -190,10 +190,10 @@ def _place_alternative(S: State, A: np.void, gpus: Int) -> None:
         _spread_over(S, A, gpus)
         return
     rest = gpus
-    if gpus > A.size:
-        for _ in range(gpus // A.size):
-            _put_on(S, _whole_node(S, A), A.size)
-        rest = gpus % A.size
+    if gpus > A.gpus:
+        for _ in range(gpus // A.gpus):
+            _put_on(S, _whole_node(S, A), A.gpus)
+        rest = gpus % A.gpus
     if rest > 0:
         if S.g[0].placement == FIRST_FIT:
             _put_on(S, _first_fit(S, A, rest), rest)

@@ -70,7 +70,7 @@ NODE = np.dtype(
     [
         ("free_mask", I),  # bit g: GPU g is free
         ("free", I),
-        ("size", I),
+        ("gpus", I),
         ("pool", I),
         ("rank", I),  # position in its pool
         ("rack", I),
@@ -87,7 +87,7 @@ NODE = np.dtype(
 
 POOL = np.dtype(
     [
-        ("size", I),  # GPUs of each of its nodes
+        ("gpus", I),  # GPUs of each of its nodes
         ("free", I),  # free GPUs on its UP nodes
         ("some", I),  # bit k-1: some UP node has k free GPUs
         ("bits", I),  # where its bitmaps begin in State.words
@@ -122,7 +122,7 @@ CLASS = np.dtype(
     align=True,
 )
 
-ALT = np.dtype([("size", I), ("pool", I), ("pool_end", I), ("gpu_type", I)], align=True)
+ALT = np.dtype([("gpus", I), ("pool", I), ("pool_end", I), ("gpu_type", I)], align=True)
 
 GROUP = np.dtype([("failed_pass", I), ("failed_gpus", I)], align=True)
 

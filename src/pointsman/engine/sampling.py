@@ -11,7 +11,7 @@ from pointsman.engine.records import Int, State, World
 def _largest_free(S: State) -> Int:
     most = np.int64(0)
     for p in range(S.pools.shape[0]):
-        for free in range(S.pools[p].size, most, -1):
+        for free in range(S.pools[p].gpus, most, -1):
             if S.counts[p, free] > 0:
                 most = np.int64(free)
                 break
@@ -22,7 +22,7 @@ def _largest_free(S: State) -> Int:
 def _whole_free(S: State) -> Int:
     n = np.int64(0)
     for p in range(S.pools.shape[0]):
-        n += S.counts[p, S.pools[p].size]
+        n += S.counts[p, S.pools[p].gpus]
     return n
 
 

@@ -380,7 +380,7 @@ def wake_at(S: State, time: Int) -> None:
 def occupant_mask(S: State, n: Int) -> Int:
     """The GPUs of node `n` that some job holds."""
     mask = np.int64(0)
-    for b in range(S.nodes[n].size):
+    for b in range(S.nodes[n].gpus):
         if S.occupants[S.nodes[n].gpu0 + b, 0] >= 0:
             mask |= bit(b)
     return mask

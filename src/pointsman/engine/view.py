@@ -103,7 +103,7 @@ class View:
     def free_on(self, node: int) -> list[int]:
         """Indexes of the free GPUs of `node`."""
         mask = int(self._state.nodes["free_mask"][node])
-        return [i for i in range(int(self._state.nodes["size"][node])) if mask >> i & 1]
+        return [i for i in range(int(self._state.nodes["gpus"][node])) if mask >> i & 1]
 
     def fits(self, job: int) -> bool:
         """Whether the configured placement can place `job` now."""

@@ -2,7 +2,9 @@
 
 import gzip
 import hashlib
+import signal
 import sys
+import threading
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,9 +80,16 @@ def open_source(path: str | Path) -> Source:
     return Source(name, data, hashlib.sha256(stored).hexdigest())
 
 
+def _standard_input() -> bytes:
+    """All of it. Ctrl-C ends the wait: polars' handler would have the read restarted."""
+    if threading.current_thread() is threading.main_thread():
+        signal.siginterrupt(signal.SIGINT, True)
+    return sys.stdin.buffer.read()
+
+
 def _stored(name: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return _standard_input() if name == "-" else Path(name).read_bytes()
     except FileNotFoundError:
         raise InputError("no such file", path=name, fix=_neighbour(Path(name))) from None
     except IsADirectoryError:
