@@ -94,21 +94,28 @@ def cpu_s(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def judge(measures: Iterable[Measure], *, record: bool) -> bool:
-    """Print each figure as it comes beside its goal; False if a budget is broken."""
+def judge(measures: Iterable[Measure]) -> tuple[list[Measure], bool]:
+    """Print each figure as it comes beside its goal: all of them, and whether no budget is broken."""
     budgets = load_budgets()
-    unbroken = True
+    seen, unbroken = [], True
     for m in measures:
         line = f"{m.name:44} {_number(m.value):>12} {m.unit:12}"
         budget = budgets.get(m.name)
         if budget is not None:
             line += _verdict(budget, m.value)
             unbroken &= budget.holds(m.value)
-            budgets[m.name] = budget.with_run(m.value)
         print(line.rstrip(), flush=True)
-        if record:
-            save_budgets(budgets)
-    return unbroken
+        seen.append(m)
+    return seen, unbroken
+
+
+def remember(measures: Iterable[Measure]) -> None:
+    """Add a run to the means of the budgets."""
+    budgets = load_budgets()
+    for m in measures:
+        if m.name in budgets:
+            budgets[m.name] = budgets[m.name].with_run(m.value)
+    save_budgets(budgets)
 
 
 def _verdict(budget: Budget, value: float) -> str:

@@ -1,0 +1,56 @@
+"""The tables of ``docs/results/speed.md``, written between its markers from the figures recorded last."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchmarks.measures import Measure, load_budgets
+
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "speed.md"
+FIGURES = PAGE.with_suffix(".json")
+BEGIN, END = "<!-- measured by python -m benchmarks --record -->", "<!-- end of what was measured -->"
+POLICIES = ("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias")
+COLUMNS = {
+    "jobs_per_s": "jobs/s", "jobs_per_s_logged": "with the plan log", "preemptions": "preemptions per job",
+    "of_same_cpp": "× the same in C++", "of_bare_cpp": "× bare C++", "of_python": "× bare Python",
+}  # fmt: skip
+
+
+def record(measures: Iterable[Measure]) -> None:
+    """Keep `measures` beside those recorded before, and write the page."""
+    kept = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    kept |= {m.name: {"value": float(f"{m.value:.4g}"), "unit": m.unit} for m in measures}
+    FIGURES.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+    head, _, rest = PAGE.read_text().partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    PAGE.write_text(f"{head}{BEGIN}\n{_tables({n: f['value'] for n, f in kept.items()})}{END}{tail}")
+
+
+def _tables(values: dict[str, float]) -> str:
+    loads = sorted({name.split("/")[2] for name in values if name.startswith("throughput/")})
+    parts = [f"\n### Load {load}\n\n{_throughput(values, load)}" for load in loads]
+    return "".join(parts) + f"\n### What was asked for\n\n{_goals(values)}\n"
+
+
+def _throughput(values: dict[str, float], load: str) -> str:
+    lines = [f"| policy | {' | '.join(COLUMNS.values())} |", "|---" * (len(COLUMNS) + 1) + "|"]
+    for policy in POLICIES:
+        row = [values.get(f"throughput/{policy}/{load}/{column}") for column in COLUMNS]
+        if any(value is not None for value in row):
+            lines.append(f"| `{policy}` | {' | '.join('' if v is None else _number(v) for v in row)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _goals(values: dict[str, float]) -> str:
+    lines = ["| figure | goal | measured | mean ± spread (runs) | |", "|---|---|---|---|---|"]
+    for name, budget in load_budgets().items():
+        if name in values:
+            sign = "≥" if budget.at_least is not None else "≤"
+            known = f"{_number(budget.mean)} ± {_number(budget.spread)} ({budget.runs})"
+            verdict = "met" if budget.meets(values[name]) else "**missed**"
+            lines.append(f"| {name} | {sign} {_number(budget.goal)} | {_number(values[name])} | {known} | {verdict} |")
+    return "\n".join(lines) + "\n"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
