@@ -139,7 +139,7 @@ def open_simulation(
     if isinstance(policy, CompiledPolicy):
         numbers = policy.parameters()
         params[: len(numbers)] = numbers
-    script = make_script(node_events, cancels, layout, 0.0)
+    script = make_script(node_events, cancels, layout, len(prepared.trace))
     handle = build(
         layout,
         prepared.pools,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pointsman.document import read_document
 from pointsman.errors import UsageError
@@ -23,7 +23,13 @@ class Overheads(BaseModel):
     checkpoint_every_s: float = Field(
         0.0, ge=0, description="interval of checkpoints, for node failures; 0: nothing is lost"
     )
-    start_fail_rate: float = Field(0.0, ge=0, lt=1, description="share of starts that fail")
+    start_fail_rate: float = Field(0.0, ge=0, lt=1, description="share of starts that fail, after start_s")
+
+    @model_validator(mode="after")
+    def _failing_takes_time(self) -> "Overheads":
+        if self.start_fail_rate > 0 and self.start_s == 0:
+            raise ValueError("start_fail_rate needs a start_s above 0: a start that takes no time cannot fail")
+        return self
 
     def milliseconds(self) -> dict[str, Any]:
         """As fields of `Rules`."""

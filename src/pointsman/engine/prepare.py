@@ -100,12 +100,7 @@ def _demands(
         sets = alternatives(layout, pools, kind, partition)
         first = int(np.flatnonzero(cls == c)[0]) if not sets else 0
         if not sets:
-            what = f"GPU type {kind!r}" if kind else f"partition {partition!r}"
-            raise InputError(
-                f"job {jobs['job_id'][first]!r} (row {first + 1}) asks for {what}, which the cluster does not have",
-                path=path,
-                fix=f"the cluster has {', '.join(layout.gpu_types)}",
-            )
+            raise _nowhere(f"job {jobs['job_id'][first]!r} (row {first + 1})", kind, partition, layout, pools, path)
         widest = _widest(pools, sets, limits[queue], placement)
         if gpus > widest or not can_ever_fit(pools, gpus, sets, placement == Placement.SPREAD):
             if oversized == "refuse":
@@ -127,6 +122,22 @@ def _demands(
     if jobs.is_empty():
         raise InputError("no job of the workload fits the cluster", path=path)
     return _demands(jobs, layout, pools, limits, placement, "refuse", path, assumptions)
+
+
+def _nowhere(job: str, kind: str | None, partition: str | None, layout: Layout, pools: Pools, path: str) -> InputError:
+    """The error for a job that asks for what the cluster, or the partition, does not have."""
+    names = sorted({name for names in pools.partitions for name in names})
+    if partition and partition not in names:
+        fix = f"its partitions are {', '.join(names)}" if names else "it has no named partitions"
+        return InputError(
+            f"{job} asks for partition {partition!r}, which the cluster does not have", path=path, fix=fix
+        )
+    here = [p for p, names in enumerate(pools.partitions) if not partition or partition in names]
+    kinds = ", ".join(dict.fromkeys(layout.gpu_types[pools.gpu_types[p]] for p in here))
+    where = f"partition {partition!r}" if partition else "the cluster"
+    return InputError(
+        f"{job} asks for GPU type {kind!r}, which {where} does not have", path=path, fix=f"it has {kinds}"
+    )
 
 
 def _widest(pools: Pools, sets: tuple[tuple[int, ...], ...], limit: int, placement: Placement) -> int:
@@ -217,20 +228,25 @@ def _is_known(catalogue: Any, model: str) -> bool:
 
 
 def make_script(
-    node_events: Sequence[tuple[float, str, str]], cancels: Sequence[tuple[float, int]], layout: Layout, origin_s: float
+    node_events: Sequence[tuple[float, str, str]], cancels: Sequence[tuple[float, int]], layout: Layout, jobs: int
 ) -> NDArray[np.void]:
-    """Scripted events, ordered: (time_s, node name or index, UP|DRAIN|DOWN) and (time_s, row) of jobs cancelled
-    by users.
+    """Scripted events, ordered: (time_s, node name or index, UP|DRAIN|DOWN), and (time_s, row) of jobs cancelled.
+
+    Raises:
+        UsageError: a time before the first submit, or no such node, state or row.
     """
     rows = []
     index = {name: i for i, name in enumerate(layout.node_names)}
     for time_s, node, state in node_events:
-        n = index.get(str(node), int(node) if str(node).isdigit() else -1)
-        if state not in _NODE_STATES or not 0 <= n < len(layout.node_gpus):
+        n = index.get(str(node), int(node) if str(node).isdecimal() else -1)
+        if not time_s >= 0 or state not in _NODE_STATES or not 0 <= n < len(layout.node_gpus):
             raise UsageError(
-                f"node event ({time_s}, {node}, {state}): no such node, or a state other than UP, DRAIN, DOWN"
+                f"node event ({time_s}, {node}, {state}): no such node, a state other than UP, DRAIN, DOWN, or time < 0"
             )
         kind = Event.NODE_UP if state == "UP" else Event.NODE_DOWN
-        rows.append((round(1000 * (time_s - origin_s)), int(kind), n, int(_NODE_STATES[state])))
-    rows += [(round(1000 * (time_s - origin_s)), int(Event.CANCEL), row, 0) for time_s, row in cancels]
+        rows.append((round(1000 * time_s), int(kind), n, int(_NODE_STATES[state])))
+    for time_s, row in cancels:
+        if not time_s >= 0 or not 0 <= row < jobs:
+            raise UsageError(f"cancel ({time_s}, {row}): time < 0, or no such row (they are 0 to {jobs - 1})")
+        rows.append((round(1000 * time_s), int(Event.CANCEL), row, 0))
     return np.array(sorted(rows), SCRIPT)
