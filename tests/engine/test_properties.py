@@ -47,13 +47,14 @@ def costs(draw: st.DrawFn) -> Overheads:
     if draw(st.booleans()):
         return Overheads()
     some = st.sampled_from([0.0, 0.0, 1.0, 3.0])
+    start_s = draw(some)
     return Overheads(
-        start_s=draw(some),
+        start_s=start_s,
         stop_s=draw(some),
         restore_s=draw(some),
         lost_s=draw(some),
         checkpoint_every_s=draw(some),
-        start_fail_rate=draw(st.sampled_from([0.0, 0.0, 0.3])),
+        start_fail_rate=draw(st.sampled_from([0.0, 0.0, 0.3])) if start_s else 0.0,
     )
 
 

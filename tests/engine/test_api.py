@@ -1,0 +1,276 @@
+"""`pointsman.simulate`: what it refuses and how it says so, and what each option does."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pointsman
+from pointsman.engine.overheads import Overheads
+from pointsman.errors import InputError, PointsmanError, UsageError
+from pointsman.speed.tables import tabulate
+
+TYPED = """
+apiVersion: pointsman/v1
+kind: Cluster
+metadata: {name: two-kinds}
+spec:
+  node_types:
+    fast: {gpus: 4, gpu_type: a100, nic: {bandwidth: 200 Gb/s}}
+    slow: {gpus: 4, gpu_type: t4, nic: {bandwidth: 25 Gb/s}}
+  racks:
+    - nodes:
+        - {type: fast, count: 1, partitions: [train]}
+        - {type: slow, count: 2, partitions: [debug]}
+  queues:
+    small: {gpu_limit: 2}
+"""
+
+
+@pytest.fixture
+def two_kinds(tmp_path: Path) -> str:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(TYPED)
+    return str(path)
+
+
+def table(**columns: list[Any]) -> pointsman.Workload:
+    n = len(next(iter(columns.values())))
+    plain: dict[str, list[Any]] = {"submit_s": [0.0] * n, "gpus": [1] * n, "duration_s": [10.0] * n}
+    return pointsman.Workload.of(pl.DataFrame(plain | columns))
+
+
+def random_table(n: int = 300) -> pointsman.Workload:
+    draw = np.random.default_rng(2)
+    return table(
+        submit_s=np.sort(draw.uniform(0, 1000, n)).tolist(),
+        gpus=draw.choice([1, 2, 4, 8], n).tolist(),
+        duration_s=draw.uniform(1, 100, n).tolist(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"policy": "fifi"}, r"unknown policy 'fifi' \(did you mean 'fifo'"),
+        ({"policy": "rounds(fifo, 0)"}, "at least 1 ms"),
+        ({"policy": "rounds(rounds(fifo, 5), 5)"}, "rounds"),
+        ({"policy": "nowhere.py:Mine"}, "nowhere.py: no such file"),
+        ({"policy": "srtf", "params": {"margin": 1}}, "has no parameter 'margin' .*did you mean 'margin_s'"),
+        ({"policy": "srtf", "params": {"margin_s": -1}}, "srtf.margin_s = -1: .*greater than or equal to 0"),
+        ({"policy": "tiresias", "params": {"thresholds_gpu_s": [7, 3]}}, "thresholds must rise"),
+        ({"policy": "fifo", "params": {"speed": 3}}, "it has no parameters"),
+        ({"placement": "random"}, "unknown placement 'random' .*consolidated, first-fit, spread"),
+        ({"oversized": "ignore"}, "unknown choice 'ignore'"),
+        ({"policy": "sjf", "estimate": "guess"}, "unknown estimate 'guess'.*lognormal:SIGMA"),
+        ({"policy": "sjf", "estimate": "lognormal:-1"}, "unknown estimate 'lognormal:-1'"),
+        ({"policy": "sjf", "estimate": "none"}, "policy 'sjf' needs durations"),
+        ({"overheads": "heavy"}, "unknown overheads 'heavy'"),
+        ({"node_events": [(5.0, "nobody", "DOWN")]}, "no such node"),
+        ({"node_events": [(5.0, "0", "BROKEN")]}, "UP, DRAIN, DOWN"),
+        ({"node_events": [(-5.0, "0", "DOWN")]}, "time < 0"),
+        ({"cancels": [(-5.0, 0)]}, "time < 0"),
+        ({"cluster": "nowhere"}, "nowhere"),
+    ],
+)
+def test_wrong_options_are_refused_in_a_sentence(arguments: dict[str, Any], message: str) -> None:
+    options = {"cluster": "2x4", "policy": "fifo"} | arguments
+    with pytest.raises(PointsmanError, match=message) as caught:
+        pointsman.simulate(table(gpus=[1, 2]), **options)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code in (2, 3)
+
+
+def test_params_of_a_policy_object_are_its_own() -> None:
+    from pointsman.policies.fifo import Fifo
+
+    with pytest.raises(UsageError, match="a policy object has its own"):
+        pointsman.simulate(table(gpus=[1]), "2x4", Fifo(), params={"x": 1})
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("gpu_type", "v100", "asks for GPU type 'v100', which the cluster does not have"),
+        ("partition", "batch", "asks for partition 'batch', which the cluster does not have"),
+    ],
+)
+def test_jobs_that_ask_for_what_is_not_there(two_kinds: str, column: str, value: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        pointsman.simulate(table(gpus=[1, 1], **{column: [None, value]}), two_kinds, "fifo")
+    assert "'1' (row 2)" in str(caught.value)
+
+
+def test_a_type_in_another_partition_is_named_as_such(two_kinds: str) -> None:
+    with pytest.raises(InputError, match=r"GPU type 't4', which partition 'train' does not have \(it has a100\)"):
+        pointsman.simulate(table(gpus=[1], gpu_type=["t4"], partition=["train"]), two_kinds, "fifo")
+
+
+def test_types_and_partitions_choose_the_nodes(two_kinds: str) -> None:
+    jobs = table(
+        gpus=[4, 4, 4, 8, 1],
+        gpu_type=["T4", "a100|t4", None, "a100+t4", None],
+        partition=[None, None, "debug", None, "train"],
+    )
+    result = pointsman.simulate(jobs, two_kinds, "fifo")
+    assert result.events is not None
+    nodes = result.events.filter(pl.col("kind") == "START").group_by("row").agg(pl.col("node").sort()).sort("row")
+    assert nodes["node"].to_list() == [[1], [0], [2], [0, 1], [0]]
+    assert result.jobs["start_s"].to_list() == [0.0, 0.0, 0.0, 10.0, 20.0]
+
+
+def test_gangs_too_wide_are_refused_dropped_or_clamped() -> None:
+    jobs = table(gpus=[4, 9, 8])
+    with pytest.raises(InputError, match=r"job '1' \(row 2\) asks for 9 GPUs and can never have more than 8"):
+        pointsman.simulate(jobs, "2x4", "fifo")
+    dropped = pointsman.simulate(jobs, "2x4", "fifo", oversized="drop")
+    assert dropped.jobs["job_id"].to_list() == ["0", "2"]
+    clamped = pointsman.simulate(jobs, "2x4", "fifo", oversized="clamp")
+    assert clamped.jobs["gpus"].to_list() == [4, 8, 8]
+    for result, word in ((dropped, "dropped"), (clamped, "clamped")):
+        assert any(word in told for told in result.info["assumptions"])
+    with pytest.raises(InputError, match="no job of the workload fits"):
+        pointsman.simulate(table(gpus=[9]), "2x4", "fifo", oversized="drop")
+
+
+def test_a_shape_that_never_fits_is_too_wide_though_its_number_is_not() -> None:
+    """Six GPUs on nodes of 4 and 1 and 1: a whole node and two on one of the others."""
+    with pytest.raises(InputError, match="asks for 6 GPUs and can never have more than 5"):
+        pointsman.simulate(table(gpus=[6]), "1x4+2x1", "fifo")
+    spread = pointsman.simulate(table(gpus=[6]), "1x4+2x1", "fifo", placement="spread")
+    assert spread.jobs["nodes"].item() == 3
+
+
+def test_a_job_wider_than_its_queue_is_refused(two_kinds: str) -> None:
+    with pytest.raises(InputError, match="can never have more than 2"):
+        pointsman.simulate(table(gpus=[3], queue=["small"]), two_kinds, "fifo")
+
+
+def test_queue_limits_of_the_cluster_file(two_kinds: str) -> None:
+    jobs = table(gpus=[1, 2, 1, 1], queue=["small", "small", "other", None])
+    result = pointsman.simulate(jobs, two_kinds, "fifo", audit=True)
+    assert result.jobs["start_s"].to_list() == [0.0, 10.0, 0.0, 0.0]
+
+
+def test_estimates_from_limits() -> None:
+    jobs = table(duration_s=[10.0, 20.0, 30.0], time_limit_s=[300.0, 200.0, 100.0], submit_s=[0.0, 1.0, 1.0])
+    result = pointsman.simulate(jobs, "1x1", "sjf", estimate="limit")
+    assert result.jobs["start_s"].to_list() == [0.0, 40.0, 10.0]
+    assert result.jobs["estimate_s"].to_list() == [300.0, 200.0, 100.0]
+    with pytest.raises(InputError, match="1 of 2 jobs have no time_limit_s"):
+        pointsman.simulate(table(time_limit_s=[5.0, None]), "1x1", "sjf", estimate="limit")
+
+
+def test_lognormal_estimates_follow_the_seed() -> None:
+    jobs = random_table(5000)
+    first, again, other = (
+        pointsman.simulate(jobs, "8x8", "sjf", estimate="lognormal:0.5", seed=seed, log=False) for seed in (1, 1, 2)
+    )
+    assert first.jobs.equals(again.jobs)
+    assert not first.jobs["estimate_s"].equals(other.jobs["estimate_s"])
+    error = np.log(first.jobs["estimate_s"].to_numpy() / first.jobs["duration_s"].to_numpy())
+    assert abs(error.mean()) < 0.03
+    assert abs(error.std() - 0.5) < 0.03
+    assert first.info["knowledge"] == "estimate lognormal:0.5"
+
+
+def test_who_needs_nothing_is_told_nothing() -> None:
+    result = pointsman.simulate(table(gpus=[1, 1]), "1x1", "fifo")
+    assert result.jobs["estimate_s"].null_count() == 2
+    assert result.info["knowledge"] == "none"
+
+
+def test_priorities_go_first() -> None:
+    jobs = table(submit_s=[0.0, 1.0, 2.0, 3.0], priority=[0, 0, 5, 5])
+    assert pointsman.simulate(jobs, "1x1", "fifo").jobs["start_s"].to_list() == [0.0, 30.0, 10.0, 20.0]
+    evicting = pointsman.simulate(jobs, "1x1", "srtf").jobs
+    assert evicting["start_s"].to_list() == [0.0, 30.0, 2.0, 12.0]
+    assert evicting["preemptions"].to_list() == [1, 0, 0, 0]
+
+
+def test_nodes_that_fail_and_drain() -> None:
+    jobs = table(gpus=[4, 4, 4], submit_s=[0.0, 0.0, 20.0], duration_s=[10.0, 30.0, 10.0])
+    events = [(5.0, "0", "DOWN"), (12.0, "0", "UP"), (15.0, "1", "DRAIN")]
+    result = pointsman.simulate(jobs, "2x4", "fifo", node_events=events, audit=True)
+    assert result.jobs["end_s"].to_list() == [17.0, 30.0, 30.0]  # without checkpoints nothing is lost: 5 s + 5 s
+    costs = Overheads(checkpoint_every_s=3.0)
+    lossy = pointsman.simulate(jobs, "2x4", "fifo", node_events=events, overheads=costs, audit=True)
+    assert lossy.jobs["lost_s"].to_list() == [2.0, 0.0, 0.0]
+    assert lossy.jobs["end_s"].to_list() == [19.0, 30.0, 30.0]
+    assert lossy.jobs["preemptions"].sum() == 0
+
+
+def test_cancelled_jobs_leave() -> None:
+    jobs = table(submit_s=[0.0, 0.0, 0.0], duration_s=[100.0, 10.0, 10.0])
+    result = pointsman.simulate(jobs, "1x1", "fifo", cancels=[(7.0, 0), (8.0, 2)], audit=True)
+    assert result.jobs["state"].to_list() == ["CANCELLED", "COMPLETED", "CANCELLED"]
+    assert result.jobs["start_s"].to_list() == [0.0, 7.0, None]
+    assert result.jobs["run_s"].to_list() == [7.0, 10.0, 0.0]
+
+
+def test_a_cancel_of_a_row_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match="no such row"):
+        pointsman.simulate(table(gpus=[1]), "1x1", "fifo", cancels=[(1.0, 9)])
+
+
+def test_a_run_that_is_cut_tells_what_it_knows() -> None:
+    jobs = table(submit_s=[0.0, 0.0, 50.0], gpus=[4, 4, 1], duration_s=[30.0, 30.0, 5.0])
+    result = pointsman.simulate(jobs, "1x4", "fifo", until_s=40.0)
+    assert result.jobs["state"].to_list()[:2] == ["COMPLETED", "RUNNING"]
+    assert result.jobs["end_s"].to_list() == [30.0, None, None]
+    assert result.jobs["start_s"].to_list() == [0.0, 30.0, None]
+    assert result.jobs["run_s"].to_list()[0] == 30.0
+    whole = pointsman.simulate(jobs, "1x4", "fifo")
+    assert pointsman.simulate(jobs, "1x4", "fifo", until_s=1e6).jobs.equals(whole.jobs)
+
+
+def test_failing_starts_are_tried_again_and_follow_the_seed() -> None:
+    costs = Overheads(start_s=2.0, start_fail_rate=0.3)
+    runs = [pointsman.simulate(random_table(), "4x8", "fifo", overheads=costs, seed=seed) for seed in (1, 1, 2)]
+    for result in runs:
+        assert (result.jobs["state"] == "COMPLETED").all()
+        assert result.events is not None
+        kinds = result.events.unique("seq")["kind"]
+        starts, failed = (kinds == "START").sum(), (kinds == "START_FAILED").sum()
+        assert starts - failed == 300
+        assert 0.2 < failed / starts < 0.4
+    assert runs[0].jobs.equals(runs[1].jobs)
+    assert not runs[0].jobs.equals(runs[2].jobs)
+
+
+def test_starts_that_take_no_time_cannot_fail() -> None:
+    with pytest.raises(ValueError, match="start_fail_rate needs a start_s above 0"):
+        Overheads(start_fail_rate=0.3)
+
+
+def test_gangs_spread_over_racks_run_longer_by_the_table() -> None:
+    cluster = "4x4/rack=1,gpu=v100"
+    jobs = table(gpus=[4, 8], model=["vgg16", "vgg16"], duration_s=[100.0, 100.0], submit_s=[0.0, 200.0])
+    scattered = pointsman.simulate(jobs, cluster, "fifo", placement="spread")
+    layout = pointsman.load_cluster(cluster).layout()
+    rates = tabulate(layout, [("vgg16", 4, None), ("vgg16", 8, None)]).rate
+    assert scattered.jobs["locality"].to_list() == ["pod", "pod"]
+    assert rates[0, 3] < 1.0
+    expected = [np.ceil(100_000 / rates[row, 3]) / 1000 for row in (0, 1)]
+    assert scattered.jobs["run_s"].to_list() == pytest.approx(expected, abs=1e-9)
+    together = pointsman.simulate(jobs, cluster, "fifo").jobs
+    assert together["locality"].to_list() == ["node", "pod"]
+    assert together["run_s"][0] == 100.0
+
+
+def test_an_empty_workload_is_refused() -> None:
+    empty = table(gpus=[1])
+    with pytest.raises(InputError, match="no jobs"):
+        pointsman.simulate(empty.with_jobs(empty.jobs.clear(), reason="all"), "1x1", "fifo")
+
+
+def test_overheads_from_a_file(tmp_path: Path) -> None:
+    costs = tmp_path / "costs.yaml"
+    costs.write_text("start_s: 2\n")
+    result = pointsman.simulate(table(gpus=[1]), "1x1", "fifo", overheads=str(costs))
+    assert result.jobs["jct_s"].item() == 12.0
+    costs.write_text("start: 2\n")
+    with pytest.raises(UsageError, match=r"costs.yaml:1: unknown key 'start' .*did you mean 'start_s'"):
+        pointsman.simulate(table(gpus=[1]), "1x1", "fifo", overheads=str(costs))

@@ -1,0 +1,84 @@
+"""A user's compiled policy: one file with its configuration and its hooks, named as file.py:Class."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pointsman
+from pointsman.errors import UsageError
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_compiled_policy.py"
+POLICY = f"{EXAMPLE}:WidestFirst"
+
+
+def workload() -> pointsman.Workload:
+    draw = np.random.default_rng(5)
+    n = 300
+    frame = {
+        "submit_s": np.sort(draw.integers(0, 1500, n)).astype(float),
+        "gpus": draw.choice([1, 2, 4, 8, 12], n),
+        "duration_s": draw.integers(1, 100, n).astype(float),
+    }
+    return pointsman.Workload.of(pl.DataFrame(frame))
+
+
+class WidestFirst:
+    """The same in Python."""
+
+    name = "widest-first-in-python"
+    needs = "none"
+
+    def __init__(self, widest: int = 64) -> None:
+        self.widest = widest
+
+    def decide(self, view: Any) -> None:
+        while heads := view.heads():
+            asked, rows = view.jobs["asked"], view.jobs["row"]
+            view.start(min(heads, key=lambda job: (-min(asked[job], self.widest), rows[job])))
+
+
+@pytest.mark.parametrize("widest", [64, 2])
+def test_it_decides_as_the_same_policy_in_python(widest: int) -> None:
+    compiled = pointsman.simulate(workload(), "3x8", POLICY, params={"widest": widest}, audit=True)
+    python = pointsman.simulate(workload(), "3x8", WidestFirst(widest), audit=True)
+    assert compiled.jobs.equals(python.jobs)
+    assert (compiled.jobs["state"] == "COMPLETED").all()
+    assert compiled.info["params"] == {"widest": widest}
+
+
+def test_its_parameters_are_checked() -> None:
+    with pytest.raises(UsageError, match="did you mean 'widest'"):
+        pointsman.simulate(workload(), "3x8", POLICY, params={"wides": 3})
+    with pytest.raises(UsageError, match="greater than or equal to 1"):
+        pointsman.simulate(workload(), "3x8", POLICY, params={"widest": 0})
+
+
+def test_another_process_finds_it_compiled() -> None:
+    """The hooks' code is cached on disk by what is in the file."""
+    script = (
+        "import sys, polars as pl, pointsman\n"
+        "jobs = pl.DataFrame({'submit_s': [0.0, 0.0], 'gpus': [1, 4], 'duration_s': [5.0, 5.0]})\n"
+        f"result = pointsman.simulate(pointsman.Workload.of(jobs), '1x4', {POLICY!r})\n"
+        "print(result.jobs['start_s'].to_list())\n"
+        "loop = next(m for n, m in sys.modules.items() if 'loop_user' in n)\n"
+        "print(sum(loop.run.stats.cache_hits.values()), sum(loop.run.stats.cache_misses.values()))\n"
+    )
+    pointsman.simulate(workload(), "3x8", POLICY)
+    src = str(Path(pointsman.__file__).parents[1])
+    env = {**os.environ, "PYTHONPATH": src}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=300)
+    assert done.stdout.splitlines() == ["[5.0, 0.0]", "1 0"], done.stderr
+
+
+def test_an_edited_file_is_compiled_anew(tmp_path: Path) -> None:
+    mine = tmp_path / "narrow.py"
+    mine.write_text(EXAMPLE.read_text().replace("-min(np", "min(np"))
+    frame = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [4, 1], "duration_s": [5.0, 5.0]})
+    result = pointsman.simulate(pointsman.Workload.of(frame), "1x4", f"{mine}:WidestFirst")
+    assert result.jobs["start_s"].to_list() == [5.0, 0.0]
