@@ -3,22 +3,33 @@
 import numpy as np
 
 from pointsman.engine import placing, verbs
-from pointsman.engine.compile import entry
+from pointsman.engine.compile import core, entry
 from pointsman.engine.handle import open_state
 from pointsman.engine.queueing import enqueue
-from pointsman.engine.records import ACTIVE, Int
+from pointsman.engine.records import ACTIVE, Int, State
+
+
+@core
+def _is_slot(S: State, j: Int) -> bool:
+    """Whether `j` names a job slot at all."""
+    return 0 <= j < S.jobs.shape[0]
 
 
 @entry("int64(int64, int64)")
 def start(address: Int, j: Int) -> Int:
     """Start job `j` on GPUs of the configured placement."""
-    return verbs.start(open_state(address), j, verbs.OK)
+    S = open_state(address)
+    if not _is_slot(S, j):
+        return verbs.NOT_PENDING
+    return verbs.start(S, j, verbs.OK)
 
 
 @entry("int64(int64, int64, int64)")
 def start_on(address: Int, j: Int, placed: Int) -> Int:
     """Start job `j` on the `placed` (node, mask) pairs in State.place."""
     S = open_state(address)
+    if not _is_slot(S, j):
+        return verbs.NOT_PENDING
     S.g[0].placed = placed
     return verbs.start_on(S, j, verbs.OK)
 
@@ -27,6 +38,8 @@ def start_on(address: Int, j: Int, placed: Int) -> Int:
 def preempt(address: Int, j: Int) -> Int:
     """Preempt job `j`; it waits again in its class."""
     S = open_state(address)
+    if not _is_slot(S, j):
+        return verbs.NOT_RUNNING
     answer = verbs.preempt(S, j, verbs.OK)
     if answer == verbs.OK and S.jobs[j].state == verbs.PENDING:
         enqueue(S, j, 0.0, np.inf)

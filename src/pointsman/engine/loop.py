@@ -73,6 +73,8 @@ def _set_rate(S: State, W: World, j: Int) -> None:
         return
     settle(S, j)
     J.rate = rate
+    J.base = J.done
+    J.rated = S.g[0].now
     left = W.truth[j].work - J.done
     if left <= 0.0:
         W.truth[j].finish = S.g[0].now
@@ -243,6 +245,8 @@ def _enter_running(S: State, W: World, j: Int) -> None:
     J.started = S.g[0].now
     J.settled = S.g[0].now
     J.restored = J.done
+    J.base = J.done
+    J.rated = S.g[0].now
     S.g[0].starting -= 1
     S.g[0].running += 1
     W.truth[j].due = -1
@@ -385,8 +389,20 @@ def _script_is_next(W: World, t: Int) -> bool:
 
 
 @core
-def advance(S: State, W: World, t: Int, address: Int) -> bool:
-    """Apply all events of instant `t`. False if it must be called again, with more job slots."""
+def _log_is_full(S: State) -> bool:
+    """Whether the log might not hold another instant."""
+    return S.g[0].log_on and S.g[0].logged + 8 * S.gpus.shape[0] + 1024 > S.log.shape[0]
+
+
+@core
+def _inbox_is_full(S: State) -> bool:
+    """Whether the inbox of a hosted policy might not hold one more node's worth of events."""
+    return S.g[0].inbox_on and S.g[0].inbox + S.gpus.shape[0] + 2 > S.inbox.shape[0]
+
+
+@core
+def advance(S: State, W: World, t: Int, address: Int) -> Int:
+    """Apply all events of instant `t`. DONE, or what must be made room for before it is called again."""
     g = S.g[0]
     C = W.clock[0]
     if not C.resume:
@@ -397,6 +413,12 @@ def advance(S: State, W: World, t: Int, address: Int) -> bool:
     g.now = t
     while True:
         if _script_is_next(W, t):
+            C.resume = 1
+            if _log_is_full(S):
+                return LOG_FULL
+            if _inbox_is_full(S):
+                return SLOTS_FULL
+            C.resume = 0
             _apply_script(address)
         elif C.heap > 0 and W.heap[0].time <= t:
             _apply(S, W, W.heap[0].slot, W.heap[0].order >> ROW_BITS)
@@ -408,12 +430,12 @@ def advance(S: State, W: World, t: Int, address: Int) -> bool:
         C.events += 1
         _tell(S, TIMER, np.int64(-1))
     while C.arrived < C.jobs and W.trace[C.arrived].submit <= t:
-        if g.free_slot < 0 or (g.inbox_on and g.inbox >= S.inbox.shape[0] - S.gpus.shape[0]):
+        if g.free_slot < 0 or _inbox_is_full(S):
             C.resume = 1
-            return False
+            return SLOTS_FULL
         C.events += 1
         _submit(S, W)
-    return True
+    return DONE
 
 
 @core
@@ -426,12 +448,6 @@ def _off_the_grid(S: State) -> bool:
     if following < g.wake:
         g.wake = following
     return True
-
-
-@core
-def _log_is_full(S: State) -> bool:
-    """Whether the log might not hold another instant."""
-    return S.g[0].log_on and S.g[0].logged + 8 * S.gpus.shape[0] + 1024 > S.log.shape[0]
 
 
 @cold
@@ -469,8 +485,9 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
             return UNTIL
         if _log_is_full(S):
             return LOG_FULL
-        if not advance(S, W, t, address):
-            return SLOTS_FULL
+        stop = advance(S, W, t, address)
+        if stop != DONE:
+            return stop
         if not _off_the_grid(S):
             C.decisions += 1
             if decisions == 0:

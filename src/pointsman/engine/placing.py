@@ -30,13 +30,10 @@ def nodes_with(S: State, A: np.void, k: Int) -> Int:
     n = np.int64(0)
     for i in range(A.pool, A.pool_end):
         p = S.ints[i]
-        some = S.pools[p].some >> (k - 1)
-        free = k
+        some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
         while some != 0:
-            if some & 1:
-                n += S.counts[p, free]
-            some = (some >> 1) & np.int64(0x7FFFFFFFFFFFFFFF)
-            free += 1
+            n += S.counts[p, lowest(some) + 1]
+            some &= some - np.int64(1)
     return n
 
 

@@ -53,7 +53,7 @@ def prepare(
         raise InputError("there are no jobs to run", path=path)
     pools = make_pools(layout)
     assumptions: list[str] = []
-    jobs = jobs.sort("submit_s", maintain_order=True)
+    jobs = _without_partitions(jobs.sort("submit_s", maintain_order=True), pools, assumptions)
     queues, limits = _limited_queues(jobs, layout)
     jobs = jobs.with_columns(limited=queues)
     cls, demands, jobs = _demands(jobs, layout, pools, limits, placement, oversized, path, assumptions)
@@ -68,6 +68,14 @@ def prepare(
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
     trace["unprio"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(jobs.drop("limited"), trace, layout, pools, demands, limits, rates, knowledge, assumptions)
+
+
+def _without_partitions(jobs: pl.DataFrame, pools: Pools, assumptions: list[str]) -> pl.DataFrame:
+    """A cluster that names no partitions takes the jobs of all of them."""
+    if any(pools.partitions) or jobs["partition"].null_count() == len(jobs):
+        return jobs
+    assumptions.append("the cluster names no partitions, so those of the log are not kept apart")
+    return jobs.with_columns(partition=pl.lit(None, pl.String))
 
 
 def _limited_queues(jobs: pl.DataFrame, layout: Layout) -> tuple[pl.Series, list[int]]:

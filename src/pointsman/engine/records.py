@@ -29,6 +29,8 @@ JOB = np.dtype(
         ("estimate", F),  # nominal ms; NaN if nothing is known
         ("done", F),  # nominal ms of work done
         ("restored", F),  # nominal ms done when it last began to run
+        ("base", F),  # nominal ms done when it got its rate
+        ("rated", I),  # ms; when that was
         ("lost", F),  # nominal ms of work lost
         ("rate", F),  # nominal ms per ms
         ("gpus", I),  # held GPUs; 0 if none

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.engine.handle import Handle
 from pointsman.types import JobState, Reason
 
 if TYPE_CHECKING:
@@ -168,24 +169,27 @@ class View:
         there.
         """
         simulation = self._simulation
-        copy = simulation.handle.copy()
-        _blindfold(copy)
+        copy = _blindfolded(simulation.handle.copy())
         made = simulation.named(policy) if isinstance(policy, str) and simulation.named else policy
         return type(simulation)(copy, made, simulation.named).adopt(made)
 
 
-def _blindfold(handle: Any) -> None:
-    """Replace the truth by what is known: estimates for work, no arrivals, no scripted events."""
+def _blindfolded(handle: Handle) -> Handle:
+    """The same without the truth: estimates for work, no arrivals to come, no scripted events, no log."""
     state, world = handle.state, handle.world
     clock = world.clock
-    clock["jobs"] = clock["arrived"]
-    clock["script"] = clock["scripted"]
-    world.truth["work"] = np.where(np.isnan(state.jobs["estimate"]), np.inf, state.jobs["estimate"])
+    arrived = int(clock["arrived"][0])
+    clock["jobs"] = arrived
+    clock["script"] = clock["scripted"] = 0
+    trace = np.array(world.trace[:arrived])
+    trace["work"] = np.where(np.isnan(trace["estimate"]), np.inf, trace["estimate"])
+    estimate, done = state.jobs["estimate"], state.jobs["done"]
+    world.truth["work"] = np.where(np.isnan(estimate), np.inf, estimate)
     state.g["log_on"] = False
     running = state.jobs["state"] == _RUNNING
-    left = np.maximum(world.truth["work"] - state.jobs["done"], 0.0)
+    left = np.maximum(world.truth["work"] - done, 0.0)
     rate = np.where(running & (state.jobs["rate"] > 0.0), state.jobs["rate"], 1.0)
-    ends = state.jobs["settled"] + np.ceil(left / rate)
-    world.truth["finish"] = np.where(np.isfinite(ends), np.maximum(ends, int(state.g["now"][0]) + 1), 1 << 62).astype(
-        np.int64
-    )
+    ends = np.maximum(state.jobs["settled"] + np.ceil(left / rate), int(state.g["now"][0]) + 1)
+    world.truth["finish"] = np.where(np.isfinite(ends), ends, 1 << 62).astype(np.int64)
+    outcomes = np.array(world.outcomes[:arrived])
+    return Handle(state, world._replace(trace=trace, outcomes=outcomes, script=np.zeros_like(world.script)))
