@@ -159,7 +159,7 @@ def test_what_if_knows_estimates_only() -> None:
         {"submit_s": [0.0, 5.0], "gpus": [1, 1], "duration_s": [10.0, 10.0], "time_limit_s": [60.0, 60.0]}
     )
     pointsman.simulate(pointsman.Workload.of(jobs), "1x4", policy, estimate="limit")
-    assert policy.future.handle.world.outcomes["end"].tolist() == [60_000, -1]  # the limit, and nobody to come
+    assert policy.future.handle.world.outcomes["end"].tolist() == [60_000]  # the limit, and nobody to come
 
 
 def test_view_cannot_be_written() -> None:
