@@ -142,3 +142,8 @@ def test_seeds(text: str, seeds: list[int]) -> None:
 def test_no_seeds(text: str) -> None:
     with pytest.raises(UsageError, match="no list of seeds"):
         parse_seeds(text)
+
+
+def test_a_change_needs_something_to_compare_with(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--fail-if", "jct_mean_s>+5%")
+    assert (done.code, "it needs a second policy" in done.err) == (2, True)

@@ -55,6 +55,7 @@ def compare(
     from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.config import located
+    from pointsman.errors import UsageError
     from pointsman.report import compare as put_side_by_side
     from pointsman.report import fail_if as check
     from pointsman.report import parse_threshold, refuse_taken, write_comparison
@@ -63,7 +64,8 @@ def compare(
     spec = experiment.spec
     _check_baseline(spec, baseline)
     for condition in fail_if:
-        parse_threshold(condition)
+        if parse_threshold(condition).kind != "value" and len({choice.name for choice in spec.policies}) < 2:
+            raise UsageError(f"--fail-if {condition!r} is a change to the baseline; it needs a second policy")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return
