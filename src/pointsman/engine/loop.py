@@ -73,7 +73,7 @@ def _set_rate(S: State, W: World, j: Int) -> None:
         return
     settle(S, j)
     J.rate = rate
-    J.base = J.done
+    J.onset = J.done
     J.rated = S.g[0].now
     left = W.truth[j].work - J.done
     if left <= 0.0:
@@ -245,7 +245,7 @@ def _enter_running(S: State, W: World, j: Int) -> None:
     J.started = S.g[0].now
     J.settled = S.g[0].now
     J.restored = J.done
-    J.base = J.done
+    J.onset = J.done
     J.rated = S.g[0].now
     S.g[0].starting -= 1
     S.g[0].running += 1

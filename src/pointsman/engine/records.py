@@ -29,7 +29,7 @@ JOB = np.dtype(
         ("estimate", F),  # nominal ms; NaN if nothing is known
         ("done", F),  # nominal ms of work done
         ("restored", F),  # nominal ms done when it last began to run
-        ("base", F),  # nominal ms done when it got its rate
+        ("onset", F),  # nominal ms done when it got its rate
         ("rated", I),  # ms; when that was
         ("lost", F),  # nominal ms of work lost
         ("rate", F),  # nominal ms per ms

@@ -102,7 +102,7 @@ def settle(S: State, j: Int) -> None:
     elapsed = now - J.settled
     if elapsed > 0:
         if J.state == RUNNING:
-            J.done = J.base + J.rate * (now - J.rated)
+            J.done = J.onset + J.rate * (now - J.rated)
             J.attained += J.gpus * elapsed
             J.executed += elapsed
         J.settled = now
@@ -209,7 +209,7 @@ def _commence(S: State, j: Int, reason: Int) -> None:
         J.state = RUNNING
         J.started = g.now
         J.restored = J.done
-        J.base = J.done
+        J.onset = J.done
         J.rated = g.now
         g.running += 1
     mark(S, j)

@@ -54,7 +54,7 @@ def _place_running(S: State, j: Int) -> None:
     J = S.jobs[j]
     if J.bucket >= 0:
         remove(S, j)
-    J.key = (J.estimate - (J.base + J.rate * (S.g[0].now - J.rated))) + S.g[0].now
+    J.key = (J.estimate - (J.onset + J.rate * (S.g[0].now - J.rated))) + S.g[0].now
     J.aux = np.inf
     insert(S, running_index(S), j)
 
