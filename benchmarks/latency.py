@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from benchmarks.measures import Measure, cpu_s, interleaved
 from benchmarks.runs import Case, open_case
 from benchmarks.workloads import mixture
-from pointsman.engine.build import grow
-from pointsman.engine.simulation import SLOTS_FULL, Simulation
+from pointsman.engine.build import with_larger_inbox
+from pointsman.engine.simulation import INBOX_FULL, Simulation
 from pointsman.types import NEVER_MS, Knowledge, Reason
 from pointsman.workload import read_workload
 from pointsman.workload.write import write_workload
@@ -126,8 +126,8 @@ def _pass_of(simulation: Simulation) -> Callable[[], object]:
     decisions = 0 if simulation.hosted else 1
 
     def next_pass() -> None:
-        while simulation.loop.run(simulation.handle.address, NEVER_MS - 1, decisions) == SLOTS_FULL:
-            simulation.handle = grow(simulation.handle)
+        while simulation.loop.run(simulation.handle.address, NEVER_MS - 1, decisions) == INBOX_FULL:
+            simulation.handle = with_larger_inbox(simulation.handle)
         if simulation.hosted:
             policy.decide(simulation.view)
 

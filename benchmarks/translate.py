@@ -40,6 +40,7 @@ BY_HAND = {"lowest": "bits__lowest", "open_state": "handle__open_state", "open_w
 CASTS = {"np.int64": "I", "np.float64": "F", "float": "F", "int": "I"}
 CALLS = {
     "np.ceil": "std::ceil",
+    "np.floor": "std::floor",
     "math.ceil": "(I)std::ceil",
     "math.floor": "std::floor",
     "max": "std::max",

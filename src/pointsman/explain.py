@@ -47,7 +47,7 @@ class _Question:
     def __init__(self, simulation: Simulation, prepared: Prepared, row: int, now_ms: int) -> None:
         self.simulation, self.prepared, self.row, self.now_ms = simulation, prepared, row, now_ms
         self.world = simulation.handle.world
-        self.jobs: NDArray[np.void] = np.asarray(simulation.handle.state.jobs)
+        self.jobs: NDArray[np.void] = np.asarray(simulation.handle.jobs)
         self.nodes: NDArray[np.void] = np.asarray(simulation.handle.state.nodes)
 
     def answer(self) -> tuple[str, Reason | None, str]:

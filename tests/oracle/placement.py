@@ -63,26 +63,25 @@ def place_packed(nodes: Sequence[Node], eligible: list[int], gpus: int, free: se
 
 def on_one_node(eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set[Gpu] | None:
     """Best fit (fewest free GPUs, then lowest index) or first fit (lowest index)."""
-    fitting = [node for node in eligible if len(free_on(node, free)) >= gpus]
+    left = {node: free_on(node, free) for node in eligible}
+    fitting = [node for node in eligible if len(left[node]) >= gpus]
     if not fitting:
         return None
     if how == "first-fit":
-        return set(free_on(min(fitting), free)[:gpus])
-    fullest = min(fitting, key=lambda node: (len(free_on(node, free)), node))
-    return set(free_on(fullest, free)[:gpus])
+        return set(left[min(fitting)][:gpus])
+    fullest = min(fitting, key=lambda node: (len(left[node]), node))
+    return set(left[fullest][:gpus])
 
 
 def place_spread(nodes: Sequence[Node], eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set[Gpu] | None:
     """One GPU at a time, each from the eligible node with the most free GPUs."""
-    left = {gpu for gpu in free if gpu[0] in eligible}
-    if len(left) < gpus:
+    left = {node: free_on(node, free) for node in eligible}
+    if sum(map(len, left.values())) < gpus:
         return None
     taken: set[Gpu] = set()
     for _ in range(gpus):
-        node = min(eligible, key=lambda node: (-len(free_on(node, left)), node))
-        gpu = free_on(node, left)[0]
-        left.remove(gpu)
-        taken.add(gpu)
+        node = min(eligible, key=lambda node: (-len(left[node]), node))
+        taken.add(left[node].pop(0))
     return taken
 
 

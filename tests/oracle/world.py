@@ -97,7 +97,7 @@ class World:
         return self.now - life.running_from_ms if life.state == "RUNNING" else 0
 
     def work_done(self, life: Life) -> float:
-        return life.done + life.rate * self.elapsed(life)
+        return life.done + math.floor(life.rate * self.elapsed(life) * 1024.0) / 1024.0
 
     def delay_ms(self, life: Life) -> int:
         """How long its start takes."""
@@ -231,7 +231,7 @@ class World:
         elapsed = self.elapsed(life)
         life.run_ms += elapsed
         life.executed_ms += elapsed
-        life.done += life.rate * elapsed
+        life.done += math.floor(life.rate * elapsed * 1024.0) / 1024.0
         life.running_from_ms = self.now
 
     def lose(self, life: Life, work_ms: float) -> None:

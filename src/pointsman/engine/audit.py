@@ -38,7 +38,7 @@ def _parts_hold(S: State, j: Int) -> Int:
 @core
 def _audit_jobs(S: State, W: World) -> Int:
     pending = running = starting = stopping = held = queued = np.int64(0)
-    for j in range(S.jobs.shape[0]):
+    for j in range(S.g[0].slots):
         J = S.jobs[j]
         if J.state == 0:
             continue
@@ -96,7 +96,7 @@ def _audit_nodes(S: State) -> Int:
 def _audit_queues(S: State) -> Int:
     for q in range(S.queues.shape[0]):
         held = np.int64(0)
-        for j in range(S.jobs.shape[0]):
+        for j in range(S.g[0].slots):
             if S.jobs[j].state > 1 and S.jobs[j].queue == q:
                 held += S.jobs[j].gpus
         if held != S.queues[q].held or (S.queues[q].limit >= 0 and held > S.queues[q].limit):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
 from pointsman.engine.demand import Demand, Pools
-from pointsman.engine.handle import STATE_ARRAYS, WORLD_ARRAYS, Handle
+from pointsman.engine.handle import Handle
 from pointsman.engine.memo import FREED
 from pointsman.engine.records import (
     ALT,
@@ -34,7 +34,6 @@ from pointsman.engine.records import (
 )
 from pointsman.types import LOCALITIES, MAX_SHARING, NEVER_MS, Placement
 
-FIRST_SLOTS = 1 << 12
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
 PARAMETERS = 64
@@ -76,7 +75,7 @@ def build(
     `trace` (TRACE, in row order), `queue_limits` (-1: none), `rates` (speed rows, LOCALITIES), `params` (PARAMETERS,),
     `script` (SCRIPT, ordered by time and kind).
     """
-    slots = max(min(FIRST_SLOTS, len(trace)), 1)
+    slots = max(len(trace), 1)  # of memory that is taken only when touched
     total = int(layout.node_gpus.sum())
     nodes = len(layout.node_gpus)
     pool_records, words, counts, members = _pools(pools)
@@ -116,43 +115,28 @@ def build(
         memory=np.zeros(PARAMETERS),
         rates=np.ascontiguousarray(rates),
     )
-    state.jobs["up"] = np.append(np.arange(1, slots), -1)
     world = World(
         clock=_clock(len(trace), len(script), trace, rules),
         truth=np.zeros(slots, TRUTH),
         heap=np.zeros(slots, HEAP),
         trace=trace,
         script=script if len(script) else np.zeros(1, SCRIPT),
-        outcomes=_outcomes(len(trace)),
+        outcomes=np.zeros(len(trace), OUTCOME),
         samples=np.zeros(SAMPLES, SAMPLE),
     )
     return Handle(state, world)
 
 
-def grow(handle: Handle) -> Handle:
-    """The same state with twice the job slots and inbox."""
-    old = len(handle.state.jobs)
-    state, world = handle.state._asdict(), handle.world._asdict()
-    jobs = np.zeros(2 * old, JOB)
-    jobs[:old] = handle.state.jobs
-    first_free = int(handle.state.g[0]["free_slot"])
-    jobs["up"][old:] = np.append(np.arange(old + 1, 2 * old), first_free)
-    state["g"][0]["free_slot"] = old
-    state["jobs"] = jobs
-    lists = np.zeros((LISTS, max(2 * old, handle.state.lists.shape[1])), np.int64)
-    lists[:, : handle.state.lists.shape[1]] = handle.state.lists
-    state["lists"] = lists
-    state["inbox"] = np.concatenate([handle.state.inbox, np.zeros_like(handle.state.inbox)])
-    for name in ("truth", "heap"):
-        world[name] = np.concatenate([world[name], np.zeros(old, WORLD_ARRAYS[name][0])])
-    plain = {n: np.asarray(a).view(STATE_ARRAYS[n][0]) for n, a in state.items()}
-    plain_world = {n: np.asarray(a).view(WORLD_ARRAYS[n][0]) for n, a in world.items()}
-    return Handle(State(**plain), World(**plain_world))
+def with_larger_inbox(handle: Handle) -> Handle:
+    """The same state with twice the room for the events of one instant."""
+    inbox = np.concatenate([handle.state.inbox, np.zeros_like(handle.state.inbox)])
+    return Handle(handle.state._replace(inbox=inbox), handle.world)
 
 
 def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, rules: Rules) -> NDArray[np.void]:
     g = np.zeros(1, SCALARS)
     g["wake"] = NEVER_MS
+    g["free_slot"] = -1
     g["gpus"] = g["free"] = total
     g["classes"] = classes
     g["queues"] = len(queue_limits)
@@ -251,12 +235,6 @@ def _classes(
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)
-
-
-def _outcomes(n: int) -> NDArray[np.void]:
-    outcomes = np.zeros(n, OUTCOME)
-    outcomes["start"] = outcomes["end"] = -1
-    return outcomes
 
 
 UNIT_RATES = np.ones((1, LOCALITIES))

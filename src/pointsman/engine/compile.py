@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +25,7 @@ CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py"
 """Sources that compiled code depends on, besides those that import the decorators of this module."""
 HOOKS = "from pointsman.engine.hosted import decide, on_event, on_run"
 _IS_CORE = re.compile(r"^from pointsman\.engine\.compile import .*\b(core|cold|entry)\b", re.MULTILINE)
-_KEPT_BUILDS = 4
+_KEPT_DAYS = 14
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -101,14 +102,17 @@ def cache_root() -> Path:
 
 
 def build_folder() -> Path:
-    """The folder of this very core's compiled code; older builds beside it are pruned."""
+    """The folder of this very core's compiled code; builds beside it that nobody has used for long are pruned."""
     root = cache_root()
     folder = root / core_digest()
-    if not folder.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        builds = sorted((f for f in root.iterdir() if f.is_dir()), key=lambda f: f.stat().st_mtime, reverse=True)
-        for old in builds[_KEPT_BUILDS:]:
-            shutil.rmtree(old, ignore_errors=True)
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    os.utime(folder)
+    if is_new:
+        unused = time.time() - _KEPT_DAYS * 86_400
+        for old in root.iterdir():
+            if old.is_dir() and old.stat().st_mtime < unused:
+                shutil.rmtree(old, ignore_errors=True)
     return folder
 
 

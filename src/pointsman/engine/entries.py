@@ -11,8 +11,8 @@ from pointsman.engine.records import ACTIVE, Int, State
 
 @core
 def _is_slot(S: State, j: Int) -> bool:
-    """Whether `j` names a job slot at all."""
-    return 0 <= j < S.jobs.shape[0]
+    """Whether `j` names a job slot that was ever used."""
+    return 0 <= j < S.g[0].slots
 
 
 @entry("int64(int64, int64)")
@@ -76,7 +76,7 @@ def in_state(address: Int, state: Int, out: np.ndarray) -> Int:
     """Write the slots of the jobs in `state` to `out`; how many there are."""
     S = open_state(address)
     n = np.int64(0)
-    for j in range(S.jobs.shape[0]):
+    for j in range(S.g[0].slots):
         if S.jobs[j].state == state:
             out[n] = j
             n += 1

@@ -40,7 +40,7 @@ FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZE
 COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
 NEVER = 1 << 62
 
-DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = 0, 1, 2, 3, 4, 5, 6
+DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = 0, 1, 2, 3, 4, 5, 6
 """Why `run` returned."""
 
 
@@ -284,7 +284,7 @@ def _first_job_on(S: State, n: Int) -> Int:
 @core
 def _slot_of(S: State, row: Int) -> Int:
     """The slot of the job of `row`, -1 if it has ended or is not submitted yet."""
-    for j in range(S.jobs.shape[0]):
+    for j in range(S.g[0].slots):
         if S.jobs[j].state != 0 and S.jobs[j].row == row:
             return np.int64(j)
     return np.int64(-1)
@@ -317,7 +317,11 @@ def _submit(S: State, W: World) -> None:
     """The next job of the trace takes a slot and waits."""
     g = S.g[0]
     j = g.free_slot
-    g.free_slot = S.jobs[j].up
+    if j >= 0:
+        g.free_slot = S.jobs[j].up
+    else:
+        j = g.slots
+        g.slots += 1
     row = W.clock[0].arrived
     W.clock[0].arrived = row + 1
     T = W.trace[row]
@@ -417,7 +421,7 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
             if _log_is_full(S):
                 return LOG_FULL
             if _inbox_is_full(S):
-                return SLOTS_FULL
+                return INBOX_FULL
             C.resume = 0
             _apply_script(address)
         elif C.heap > 0 and W.heap[0].time <= t:
@@ -430,9 +434,9 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
         C.events += 1
         _tell(S, TIMER, np.int64(-1))
     while C.arrived < C.jobs and W.trace[C.arrived].submit <= t:
-        if g.free_slot < 0 or _inbox_is_full(S):
+        if _inbox_is_full(S):
             C.resume = 1
-            return SLOTS_FULL
+            return INBOX_FULL
         C.events += 1
         _submit(S, W)
     return DONE
@@ -516,14 +520,14 @@ def adopt(address: Int) -> None:
     W = open_world(address)
     _forget_indexes(S)
     forget_failures(S)
-    for j in range(S.jobs.shape[0]):
+    for j in range(S.g[0].slots):
         J = S.jobs[j]
         J.bucket = -1
         if J.state == STOPPING:
             J.key = 0.0
             J.aux = np.inf
             insert(S, stopping_index(S), j)
-    for j in range(S.jobs.shape[0]):
+    for j in range(S.g[0].slots):
         J = S.jobs[j]
         if J.state == PENDING:
             J.alarm = NEVER

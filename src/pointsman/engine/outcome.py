@@ -73,7 +73,8 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     outcomes = np.array(simulation.handle.world.outcomes)
     _add_unfinished(outcomes, simulation)
     trace = prepared.trace
-    started, ended = outcomes["start"] >= 0, outcomes["end"] >= 0
+    known = outcomes["state"] != 0
+    started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
     estimate = np.where(np.isnan(trace["estimate"]), np.nan, trace["estimate"] / 1000.0)
     locality = pl.Series(np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], -1))
     return prepared.jobs.select(_COLUMNS).with_columns(
@@ -98,9 +99,11 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
 def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:
     """What is known of the jobs that have not ended."""
     state = simulation.handle.state
-    jobs = np.asarray(state.jobs)[np.asarray(state.jobs)["state"] != 0]
+    jobs = np.asarray(simulation.handle.jobs)
+    jobs = jobs[jobs["state"] != 0]
     row, now = jobs["row"], int(state.g[0]["now"])
     outcomes["start"][row] = jobs["first_start"]
+    outcomes["end"][row] = -1
     since = np.where(jobs["state"] == JobState.RUNNING, now - jobs["settled"], 0)
     outcomes["run"][row] = jobs["executed"] + since
     outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])

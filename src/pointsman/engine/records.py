@@ -184,7 +184,8 @@ SCALARS = np.dtype(
         ("odd", I),
         ("dirty", I),
         ("free_part", I),  # head of the list of free parts
-        ("free_slot", I),  # head of the list of free job slots
+        ("slots", I),  # job slots used so far
+        ("free_slot", I),  # head of the list of those free again; -1
         ("log_on", I),
         ("logged", I),
         ("seq", I),
@@ -300,7 +301,7 @@ class World(NamedTuple):
     heap: np.ndarray  # HEAP, (slots,)
     trace: np.ndarray  # TRACE, (N,), shared and never written
     script: np.ndarray  # SCRIPT
-    outcomes: np.ndarray  # OUTCOME, (N,)
+    outcomes: np.ndarray  # OUTCOME, (N,); state 0 until the job has ended
     samples: np.ndarray  # SAMPLE
 
 

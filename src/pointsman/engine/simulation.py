@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.audit import FAILURES
-from pointsman.engine.build import grow
+from pointsman.engine.build import with_larger_inbox
 from pointsman.engine.compile import load_entries, load_loop
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.handle import Handle
@@ -17,7 +17,7 @@ from pointsman.engine.view import View
 from pointsman.errors import PointsmanError, RunError
 from pointsman.types import NEVER_MS
 
-DONE, LOG_FULL, SLOTS_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
+DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
 NamedPolicy = Callable[[str], "CompiledPolicy | Policy"]
 HOSTED_HOOKS = "pointsman.engine.hosted"
 _CHUNK = 1 << 18
@@ -65,8 +65,8 @@ class Simulation:
                 return
             if stop == LOG_FULL:
                 self._flush_log()
-            elif stop == SLOTS_FULL:
-                self.handle = grow(self.handle)
+            elif stop == INBOX_FULL:
+                self.handle = with_larger_inbox(self.handle)
             elif stop == AUDIT_FAILED:
                 failure = FAILURES[int(self.handle.world.clock[0]["audit_failed"])]
                 raise RunError(
@@ -100,7 +100,7 @@ class Simulation:
                 decide(view)
         except PointsmanError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             where = f"policy {policy.name!r} failed at {self.now_ms / 1000:.3f} s"
             raise RunError(f"{where}: {type(error).__name__}: {error} (--debug shows where)") from error
         self.engine_s += clock() - began
@@ -127,7 +127,10 @@ class Simulation:
         policy: Any = self.policy
         if self.hosted and hasattr(policy, "copy"):
             policy = policy.copy()
-        return Simulation(self.handle.copy(), policy, self.named)
+        self._flush_log()
+        copy = Simulation(self.handle.copy(), policy, self.named)
+        copy._log = list(self._log)
+        return copy
 
     def adopt(self, policy: CompiledPolicy | Policy) -> "Simulation":
         """The same state under another policy, from now on."""

@@ -95,6 +95,15 @@ def _log_parts(S: State, kind: Int, j: Int, arg: Int, reason: Int) -> None:
 
 
 @core
+def work_done(S: State, j: Int) -> float:
+    """Nominal ms that running job `j` has done by now, in whole 1/1024 ms: sums of times and work stay exact, and so
+    do comparisons between them.
+    """
+    J = S.jobs[j]
+    return J.onset + np.floor(J.rate * (S.g[0].now - J.rated) * 1024.0) / 1024.0
+
+
+@core
 def settle(S: State, j: Int) -> None:
     """Count the progress of job `j` up to now."""
     J = S.jobs[j]
@@ -102,7 +111,7 @@ def settle(S: State, j: Int) -> None:
     elapsed = now - J.settled
     if elapsed > 0:
         if J.state == RUNNING:
-            J.done = J.onset + J.rate * (now - J.rated)
+            J.done = work_done(S, j)
             J.attained += J.gpus * elapsed
             J.executed += elapsed
         J.settled = now

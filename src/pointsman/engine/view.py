@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.handle import Handle
-from pointsman.types import JobState, Reason
+from pointsman.engine.records import OUTCOME, SCRIPT, TRACE
+from pointsman.types import NEVER_MS, JobState, Reason
 
 if TYPE_CHECKING:
     from pointsman.engine.simulation import Simulation
@@ -48,7 +49,7 @@ class View:
     @property
     def jobs(self) -> NDArray[np.void]:
         """Records of all job slots (`engine.records.JOB`), read-only; those with ``state == 0`` are empty."""
-        jobs = self._state.jobs[:]
+        jobs = self._simulation.handle.jobs[:]
         jobs.flags.writeable = False
         return jobs
 
@@ -68,7 +69,7 @@ class View:
         return self._in_state(_RUNNING, "row")
 
     def _in_state(self, state: int, order: str) -> NDArray[np.int64]:
-        out = np.empty(len(self._state.jobs), np.int64)
+        out = np.empty(int(self._state.g["slots"][0]), np.int64)
         slots = out[: self._entries.in_state(self._address, state, out)]
         return slots[np.argsort(self._state.jobs[order][slots], kind="stable")]
 
@@ -102,17 +103,37 @@ class View:
         )
 
     def free_on(self, node: int) -> list[int]:
-        """Indexes of the free GPUs of `node`."""
+        """Indexes of the free GPUs of `node`.
+
+        Raises:
+            IndexError: there is no such node.
+        """
+        if not 0 <= node < len(self._state.nodes):
+            raise IndexError(f"there is no node {node}: nodes are 0 to {len(self._state.nodes) - 1}")
         mask = int(self._state.nodes["free_mask"][node])
         return [i for i in range(int(self._state.nodes["gpus"][node])) if mask >> i & 1]
 
     def fits(self, job: int) -> bool:
-        """Whether the configured placement can place `job` now."""
-        return bool(self._entries.fits(self._address, int(self._state.jobs["cls"][job])))
+        """Whether the configured placement can place `job` now.
+
+        Raises:
+            IndexError: no job has this slot.
+        """
+        return bool(self._entries.fits(self._address, self._class_of(job)))
+
+    def _class_of(self, job: int) -> int:
+        jobs = self._simulation.handle.jobs
+        if not 0 <= job < len(jobs) or jobs["state"][job] == 0:
+            raise IndexError(f"no job in the system has slot {job}")
+        return int(jobs["cls"][job])
 
     def find(self, job: int) -> list[tuple[int, int]]:
-        """Where the configured placement would put `job` now: (node, GPU) pairs; empty if nowhere."""
-        n = self._entries.find(self._address, int(self._state.jobs["cls"][job]))
+        """Where the configured placement would put `job` now: (node, GPU) pairs; empty if nowhere.
+
+        Raises:
+            IndexError: no job has this slot.
+        """
+        n = self._entries.find(self._address, self._class_of(job))
         place = self._state.place[:n]
         return [
             (int(node), i)
@@ -143,7 +164,13 @@ class View:
         return _REASONS[self._entries.preempt(self._address, job)]
 
     def wake_at(self, time_s: float) -> None:
-        """Be called at `time_s` at the latest."""
+        """Be called at `time_s` at the latest.
+
+        Raises:
+            ValueError: not a time.
+        """
+        if not abs(time_s) < NEVER_MS / 1000:
+            raise ValueError(f"wake_at({time_s}): not a time in seconds")
         self._entries.wake_at(self._address, int(np.ceil(time_s * 1000)))
 
     def resize(self, job: int, gpus: int) -> Reason:
@@ -175,21 +202,24 @@ class View:
 
 
 def _blindfolded(handle: Handle) -> Handle:
-    """The same without the truth: estimates for work, no arrivals to come, no scripted events, no log."""
-    state, world = handle.state, handle.world
-    clock = world.clock
+    """The same without the truth: estimates for work, no arrivals to come, no scripted events, no log, no outcomes."""
+    world, clock, jobs = handle.world, handle.world.clock, handle.jobs
     arrived = int(clock["arrived"][0])
     clock["jobs"] = arrived
     clock["script"] = clock["scripted"] = 0
-    trace = np.array(world.trace[:arrived])
-    trace["work"] = np.where(np.isnan(trace["estimate"]), np.inf, trace["estimate"])
-    estimate, done = state.jobs["estimate"], state.jobs["done"]
-    world.truth["work"] = np.where(np.isnan(estimate), np.inf, estimate)
-    state.g["log_on"] = False
-    running = state.jobs["state"] == _RUNNING
-    left = np.maximum(world.truth["work"] - done, 0.0)
-    rate = np.where(running & (state.jobs["rate"] > 0.0), state.jobs["rate"], 1.0)
-    ends = np.maximum(state.jobs["settled"] + np.ceil(left / rate), int(state.g["now"][0]) + 1)
-    world.truth["finish"] = np.where(np.isfinite(ends), ends, 1 << 62).astype(np.int64)
-    outcomes = np.array(world.outcomes[:arrived])
-    return Handle(state, world._replace(trace=trace, outcomes=outcomes, script=np.zeros_like(world.script)))
+    handle.state.g["log_on"] = False
+    work = np.where(np.isnan(jobs["estimate"]), np.inf, jobs["estimate"])
+    left = np.maximum(work - jobs["done"], 0.0)
+    rate = np.where((jobs["state"] == _RUNNING) & (jobs["rate"] > 0.0), jobs["rate"], 1.0)
+    ends = np.maximum(jobs["settled"] + np.ceil(left / rate), int(handle.state.g["now"][0]) + 1)
+    truth = world.truth[: len(jobs)]
+    truth["work"] = work
+    truth["finish"] = np.where(np.isfinite(ends), ends, NEVER_MS).astype(np.int64)
+    return Handle(
+        handle.state,
+        world._replace(
+            trace=np.zeros(max(arrived, 1), TRACE),
+            outcomes=np.zeros(max(arrived, 1), OUTCOME),
+            script=np.zeros(1, SCRIPT),
+        ),
+    )

@@ -15,7 +15,7 @@ from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.ordered import insert, remove
 from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
 from pointsman.engine.records import ODD, VICTIMS, Int, State
-from pointsman.engine.verbs import OK, PENDING, QUOTA, running_index
+from pointsman.engine.verbs import OK, PENDING, QUOTA, running_index, work_done
 from pointsman.types import Knowledge
 
 MARGIN_MS = 0  # params
@@ -54,7 +54,7 @@ def _place_running(S: State, j: Int) -> None:
     J = S.jobs[j]
     if J.bucket >= 0:
         remove(S, j)
-    J.key = (J.estimate - (J.onset + J.rate * (S.g[0].now - J.rated))) + S.g[0].now
+    J.key = J.estimate - work_done(S, j) + S.g[0].now
     J.aux = np.inf
     insert(S, running_index(S), j)
 
