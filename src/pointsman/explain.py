@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pointsman.engine.compile import load_entries
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.simulation import Simulation
+from pointsman.engine.snapshot import snapshot
 from pointsman.types import JobState, NodeState, Placement, Reason
 
 
@@ -77,7 +78,7 @@ class _Question:
         return state, None, f"it holds {_gpus(len(gpus))} on {', '.join(names)} since {since_s:g} s"
 
     def _validator_says(self, slot: int) -> Reason:
-        copy = self.simulation.handle.copy()
+        copy = snapshot(self.simulation.handle)
         return Reason(int(load_entries().start(copy.address, slot)))
 
     def _why(self, slot: int, reason: Reason) -> tuple[Reason, str]:

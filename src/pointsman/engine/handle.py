@@ -86,35 +86,6 @@ class Handle:
         """JOB, (slots used so far,); those with state 0 are empty."""
         return self.state.jobs[: int(self.state.g["slots"][0])]
 
-    def copy(self) -> "Handle":
-        """A snapshot: what is in use of every array but the log, which begins anew, and the trace, which nobody
-        writes.
-        """
-        g, clock = self.state.g[0], self.world.clock[0]
-        slots = int(g["slots"])
-        used = {
-            "jobs": slots, "truth": slots, "heap": int(clock["heap"]), "outcomes": int(clock["arrived"]), "log": 0,
-            "samples": int(clock["samples"]), "undo": int(g["undo"]), "inbox": int(g["inbox"]),
-        }  # fmt: skip
-        state = {name: _copied(array, used.get(name)) for name, array in self.state._asdict().items()}
-        state["lists"] = np.zeros(self.state.lists.shape, _INT)
-        width = max(slots, int(g["classes"]))
-        state["lists"][:, :width] = self.state.lists[:, :width]
-        state["g"]["logged"] = 0
-        world = {
-            name: _copied(array, used.get(name)) for name, array in self.world._asdict().items() if name != "trace"
-        }
-        return Handle(State(**state), World(**world, trace=self.world.trace))
-
-
-def _copied(array: np.ndarray, used: int | None) -> np.ndarray:
-    """A copy of the first `used` rows in an array of the same size, whose other memory is not touched."""
-    if used is None:
-        return np.array(array)
-    copy = np.zeros(array.shape, array.dtype)
-    copy[:used] = array[:used]
-    return copy
-
 
 def _with_attributes(array: np.ndarray) -> np.ndarray:
     return array.view(np.recarray) if array.dtype.names else array

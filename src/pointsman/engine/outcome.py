@@ -10,6 +10,7 @@ from pointsman.cluster import Cluster
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.result import Result
 from pointsman.engine.simulation import Simulation
+from pointsman.engine.snapshot import copied
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 from pointsman.workload import Workload
 
@@ -70,7 +71,7 @@ def _seconds(ms: NDArray[np.int64], known: NDArray[np.bool_], origin_s: float = 
 
 def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.DataFrame:
     """One row for each job; jobs still in the system get what is known of them."""
-    outcomes = np.array(simulation.handle.world.outcomes)
+    outcomes = copied(simulation.handle.world.outcomes)
     _add_unfinished(outcomes, simulation)
     trace = prepared.trace
     known = outcomes["state"] != 0

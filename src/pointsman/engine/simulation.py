@@ -13,6 +13,8 @@ from pointsman.engine.build import with_larger_inbox
 from pointsman.engine.compile import load_entries, load_loop
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.handle import Handle
+from pointsman.engine.records import LOG
+from pointsman.engine.snapshot import copied, snapshot
 from pointsman.engine.view import View
 from pointsman.errors import PointsmanError, RunError
 from pointsman.types import NEVER_MS
@@ -113,13 +115,13 @@ class Simulation:
 
     def _flush_log(self) -> None:
         g = self.handle.state.g
-        self._log.append(np.array(self.handle.state.log[: int(g[0]["logged"])]))
+        self._log.append(copied(self.handle.state.log[: int(g[0]["logged"])]))
         g[0]["logged"] = 0
 
     def log(self) -> NDArray[np.void]:
         """The plan log so far."""
         self._flush_log()
-        self._log = [np.concatenate(self._log)]
+        self._log = [np.concatenate([part.view(np.int64) for part in self._log]).view(LOG)]
         return self._log[0]
 
     def copy(self) -> "Simulation":
@@ -128,7 +130,7 @@ class Simulation:
         if self.hosted and hasattr(policy, "copy"):
             policy = policy.copy()
         self._flush_log()
-        copy = Simulation(self.handle.copy(), policy, self.named)
+        copy = Simulation(snapshot(self.handle), policy, self.named)
         copy._log = list(self._log)
         return copy
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.handle import Handle
-from pointsman.engine.records import OUTCOME, SCRIPT, TRACE
+from pointsman.engine.records import SCRIPT, TRACE
+from pointsman.engine.snapshot import snapshot
 from pointsman.types import NEVER_MS, JobState, Reason
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class View:
         there.
         """
         simulation = self._simulation
-        copy = _blindfolded(simulation.handle.copy())
+        copy = _blindfolded(snapshot(simulation.handle, room=False))
         made = simulation.named(policy) if isinstance(policy, str) and simulation.named else policy
         return type(simulation)(copy, made, simulation.named).adopt(made)
 
@@ -215,11 +216,5 @@ def _blindfolded(handle: Handle) -> Handle:
     truth = world.truth[: len(jobs)]
     truth["work"] = work
     truth["finish"] = np.where(np.isfinite(ends), ends, NEVER_MS).astype(np.int64)
-    return Handle(
-        handle.state,
-        world._replace(
-            trace=np.zeros(max(arrived, 1), TRACE),
-            outcomes=np.zeros(max(arrived, 1), OUTCOME),
-            script=np.zeros(1, SCRIPT),
-        ),
-    )
+    nothing = {"trace": np.zeros(max(arrived, 1), TRACE), "script": np.zeros(1, SCRIPT)}
+    return Handle(handle.state, world._replace(**nothing))
