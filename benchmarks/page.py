@@ -12,7 +12,8 @@ BEGIN, END = "<!-- measured by python -m benchmarks --record -->", "<!-- end of 
 POLICIES = ("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias")
 COLUMNS = {
     "jobs_per_s": "jobs/s", "jobs_per_s_logged": "with the plan log", "preemptions": "preemptions per job",
-    "of_same_cpp": "× the same in C++", "of_bare_cpp": "× bare C++", "of_python": "× bare Python",
+    "of_same_cpp": "× the same in C++", "of_bare_cpp": "× bare C++",
+    "of_same_python": "× the same in Python", "of_python": "× bare Python",
 }  # fmt: skip
 
 

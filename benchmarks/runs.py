@@ -2,8 +2,10 @@
 
 import ctypes
 import hashlib
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -154,3 +156,23 @@ def pure_python(case: Case, policy: str) -> Run:
     seconds = time.process_time() - began
     start, end = (np.array(x, np.int64) for x in (simulation.start, simulation.end))
     return Run(seconds, schedule_hash(start, end), simulation.preemptions)
+
+
+_INTERPRET = """
+import sys
+from benchmarks.runs import Case, engine
+run = engine(Case(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])), sys.argv[5])
+print(run.seconds, run.schedule, run.preemptions)
+"""
+
+
+def interpreted(case: Case, policy: str) -> Run:
+    """The engine's own source run by the Python interpreter, in a process of its own."""
+    arguments = [str(x) for x in (case.jobs, case.nodes, case.load, case.seed, policy)]
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERPRET, *arguments],
+        check=True, capture_output=True, text=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        cwd=Path(__file__).parent.parent,
+    )  # fmt: skip
+    seconds, schedule, preemptions = done.stdout.split()
+    return Run(float(seconds), schedule, int(preemptions))

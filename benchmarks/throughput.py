@@ -1,20 +1,21 @@
 """Jobs per second of the engine, beside the same policies in C++ and in pure Python.
 
 CPU time of the run alone: no reading, no building of the state, no result. `same_cpp` is the engine's own core
-translated to C++, the same features and the same records; `bare_cpp` is a program that can do nothing but the policy,
-and so is the one in Python. Every schedule must be the engine's.
+translated to C++, the same features and the same records, `same_python` that core run by the Python interpreter;
+`bare_cpp` is a program that can do nothing but the policy, and so is `python`. Every schedule must be the engine's.
 """
 
 from collections.abc import Callable, Iterator
 
 from benchmarks.measures import Measure, interleaved
-from benchmarks.runs import Case, Native, Run, engine, make_native, pure_python
+from benchmarks.runs import Case, Native, Run, engine, interpreted, make_native, pure_python
 
 REFERENCED = ("fifo", "sjf", "fifo-backfill", "srtf", "las")
 POLICIES = (*REFERENCED, "sjf-backfill", "easy", "tiresias")
 LOADS = (0.9, 1.05)
 NODES = 800
 PURE_PYTHON_JOBS = 50_000
+INTERPRETED_JOBS = 2_000
 
 
 class Disagreement(AssertionError):
@@ -54,7 +55,12 @@ def throughput(jobs: int, policies: tuple[str, ...] = POLICIES) -> Iterator[Meas
     for load in LOADS:
         for policy in policies:
             if policy in REFERENCED:
-                yield from _against_python(Case(min(jobs, PURE_PYTHON_JOBS), NODES, load), policy)
+                yield from _against_python(
+                    Case(min(jobs, INTERPRETED_JOBS), NODES, load), policy, "same_python", interpreted
+                )
+                yield from _against_python(
+                    Case(min(jobs, PURE_PYTHON_JOBS), NODES, load), policy, "python", pure_python
+                )
 
 
 def _against_cpp(case: Case, policy: str, native: Native | None) -> Iterator[Measure]:
@@ -80,14 +86,14 @@ def _against_cpp(case: Case, policy: str, native: Native | None) -> Iterator[Mea
             yield Measure(f"{name}/of_{cpp}", best[cpp] / best["engine"], "x")
 
 
-def _against_python(case: Case, policy: str) -> Iterator[Measure]:
+def _against_python(case: Case, policy: str, kind: str, python: Callable[[Case, str], Run]) -> Iterator[Measure]:
     agreeing = _Agreeing(case, policy)
     best = interleaved(
         {
             "engine": agreeing.seconds("engine", lambda: engine(case, policy)),
-            "python": agreeing.seconds("python", lambda: pure_python(case, policy)),
+            kind: agreeing.seconds(kind, lambda: python(case, policy)),
         }
     )
     name = f"throughput/{policy}/{case.load}"
-    yield Measure(f"{name}/python_jobs_per_s", case.jobs / best["python"], "jobs/s")
-    yield Measure(f"{name}/of_python", best["python"] / best["engine"], "x")
+    yield Measure(f"{name}/{kind}_jobs_per_s", case.jobs / best[kind], "jobs/s")
+    yield Measure(f"{name}/of_{kind}", best[kind] / best["engine"], "x")
