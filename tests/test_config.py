@@ -60,8 +60,8 @@ def test_an_open_window_reads_back_equal() -> None:
     [
         ("  cluster:", "  clutser:", r"x\.yaml:6: unknown key 'clutser' \(did you mean 'cluster'\?"),
         ("params:", "parms:", r"x\.yaml:9: unknown key 'parms' \(did you mean 'params'\?"),
-        ("kind: Experiment", "kind: Cluster", r"x\.yaml:2: kind: input should be 'Experiment', not 'Cluster'"),
-        ("pointsman/v1", "pointsman/v2", r"x\.yaml:1: apiVersion: input should be 'pointsman/v1', not 'pointsman/v2'"),
+        ("kind: Experiment", "kind: Cluster", r"x\.yaml:2: kind: must be 'Experiment', not 'Cluster'"),
+        ("pointsman/v1", "pointsman/v2", r"x\.yaml:1: apiVersion: must be 'pointsman/v1', not 'pointsman/v2'"),
         ("  cluster: 4x8\n", "", r"x\.yaml:4: 'spec\.cluster' is missing"),
         ("    - fifo\n", "    - fifo\n    - fifo\n", r"x\.yaml:7: spec\.policies: fifo is given twice"),
         ("1d:8d", "tomorrow", r"x\.yaml:11: spec\.window: 'tomorrow' is no window"),

@@ -11,10 +11,12 @@ from pointsman.engine.build import PARAMETERS, Rules, build
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.outcome import make_result
 from pointsman.engine.overheads import Overheads, load_overheads
-from pointsman.engine.prepare import Prepared, make_script, prepare, sigma_of
+from pointsman.engine.prepare import Prepared, prepare, sigma_of
 from pointsman.engine.result import Result
+from pointsman.engine.script import make_script
 from pointsman.engine.simulation import Simulation
 from pointsman.errors import UsageError
+from pointsman.limits import check_seed, instant_ms
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload, read_workload
@@ -75,7 +77,7 @@ def simulate(
         work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
         assign_models=assign_models, node_events=node_events, cancels=cancels, log=log, audit=audit,
     )  # fmt: skip
-    until_ms = NEVER_MS - 1 if until_s is None else round(1000 * until_s)
+    until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
     choices = {
         "policy": spec.text,
@@ -119,10 +121,12 @@ def open_simulation(
         raise UsageError(f"unknown placement {placement!r} (there are {', '.join(PLACEMENT_NAMES)})")
     if oversized not in OVERSIZED:
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
+    check_seed(seed)
     jobs = workload.jobs
     if assign_models is not None:
         from pointsman.speed.assign import assign_models as assign
 
+        check_seed(assign_models, "assign_models")
         jobs = assign(jobs, assign_models)
     knowledge = knowledge_for(spec, estimate, jobs["time_limit_s"].null_count() == 0)
     layout = cluster.layout()
@@ -139,7 +143,7 @@ def open_simulation(
     if isinstance(policy, CompiledPolicy):
         numbers = policy.parameters()
         params[: len(numbers)] = numbers
-    script = make_script(node_events, cancels, layout, len(prepared.trace))
+    script = make_script(node_events, cancels, layout, prepared.trace["submit"])
     handle = build(
         layout,
         prepared.pools,

@@ -7,14 +7,15 @@ experiment that runs again.
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pointsman.duration import parse_duration_s
+from pointsman.limits import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
 
 Placement = Literal["consolidated", "first-fit", "spread"]
 Oversized = Literal["refuse", "drop", "clamp"]
 Params = dict[str, Any]
-Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
 
 
 class _Part(BaseModel):
@@ -31,6 +32,12 @@ def _as_list(value: Any) -> Any:
 
 def _as_window(value: Any) -> Any:
     return parse_window_s(value) if isinstance(value, str) else value
+
+
+def _in_range(load: float) -> float:
+    if not MIN_LOAD <= load <= MAX_LOAD:
+        raise ValueError(LOADS)
+    return load
 
 
 class PolicyChoice(_Part):
@@ -73,7 +80,7 @@ class ExperimentSpec(_Part):
     """What becomes of a job that can never fit."""
     assign_models: Seed | None = None
     """Give jobs without a model one, by this seed."""
-    load: float | None = Field(None, gt=0)
+    load: Annotated[float, AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
     window: Annotated[tuple[float, float], BeforeValidator(_as_window)] | None = None
     """Count the jobs submitted between these seconds, since the first submit."""

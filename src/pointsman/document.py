@@ -17,6 +17,7 @@ from yaml.events import AliasEvent
 
 from pointsman.errors import UsageError
 from pointsman.suggestion import did_you_mean
+from pointsman.wording import wording
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
@@ -199,10 +200,10 @@ def _sentence(fault: Any, at: Place, model: type[BaseModel]) -> str:
         return f"{place or 'the document'} must be a mapping of keys, not {fault['input']!r:.60}"
     if fault["type"] == "tuple_type":
         return f"{place!r} must be a list, not {fault['input']!r:.60}"
-    message = fault["msg"].removeprefix("Value error, ")
+    message = wording(fault["msg"])
     if "error" in fault.get("ctx", {}) or "at" in fault.get("ctx", {}):  # a sentence of ours
         return f"{place}: {message}"
-    return f"{place}: {message[0].lower()}{message[1:]}, not {fault['input']!r:.60}"
+    return f"{place}: {message}, not {fault['input']!r:.60}"
 
 
 def _known_keys(at: Place, model: type[BaseModel]) -> list[str]:

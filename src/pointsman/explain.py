@@ -13,6 +13,7 @@ from pointsman.engine.compile import load_entries
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.snapshot import snapshot
+from pointsman.limits import instant_ms
 from pointsman.types import JobState, NodeState, Placement, Reason
 
 
@@ -39,8 +40,9 @@ def explain(simulation: Simulation, prepared: Prepared, row: int, time_s: float)
         row: the job, by its position after sorting by submit.
         time_s: seconds since the first submit.
     """
-    simulation.run(round(1000 * time_s))
-    state, reason, said = _Question(simulation, prepared, row, round(1000 * time_s)).answer()
+    until_ms = instant_ms(time_s, "time_s")
+    simulation.run(until_ms)
+    state, reason, said = _Question(simulation, prepared, row, until_ms).answer()
     return Explanation(str(prepared.jobs["job_id"][row]), time_s, state, reason.name if reason else "", said)
 
 

@@ -138,7 +138,12 @@ def test_seeds(text: str, seeds: list[int]) -> None:
     assert parse_seeds(text) == seeds
 
 
-@pytest.mark.parametrize("text", ["", "a", "1-", "5-2", "-1", "1;2", "1-b"])
+def test_too_many_seeds_are_counted_before_they_are_made() -> None:
+    with pytest.raises(UsageError, match="names 4,000,000,001 seeds; give at most 10,000"):
+        parse_seeds("0-4000000000")
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "5-2", "-1", "1;2", "1-b", "9" * 5000])
 def test_no_seeds(text: str) -> None:
     with pytest.raises(UsageError, match="no list of seeds"):
         parse_seeds(text)

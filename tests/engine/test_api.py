@@ -1,5 +1,7 @@
 """`pointsman.simulate`: what it refuses and how it says so, and what each option does."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +72,29 @@ def random_table(n: int = 300) -> pointsman.Workload:
         ({"overheads": "heavy"}, "unknown overheads 'heavy'"),
         ({"node_events": [(5.0, "nobody", "DOWN")]}, "no such node"),
         ({"node_events": [(5.0, "0", "BROKEN")]}, "UP, DRAIN, DOWN"),
-        ({"node_events": [(-5.0, "0", "DOWN")]}, "time < 0"),
-        ({"cancels": [(-5.0, 0)]}, "time < 0"),
+        ({"node_events": [(1.0, "0")]}, r"node event \(1.0, '0'\): it must be \(time_s, node, state\)"),
+        ({"node_events": [(-5.0, "0", "DOWN")]}, "the time must be seconds since the first submit, from 0"),
+        ({"node_events": [(math.nan, "0", "DOWN")]}, "the time must be seconds"),
+        ({"node_events": [(math.inf, "0", "DOWN")]}, "the time must be seconds"),
+        ({"node_events": [(1e300, "0", "DOWN")]}, "the time must be seconds"),
+        ({"node_events": [("5", "0", "DOWN")]}, "the time must be seconds"),
+        ({"cancels": [(-5.0, 0)]}, "the time must be seconds"),
+        ({"cancels": [(math.inf, 0)]}, "the time must be seconds"),
+        ({"cancels": [(5.0, "0")]}, "no such row"),
+        ({"cancels": [7]}, "cancel 7: it must be"),
+        (
+            {"cancels": [(0.0, 1)]},
+            r"cancel \(0.0, 1\): job 1 is submitted at 0 s, and can only be cancelled after that",
+        ),
+        ({"policy": "rounds(fifo, 1e300)"}, "at most 100 days"),
+        ({"policy": "srtf", "params": {"margin_s": 1e308}}, "srtf.margin_s = 1e.308: must be at most 1,000,000,000 s"),
+        ({"policy": "tiresias", "params": {"thresholds_gpu_s": [5, 1e300]}}, "must be at most .* GPU-s"),
+        ({"policy": "tiresias", "params": {"promote_knob": math.inf}}, "promote_knob = inf: must be at most"),
+        ({"seed": -1}, "seed -1 must be a whole number from 0 to 4,294,967,295"),
+        ({"seed": 2**70}, "must be a whole number"),
+        ({"seed": 1.5}, "must be a whole number"),
+        ({"assign_models": -1}, "assign_models -1 must be a whole number"),
+        ({"until_s": math.nan}, "until_s nan must be a number of seconds from 0"),
         ({"cluster": "nowhere"}, "nowhere"),
     ],
 )
@@ -81,6 +104,19 @@ def test_wrong_options_are_refused_in_a_sentence(arguments: dict[str, Any], mess
         pointsman.simulate(table(gpus=[1, 2]), **options)
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code in (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("column", "factor"), [("submit_s", 1e16), ("submit_s", math.nan), ("duration_s", 1e16), ("duration_s", -1.0)]
+)
+def test_times_beyond_the_clock_are_refused(column: str, factor: float) -> None:
+    jobs = table(submit_s=[0.0, 1.0])
+    with pytest.raises(InputError, match="beyond the engine's clock"):
+        pointsman.simulate(replace(jobs, jobs=jobs.jobs.with_columns(pl.col(column) * factor)), "2x4", "fifo")
+
+
+def test_until_the_end_of_time_is_to_the_end() -> None:
+    assert pointsman.simulate(table(gpus=[1]), "2x4", "fifo", until_s=1e300).jobs["end_s"].to_list() == [10.0]
 
 
 def test_params_of_a_policy_object_are_its_own() -> None:

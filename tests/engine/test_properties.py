@@ -71,7 +71,8 @@ def test_no_run_breaks_the_ledger(data: st.DataObject) -> None:
     policy = data.draw(st.sampled_from(POLICIES))
     overheads = data.draw(costs())
     events = [(float(t), str(n), state) for t, n, state in data.draw(node_changes)]
-    cancels = data.draw(st.lists(st.tuples(st.integers(0, 60), st.integers(0, len(jobs) - 1)), max_size=3))
+    cancels = data.draw(st.lists(st.tuples(st.integers(1, 60), st.integers(0, len(jobs) - 1)), max_size=3))
+    submit_s = (jobs["submit_s"].sort() - jobs["submit_s"].min()).to_list()
     result = pointsman.simulate(
         pointsman.Workload.of(jobs),
         cluster,
@@ -79,7 +80,7 @@ def test_no_run_breaks_the_ledger(data: st.DataObject) -> None:
         params={"thresholds_gpu_s": [5.0, 20.0]} if policy in ("tiresias", "las") else None,
         overheads=overheads,
         node_events=events,
-        cancels=[(float(t), row) for t, row in cancels],
+        cancels=[(submit_s[row] + t, row) for t, row in cancels],
         placement=data.draw(st.sampled_from(["consolidated", "first-fit", "spread"])),
         audit=True,
     )

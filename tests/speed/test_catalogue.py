@@ -126,7 +126,7 @@ def test_a_users_profile_replaces_the_shipped_one(tmp_path):
         ("aliases:", "alias:", r"mine.yaml:12: unknown key 'alias' \(did you mean 'aliases'"),
         ("batch: {per_gpu: 2, source: me}", "", r"mine.yaml:10: 'spec.models.llama.batch' is missing"),
         ("per_gpu: 2", "per_gpu: 0", r"mine.yaml:14: .*per_gpu: .*greater than or equal to 1"),
-        ("per_gpu: 2", "per_gpu: many", r"mine.yaml:14: .*per_gpu: .*integer"),
+        ("per_gpu: 2", "per_gpu: many", r"mine.yaml:14: .*per_gpu: .*whole number"),
         ("bytes: 13.5e9", "bytes: true", r"mine.yaml:13: .*bytes: a number is wanted, not true or false"),
         ("bytes: 13.5e9", "bytes: .nan", r"mine.yaml:13: .*bytes: .*(finite|greater)"),
         ("bytes: 13.5e9", "bytes: -1", r"mine.yaml:13: .*bytes: .*greater than or equal to 0"),

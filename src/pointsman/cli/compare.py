@@ -1,5 +1,6 @@
 """``pointsman compare``: policies side by side, paired on common seeds."""
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,8 @@ from pointsman.cli.options import OUTPUT, WHAT, Options, with_options
 if TYPE_CHECKING:
     from pointsman.config import ExperimentSpec
     from pointsman.engine.result import Result
+
+MAX_SEEDS = 10_000
 
 
 @with_options
@@ -104,10 +107,13 @@ def parse_seeds(text: str) -> list[int]:
 
     seeds: list[int] = []
     for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not first.isdecimal() or (dash and not (last.isdecimal() and int(first) <= int(last))):
-            raise UsageError(f"--seeds {text!r} is no list of seeds; write it like 0-4 or 1,2,3")
-        seeds.extend(range(int(first), int(last or first) + 1))
+        numbers = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part.strip(), re.ASCII)
+        first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
+        if first > last:
+            raise UsageError(f"--seeds {text!r:.60} is no list of seeds; write it like 0-4 or 1,2,3")
+        if last - first >= MAX_SEEDS:
+            raise UsageError(f"--seeds {text!r:.60} names {last - first + 1:,} seeds; give at most {MAX_SEEDS:,}")
+        seeds.extend(range(first, last + 1))
     return list(dict.fromkeys(seeds))
 
 

@@ -15,6 +15,7 @@ from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy, policy_names
 from pointsman.suggestion import did_you_mean
+from pointsman.wording import wording
 from pointsman.workload.read import filters
 
 FLAGS = ("trace", "trace_format", "cluster", "window", "load", "estimate", "placement", "oversized", "assign_models")
@@ -81,9 +82,8 @@ def _spec(data: dict[str, Any]) -> ExperimentSpec:
     except ValidationError as error:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
-        flag = {"trace": "TRACE", "policies": "--policy"}.get(name, "--" + name.replace("_", "-"))
-        message = fault["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{flag}: {message[0].lower()}{message[1:]}, not {fault['input']!r:.60}") from None
+        flag = {"trace": "TRACE", "policies": "--policy", "seeds": "--seed"}.get(name, "--" + name.replace("_", "-"))
+        raise UsageError(f"{flag}: {wording(fault['msg'])}, not {fault['input']!r:.60}") from None
 
 
 def _settings(texts: list[str]) -> dict[str, Params]:
@@ -133,7 +133,10 @@ def _overheads(fields: Mapping[str, Any]) -> Overheads:
         return Overheads(**fields)
     except ValidationError as error:
         fault = error.errors()[0]
+        if not fault["loc"]:  # of several costs together
+            raise UsageError(f"{OVERHEADS}: {wording(fault['msg'])}") from None
         name = str(fault["loc"][0])
         unknown = fault["type"] == "extra_forbidden"
-        why = f"no such cost ({did_you_mean(name, Overheads.model_fields)})" if unknown else fault["msg"]
+        known = did_you_mean(name, Overheads.model_fields)
+        why = f"no such cost ({known})" if unknown else f"{wording(fault['msg'])}, not {fault['input']!r:.60}"
         raise UsageError(f"{OVERHEADS}.{name}: {why}") from None

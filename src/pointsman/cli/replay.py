@@ -56,7 +56,7 @@ def replay(spec: ExperimentSpec, workload: "Workload", workers: int = 1) -> "lis
     announce([run.choice.name for run in runs])
     with screen.progress("replay") as progress:
         results = _side_by_side if workers > 1 else _one_by_one
-        found = list(results(spec, workload, runs, progress, workers))
+        found = list(results(spec, workload, runs, progress, min(workers, len(runs))))
     for run, result in zip(runs, found, strict=True):
         decisions, engine_s = result.info["decisions"], result.info["engine_s"]
         screen.detail(f"{run.label}, seed {run.seed}: {decisions:,} decisions in {engine_s:.3g} s of computing")

@@ -16,6 +16,7 @@ import typer.main
 
 from pointsman.cli.app import GLOBAL_FLAGS, app
 from pointsman.errors import PointsmanError
+from pointsman.wording import wording
 
 INTERRUPTED, TERMINATED = 130, 143
 
@@ -65,8 +66,8 @@ def _command(arguments: list[str]) -> int:
 def _usage(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "pointsman"
-    message = error.format_message().rstrip(".")
-    return f"{message[:1].lower()}{message[1:]} (see '{path} --help')"
+    option, colon, message = error.format_message().rstrip(".").rpartition(": ")
+    return f"{wording(option)}{colon}{wording(message)} (see '{path} --help')"
 
 
 def _say(sentence: str, code: int) -> int:

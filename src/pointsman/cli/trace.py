@@ -93,7 +93,7 @@ def convert(
 @app.command()
 def generate(
     like: Annotated[str, typer.Option("--like", help="Which real trace to be like: philly, itp or helios.")],
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="How many jobs.")],
+    jobs: Annotated[int, typer.Option("--jobs", min=2, max=100_000_000, help="How many jobs.")],
     cluster: Annotated[str, typer.Option("--cluster", help="The cluster that the load is meant for.")],
     output: Annotated[str, typer.Option("-o", "--output", help="File ending in .parquet, .csv or .swf; '-' prints.")],
     load: Annotated[
@@ -104,12 +104,9 @@ def generate(
 ) -> None:
     """Generate a workload like a real one."""
     from pointsman.cluster import load_cluster
-    from pointsman.errors import UsageError
     from pointsman.workload import write_workload
     from pointsman.workload.generate import generate as make
 
-    if load is not None and not 0 < load < 100:
-        raise UsageError(f"--load {load:g} must be above 0 (1 keeps every GPU busy)")
     _check_target(output, force)
     workload = make(like, jobs=jobs, cluster_gpus=load_cluster(cluster).gpus, load=load, seed=seed)
     write_workload(workload, output)

@@ -2,12 +2,15 @@
 
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from pointsman.types import Knowledge
 
 PARAMETERS = 64
 """Numbers that a compiled policy may be given."""
+
+_MOST = {"s": 1e9, "GPU-s": 1e15}
+"""By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
 
 
 @runtime_checkable
@@ -35,13 +38,27 @@ class CompiledPolicy(BaseModel):
     source: ClassVar[str] = ""
     """Where the policy was published."""
 
+    @field_validator("*")
+    @classmethod
+    def _has_room(cls, value: Any, info: ValidationInfo) -> Any:
+        about = cls.model_fields[str(info.field_name)].json_schema_extra
+        unit = str(about.get("unit", "")) if isinstance(about, dict) else ""
+        most = _MOST.get(unit, float(1 << 53))  # up to which float64 knows every whole number
+        for number in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(number, int | float) and not abs(number) <= most:
+                raise ValueError(f"must be at most {most:,.0f} {unit}".rstrip())
+        return value
+
     def parameters(self) -> list[float]:
         """What the hooks find in ``State.params``, times in ms."""
         return []
 
 
 def parameter(default: Any, description: str, *, unit: str = "", source: str = "ours", **limits: Any) -> Any:
-    """A documented parameter: its default, its unit and whether it is the paper's or ours."""
+    """A documented parameter: its default, its unit and whether it is the paper's or ours.
+
+    `limits` are pydantic's (``ge``, ``le``...); besides, a time (unit ``s``) is at most 1e9, and any number finite.
+    """
     return Field(default=default, description=description, json_schema_extra={"unit": unit, "source": source}, **limits)
 
 

@@ -14,14 +14,16 @@ class Overheads(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    start_s: float = Field(0.0, ge=0, description="from start to running: scheduling, image, data")
-    stop_s: float = Field(0.0, ge=0, description="from preemption until the GPUs are free: writing a checkpoint")
-    restore_s: float = Field(
-        0.0, ge=0, description="added to the start of a job that has run before: reading a checkpoint"
+    start_s: float = Field(0.0, ge=0, le=1e7, description="from start to running: scheduling, image, data")
+    stop_s: float = Field(
+        0.0, ge=0, le=1e7, description="from preemption until the GPUs are free: writing a checkpoint"
     )
-    lost_s: float = Field(0.0, ge=0, description="nominal work lost by a preemption")
+    restore_s: float = Field(
+        0.0, ge=0, le=1e7, description="added to the start of a job that has run before: reading a checkpoint"
+    )
+    lost_s: float = Field(0.0, ge=0, le=1e9, description="nominal work lost by a preemption")
     checkpoint_every_s: float = Field(
-        0.0, ge=0, description="interval of checkpoints, for node failures; 0: nothing is lost"
+        0.0, ge=0, le=1e9, description="interval of checkpoints, for node failures; 0: nothing is lost"
     )
     start_fail_rate: float = Field(0.0, ge=0, lt=1, description="share of starts that fail, after start_s")
 

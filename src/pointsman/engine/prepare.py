@@ -1,6 +1,5 @@
 """From a job table and a cluster to the arrays of a run."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 from pointsman.cluster.layout import Layout
 from pointsman.engine.build import UNIT_RATES
 from pointsman.engine.demand import Demand, Pools, alternatives, can_ever_fit, classify, make_pools, too_wide
-from pointsman.engine.records import SCRIPT, TRACE
+from pointsman.engine.records import TRACE
 from pointsman.errors import InputError, UsageError
-from pointsman.types import Event, NodeState, Placement
+from pointsman.types import Placement
 
-_NODE_STATES = {"UP": NodeState.UP, "DRAIN": NodeState.DRAIN, "DOWN": NodeState.DOWN}
+LATEST_MS = 1 << 60
+"""Jobs one after another must end before; a quarter of the int64 clock, for the rest that happens."""
 
 
 @dataclass
@@ -59,15 +59,26 @@ def prepare(
     cls, demands, jobs = _demands(jobs, layout, pools, limits, placement, oversized, path, assumptions)
     rates, speed = _speeds(jobs, layout, assumptions)
     trace = np.zeros(len(jobs), TRACE)
-    times = jobs.select(
-        submit=milliseconds(pl.col("submit_s") - pl.col("submit_s").first()), work=milliseconds(pl.col("duration_s"))
-    )
-    trace["submit"] = times["submit"].to_numpy()
-    trace["work"] = times["work"].to_numpy()
+    trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
     trace["unprio"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(jobs.drop("limited"), trace, layout, pools, demands, limits, rates, knowledge, assumptions)
+
+
+def _times(jobs: pl.DataFrame, path: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(jobs,) submits since the first and work, in ms, if the clock has room for all of it, one after another."""
+    since_first_s = pl.col("submit_s") - pl.col("submit_s").first()
+    times = jobs.select(submit=milliseconds(since_first_s), work=milliseconds(pl.col("duration_s")))
+    submit, work = times["submit"].to_numpy(), times["work"].to_numpy()
+    end = submit[-1] + work.sum()
+    if not (end < LATEST_MS and work.min() >= 0):  # NaN is refused, too
+        raise InputError(
+            f"submit times and durations add up to {end / 1000:.3g} s (or one is negative), beyond the engine's clock",
+            path=path,
+            fix="both are in seconds; are these milliseconds?",
+        )
+    return submit, work
 
 
 def _without_partitions(jobs: pl.DataFrame, pools: Pools, assumptions: list[str]) -> pl.DataFrame:
@@ -233,28 +244,3 @@ def _is_known(catalogue: Any, model: str) -> bool:
     except UsageError:
         return False
     return True
-
-
-def make_script(
-    node_events: Sequence[tuple[float, str, str]], cancels: Sequence[tuple[float, int]], layout: Layout, jobs: int
-) -> NDArray[np.void]:
-    """Scripted events, ordered: (time_s, node name or index, UP|DRAIN|DOWN), and (time_s, row) of jobs cancelled.
-
-    Raises:
-        UsageError: a time before the first submit, or no such node, state or row.
-    """
-    rows = []
-    index = {name: i for i, name in enumerate(layout.node_names)}
-    for time_s, node, state in node_events:
-        n = index.get(str(node), int(node) if str(node).isdecimal() else -1)
-        if not time_s >= 0 or state not in _NODE_STATES or not 0 <= n < len(layout.node_gpus):
-            raise UsageError(
-                f"node event ({time_s}, {node}, {state}): no such node, a state other than UP, DRAIN, DOWN, or time < 0"
-            )
-        kind = Event.NODE_UP if state == "UP" else Event.NODE_DOWN
-        rows.append((round(1000 * time_s), int(kind), n, int(_NODE_STATES[state])))
-    for time_s, row in cancels:
-        if not time_s >= 0 or not 0 <= row < jobs:
-            raise UsageError(f"cancel ({time_s}, {row}): time < 0, or no such row (they are 0 to {jobs - 1})")
-        rows.append((round(1000 * time_s), int(Event.CANCEL), row, 0))
-    return np.array(sorted(rows), SCRIPT)

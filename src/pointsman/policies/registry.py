@@ -17,6 +17,7 @@ from pointsman.duration import parse_duration_s
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.errors import UsageError
 from pointsman.types import Knowledge
+from pointsman.wording import wording
 
 BUILT_IN: dict[str, str] = {
     "fifo": "pointsman.policies.fifo:Fifo",
@@ -28,6 +29,7 @@ BUILT_IN: dict[str, str] = {
     "las": "pointsman.policies.las:Las",
     "tiresias": "pointsman.policies.tiresias:Tiresias",
 }
+MAX_ROUND_S = 100 * 86400.0
 _ROUNDS = re.compile(r"rounds\(\s*(?P<policy>.+?)\s*,\s*(?P<every>[^,()]+?)\s*\)")
 
 
@@ -89,7 +91,7 @@ def _explain(error: ValidationError, spec: PolicySpec) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] != "extra_forbidden" or spec.config is None:
-        return f"{spec.name}.{name} = {first['input']!r}: {first['msg'].removeprefix('Value error, ')}"
+        return f"{spec.name}.{name} = {first['input']!r:.60}: {wording(first['msg'])}"
     known = list(spec.config.model_fields)
     close = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {close[0]!r}?" if close else "it has " + (", ".join(known) if known else "no parameters")
@@ -118,8 +120,10 @@ def get_policy(text: str) -> PolicySpec:
             every_s = parse_duration_s(wrapped["every"])
         except ValueError as error:
             raise UsageError(f"{text}: {error}") from None
-        if round(1000 * every_s) < 1 or inner.round_s:
-            raise UsageError(f"{text}: rounds(POLICY, every_s) needs a policy without rounds and at least 1 ms")
+        if not 0.001 <= every_s <= MAX_ROUND_S or inner.round_s:
+            raise UsageError(
+                f"{text}: rounds(POLICY, every_s) needs a policy without rounds, and at least 1 ms and at most 100 days"
+            )
         return PolicySpec(text.strip(), inner.factory, every_s)
     if text in BUILT_IN:
         module, _, name = BUILT_IN[text].partition(":")

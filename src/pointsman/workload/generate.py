@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from pointsman.errors import UsageError
+from pointsman.limits import check_load, check_seed
 from pointsman.workload.generator.cascade import scatter
 from pointsman.workload.generator.clock import Clock
 from pointsman.workload.generator.gaps import with_gaps
@@ -31,7 +32,7 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
         of the week at which the log begins.
 
     Raises:
-        UsageError: an unknown profile, fewer than 2 jobs or 1 GPU, a load that is not a positive number.
+        UsageError: an unknown profile, fewer than 2 jobs or 1 GPU, a load or a seed out of range.
     """
     _check(jobs, cluster_gpus, load, seed)
     return generate_from(load_profile(like), jobs=jobs, cluster_gpus=cluster_gpus, load=load, seed=seed)
@@ -67,10 +68,9 @@ def _check(jobs: int, cluster_gpus: int, load: float | None, seed: int) -> None:
         raise UsageError(f"cannot generate {jobs} jobs: at least 2 make a workload")
     if cluster_gpus < 1:
         raise UsageError(f"a cluster of {cluster_gpus} GPUs runs nothing: give at least 1")
-    if load is not None and not 0 < load < float("inf"):
-        raise UsageError(f"load {load:g} is not a positive number: 0.85 means 85 % of the cluster's GPUs, on average")
-    if seed < 0:
-        raise UsageError(f"seed {seed} is negative: seeds are whole numbers from 0")
+    if load is not None:
+        check_load(load)
+    check_seed(seed)
 
 
 def _draw(profile: Profile, jobs: int, arrivals: np.random.Generator, bodies: np.random.Generator) -> _Drawn:

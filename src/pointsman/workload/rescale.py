@@ -5,7 +5,8 @@ from dataclasses import replace
 import polars as pl
 
 from pointsman.errors import UsageError
-from pointsman.workload.table import Workload
+from pointsman.limits import check_load
+from pointsman.workload.table import MAX_SUBMIT_S, Workload
 
 
 def offered_load(jobs: pl.DataFrame, gpus: int) -> float | None:
@@ -18,12 +19,20 @@ def at_load(workload: Workload, gpus: int, load: float) -> Workload:
     """The workload with all gaps between submits scaled so that a cluster of `gpus` GPUs is offered exactly `load`.
 
     Raises:
-        UsageError: all jobs are submitted at once, or ask for no work, so that no gap makes that load.
+        UsageError: no such load; all jobs are submitted at once, or ask for no work, so that no gap makes it; it
+            takes ages.
     """
+    check_load(load)
     now = offered_load(workload.jobs, gpus)
     if not now:
         raise UsageError("--load needs jobs with work, submitted at different times; these have one load only")
     first_s = workload.jobs["submit_s"][0]
     jobs = workload.jobs.with_columns(submit_s=first_s + (pl.col("submit_s") - first_s) * (now / load))
+    last_s = float(jobs["submit_s"][-1])
+    if last_s > MAX_SUBMIT_S:
+        years = last_s / (365.25 * 86400)
+        raise UsageError(
+            f"at load {load:g} the last job would be submitted after {years:,.0f} years; ask for more load"
+        )
     note = f"gaps between submits are scaled by {now / load:.4g}, from load {now:.4g} to {load:.4g}"
     return replace(workload, jobs=jobs, quality=replace(workload.quality, notes=(*workload.quality.notes, note)))

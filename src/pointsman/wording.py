@@ -1,0 +1,20 @@
+"""What pydantic says of a wrong value, in our words."""
+
+import re
+
+_WORDS = (
+    (r"^Value error, ", ""),
+    (r"^Input should be|^Input must be", "must be"),
+    (r"^Input should have|^(?:Tuple|List|Dictionary|String|Value) should have", "must have"),
+    (r", unable to parse.*| after validation", ""),
+    (r"a valid tuple", "a list"),
+    (r"a valid (number|string|list|boolean)", r"a \1"),
+    (r"a valid integer", "a whole number"),
+)
+
+
+def wording(message: str) -> str:
+    """``must be a number`` of "Input should be a valid number, unable to parse string as a number"."""
+    for pattern, words in _WORDS:
+        message = re.sub(pattern, words, message)
+    return message[:1].lower() + message[1:]
