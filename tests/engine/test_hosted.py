@@ -11,7 +11,7 @@ import pytest
 import pointsman
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.view import View
-from pointsman.errors import PointsmanError
+from pointsman.errors import PointsmanError, UsageError
 from pointsman.types import Event, Reason
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
@@ -200,6 +200,35 @@ def test_example_runs_as_a_user_would_name_it() -> None:
     assert (result.jobs["state"] == "COMPLETED").all()
     assert result.info["policy"].endswith("my_policy.py:MyPolicy")
     assert sys.modules  # the file was imported, not copied
+
+
+PICKY = """
+class Picky:
+    name, needs = "picky", "none"
+    def __init__(self, patience_s, *, depth=2):
+        if depth < 1:
+            raise ValueError("depth must be positive")
+    def decide(self, view):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        (
+            {"patince_s": 1},
+            "policy 'picky' has no parameter 'patince_s' (did you mean 'patience_s'? it has patience_s, ",
+        ),
+        ({"depth": 3}, "policy 'picky' needs its parameter 'patience_s'; give --set picky.patience_s=VALUE"),
+        ({"patience_s": 1, "depth": 0}, "cannot be made with {'patience_s': 1, 'depth': 0}: ValueError: depth must be"),
+    ],
+)
+def test_wrong_parameters_of_a_users_class(tmp_path: Path, params: dict[str, int], sentence: str) -> None:
+    (tmp_path / "mine.py").write_text(PICKY)
+    with pytest.raises(UsageError) as caught:
+        pointsman.simulate(workload(5), "1x1", f"{tmp_path}/mine.py:Picky", params=params)
+    assert sentence in str(caught.value)
 
 
 def test_copy_goes_its_own_way() -> None:

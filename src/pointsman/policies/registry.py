@@ -4,6 +4,7 @@ import difflib
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Mapping
@@ -74,12 +75,16 @@ class PolicySpec:
         Raises:
             UsageError: an unknown parameter (with a suggestion) or an invalid value.
         """
+        given = dict(params or {})
+        if not self.compiled:
+            _check_arguments(self, given)
         try:
-            made: CompiledPolicy | Policy = self.factory(**(params or {}))
+            made: CompiledPolicy | Policy = self.factory(**given)
         except ValidationError as error:
             raise UsageError(_explain(error, self)) from None
-        except TypeError as error:
-            raise UsageError(f"policy {self.text!r} cannot be made with {dict(params or {})}: {error}") from None
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            raise UsageError(f"policy {self.text!r} cannot be made with {given!r:.200}: {why}") from error
         if not self.compiled and not isinstance(made, Policy):
             raise UsageError(f"{self.text} is no policy: it needs `name`, `needs` and a method `decide(view)`")
         if self.needs not in ("none", "estimate", "oracle"):
@@ -92,10 +97,27 @@ def _explain(error: ValidationError, spec: PolicySpec) -> str:
     name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] != "extra_forbidden" or spec.config is None:
         return f"{spec.name}.{name} = {first['input']!r:.60}: {wording(first['msg'])}"
-    known = list(spec.config.model_fields)
-    close = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else "it has " + (", ".join(known) if known else "no parameters")
-    return f"policy {spec.name!r} has no parameter {name!r} ({hint})"
+    return _no_such(name, list(spec.config.model_fields), spec)
+
+
+def _no_such(param: str, known: list[str], spec: PolicySpec) -> str:
+    close = difflib.get_close_matches(param, known, 1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    has = ", ".join(known) if known else "no parameters"
+    return f"policy {spec.name!r} has no parameter {param!r} ({hint}it has {has})"
+
+
+def _check_arguments(spec: PolicySpec, params: Mapping[str, Any]) -> None:
+    """That a class written in Python takes these, and gets all that it must be given."""
+    found = inspect.signature(spec.factory).parameters.values()
+    named = {p.name: p for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in found)
+    for name in params:
+        if name not in named and not takes_any:
+            raise UsageError(_no_such(name, list(named), spec))
+    for name, parameter in named.items():
+        if parameter.default is parameter.empty and name not in params:
+            raise UsageError(f"policy {spec.name!r} needs its parameter {name!r}; give --set {spec.name}.{name}=VALUE")
 
 
 def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
