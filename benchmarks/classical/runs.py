@@ -67,8 +67,8 @@ def change(group: Group, base: Group) -> tuple[float, Interval | None]:
         return found.ratio or 0.0, found.ratio_interval
     here = np.mean([run.counted["jct_s"].to_numpy() for run in group.runs], axis=0)
     there = base.first.counted["jct_s"].to_numpy()
-    intervals = paired_bootstrap(here, there, lambda jct_s: float(jct_s.mean()))
-    return float(here.mean() / there.mean()) - 1, intervals[1] if intervals else None
+    intervals = paired_bootstrap(here, there)
+    return float(here.mean() / there.mean()) - 1, intervals["mean"][1] if intervals else None
 
 
 def mean_jct_s(case: Case, workloads: Workloads, policy: str, placement: str = "consolidated") -> float:

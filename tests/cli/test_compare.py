@@ -152,3 +152,26 @@ def test_no_seeds(text: str) -> None:
 def test_a_change_needs_something_to_compare_with(command: Command, jobs: str) -> None:
     done = command("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--fail-if", "jct_mean_s>+5%")
     assert (done.code, "it needs a second policy" in done.err) == (2, True)
+
+
+def test_seeds_on_which_nothing_depends_are_not_taken_for_repeats(command: Command) -> None:
+    """On a fixed log every seed gives the same run: an interval over seeds would have no width."""
+    lines = [f"{10 * i},{1 + i % 8},{100 + 17 * i % 60}" for i in range(40)]
+    Path("forty.csv").write_text("\n".join(["submit_s,gpus,duration_s", *lines]))
+    done = command("compare", "forty.csv", *TWO, "--seeds", "0-2")
+    assert (done.code, "Intervals: block bootstrap over the jobs, for nothing depends on the seed" in done.out) == (
+        0,
+        True,
+    )
+    rows = json.loads(command("compare", "forty.csv", *TWO, "--seeds", "0-2", "--format", "json").out)["rows"]
+    assert [row["jobs_counted"] for row in rows] == [40, 40]
+    low, high = rows[1]["differences"]["jct_mean_s"]["interval"]
+    assert low < high
+
+
+def test_runs_of_different_logs_are_not_put_side_by_side(command: Command, jobs: str) -> None:
+    Path("other.csv").write_text("submit_s,gpus,duration_s\n0,1,10\n5,2,20\n")
+    assert command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "-o", "a").code == 0
+    assert command("simulate", "other.csv", "--cluster", "2x4", "--policy", "srtf", "-o", "b").code == 0
+    done = command("report", "a", "b")
+    assert (done.code, "srtf and fifo did not run the same jobs" in done.err) == (2, True)

@@ -1,6 +1,7 @@
 """Policies side by side: pairing, intervals, conditions, and where they part."""
 
 import math
+import time
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,15 @@ from scipy import stats
 from pointsman.engine.result import Result
 from pointsman.errors import ThresholdError, UsageError
 from pointsman.report.comparison import METRICS, compare
-from pointsman.report.confidence import mean_interval, paired_bootstrap, ratio_interval, student_t, student_t_cdf
+from pointsman.report.confidence import (
+    BLOCKS,
+    _resampled,
+    mean_interval,
+    paired_bootstrap,
+    ratio_interval,
+    student_t,
+    student_t_cdf,
+)
 from pointsman.report.divergence import first_divergence
 from pointsman.report.tables import comparison_table, summary_table, waiting_tables
 from pointsman.report.threshold import fail_if, parse_threshold
@@ -35,7 +44,9 @@ def test_interval_of_a_ratio_by_hand() -> None:
     # 6 / 12 = 0.5; residuals 1 - 0.5 * 4, 5 - 0.5 * 8 = -1, 1
     low, high = ratio_interval(np.array([1.0, 5.0]), np.array([4.0, 8.0])) or (0, 0)
     half = student_t(1) * math.sqrt(2) * math.sqrt(2) / 12
-    assert (low, high) == pytest.approx((-0.5 - half, -0.5 + half))
+    assert (low, high) == pytest.approx((0.5 * math.exp(-half / 0.5) - 1, 0.5 * math.exp(half / 0.5) - 1))
+    assert low > -1, "on the log scale no figure loses more than all of itself"
+    assert ratio_interval(np.zeros(2), np.ones(2)) is None
     assert ratio_interval(np.array([1.0, 2.0]), np.zeros(2)) is None
 
 
@@ -45,13 +56,55 @@ def test_bootstrap_covers_a_known_difference() -> None:
     hits = 0
     for _ in range(60):
         common = random.exponential(10, 400)
-        found = paired_bootstrap(common + random.normal(1, 1, 400), common, lambda values: float(values.mean()))
+        found = paired_bootstrap(common + random.normal(1, 1, 400), common)
         assert found is not None
-        interval, of_ratio = found
+        interval, of_ratio = found["mean"]
         assert of_ratio == pytest.approx(np.divide(interval, 10), abs=0.05)
         hits += interval[0] <= 1 <= interval[1]
         assert interval[1] - interval[0] < 0.4, "the common part cancels"
     assert hits >= 50
+
+
+@pytest.mark.parametrize("jobs", [20, 101, 555])
+def test_resampled_statistics_are_those_of_the_resampled_jobs(jobs: int) -> None:
+    """Beside numpy on the jobs themselves, each block repeated as often as it was drawn."""
+    random = np.random.default_rng(jobs)
+    values, blocks = random.exponential(10, jobs).round(1), np.arange(jobs) // -(-jobs // BLOCKS)
+    count = int(blocks[-1]) + 1
+    drawn = random.multinomial(count, np.full(count, 1 / count), 30)
+    found = _resampled(values, blocks, drawn.astype(float))
+    for i, often in enumerate(drawn):
+        sample = np.repeat(values, often[blocks])
+        assert found["mean"][i] == pytest.approx(sample.mean())
+        for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+            assert found[name][i] == pytest.approx(np.quantile(sample, share))
+
+
+def test_a_million_jobs_are_resampled_in_seconds() -> None:
+    values = np.random.default_rng(0).exponential(10, 1_000_000)
+    began = time.process_time()
+    found = paired_bootstrap(0.5 * values, values)
+    assert time.process_time() - began < 5
+    assert found is not None
+    assert found["p99"][1] == pytest.approx((-0.5, -0.5), abs=1e-9), "the same cells, so the same jobs"
+
+
+def test_seeds_that_change_nothing_are_one_run(fifo: Result, srtf: Result) -> None:
+    def again(result: Result) -> Result:
+        return Result(result.jobs, result.events, result.series, result.info | {"seed": 2})
+
+    alone, thrice = compare([fifo, srtf]), compare([fifo, again(fifo), srtf, again(srtf)])
+    change = thrice.rows[1].differences["jct_mean_s"]
+    assert change.method == "block bootstrap over the jobs, for nothing depends on the seed"
+    assert change.interval == alone.rows[1].differences["jct_mean_s"].interval
+    assert thrice.rows[1].jobs_counted == 400, "the same jobs are not counted twice"
+    assert comparison_table(thrice).note.endswith("for nothing depends on the seed.")
+
+
+def test_runs_of_other_jobs_are_refused(fifo: Result) -> None:
+    other = simulate(busy_jobs(400, 2), nodes=8, size=8, policy="srtf", seed=1)
+    with pytest.raises(UsageError, match="srtf and fifo did not run the same jobs"):
+        compare([fifo, other])
 
 
 def test_seeds_are_pooled_and_paired(many: list[Result]) -> None:

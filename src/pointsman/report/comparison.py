@@ -10,7 +10,7 @@ from typing import Any
 from pointsman.engine.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.groups import Group, group_runs
-from pointsman.report.paired import Difference, difference
+from pointsman.report.paired import Difference, differences
 
 METRICS = (
     "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s",
@@ -108,5 +108,5 @@ def _row(group: Group, baseline: Group) -> Row:
         seeds=group.seeds,
         jobs_counted=group.counted.height,
         values={metric: group.mean(metric) for metric in METRICS},
-        differences={metric: difference(group, baseline, metric) for metric in METRICS},
+        differences=differences(group, baseline, METRICS),
     )

@@ -1,7 +1,6 @@
 """Confidence intervals of paired differences."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +9,13 @@ Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 LEVEL = 0.95
-BLOCKS = 100
-RESAMPLES = 500
-MOST_JOBS = 50_000
-"""A bootstrap thins longer logs evenly to this many jobs: its interval is then too wide rather than too narrow."""
+BLOCKS, RESAMPLES = 100, 1000
+CELLS = 2000
+"""A resample's percentiles are read from its counts in so many cells of equally many jobs: exact up to so many jobs,
+and within 0.05 % of the jobs above."""
+
+STATISTICS = {"mean": None, "p50": 0.5, "p95": 0.95, "p99": 0.99}
+"""What is resampled; the share of the jobs below it for percentiles."""
 
 
 def student_t_cdf(t: float, freedom: int) -> float:
@@ -53,47 +55,76 @@ def mean_interval(values: Floats) -> Interval | None:
 
 
 def ratio_interval(values: Floats, base: Floats) -> Interval | None:
-    """Student's interval of sum(values) / sum(base) - 1, from the residuals of the pairs; None of fewer than two.
+    """Student's interval of sum(values) / sum(base) - 1, on the log scale, so that it never passes -1.
 
-    Source: the ratio estimator, Cochran, Sampling Techniques, 1977, 6.2.
+    The standard error is that of the ratio estimator, from the residuals of the pairs (Cochran, Sampling Techniques,
+    1977, 6.2), divided by the ratio. None of fewer than two pairs, or where the ratio is not above 0.
     """
     total = float(base.sum())
-    if len(values) < 2 or not total:
+    ratio = float(values.sum()) / total if total else 0.0
+    if len(values) < 2 or ratio <= 0:
         return None
-    ratio = float(values.sum()) / total
-    half = student_t(len(values) - 1) * float((values - ratio * base).std(ddof=1)) * math.sqrt(len(values)) / abs(total)
-    return ratio - 1 - half, ratio - 1 + half
+    error = float((values - ratio * base).std(ddof=1)) * math.sqrt(len(values)) / abs(total)
+    half = min(student_t(len(values) - 1) * error / ratio, 700.0)  # beyond, exp overflows
+    return ratio * math.exp(-half) - 1, ratio * math.exp(half) - 1
 
 
-def paired_bootstrap(
-    first: Floats, second: Floats, statistic: Callable[[Floats], float]
-) -> tuple[Interval, Interval | None] | None:
-    """Percentile intervals of how a statistic of two columns of the same jobs differs, resampled in blocks.
+def paired_bootstrap(first: Floats, second: Floats) -> dict[str, tuple[Interval, Interval | None]] | None:
+    """Percentile intervals of how the `STATISTICS` of two columns of the same jobs differ, resampled in blocks.
 
     Jobs that were submitted one after another meet the same queue, so blocks of consecutive jobs are drawn, not jobs.
 
     Args:
         first: value of each job, in submit order (n).
         second: the same jobs elsewhere (n).
-        statistic: figure of resampled jobs.
 
     Returns:
-        intervals at `LEVEL` of the difference, and of the ratio less 1 (None if a resample has 0 below the line);
-        None of fewer than 20 jobs. Drawn with a fixed seed.
+        by statistic, intervals at `LEVEL` of the difference, and of the ratio less 1 (None if a resample has 0 below
+        the line); None of fewer than 20 jobs. Drawn with a fixed seed.
     """
-    thin = -(-len(first) // MOST_JOBS)
-    first, second = first[::thin], second[::thin]
     if len(first) < 20:
         return None
-    length = -(-len(first) // BLOCKS)
-    starts = np.arange(0, len(first), length)
-    random = np.random.default_rng(0)
-    found = np.empty((RESAMPLES, 2))
-    for i in range(RESAMPLES):
-        drawn = random.choice(starts, len(starts))[:, None] + np.arange(length)
-        rows = drawn[drawn < len(first)]
-        found[i] = statistic(first[rows]), statistic(second[rows])
-    here, there = found.T
+    blocks = np.arange(len(first)) // -(-len(first) // BLOCKS)
+    count = int(blocks[-1]) + 1
+    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), RESAMPLES).astype(np.float64)
+    here, there = (_resampled(values, blocks, drawn) for values in (first, second))
+    return {name: _intervals(here[name], there[name]) for name in STATISTICS}
+
+
+def _resampled(values: Floats, blocks: NDArray[np.int64], drawn: Floats) -> dict[str, Floats]:
+    """Each statistic of each resample (resamples,), of how often each drew each block (resamples, blocks)."""
+    sizes, sums = np.bincount(blocks).astype(np.float64), np.bincount(blocks, values)
+    order = np.argsort(values, kind="stable")
+    starts = np.unique(np.linspace(0, len(values), min(len(values), CELLS) + 1).astype(np.int64))
+    cells = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    counts = np.bincount(blocks[order] * len(starts) + cells, minlength=len(sizes) * len(starts))
+    below = np.cumsum(drawn @ counts.reshape(len(sizes), -1).astype(np.float64), axis=1)
+    means = (drawn @ sums) / (drawn @ sizes)
+    return {
+        name: means if share is None else _quantile(values[order], starts, below, share)
+        for name, share in STATISTICS.items()
+    }
+
+
+def _quantile(ordered: Floats, starts: NDArray[np.int64], below: Floats, share: float) -> Floats:
+    """By linear interpolation, as `numpy.quantile` has it, of resamples of which so many are in each cell or below."""
+    rank = share * (below[:, -1] - 1)
+    low = np.floor(rank)
+    at, above = (_ranked(ordered, starts, below, place) for place in (low, np.ceil(rank)))
+    return at + (rank - low) * (above - at)
+
+
+def _ranked(ordered: Floats, starts: NDArray[np.int64], below: Floats, rank: Floats) -> Floats:
+    """The value of this rank (from 0) in each resample."""
+    rows, apart = np.arange(len(rank)), below[:, -1].max() + 1  # so that one search serves all rows
+    found = np.searchsorted((below + apart * rows[:, None]).ravel(), rank + apart * rows, side="right")
+    cell = found - rows * below.shape[1]
+    before = np.where(cell > 0, below[rows, cell - 1], 0.0)
+    inside = (rank - before) / (below[rows, cell] - before)
+    return ordered[starts[cell] + (inside * np.diff(starts)[cell]).astype(np.int64)]
+
+
+def _intervals(here: Floats, there: Floats) -> tuple[Interval, Interval | None]:
     return _middle(here - there), _middle(here / there - 1) if there.all() else None
 
 

@@ -65,9 +65,16 @@ class Group:
         return str(self.first.result.info.get("knowledge", "none"))
 
     @cached_property
+    def depends_on_seed(self) -> bool:
+        """Whether its seeds make a difference: to the jobs, or to what became of them."""
+        first = self.first.result.jobs.drop("estimate_s")
+        return any(not run.result.jobs.drop("estimate_s").equals(first) for run in self.runs[1:])
+
+    @cached_property
     def counted(self) -> pl.DataFrame:
-        """Counted jobs of all seeds together."""
-        return pl.concat([run.counted for run in self.runs], how="vertical_relaxed")
+        """Counted jobs of all seeds together; of one seed where the others are the same."""
+        runs = self.runs if self.depends_on_seed else self.runs[:1]
+        return pl.concat([run.counted for run in runs], how="vertical_relaxed")
 
     def values(self, column: str) -> NDArray[np.float64]:
         """One column of the counted jobs of all seeds, without nulls."""

@@ -1,16 +1,21 @@
 """How far two policies differ on the same jobs, and how sure that is."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from pointsman.report.confidence import Floats, Interval, mean_interval, paired_bootstrap, ratio_interval
+from pointsman.errors import UsageError
+from pointsman.report.confidence import STATISTICS, Floats, Interval, mean_interval, paired_bootstrap, ratio_interval
 from pointsman.report.groups import Group, Run
 
-PERCENTILE = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+RESAMPLED = {f"{name}_{kind}_s": (f"{name}_s", kind) for name in ("jct", "wait") for kind in STATISTICS}
+"""Metrics whose intervals can be had by resampling jobs: of which column, which statistic."""
+
+JOB = ("job_id", "submit_s", "gpus", "duration_s")
+"""What makes two runs' jobs the same."""
 
 
 @dataclass(frozen=True)
@@ -24,34 +29,59 @@ class Difference:
     method: str
 
 
-NOTHING = Difference(None, None, None, None, "")
+def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[str, Difference]:
+    """`group` against `baseline` in figures of the summary, paired on the seeds both have.
+
+    With two or more common seeds the interval is Student's over the seeds' differences; with one, or where all seeds
+    give the same run, a paired block bootstrap over the jobs both completed (mean and percentiles of JCT and wait).
+
+    Raises:
+        UsageError: the two have a seed in common, and not the jobs.
+    """
+    pairs = _pairs(group, baseline)
+    if group is baseline:
+        return {metric: _over_seeds(pairs, metric, is_baseline=True) for metric in metrics}
+    if len(pairs) > 1 and not group.depends_on_seed and not baseline.depends_on_seed:
+        return _over_jobs(pairs[0], metrics, "block bootstrap over the jobs, for nothing depends on the seed")
+    if len(pairs) == 1:
+        return _over_jobs(pairs[0], metrics, "block bootstrap over the jobs of one seed")
+    return {metric: _over_seeds(pairs, metric, is_baseline=False) for metric in metrics}
 
 
 def difference(group: Group, baseline: Group, metric: str) -> Difference:
-    """`group` against `baseline` in one figure of the summary, paired on the seeds both have.
-
-    With two or more common seeds the interval is Student's over the seeds' differences; with one, a paired block
-    bootstrap over the jobs both completed (mean and percentiles of JCT and wait only).
-    """
-    pairs = _pairs(group, baseline)
-    here, there = (_figures([pair[side] for pair in pairs], metric) for side in (0, 1))
-    if not pairs or here is None or there is None:
-        return NOTHING
-    if group is baseline:
-        return Difference(0.0, None, 0.0, None, "baseline")
-    value, base = float((here - there).mean()), float(there.mean())
-    ratio = value / base if base else None
-    if len(pairs) > 1:
-        method = f"Student's t over {len(pairs)} common seeds"
-        return Difference(value, mean_interval(here - there), ratio, ratio_interval(here, there), method)
-    interval, of_ratio = _over_jobs(pairs[0], metric) or (None, None)
-    method = "" if interval is None else "block bootstrap over the jobs of one seed"
-    return Difference(value, interval, ratio, of_ratio, method)
+    """`differences` in one figure."""
+    return differences(group, baseline, [metric])[metric]
 
 
 def _pairs(group: Group, baseline: Group) -> list[tuple[Run, Run]]:
     theirs = {run.seed: run for run in baseline.runs}
-    return [(run, theirs[run.seed]) for run in group.runs if run.seed in theirs]
+    pairs = [(run, theirs[run.seed]) for run in group.runs if run.seed in theirs]
+    for run, other in pairs:
+        if not _same_log(run, other):
+            raise UsageError(
+                f"{group.label} and {baseline.label} did not run the same jobs (seed {run.seed}), so their difference "
+                "would say nothing of the policies; compare runs of one workload, and report others apart"
+            )
+    return pairs
+
+
+def _same_log(run: Run, other: Run) -> bool:
+    return run is other or run.result.jobs.select(JOB).equals(other.result.jobs.select(JOB))
+
+
+def _over_seeds(pairs: list[tuple[Run, Run]], metric: str, is_baseline: bool) -> Difference:
+    here, there = (_figures([pair[side] for pair in pairs], metric) for side in (0, 1))
+    if not pairs or here is None or there is None:
+        return Difference(None, None, None, None, "" if pairs else "none, for there is no seed in common")
+    if is_baseline:
+        return Difference(0.0, None, 0.0, None, "baseline")
+    value, base = float((here - there).mean()), float(there.mean())
+    ratio = value / base if base else None
+    if len(pairs) == 1:
+        return Difference(value, None, ratio, None, "")
+    drawn = " of estimates and failures, the jobs the same" if _same_log(pairs[0][0], pairs[1][0]) else ""
+    method = f"Student's t over {len(pairs)} common seeds{drawn}"
+    return Difference(value, mean_interval(here - there), ratio, ratio_interval(here, there), method)
 
 
 def _figures(runs: list[Run], metric: str) -> Floats | None:
@@ -59,17 +89,16 @@ def _figures(runs: list[Run], metric: str) -> Floats | None:
     return None if None in found else np.array(found, dtype=np.float64)
 
 
-def _over_jobs(pair: tuple[Run, Run], metric: str) -> tuple[Interval, Interval | None] | None:
-    name, _, kind = metric.removesuffix("_s").partition("_")
-    if name not in ("jct", "wait") or (kind != "mean" and kind not in PERCENTILE):
-        return None
-    return paired_bootstrap(*_same_jobs(*pair, f"{name}_s"), _statistic(kind))
-
-
-def _statistic(kind: str) -> Callable[[Floats], float]:
-    if kind == "mean":
-        return lambda values: float(values.mean())
-    return lambda values: float(np.quantile(values, PERCENTILE[kind]))
+def _over_jobs(pair: tuple[Run, Run], metrics: Sequence[str], method: str) -> dict[str, Difference]:
+    columns = {RESAMPLED[metric][0] for metric in metrics if metric in RESAMPLED}
+    resampled = {column: paired_bootstrap(*_same_jobs(*pair, column)) for column in columns}
+    found = {metric: _over_seeds([pair], metric, is_baseline=False) for metric in metrics}
+    for metric in RESAMPLED.keys() & found.keys():
+        column, kind = RESAMPLED[metric]
+        intervals, plain = resampled[column], found[metric]
+        if intervals is not None and plain.value is not None:
+            found[metric] = Difference(plain.value, intervals[kind][0], plain.ratio, intervals[kind][1], method)
+    return found
 
 
 def _same_jobs(first: Run, second: Run, column: str) -> tuple[Floats, Floats]:

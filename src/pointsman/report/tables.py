@@ -89,11 +89,19 @@ def comparison_table(comparison: Comparison) -> Table:
         "policy", "knows", "mean JCT", "to baseline", "95 % CI", "above bound", "99 % JCT", "mean wait", "99 % wait",
         "GPUs in use", "preemptions", "worst ρ",
     )  # fmt: skip
-    methods = {row.differences["jct_mean_s"].method for row in comparison.rows[1:]} - {""}
-    note = f"Baseline: {comparison.baseline.policy}."
-    if methods:
-        note += f" Intervals: {'; '.join(sorted(methods))}."
+    note = f"Baseline: {comparison.baseline.policy}.{_methods(comparison.rows[1:])}"
     return Table("", columns, [_comparison_row(row) for row in comparison.rows], note, left=("knows",))
+
+
+def _methods(rows: Sequence[Row]) -> str:
+    """How the intervals were made, and of which policies if not all alike."""
+    by_method: dict[str, list[str]] = {}
+    for row in rows:
+        by_method.setdefault(row.differences["jct_mean_s"].method, []).append(row.policy)
+    by_method.pop("", None)
+    if len(by_method) == 1:
+        return f" Intervals: {next(iter(by_method))}."
+    return "".join(f" Intervals of {', '.join(of)}: {method}." for method, of in by_method.items())
 
 
 def _comparison_row(row: Row) -> tuple[str, ...]:
