@@ -1,5 +1,6 @@
 """The Python API: read a workload, name a cluster and a policy, get a result."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,7 @@ def simulate(
         InputError: the workload or the cluster file is wrong, or a gang could never start.
         UsageError: an option, a policy or a parameter is wrong.
     """
+    began = time.perf_counter()
     work = workload if isinstance(workload, Workload) else read_workload(workload)
     place = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)
     spec, made = _policy(policy, params)
@@ -87,7 +89,9 @@ def simulate(
         "overheads": cost.model_dump(),
         "seed": seed,
     }
-    return make_result(simulation, prepared, work, place, choices)
+    result = make_result(simulation, prepared, work, place, choices)
+    result.info["wall_s"] = time.perf_counter() - began
+    return result
 
 
 def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | None) -> tuple[PolicySpec, Any]:

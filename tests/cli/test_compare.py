@@ -175,3 +175,23 @@ def test_runs_of_different_logs_are_not_put_side_by_side(command: Command, jobs:
     assert command("simulate", "other.csv", "--cluster", "2x4", "--policy", "srtf", "-o", "b").code == 0
     done = command("report", "a", "b")
     assert (done.code, "srtf and fifo did not run the same jobs" in done.err) == (2, True)
+
+
+def test_a_policy_of_a_file_goes_by_its_class(command: Command, jobs: str) -> None:
+    assert command("policy", "new", "mine").code == 0
+    own = str(Path("mine.py").resolve()) + ":Mine"
+    done = command(
+        "compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", own, "--baseline", "Mine", "-o", "out"
+    )
+    assert done.code == 0, done.err
+    assert "Baseline: Mine." in done.out
+    assert str(Path.cwd()) not in done.out
+    assert json.loads(Path("out/comparison.json").read_text())["baseline"] == "Mine"
+
+
+def test_no_word_is_doubled(command: Command, here: Path) -> None:
+    made = command(
+        "trace", "generate", "--like", "philly", "--jobs", "20", "--cluster", "2x4", "--load", "0.5", "-o", "j.csv"
+    )
+    assert made.err.splitlines()[0] == "generated like philly"
+    assert command("trace", "info", "j.csv").err.splitlines()[0] == "j.csv"

@@ -201,3 +201,11 @@ def test_a_narrow_terminal_shows_whole_figures_and_names_what_it_leaves_out(
     figures = narrow.out.splitlines()[1].split()
     assert figures == wide[1].split()[: len(figures)]
     assert "…" not in narrow.out
+
+
+def test_the_manifest_says_how_long_it_took(command: Command, jobs: str) -> None:
+    assert command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "-o", "out").code == 0
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    (wall_s,) = manifest["wall_s"]
+    assert wall_s >= manifest["info"]["engine_s"] > 0
+    assert "wall_s" not in Path("out/summary.json").read_text(), "which is the same each time"

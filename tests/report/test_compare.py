@@ -10,7 +10,7 @@ from scipy import stats
 
 from pointsman.engine.result import Result
 from pointsman.errors import ThresholdError, UsageError
-from pointsman.report.comparison import METRICS, compare
+from pointsman.report.comparison import METRICS, TIMINGS, compare
 from pointsman.report.confidence import (
     BLOCKS,
     _resampled,
@@ -180,7 +180,8 @@ def test_csv_has_a_column_for_each_figure(many: list[Result]) -> None:
     import io
 
     table = pl.read_csv(io.StringIO(compare(many).to_csv()))
-    assert table.width == 4 + 4 * len(METRICS)
+    assert table.width == 4 + 4 * len(METRICS) - 2 * len(TIMINGS)
+    assert [name for name in table.columns if name.startswith("engine_s")] == ["engine_s", "engine_s_change"]
     assert table["jct_mean_s_change"].to_list()[0] == 0
     assert table["jct_mean_s_change_low"].to_list()[2] < table["jct_mean_s_change"].to_list()[2]
 

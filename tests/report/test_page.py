@@ -7,12 +7,13 @@ import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from pointsman.engine.result import Result
 from pointsman.report.figures.catalogue import KINDS
 from pointsman.report.groups import group_runs
-from pointsman.report.page import make_page
+from pointsman.report.page import facts, make_page
 from pointsman.report.rundir import write_comparison, write_run
 
 from .small import Job, simulate
@@ -157,3 +158,26 @@ def test_a_page_of_next_to_nothing(count: int, tmp_path: Path) -> None:
 def test_ten_policies_fit(fifo: Result) -> None:
     named = [Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": f"policy-{i}"}) for i in range(10)]
     assert len(make_page(group_runs(named)).drawings) == len(KINDS)
+
+
+def test_the_page_names_files_without_their_folders(fifo: Result) -> None:
+    """Whoever gets the page need not know where its author keeps things."""
+    log = {"source": "/home/me/logs/may.parquet", "sha256": "ab" * 32, "format": "parquet"}
+    own = Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": "/home/me/mine.py:Mine", "workload": log})
+    html = make_page(group_runs([own])).html
+    assert "<title>Mine on may.parquet" in html
+    assert "may.parquet, sha256 abababababab…" in html
+    assert "/home/me" not in html
+
+
+def test_what_was_counted_is_said(fifo: Result) -> None:
+    said = dict(facts(group_runs([fifo])))
+    assert said["Seed"] == "1"
+    assert said["Counted"].endswith("after the first, every one of which ran to its end")
+    half_s = fifo.jobs["submit_s"].max() / 2
+    said = dict(facts(group_runs([fifo], (half_s, float("inf")))))
+    assert said["Counted"].endswith("run too, for the queue they make")
+    cut = fifo.jobs.with_columns(state=pl.when(pl.col("row") < 3).then(pl.lit("RUNNING")).otherwise("state"))
+    said = dict(facts(group_runs([Result(cut, fifo.events, fifo.series, fifo.info)])))
+    assert said["Counted"].startswith("397 of 400 jobs")
+    assert said["Counted"].endswith("that ran to their end; 3 more were cut off before theirs")

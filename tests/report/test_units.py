@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pointsman.report.units import count, digits, duration, percent
+from pointsman.report.units import count, digits, duration, percent, policy_name
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,17 @@ def test_numbers() -> None:
         "0", "1", "10", "12.3", "1,234", "0.0123", "-3.14",
     ]  # fmt: skip
     assert [count(x) for x in (None, 12345, 2.5)] == ["–", "12,345", "2.5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("fifo", "fifo"),
+        ("/home/me/mine.py:Mine", "Mine"),
+        ("mine.py:Mine", "Mine"),
+        ("rounds(/a b/mine.py:Mine, 60)", "rounds(Mine, 60)"),
+        ("rounds(srtf, 60)", "rounds(srtf, 60)"),
+    ],
+)
+def test_policies_are_named_without_their_files(text: str, shown: str) -> None:
+    assert policy_name(text) == shown

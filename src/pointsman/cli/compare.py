@@ -120,10 +120,12 @@ def parse_seeds(text: str) -> list[int]:
 def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
     """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it)."""
     from pointsman.errors import UsageError
+    from pointsman.report.units import policy_name
 
     names = [choice.name for choice in spec.policies]
-    if baseline is not None and not any(baseline == name or baseline.startswith(f"{name} (") for name in names):
-        raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(names)})")
+    shown = [policy_name(name) for name in names]
+    if baseline is not None and not any(baseline == n or baseline.startswith(f"{n} (") for n in names + shown):
+        raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(shown)})")
 
 
 def _show_divergences(results: "list[Result]") -> None:

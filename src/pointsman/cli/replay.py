@@ -44,7 +44,7 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
     workload = read_workload(spec.trace, format=spec.trace_format, only=only)
     if spec.load is not None:
         workload = at_load(workload, load_cluster(spec.cluster).gpus, spec.load)
-    screen.note(f"{spec.trace} ({workload.provenance.format}): " + workload.quality.render().replace("\n", "\n  "))
+    screen.note(f"{workload.provenance}: " + workload.quality.render().replace("\n", "\n  "))
     return workload
 
 

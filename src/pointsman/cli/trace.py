@@ -134,8 +134,7 @@ def _read(file: str, only: list[str] | None, trace_format: str | None, throughpu
 
 
 def _report(workload: "Workload") -> None:
-    source = workload.provenance
-    screen.note(f"{source.source}: {source.format}")
+    screen.note(str(workload.provenance))
     screen.note(workload.quality.render())
 
 

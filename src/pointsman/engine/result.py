@@ -22,7 +22,7 @@ class Result:
         series: samples equally spaced in simulated time: ``time_ms, used_gpus, running, pending, queued_gpus,
             largest_free, whole_free_nodes, head_gpus``.
         info: what was run and on what assumptions: policy, needs, knowledge, params, placement, overheads,
-            cluster, gpus, nodes, node_names, node_gpus, seed, engine_s, decisions, events (count), workload
+            cluster, gpus, nodes, node_names, node_gpus, seed, engine_s, wall_s, decisions, events (count), workload
             (provenance), quality, assumptions.
     """
 

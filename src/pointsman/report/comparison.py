@@ -4,13 +4,14 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pointsman.engine.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.groups import Group, group_runs
 from pointsman.report.paired import Difference, differences
+from pointsman.report.units import policy_name
 
 METRICS = (
     "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s",
@@ -19,6 +20,9 @@ METRICS = (
     "jct_lower_bound_s", "jct_above_bound_ratio", "engine_s", "decisions_per_s",
 )  # fmt: skip
 """What is compared, by the names of ``summary.json``."""
+
+TIMINGS = ("engine_s", "decisions_per_s")
+"""Metrics that tell of the machine, not of the policies: they have a change, and no interval."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,10 @@ class Comparison:
         """One row a policy: each figure, its change to the baseline as a ratio, and the interval of that."""
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
-        changes = [f"{metric}_{part}" for metric in METRICS for part in ("change", "change_low", "change_high")]
+        parts = {
+            metric: ("change",) if metric in TIMINGS else ("change", "change_low", "change_high") for metric in METRICS
+        }
+        changes = [f"{metric}_{part}" for metric in METRICS for part in parts[metric]]
         table.writerow(["policy", "knowledge", "seeds", "jobs_counted", *METRICS, *changes])
         for row in self.rows:
             seeds = " ".join(map(str, row.seeds))
@@ -67,8 +74,8 @@ class Comparison:
 
 def _changes(row: Row) -> list[float | None]:
     found: list[float | None] = []
-    for change in row.differences.values():
-        found += [change.ratio, *(change.ratio_interval or (None, None))]
+    for metric, change in row.differences.items():
+        found += [change.ratio, *(() if metric in TIMINGS else change.ratio_interval or (None, None))]
     return found
 
 
@@ -93,6 +100,7 @@ def _baseline_first(groups: list[Group], baseline: str | None) -> list[Group]:
     if baseline is None:
         return groups
     labels = [group.label for group in groups]
+    baseline = baseline if baseline in labels else policy_name(baseline)
     if baseline not in labels:
         raise UsageError(
             f"the baseline {baseline!r} is not among the policies compared; choose from {', '.join(labels)}"
@@ -108,5 +116,10 @@ def _row(group: Group, baseline: Group) -> Row:
         seeds=group.seeds,
         jobs_counted=group.counted.height,
         values={metric: group.mean(metric) for metric in METRICS},
-        differences=differences(group, baseline, METRICS),
+        differences=_told(differences(group, baseline, METRICS)),
     )
+
+
+def _told(found: dict[str, Difference]) -> dict[str, Difference]:
+    bare = {metric: replace(found[metric], interval=None, ratio_interval=None, method="") for metric in TIMINGS}
+    return found | bare

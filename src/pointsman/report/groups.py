@@ -15,6 +15,7 @@ from pointsman.errors import UsageError
 from pointsman.report.counted import Window, counted_jobs, submit_window
 from pointsman.report.holdings import holdings, horizon_s
 from pointsman.report.metrics import summarise
+from pointsman.report.units import policy_name
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def _measured(result: Result, window: tuple[float, float] | None) -> Run:
 
 
 SETTINGS: dict[str, Callable[[Result], Any]] = {
+    "name": lambda result: policy_name(str(result.info["policy"])),
     "policy": lambda result: result.info["policy"],
     "knowledge": lambda result: result.info.get("knowledge", "none"),
     "params": lambda result: result.info.get("params") or {},
@@ -139,12 +141,12 @@ def _settings(result: Result) -> dict[str, Any]:
 
 
 def _labels(settings: list[dict[str, Any]]) -> list[str]:
-    return [_label(own, [other for other in settings if other["policy"] == own["policy"]]) for own in settings]
+    return [_label(own, [other for other in settings if other["name"] == own["name"]]) for own in settings]
 
 
 def _label(own: dict[str, Any], namesakes: list[dict[str, Any]]) -> str:
     telling = [name for name in own if any(other[name] != own[name] for other in namesakes)]
-    return f"{own['policy']} ({', '.join(_said(own[name]) for name in telling)})" if telling else str(own["policy"])
+    return f"{own['name']} ({', '.join(_said(own[name]) for name in telling)})" if telling else own["name"]
 
 
 def _said(value: Any) -> str:

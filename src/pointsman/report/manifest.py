@@ -32,6 +32,7 @@ def write_manifest(directory: Path, kind: str, results: Sequence[Result], comman
         "git_sha": _git_sha(),
         "seeds": [result.info.get("seed") for result in results],
         "input_sha256": [(result.info.get("workload") or {}).get("sha256") for result in results],
+        "wall_s": [result.info.get("wall_s") for result in results],
         "host": {"name": platform.node(), "system": platform.platform(), "machine": platform.machine()},
         "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "exit_status": 0,

@@ -113,18 +113,24 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
             else f"{digits(summary['load'])}, work asked for over what the GPUs can do while jobs are submitted",
         ),
         ("Counted", _counted(summary, window)),
-        ("Seeds", ", ".join(map(str, seeds))),
+        ("Seeds" if len(seeds) > 1 else "Seed", _seeds(groups, seeds)),
         *[(f"Policy {group.label}", _policy(group)) for group in groups],
         ("Placement", _each(groups, "placement")),
         ("Overheads", _each(groups, "overheads")),
     ]
 
 
+def _seeds(groups: list[Group], seeds: list[int]) -> str:
+    alike = len(seeds) > 1 and not any(group.depends_on_seed for group in groups)
+    return ", ".join(map(str, seeds)) + ("; nothing depends on it, so one run of each policy counts" if alike else "")
+
+
 def _workload(info: dict[str, Any]) -> str:
     workload = info.get("workload") or {}
     digest = str(workload.get("sha256") or "")[:12]
-    parts = [str(workload.get("source") or "unnamed"), f"format {workload.get('format') or 'unknown'}"]
-    return ", ".join([*parts, f"sha256 {digest}…"] if digest else parts)
+    name, form = workload_name(info), str(workload.get("format") or "unknown")
+    parts = [name, "" if form in name else f"format {form}", f"sha256 {digest}…" if digest else ""]
+    return ", ".join(filter(None, parts))
 
 
 def _quality(quality: dict[str, Any]) -> str:
@@ -139,11 +145,13 @@ def _quality(quality: dict[str, Any]) -> str:
 
 
 def _counted(summary: dict[str, Any], window: dict[str, float]) -> str:
-    return (
-        f"{count(summary['jobs_counted'])} of {count(summary['jobs'])} jobs: submitted {duration(window['from_s'])} to "
-        f"{duration(window['to_s'])} after the first and run to the end; "
-        f"{count(summary['jobs_censored'])} of that time were not"
-    )
+    counted, left = summary["jobs_counted"], summary["jobs_censored"]
+    said = f"{count(counted)} of {count(summary['jobs'])} jobs: those submitted {duration(window['from_s'])} to "
+    said += f"{duration(window['to_s'])} after the first" + (", every one of which ran to its end" if not left else "")
+    if left:
+        said += f" that ran to their end; {count(left)} more were cut off before theirs"
+    outside = summary["jobs"] - counted - left
+    return said + (f". The other {count(outside)} run too, for the queue they make" if outside else "")
 
 
 def _policy(group: Group) -> str:

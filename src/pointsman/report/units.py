@@ -1,11 +1,14 @@
-"""Figures as people read them."""
+"""Figures and names as people read them."""
 
 import math
+import re
 
 UNITS = ((86400.0, "d", 48 * 3600.0), (3600.0, "h", 3600.0), (60.0, "min", 60.0), (1.0, "s", 1.0))
 """Seconds in a unit, its name, and from how many seconds on it is used."""
 
 NOTHING = "–"
+
+_IN_FILE = re.compile(r"[^(),]*\.py:")
 
 
 def duration(seconds: float | None) -> str:
@@ -41,6 +44,11 @@ def percent(ratio: float | None, *, signed: bool = False) -> str:
         return NOTHING
     rounded = round(100 * ratio, 1) or 0.0  # no minus before a zero
     return f"{rounded:{'+' if signed and rounded else ''},.1f} %"
+
+
+def policy_name(text: str) -> str:
+    """A policy as tables call it, a user's own by its class: ``Mine`` of ``/home/me/mine.py:Mine``."""
+    return _IN_FILE.sub("", text)
 
 
 def count(value: float | None) -> str:

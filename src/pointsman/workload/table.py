@@ -84,6 +84,10 @@ class Provenance:
     format: str
     command: str = ""
 
+    def __str__(self) -> str:
+        """In a few words; the format where the source does not say it."""
+        return self.source if self.format in self.source else f"{self.source} ({self.format})"
+
     def as_dict(self) -> dict[str, str]:
         """For the manifest."""
         return {"source": self.source, "sha256": self.sha256, "format": self.format, "command": self.command}
