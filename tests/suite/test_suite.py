@@ -92,3 +92,53 @@ def test_the_command_keeps_the_table(
     assert pl.read_csv(out / "suite.csv").height == 4
     assert run(["suite", "run", "-o", str(out)]) == 2
     assert run(["suite", "run", "--policy", "fiffo"]) == 2
+
+
+def test_a_part_of_the_suite_has_the_frozen_jobs(
+    small: Cell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    del small
+    out = tmp_path / "part"
+    given = ["--policy", "fifo", "--policy", "las", "--only", "workload=philly", "--only", "seed=1"]
+    assert run(["suite", "run", *given, "-o", str(out), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["load"], row["seeds"]) for row in rows] == [(0.9, 1), (0.9, 1)]
+    assert json.loads((out / "manifest.json").read_text())["only"] == ["workload=philly", "seed=1"]
+
+
+def test_the_parts_of_the_suite() -> None:
+    part = suite_v1().part(["workload=itp,philly", "load=0.85", "seed=0", "seed=3"])
+    assert [cell.name for cell in part.cells()] == ["philly at 0.85", "itp at 0.85"]
+    assert part.spec.seeds == (0, 3)
+    assert suite_v1().part([]) == suite_v1()
+
+
+@pytest.mark.parametrize(
+    ("only", "sentence"),
+    [
+        ("cell=1", "write workload=VALUE or load=VALUE or seed=VALUE"),
+        ("load", "write workload=VALUE"),
+        ("load=0.8", "the suite has 0.7, 0.85, 0.95"),
+        ("workload=phily", "the suite has philly, itp, helios"),
+    ],
+)
+def test_parts_that_the_suite_lacks(only: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["suite", "run", "--only", only]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_dry_run_says_what_would_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["suite", "run", "--only", "load=0.7", "--policy", "srtf", "--dry-run", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["workload"] for row in rows] == ["philly", "itp", "helios"]
+    assert [row["runs"] for row in rows] == [15, 15, 15], "five seeds, without and with two errors"
+
+
+def test_the_heads_are_those_of_compare(small: Cell, capsys: pytest.CaptureFixture[str]) -> None:
+    from pointsman.report.tables import comparison_table
+
+    columns = comparison_table(measure(small, ["fifo"])).columns
+    assert run(["suite", "run", "--policy", "fifo", "--policy", "las"]) == 0
+    head, *_ = capsys.readouterr().out.splitlines()
+    assert [name for name in columns if name in head] == list(columns)
+    assert head.startswith("workload  load  policy  knows  mean JCT  to baseline")

@@ -1,7 +1,7 @@
 """``pointsman suite``: the frozen benchmark."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,8 @@ app = typer.Typer(
     no_args_is_help=True, help="Suite v1: frozen workloads, clusters, loads and seeds to measure policies on."
 )
 
-SHOWN = ("workload", "load", "policy", "knowledge")
+if TYPE_CHECKING:
+    from pointsman.suite.definition import Cell, Suite
 
 
 @app.command()
@@ -25,36 +26,58 @@ def run(
             help="Policies to measure, the first as baseline; the suite's own by default. Repeat it.",
         ),
     ],
+    only: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUE",
+            default_factory=list,
+            show_default=False,
+            help="Only a part: workload=philly, load=0.85, seed=0,1. Repeat it.",
+        ),
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the table here, as CSV and JSON.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Run so many at a time.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
     format: Annotated[screen.Format, typer.Option(help="How to print the table.")] = screen.Format.table,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be run.")] = False,
 ) -> None:
     """Measure policies on suite v1."""
     from pointsman.cli.compiled import announce
     from pointsman.policies.registry import get_policy
     from pointsman.report.staging import refuse_taken
+    from pointsman.report.tables import comparison_table
     from pointsman.suite.definition import suite_v1
     from pointsman.suite.measure import measure, table
 
-    suite = suite_v1()
+    suite = suite_v1().part(only)
     policies = policy or list(suite.spec.policies)
     for name in policies:
         get_policy(name)
     if output:
         refuse_taken(output, force=force)
+    if dry_run:
+        screen.show(_plan(suite, policies), format, left=("workload", "cluster", "seeds", "policies"))
+        return
     announce(policies)
-    cells, rows = list(suite.cells()), []
+    cells, rows, told, note = list(suite.cells()), [], [], ""
     with screen.progress(f"suite {suite.metadata.name}") as progress:
         for done, cell in enumerate(cells):
             progress.update(done / len(cells), cell.name)
-            rows += table(cell, measure(cell, policies, workers))
+            comparison = measure(cell, policies, workers)
+            rows += table(cell, comparison)
+            shown = comparison_table(comparison)
+            told += [_told(cell, shown.columns, row) for row in shown.rows]
+            note = shown.note
         progress.update(1.0)
     if output:
-        _keep(output, force, rows)
-    screen.show(rows if format is not screen.Format.table else [_told(row) for row in rows], format, left=SHOWN)
+        _keep(output, force, rows, only)
+    if format is not screen.Format.table:
+        screen.show(rows, format)
+        return
+    screen.show(told, format, left=("workload", "policy", "knows"))
+    typer.echo(f"\n{note}")
 
 
 @app.command()
@@ -67,7 +90,7 @@ def digests() -> None:
         typer.echo(f"{sha256}  {name}")
 
 
-def _keep(output: Path, force: bool, rows: list[dict[str, Any]]) -> None:
+def _keep(output: Path, force: bool, rows: list[dict[str, Any]], only: list[str]) -> None:
     import json
 
     import polars as pl
@@ -78,23 +101,29 @@ def _keep(output: Path, force: bool, rows: list[dict[str, Any]]) -> None:
     from pointsman.suite.definition import frozen_digests
 
     with whole_directory(output, force=force) as partial:
-        write_manifest(partial, "suite", [], command_line(), suite="v1", workloads=frozen_digests())
+        write_manifest(partial, "suite", [], command_line(), suite="v1", only=only, workloads=frozen_digests())
         (partial / "suite.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
         pl.DataFrame(rows, infer_schema_length=None).write_csv(partial / "suite.csv")
     screen.note(f"suite: {output}/suite.csv")
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
-    from pointsman.report.units import duration, percent
+def _told(cell: "Cell", columns: tuple[str, ...], row: tuple[str, ...]) -> dict[str, Any]:
+    return {"workload": cell.workload.like, "load": f"{cell.load:g}", **dict(zip(columns, row, strict=True))}
 
-    low, high = row["jct_mean_change_low"], row["jct_mean_change_high"]
-    return {
-        **{name: row[name] for name in SHOWN},
-        "JCT mean": duration(row["jct_mean_s"]),
-        "change": percent(row["jct_mean_change"], signed=True),
-        "95 % interval": "" if low is None else f"{percent(low, signed=True)} to {percent(high, signed=True)}",
-        "above bound": percent(row["jct_above_bound_ratio"]),
-        "p99": duration(row["jct_p99_s"]),
-        "wait mean": duration(row["wait_mean_s"]),
-        "allocated": percent(row["window_allocated_ratio"]),
-    }
+
+def _plan(suite: "Suite", policies: list[str]) -> list[dict[str, Any]]:
+    from pointsman.suite.measure import entries
+
+    runs = entries(policies, suite.spec.errors)
+    return [
+        {
+            "workload": cell.workload.like,
+            "load": cell.load,
+            "cluster": cell.workload.cluster,
+            "jobs": cell.workload.jobs,
+            "seeds": " ".join(map(str, suite.spec.seeds)),
+            "policies": " ".join(policies),
+            "runs": len(runs) * len(suite.spec.seeds),
+        }
+        for cell in suite.cells()
+    ]

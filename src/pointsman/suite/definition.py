@@ -1,17 +1,17 @@
 """What suite v1 is made of, and the digests by which anybody can tell that theirs is the same."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from pointsman.document import parse_document
-from pointsman.errors import RunError
+from pointsman.errors import RunError, UsageError
 from pointsman.workload import Workload
 
 DIGESTED: Final = ("job_id", "user", "queue", "status", "submit_s", "gpus", "duration_s")
@@ -55,11 +55,35 @@ class Suite(_Part):
     metadata: SuiteName
     spec: SuiteSpec
 
+    def part(self, only: Sequence[str]) -> "Suite":
+        """What is left of the suite where `only` these are measured: ``workload=philly``, ``load=0.85``, ``seed=0,1``.
+
+        Raises:
+            UsageError: no such key, or the suite has no such workload, load or seed.
+        """
+        parts = {"workload": self.spec.workloads, "load": self.spec.loads, "seed": self.spec.seeds}
+        wanted: dict[str, list[str]] = {}
+        for text in only:
+            key, _, values = text.partition("=")
+            if key not in parts or not values:
+                raise UsageError(f"--only {text!r}: write {' or '.join(f'{name}=VALUE' for name in parts)}")
+            wanted.setdefault(key, []).extend(value.strip() for value in values.split(","))
+        left = {f"{key}s": _chosen(key, parts[key], values) for key, values in wanted.items()}
+        return self.model_copy(update={"spec": self.spec.model_copy(update=left)})
+
     def cells(self) -> Iterator["Cell"]:
         """Every workload at every load, in order."""
         for workload in self.spec.workloads:
             for load in self.spec.loads:
                 yield Cell(self, workload, load)
+
+
+def _chosen(key: str, parts: Sequence[Any], wanted: Sequence[str]) -> tuple[Any, ...]:
+    named = {part.like if isinstance(part, SuiteWorkload) else f"{part:g}": part for part in parts}
+    for value in wanted:
+        if value not in named:
+            raise UsageError(f"--only {key}={value}: the suite has {', '.join(named)}")
+    return tuple(part for name, part in named.items() if name in wanted)
 
 
 @dataclass(frozen=True)
