@@ -19,9 +19,10 @@ import numpy as np
 import polars as pl
 
 import pointsman
-from pointsman.workload.generate import generate, generate_from
+from pointsman.workload import generate
 from pointsman.workload.generator import helios
 from pointsman.workload.generator.fit import dispersion, fit
+from pointsman.workload.generator.generate import generate_from
 from pointsman.workload.generator.profile import DAY_S
 from pointsman.workload.rescale import at_load
 from pointsman.workload.table import Workload

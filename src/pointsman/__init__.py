@@ -12,7 +12,7 @@ _WHERE = {
     "write_workload": "pointsman.workload",
     "Cluster": "pointsman.cluster",
     "load_cluster": "pointsman.cluster",
-    "generate": "pointsman.workload.generate",
+    "generate": "pointsman.workload",
     "summarise": "pointsman.report",
     "compare": "pointsman.report",
     "write_run": "pointsman.report",

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from pointsman.errors import UsageError
-from pointsman.workload.generate import generate
+from pointsman.workload import generate
 from pointsman.workload.generator import helios
 from pointsman.workload.generator.fit import dispersion
 from pointsman.workload.generator.profile import SHIPPED, load_profile
@@ -73,7 +73,7 @@ def test_the_lead_in_is_not_repeated() -> None:
 def test_seeds_and_processes() -> None:
     def code(seed: int) -> str:
         return (
-            "import hashlib; from pointsman.workload.generate import generate;"
+            "import hashlib; from pointsman.workload import generate;"
             f"w = generate('philly', jobs=2000, cluster_gpus=512, load=0.85, seed={seed});"
             "print(hashlib.sha256(w.jobs.write_csv().encode()).hexdigest())"
         )

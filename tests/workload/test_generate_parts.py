@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from pointsman.errors import UsageError
-from pointsman.workload.generate import generate, generate_from
 from pointsman.workload.generator.cascade import LEVELS, measure, scatter
 from pointsman.workload.generator.clock import Clock
 from pointsman.workload.generator.fit import dispersion, fit, render
 from pointsman.workload.generator.gaps import quantiles, with_gaps
+from pointsman.workload.generator.generate import generate, generate_from
 from pointsman.workload.generator.profile import DAY_S, load_profile
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "data" / "traces"

@@ -104,8 +104,8 @@ def generate(
 ) -> None:
     """Generate a workload like a real one."""
     from pointsman.cluster import load_cluster
+    from pointsman.workload import generate as make
     from pointsman.workload import write_workload
-    from pointsman.workload.generate import generate as make
 
     _check_target(output, force)
     workload = make(like, jobs=jobs, cluster_gpus=load_cluster(cluster).gpus, load=load, seed=seed)

@@ -102,7 +102,7 @@ class Cell:
     def generate(self, seed: int) -> Workload:
         """The jobs, whether or not they are the frozen ones."""
         from pointsman.cluster import load_cluster
-        from pointsman.workload.generate import generate
+        from pointsman.workload import generate
 
         gpus = load_cluster(self.workload.cluster).gpus
         return generate(self.workload.like, jobs=self.workload.jobs, cluster_gpus=gpus, load=self.load, seed=seed)

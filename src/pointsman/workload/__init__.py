@@ -1,17 +1,24 @@
-"""What is to run: the job table, readers of job logs, and the generator (`pointsman.workload.generate`)."""
+"""What is to run: the job table, readers and writers of job logs, and the generator."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pointsman.workload.generator.generate import generate
+    from pointsman.workload.read import read_workload
+    from pointsman.workload.table import Provenance, Quality, Workload
+    from pointsman.workload.write import write_workload
 
 _HOMES = {
     "Workload": "table",
     "Quality": "table",
     "Provenance": "table",
+    "generate": "generator.generate",
     "read_workload": "read",
     "write_workload": "write",
 }
 
-__all__ = ["Provenance", "Quality", "Workload", "read_workload", "write_workload"]
+__all__ = ["Provenance", "Quality", "Workload", "generate", "read_workload", "write_workload"]
 
 
 def __getattr__(name: str) -> Any:

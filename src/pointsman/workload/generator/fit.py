@@ -10,9 +10,9 @@ import polars as pl
 import yaml
 
 from pointsman.errors import PointsmanError, UsageError
-from pointsman.workload.generate import generate_from
 from pointsman.workload.generator import cascade, gaps
 from pointsman.workload.generator.clock import Clock
+from pointsman.workload.generator.generate import generate_from
 from pointsman.workload.generator.profile import DAY_S, HOUR_S, Floats, Ints, Profile
 
 LIGHT_SHARES = (0.02, 0.05, 0.1, 0.15, 0.2)
