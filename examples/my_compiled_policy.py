@@ -1,37 +1,37 @@
-"""A compiled policy of one's own: the widest gang first, whoever fits starts. Its hooks are this file's functions."""
+"""The policy of my_policy.py, compiled into the event loop. Its hooks are the functions of this file."""
 
 from typing import ClassVar
 
 import numpy as np
 
 from pointsman.engine.compile import core
-from pointsman.engine.contract import CompiledPolicy, parameter
-from pointsman.engine.placing import fits
-from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
+from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
+from pointsman.engine.queueing import block, blocked, close_queue, enqueue
+from pointsman.engine.records import ACTIVE
 from pointsman.engine.verbs import OK, PENDING, QUOTA, start
 from pointsman.types import Knowledge
 
-WIDEST = 0  # where `parameters` puts it
+PATIENCE_MS = 0  # where `parameters` puts it
 
 
-class WidestFirst(CompiledPolicy):
-    """Gangs start widest first; those wider than `widest` GPUs count as that wide."""
+class MyCompiledPolicy(CompiledPolicy):
+    """Smallest gang first. Once a job has waited for `patience_s`, nobody is started before it."""
 
-    name: ClassVar[str] = "widest-first"
+    name: ClassVar[str] = "small-first-compiled"
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = __file__
 
-    widest: int = parameter(64, "gangs beyond this are all alike", unit="GPUs", ge=1)
+    patience_s: float = parameter(86_400.0, "how long small gangs may go first", unit="s", ge=0)
 
     def parameters(self) -> list[float]:
-        return [float(self.widest)]
+        return [milliseconds(self.patience_s)]
 
 
 @core
 def on_event(S, kind, j):
-    """A job that waits joins the index of its class: lower keys go first, then lower rows."""
+    """A job that waits joins the index of its class, in which all ask for the same: in order of submission."""
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        enqueue(S, j, -min(np.float64(S.jobs[j].asked), S.params[WIDEST]), np.inf)
+        enqueue(S, j, 0.0, np.inf)
 
 
 @core
@@ -40,13 +40,45 @@ def on_run(S, j):
 
 
 @core
+def _is_late(S, j):
+    return S.g[0].now - S.jobs[j].submit >= S.params[PATIENCE_MS]
+
+
+@core
+def _goes_before(S, i, j):
+    """Late jobs first, in order of submission; then the smaller gang."""
+    late = _is_late(S, i)
+    if late != _is_late(S, j):
+        return late
+    if not late and S.jobs[i].asked != S.jobs[j].asked:
+        return S.jobs[i].asked < S.jobs[j].asked
+    return S.jobs[i].row < S.jobs[j].row
+
+
+@core
+def _next(S):
+    """The best of the first jobs of all classes that may still be tried in this pass; -1 if there is none."""
+    best = np.int64(-1)
+    for i in range(S.g[0].active):
+        c = S.lists[ACTIVE, i]
+        if not blocked(S, c):
+            j = S.buckets[c].first
+            if best < 0 or _goes_before(S, j, best):
+                best = j
+    return best
+
+
+@core
 def decide(S):
-    """Start waiting jobs in order; a class that does not fit is passed over for the rest of the pass."""
+    """Start jobs one after the other; a late one that does not fit ends the pass, so that GPUs are kept for it."""
     while True:
-        j = first_waiting(S)
+        j = _next(S)
         if j < 0:
             return
-        if not fits(S, S.jobs[j].cls):
-            block(S, S.jobs[j].cls)
-        elif start(S, j, OK) == QUOTA:
+        reason = start(S, j, OK)
+        if reason == QUOTA:
             close_queue(S, j)
+        elif reason != OK:
+            if _is_late(S, j):
+                return
+            block(S, S.jobs[j].cls)

@@ -1,24 +1,28 @@
-"""A policy of one's own: the smallest gang first, but whoever has waited an hour goes before all others."""
+"""A policy of one's own: small gangs go first, but nobody waits for ever."""
 
 from pointsman.types import Reason
 
 
 class MyPolicy:
-    """Small gangs are quick to place and quick to please; patience keeps the large ones from starving."""
+    """Smallest gang first. Once a job has waited for `patience_s`, nobody is started before it."""
 
-    name = "smallest-first"
+    name = "small-first"
     needs = "none"
 
-    def __init__(self, patience_s: float = 3600.0) -> None:
+    def __init__(self, patience_s: float = 86_400.0) -> None:
         self.patience_s = patience_s
 
     def decide(self, view) -> None:
-        """Start whoever fits, best first, until nobody does."""
-        while heads := view.heads():  # of each kind of demand that fits, the first waiting job
-            if view.start(min(heads, key=lambda job: self.rank(view, job))) != Reason.OK:
-                return
-
-    def rank(self, view, job: int) -> tuple[bool, int]:
-        record = view.jobs[job]
-        patient = view.now_ms - record["submit"] < 1000 * self.patience_s
-        return bool(patient), int(record["asked"] if patient else record["submit"])
+        asked, queue, submit = (view.jobs[field] for field in ("asked", "queue", "submit"))
+        full = set()  # queues at their limit
+        for job in view.pending.tolist():  # in order of submission
+            if view.now_ms - submit[job] < 1000 * self.patience_s:
+                break
+            if (reason := view.start(job)) is Reason.QuotaExceeded:
+                full.add(queue[job])
+            elif reason is not Reason.OK:
+                return  # what comes free is kept for this one
+        while heads := [job for job in view.heads() if queue[job] not in full]:
+            job = min(heads, key=lambda job: asked[job])
+            if view.start(job) is not Reason.OK:
+                full.add(queue[job])

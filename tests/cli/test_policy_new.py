@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,18 @@ def test_a_new_policy_runs_and_passes_its_own_test(tmp_path: Path) -> None:
     assert "2 passed" in tests.stdout
     shown = pointsman("policy", "show", "my_first.py:MyFirst", cwd=tmp_path)
     assert "needs: none" in shown.stdout, shown.stderr
+
+
+def test_a_new_policy_passes_over_a_queue_at_its_limit(tmp_path: Path) -> None:
+    assert pointsman("policy", "new", "my-first", cwd=tmp_path).returncode == 0
+    (tmp_path / "limited.yaml").write_text(
+        "{apiVersion: pointsman/v1, kind: Cluster, metadata: {name: limited}, spec: {node_types: "
+        "{t: {gpus: 4, gpu_type: v100}}, nodes: [{type: t}], queues: {a: {gpu_limit: 1}}}}"
+    )
+    (tmp_path / "jobs.csv").write_text("queue,submit_s,gpus,duration_s\na,0,1,9\na,0,1,9\nb,0,2,9\n")
+    options = ("--cluster", "limited.yaml", "--policy", "my_first.py:MyFirst", "--format", "json")
+    done = pointsman("simulate", "jobs.csv", *options, cwd=tmp_path)
+    assert json.loads(done.stdout)["wait_mean_s"] == 3.0, done.stderr
 
 
 def test_nothing_is_overwritten_unless_forced(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +12,10 @@ import pytest
 import pointsman
 from pointsman.errors import UsageError
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "my_compiled_policy.py"
-POLICY = f"{EXAMPLE}:WidestFirst"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE = EXAMPLES / "my_compiled_policy.py"
+POLICY = f"{EXAMPLE}:MyCompiledPolicy"
+IN_PYTHON = f"{EXAMPLES / 'my_policy.py'}:MyPolicy"
 
 
 def workload() -> pointsman.Workload:
@@ -28,42 +29,28 @@ def workload() -> pointsman.Workload:
     return pointsman.Workload.of(pl.DataFrame(frame))
 
 
-class WidestFirst:
-    """The same in Python."""
-
-    name = "widest-first-in-python"
-    needs = "none"
-
-    def __init__(self, widest: int = 64) -> None:
-        self.widest = widest
-
-    def decide(self, view: Any) -> None:
-        while heads := view.heads():
-            asked, rows = view.jobs["asked"], view.jobs["row"]
-            view.start(min(heads, key=lambda job: (-min(asked[job], self.widest), rows[job])))
-
-
-@pytest.mark.parametrize("widest", [64, 2])
-def test_it_decides_as_the_same_policy_in_python(widest: int) -> None:
-    compiled = pointsman.simulate(workload(), "3x8", POLICY, params={"widest": widest}, audit=True)
-    python = pointsman.simulate(workload(), "3x8", WidestFirst(widest), audit=True)
+@pytest.mark.parametrize("patience_s", [0.0, 30.0, 1e6])
+def test_it_decides_as_the_same_policy_in_python(patience_s: float) -> None:
+    params = {"patience_s": patience_s}
+    compiled = pointsman.simulate(workload(), "3x8", POLICY, params=params, audit=True)
+    python = pointsman.simulate(workload(), "3x8", IN_PYTHON, params=params, audit=True)
     assert compiled.jobs.equals(python.jobs)
     assert (compiled.jobs["state"] == "COMPLETED").all()
-    assert compiled.info["params"] == {"widest": widest}
+    assert compiled.info["params"] == params
 
 
 def test_its_parameters_are_checked() -> None:
-    with pytest.raises(UsageError, match="did you mean 'widest'"):
-        pointsman.simulate(workload(), "3x8", POLICY, params={"wides": 3})
-    with pytest.raises(UsageError, match="greater than or equal to 1"):
-        pointsman.simulate(workload(), "3x8", POLICY, params={"widest": 0})
+    with pytest.raises(UsageError, match="did you mean 'patience_s'"):
+        pointsman.simulate(workload(), "3x8", POLICY, params={"patience": 3})
+    with pytest.raises(UsageError, match="greater than or equal to 0"):
+        pointsman.simulate(workload(), "3x8", POLICY, params={"patience_s": -1})
 
 
 def test_another_process_finds_it_compiled() -> None:
     """The hooks' code is cached on disk by what is in the file."""
     script = (
         "import sys, polars as pl, pointsman\n"
-        "jobs = pl.DataFrame({'submit_s': [0.0, 0.0], 'gpus': [1, 4], 'duration_s': [5.0, 5.0]})\n"
+        "jobs = pl.DataFrame({'submit_s': [0.0, 0.0], 'gpus': [4, 1], 'duration_s': [5.0, 5.0]})\n"
         f"result = pointsman.simulate(pointsman.Workload.of(jobs), '1x4', {POLICY!r})\n"
         "print(result.jobs['start_s'].to_list())\n"
         "loop = next(m for n, m in sys.modules.items() if 'loop_user' in n)\n"
@@ -77,8 +64,8 @@ def test_another_process_finds_it_compiled() -> None:
 
 
 def test_an_edited_file_is_compiled_anew(tmp_path: Path) -> None:
-    mine = tmp_path / "narrow.py"
-    mine.write_text(EXAMPLE.read_text().replace("-min(np", "min(np"))
-    frame = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [4, 1], "duration_s": [5.0, 5.0]})
-    result = pointsman.simulate(pointsman.Workload.of(frame), "1x4", f"{mine}:WidestFirst")
+    mine = tmp_path / "widest_first.py"
+    mine.write_text(EXAMPLE.read_text().replace("asked < S", "asked > S"))
+    frame = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [1, 4], "duration_s": [5.0, 5.0]})
+    result = pointsman.simulate(pointsman.Workload.of(frame), "1x4", f"{mine}:MyCompiledPolicy")
     assert result.jobs["start_s"].to_list() == [5.0, 0.0]

@@ -194,12 +194,36 @@ def test_view_cannot_be_written() -> None:
         pointsman.simulate(workload(10), "3x8", Cheating())
 
 
+def example(jobs: pointsman.Workload, cluster: str, patience_s: float) -> pointsman.Result:
+    return pointsman.simulate(jobs, cluster, f"{EXAMPLE}:MyPolicy", params={"patience_s": patience_s}, audit=True)
+
+
 def test_example_runs_as_a_user_would_name_it() -> None:
     assert len(EXAMPLE.read_text().splitlines()) < 30
-    result = pointsman.simulate(workload(), "3x8", f"{EXAMPLE}:MyPolicy", params={"patience_s": 60.0}, audit=True)
+    result = example(workload(), "3x8", 60.0)
     assert (result.jobs["state"] == "COMPLETED").all()
     assert result.info["policy"].endswith("my_policy.py:MyPolicy")
-    assert sys.modules  # the file was imported, not copied
+
+
+def test_example_keeps_gpus_for_who_has_waited_long() -> None:
+    """One job of one GPU a second, for four seconds each; the third asks for all four GPUs."""
+    gpus = [1, 1, 4, *[1] * 97]
+    frame = {"submit_s": [float(i) for i in range(100)], "gpus": gpus, "duration_s": [4.0] * 100}
+    stream = pointsman.Workload.of(pl.DataFrame(frame))
+    assert example(stream, "1x4", 1e6).jobs["start_s"][2] == 103.0
+    assert example(stream, "1x4", 10.0).jobs["start_s"][2] == 15.0  # those that run at 12 end by then
+    assert example(stream, "1x4", 0.0).jobs.equals(pointsman.simulate(stream, "1x4", "fifo").jobs)
+
+
+def test_example_passes_over_a_queue_at_its_limit(tmp_path: Path) -> None:
+    frame = {"submit_s": [0.0] * 3, "gpus": [1, 1, 2], "duration_s": [9.0] * 3, "queue": ["a", "a", "b"]}
+    (tmp_path / "limited.yaml").write_text(
+        "{apiVersion: pointsman/v1, kind: Cluster, metadata: {name: limited}, spec: {node_types: "
+        "{t: {gpus: 4, gpu_type: v100}}, nodes: [{type: t}], queues: {a: {gpu_limit: 1}}}}"
+    )
+    for patience_s in (0.0, 60.0):
+        result = example(pointsman.Workload.of(pl.DataFrame(frame)), str(tmp_path / "limited.yaml"), patience_s)
+        assert result.jobs["start_s"].to_list() == [0.0, 9.0, 0.0]
 
 
 PICKY = """

@@ -22,9 +22,10 @@ class {title}:
 
     def decide(self, view: Any) -> None:
         """Called after every event. `view.heads()` are the first waiting jobs, of each demand, that fit now."""
-        while heads := view.heads():
+        queue, full = view.jobs["queue"], set()
+        while heads := [job for job in view.heads() if queue[job] not in full]:
             if view.start(heads[0]) is not Reason.OK:
-                return
+                full.add(queue[heads[0]])  # its queue is at its limit
 '''
 
 TEST = """\
