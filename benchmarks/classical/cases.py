@@ -16,6 +16,9 @@ from pointsman.workload.rescale import at_load, offered_load
 LOADS = (0.7, 0.85, 1.0)
 """Of the logs; the suite has its own."""
 
+WARMUP_RATIO = 0.1
+"""Of the logs, which last longer; the suite has its own."""
+
 PHILLY_FROM_DAY = 20
 """Before 2017-09-24 the log holds 71 jobs in 20 days: a queue cannot form there, yet it would count in the load."""
 
@@ -33,6 +36,8 @@ class Case:
     loads: tuple[float, ...]
     seeds: tuple[int, ...]
     workload: Callable[[float, int], Workload]
+    warmup_ratio: float
+    """The share of the submit span, from its start, whose jobs run and do not count."""
 
     def workloads(self, load: float) -> dict[int, Workload]:
         """Its jobs at one load, by seed."""
@@ -67,10 +72,12 @@ def _suite_cases(suite: Suite) -> Iterator[Case]:
 
         told = f"generated like {part.like}, suite {suite.metadata.name}"
         spec = suite.spec
-        yield Case(f"suite {part.like}", told, load_cluster(part.cluster), spec.loads, spec.seeds, workload)
+        yield Case(
+            f"suite {part.like}", told, load_cluster(part.cluster), spec.loads, spec.seeds, workload, spec.warmup_ratio
+        )
 
 
 def _log_case(name: str, told: str, log: Workload, cluster: Cluster) -> Case:
     own = offered_load(log.jobs, cluster.gpus)
     told = f"{told}; at its own pace the load is {own:.2f}"
-    return Case(name, told, cluster, LOADS, (0,), lambda load, _: at_load(log, cluster.gpus, load))
+    return Case(name, told, cluster, LOADS, (0,), lambda load, _: at_load(log, cluster.gpus, load), WARMUP_RATIO)

@@ -40,10 +40,10 @@ def all_entries() -> list[Entry]:
     return entries(policies(), suite_v1().spec.errors)
 
 
-def window(workloads: Workloads) -> tuple[float, float]:
-    """Submits that count, for all seeds the same: what follows the suite's warm-up."""
+def window(case: Case, workloads: Workloads) -> tuple[float, float]:
+    """Submits that count, for all seeds the same: what follows the warm-up."""
     submit_s = workloads[min(workloads)].jobs["submit_s"]
-    return suite_v1().spec.warmup_ratio * float(submit_s[-1] - submit_s[0]), float("inf")
+    return case.warmup_ratio * float(submit_s[-1] - submit_s[0]), float("inf")
 
 
 def measured(case: Case, workloads: Workloads, chosen: list[Entry], **options: Any) -> list[Group]:
@@ -54,7 +54,7 @@ def measured(case: Case, workloads: Workloads, chosen: list[Entry], **options: A
         for policy, estimate in chosen
         for seed in (ERROR_SEEDS if estimate and len(workloads) == 1 else workloads)
     ]
-    return group_runs(results, window(workloads))
+    return group_runs(results, window(case, workloads))
 
 
 def change(group: Group, base: Group) -> tuple[float, Interval | None]:
@@ -73,7 +73,7 @@ def change(group: Group, base: Group) -> tuple[float, Interval | None]:
 
 def mean_jct_s(case: Case, workloads: Workloads, policy: str, placement: str = "consolidated") -> float:
     """Mean over seeds of the mean JCT (s) of the counted jobs."""
-    span, found = window(workloads), []
+    span, found = window(case, workloads), []
     for seed, jobs in workloads.items():
         result = simulate(jobs, case.cluster, policy, seed=seed, placement=placement, log=False)
         found.append(float(submitted_in(result.jobs, submit_window(result, span))["jct_s"].mean()))
