@@ -1,5 +1,7 @@
 """The generator against the logs it is like: ``python -m benchmarks.generator_fit [--data DIR] [--seeds N]``.
 
+``python -m benchmarks generator`` measures the same, of whole logs alone, and compares it with its limits.
+
 For each log and seed: the Kolmogorov-Smirnov distances of sizes, durations and gaps, the hourly index of dispersion,
 and the mean wait under strict FIFO at loads 0.7 and 0.85. The cluster has 8-GPU nodes, as many as give the log that
 load at its own pace; then the gaps of the log and of the generated workload are scaled so that both have that load
@@ -11,7 +13,7 @@ log and of the generated workloads alike; and one ITP cluster by itself, from a 
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ import numpy as np
 import polars as pl
 
 import pointsman
+from benchmarks.measures import Measure
 from pointsman.workload import generate
 from pointsman.workload.generator import helios
 from pointsman.workload.generator.fit import dispersion, fit
@@ -42,32 +45,82 @@ class Case:
     generated: list[Workload]
 
 
+def _apart(value: float) -> float:
+    """Of a distance: itself."""
+    return value
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of each generated workload, beside the log's."""
+
+    name: str
+    real: float | None
+    made: list[float]
+    limit: float | None = None
+    off: Callable[[float], float] = _apart
+    """How far a value is from the log's, to be at most `limit`."""
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.made))
+
+
+def generator(data: Path, seeds: int = 5) -> Iterator[Measure]:
+    """How far the figures of whole logs are off, by the median over the seeds."""
+    if not _is_there(data):
+        return
+    for name, case in _whole(data / "traces", range(seeds)).items():
+        for figure in _figures(case):
+            if figure.limit is not None:
+                yield Measure(f"generator/{name}/{figure.name.replace(' ', '_')}", figure.off(figure.median))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
-    if not (options.data / "traces").is_dir():
-        print(f"skipped: {options.data}/traces is not there")
+    if not _is_there(options.data):
         return
     print(f"{'figure':34}{'log':>12}{'generated: median (from, to)':>36}   median within the limit; seeds")
-    for case in _cases(options.data / "traces", range(options.seeds)):
-        _print_case(case)
+    whole = _whole(options.data / "traces", range(options.seeds))
+    for case in (*whole.values(), *_parts(whole, range(options.seeds))):
+        print(f"\n{case.name}: {case.real.jobs.height:,} jobs")
+        for figure in _figures(case):
+            _print_row(figure)
     _print_helios(range(options.seeds))
 
 
-def _cases(traces: Path, seeds: range) -> list[Case]:
-    philly, itp = (_log(traces / f"{name}.csv.gz") for name in ("philly_2017", "ms_itp_2021"))
-    like_philly = [generate("philly", jobs=philly.jobs.height, cluster_gpus=ANY_GPUS, seed=s) for s in seeds]
-    like_itp = [generate("itp", jobs=itp.jobs.height, cluster_gpus=ANY_GPUS, seed=s) for s in seeds]
-    one = Workload.of(itp.jobs.filter(pl.col("queue") == "cluster04"))
+def _is_there(data: Path) -> bool:
+    found = (data / "traces").is_dir()
+    if not found:
+        print(f"generator: skipped, for {data}/traces is not there")
+    return found
+
+
+def _whole(traces: Path, seeds: range) -> dict[str, Case]:
+    """The logs, each with as many jobs like it."""
+    cases = {}
+    for like, file, name in (
+        ("philly", "philly_2017", "Philly, whole"),
+        ("itp", "ms_itp_2021", "ITP, whole, clusters pooled"),
+    ):
+        log = _log(traces / f"{file}.csv.gz")
+        made = [generate(like, jobs=log.jobs.height, cluster_gpus=ANY_GPUS, seed=seed) for seed in seeds]
+        cases[like] = Case(name, log, made)
+    return cases
+
+
+def _parts(whole: dict[str, Case], seeds: range) -> list[Case]:
+    """For information: stretches of Philly, and one cluster of ITP with its own profile."""
+    philly, itp = whole["philly"], whole["itp"]
+    one = Workload.of(itp.real.jobs.filter(pl.col("queue") == "cluster04"))
     profile = fit(one.jobs, "cluster04", "ITP cluster04")
     like_one = [generate_from(profile, jobs=one.jobs.height, cluster_gpus=ANY_GPUS, seed=s) for s in seeds]
     return [
-        Case("Philly, whole", philly, like_philly),
-        Case("ITP, whole, clusters pooled", itp, like_itp),
-        _cut("for information: Philly from 2017-09-24", PHILLY_DENSE, philly, like_philly),
-        _cut("for information: Philly 2017-10-02 to 10-29", PHILLY_OCTOBER, philly, like_philly),
+        _cut("for information: Philly from 2017-09-24", PHILLY_DENSE, philly.real, philly.generated),
+        _cut("for information: Philly 2017-10-02 to 10-29", PHILLY_OCTOBER, philly.real, philly.generated),
         Case("for information: ITP cluster04, its own profile", one, like_one),
     ]
 
@@ -82,39 +135,38 @@ def _cut(name: str, days: tuple[float, float], real: Workload, generated: list[W
     return Case(name, window, windows)
 
 
-def _print_case(case: Case) -> None:
-    print(f"\n{case.name}: {case.real.jobs.height:,} jobs")
+def _figures(case: Case) -> Iterator[Figure]:
     for column, limit in (("gpus", 0.03), ("duration_s", 0.05)):
-        ks = [_ks(_values(case.real, column), _values(w, column)) for w in case.generated]
-        _print_row(f"KS {column}", None, ks, lambda value, limit=limit: value <= limit)
-    ks = [_ks(np.diff(_values(case.real, "submit_s")), np.diff(_values(w, "submit_s"))) for w in case.generated]
-    _print_row("KS gaps", None, ks, lambda value: value <= 0.05)
-    real = dispersion(_values(case.real, "submit_s"))
-    _print_row(
-        "hourly dispersion", real, [dispersion(_values(w, "submit_s")) for w in case.generated], _near(real, 0.25)
-    )
-    _print_row("Spearman(GPUs, duration)", _spearman(case.real), [_spearman(w) for w in case.generated], None)
+        real = _values(case.real, column)
+        yield Figure(f"KS {column}", None, [_ks(real, _values(w, column)) for w in case.generated], limit)
+    submits, made = _values(case.real, "submit_s"), [_values(w, "submit_s") for w in case.generated]
+    yield Figure("KS gaps", None, [_ks(np.diff(submits), np.diff(times)) for times in made], 0.05)
+    real = dispersion(submits)
+    yield Figure("hourly dispersion", real, [dispersion(times) for times in made], 0.25, _relative(real))
+    yield Figure("Spearman(GPUs, duration)", _spearman(case.real), [_spearman(w) for w in case.generated])
     for load in LOADS:
         nodes = _nodes(case.real, load)
         real = _wait_s(case.real, nodes, load)
         waits = [_wait_s(w, nodes, load) for w in case.generated]
-        _print_row(
-            f"FIFO mean wait s, {nodes}x{NODE_GPUS} at {load}",
-            real,
-            waits,
-            lambda value, real=real: real / 1.5 <= value <= real * 1.5,
-        )
+        yield Figure(f"FIFO wait at {load}", real, waits, 1.5, _factor(real))
 
 
-def _near(real: float, share: float) -> Callable[[float], bool]:
-    return lambda value: abs(value - real) <= share * real
+def _relative(real: float) -> Callable[[float], float]:
+    return lambda value: abs(value / real - 1)
 
 
-def _print_row(name: str, real: float | None, made: list[float], good: Callable[[float], bool] | None) -> None:
-    middle = float(np.median(made))
-    spread = f"{middle:,.4g} ({min(made):,.4g}, {max(made):,.4g})"
-    verdict = "" if good is None else f"{'yes' if good(middle) else 'NO'}; {sum(map(good, made))} of {len(made)} seeds"
-    print(f"{name:34}{'' if real is None else format(real, ',.4g'):>12}{spread:>36}   {verdict}")
+def _factor(real: float) -> Callable[[float], float]:
+    return lambda value: max(value / real, real / value)
+
+
+def _print_row(figure: Figure) -> None:
+    spread = f"{figure.median:,.4g} ({min(figure.made):,.4g}, {max(figure.made):,.4g})"
+    verdict = ""
+    if figure.limit is not None:
+        good = [figure.off(value) <= figure.limit for value in (figure.median, *figure.made)]
+        verdict = f"{'yes' if good[0] else 'NO'}; {sum(good[1:])} of {len(figure.made)} seeds"
+    real = "" if figure.real is None else format(figure.real, ",.4g")
+    print(f"{figure.name:34}{real:>12}{spread:>36}   {verdict}")
 
 
 def _values(workload: Workload, column: str) -> np.ndarray:
@@ -165,7 +217,7 @@ def _print_helios(seeds: range) -> None:
         for name, share in helios.STATUS["jobs"].items()
     ]
     for name, published, figure in figures:
-        _print_row(name, published, [figure(w) for w in made], None)
+        _print_row(Figure(name, published, [figure(w) for w in made]))
 
 
 def _per_10_min(workload: Workload, percentile: float) -> float:

@@ -72,9 +72,8 @@ def _suite_cases(suite: Suite) -> Iterator[Case]:
 
         told = f"generated like {part.like}, suite {suite.metadata.name}"
         spec = suite.spec
-        yield Case(
-            f"suite {part.like}", told, load_cluster(part.cluster), spec.loads, spec.seeds, workload, spec.warmup_ratio
-        )
+        cluster = load_cluster(part.cluster)
+        yield Case(f"suite {part.like}", told, cluster, spec.loads, spec.seeds, workload, spec.warmup_ratio)
 
 
 def _log_case(name: str, told: str, log: Workload, cluster: Cluster) -> Case:
