@@ -76,8 +76,23 @@ def test_the_first_difference_is_shown_with_both_decisions(command: Command, job
     parting = done.out[done.out.index("fifo and srtf: they part") :].splitlines()
     assert parting[1].startswith("  fifo: ")
     assert parting[2].startswith("  srtf: ")
-    assert "START j1" in parting[1]
+    assert "j0 is RUNNING, it holds 6 GPUs on" in parting[1]
+    assert "its next decision is START j1" in parting[1]
     assert "PREEMPT j0" in parting[2]
+    assert "at 10.000 s (Evicted: it makes room for a job that goes first)" in parting[2]
+
+
+def test_a_job_that_only_one_policy_starts_is_pending_for_a_reason(command: Command, jobs: str) -> None:
+    """The baseline decides nothing at that instant, so it is asked what it thinks of the job."""
+    two = ("--cluster", "2x4", "--policy", "fifo", "--policy", "fifo-backfill")
+    done = command("compare", jobs, *two, "--baseline", "fifo-backfill", "--first-divergence")
+    assert done.code == 0, done.err
+    parting = done.out[done.out.index("fifo-backfill and fifo: they part 20 s") :].splitlines()
+    assert parting[1].startswith("  fifo-backfill: START j2 (2 GPUs on ")
+    assert "fifo: j2 is PENDING (Priority), it would fit, but job j1 goes first" in parting[2]
+    done = command("compare", jobs, *two, "--first-divergence", "--format", "json")
+    assert json.loads(done.out)["baseline"] == "fifo", "data alone on stdout"
+    assert "they part" in done.err
 
 
 def test_one_policy_twice_differs_by_its_parameters(command: Command, jobs: str) -> None:

@@ -241,11 +241,33 @@ def test_divergence_by_hand() -> None:
     assert parting is not None
     assert (parting.before, parting.time_s) == (1, 2)
     assert parting.second is not None
-    assert str(parting.second) == "PREEMPT job-0 (4 GPUs; Evicted) at 2.000 s"
-    assert str(parting.first) == "START job-1 (4 GPUs on n0; OK) at 10.000 s"
-    told = parting.describe("fifo", "srtf").splitlines()
-    assert told[0] == "they part 2 s after the first submit, after 1 decisions alike:"
-    assert told[2] == "  srtf: PREEMPT job-0 (4 GPUs; Evicted) at 2.000 s"
+    evicted = "PREEMPT job-0 (4 GPUs) at 2.000 s (Evicted: it makes room for a job that goes first)"
+    started = "START job-1 (4 GPUs on n0) at 10.000 s (OK: the policy's order brings it up, and it fits)"
+    assert (str(parting.second), str(parting.first), parting.silent) == (evicted, started, 0)
+    assert parting.describe("fifo", "srtf").splitlines() == [
+        "they part 2 s after the first submit, after 1 decision alike:",
+        f"  fifo: nothing of job-0 then; its next decision is {started}",
+        f"  srtf: {evicted}",
+    ]
+    assert parting.describe("fifo", "srtf", "job-0 is RUNNING").splitlines()[1].startswith("  fifo: job-0 is RUNNING; ")
+
+
+def test_divergence_in_the_last_node_of_a_gang(fifo: Result) -> None:
+    """A start on several nodes is one decision: what differs in its last line is that start, not the next one."""
+    assert fifo.events is not None
+    starts = fifo.events.filter(pl.col("kind") == "START")
+    gang = starts.filter(pl.len().over("seq") > 2)["seq"][0]
+    last = starts.with_row_index().filter(pl.col("seq") == gang)["index"].max()
+    narrower = Result(
+        fifo.jobs, starts.with_row_index().filter(pl.col("index") != last).drop("index"), fifo.series, fifo.info
+    )
+    parting = first_divergence(fifo, narrower)
+    assert parting is not None
+    assert parting.first is not None
+    assert parting.second is not None
+    assert parting.before == starts.filter(pl.col("seq") < gang)["seq"].n_unique()
+    assert parting.first.row == parting.second.row
+    assert parting.first.nodes[:-1] == parting.second.nodes
 
 
 def test_divergence_in_the_node_alone(fifo: Result) -> None:

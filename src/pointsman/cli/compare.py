@@ -8,8 +8,13 @@ import typer
 from pointsman.cli.options import OUTPUT, WHAT, Options, with_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pointsman.config import ExperimentSpec
     from pointsman.engine.result import Result
+    from pointsman.report.divergence import Divergence
+    from pointsman.report.groups import Group
+    from pointsman.workload import Workload
 
 MAX_SEEDS = 10_000
 
@@ -74,7 +79,8 @@ def compare(
         return
     if options.output:
         refuse_taken(options.output, force=options.force)
-    results = replay(spec, read_jobs(spec), workers)
+    workload = read_jobs(spec)
+    results = replay(spec, workload, workers)
     if options.output:
         screen.note("writing the report")
         comparison = write_comparison(
@@ -93,7 +99,8 @@ def compare(
     if options.output:
         tell_page(options.output)
     if first_divergence:
-        _show_divergences(results)
+        for said in _divergences(spec, workload, comparison.groups):
+            typer.echo(f"\n{said}", err=options.format is not screen.Format.table)
     check(comparison, *fail_if)
 
 
@@ -128,15 +135,32 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
         raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(shown)})")
 
 
-def _show_divergences(results: "list[Result]") -> None:
+def _divergences(spec: "ExperimentSpec", workload: "Workload", groups: "list[Group]") -> "Iterator[str]":
+    """Where each policy parts from the baseline, on the lowest seed that both have."""
+    from pointsman.cli.compiled import announce
     from pointsman.report import first_divergence
 
-    first = results[0]
-    for other in results[1:]:
-        if other.info["seed"] == first.info["seed"]:
-            names = str(first.info["policy"]), str(other.info["policy"])
-            parting = first_divergence(first, other)
-            typer.echo(
-                f"\n{names[0]} and {names[1]}: "
-                + ("no decision differs" if parting is None else parting.describe(*names))
-            )
+    first = groups[0].first
+    announce([], questions=True)
+    for other in groups[1:]:
+        mine = next((run for run in other.runs if run.seed == first.seed), None)
+        if mine is None:
+            continue
+        parting = first_divergence(first.result, mine.result)
+        names = groups[0].label, other.label
+        if parting is None:
+            yield f"{names[0]} and {names[1]}: no decision differs"
+            continue
+        instead = ""
+        if parting.silent is not None:
+            instead = _instead(spec, workload, (first, mine)[parting.silent].result, parting)
+        yield f"{names[0]} and {names[1]}: {parting.describe(*names, instead)}"
+
+
+def _instead(spec: "ExperimentSpec", workload: "Workload", result: "Result", parting: "Divergence") -> str:
+    """What the policy that decides nothing at the parting says of the job that the other decides on."""
+    from pointsman.cli.replay import replayable
+    from pointsman.explain import explain
+
+    said = explain(*replayable(spec, workload, result.info), parting.earlier.row, parting.time_s)
+    return f"{said.job_id} is {said.state}{f' ({said.reason})' if said.reason else ''}, {said.said}"

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,12 +25,17 @@ def explain(
     format: Annotated[screen.Format, typer.Option(help="How to print.")] = screen.Format.table,
 ) -> None:
     """Say what a job was doing at a time, and if it was waiting, for what."""
+    from pointsman.cli.replay import read_jobs, replayable
     from pointsman.duration import parse_duration_s
-    from pointsman.errors import UsageError
+    from pointsman.errors import InputError, UsageError
     from pointsman.report.manifest import read_manifest
 
     info = read_manifest(run, "run")["info"]
-    simulation, prepared = _replayable(_spec_of(run), info)
+    spec = _spec_of(run)
+    workload = read_jobs(spec)
+    if workload.provenance.sha256 != info["workload"]["sha256"]:
+        raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")
+    simulation, prepared = replayable(spec, workload, info)
     row = _row_of(prepared.jobs, job)
     try:
         time_s = parse_duration_s(at) if at else int(prepared.trace["submit"][row]) / 1000
@@ -64,41 +69,6 @@ def _spec_of(run: Path) -> "ExperimentSpec":
                 if place == run:
                     raise
     raise UsageError(f"{run}: has no {CONFIG}, so it cannot be replayed (make the run with 'pointsman simulate -o')")
-
-
-def _replayable(spec: "ExperimentSpec", info: dict[str, Any]) -> Any:
-    """The run's simulation, before its first event.
-
-    Raises:
-        InputError: the log is not the one of the run any more.
-    """
-    from pointsman.api import open_simulation
-    from pointsman.cli.experiment import overheads_of
-    from pointsman.cli.replay import read_jobs
-    from pointsman.cluster import load_cluster
-    from pointsman.errors import InputError
-    from pointsman.policies.registry import get_policy
-
-    workload = read_jobs(spec)
-    if workload.provenance.sha256 != info["workload"]["sha256"]:
-        raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")
-    policy = get_policy(info["policy"])
-    return open_simulation(
-        workload,
-        load_cluster(spec.cluster),
-        policy,
-        policy.make(info["params"]),
-        seed=info["seed"],
-        estimate=spec.estimate,
-        placement=spec.placement,
-        overheads=overheads_of(spec),
-        oversized=spec.oversized,
-        assign_models=spec.assign_models,
-        node_events=(),
-        cancels=(),
-        log=False,
-        audit=False,
-    )
 
 
 def _row_of(jobs: "pl.DataFrame", job: str) -> int:

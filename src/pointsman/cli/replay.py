@@ -1,15 +1,17 @@
 """The runs of an experiment: each policy with each seed, one after another or side by side."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pointsman.cli import screen
 from pointsman.cli.experiment import overheads_of
 from pointsman.config import ExperimentSpec, PolicyChoice
 
 if TYPE_CHECKING:
+    from pointsman.engine.prepare import Prepared
     from pointsman.engine.result import Result
+    from pointsman.engine.simulation import Simulation
     from pointsman.workload import Workload
 
 
@@ -102,6 +104,31 @@ def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable
         assign_models=spec.assign_models,
         audit=spec.audit,
         progress=tell,
+    )
+
+
+def replayable(spec: ExperimentSpec, workload: "Workload", info: Mapping[str, Any]) -> "tuple[Simulation, Prepared]":
+    """A finished run again, before its first event: `info` says which policy, parameters and seed it had."""
+    from pointsman.api import open_simulation
+    from pointsman.cluster import load_cluster
+    from pointsman.policies.registry import get_policy
+
+    policy = get_policy(info["policy"])
+    return open_simulation(
+        workload,
+        load_cluster(spec.cluster),
+        policy,
+        policy.make(info["params"]),
+        seed=info["seed"],
+        estimate=spec.estimate,
+        placement=spec.placement,
+        overheads=overheads_of(spec),
+        oversized=spec.oversized,
+        assign_models=spec.assign_models,
+        node_events=(),
+        cancels=(),
+        log=False,
+        audit=False,
     )
 
 

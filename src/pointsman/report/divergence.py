@@ -9,13 +9,20 @@ from pointsman.engine.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.units import duration
 
-DECISIONS = ("START", "PREEMPT")
+DECISIONS = ("START", "PREEMPT", "RESIZE", "REBATCH", "MOVE")
 TELLING = ("time_ms", "kind", "row", "node", "gpu_mask")
+
+WHY = {
+    ("START", "OK"): "the policy's order brings it up, and it fits",
+    ("START", "Backfilled"): "it fits now and delays no reservation",
+    ("PREEMPT", "Evicted"): "it makes room for a job that goes first",
+}
+"""Reasons in words."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One start or preemption."""
+    """One start, preemption or other act of a policy."""
 
     time_s: float
     kind: str
@@ -28,7 +35,10 @@ class Decision:
     def __str__(self) -> str:
         """As one line."""
         where = f" on {', '.join(self.nodes)}" if self.nodes else ""
-        return f"{self.kind} {self.job_id} ({self.gpus} GPUs{where}; {self.reason}) at {self.time_s:.3f} s"
+        why = WHY.get((self.kind, self.reason))
+        gpus = f"{self.gpus} GPU{'s' if self.gpus != 1 else ''}"
+        said = f"{self.reason}: {why}" if why else self.reason
+        return f"{self.kind} {self.job_id} ({gpus}{where}) at {self.time_s:.3f} s ({said})"
 
 
 @dataclass(frozen=True)
@@ -41,19 +51,36 @@ class Divergence:
     second: Decision | None
 
     @property
+    def earlier(self) -> Decision:
+        """The decision of the two that comes first; the first policy's where both come at once."""
+        return min((one for one in (self.first, self.second) if one is not None), key=lambda one: one.time_s)
+
+    @property
     def time_s(self) -> float:
         """When they part, in seconds since the first submit."""
-        return min(decision.time_s for decision in (self.first, self.second) if decision is not None)
+        return self.earlier.time_s
 
-    def describe(self, first: str, second: str) -> str:
-        """In a few lines, for people."""
-        at = f"{duration(self.time_s)} after the first submit, after {self.before:,} decisions alike"
-        sides = ((first, self.first), (second, self.second))
-        return "\n".join([f"they part {at}:", *(f"  {name}: {said or 'decides nothing more'}" for name, said in sides)])
+    @property
+    def silent(self) -> int | None:
+        """Which policy (0, 1) decides nothing at that instant; None if both decide, and otherwise than the other."""
+        sides = (self.first, self.second)
+        return next((i for i, one in enumerate(sides) if one is None or one.time_s > self.time_s), None)
+
+    def describe(self, first: str, second: str, instead: str = "") -> str:
+        """In a few lines, for people; `instead` is what is said of the job under the policy that decides nothing."""
+        alike = f"{self.before:,} decision{'s' if self.before != 1 else ''} alike"
+        lines = [f"they part {duration(self.time_s)} after the first submit, after {alike}:"]
+        for i, (name, one) in enumerate(((first, self.first), (second, self.second))):
+            if i != self.silent:
+                lines.append(f"  {name}: {one}")
+                continue
+            after = "it decides nothing more" if one is None else f"its next decision is {one}"
+            lines.append(f"  {name}: {instead or f'nothing of {self.earlier.job_id} then'}; {after}")
+        return "\n".join(lines)
 
 
 def first_divergence(first: Result, second: Result) -> Divergence | None:
-    """Finds the first START or PREEMPT in which the plan logs of two runs on one workload differ; None if none does.
+    """Finds the first decision, in time and then in sequence, in which two runs on one workload differ; None if none.
 
     Raises:
         UsageError: a run has no plan log, or they are of different workloads or clusters.
@@ -67,9 +94,14 @@ def first_divergence(first: Result, second: Result) -> Divergence | None:
     at = int(differs.argmax()) if differs.any() else same
     if at == same and plans[0].height == plans[1].height:
         return None
-    return Divergence(
-        plans[0]["seq"][:at].n_unique(), _decision(first, plans[0], at), _decision(second, plans[1], at)
-    )  # fmt: skip
+    before = min(_whole_decisions(plan, at) for plan in plans)
+    return Divergence(before, _decision(first, plans[0], before), _decision(second, plans[1], before))
+
+
+def _whole_decisions(plan: pl.DataFrame, at: int) -> int:
+    """How many decisions end before line `at`; a start on several nodes is several lines."""
+    whole = plan["seq"][:at].n_unique()
+    return whole - (0 < at < plan.height and plan["seq"][at - 1] == plan["seq"][at])
 
 
 def _refuse_unlike(first: Result, second: Result) -> None:
@@ -91,9 +123,11 @@ def _plan(result: Result) -> pl.DataFrame:
 
 
 def _decision(result: Result, plan: pl.DataFrame, at: int) -> Decision | None:
-    if at >= plan.height:
+    """The decision before which there are `at`."""
+    order = plan["seq"].unique(maintain_order=True)
+    if at >= len(order):
         return None
-    parts = plan.filter(pl.col("seq") == plan["seq"][at])
+    parts = plan.filter(pl.col("seq") == order[at])
     told = parts.row(0, named=True)
     names = result.info["node_names"]
     return Decision(
