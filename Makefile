@@ -24,10 +24,11 @@ DEMO_JOBS := out/demo-jobs.parquet
 	$(BIN)/pip check
 	@touch $@
 
+# From an empty cluster jobs of days take two days to fill it: only those submitted later are counted. Preemption has its price.
 demo: .venv
 	@mkdir -p out
-	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --load 1.0 --seed 1 --force -o $(DEMO_JOBS)
-	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly --policy all --force -o out/demo
+	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --load 1.2 --seed 1 --force -o $(DEMO_JOBS)
+	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly --policy all --overheads realistic --window 2d: --force -o out/demo
 
 test: .venv
 	$(BIN)/pointsman warmup

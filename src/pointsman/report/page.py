@@ -11,7 +11,7 @@ from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
 from pointsman.report.figures.style import THEMED
 from pointsman.report.groups import Group
 from pointsman.report.tables import Table, comparison_table, longest_waits, summary_table, waiting_tables
-from pointsman.report.units import count, digits, duration
+from pointsman.report.units import count, digits, duration, percent
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -84,16 +84,39 @@ def lead(groups: list[Group]) -> str:
     if len(groups) == 1:
         return (
             f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} in the mean, "
-            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start."
+            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start.{_span(base)}"
         )
-    best = min(groups, key=lambda group: group.mean("jct_mean_s") or float("inf"))
+    best = min(groups, key=_mean_jct)
     told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
         best.knowledge, f", which knows: {best.knowledge}"
     )
     return (
         f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label} (the baseline) and least, "
-        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
+        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}.{_without_knowing(groups, best)}{_span(base)}"
     )
+
+
+def _without_knowing(groups: list[Group], best: Group) -> str:
+    """Which policy is best of those that need no durations, if another is best of all."""
+    blind = [group for group in groups if group.knowledge == "none" and group.mean("jct_mean_s") is not None]
+    if best.knowledge == "none" or not blind:
+        return ""
+    least = min(blind, key=_mean_jct)
+    return f" Of the policies that need no durations {least.label} has the least, {duration(least.mean('jct_mean_s'))}."
+
+
+def _mean_jct(group: Group) -> float:
+    found = group.mean("jct_mean_s")
+    return float("inf") if found is None else found
+
+
+def _span(group: Group) -> str:
+    """Which jobs the figures are of, if not of all."""
+    summary, window = group.first.summary, group.first.window
+    if summary["jobs_counted"] == summary["jobs"]:
+        return ""
+    between = f"between {duration(window.from_s)} and {duration(window.to_s)} after the first"
+    return f" Counted are the {count(summary['jobs_counted'])} of {count(summary['jobs'])} jobs submitted {between}."
 
 
 def facts(groups: list[Group]) -> list[tuple[str, str]]:
@@ -114,7 +137,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
         ),
         ("Counted", _counted(summary, window)),
         ("Seeds" if len(seeds) > 1 else "Seed", _seeds(groups, seeds)),
-        *[(f"Policy {group.label}", _policy(group)) for group in groups],
+        ("Policies" if len(groups) > 1 else "Policy", "; ".join(map(_policy, groups))),
         ("Placement", _each(groups, "placement")),
         ("Overheads", _each(groups, "overheads")),
     ]
@@ -155,12 +178,18 @@ def _counted(summary: dict[str, Any], window: dict[str, float]) -> str:
 
 
 def _policy(group: Group) -> str:
-    info = group.first.result.info
-    return f"knows of durations: {group.knowledge}; {_settings(info.get('params') or {}) or 'no parameters'}"
+    params = _settings(group.first.result.info.get("params") or {})
+    return f"{group.label} ({params})" if params else group.label
 
 
 def _settings(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
+    return ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_number, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _each(groups: list[Group], name: str) -> str:
@@ -174,9 +203,15 @@ def _setting(value: Any) -> str:
     if not isinstance(value, dict):
         return str(value)
     return (
-        _settings({key: cost for key, cost in value.items() if cost})
+        ", ".join(_cost(name, cost) for name, cost in value.items() if cost)
         or "none (starting, stopping and restoring are free)"
     )
+
+
+def _cost(name: str, cost: float) -> str:
+    """``checkpoint every 30 min`` of ``checkpoint_every_s: 1800``."""
+    words = name.removesuffix("_s").replace("_", " ")
+    return f"{words} {duration(cost) if name.endswith('_s') else percent(cost)}"
 
 
 def assumptions(groups: list[Group]) -> list[str]:

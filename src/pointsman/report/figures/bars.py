@@ -87,24 +87,31 @@ def _beside(axes: "Axes", at: int, text: str) -> None:
     axes.annotate(text, (1.0, at), xycoords=in_line, xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
 
 
+def any_preempted(groups: list[Group]) -> bool:
+    """Whether figure 9 has something to show."""
+    return any(group.mean("preemptions") for group in groups)
+
+
 def preemptions(figure: "Figure", groups: list[Group]) -> str:
-    """Figure 9: preemptions per 100 jobs and GPU-hours of work lost."""
-    left, right = figure.subplots(1, 2, sharey=True)
+    """Figure 9: preemptions per 100 jobs and, if any was lost, GPU-hours of work lost."""
     per_100 = [100 * (group.mean("preemptions") or 0.0) / max(group.mean("jobs") or 1.0, 1.0) for group in groups]
     lost = [group.mean("lost_gpu_hours") or 0.0 for group in groups]
-    for axes, values, name in ((left, per_100, "preemptions per 100 jobs"), (right, lost, "work lost (GPU-hours)")):
+    shown = [(per_100, "preemptions per 100 jobs"), (lost, "work lost (GPU-hours)")][: 1 + any(lost)]
+    row = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    for axes, (values, name) in zip(row, shown, strict=True):
         for i, value in enumerate(values):
             axes.barh(i, value, height=0.66, **bar(i))
             _beside(axes, i, digits(value))
-        axes.set_xlim(0, 1.05 * max(values) or 1.0)
+        axes.set_xlim(0, 1.05 * max(values))
         axes.grid(False, axis="y")
         axes.set_xlabel(name)
-    left.set_yticks(range(len(groups)), [group.label for group in groups])
-    left.invert_yaxis()
-    if not any(per_100):
-        return "Nobody was preempted, so no work was lost."
+    row[0].set_yticks(range(len(groups)), [group.label for group in groups])
+    row[0].invert_yaxis()
     most = int(np.argmax(per_100))
-    overheads = groups[most].first.result.info.get("overheads")
-    free = " Preemption was free in this run (overheads: none)." if overheads == "none" else ""
+    costs = groups[most].first.result.info.get("overheads")
+    is_free = not any(costs.values()) if isinstance(costs, dict) else costs == "none"
+    free = " Preemption was free in this run (overheads: none)." if is_free else ""
     often = f"{groups[most].label} preempts most: {digits(per_100[most])} times per 100 jobs"
-    return f"{often}, losing {digits(lost[most])} GPU-hours of work.{free}"
+    losing = f", losing {digits(lost[most])} GPU-hours of work" if lost[most] else ""
+    nothing = "" if any(lost) else " No work was lost: a preempted job goes on from where it stopped."
+    return f"{often}{losing}.{nothing}{free}"

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pointsman.report.figures import bars, distributions, over_time, panels
+from pointsman.report.figures import bars, distributions, fragments, over_time, panels
+from pointsman.report.figures.grid import panel_size
 from pointsman.report.figures.style import draw
 from pointsman.report.groups import Group, shown_span_s
 from pointsman.report.holdings import horizon_s
@@ -22,6 +23,8 @@ class Kind:
     title: str
     paint: Callable[["Figure", list[Group]], str]
     size: Callable[[int], tuple[float, float]]
+    has_something: Callable[[list[Group]], bool] = lambda groups: True
+    """Whether there is anything to show; an empty figure is left out."""
     over_time: bool = False
     """It has a time axis and shows the lowest seed of each policy, not all of them."""
 
@@ -41,7 +44,11 @@ def _bar_size(groups: int) -> tuple[float, float]:
 
 
 def _panels_of(height: float) -> Callable[[int], tuple[float, float]]:
-    return lambda groups: panels.panel_size(groups, height)
+    return lambda groups: panel_size(groups, height)
+
+
+def _fragmentation_size(groups: int) -> tuple[float, float]:
+    return (10.0, 4.8) if groups == 1 else panel_size(groups, 1.7)
 
 
 KINDS = (
@@ -54,15 +61,15 @@ KINDS = (
     Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (10.0, 4.0)),
     Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), over_time=True),
     Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True),
-    Kind("7-fragmentation", "Fragmentation", over_time.fragmentation, lambda _: (10.0, 4.8), over_time=True),
-    Kind("9-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size),
+    Kind("7-fragmentation", "Fragmentation", fragments.fragmentation, _fragmentation_size, over_time=True),
+    Kind("9-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size, bars.any_preempted),
 )
 
 
 def draw_all(groups: list[Group]) -> list[Drawing]:
-    """Every figure of the runs, policies overlaid; the first group is the baseline."""
+    """Every figure of the runs that shows something, policies overlaid; the first group is the baseline."""
     caption = runs_caption(groups)
-    return [_drawing(kind, groups, caption) for kind in KINDS]
+    return [_drawing(kind, groups, caption) for kind in KINDS if kind.has_something(groups)]
 
 
 def _drawing(kind: Kind, groups: list[Group], caption: str) -> Drawing:

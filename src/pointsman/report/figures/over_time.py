@@ -1,4 +1,4 @@
-"""Figures 4, 5 and 7: the cluster over time, and who got a fair share."""
+"""Figures 4 and 5: the cluster over time, and who got a fair share."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -9,7 +9,6 @@ import polars as pl
 from pointsman.report.figures.distributions import paint_cdf
 from pointsman.report.figures.style import FAINT, INK, legend_above, line, time_axis
 from pointsman.report.groups import Group, Run, shown_span_s
-from pointsman.report.metrics import stranded
 from pointsman.report.steps import step_means
 from pointsman.report.units import digits, percent
 
@@ -24,9 +23,9 @@ POINTS = 240
 def utilisation(figure: "Figure", groups: list[Group]) -> str:
     """Figure 4: share of the GPUs in use, and the jobs that wait."""
     upper, lower = figure.subplots(2, 1, sharex=True)
-    _lines(upper, groups, lambda run: 100 * run.result.series["used_gpus"] / run.gpus)
-    _lines(lower, groups, lambda run: run.result.series["pending"])
-    _frame(upper, lower, groups)
+    paint_lines(upper, groups, lambda run: 100 * run.result.series["used_gpus"] / run.gpus)
+    paint_lines(lower, groups, lambda run: run.result.series["pending"])
+    paint_window(upper, lower, groups)
     upper.set_ylabel("GPUs in use (%)")
     upper.set_ylim(0, 102)
     lower.set_ylabel("jobs waiting")
@@ -41,28 +40,8 @@ def utilisation(figure: "Figure", groups: list[Group]) -> str:
     return f"{in_use}at worst {queue:,} jobs wait at once. Grey: outside the submit window that is counted."
 
 
-def fragmentation(figure: "Figure", groups: list[Group]) -> str:
-    """Figure 7: the largest free block, and idle GPUs that the first waiting job cannot use."""
-    upper, lower = figure.subplots(2, 1, sharex=True)
-    _lines(upper, groups, lambda run: run.result.series["largest_free"])
-    _lines(lower, groups, lambda run: 100 * stranded(run.result.series, run.gpus) / run.gpus)
-    _frame(upper, lower, groups)
-    upper.set_ylabel("most free GPUs\non one node")
-    upper.set_ylim(bottom=0)
-    lower.set_ylabel("GPUs idle, though enough\nfor the first in line (%)")
-    lower.set_ylim(0, max(1.0, lower.get_ylim()[1]))
-    legend_above(figure, *upper.get_legend_handles_labels())
-    details = groups[0].first.summary["fragmentation"]
-    if details is None:
-        return "There are no samples in the window."
-    return (
-        f"Under {groups[0].label} the first job in line waits {percent(details['blocked_time_ratio'])} of the time "
-        f"although as many GPUs as it asks for are idle somewhere; "
-        f"{digits(details['idle_gpus_mean'])} GPUs are idle in the mean."
-    )
-
-
-def _lines(axes: "Axes", groups: list[Group], column: Callable[[Run], pl.Series]) -> None:
+def paint_lines(axes: "Axes", groups: list[Group], column: Callable[[Run], pl.Series]) -> None:
+    """A line a policy: the mean over each stretch of time."""
     span_s = shown_span_s(groups)
     size = time_axis(axes, span_s)
     edges_s = np.linspace(0.0, span_s or 1.0, POINTS + 1)
@@ -73,7 +52,7 @@ def _lines(axes: "Axes", groups: list[Group], column: Callable[[Run], pl.Series]
             axes.plot((edges_s[1:] + edges_s[:-1]) / 2 / size, means, label=group.label, **line(i, width=1.2))
 
 
-def _frame(upper: "Axes", lower: "Axes", groups: list[Group]) -> None:
+def paint_window(upper: "Axes", lower: "Axes", groups: list[Group]) -> None:
     """Shades what lies outside the window, and leaves one label for the two time axes."""
     span_s, window = shown_span_s(groups), groups[0].first.window
     for axes in (upper, lower):
@@ -97,12 +76,14 @@ def rho_cdf(figure: "Figure", groups: list[Group]) -> str:
 
 
 def _rho_sentence(group: Group, run: Run) -> str:
-    late, worst = run.summary["fairness_rho_above_1_ratio"], run.summary["fairness_rho_max"]
-    share = f"Under {group.label} {percent(late)} of the jobs end later than with a fair share"
-    return f"{share}; the worst takes {digits(worst)} times as long."
+    slow, worst = run.summary["fairness_rho_p99"], run.summary["fairness_rho_max"]
+    return (
+        f"Under {group.label} 1 job in 100 takes more than {digits(slow)} times as long as with a fair share, and the "
+        f"worst {digits(worst)} times."
+    )
 
 
 def _fairest_and_least(groups: list[Group]) -> list[tuple[Group, Run]]:
     known = [(group, group.first) for group in groups if group.first.summary["fairness_rho_max"] is not None]
-    ranked = sorted(known, key=lambda pair: pair[1].summary["fairness_rho_above_1_ratio"])
+    ranked = sorted(known, key=lambda pair: pair[1].summary["fairness_rho_p99"])
     return ranked[:1] + ranked[-1:] if len(ranked) > 1 else ranked

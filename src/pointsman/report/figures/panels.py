@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.report.figures.style import COLOURS, HATCHES, INK, time_axis
+from pointsman.report.figures import grid
+from pointsman.report.figures.style import COLOURS, HATCHES, INK
 from pointsman.report.groups import Group, Run, shown_span_s
 from pointsman.report.holdings import mean_held
 from pointsman.report.units import percent
@@ -24,49 +25,17 @@ BINS, ROWS = 160, 64
 NO_LOG = "no plan log was kept"
 
 
-def panel_size(count: int, height: float) -> tuple[float, float]:
-    """Size (inches) of a grid of `count` panels of this height."""
-    return 10.0, 0.9 + height * -(-count // _columns(count))
-
-
-def _columns(count: int) -> int:
-    return 1 if count == 1 else 2
-
-
-def _panels(figure: "Figure", groups: list[Group]) -> list["Axes"]:
-    columns = _columns(len(groups))
-    grid = (
-        figure.subplots(-(-len(groups) // columns), columns, sharex=True, sharey=True, squeeze=False).ravel().tolist()
-    )
-    for empty in grid[len(groups) :]:
-        empty.remove()
-    for axes, group in zip(grid, groups, strict=False):
-        if len(groups) > 1:
-            axes.set_title(group.label, loc="left")
-    return grid[: len(groups)]
-
-
-def _bottom_labels(panels: list["Axes"], span_s: float) -> float:
-    size = 1.0
-    for i, axes in enumerate(panels):
-        size = time_axis(axes, span_s)
-        last = i + _columns(len(panels)) >= len(panels)
-        axes.set_xlabel(axes.get_xlabel() if last else "")
-        axes.tick_params(labelbottom=last)
-    return size
-
-
 def tenant_shares(figure: "Figure", groups: list[Group]) -> str:
     """Figure 5, second part: share of the GPUs that each tenant holds, stacked."""
-    panels = _panels(figure, groups)
+    panels = grid.panels(figure, groups)
     span_s = shown_span_s(groups)
-    size = _bottom_labels(panels, span_s)
+    size = grid.label_bottoms(panels, span_s)
     by, names = tenants(groups[0].first)
     edges_s = np.linspace(0, span_s or 1.0, (80 if len(groups) == 1 else 48) + 1)
     drawn: list[Any] = []
     for i, (axes, group) in enumerate(zip(panels, groups, strict=True)):
         shares = _shares(group.first, by, names, edges_s)
-        if i % _columns(len(panels)) == 0:
+        if i % grid.columns(len(panels)) == 0:
             axes.set_ylabel("GPUs held (%)")
         axes.set_ylim(0, 100)
         if shares is None:
@@ -119,14 +88,14 @@ def _tenant_sentence(run: Run, by: str, names: list[str]) -> str:
 
 def occupancy(figure: "Figure", groups: list[Group]) -> str:
     """Figure 6: how full each node is, over time."""
-    panels = _panels(figure, groups)
+    panels = grid.panels(figure, groups)
     span_s = shown_span_s(groups)
-    size = _bottom_labels(panels, span_s)
+    size = grid.label_bottoms(panels, span_s)
     edges_s = np.linspace(0, span_s or 1.0, BINS + 1)
-    image, rows = None, -(-len(groups) // _columns(len(groups)))
+    image, rows = None, -(-len(groups) // grid.columns(len(groups)))
     for i, (axes, group) in enumerate(zip(panels, groups, strict=True)):
         axes.grid(False)
-        if i % _columns(len(panels)) == 0:
+        if i % grid.columns(len(panels)) == 0:
             axes.set_ylabel("node")
         filled = _filled(group.first, edges_s)
         if filled is None:
