@@ -204,6 +204,12 @@ def test_a_policy_of_a_file_goes_by_its_class(command: Command, jobs: str) -> No
     assert json.loads(Path("out/comparison.json").read_text())["baseline"] == "Mine"
 
 
+def test_the_window_that_is_counted_is_said_under_the_table(command: Command, jobs: str) -> None:
+    assert "Counted" not in command("compare", jobs, *TWO).out
+    done = command("compare", jobs, *TWO, "--window", "15s:40s")
+    assert "Counted are the 3 of 6 jobs submitted between 15 s and 40 s after the first." in done.out
+
+
 def test_no_word_is_doubled(command: Command, here: Path) -> None:
     made = command(
         "trace", "generate", "--like", "philly", "--jobs", "20", "--cluster", "2x4", "--load", "0.5", "-o", "j.csv"

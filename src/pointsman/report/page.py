@@ -10,7 +10,14 @@ from pointsman.report.comparison import Comparison
 from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
 from pointsman.report.figures.style import THEMED
 from pointsman.report.groups import Group
-from pointsman.report.tables import Table, comparison_table, longest_waits, summary_table, waiting_tables
+from pointsman.report.tables import (
+    Table,
+    comparison_table,
+    counted_span,
+    longest_waits,
+    summary_table,
+    waiting_tables,
+)
 from pointsman.report.units import count, digits, duration, percent
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -84,7 +91,7 @@ def lead(groups: list[Group]) -> str:
     if len(groups) == 1:
         return (
             f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} in the mean, "
-            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start.{_span(base)}"
+            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start.{counted_span(base)}"
         )
     best = min(groups, key=_mean_jct)
     told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
@@ -92,7 +99,8 @@ def lead(groups: list[Group]) -> str:
     )
     return (
         f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label} (the baseline) and least, "
-        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}.{_without_knowing(groups, best)}{_span(base)}"
+        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
+        f"{_without_knowing(groups, best)}{counted_span(base)}"
     )
 
 
@@ -108,15 +116,6 @@ def _without_knowing(groups: list[Group], best: Group) -> str:
 def _mean_jct(group: Group) -> float:
     found = group.mean("jct_mean_s")
     return float("inf") if found is None else found
-
-
-def _span(group: Group) -> str:
-    """Which jobs the figures are of, if not of all."""
-    summary, window = group.first.summary, group.first.window
-    if summary["jobs_counted"] == summary["jobs"]:
-        return ""
-    between = f"between {duration(window.from_s)} and {duration(window.to_s)} after the first"
-    return f" Counted are the {count(summary['jobs_counted'])} of {count(summary['jobs'])} jobs submitted {between}."
 
 
 def facts(groups: list[Group]) -> list[tuple[str, str]]:

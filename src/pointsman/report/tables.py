@@ -89,8 +89,19 @@ def comparison_table(comparison: Comparison) -> Table:
         "policy", "knows", "mean JCT", "to baseline", "95 % CI", "above bound", "99 % JCT", "mean wait", "99 % wait",
         "GPUs in use", "preemptions", "worst ρ",
     )  # fmt: skip
-    note = f"Baseline: {comparison.baseline.policy}.{_methods(comparison.rows[1:])}"
+    note = f"Baseline: {comparison.baseline.policy}.{counted_span(comparison.groups[0])}{_methods(comparison.rows[1:])}"
     return Table("", columns, [_comparison_row(row) for row in comparison.rows], note, left=("knows",))
+
+
+def counted_span(group: Group) -> str:
+    """Which jobs the figures are of, if not of all."""
+    summary, window = group.first.summary, group.first.window
+    if summary["jobs_counted"] == summary["jobs"]:
+        return ""
+    between = f"between {duration(window.from_s)} and {duration(window.to_s)} after the first"
+    ended = " that ran to their end" if summary["jobs_censored"] else ""
+    counted = f"{count(summary['jobs_counted'])} of {count(summary['jobs'])} jobs"
+    return f" Counted are the {counted} submitted {between}{ended}."
 
 
 def _methods(rows: Sequence[Row]) -> str:
