@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,18 +127,16 @@ def open_simulation(
     if oversized not in OVERSIZED:
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
     check_seed(seed)
-    jobs = workload.jobs
     if assign_models is not None:
         from pointsman.speed.assign import assign_models as assign
 
         check_seed(assign_models, "assign_models")
-        jobs = assign(jobs, assign_models)
-    knowledge = knowledge_for(spec, estimate, jobs["time_limit_s"].null_count() == 0)
+        workload = replace(workload, jobs=assign(workload.jobs, assign_models))
+    knowledge = knowledge_for(spec, estimate, workload.jobs["time_limit_s"].null_count() == 0)
     layout = cluster.layout()
     prepared = prepare(
-        jobs, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed,
-        path=workload.provenance.source,
-    )  # fmt: skip
+        workload, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed
+    )
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
         placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,

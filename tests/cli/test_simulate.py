@@ -135,7 +135,7 @@ WRONG = [
     (["jobs.csv", *FIFO, "--policy", "fifi"], 2, "unknown policy 'fifi' (did you mean 'fifo'?"),
     (["nowhere.csv", *FIFO, "--cluster", "phily"], 2, "did you mean 'philly'"),
     (["jobs.csv", *FIFO, "-c", "nowhere.yaml"], 2, "nowhere.yaml: cannot be read: No such file"),
-    (["jobs.csv", "--cluster", "1x4", "--policy", "fifo"], 3, "asks for 6 GPUs"),
+    (["jobs.csv", "--cluster", "1x4", "--policy", "fifo"], 3, "jobs.csv:2: job 'j0' asks for 6 GPUs"),
     (["nowhere.csv", *FIFO], 3, "nowhere.csv: no such file"),
     (["broken.csv", *FIFO], 3, "broken.csv:3: "),
 ]
@@ -152,8 +152,12 @@ def test_mistakes(args: list[str], code: int, sentence: str, command: Command, j
 
 def test_oversized_jobs_are_dropped_or_clamped_on_demand(command: Command, jobs: str) -> None:
     small = ("--cluster", "1x4", "--policy", "fifo", "--format", "json", "--oversized")
-    assert json.loads(command("simulate", jobs, *small, "drop").out)["jobs"] == 4
-    assert json.loads(command("simulate", jobs, *small, "clamp").out)["jobs"] == 6
+    dropped, clamped = (command("simulate", jobs, *small, how, "-o", how) for how in ("drop", "clamp"))
+    assert (json.loads(dropped.out)["jobs"], json.loads(clamped.out)["jobs"]) == (4, 6)
+    assert "dropped 2: wider than the cluster or its queue" in dropped.err
+    assert "changed 2: narrowed to the GPUs that they can have at once" in clamped.err
+    told = json.loads(Path("drop/manifest.json").read_text())["info"]["quality"]
+    assert (told["kept"], told["dropped"]) == (4, {"wider than the cluster or its queue": 2})
 
 
 def test_a_taken_directory_is_refused_before_the_run(command: Command, jobs: str) -> None:

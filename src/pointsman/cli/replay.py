@@ -59,10 +59,23 @@ def replay(spec: ExperimentSpec, workload: "Workload", workers: int = 1) -> "lis
     with screen.progress("replay") as progress:
         results = _side_by_side if workers > 1 else _one_by_one
         found = list(results(spec, workload, runs, progress, min(workers, len(runs))))
+    _tell_oversized(workload, found[0])
     for run, result in zip(runs, found, strict=True):
         decisions, engine_s = result.info["decisions"], result.info["engine_s"]
         screen.detail(f"{run.label}, seed {run.seed}: {decisions:,} decisions in {engine_s:.3g} s of computing")
     return found
+
+
+def _tell_oversized(workload: "Workload", result: "Result") -> None:
+    """What the quality report gained when the jobs met the cluster; it is the same for every run."""
+    known = {**workload.quality.dropped, **workload.quality.clamped}
+    for word, entries in (
+        ("dropped", result.info["quality"]["dropped"]),
+        ("changed", result.info["quality"]["clamped"]),
+    ):
+        for what, n in entries.items():
+            if n != known.get(what):
+                screen.note(f"{word} {n:,}: {what}")
 
 
 def _one_by_one(

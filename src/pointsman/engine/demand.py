@@ -7,7 +7,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.errors import InputError
 
 KEYS = ("gpus", "gpu_type", "partition", "limited")
 
@@ -91,11 +90,3 @@ def classify(jobs: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
     classes = keys.unique(maintain_order=True).with_row_index("cls")
     cls = keys.join(classes, on=KEYS, how="left", nulls_equal=True, maintain_order="left")["cls"]
     return cls.cast(pl.Int64).to_numpy(), classes
-
-
-def too_wide(row: int, job_id: str | None, gpus: int, why: str) -> InputError:
-    """The error for a gang that could never start."""
-    return InputError(
-        f"job {job_id or row!r} (row {row + 1}) asks for {gpus} GPUs {why}",
-        fix="use a larger cluster, or --oversized drop or clamp",
-    )

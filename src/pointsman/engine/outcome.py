@@ -44,7 +44,7 @@ def make_result(
         "decisions": simulation.decisions,
         "events": int(simulation.handle.world.clock[0]["events"]),
         "workload": workload.provenance.as_dict(),
-        "quality": workload.quality.as_dict(),
+        "quality": prepared.quality.as_dict(),
         "assumptions": _assumptions(prepared, choices["needs"]),
     }
     origin_s = float(prepared.jobs["submit_s"][0])

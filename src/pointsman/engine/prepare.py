@@ -1,6 +1,6 @@
 """From a job table and a cluster to the arrays of a run."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
 from pointsman.engine.build import UNIT_RATES
-from pointsman.engine.demand import Demand, Pools, alternatives, can_ever_fit, classify, make_pools, too_wide
+from pointsman.engine.demand import Demand, Pools, alternatives, can_ever_fit, classify, make_pools
 from pointsman.engine.records import TRACE
+from pointsman.engine.refusal import nowhere, too_wide
 from pointsman.errors import InputError, UsageError
 from pointsman.types import Placement
+from pointsman.workload import Quality, Workload
 
 LATEST_MS = 1 << 60
 """Jobs one after another must end before; a quarter of the int64 clock, for the rest that happens."""
@@ -30,6 +32,8 @@ class Prepared:
     queue_limits: list[int]
     rates: NDArray[np.float64]
     knowledge: str
+    quality: Quality
+    """The log's, and what the cluster could not take of it."""
     assumptions: list[str] = field(default_factory=list)
 
 
@@ -39,7 +43,7 @@ def milliseconds(seconds: pl.Expr) -> pl.Expr:
 
 
 def prepare(
-    jobs: pl.DataFrame, layout: Layout, *, knowledge: str, placement: Placement, oversized: str, seed: int, path: str
+    workload: Workload, layout: Layout, *, knowledge: str, placement: Placement, oversized: str, seed: int
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
@@ -49,21 +53,25 @@ def prepare(
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
     """
-    if jobs.is_empty():
-        raise InputError("there are no jobs to run", path=path)
+    path = workload.provenance.source
+    if workload.jobs.is_empty():
+        raise InputError("there are no jobs to run", path=path, fix="give at least one")
     pools = make_pools(layout)
     assumptions: list[str] = []
-    jobs = _without_partitions(jobs.sort("submit_s", maintain_order=True), pools, assumptions)
+    jobs = _without_partitions(workload.jobs.sort("submit_s", maintain_order=True), pools, assumptions)
     queues, limits = _limited_queues(jobs, layout)
-    jobs = jobs.with_columns(limited=queues)
-    cls, demands, jobs = _demands(jobs, layout, pools, limits, placement, oversized, path, assumptions)
+    workload = replace(workload, jobs=jobs.with_columns(limited=queues))
+    cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized)
+    jobs = workload.jobs
     rates, speed = _speeds(jobs, layout, assumptions)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
     trace["unprio"] = -jobs["priority"].fill_null(0).to_numpy()
-    return Prepared(jobs.drop("limited"), trace, layout, pools, demands, limits, rates, knowledge, assumptions)
+    return Prepared(
+        jobs.drop("limited"), trace, layout, pools, demands, limits, rates, knowledge, workload.quality, assumptions
+    )
 
 
 def _times(jobs: pl.DataFrame, path: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -100,63 +108,53 @@ def _limited_queues(jobs: pl.DataFrame, layout: Layout) -> tuple[pl.Series, list
 
 
 def _demands(
-    jobs: pl.DataFrame,
-    layout: Layout,
-    pools: Pools,
-    limits: list[int],
-    placement: Placement,
-    oversized: str,
-    path: str,
-    assumptions: list[str],
-) -> tuple[NDArray[np.int64], list[Demand], pl.DataFrame]:
-    """The class of each job and what each class asks for; what never fits is refused, dropped or clamped."""
-    cls, classes = classify(jobs)
-    demands: list[Demand | None] = []
-    clamped: dict[int, int] = {}
+    workload: Workload, layout: Layout, pools: Pools, limits: list[int], placement: Placement, oversized: str
+) -> tuple[NDArray[np.int64], list[Demand], Workload]:
+    """The class of each job and what each class asks for; what never fits is refused, dropped or clamped.
+
+    The jobs have a column `limited`, and the workload that comes back lacks, or has narrower, those that never fit.
+    """
+    cls, classes = classify(workload.jobs)
+    demands: list[Demand] = []
+    too_wide_for: dict[int, int] = {}
     for c, (gpus, kind, partition, queue) in enumerate(
         classes.select("gpus", "gpu_type", "partition", "limited").rows()
     ):
         sets = alternatives(layout, pools, kind, partition)
-        first = int(np.flatnonzero(cls == c)[0]) if not sets else 0
         if not sets:
-            raise _nowhere(f"job {jobs['job_id'][first]!r} (row {first + 1})", kind, partition, layout, pools, path)
+            raise nowhere(workload, _first(cls, c), kind, partition, layout, pools)
         widest = _widest(pools, sets, limits[queue], placement)
         if gpus > widest or not can_ever_fit(pools, gpus, sets, placement == Placement.SPREAD):
-            if oversized == "refuse":
-                row = int(np.flatnonzero(cls == c)[0])
-                raise too_wide(row, jobs["job_id"][row], gpus, f"and can never have more than {widest} at once here")
-            clamped[c] = min(gpus, widest)
-        demands.append(Demand(clamped.get(c, gpus), sets, queue if limits[queue] >= 0 else -1))
-    if not clamped:
-        return cls, [d for d in demands if d is not None], jobs
-    wide = np.isin(cls, list(clamped))
-    assumptions.append(
-        f"{int(wide.sum())} jobs wider than the cluster were {'dropped' if oversized == 'drop' else 'clamped to it'}"
-    )
-    if oversized == "drop":
-        jobs = jobs.filter(pl.Series(~wide))
-    else:
-        widths = np.array([d.gpus for d in demands if d is not None])
-        jobs = jobs.with_columns(gpus=pl.Series(widths[cls]))
-    if jobs.is_empty():
-        raise InputError("no job of the workload fits the cluster", path=path)
-    return _demands(jobs, layout, pools, limits, placement, "refuse", path, assumptions)
+            if oversized == "refuse" or (oversized == "clamp" and widest == 0):  # a queue may be closed
+                raise too_wide(workload, _first(cls, c), gpus, widest)
+            too_wide_for[c] = widest
+        demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1))
+    if not too_wide_for:
+        return cls, demands, workload
+    mend = _without_wide if oversized == "drop" else _narrowed
+    return _demands(mend(workload, cls, too_wide_for), layout, pools, limits, placement, "refuse")
 
 
-def _nowhere(job: str, kind: str | None, partition: str | None, layout: Layout, pools: Pools, path: str) -> InputError:
-    """The error for a job that asks for what the cluster, or the partition, does not have."""
-    names = sorted({name for names in pools.partitions for name in names})
-    if partition and partition not in names:
-        fix = f"its partitions are {', '.join(names)}" if names else "it has no named partitions"
-        return InputError(
-            f"{job} asks for partition {partition!r}, which the cluster does not have", path=path, fix=fix
-        )
-    here = [p for p, names in enumerate(pools.partitions) if not partition or partition in names]
-    kinds = ", ".join(dict.fromkeys(layout.gpu_types[pools.gpu_types[p]] for p in here))
-    where = f"partition {partition!r}" if partition else "the cluster"
-    return InputError(
-        f"{job} asks for GPU type {kind!r}, which {where} does not have", path=path, fix=f"it has {kinds}"
-    )
+def _first(cls: NDArray[np.int64], c: int) -> int:
+    return int(np.flatnonzero(cls == c)[0])
+
+
+def _without_wide(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
+    kept = workload.jobs.filter(pl.Series(~np.isin(cls, list(widest))))
+    if kept.is_empty():
+        fix = "use a larger cluster, or --oversized clamp"
+        raise InputError("no job of the workload fits the cluster", path=workload.provenance.source, fix=fix)
+    return workload.with_jobs(kept, reason="wider than the cluster or its queue")
+
+
+def _narrowed(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
+    gpus = workload.jobs["gpus"].to_numpy().copy()
+    for c, most in widest.items():
+        gpus[cls == c] = most
+    n = int(np.isin(cls, list(widest)).sum())
+    clamped = workload.quality.clamped | {"narrowed to the GPUs that they can have at once": n}
+    jobs = workload.jobs.with_columns(gpus=pl.Series(gpus))
+    return replace(workload, jobs=jobs, quality=replace(workload.quality, clamped=clamped))
 
 
 def _widest(pools: Pools, sets: tuple[tuple[int, ...], ...], limit: int, placement: Placement) -> int:
