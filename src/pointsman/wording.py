@@ -1,4 +1,4 @@
-"""What pydantic says of a wrong value, in our words."""
+"""Parts of sentences about wrong values."""
 
 import re
 
@@ -18,3 +18,9 @@ def wording(message: str) -> str:
     for pattern, words in _WORDS:
         message = re.sub(pattern, words, message)
     return message[:1].lower() + message[1:]
+
+
+def quoted(value: object, most: int = 60) -> str:
+    """The value as Python writes it, cut where it is long: a cell may be a megabyte."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -97,7 +97,7 @@ CELLS = [
     ("duration_s", "1_000", "is not a number"),
     ("fraction", "0", "is not above 0"),
     ("fraction", "1.5", "is not above 0"),
-    ("batch_size", "0", "is not between 1"),
+    ("batch_size", "0", "is not from 1"),
     ("batch_size", "1.5", "is not a whole number"),
     ("time_limit_s", "0", "is not positive"),
     ("priority", "high", "is not a number"),
@@ -115,6 +115,7 @@ def test_a_bad_cell_refuses_the_file_with_its_line(tmp_path, column, cell, said)
     with pytest.raises(InputError, match=said) as caught:
         read_workload(written(tmp_path, text))
     assert caught.value.line == 4
+    assert caught.value.fix
     assert str(tmp_path / "jobs.csv:4: ") in str(caught.value)
 
 
@@ -151,6 +152,31 @@ def test_a_bad_table_is_refused(tmp_path, text, said, line):
     with pytest.raises(InputError, match=said) as caught:
         read_workload(written(tmp_path, text))
     assert caught.value.line == line
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize("place", range(9))
+def test_a_megabyte_in_a_cell_is_not_echoed(tmp_path, place):
+    names = ["job_id", *HEADER.split(","), "priority", "fraction", "gpu_type", "batch_size", "time_limit_s"]
+    row = ["a", *GOOD.split(","), "1", "1", "v100", "1", "5"]
+    row[place] = "x" * 1_000_000
+    text = "\n".join([",".join(names), ",".join(row), ",".join(row)])
+    with pytest.raises(InputError) as caught:
+        read_workload(written(tmp_path, text))
+    assert len(str(caught.value)) < 300 + len(str(tmp_path))
+    names[place] = "x" * 1_000_000
+    with pytest.raises(InputError) as caught:
+        read_workload(written(tmp_path, "\n".join([",".join(names), ",".join(names)])))
+    assert len(str(caught.value)) < 500 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize("number", [1 << 53, (1 << 53) + 1, -(1 << 53) - 1])
+def test_a_priority_that_would_be_rounded_is_refused(tmp_path, number):
+    with pytest.raises(InputError, match=r"is beyond .*only their order counts"):
+        read_workload(written(tmp_path, f"{HEADER},priority\n0,1,1,{number}\n"))
+    with pytest.raises(InputError, match="is beyond"):
+        Workload.of(FRAME.with_columns(priority=pl.lit(number)))
+    assert read_workload(written(tmp_path, f"{HEADER},priority\n0,1,1,-{(1 << 53) - 1}\n")).jobs["priority"][0] < -9e15
 
 
 def test_other_columns_are_ignored_and_named(tmp_path):

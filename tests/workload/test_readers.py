@@ -259,3 +259,10 @@ def test_a_log_with_nothing_left_is_refused(tmp_path):
     log.write_text("job_id,submission_time,duration,num_gpu\n")
     with pytest.raises(InputError, match="there is no job in the file"):
         read_workload(log)
+
+
+def test_blank_lines_and_commas_forced_into_a_headless_format(tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("\n\n\n\n" + "," * 45)
+    with pytest.raises(InputError):
+        read_workload(path, format="alibaba-pai")

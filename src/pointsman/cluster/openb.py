@@ -15,6 +15,7 @@ from pointsman.cluster.spec import Cluster
 from pointsman.errors import InputError
 from pointsman.suggestion import did_you_mean
 from pointsman.types import MAX_NODE_GPUS
+from pointsman.wording import quoted, wording
 
 HEADER: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 
@@ -73,12 +74,13 @@ def read_node_list(path: str | Path) -> NodeList:
     _check_header(next(rows, (0, []))[1], path)
     nodes = [_node(row, path, line) for line, row in rows]
     if not nodes:
-        raise InputError("the node list has a header and no nodes", path=path)
+        raise InputError("the node list has a header and no nodes", path=path, fix="give at least one")
     with_gpu = [node for node in nodes if node.gpus]
     try:
         cluster = Cluster.model_validate(_document(with_gpu, path, len(nodes) - len(with_gpu)))
     except ValidationError as error:
-        raise InputError(error.errors()[0]["msg"], path=path) from None
+        fix = "correct the node list"
+        raise InputError(wording(error.errors()[0]["msg"]), path=path, fix=fix) from None
     return NodeList(cluster, len(nodes), len(nodes) - len(with_gpu))
 
 
@@ -91,15 +93,17 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     except UnicodeDecodeError:
         raise InputError("binary data, not a CSV node list", path=path, fix="decompress it first?") from None
     except csv.Error as error:
-        raise InputError(f"not valid CSV: {error}", path=path) from None
+        fix = "is a quote left open? one that belongs to a cell is doubled"
+        raise InputError(f"not valid CSV: {error}", path=path, fix=fix) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"cannot be read: {reason}", path=path) from None
+        fix = "check the path and your right to read it"
+        raise InputError(f"cannot be read: {reason}", path=path, fix=fix) from None
 
 
 def _check_header(header: list[str], path: Path) -> None:
     if not header:
-        raise InputError("the file is empty", path=path)
+        raise InputError("the file is empty", path=path, fix=f"a node list begins with {','.join(HEADER)}")
     if tuple(header) == HEADER:
         return
     what = next((what for columns, what in _OTHERS if columns <= set(header)), None)
@@ -112,7 +116,9 @@ def _node(row: list[str], path: Path, line: int) -> _Node:
         raise InputError(f"{len(row)} cells instead of {len(HEADER)}", path=path, line=line, fix="complete the row")
     name, cpu_milli, memory_mib, gpus, model = row
     if not name or any(c.isspace() or c in "[],|+" for c in name):
-        raise InputError(f"{name!r} is no node name", path=path, line=line)
+        raise InputError(
+            f"{quoted(name)} is no node name", path=path, line=line, fix="a name has no spaces and no []|,+"
+        )
     numbers = []
     for key, text, highest in (("cpu_milli", cpu_milli, 10**8), ("memory_mib", memory_mib, 10**9)):
         numbers.append(_whole(key, text, 1, highest, path, line))
@@ -125,7 +131,8 @@ def _node(row: list[str], path: Path, line: int) -> _Node:
 
 def _whole(key: str, text: str, low: int, high: int, path: Path, line: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 12 and low <= int(text) <= high):
-        raise InputError(f"{key} is {text!r:.40}, not a whole number from {low} to {high}", path=path, line=line)
+        cause = f"{key} is {quoted(text)}, not a whole number from {low} to {high}"
+        raise InputError(cause, path=path, line=line, fix="correct the cell or leave the row out")
     return int(text)
 
 

@@ -27,9 +27,10 @@ def fit_compute(per_gpu_batch: ArrayLike, step_s: ArrayLike, source: str) -> Com
     """
     batch, step = np.atleast_1d(np.asarray(per_gpu_batch, float)), np.atleast_1d(np.asarray(step_s, float))
     if batch.shape != step.shape or batch.ndim != 1 or not len(batch):
-        raise InputError(f"{batch.size} batches and {step.size} step times: a fit needs one time for each batch")
+        cause = f"{batch.size} batches and {step.size} step times"
+        raise InputError(cause, fix="give one time for each batch")
     if not (np.isfinite(batch).all() and np.isfinite(step).all() and (batch > 0).all() and (step > 0).all()):
-        raise InputError("batches and step times must be positive numbers")
+        raise InputError("batches and step times must be positive numbers", fix="leave the others out")
     lines = _candidates(batch, step)
     alpha, beta = min(lines, key=lambda line: float(np.abs((line[0] + line[1] * batch) / step - 1).sum()))
     return Compute(alpha_s=alpha, beta_s_per_sample=beta, source=source)

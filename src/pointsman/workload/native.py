@@ -36,5 +36,6 @@ def read_parquet(source: Source) -> tuple[pl.DataFrame, Quality]:
         frame = pl.read_parquet(io.BytesIO(source.data))
     except (pl.exceptions.PolarsError, OSError) as error:
         cause = str(error).partition("\n")[0]
-        raise InputError(f"the Parquet file is truncated or damaged: {cause}", path=source.path) from None
+        cause = f"the Parquet file is truncated or damaged: {cause:.200}"
+        raise InputError(cause, path=source.path, fix="fetch or write the file again") from None
     return validated(frame, path=source.path)

@@ -63,11 +63,11 @@ def _refused_json(source: Source) -> InputError | None:
     except json.JSONDecodeError as error:
         return InputError(f"broken JSON: {error.msg}", path=source.path, line=error.lineno, fix="is it truncated?")
     except (RecursionError, ValueError):
-        return InputError("JSON that cannot be read", path=source.path)
+        return InputError("JSON that cannot be read", path=source.path, fix=_JOBS)
     if isinstance(value, dict) and any(str(key).split("_")[0] in ("v100", "p100", "k80") for key in value):
         fix = "give the .trace file, and this one as its throughputs"
         return InputError("this is a Gavel throughput file, not a job log", path=source.path, fix=fix)
-    return InputError("JSON, but not a Philly job log (a list of jobs with attempts)", path=source.path)
+    return InputError("JSON, but not a Philly job log (a list of jobs with attempts)", path=source.path, fix=_JOBS)
 
 
 def _headless(source: Source) -> InputError | None:

@@ -93,6 +93,6 @@ def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:
     kept = workload.jobs.filter(values.is_in([value.lower() for value in wanted]).fill_null(False))
     if kept.height == 0:
         seen = workload.jobs[name].drop_nulls().unique().sort().cast(pl.String).head(12).to_list()
-        have = f"it has {', '.join(seen)}" if seen else "the log does not record it"
+        have = f"it has {', '.join(f'{value:.60}' for value in seen)}" if seen else "the log does not record it"
         raise UsageError(f"no job has {column}={','.join(wanted)} ({have})")
     return workload.with_jobs(kept, reason=f"not {name}={','.join(wanted)}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.wording import quoted
 from pointsman.workload.source import Source
 
 
@@ -44,7 +45,8 @@ def read_rows(source: Source, columns: Sequence[str] | None = None, delimiter: s
     names = split_header(source, delimiter) if columns is None else list(columns)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
-        raise InputError(f"the column {twice!r} stands twice in the header", path=source.path, line=1)
+        cause = f"the column {quoted(twice)} stands twice in the header"
+        raise InputError(cause, path=source.path, line=1, fix="rename one of them")
     data = source.utf8.rstrip(b"\r\n")
     lines = data.count(b"\n") + 1
     separators = data.count(delimiter.encode())
@@ -52,7 +54,7 @@ def read_rows(source: Source, columns: Sequence[str] | None = None, delimiter: s
     if plain and len(names) > 1 and separators == lines * (len(names) - 1):
         try:
             return Rows(_polars_rows(data, names, header, delimiter), first_line=2 if header else 1)
-        except pl.exceptions.ComputeError:
+        except (pl.exceptions.ComputeError, pl.exceptions.SchemaError):
             pass  # short rows made up for long ones: find them one by one
     return _python_rows(source, names, header, delimiter)
 
@@ -86,7 +88,8 @@ def _python_rows(source: Source, names: list[str], header: bool, delimiter: str)
             else:
                 ragged.append(line)
     except csv.Error as error:
-        raise InputError(f"broken quoting: {error}", path=source.path, line=start) from None
+        fix = "is a quote left open? one that belongs to a cell is doubled"
+        raise InputError(f"broken quoting: {error}", path=source.path, line=start, fix=fix) from None
     ragged = [line for line in ragged if line < start - _blank_tail(source)]
     frame = pl.DataFrame(good, schema=dict.fromkeys(names, pl.String), orient="row")
     return Rows(frame.with_columns(pl.all().replace("", None)), lines, ragged)

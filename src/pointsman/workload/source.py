@@ -53,7 +53,8 @@ class Source:
         data = self.data.removeprefix(b"\xef\xbb\xbf")
         nul = data.find(b"\0")
         if nul >= 0:
-            raise InputError("not a text file: it holds NUL bytes", path=self.path, line=_line(data, nul))
+            fix = "give a text file; one in UTF-16 becomes one with `iconv -f utf-16 -t utf-8`"
+            raise InputError("not a text file: it holds NUL bytes", path=self.path, line=_line(data, nul), fix=fix)
         if not data.isascii():
             try:
                 data.decode("utf-8")
@@ -76,7 +77,8 @@ def open_source(path: str | Path) -> Source:
         raise InputError("the file is empty", path=name, fix="give a job log with at least one job")
     for magic, what in _BINARY.items():
         if data.startswith(magic):
-            raise InputError(f"this is {what}", path=name)
+            kind, _, fix = what.partition("; ")
+            raise InputError(f"this is {kind}", path=name, fix=fix or "give the job log as text or Parquet")
     return Source(name, data, hashlib.sha256(stored).hexdigest())
 
 
@@ -95,7 +97,8 @@ def _stored(name: str) -> bytes:
     except IsADirectoryError:
         raise InputError("this is a folder", path=name, fix="name the job log inside it") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=name) from None
+        cause = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise InputError(cause, path=name, fix="check the path and your right to read it") from None
 
 
 def _neighbour(path: Path) -> str:

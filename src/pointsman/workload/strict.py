@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.wording import quoted
 from pointsman.workload.table import (
     ALIASES,
     MAX_DURATION_S,
@@ -21,6 +22,10 @@ from pointsman.workload.table import (
 
 NUMBERS: Final = tuple(name for name, dtype in SCHEMA.items() if dtype.is_numeric())
 _MAX_EXACT: Final = float(1 << 53)
+"""From here on float64 does not know every whole number, so a cell may have been rounded."""
+
+_CORRECT: Final = "correct the cell or leave the row out"
+_OPTIONAL: Final = "correct the cell or leave it empty"
 
 
 @dataclass(frozen=True)
@@ -29,15 +34,15 @@ class _Rule:
 
     what: str
     breaks: Callable[[pl.Expr], pl.Expr]
-    fix: str = ""
+    fix: str
 
 
 _FINITE: Final = (
-    _Rule("is NaN", lambda x: x.is_nan()),
-    _Rule("is infinite or too large", lambda x: x.is_infinite()),
+    _Rule("is NaN", lambda x: x.is_nan(), _CORRECT),
+    _Rule("is infinite or too large", lambda x: x.is_infinite(), _CORRECT),
 )
-_NEGATIVE: Final = _Rule("is negative", lambda x: x < 0)
-_WHOLE: Final = _Rule("is not a whole number", lambda x: x != x.floor())
+_NEGATIVE: Final = _Rule("is negative", lambda x: x < 0, _CORRECT)
+_WHOLE: Final = _Rule("is not a whole number", lambda x: x != x.floor(), "write it without a fraction")
 _LONG: Final = _Rule(
     "is longer than 31 years", lambda x: x > MAX_DURATION_S, "durations are in seconds; are these milliseconds?"
 )
@@ -52,13 +57,25 @@ RULES: Final[dict[str, tuple[_Rule, ...]]] = {
         *_FINITE,
         _NEGATIVE,
         _Rule("is not a whole number", lambda x: x != x.floor(), "put a part of one GPU in the column `fraction`"),
-        _Rule(f"is more than {MAX_GPUS:,}", lambda x: x > MAX_GPUS),
+        _Rule(f"is more than {MAX_GPUS:,}", lambda x: x > MAX_GPUS, _CORRECT),
     ),
     "duration_s": (*_FINITE, _NEGATIVE, _LONG),
-    "batch_size": (*_FINITE, _WHOLE, _Rule("is not between 1 and 2^53", lambda x: (x < 1) | (x > _MAX_EXACT))),
-    "fraction": (*_FINITE, _Rule("is not above 0 and at most 1", lambda x: (x <= 0) | (x > 1))),
-    "time_limit_s": (*_FINITE, _Rule("is not positive", lambda x: x <= 0), _LONG),
-    "priority": (*_FINITE, _WHOLE, _Rule("is beyond ±2^53", lambda x: x.abs() > _MAX_EXACT)),
+    "batch_size": (
+        *_FINITE,
+        _WHOLE,
+        _Rule("is not from 1 to 2^53 - 1", lambda x: (x < 1) | (x >= _MAX_EXACT), _OPTIONAL),
+    ),
+    "fraction": (*_FINITE, _Rule("is not above 0 and at most 1", lambda x: (x <= 0) | (x > 1), _OPTIONAL)),
+    "time_limit_s": (
+        *_FINITE,
+        _Rule("is not positive", lambda x: x <= 0, "leave it empty where there is no limit"),
+        _LONG,
+    ),
+    "priority": (
+        *_FINITE,
+        _WHOLE,
+        _Rule("is beyond ±(2^53 - 1)", lambda x: x.abs() >= _MAX_EXACT, "only their order counts: use less"),
+    ),
 }
 
 
@@ -107,13 +124,17 @@ def check_columns(names: Sequence[str], *, path: str) -> list[str]:
     meant = {name: target for name in strange if (target := _meant(name, absent))}
     missing = [name for name in REQUIRED if name in absent]
     if missing:
-        hints = [f"is {name!r} meant to be {target!r}?" for name, target in meant.items() if target in missing]
-        fix = "; ".join(hints) or f"the columns are {', '.join(names[:20])}; see docs/formats/native.md"
+        hints = [f"is {quoted(name)} meant to be {target!r}?" for name, target in meant.items() if target in missing]
+        fix = "; ".join(hints) or f"the columns are {_listed(names)}; see docs/formats/native.md"
         plural = "s" if len(missing) > 1 else ""
         raise InputError(f"the column{plural} {', '.join(missing)} must be there", path=path, line=1, fix=fix)
     for name, target in meant.items():
-        raise InputError(f"unknown column {name!r}", path=path, line=1, fix=f"did you mean {target!r}?")
+        raise InputError(f"unknown column {quoted(name)}", path=path, line=1, fix=f"did you mean {target!r}?")
     return strange
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join([*(f"{name:.60}" for name in names[:20]), *(["..."] if len(names) > 20 else [])])
 
 
 def _meant(name: str, absent: list[str]) -> str | None:
@@ -132,8 +153,8 @@ def _texts(frame: pl.DataFrame, path: str) -> pl.DataFrame:
         try:
             frame = frame.with_columns(pl.col(name).cast(pl.String))
         except pl.exceptions.PolarsError:
-            cause = f"the column {name} holds {frame.schema[name]}, not text"
-            raise InputError(cause, path=path, line=1) from None
+            cause = f"the column {name} holds {frame.schema[name]!s:.60}, not text"
+            raise InputError(cause, path=path, line=1, fix="store it as text") from None
     return frame
 
 
@@ -142,7 +163,9 @@ def _numbers(frame: pl.DataFrame, path: str, line: Callable[[int], int] | None, 
     for name in names:
         dtype = frame.schema[name]
         if not (dtype.is_numeric() or dtype == pl.Null or (text_numbers and dtype == pl.String)):
-            raise InputError(f"the column {name} holds {dtype}, not numbers", path=path, fix="store it as a number")
+            raise InputError(
+                f"the column {name} holds {dtype!s:.60}, not numbers", path=path, fix="store it as a number"
+            )
     table = frame.with_columns(_number(name, frame.schema[name]) for name in names)
     broken = _broken(frame, table, names)
     flags = table.select(expr.any().alias(str(i)) for i, (_, _, expr) in enumerate(broken)).row(0)
@@ -161,9 +184,9 @@ def _broken(frame: pl.DataFrame, table: pl.DataFrame, names: list[str]) -> list[
     for name in names:
         value = pl.col(name)
         text = pl.lit(frame[name].is_not_null()) & value.is_null()
-        found.append((name, _Rule("is not a number", lambda x: x), text))
+        found.append((name, _Rule("is not a number", lambda x: x, _CORRECT if name in REQUIRED else _OPTIONAL), text))
         if name in REQUIRED:
-            found.append((name, _Rule("is empty", lambda x: x), pl.lit(frame[name].is_null())))
+            found.append((name, _Rule("is empty", lambda x: x, "give every job one"), pl.lit(frame[name].is_null())))
         found += [(name, rule, rule.breaks(value).fill_null(False)) for rule in RULES[name]]
     return found
 
@@ -179,10 +202,10 @@ def _first_error(
     row = min(firsts)
     name, rule, _ = broken[firsts.index(row)]
     cell = frame[name][row]
-    return _error(f"{name} {'' if cell is None else repr(cell) + ' '}{rule.what}", row, path, line, rule.fix)
+    return _error(f"{name} {'' if cell is None else quoted(cell) + ' '}{rule.what}", row, path, line, rule.fix)
 
 
-def _error(cause: str, row: int, path: str, line: Callable[[int], int] | None, fix: str = "") -> InputError:
+def _error(cause: str, row: int, path: str, line: Callable[[int], int] | None, fix: str) -> InputError:
     if line is None:
         return InputError(f"row {row + 1}: {cause}", path=path, fix=fix)
     return InputError(cause, path=path, line=line(row), fix=fix)
@@ -201,7 +224,9 @@ def _identified(table: pl.DataFrame, path: str, line: Callable[[int], int] | Non
         row = int((~ids.is_first_distinct()).arg_max() or 0)
         first = int((ids == ids[row]).arg_max() or 0)
         where = f"row {first + 1}" if line is None else f"line {line(first)}"
-        raise _error(f"job_id {ids[row]!r} stands twice, first in {where}", row, path, line, "make the ids unique")
+        raise _error(
+            f"job_id {quoted(ids[row])} stands twice, first in {where}", row, path, line, "make the ids unique"
+        )
     return table
 
 
@@ -210,5 +235,5 @@ def _notes(backwards: int, ignored: list[str]) -> tuple[str, ...]:
     if backwards:
         notes.append(f"rows out of submit order: {backwards:,}; the table is sorted stably by submit_s")
     if ignored:
-        notes.append(f"columns ignored: {', '.join(ignored)}")
+        notes.append(f"columns ignored: {_listed(ignored)}")
     return tuple(notes)

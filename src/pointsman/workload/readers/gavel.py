@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.wording import quoted
 from pointsman.workload.draft import settle
 from pointsman.workload.formats import TraceFormat
 from pointsman.workload.gavel_throughputs import PHYSICAL, SINGLE_GPU
@@ -103,7 +104,8 @@ def _file_speeds(source: Source) -> Speeds:
         keyed = ((ast.literal_eval(key), entry["null"]) for key, entry in table.items())
         return {(str(name), int(gpus)): float(speed) for (name, gpus), speed in keyed if float(speed) > 0}
     except (ValueError, KeyError, TypeError, AttributeError, SyntaxError, RecursionError) as error:
-        raise InputError(f"not a Gavel throughput file: {error!r}", path=source.path) from None
+        fix = "give a file like Gavel's simulation_throughputs.json"
+        raise InputError(f"not a Gavel throughput file: {quoted(error)}", path=source.path, fix=fix) from None
 
 
 def _whole_gpus() -> pl.Expr:

@@ -49,9 +49,11 @@ def _jobs(source: Source) -> list[Any]:
         fix = "the file may be truncated: fetch it again"
         raise InputError(f"broken JSON: {error.msg}", path=source.path, line=error.lineno, fix=fix) from None
     except (RecursionError, ValueError) as error:
-        raise InputError(f"JSON that cannot be read: {error}", path=source.path) from None
+        fix = "give Philly's cluster_job_log"
+        raise InputError(f"JSON that cannot be read: {error!s:.60}", path=source.path, fix=fix) from None
     if not isinstance(jobs, list):
-        raise InputError("the JSON holds no list of jobs", path=source.path, line=1)
+        fix = "give Philly's cluster_job_log, a list of jobs"
+        raise InputError("the JSON holds no list of jobs", path=source.path, line=1, fix=fix)
     return jobs
 
 
