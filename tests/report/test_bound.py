@@ -3,8 +3,11 @@
 import time
 
 import numpy as np
+import polars as pl
 import pytest
 
+import pointsman
+from pointsman.report import summarise
 from pointsman.report.bound import lower_bound_s, srpt_mean_jct_s
 
 
@@ -45,6 +48,25 @@ def test_crowded_it_is_srpt() -> None:
 
 def test_jobs_of_no_work_end_at_once() -> None:
     assert srpt_mean_jct_s(np.array([3.0, 3.0, 4.0]), np.zeros(3)) == 0
+
+
+def test_jobs_of_less_than_a_millisecond_are_not_below_the_bound() -> None:
+    rows = [(i + 0.0006 * (i % 2), 1, duration_s) for i, duration_s in enumerate((0.0004, 0.0014, 2.0004, 0.0001))]
+    jobs = pl.DataFrame(rows, schema=["submit_s", "gpus", "duration_s"], orient="row")
+    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo")
+    summary = summarise(result)
+    assert summary["jct_above_bound_ratio"] == pytest.approx(0, abs=1e-12)
+    assert summary["makespan_s"] >= summary["makespan_lower_bound_s"]
+
+
+def test_waits_are_starts_less_submits() -> None:
+    random = np.random.default_rng(3)
+    columns = {"submit_s": 1e6 + random.uniform(0, 9, 99), "gpus": random.integers(1, 5, 99)}
+    jobs = pl.DataFrame(columns | {"duration_s": random.exponential(0.4, 99)})
+    ran = pointsman.simulate(pointsman.Workload.of(jobs), "1x4", "fifo").jobs
+    assert (ran["start_s"] - ran["submit_s"]).to_list() == pytest.approx(ran["wait_s"].to_list(), abs=1e-8)
+    assert (ran["end_s"] - ran["submit_s"]).to_list() == pytest.approx(ran["jct_s"].to_list(), abs=1e-8)
+    assert (ran["end_s"] - ran["start_s"]).to_list() == pytest.approx(ran["duration_s"].to_list(), abs=1e-8)
 
 
 def test_a_million_jobs_take_seconds() -> None:

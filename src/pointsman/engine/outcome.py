@@ -70,7 +70,7 @@ def _seconds(ms: NDArray[np.int64], known: NDArray[np.bool_], origin_s: float = 
 
 
 def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.DataFrame:
-    """One row for each job; jobs still in the system get what is known of them."""
+    """One row for each job, its times in the engine's whole ms; jobs still in the system get what is known of them."""
     outcomes = copied(simulation.handle.world.outcomes)
     _add_unfinished(outcomes, simulation)
     trace = prepared.trace
@@ -80,6 +80,8 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     locality = pl.Series(np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], -1))
     return prepared.jobs.select(_COLUMNS).with_columns(
         row=pl.int_range(pl.len(), dtype=pl.Int64),
+        submit_s=pl.Series(trace["submit"] / 1000.0 + origin_s),
+        duration_s=pl.Series(trace["work"] / 1000.0),
         estimate_s=pl.Series(estimate).fill_nan(None),
         start_s=_seconds(outcomes["start"], started, origin_s),
         end_s=_seconds(outcomes["end"], ended, origin_s),
