@@ -1,6 +1,9 @@
 import csv
 import io
 import json
+import os
+import signal
+import time
 from pathlib import Path
 
 import polars as pl
@@ -181,6 +184,23 @@ def test_an_interrupted_run_leaves_nothing(
     monkeypatch.setattr("pointsman.report.rundir.write_manifest", interrupt)
     done = command("simulate", jobs, *FIFO, "-o", "run")
     assert (done.code, [path.name for path in here.iterdir()]) == (130, [jobs])
+
+
+@pytest.mark.parametrize("becomes", [SystemExit, ImportError])
+def test_a_terminated_run_says_so_whatever_the_code_that_was_left_makes_of_it(
+    becomes: type[BaseException], command: Command, jobs: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*args: object, **kwargs: object) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        except SystemExit as left:
+            raise becomes("initialization failed") from left
+
+    monkeypatch.setattr("pointsman.report.rundir.write_manifest", killed)
+    done = command("simulate", jobs, *FIFO, "-q", "-o", "run")
+    assert (done.code, done.err) == (143, "pointsman: terminated\n")
+    assert [path.name for path in here.iterdir()] == [jobs]
 
 
 def test_progress_is_a_line_for_every_tenth_where_nobody_watches(command: Command, jobs: str) -> None:

@@ -26,25 +26,35 @@ def run(argv: list[str]) -> int:
     arguments = globals_first(argv)
     if "--debug" in arguments:
         return _command(arguments)
-    try:
-        with _leaving_on_sigterm():
+    with _leaving_on_sigterm() as asked_to_leave:
+        try:
             return _command(arguments)
-    except PointsmanError as error:
-        return _say(str(error), error.exit_code)
-    except typer.TyperException as error:
-        return _say(_usage(error), error.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        return _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # nobody reads the output any more, which is no news to who stopped reading
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
-        return 1
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return _say(f"{where}{error.strerror or error}", 1)
-    except MemoryError:
-        return _say("out of memory; replay fewer jobs, run fewer --workers, or leave out the event log", 1)
-    except Exception as error:
-        return _say(f"this is a bug in Pointsman: {type(error).__name__}: {error} (--debug shows where)", 1)
+        except BaseException as error:
+            if asked_to_leave:  # by whatever name: what is written in C makes an ImportError of leaving an import
+                return _say("terminated", TERMINATED)
+            return _told(error)
+
+
+def _told(error: BaseException) -> int:
+    """Say what went wrong; returns the exit code. What asks to leave goes on."""
+    match error:
+        case PointsmanError():
+            return _say(str(error), error.exit_code)
+        case typer.TyperException():
+            return _say(_usage(error), error.exit_code)
+        case KeyboardInterrupt() | typer.Abort():
+            return _say("interrupted", INTERRUPTED)
+        case BrokenPipeError():  # nobody reads the output any more, which is no news to who stopped reading
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
+            return 1
+        case OSError():
+            where = f"{error.filename}: " if error.filename else ""
+            return _say(f"{where}{error.strerror or error}", 1)
+        case MemoryError():
+            return _say("out of memory; replay fewer jobs, run fewer --workers, or leave out the event log", 1)
+        case Exception():
+            return _say(f"this is a bug in Pointsman: {type(error).__name__}: {error} (--debug shows where)", 1)
+    raise error
 
 
 def globals_first(argv: list[str]) -> list[str]:
@@ -76,14 +86,19 @@ def _say(sentence: str, code: int) -> int:
 
 
 @contextmanager
-def _leaving_on_sigterm() -> Generator[None]:
-    """A polite kill unwinds the stack, so that whoever is writing removes what is half-written."""
+def _leaving_on_sigterm() -> Generator[list[int]]:
+    """A polite kill unwinds the stack, so that whoever is writing removes what is half-written.
+
+    Yields a list that is not empty once it came.
+    """
+    came: list[int] = []
 
     def leave(signum: int, frame: FrameType | None) -> None:
+        came.append(signum)
         raise SystemExit(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, leave)
     try:
-        yield
+        yield came
     finally:
         signal.signal(signal.SIGTERM, before)
