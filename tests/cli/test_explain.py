@@ -29,6 +29,17 @@ def test_what_a_job_is_doing(job: str, at: str, said: str, command: Command, job
     assert said in done.out
 
 
+def test_a_comparison_is_no_run_and_its_runs_are_named(command: Command, jobs: str) -> None:
+    given = ("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "easy", "-o", "both")
+    assert command(*given).code == 0
+    done = command("explain", "j1", "--run", "both")
+    assert (done.code, done.out) == (2, "")
+    assert "this is a comparison; name one of its runs with --run (both/runs/fifo_s0, both/runs/easy_s0)" in done.err
+    assert command("explain", "j1", "--run", "both/runs/easy_s0", "--at", "1e300").code == 0
+    assert command("report", "both", "-o", "page").code == 0
+    assert "comparison without its runs" in command("explain", "j1", "--run", "page").err
+
+
 def test_the_default_instant_is_the_submission(command: Command, jobs: str) -> None:
     run(command, jobs, "fifo")
     (answer,) = json.loads(command("explain", "j1", "--run", "run", "--format", "json").out)

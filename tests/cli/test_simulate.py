@@ -175,6 +175,22 @@ def test_a_taken_directory_is_refused_before_the_run(command: Command, jobs: str
     assert command("simulate", jobs, *FIFO, "-o", "ours", "--force").code == 0
 
 
+@pytest.mark.parametrize("place", ["/dev/full/x", "file/run", "file/a/b"])
+def test_a_place_that_takes_no_folder_is_refused_before_the_run(place: str, command: Command, jobs: str) -> None:
+    Path("file").touch()
+    done = command("simulate", "not-even-looked-at.csv", *FIFO, "-o", place)
+    assert done.code == 2
+    assert "is no folder, so nothing can be written there" in done.err
+
+
+def test_a_folder_without_the_right_to_write_is_refused_before_the_run(
+    command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write everywhere
+    done = command("simulate", "not-even-looked-at.csv", *FIFO, "-o", "new/run")
+    assert (done.code, "may not be written to; choose another place" in done.err) == (2, True)
+
+
 def test_an_interrupted_run_leaves_nothing(
     command: Command, jobs: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,8 @@ def test_info_prints_figures_and_reports_apart():
     assert "dropped 1: asks for no GPU" in result.stderr
     assert "Asia/Shanghai" in result.stderr
     assert "Asia/Shanghai" not in result.stdout
+    assert ["submit_span", "30", "s"] in [line.split() for line in result.stdout.splitlines()]
+    assert "50.0 %" in result.stdout
 
 
 def test_info_as_json_holds_everything():
@@ -49,6 +51,21 @@ def test_convert_keeps_what_only_asks_for(tmp_path):
     assert read_workload(out).jobs["job_id"].to_list() == ["g1"]
     assert "not queue=blue" not in result.stderr
     assert "dropped 1: not status=completed" in result.stderr
+
+
+def test_convert_says_what_it_wrote(tmp_path):
+    out = tmp_path / "out.parquet"
+    assert f"wrote 2 jobs to {out}" in run("convert", HERE / "itp.csv", out).stderr
+    assert "wrote 2 jobs to standard output" in run("convert", HERE / "itp.csv", "-").stderr
+
+
+@pytest.mark.parametrize("place", ["folder.csv", "file/out.csv", "no/such/out.csv", "/dev/full/out.csv"])
+def test_a_place_that_takes_no_file_is_refused_before_any_work(tmp_path, place):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.csv").mkdir()
+    result = run("convert", tmp_path / "not-there.csv", tmp_path / place)
+    assert isinstance(result.exception, UsageError)
+    assert "folder" in str(result.exception)
 
 
 def test_convert_from_standard_input_to_standard_output():

@@ -30,7 +30,10 @@ def explain(
     from pointsman.errors import InputError, UsageError
     from pointsman.report.manifest import read_manifest
 
-    info = read_manifest(run, "run")["info"]
+    manifest = read_manifest(run, "run", "comparison")
+    if manifest["kind"] == "comparison":
+        raise UsageError(_one_of(run, manifest["runs"]))
+    info = manifest["info"]
     spec = _spec_of(run)
     workload = read_jobs(spec)
     if workload.provenance.sha256 != info["workload"]["sha256"]:
@@ -54,6 +57,14 @@ def explain(
         )
     else:
         screen.show([asdict(answer)], format)
+
+
+def _one_of(comparison: Path, runs: list[str]) -> str:
+    if not runs:
+        return f"{comparison}: this is a comparison without its runs; name the directory of a run with --run"
+    more = ", ..." if len(runs) > 8 else ""
+    there = ", ".join(str(comparison / "runs" / name) for name in runs[:8]) + more
+    return f"{comparison}: this is a comparison; name one of its runs with --run ({there})"
 
 
 def _spec_of(run: Path) -> "ExperimentSpec":

@@ -22,12 +22,14 @@ def report(
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.config import parse_window_s
     from pointsman.errors import UsageError
-    from pointsman.report import compare, read_runs, write_comparison
+    from pointsman.report import compare, read_runs, refuse_taken, write_comparison
 
     try:
         counted = parse_window_s(window) if window else None
     except ValueError as error:
         raise UsageError(f"--window: {error}") from None
+    if output is not None:
+        refuse_taken(output, force=force)
     results = [result for place in runs for result in read_runs(place)]
     if output is None:
         show_comparison(compare(results, baseline=baseline, window=counted), format)

@@ -45,12 +45,15 @@ def info(
         screen.show_json(record | {"sizes": sizes(workload), "statuses": by_status(workload)})
         return
     _report(workload)
-    screen.show([{"figure": name, "value": value} for name, value in figures.items()], format, left=("figure",))
-    if format is screen.Format.table:
-        for rows, key in ((sizes(workload), "gpus"), (by_status(workload), "status")):
-            if rows:
-                typer.echo()
-                screen.show(rows, format, left=(key,))
+    if format is screen.Format.csv:
+        screen.show([{"figure": name, "value": value} for name, value in figures.items()], format)
+        return
+    told = [{"figure": name, "value": value} for name, value in _legible(figures).items()]
+    screen.show(told, format, left=("figure",))
+    for rows, key in ((sizes(workload), "gpus"), (by_status(workload), "status")):
+        if rows:
+            typer.echo()
+            screen.show([_legible(row) for row in rows], format, left=(key,))
 
 
 @app.command()
@@ -88,6 +91,7 @@ def convert(
     workload = _read(source, only, trace_format, throughputs)
     write_workload(workload, target)
     _report(workload)
+    _tell_written(workload, target)
 
 
 @app.command()
@@ -111,6 +115,7 @@ def generate(
     workload = make(like, jobs=jobs, cluster_gpus=load_cluster(cluster).gpus, load=load, seed=seed)
     write_workload(workload, output)
     _report(workload)
+    _tell_written(workload, output)
 
 
 @app.command()
@@ -138,13 +143,36 @@ def _report(workload: "Workload") -> None:
     screen.note(workload.quality.render())
 
 
+def _legible(figures: dict[str, Any]) -> dict[str, Any]:
+    """Times in the unit that suits them, which their names then need not say; shares in per cent."""
+    from pointsman.report.units import duration, percent
+
+    told = {}
+    for name, value in figures.items():
+        if name.endswith("_s"):
+            told[name.removesuffix("_s")] = duration(value)
+        else:
+            told[name] = percent(value) if name.endswith("_share") else value
+    return told
+
+
+def _tell_written(workload: "Workload", target: str) -> None:
+    screen.note(f"wrote {workload.jobs.height:,} jobs to {'standard output' if target == '-' else target}")
+
+
 def _check_target(target: str, force: bool) -> None:
-    """Before any work: the ending says a format, and nothing is in the way."""
+    """Before any work: the ending says a format, nothing is in the way, and the folder takes a file."""
     from pointsman.errors import UsageError
+    from pointsman.place import check_folder
     from pointsman.workload.write import check_ending
 
     if target == "-":
         return
     check_ending(target)
+    if Path(target).is_dir():
+        raise UsageError(f"{target}: this is a folder; name the file to write")
     if Path(target).exists() and not force:
         raise UsageError(f"{target}: exists already (choose another name, or --force)")
+    if not Path(target).parent.exists():
+        raise UsageError(f"{target}: there is no folder {Path(target).parent}; make it first")
+    check_folder(Path(target).parent)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pointsman.errors import RunError, UsageError
+from pointsman.place import check_folder
 
 MARK = "manifest.json"
 """The file by which a directory is known as one of ours."""
@@ -44,8 +45,9 @@ def refuse_taken(directory: Path, *, force: bool = False) -> None:
     """Checks before a long run that its results will have a place.
 
     Raises:
-        UsageError: something of this name exists, and it is not to be replaced.
+        UsageError: something of this name exists, and it is not to be replaced; or nothing can be written there.
     """
+    check_folder(directory.parent)
     if not directory.exists() and not directory.is_symlink():
         return
     if not force:
