@@ -62,11 +62,15 @@ class ExperimentSpec(_Part):
     """The job log; ``-`` is standard input. A path is relative to the experiment file."""
     trace_format: str | None = None
     """The log's format; found out by default."""
-    only: dict[str, Annotated[tuple[str, ...], BeforeValidator(_as_list)]] = Field(default_factory=dict)
+    only: dict[str, Annotated[tuple[str, ...], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)]] = (
+        Field(default_factory=dict)
+    )
     """Keep only jobs with these values in these columns."""
     cluster: str = Field(min_length=1)
     """A ready cluster's name, a shorthand, or a file."""
-    policies: tuple[Annotated[PolicyChoice, BeforeValidator(_as_choice)], ...] = Field(min_length=1)
+    policies: tuple[
+        Annotated[PolicyChoice, BeforeValidator(_as_choice, json_schema_input_type=PolicyChoice | str)], ...
+    ] = Field(min_length=1)
     """The policies to run."""
     seeds: tuple[Seed, ...] = Field((0,), min_length=1)
     """Each policy runs once with each of these."""
@@ -82,7 +86,10 @@ class ExperimentSpec(_Part):
     """Give jobs without a model one, by this seed."""
     load: Annotated[float, AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
-    window: Annotated[tuple[float, float], BeforeValidator(_as_window)] | None = None
+    window: (
+        Annotated[tuple[float, float], BeforeValidator(_as_window, json_schema_input_type=tuple[float, float] | str)]
+        | None
+    ) = None
     """Count the jobs submitted between these seconds, since the first submit."""
     audit: bool = False
     """Check every invariant at every event."""
@@ -130,7 +137,7 @@ def located(experiment: Experiment, home: Path) -> Experiment:
     """The experiment with the names of files in the folder `home` preceded by it."""
     spec = experiment.spec
     texts = {key: getattr(spec, key) for key in ("trace", "cluster", "overheads")}
-    found = {key: _beside(home, text) for key, text in texts.items() if isinstance(text, str)}
+    found = {key: at for key, text in texts.items() if isinstance(text, str) and (at := _beside(home, text)) != text}
     policies = tuple(choice.model_copy(update={"name": _beside(home, choice.name)}) for choice in spec.policies)
     return experiment.model_copy(update={"spec": spec.model_copy(update={**found, "policies": policies})})
 

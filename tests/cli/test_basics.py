@@ -153,7 +153,24 @@ def test_policies_in_three_formats() -> None:
     names = [row["policy"] for row in json.loads(data)]
     assert names[:4] == ["fifo", "sjf", "fifo-backfill", "sjf-backfill"]
     assert [line.split(",")[0] for line in text.splitlines()] == ["policy", *names]
-    assert [line.split()[0] for line in table.splitlines()] == ["policy", *names]
+    rows, _, notes = table.partition("\n\n")
+    assert [line.split()[0] for line in rows.splitlines()] == [
+        "policy",
+        *names,
+        "rounds(POLICY,EVERY)",
+        "file.py:Class",
+    ]
+    assert "oracle: it is told the true durations, unless --estimate limit or lognormal:SIGMA says otherwise" in notes
+
+
+def test_policy_show_says_what_it_is_told_and_when_it_decides() -> None:
+    shown = pointsman("policy", "show", "rounds(srtf, 5m)").stdout
+    assert "It is told the true durations, unless --estimate" in shown
+    assert "only at multiples of 300 s since the first submit" in shown
+    assert "the log's time limits" in pointsman("policy", "show", "easy").stdout
+    assert "whose decisions are put off" in pointsman("policy", "show", "rounds").stdout
+    rows = json.loads(pointsman("policy", "show", "rounds", "--format", "json").stdout)
+    assert [row["parameter"] for row in rows] == ["POLICY", "EVERY"]
 
 
 def test_policy_show_describes_every_parameter() -> None:

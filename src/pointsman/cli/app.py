@@ -8,6 +8,7 @@ import typer
 from pointsman.cli import (
     cluster,
     compare,
+    config,
     doctor,
     explain,
     policy,
@@ -63,6 +64,7 @@ app.command()(compare.compare)
 app.command()(report.report)
 app.command()(explain.explain)
 app.add_typer(suite.app, name="suite")
+app.add_typer(config.app, name="config")
 for group, name, plural in (
     (trace.app, "trace", "traces"),
     (cluster.app, "cluster", "clusters"),

@@ -46,6 +46,17 @@ def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Exper
     return experiment.model_copy(update={"spec": _with_settings(experiment.spec, _settings(options.settings))})
 
 
+def origins(options: Options, *, policies: list[str], seeds: list[int]) -> dict[str, str]:
+    """Where each field of what `resolve` makes of the same is from: ``flag``, ``file`` or ``default``."""
+    flags = set(_flags(options, policies, seeds))
+    flags |= {OVERHEADS if name == OVERHEADS else "policies" for name in _settings(options.settings)}
+    written = read_experiment(options.config).spec.model_fields_set if options.config else set()
+    return {
+        name: "flag" if name in flags else "file" if name in written else "default"
+        for name in ExperimentSpec.model_fields
+    }
+
+
 def overheads_of(spec: ExperimentSpec) -> Overheads:
     """The overheads that the experiment names or spells out.
 

@@ -12,6 +12,20 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Scheduling policies: the built-in ones, and your own.")
 
+NEEDS = {
+    "none": "",
+    "estimate": "the log's time limits, or the truth if not every job has one, unless --estimate says otherwise",
+    "oracle": "the true durations, unless --estimate limit or lognormal:SIGMA says otherwise",
+}
+"""What a policy with this need is told of durations."""
+
+ROUNDS = "rounds(POLICY,EVERY)"
+FORMS = {
+    ROUNDS: "Any policy, deciding only every so often: rounds(srtf,60), rounds(easy,5m).",
+    "file.py:Class": "A policy of your own; 'pointsman policy new' writes one to start from.",
+}
+"""Policies that are made of others, or by you."""
+
 FormatOption = Annotated[screen.Format, typer.Option("--format", help="How to print.")]
 
 
@@ -22,7 +36,11 @@ def list_policies(format: FormatOption = screen.Format.table) -> None:
 
     specs = [get_policy(name) for name in policy_names()]
     rows = [{"policy": spec.text, "needs": spec.needs, "what it does": spec.doc} for spec in specs]
+    if format is screen.Format.table:
+        rows += [{"policy": form, "needs": "", "what it does": what} for form, what in FORMS.items()]
     screen.show(rows, format, left=("policy", "needs", "what it does"))
+    if format is screen.Format.table:
+        typer.echo(f"\nestimate: it is told {NEEDS['estimate']}.\noracle: it is told {NEEDS['oracle']}.")
 
 
 @app.command()
@@ -33,6 +51,9 @@ def show(
     """Say what a policy does, and describe its parameters."""
     from pointsman.policies.registry import get_policy
 
+    if name in ("rounds", ROUNDS):
+        _show_rounds(format)
+        return
     spec = get_policy(name)
     fields = spec.config.model_fields if spec.config else {}
     rows = [_described(key, field) for key, field in fields.items()]
@@ -40,6 +61,10 @@ def show(
         screen.show(rows, format)
         return
     typer.echo(f"{spec.text} (needs: {spec.needs})\n{spec.doc}")
+    if told := NEEDS.get(spec.needs):
+        typer.echo(f"It is told {told}.")
+    if spec.round_s:
+        typer.echo(f"It decides only at multiples of {spec.round_s:g} s since the first submit.")
     if source := getattr(spec.factory, "source", ""):
         typer.echo(f"Source: {source}")
     if rows:
@@ -70,6 +95,22 @@ def new(
         typer.echo(path)
     policy = f"{next(iter(files))}:{class_name(name)}"
     screen.note(f"run it with: pointsman simulate TRACE --cluster CLUSTER --policy {policy}")
+
+
+def _show_rounds(format: screen.Format) -> None:
+    meanings = {
+        "POLICY": ("", "whose decisions are put off: a name or file.py:Class"),
+        "EVERY": ("s", "it decides only at multiples of this since the first submit: 60, 5m, 1h30m"),
+    }
+    rows = [
+        {"parameter": name, "default": "", "unit": unit, "meaning": meaning, "source": "ours"}
+        for name, (unit, meaning) in meanings.items()
+    ]
+    if format is screen.Format.table:
+        typer.echo(f"{ROUNDS} (needs: what POLICY needs)\n{FORMS[ROUNDS]}\n")
+    screen.show(rows, format, left=("parameter", "unit", "meaning", "source"))
+    if format is screen.Format.table:
+        typer.echo("\nParameters are those of POLICY: --policy 'rounds(srtf,60)' --set srtf.margin_s=30.")
 
 
 def _described(name: str, field: "FieldInfo") -> dict[str, Any]:
