@@ -222,6 +222,7 @@ def test_a_change_to_a_baseline_of_zero(many: list[Result]) -> None:
         ("jct_mean_s", "no condition"),
         ("jct_mean_s=5", "no condition"),
         ("jct_mean_s>nan", "no condition"),
+        ("jct_mean_s>1e999", "beyond all numbers"),
         ("jct_mean>+5%", "names no metric"),
         ("jct_mean_s>5%", r"write \+5%"),
     ],

@@ -70,7 +70,7 @@ def head(
     jobs = workload.jobs
     told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
     texts = [name for name in told if jobs.schema[name] == "String"]
-    screen.show(jobs.select(told).head(n).to_dicts(), format, left=texts)
+    screen.show(jobs.select(told).head(min(n, jobs.height)).to_dicts(), format, left=texts)
 
 
 @app.command()

@@ -65,6 +65,8 @@ def parse_threshold(text: str) -> Threshold:
         )
     kind = "value" if not sign else "ratio" if percent else "difference"
     limit = float(sign + number) / (100 if percent else 1)
+    if not math.isfinite(limit):
+        raise UsageError(f"{text!r:.60} has a limit beyond all numbers, so it would never come true")
     return Threshold(text, metric, comparison, limit, kind)
 
 
