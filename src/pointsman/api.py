@@ -61,7 +61,7 @@ def simulate(
         oversized: ``refuse``, ``drop`` or ``clamp`` gangs that could never start.
         assign_models: give jobs without a model one, by this seed.
         node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
-        cancels: (time_s, row) of jobs that their users cancel.
+        cancels: (time_s, row) of jobs that their users cancel, after their submit.
         until_s: stop after the instants up to this many seconds from the first submit.
         log: keep the plan log.
         audit: check every invariant after every pass (slow).
