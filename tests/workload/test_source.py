@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import itertools
 
 import pytest
 import zstandard
@@ -57,6 +58,7 @@ def test_standard_input(monkeypatch, pack):
         (b"\xfe\xed\xfa\xce" * 100, "not UTF-8"),
         (b"what is this\n", "not a job log of a known format"),
     ],
+    ids=itertools.count(),  # the bytes of a gzip file tell the time, and xdist's workers must agree on names
 )
 def test_what_cannot_be_read_is_said(tmp_path, data, said):
     with pytest.raises(InputError, match=said):
