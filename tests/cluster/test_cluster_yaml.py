@@ -194,4 +194,4 @@ def test_the_example_of_the_format_page_is_valid_and_its_error_is_the_real_one()
     assert parse_cluster(example, origin="campus.yaml").gpus == 88
     with pytest.raises(UsageError) as error:
         parse_cluster(example.replace("gpus: 8", "gpu: 8"), origin="campus.yaml")
-    assert f"```\n{error.value}\n```" in page
+    assert f"```text\n{error.value}\n```" in page
