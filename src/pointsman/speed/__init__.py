@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from pointsman.speed.allreduce import GangShape, Network, all_reduce_s, shape_of
     from pointsman.speed.assign import assign_models
     from pointsman.speed.catalogue import Catalogue, load_catalogue
+    from pointsman.speed.fair_share import max_min_rates
     from pointsman.speed.fit import fit_compute
     from pointsman.speed.gangs import Topology, topology
     from pointsman.speed.iteration import exposed_s, iteration_time_s
@@ -28,6 +29,7 @@ _HOMES = {
     "fit_compute": "fit",
     "iteration_time_s": "iteration",
     "load_catalogue": "catalogue",
+    "max_min_rates": "fair_share",
     "shape_of": "allreduce",
     "tabulate": "tables",
     "topology": "gangs",
@@ -49,6 +51,7 @@ __all__ = [
     "fit_compute",
     "iteration_time_s",
     "load_catalogue",
+    "max_min_rates",
     "shape_of",
     "tabulate",
     "topology",
