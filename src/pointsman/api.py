@@ -38,6 +38,7 @@ def simulate(
     overheads: str | Overheads = "none",
     oversized: str = "refuse",
     assign_models: int | None = None,
+    profiles: Sequence[str | Path] = (),
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
     until_s: float | None = None,
@@ -60,6 +61,7 @@ def simulate(
         overheads: ``none``, ``realistic``, a YAML file or `Overheads`.
         oversized: ``refuse``, ``drop`` or ``clamp`` gangs that could never start.
         assign_models: give jobs without a model one, by this seed.
+        profiles: files of model profiles, which go before the shipped ones; of two, the later.
         node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
         cancels: (time_s, row) of jobs that their users cancel, after their submit.
         until_s: stop after the instants up to this many seconds from the first submit.
@@ -78,7 +80,7 @@ def simulate(
     cost = overheads if isinstance(overheads, Overheads) else load_overheads(overheads)
     simulation, prepared = open_simulation(
         work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
-        assign_models=assign_models, node_events=node_events, cancels=cancels, log=log, audit=audit,
+        assign_models=assign_models, profiles=profiles, node_events=node_events, cancels=cancels, log=log, audit=audit,
     )  # fmt: skip
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
@@ -120,6 +122,7 @@ def open_simulation(
     cancels: Sequence[tuple[float, int]],
     log: bool,
     audit: bool,
+    profiles: Sequence[str | Path] = (),
 ) -> tuple[Simulation, Prepared]:
     """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
     if placement not in PLACEMENT_NAMES:
@@ -135,8 +138,9 @@ def open_simulation(
     knowledge = knowledge_for(spec, estimate, workload.jobs["time_limit_s"].null_count() == 0)
     layout = cluster.layout()
     prepared = prepare(
-        workload, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed
-    )
+        workload, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed,
+        profiles=profiles,
+    )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
         placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,

@@ -84,6 +84,8 @@ class ExperimentSpec(_Part):
     """What becomes of a job that can never fit."""
     assign_models: Seed | None = None
     """Give jobs without a model one, by this seed."""
+    profiles: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
+    """Files of model profiles, which go before the shipped ones."""
     load: Annotated[float, AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
     window: (
@@ -139,7 +141,9 @@ def located(experiment: Experiment, home: Path) -> Experiment:
     texts = {key: getattr(spec, key) for key in ("trace", "cluster", "overheads")}
     found = {key: at for key, text in texts.items() if isinstance(text, str) and (at := _beside(home, text)) != text}
     policies = tuple(choice.model_copy(update={"name": _beside(home, choice.name)}) for choice in spec.policies)
-    return experiment.model_copy(update={"spec": spec.model_copy(update={**found, "policies": policies})})
+    profiles = tuple(_beside(home, file) for file in spec.profiles)
+    changes = {**found, "policies": policies, "profiles": profiles}
+    return experiment.model_copy(update={"spec": spec.model_copy(update=changes)})
 
 
 def _beside(home: Path, text: str) -> str:

@@ -249,3 +249,49 @@ def test_the_manifest_says_how_long_it_took(command: Command, jobs: str) -> None
     (wall_s,) = manifest["wall_s"]
     assert wall_s >= manifest["info"]["engine_s"] > 0
     assert "wall_s" not in Path("out/summary.json").read_text(), "which is the same each time"
+
+
+PROFILES = """\
+apiVersion: pointsman/v1
+kind: ModelProfiles
+metadata: {name: mine}
+spec:
+  models:
+    talker:
+      title: Talks more than it computes
+      gradient: {bytes: 50.0e9, source: ours}
+      batch: {per_gpu: 1, source: ours}
+      memory: {fixed_bytes: 1.0e9, bytes_per_sample: 0, source: ours}
+      overlap: {delta: 1, source: ours}
+      compute: {v100: {alpha_s: 1, beta_s_per_sample: 0, source: ours}}
+"""
+
+
+def test_own_profiles_decide_how_fast_a_spread_gang_is(command: Command, here: Path) -> None:
+    (here / "mine.yaml").write_text(PROFILES)
+    (here / "jobs.csv").write_text("job_id,submit_s,gpus,duration_s,model\na,0,2,100,talker\n")
+    common = ("simulate", "jobs.csv", "--cluster", "2x4/gpu=v100", "--policy", "fifo", "--placement", "spread")
+    alone = json.loads(command(*common, "--format", "json").out)
+    done = command(*common, "--profiles", "mine.yaml", "--format", "json", "-o", "run")
+    assert done.code == 0, done.err
+    assert alone["jct_mean_s"] == 100
+    # 50 GB in a ring of two: 1/3 s at 150 GB/s in the node, 16 s at a quarter of 100 Gb/s between nodes
+    assert json.loads(done.out)["jct_mean_s"] == pytest.approx(100 * (1 + 16) / (1 + 1 / 3), rel=1e-3)
+    config = yaml.safe_load(Path("run/config.resolved.yaml").read_text())
+    assert config["spec"]["profiles"] == [str(here / "mine.yaml")]
+    again = command("simulate", "-c", "run/config.resolved.yaml", "--format", "json")
+    assert json.loads(again.out)["jct_mean_s"] == json.loads(done.out)["jct_mean_s"]
+
+
+def test_a_wrong_file_of_profiles_is_named_before_anything_runs(command: Command, jobs: str, here: Path) -> None:
+    (here / "mine.yaml").write_text(PROFILES.replace("alpha_s: 1", "alpha_s: -1"))
+    done = command("simulate", jobs, *FIFO, "--profiles", "mine.yaml")
+    assert done.code == 2
+    assert "mine.yaml:12: spec.models.talker.compute.v100.alpha_s" in done.err
+
+
+def test_profiles_that_no_job_uses_are_said_to_be_of_no_use(command: Command, jobs: str, here: Path) -> None:
+    (here / "mine.yaml").write_text(PROFILES)
+    done = command("simulate", jobs, *FIFO, "--profiles", "mine.yaml", "--format", "json", "-o", "run")
+    assert done.code == 0, done.err
+    assert "mine.yaml are of no use" in Path("run/summary.json").read_text() + Path("run/manifest.json").read_text()

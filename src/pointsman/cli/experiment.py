@@ -14,6 +14,7 @@ from pointsman.duration import parse_duration_s
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy, policy_names
+from pointsman.speed import load_catalogue
 from pointsman.suggestion import did_you_mean
 from pointsman.wording import wording
 from pointsman.workload.read import filters
@@ -43,6 +44,7 @@ def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Exper
         only = {**read.spec.only, **flags.get("only", {})}
         experiment = read.model_copy(update={"spec": _spec({**read.spec.model_dump(), **flags, "only": only})})
     load_cluster(experiment.spec.cluster)
+    load_catalogue(*experiment.spec.profiles)
     return experiment.model_copy(update={"spec": _with_settings(experiment.spec, _settings(options.settings))})
 
 
@@ -68,7 +70,12 @@ def overheads_of(spec: ExperimentSpec) -> Overheads:
 
 def _flags(options: Options, policies: list[str], seeds: list[int]) -> dict[str, Any]:
     flags = {name: value for name in (*FLAGS, OVERHEADS) if (value := getattr(options, name)) is not None}
-    lists = {"policies": _expanded(policies), "seeds": seeds, "only": filters(options.only)}
+    lists = {
+        "policies": _expanded(policies),
+        "seeds": seeds,
+        "only": filters(options.only),
+        "profiles": options.profiles,
+    }
     return flags | {name: value for name, value in lists.items() if value} | ({"audit": True} if options.audit else {})
 
 

@@ -13,6 +13,7 @@ from pointsman.cli.screen import Format
 
 P = ParamSpec("P")
 
+LISTS = ("only", "profiles", "settings")
 WHAT, ASSUMED, OUTPUT = "What to replay", "Assumptions", "Output"
 
 
@@ -83,6 +84,16 @@ class Options:
     assign_models: Annotated[
         int | None, typer.Option(metavar="SEED", help="Give jobs without a model one.", rich_help_panel=ASSUMED)
     ] = None
+    profiles: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE",
+            default_factory=list,
+            show_default=False,
+            help="Model profiles of your own, before the shipped ones.",
+            rich_help_panel=ASSUMED,
+        ),
+    ]
     settings: Annotated[
         list[str],
         typer.Option(
@@ -114,7 +125,7 @@ def with_options(command: Callable[Concatenate[Options, P], None]) -> Callable[.
         inspect.Parameter(
             f.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if f.name in ("only", "settings") else f.default,
+            default=inspect.Parameter.empty if f.name in LISTS else f.default,
             annotation=hints[f.name],
         )
         for f in fields(Options)

@@ -115,6 +115,7 @@ def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable
         overheads=overheads_of(spec),
         oversized=spec.oversized,
         assign_models=spec.assign_models,
+        profiles=spec.profiles,
         audit=spec.audit,
         progress=tell,
     )
@@ -142,6 +143,7 @@ def replayable(spec: ExperimentSpec, workload: "Workload", info: Mapping[str, An
         cancels=(),
         log=False,
         audit=False,
+        profiles=spec.profiles,
     )
 
 

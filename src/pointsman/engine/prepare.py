@@ -1,6 +1,8 @@
 """From a job table and a cluster to the arrays of a run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,12 +45,19 @@ def milliseconds(seconds: pl.Expr) -> pl.Expr:
 
 
 def prepare(
-    workload: Workload, layout: Layout, *, knowledge: str, placement: Placement, oversized: str, seed: int
+    workload: Workload,
+    layout: Layout,
+    *,
+    knowledge: str,
+    placement: Placement,
+    oversized: str,
+    seed: int,
+    profiles: Sequence[str | Path] = (),
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
     `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
-    fit.
+    fit; `profiles`: files of model profiles, which go before the shipped ones.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
@@ -63,7 +72,7 @@ def prepare(
     workload = replace(workload, jobs=jobs.with_columns(limited=queues))
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized)
     jobs = workload.jobs
-    rates, speed = _speeds(jobs, layout, assumptions)
+    rates, speed = _speeds(jobs, layout, profiles, assumptions)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
@@ -210,14 +219,17 @@ def sigma_of(knowledge: str) -> float:
     return sigma
 
 
-def _speeds(jobs: pl.DataFrame, layout: Layout, assumptions: list[str]) -> tuple[NDArray[np.float64], Any]:
+def _speeds(
+    jobs: pl.DataFrame, layout: Layout, profiles: Sequence[str | Path], assumptions: list[str]
+) -> tuple[NDArray[np.float64], Any]:
     """The table of rates, and each job's first row in it."""
     if jobs["model"].null_count() == len(jobs):
+        assumptions.extend(f"the profiles of {file} are of no use: no job names a model" for file in profiles)
         return UNIT_RATES.repeat(len(layout.gpu_types), axis=0), 0
     from pointsman.speed.catalogue import load_catalogue
     from pointsman.speed.tables import tabulate
 
-    catalogue = load_catalogue()
+    catalogue = load_catalogue(*profiles)
     known = [m for m in jobs["model"].drop_nulls().unique(maintain_order=True) if _is_known(catalogue, m)]
     named = jobs.select(
         model=pl.when(pl.col("model").is_in(known)).then(pl.col("model")),

@@ -34,7 +34,7 @@ class Catalogue:
         Raises:
             UsageError: no profile has that name or alias.
         """
-        return _look_up(name, self.model_names, "model", "--models FILE adds a profile")
+        return _look_up(name, self.model_names, "model", "--profiles FILE adds one")
 
     def model(self, name: str) -> ModelProfile:
         """The profile of the model known by `name` (see `model_name`)."""
