@@ -12,6 +12,7 @@ from pointsman.cli import (
     doctor,
     explain,
     policy,
+    profile,
     report,
     screen,
     simulate,
@@ -69,6 +70,7 @@ for group, name, plural in (
     (trace.app, "trace", "traces"),
     (cluster.app, "cluster", "clusters"),
     (policy.app, "policy", "policies"),
+    (profile.app, "profile", "profiles"),
 ):
     app.add_typer(group, name=name)
     app.add_typer(group, name=plural, hidden=True)

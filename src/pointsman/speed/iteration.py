@@ -15,7 +15,7 @@ def iteration_time_s(
     """One optimizer step in seconds: ``(s−1)·t_comp(b) + (t_comp(b)^δ + t_comm^δ)^(1/δ)``.
 
     Args:
-        profile: for the gradient's size and the overlap exponent δ.
+        profile: for the gradient's size and the overlap exponent δ, unless `compute` has its own.
         compute: α and β of the model on the gang's GPU type (`Catalogue.compute`).
         shape: how the gang lies in the cluster; its GPUs matter only through it.
         network: bandwidth and latency of the levels it spans.
@@ -24,7 +24,8 @@ def iteration_time_s(
     """
     compute_s = compute.time_s(per_gpu_batch)
     communication_s = all_reduce_s(profile.gradient.bytes, shape, network)
-    return (accumulation - 1) * compute_s + overlapped_s(compute_s, communication_s, profile.overlap.delta)
+    delta = profile.overlap.delta if compute.delta is None else compute.delta
+    return (accumulation - 1) * compute_s + overlapped_s(compute_s, communication_s, delta)
 
 
 def exposed_s(iteration_s: float, compute: Compute, per_gpu_batch: float, accumulation: int = 1) -> float:

@@ -17,6 +17,7 @@ def _a_number(value: Any) -> Any:
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_a_number)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_a_number)]
+Delta = Annotated[float, Field(ge=1), BeforeValidator(_a_number)]
 Source = Annotated[str, Field(min_length=1)]
 """``id`` or ``id: note``, where the id is a key of ``spec.sources``."""
 
@@ -30,6 +31,8 @@ class Compute(_Record):
 
     alpha_s: NotNegative
     beta_s_per_sample: NotNegative
+    delta: Delta | None = None
+    """The overlap exponent on this GPU type, where it was measured; else the model's."""
     source: Source
 
     @model_validator(mode="after")
@@ -44,7 +47,8 @@ class Compute(_Record):
 
     def scaled(self, factor: float, source: str) -> "Compute":
         """The same shape, `factor` times as long."""
-        return Compute(alpha_s=self.alpha_s * factor, beta_s_per_sample=self.beta_s_per_sample * factor, source=source)
+        alpha_s, beta_s_per_sample = self.alpha_s * factor, self.beta_s_per_sample * factor
+        return Compute(alpha_s=alpha_s, beta_s_per_sample=beta_s_per_sample, delta=self.delta, source=source)
 
 
 class Gradient(_Record):
@@ -72,7 +76,7 @@ class Memory(_Record):
 class Overlap(_Record):
     """How far communication hides behind the backward pass: exponent δ, 1 = not at all, ``.inf`` = fully."""
 
-    delta: Annotated[float, Field(ge=1), BeforeValidator(_a_number)]
+    delta: Delta
     source: Source
 
 

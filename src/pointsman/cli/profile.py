@@ -1,0 +1,198 @@
+"""``pointsman profile``: the catalogue of models, and profiles fitted to measurements."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pointsman.cli.screen import Format
+
+if TYPE_CHECKING:
+    from pointsman.speed.catalogue import Catalogue
+    from pointsman.speed.fit_errors import GroupError
+    from pointsman.speed.measurements import Step
+    from pointsman.speed.step_law import PlatformLaw
+
+app = typer.Typer(no_args_is_help=True, help="Model profiles: how fast models compute and how much they exchange.")
+
+Profiles = Annotated[
+    list[str],
+    typer.Option(
+        metavar="FILE", default_factory=list, show_default=False, help="Profiles of your own, before the shipped ones."
+    ),
+]
+PER_CENT = 100.0
+
+
+@app.command("list")
+def list_models(
+    profiles: Profiles, format: Annotated[Format, typer.Option(help="How to print.")] = Format.table
+) -> None:
+    """List the models."""
+    from pointsman.cli import screen
+    from pointsman.speed import load_catalogue
+
+    models = load_catalogue(*profiles).models
+    rows = [
+        {
+            "model": name,
+            "gradient_mb": profile.gradient.bytes / 1e6,
+            "batch_per_gpu": profile.batch.per_gpu,
+            "delta": profile.overlap.delta,
+            "gpu_types": " ".join(profile.compute),
+            "title": profile.title,
+        }
+        for name, profile in sorted(models.items())
+    ]
+    screen.show(rows, format, left=("model", "gpu_types", "title"))
+
+
+@app.command()
+def show(model: Annotated[str, typer.Argument(help="Name or alias.")], profiles: Profiles) -> None:
+    """Print a model's profile as a file you can save, edit and use."""
+    import yaml
+
+    from pointsman.speed import load_catalogue
+
+    catalogue = load_catalogue(*profiles)
+    name = catalogue.model_name(model)
+    profile = catalogue.models[name].model_dump(mode="json", exclude_none=True)
+    document = {
+        "apiVersion": "pointsman/v1",
+        "kind": "ModelProfiles",
+        "metadata": {"name": name},
+        "spec": {"models": {name: profile}},
+    }
+    typer.echo(yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110), nl=False)
+
+
+@app.command()
+def fit(
+    measurements: Annotated[Path, typer.Argument(help="Step times (CSV): docs/formats/measurements.md.")],
+    profiles: Profiles,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the profiles here (YAML).")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    format: Annotated[Format, typer.Option(help="How to print the errors.")] = Format.table,
+) -> None:
+    """Fit α, β, δ of each model and the network's law to measured step times."""
+    from pointsman.cli import screen
+    from pointsman.errors import UsageError
+    from pointsman.speed import load_catalogue
+    from pointsman.speed.fit_document import profiles_yaml
+    from pointsman.speed.measurements import read_steps
+
+    if output and output.exists() and not force:
+        raise UsageError(f"{output}: exists already (choose another name, or --force)")
+    catalogue = load_catalogue(*profiles)
+    steps = read_steps(measurements, catalogue)
+    laws, errors, summary = _fitted(steps)
+    if format is Format.json:
+        screen.show_json({"models": _models(laws), "networks": _networks(laws), "errors": _rows(errors + summary)})
+    elif format is Format.csv:
+        screen.show(_rows(errors + summary), format)
+    else:
+        _show_tables(laws, errors, summary)
+    if output:
+        _write(output, profiles_yaml(laws, steps, catalogue, f"{measurements.name}, {len(steps)} step times"))
+        _check(output, profiles, catalogue)
+
+
+def _fitted(steps: "list[Step]") -> "tuple[list[PlatformLaw], list[GroupError], list[GroupError]]":
+    """A law for each GPU type, the errors by model and placement, and over all models by how far gangs reach."""
+    import numpy as np
+
+    from pointsman.cli import screen
+    from pointsman.speed.fit_errors import errors_left_out, errors_seen, grouped, reach
+    from pointsman.speed.fit_law import fit_platform
+    from pointsman.speed.measurements import placement_text
+
+    laws, errors, summary = [], [], []
+    for gpu_type in dict.fromkeys(step.gpu_type for step in steps):
+        own = [step for step in steps if step.gpu_type == gpu_type]
+        law = fit_platform(own)
+        _warn_of_too_few(law, len(own))
+        seen = errors_seen(own, law)
+        with screen.progress(f"leaving out placements of {gpu_type}") as progress:
+            left_out = errors_left_out(own, law, progress.update)
+        laws.append(law)
+        errors += grouped(own, seen, left_out, lambda s: (s.model, s.gpu_type, placement_text(s.placement)))
+        summary += grouped(own, seen, left_out, lambda s: ("all", s.gpu_type, reach(s)))
+        summary += grouped(own, np.asarray(seen), left_out, lambda s: ("all", s.gpu_type, "all"))
+    return laws, errors, summary
+
+
+def _warn_of_too_few(law: "PlatformLaw", rows: int) -> None:
+    from pointsman.cli import screen
+
+    parameters = 3 * len(law.models) + 2 * sum(link is not None for link in (law.network.node, law.network.rack))
+    if rows <= parameters:
+        wanted = "more batches and placements are needed for a fit that means something"
+        screen.note(f"{law.gpu_type}: {rows} measurements for {parameters} parameters; {wanted}")
+
+
+def _models(laws: "list[PlatformLaw]") -> list[dict[str, Any]]:
+    return [
+        {"model": model, "gpu_type": law.gpu_type, **found._asdict()}
+        for law in laws
+        for model, found in law.models.items()
+    ]
+
+
+def _networks(laws: "list[PlatformLaw]") -> list[dict[str, Any]]:
+    rows = []
+    for law in laws:
+        for level, link in (("node", law.network.node), ("rack", law.network.rack)):
+            if link is not None:
+                per = "gpu" if level == "node" else law.network.cards
+                rows.append({"gpu_type": law.gpu_type, "level": level, "per": per, **link._asdict()})
+    return rows
+
+
+def _rows(errors: "list[GroupError]") -> list[dict[str, Any]]:
+    return [
+        {
+            "model": e.model,
+            "gpu_type": e.gpu_type,
+            "placement": e.placement,
+            "rows": e.rows,
+            "error_pct": PER_CENT * e.seen,
+            "left_out_error_pct": None if e.left_out is None else PER_CENT * e.left_out,
+            "not_predicted": e.unpredicted,
+        }
+        for e in errors
+    ]
+
+
+def _show_tables(laws: "list[PlatformLaw]", errors: "list[GroupError]", summary: "list[GroupError]") -> None:
+    from pointsman.cli import screen
+
+    words = ("model", "gpu_type", "placement", "level", "per")
+    for rows in (_models(laws), _networks(laws), _rows(errors), _rows(summary)):
+        if rows:
+            screen.show(rows, Format.table, left=words)
+            typer.echo()
+
+
+def _write(output: Path, text: str) -> None:
+    """Whole or not at all."""
+    from pointsman.errors import RunError
+
+    partial = output.with_name(f".{output.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(output)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise RunError(f"{output}: cannot be written: {error.strerror or error}") from None
+
+
+def _check(output: Path, profiles: list[str], before: "Catalogue") -> None:
+    """What was written is read back, as ``--profiles`` will read it."""
+    from pointsman.cli import screen
+    from pointsman.speed import load_catalogue
+
+    after = load_catalogue(*profiles, output)
+    new = len(after.models) - len(before.models)
+    screen.note(f"{output}: use it with --profiles {output}; {new} models are new to the catalogue")
