@@ -32,11 +32,15 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 
 
 def main() -> int:
-    """Run the benchmarks named on the command line, or all; `classical` instead makes a page, and has no budget."""
+    """Run the benchmarks named on the command line, or all; `classical` and `profiles` make a page of their own."""
     if sys.argv[1:2] == ["classical"]:
         from benchmarks.classical.__main__ import main as classical
 
         return classical(sys.argv[2:])
+    if sys.argv[1:2] == ["profiles"]:
+        from benchmarks.profile_fit import main as profiles
+
+        return profiles(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"of {', '.join(NAMES)}; by default all", default=[])
     parser.add_argument("--jobs", type=int, default=1_000_000, help="jobs of the largest runs")

@@ -17,6 +17,8 @@ DEFAULT_DELTA: Final = 2.0
 """δ of a model that no measurement shows communicating; the design's default."""
 MAX_DELTA: Final = 10.0
 """Above it a step is the longer of its two parts, within a few percent."""
+MAX_BYTES_PER_S: Final = 1e13
+"""No link is faster; where bytes cost nothing that can be seen, the bandwidth found is this."""
 SOFT: Final = 0.05
 """Relative errors well above it count by their size, not its square: outliers do not decide."""
 SYNC_WEIGHT: Final = 0.5
@@ -152,6 +154,7 @@ class _Search:
         n = len(self._models)
         low, high = np.full(3 * n + 4, -35.0), np.full(3 * n + 4, 10.0)
         high[2 * n : 3 * n] = np.log(MAX_DELTA - 1)
+        low[3 * n : 3 * n + 2] = -np.log(MAX_BYTES_PER_S)
         for m in range(n):
             if len(set(self._batch[self._model == m])) == 1:
                 low[n + m], high[n + m] = -36.0, -35.0
