@@ -58,7 +58,7 @@ spec:
 
 
 def test_there_are_enough_models_and_each_knows_its_sources():
-    assert len(CATALOGUE.models) >= 12
+    assert len(CATALOGUE.models) == 28  # as docs/formats/model-profiles.md says
     for profile in CATALOGUE.models.values():
         for _, source in profile.cited():
             assert source.partition(":")[0] in CATALOGUE.sources
@@ -95,7 +95,10 @@ def test_a_type_without_measurement_is_scaled_from_the_most_similar_one():
 
 
 def test_memory_grows_with_the_batch_and_a_default_batch_fits_a_v100():
+    """But for the large ones, which only 80 GB GPUs train."""
     for name, profile in CATALOGUE.models.items():
+        if name.startswith("llama2"):
+            continue
         assert profile.memory_bytes(1) < profile.memory_bytes(2)
         assert profile.memory_bytes(profile.batch.per_gpu) < 16 * 2**30, name
 
@@ -211,3 +214,30 @@ def test_fuzz_bytes(tmp_path_factory, content):
 
 def test_shipped_files_are_within_the_package():
     assert len(list(SHIPPED.glob("*.yaml"))) >= 5
+
+
+ASKED_FOR = [
+    *("vgg16", "resnet50", "inception3", "mobilenet"),
+    *("lstm", "transformer", "bert", "gpt2", "llama2_7b", "llama2_70b"),
+    *("recommendation", "deepspeech2"),
+    *POLLUX,
+    *("resnet18", "shufflenet", "vgg19", "a2c", "dqn"),  # and vgg16, bert, gpt2: the HKU eight
+    "lstm_ptb",  # and vgg16, resnet50, inception3: LWF's four
+]
+
+
+@pytest.mark.parametrize("name", ASKED_FOR)
+def test_the_models_of_the_papers_are_there(name):
+    assert CATALOGUE.knows(name)
+
+
+@pytest.mark.parametrize(("name", "parameters", "stages"), [("llama2_7b", 6.738e9, 1), ("llama2_70b", 68.98e9, 4)])
+def test_a_large_models_ring_between_nodes_carries_its_shard_of_a_stage(name, parameters, stages):
+    """8 GPUs a node with a card each: a GPU exchanges 2 bytes of each parameter it holds, and little more."""
+    profile = CATALOGUE.model(name)
+    held_bytes = 2 * parameters / stages / 8
+    assert held_bytes <= profile.gradient.bytes / 8 * 1.001 < 1.05 * held_bytes
+    for gpu_type in ("a100", "h100"):
+        assert profile.memory_bytes(profile.batch.per_gpu) < 80e9
+        flops = 6 * parameters * 4096 / CATALOGUE.compute(name, gpu_type)[0].beta_s_per_sample
+        assert 100e12 < flops < 500e12

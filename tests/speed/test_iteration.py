@@ -61,3 +61,14 @@ def test_accumulation_adds_whole_passes_and_hides_nothing_more(passes):
 def test_a_larger_batch_never_takes_less_time(a, b):
     small, large = (iteration_time_s(RESNET, COMPUTE, GANG, NETWORK, x) for x in sorted((a, b)))
     assert small <= large
+
+
+def test_a_gpu_types_own_delta_goes_before_the_models():
+    network = Network(np.full(5, 1e9), np.zeros(5))
+    pair = GangShape((2, 1, 1, 1), (2, 1, 1, 1))
+    compute = Compute(alpha_s=0.1, beta_s_per_sample=0, source="ours")
+    talk_s = RESNET.gradient.bytes / 1e9
+    alone = compute.model_copy(update={"delta": 1.0})
+    assert iteration_time_s(RESNET, alone, pair, network, 1) == pytest.approx(0.1 + talk_s)
+    assert iteration_time_s(RESNET, compute, pair, network, 1) < 0.1 + talk_s
+    assert alone.scaled(2, "ours").delta == 1.0
