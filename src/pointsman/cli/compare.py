@@ -93,11 +93,10 @@ def compare(
             window=spec.window,
             figures=screen.can_draw(),
         )
+        tell_page(options.output)
     else:
         comparison = put_side_by_side(results, baseline=baseline, window=spec.window)
     show_comparison(comparison, options.format)
-    if options.output:
-        tell_page(options.output)
     if first_divergence:
         for said in _divergences(spec, workload, comparison.groups):
             typer.echo(f"\n{said}", err=options.format is not screen.Format.table)

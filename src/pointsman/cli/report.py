@@ -44,5 +44,5 @@ def report(
         runs=False,
         figures=screen.can_draw(),
     )
-    show_comparison(comparison, format)
     tell_page(output)
+    show_comparison(comparison, format)

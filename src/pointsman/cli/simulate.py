@@ -37,8 +37,7 @@ def simulate(
         refuse_taken(options.output, force=options.force)
     spec = experiment.spec
     (result,) = replay(spec, read_jobs(spec))
-    show_summary(summarise(result, window=spec.window), options.format)
-    if options.output:
+    if options.output:  # before anything is printed: whoever reads that may stop reading
         screen.note("writing the report")
         write_run(
             options.output,
@@ -50,3 +49,4 @@ def simulate(
             figures=screen.can_draw(),
         )
         tell_page(options.output)
+    show_summary(summarise(result, window=spec.window), options.format)
