@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.duration import instant
 from pointsman.engine.compile import load_entries
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.simulation import Simulation
@@ -23,7 +24,8 @@ class Explanation:
 
     job_id: str
     time_s: float
-    """Seconds since the first submit."""
+    """On the clock of the log, as the times of ``jobs.parquet``."""
+    since_first_submit_s: float
     state: str
     reason: str
     """A name of `Reason` if the job is pending, else empty."""
@@ -43,7 +45,8 @@ def explain(simulation: Simulation, prepared: Prepared, row: int, time_s: float)
     until_ms = instant_ms(time_s, "time_s")
     simulation.run(until_ms)
     state, reason, said = _Question(simulation, prepared, row, until_ms).answer()
-    return Explanation(str(prepared.jobs["job_id"][row]), time_s, state, reason.name if reason else "", said)
+    job_id, origin_s = str(prepared.jobs["job_id"][row]), float(prepared.jobs["submit_s"][0])
+    return Explanation(job_id, origin_s + time_s, time_s, state, reason.name if reason else "", said)
 
 
 class _Question:
@@ -57,7 +60,7 @@ class _Question:
         """The state, the reason of a pending job, and the sentence."""
         submit_ms = int(self.prepared.trace["submit"][self.row])
         if submit_ms > self.now_ms:
-            return "FUTURE", None, f"it is submitted only at {submit_ms / 1000:g} s"
+            return "FUTURE", None, f"it is submitted only at {self._instant(submit_ms)}"
         live = np.flatnonzero((self.jobs["row"] == self.row) & (self.jobs["state"] != 0))
         if not len(live):
             return self._ended()
@@ -67,17 +70,21 @@ class _Question:
         reason = self._validator_says(slot)
         return "PENDING", *self._why(slot, reason)
 
+    def _instant(self, time_ms: int) -> str:
+        origin_s = float(self.prepared.jobs["submit_s"][0])
+        return instant(origin_s + int(time_ms) / 1000, origin_s)
+
     def _ended(self) -> tuple[str, None, str]:
         outcome = np.asarray(self.world.outcomes)[self.row]
-        return JobState(int(outcome["state"])).name, None, f"it ended at {outcome['end'] / 1000:g} s"
+        return JobState(int(outcome["state"])).name, None, f"it ended at {self._instant(outcome['end'])}"
 
     def _holding(self, slot: int) -> tuple[str, None, str]:
         gpus = np.flatnonzero(np.asarray(self.simulation.handle.state.occupants)[:, 0] == slot)
         nodes = np.unique(np.searchsorted(self.nodes["gpu0"], gpus, side="right") - 1)
         names = [self.prepared.layout.node_names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4)
-        since_s = int(self.jobs["held_since"][slot]) / 1000
+        since = self._instant(self.jobs["held_since"][slot])
         state = JobState(int(self.jobs["state"][slot])).name
-        return state, None, f"it holds {_gpus(len(gpus))} on {', '.join(names)} since {since_s:g} s"
+        return state, None, f"it holds {_gpus(len(gpus))} on {', '.join(names)} since {since}"
 
     def _validator_says(self, slot: int) -> Reason:
         copy = snapshot(self.simulation.handle)

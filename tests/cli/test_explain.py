@@ -14,12 +14,12 @@ def run(command: Command, jobs: str, policy: str, *more: str) -> None:
 @pytest.mark.parametrize(
     ("job", "at", "said"),
     [
-        ("j0", "0", "RUNNING: it holds 6 GPUs on n0000, n0001 since 0 s"),
+        ("j0", "0", "RUNNING: it holds 6 GPUs on n0000, n0001 since 0 s (the first submit)"),
         ("j1", "50", "PENDING (Resources): needs 8 GPUs; 2 of those it may use are free"),
         ("j2", "50", "PENDING (Priority): it would fit, but job j1 goes first (ahead of this one: 1)"),
         ("j4", "155", "RUNNING: it holds 4 GPUs"),
-        ("j4", "39", "FUTURE: it is submitted only at 40 s"),
-        ("j0", "2m", "COMPLETED: it ended at 100 s"),
+        ("j4", "39", "FUTURE: it is submitted only at 40 s (40 s after the first submit)"),
+        ("j0", "+2m", "COMPLETED: it ended at 100 s (1.67 min after the first submit)"),
     ],
 )
 def test_what_a_job_is_doing(job: str, at: str, said: str, command: Command, jobs: str) -> None:
@@ -27,6 +27,21 @@ def test_what_a_job_is_doing(job: str, at: str, said: str, command: Command, job
     done = command("explain", job, "--run", "run", "--at", at)
     assert done.code == 0, done.err
     assert said in done.out
+
+
+def test_times_are_on_the_clock_of_the_log(command: Command, here: Path) -> None:
+    Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id\n1506000000,8,7200,a\n1506000060,8,60,b\n")
+    run(command, "jobs.csv", "fifo")
+    asked = [command("explain", "a", "--run", "run", "--at", at) for at in ("1506007200", "+2h")]
+    assert [done.out for done in asked] == [
+        "job a at 1506007200 s (2 h after the first submit) under fifo: "
+        "COMPLETED: it ended at 1506007200 s (2 h after the first submit)\n"
+    ] * 2
+    (answer,) = json.loads(command("explain", "b", "--run", "run", "--format", "json").out)
+    assert (answer["time_s"], answer["since_first_submit_s"]) == (1506000060, 60)
+    early = command("explain", "a", "--run", "run", "--at", "7200")
+    assert (early.code, early.out) == (2, "")
+    assert "--at 7200 is before the first submit, which is at 1506000000.000 s on the log's clock" in early.err
 
 
 def test_a_comparison_is_no_run_and_its_runs_are_named(command: Command, jobs: str) -> None:

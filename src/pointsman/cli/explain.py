@@ -20,13 +20,18 @@ def explain(
     job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the job, as in jobs.parquet.")],
     run: Annotated[Path, typer.Option("--run", metavar="DIR", help="Directory of the run.")],
     at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Since the first submit: 3h; by default, when it was submitted.")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="On the log's clock, as in jobs.parquet: 749605; or since the first submit: +3h. "
+            "By default, when the job was submitted.",
+        ),
     ] = None,
     format: Annotated[screen.Format, typer.Option(help="How to print.")] = screen.Format.table,
 ) -> None:
     """Say what a job was doing at a time, and if it was waiting, for what."""
     from pointsman.cli.replay import read_jobs, replayable
-    from pointsman.duration import parse_duration_s
+    from pointsman.duration import instant
     from pointsman.errors import InputError, UsageError
     from pointsman.report.manifest import read_manifest
 
@@ -40,10 +45,8 @@ def explain(
         raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")
     simulation, prepared = replayable(spec, workload, info)
     row = _row_of(prepared.jobs, job)
-    try:
-        time_s = parse_duration_s(at) if at else int(prepared.trace["submit"][row]) / 1000
-    except ValueError as error:
-        raise UsageError(f"--at: {error}") from None
+    submit_s = int(prepared.trace["submit"][row]) / 1000
+    time_s = submit_s if at is None else _since_first_s(at, float(prepared.jobs["submit_s"][0]))
 
     from pointsman.cli.compiled import announce
     from pointsman.explain import explain as ask
@@ -52,11 +55,28 @@ def explain(
     answer = ask(simulation, prepared, row, time_s)
     if format is screen.Format.table:
         reason = f" ({answer.reason})" if answer.reason else ""
-        typer.echo(
-            f"job {answer.job_id} at {answer.time_s:g} s under {info['policy']}: {answer.state}{reason}: {answer.said}"
-        )
+        when = instant(answer.time_s, answer.time_s - answer.since_first_submit_s)
+        typer.echo(f"job {answer.job_id} at {when} under {info['policy']}: {answer.state}{reason}: {answer.said}")
     else:
         screen.show([asdict(answer)], format)
+
+
+def _since_first_s(at: str, first_s: float) -> float:
+    """Seconds since the first submit of ``--at``, which is on the log's clock unless it begins with a plus."""
+    from pointsman.duration import parse_duration_s
+    from pointsman.errors import UsageError
+
+    try:
+        time_s = parse_duration_s(at.removeprefix("+"))
+    except ValueError as error:
+        raise UsageError(f"--at: {error}") from None
+    since_s = time_s if at.startswith("+") else time_s - first_s
+    if since_s < 0:
+        raise UsageError(
+            f"--at {at} is before the first submit, which is at {first_s:.3f} s on the log's clock; "
+            f"write --at +{at} for so long after it"
+        )
+    return since_s
 
 
 def _one_of(comparison: Path, runs: list[str]) -> str:

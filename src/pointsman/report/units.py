@@ -3,39 +3,11 @@
 import math
 import re
 
-UNITS = ((86400.0, "d", 48 * 3600.0), (3600.0, "h", 3600.0), (60.0, "min", 60.0), (1.0, "s", 1.0))
-"""Seconds in a unit, its name, and from how many seconds on it is used."""
+from pointsman.duration import NOTHING, UNITS, digits, duration, time_unit
 
-NOTHING = "–"
+__all__ = ["NOTHING", "UNITS", "count", "digits", "duration", "percent", "policy_name", "time_unit"]
 
 _IN_FILE = re.compile(r"[^(),]*\.py:")
-
-
-def duration(seconds: float | None) -> str:
-    """``12.3 min`` of 738.0: three digits, in the unit that suits."""
-    if seconds is None or math.isnan(seconds):
-        return NOTHING
-    if 0 < seconds < 0.01:
-        return "< 0.01 s"
-    size, unit = time_unit(seconds)
-    return f"{digits(seconds / size)} {unit}"
-
-
-def time_unit(seconds: float) -> tuple[float, str]:
-    """Seconds in the unit that suits this length of time, and its name."""
-    for size, unit, least_s in UNITS:
-        if abs(seconds) >= least_s:
-            return size, unit
-    return 1.0, "s"
-
-
-def digits(value: float) -> str:
-    """Three significant digits, without an exponent: ``1,230``, ``12.3``, ``0.0123``; ``0`` below a millionth."""
-    if abs(value) < 1e-6:
-        return "0"
-    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(ratio: float | None, *, signed: bool = False) -> str:
