@@ -86,8 +86,9 @@ def simulate(
     simulation.run(until_ms, progress)
     choices = {
         "policy": spec.text,
+        "policy_name": spec.title,
         "needs": spec.needs,
-        "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else {},
+        "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else dict(params or {}),
         "placement": placement,
         "overheads": cost.model_dump(),
         "seed": seed,
@@ -176,5 +177,5 @@ def knowledge_for(spec: PolicySpec, estimate: str | None, has_limits: bool) -> s
     if estimate not in ("none", "limit", "oracle"):
         sigma_of(estimate)
     if estimate == "none" and spec.needs != "none":
-        raise UsageError(f"policy {spec.text!r} needs durations ({spec.needs}); --estimate none leaves it without")
+        raise UsageError(f"policy {spec.title!r} needs durations ({spec.needs}); --estimate none leaves it without")
     return estimate if spec.needs != "none" else "none"

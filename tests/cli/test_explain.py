@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from .command import pointsman
 from .conftest import Command
 
 
@@ -127,3 +128,11 @@ def test_a_changed_log_is_noticed(command: Command, jobs: str) -> None:
     Path(jobs).write_text(Path(jobs).read_text().replace(",50", ",51"))
     done = command("explain", "j1", "--run", "run", "-q")
     assert (done.code, "the log has changed since the run" in done.err) == (3, True)
+
+
+def test_a_log_from_standard_input_is_not_kept(here: Path, jobs: str) -> None:
+    given = ("simulate", "-", "--cluster", "2x4", "--policy", "fifo", "-o", "run")
+    assert pointsman(*given, stdin=Path(jobs).read_text(), cwd=here).returncode == 0
+    done = pointsman("explain", "j1", "--run", "run", cwd=here)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "run: its log came from standard input and is not kept; make the run from a file instead" in done.stderr

@@ -306,3 +306,12 @@ def test_divergence_needs_like_runs(fifo: Result) -> None:
     wider = Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"node_gpus": [4] * 16})
     with pytest.raises(UsageError, match="different clusters"):
         first_divergence(fifo, wider)
+
+
+def test_ties_of_the_typical_job_are_named(fifo: Result) -> None:
+    alike = [Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": name}) for name in ("a", "b")]
+    assert _jct_sentence(group_runs(alike)).startswith("The typical job ends equally soon under all of them")
+    slow = fifo.jobs.with_columns(jct_s=pl.col("jct_s") * 2)
+    said = _jct_sentence(group_runs([*alike, Result(slow, fifo.events, fifo.series, fifo.info | {"policy": "c"})]))
+    assert said.startswith("The typical job ends soonest under a and b (median ")
+    assert " and latest under c (" in said

@@ -221,3 +221,11 @@ def test_what_was_counted_is_said(fifo: Result) -> None:
     said = dict(facts(group_runs([Result(cut, fifo.events, fifo.series, fifo.info)])))
     assert said["Counted"].startswith("397 of 400 jobs")
     assert said["Counted"].endswith("that ran to their end; 3 more were cut off before theirs")
+
+
+def test_a_converted_or_generated_log_says_where_its_jobs_came_from() -> None:
+    result = simulate([Job(0, 0, 1, 10)], nodes=1, size=8)
+    origin = {"source": "generated like philly", "sha256": "", "format": "generated", "command": "generate(seed=3)"}
+    result.info["workload"] = {"source": "out/jobs.parquet", "sha256": "ab" * 32, "format": "parquet", "origin": origin}
+    told = dict(facts(group_runs([result])))["Workload"]
+    assert told == "jobs.parquet, sha256 abababababab…; its jobs: generated like philly, generate(seed=3)"

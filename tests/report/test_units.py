@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pointsman.report.units import count, digits, duration, percent, policy_name
+from pointsman.report.units import count, digits, duration, names, percent, policy_name
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,11 @@ def test_numbers() -> None:
     ],
 )
 def test_policies_are_named_without_their_files(text: str, shown: str) -> None:
-    assert policy_name(text) == shown
+    assert policy_name({"policy": text}) == shown
+    assert policy_name({"policy": text, "policy_name": "largest"}) == "largest"
+
+
+def test_long_lists_are_cut() -> None:
+    assert [names("abcde"[:n]) for n in (1, 2, 3, 4, 5)] == [
+        "a", "a and b", "a, b and c", "a, b, c and d", "a, b, c and 2 others",
+    ]  # fmt: skip

@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from pointsman.errors import RunError, UsageError
-from pointsman.workload import Workload, read_workload, write_workload
+from pointsman.errors import InputError, RunError, UsageError
+from pointsman.workload import Workload, generate, read_workload, write_workload
+from pointsman.workload.origin import remembered
 
 HERE = Path(__file__).parent / "fixtures"
 
@@ -98,3 +99,36 @@ def test_files_have_the_usual_rights(tmp_path, workload):
     (tmp_path / "b.csv").touch()
     rights = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a.csv", "b.csv")]
     assert rights[0] == rights[1]
+
+
+def test_parquet_remembers_where_its_jobs_came_from_and_what_was_dropped(tmp_path):
+    log = read_workload(HERE / "sacct.txt", only={"user": "bob"}, command="pointsman trace convert")
+    write_workload(log, tmp_path / "a.parquet")
+    again = read_workload(tmp_path / "a.parquet")
+    assert (again.provenance.format, again.provenance.origin) == ("parquet", log.provenance)
+    assert log.quality.dropped["not user=bob"] and any("time zone" in n or "clock" in n for n in log.quality.notes)
+    assert again.quality == log.quality
+    fewer = read_workload(tmp_path / "a.parquet", only={"status": "failed"})
+    write_workload(fewer, tmp_path / "b.parquet")
+    twice = read_workload(tmp_path / "b.parquet")
+    assert twice.quality.dropped == log.quality.dropped | {"not status=failed": log.quality.kept - twice.quality.kept}
+    assert twice.provenance.origin and twice.provenance.origin.origin == log.provenance
+
+
+def test_generated_jobs_say_so_after_a_trip_through_a_file(tmp_path):
+    write_workload(generate("philly", jobs=20, cluster_gpus=64, load=0.5, seed=3), tmp_path / "a.parquet")
+    provenance = read_workload(tmp_path / "a.parquet").provenance
+    assert str(provenance).endswith("a.parquet, from generated like philly")
+    made = provenance.origin
+    assert made and made.command == "generate(like='philly', jobs=20, cluster_gpus=64, load=0.5, seed=3)"
+
+
+def test_a_record_of_the_origin_that_is_wrong_is_noticed(tmp_path, workload):
+    path = tmp_path / "a.parquet"
+    workload.jobs.write_parquet(path, metadata={"pointsman": "{}"})
+    with pytest.raises(InputError, match="the record of its origin"):
+        read_workload(path)
+    workload.jobs.head(1).write_parquet(path, metadata=remembered(workload))
+    changed = read_workload(path)
+    assert (changed.quality.rows_read, changed.quality.kept) == (1, 1)
+    assert "the table was changed since" in changed.quality.notes[-1]

@@ -126,11 +126,13 @@ def parse_seeds(text: str) -> list[int]:
 def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
     """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it)."""
     from pointsman.errors import UsageError
-    from pointsman.report.units import policy_name
+    from pointsman.policies.registry import get_policy
+    from pointsman.report.units import class_name
 
     names = [choice.name for choice in spec.policies]
-    shown = [policy_name(name) for name in names]
-    if baseline is not None and not any(baseline == n or baseline.startswith(f"{n} (") for n in names + shown):
+    shown = [get_policy(name).title for name in names]
+    known = {*names, *shown, *map(class_name, names)}
+    if baseline is not None and not any(baseline == n or baseline.startswith(f"{n} (") for n in known):
         raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(shown)})")
 
 

@@ -34,12 +34,15 @@ def explain(
     from pointsman.duration import instant
     from pointsman.errors import InputError, UsageError
     from pointsman.report.manifest import read_manifest
+    from pointsman.report.units import policy_name
 
     manifest = read_manifest(run, "run", "comparison")
     if manifest["kind"] == "comparison":
         raise UsageError(_one_of(run, manifest["runs"]))
     info = manifest["info"]
     spec = _spec_of(run)
+    if spec.trace == "-":
+        raise UsageError(f"{run}: its log came from standard input and is not kept; make the run from a file instead")
     workload = read_jobs(spec)
     if workload.provenance.sha256 != info["workload"]["sha256"]:
         raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")
@@ -56,7 +59,7 @@ def explain(
     if format is screen.Format.table:
         reason = f" ({answer.reason})" if answer.reason else ""
         when = instant(answer.time_s, answer.time_s - answer.since_first_submit_s)
-        typer.echo(f"job {answer.job_id} at {when} under {info['policy']}: {answer.state}{reason}: {answer.said}")
+        typer.echo(f"job {answer.job_id} at {when} under {policy_name(info)}: {answer.state}{reason}: {answer.said}")
     else:
         screen.show([asdict(answer)], format)
 

@@ -8,6 +8,8 @@ import typer
 from pointsman.cli import screen
 
 if TYPE_CHECKING:
+    from inspect import Parameter
+
     from pydantic.fields import FieldInfo
 
 app = typer.Typer(no_args_is_help=True, help="Scheduling policies: the built-in ones, and your own.")
@@ -57,6 +59,8 @@ def show(
     spec = get_policy(name)
     fields = spec.config.model_fields if spec.config else {}
     rows = [_described(key, field) for key, field in fields.items()]
+    if not spec.compiled:
+        rows = [_argument(parameter) for parameter in spec.arguments.values()]
     if format is not screen.Format.table:
         screen.show(rows, format)
         return
@@ -69,7 +73,8 @@ def show(
         typer.echo(f"Source: {source}")
     if rows:
         typer.echo()
-        screen.show(rows, format, left=("parameter", "unit", "meaning", "source"))
+        told = [{key: row[key] for key in row if any(row[key] for row in rows)} for row in rows]
+        screen.show(told, format, left=("parameter", "unit", "meaning", "source"))
         typer.echo(f"\nSet one with --set {spec.name}.{rows[0]['parameter']}=VALUE.")
 
 
@@ -111,6 +116,18 @@ def _show_rounds(format: screen.Format) -> None:
     screen.show(rows, format, left=("parameter", "unit", "meaning", "source"))
     if format is screen.Format.table:
         typer.echo("\nParameters are those of POLICY: --policy 'rounds(srtf,60)' --set srtf.margin_s=30.")
+
+
+def _argument(parameter: "Parameter") -> dict[str, Any]:
+    """A parameter of a policy in Python, which says of it what its name and its default say."""
+    required = parameter.default is parameter.empty
+    return {
+        "parameter": parameter.name,
+        "default": "(needed)" if required else str(parameter.default),
+        "unit": "s" if parameter.name.endswith("_s") else "",
+        "meaning": "",
+        "source": "",
+    }
 
 
 def _described(name: str, field: "FieldInfo") -> dict[str, Any]:

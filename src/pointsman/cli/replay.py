@@ -26,8 +26,13 @@ class Run:
 
 def runs_of(spec: ExperimentSpec) -> list[Run]:
     """Every run, policy by policy. A policy that comes twice is told apart by its parameters."""
-    names = [choice.name for choice in spec.policies]
-    labels = [c.name if names.count(c.name) == 1 else f"{c.name}({_listed(c)})" for c in spec.policies]
+    from pointsman.policies.registry import get_policy
+
+    names = [get_policy(choice.name).title for choice in spec.policies]
+    labels = [
+        name if names.count(name) == 1 else f"{name}({_listed(choice)})"
+        for name, choice in zip(names, spec.policies, strict=True)
+    ]
     pairs = zip(labels, spec.policies, strict=True)
     return [Run(label, choice, seed) for label, choice in pairs for seed in spec.seeds]
 
@@ -38,12 +43,13 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
     Raises:
         InputError: the log is wrong. UsageError: a filter or the load is.
     """
+    from pointsman.cli.results import command_line
     from pointsman.cluster import load_cluster
     from pointsman.workload import read_workload
     from pointsman.workload.rescale import at_load
 
     only = {column: list(values) for column, values in spec.only.items()}
-    workload = read_workload(spec.trace, format=spec.trace_format, only=only)
+    workload = read_workload(spec.trace, format=spec.trace_format, only=only, command=command_line())
     if spec.load is not None:
         workload = at_load(workload, load_cluster(spec.cluster).gpus, spec.load)
     screen.note(f"{workload.provenance}: " + workload.quality.render().replace("\n", "\n  "))
@@ -61,6 +67,7 @@ def replay(spec: ExperimentSpec, workload: "Workload", workers: int = 1) -> "lis
         found = list(results(spec, workload, runs, progress, min(workers, len(runs))))
     _tell_oversized(workload, found[0])
     for run, result in zip(runs, found, strict=True):
+        _tell_unstarted(run, result)
         decisions, engine_s = result.info["decisions"], result.info["engine_s"]
         screen.detail(f"{run.label}, seed {run.seed}: {decisions:,} decisions in {engine_s:.3g} s of computing")
     return found
@@ -76,6 +83,16 @@ def _tell_oversized(workload: "Workload", result: "Result") -> None:
         for what, n in entries.items():
             if n != known.get(what):
                 screen.note(f"{word} {n:,}: {what}")
+
+
+def _tell_unstarted(run: Run, result: "Result") -> None:
+    """Nothing was left to happen, and jobs still wait: what they waited for is in no figure."""
+    left = int((result.jobs["state"] == "PENDING").sum())
+    if left:
+        jobs = "1 job never ended" if left == 1 else f"{left:,} jobs never ended"
+        screen.note(
+            f"{run.label}, seed {run.seed}: {jobs}, for the policy left them waiting; no figure counts their wait"
+        )
 
 
 def _one_by_one(

@@ -131,11 +131,12 @@ def formats(format: Printed = screen.Format.table) -> None:
 
 
 def _read(file: str, only: list[str] | None, trace_format: str | None, throughputs: str | None) -> "Workload":
+    from pointsman.cli.results import command_line
     from pointsman.workload import read_workload
     from pointsman.workload.read import filters
 
     options = {} if throughputs is None else {"throughputs": throughputs}
-    return read_workload(file, format=trace_format, only=filters(only or []), **options)
+    return read_workload(file, format=trace_format, only=filters(only or []), command=command_line(), **options)
 
 
 def _report(workload: "Workload") -> None:

@@ -31,6 +31,7 @@ BUILT_IN: dict[str, str] = {
     "tiresias": "pointsman.policies.tiresias:Tiresias",
 }
 MAX_ROUND_S = 100 * 86400.0
+_IN_FILE = re.compile(r"[^(),]*\.py:\w+")
 _ROUNDS = re.compile(r"rounds\(\s*(?P<policy>.+?)\s*,\s*(?P<every>[^,()]+?)\s*\)")
 
 
@@ -39,7 +40,7 @@ class PolicySpec:
     """A policy as it was asked for: its class, and how often it decides."""
 
     text: str
-    """The name it goes by in tables."""
+    """As it was asked for."""
     factory: type[Any]
     round_s: float = 0.0
     """Passes only at multiples of this; 0: at every instant with an event."""
@@ -47,7 +48,13 @@ class PolicySpec:
     @property
     def name(self) -> str:
         """The policy's own name, by which ``--set NAME.PARAM=VALUE`` knows it."""
-        return getattr(self.factory, "name", self.factory.__name__)
+        found = getattr(self.factory, "name", None)
+        return found if isinstance(found, str) else self.factory.__name__
+
+    @property
+    def title(self) -> str:
+        """The name it goes by in tables: a class of a file by its own name, ``rounds(small-first, 60)``."""
+        return _IN_FILE.sub(lambda found: self.name, self.text)
 
     @property
     def needs(self) -> Knowledge:
@@ -63,6 +70,12 @@ class PolicySpec:
     def config(self) -> type[CompiledPolicy] | None:
         """The configuration class, whose fields document the parameters; None for a policy written in Python."""
         return self.factory if self.compiled else None
+
+    @property
+    def arguments(self) -> dict[str, inspect.Parameter]:
+        """The parameters of a policy written in Python, as its class takes them."""
+        found = inspect.signature(self.factory).parameters.values()
+        return {p.name: p for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
 
     @property
     def doc(self) -> str:
@@ -109,9 +122,8 @@ def _no_such(param: str, known: list[str], spec: PolicySpec) -> str:
 
 def _check_arguments(spec: PolicySpec, params: Mapping[str, Any]) -> None:
     """That a class written in Python takes these, and gets all that it must be given."""
-    found = inspect.signature(spec.factory).parameters.values()
-    named = {p.name: p for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in found)
+    named = spec.arguments
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(spec.factory).parameters.values())
     for name in params:
         if name not in named and not takes_any:
             raise UsageError(_no_such(name, list(named), spec))
@@ -154,6 +166,10 @@ def get_policy(text: str) -> PolicySpec:
         return PolicySpec(text, _class_in_file(*text.rsplit(":", 1)))
     if text in (found := _entry_points()):
         return PolicySpec(text, found[text].load())
+    if text.strip().startswith("rounds"):
+        raise UsageError(
+            f"{text!r} lacks a part: write rounds(POLICY, EVERY), like rounds(fifo, 60) or rounds(srtf, 5m)"
+        )
     close = difflib.get_close_matches(text, policy_names(), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise UsageError(f"unknown policy {text!r} ({hint}there are {', '.join(policy_names())}; your own: file.py:Class)")

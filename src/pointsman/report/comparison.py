@@ -11,7 +11,7 @@ from pointsman.engine.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.groups import Group, group_runs
 from pointsman.report.paired import Difference, differences
-from pointsman.report.units import policy_name
+from pointsman.report.units import class_name
 
 METRICS = (
     "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s",
@@ -100,13 +100,20 @@ def _baseline_first(groups: list[Group], baseline: str | None) -> list[Group]:
     if baseline is None:
         return groups
     labels = [group.label for group in groups]
-    baseline = baseline if baseline in labels else policy_name(baseline)
-    if baseline not in labels:
+    found = [group for group in groups if group.label == baseline] or [
+        group for group in groups if baseline in _other_names(group)
+    ]
+    if len(found) != 1:
         raise UsageError(
             f"the baseline {baseline!r} is not among the policies compared; choose from {', '.join(labels)}"
         )
-    chosen = groups[labels.index(baseline)]
-    return [chosen, *(group for group in groups if group is not chosen)]
+    return [*found, *(group for group in groups if group is not found[0])]
+
+
+def _other_names(group: Group) -> tuple[str, str]:
+    """What else the policy may be called: as it was asked for, and by its class."""
+    asked = str(group.first.result.info["policy"])
+    return asked, class_name(asked)
 
 
 def _row(group: Group, baseline: Group) -> Row:

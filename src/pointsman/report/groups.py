@@ -125,7 +125,7 @@ def _measured(result: Result, window: tuple[float, float] | None) -> Run:
 
 
 SETTINGS: dict[str, Callable[[Result], Any]] = {
-    "name": lambda result: policy_name(str(result.info["policy"])),
+    "name": lambda result: policy_name(result.info),
     "policy": lambda result: result.info["policy"],
     "knowledge": lambda result: result.info.get("knowledge", "none"),
     "params": lambda result: result.info.get("params") or {},

@@ -11,6 +11,7 @@ from pointsman.report.counted import Window, counted_jobs, submit_window, submit
 from pointsman.report.fairness import jain_index
 from pointsman.report.holdings import holdings, horizon_s, mean_held
 from pointsman.report.steps import step_means
+from pointsman.report.units import policy_name
 
 PERCENTILES = (50, 95, 99)
 
@@ -78,8 +79,8 @@ def _times(name: str, values: pl.Series) -> dict[str, float | None]:
 
 
 def _identity(result: Result) -> dict[str, Any]:
-    keys = ("policy", "knowledge", "params", "placement", "overheads", "seed", "cluster", "gpus")
-    return {key: result.info.get(key) for key in keys}
+    keys = ("knowledge", "params", "placement", "overheads", "seed", "cluster", "gpus")
+    return {"policy": policy_name(result.info), **{key: result.info.get(key) for key in keys}}
 
 
 def _counts(result: Result, window: Window, counted: pl.DataFrame) -> dict[str, Any]:

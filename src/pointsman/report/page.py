@@ -148,10 +148,19 @@ def _seeds(groups: list[Group], seeds: list[int]) -> str:
 
 
 def _workload(info: dict[str, Any]) -> str:
-    workload = info.get("workload") or {}
+    """The log, and where its jobs came from if it was converted or generated."""
+    told, workload = [], info.get("workload") or {}
+    while workload:
+        told.append(_log(workload))
+        workload = workload.get("origin") or {}
+    return "; its jobs: ".join(told) or workload_name(info)
+
+
+def _log(workload: dict[str, Any]) -> str:
     digest = str(workload.get("sha256") or "")[:12]
-    name, form = workload_name(info), str(workload.get("format") or "unknown")
-    parts = [name, "" if form in name else f"format {form}", f"sha256 {digest}…" if digest else ""]
+    name, form = workload_name({"workload": workload}), str(workload.get("format") or "unknown")
+    made = str(workload.get("command") or "") if form == "generated" else ""
+    parts = [name, "" if form in name else f"format {form}", f"sha256 {digest}…" if digest else "", made]
     return ", ".join(filter(None, parts))
 
 

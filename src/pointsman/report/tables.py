@@ -8,7 +8,7 @@ from pointsman.report.comparison import Comparison, Row
 from pointsman.report.groups import Group
 from pointsman.report.metrics import breakdown
 from pointsman.report.paired import Difference
-from pointsman.report.units import NOTHING, count, digits, duration, percent, policy_name
+from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -71,7 +71,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("… later than with a fair share", percent(summary["fairness_rho_above_1_ratio"])),
         ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
     ]
-    return Table(f"{policy_name(str(summary['policy']))} [{summary['knowledge']}]", ("figure", "value"), lines)
+    return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
 
 
 def _three(summary: dict[str, Any], name: str) -> str:

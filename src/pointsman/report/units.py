@@ -2,10 +2,23 @@
 
 import math
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pointsman.duration import NOTHING, UNITS, digits, duration, time_unit
 
-__all__ = ["NOTHING", "UNITS", "count", "digits", "duration", "percent", "policy_name", "time_unit"]
+__all__ = [
+    "NOTHING",
+    "UNITS",
+    "class_name",
+    "count",
+    "digits",
+    "duration",
+    "names",
+    "percent",
+    "policy_name",
+    "time_unit",
+]
 
 _IN_FILE = re.compile(r"[^(),]*\.py:")
 
@@ -18,8 +31,21 @@ def percent(ratio: float | None, *, signed: bool = False) -> str:
     return f"{rounded:{'+' if signed and rounded else ''},.1f} %"
 
 
-def policy_name(text: str) -> str:
-    """A policy as tables call it, a user's own by its class: ``Mine`` of ``/home/me/mine.py:Mine``."""
+def names(all_of_them: Sequence[str], most: int = 3) -> str:
+    """``fifo``; ``fifo and las``; ``fifo, las, srtf and 2 others``."""
+    others = len(all_of_them) - most
+    if others > 0:
+        return f"{', '.join(all_of_them[:most])} and {f'{others} others' if others > 1 else all_of_them[-1]}"
+    return " and ".join(filter(None, (", ".join(all_of_them[:-1]), all_of_them[-1])))
+
+
+def policy_name(info: Mapping[str, Any]) -> str:
+    """The policy of a run as tables call it, a user's own by its name (by its class in runs that tell no name)."""
+    return str(info.get("policy_name") or class_name(str(info["policy"])))
+
+
+def class_name(text: str) -> str:
+    """``Mine`` of ``/home/me/mine.py:Mine``."""
     return _IN_FILE.sub("", text)
 
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from pointsman.errors import InputError, UsageError
 from pointsman.workload.formats import TraceFormat, detected, format_named
+from pointsman.workload.origin import recalled
 from pointsman.workload.source import Source, open_source
 from pointsman.workload.table import ALIASES, SCHEMA, Provenance, Workload
 
@@ -41,7 +42,8 @@ def read_workload(
         jobs, quality = form.read(source, **options)
     except pl.exceptions.ColumnNotFoundError as error:
         raise _lacks(error, source, form) from None
-    workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command))
+    quality, origin = recalled(source, quality) if source.is_parquet else (quality, None)
+    workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command, origin))
     for column, wanted in (only or {}).items():
         workload = _filtered(workload, column, [wanted] if isinstance(wanted, str) else list(wanted))
     return workload

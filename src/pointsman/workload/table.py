@@ -83,14 +83,19 @@ class Provenance:
     """Of the bytes as stored (compressed, if they were); empty for a workload that was no file."""
     format: str
     command: str = ""
+    """What read or made it."""
+    origin: "Provenance | None" = None
+    """Of a table that was converted or generated: where its jobs came from."""
 
     def __str__(self) -> str:
         """In a few words; the format where the source does not say it."""
-        return self.source if self.format in self.source else f"{self.source} ({self.format})"
+        this = self.source if self.format in self.source else f"{self.source} ({self.format})"
+        return this if self.origin is None else f"{this}, from {self.origin}"
 
-    def as_dict(self) -> dict[str, str]:
-        """For the manifest."""
-        return {"source": self.source, "sha256": self.sha256, "format": self.format, "command": self.command}
+    def as_dict(self) -> dict[str, Any]:
+        """For the manifest; `origin` only where there is one."""
+        own = {"source": self.source, "sha256": self.sha256, "format": self.format, "command": self.command}
+        return own if self.origin is None else own | {"origin": self.origin.as_dict()}
 
 
 @dataclass(frozen=True)

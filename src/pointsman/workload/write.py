@@ -58,8 +58,10 @@ def _bytes(workload: Workload, ending: str) -> bytes:
         return swf_text(workload).encode()
     import io
 
+    from pointsman.workload.origin import remembered
+
     buffer = io.BytesIO()
-    workload.jobs.write_parquet(buffer, compression="zstd", statistics=False)
+    workload.jobs.write_parquet(buffer, compression="zstd", statistics=False, metadata=remembered(workload))
     return buffer.getvalue()
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pointsman.report.counted import BUCKETS
 from pointsman.report.figures.style import COLOURS, INK, bar, legend_above, line
 from pointsman.report.groups import Group
-from pointsman.report.units import duration
+from pointsman.report.units import duration, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,10 +66,14 @@ def _jct_sentence(groups: list[Group]) -> str:
             f"Half of the jobs end within {duration(low)} of their submit; 1 in 100 takes longer than {duration(high)}."
         )
     medians = {group.label: float(np.median(group.values("jct_s"))) for group in known}
-    best, worst = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
+    said = {label: duration(median) for label, median in medians.items()}
+    best, worst = said[min(medians, key=medians.__getitem__)], said[max(medians, key=medians.__getitem__)]
+    if best == worst:
+        return f"The typical job ends equally soon under all of them (median {best}). A line further left is better."
+    soonest, latest = (names([label for label in said if said[label] == end]) for end in (best, worst))
     return (
-        f"The typical job ends soonest under {best} (median {duration(medians[best])}) and latest under {worst} "
-        f"({duration(medians[worst])}). A line further left is better."
+        f"The typical job ends soonest under {soonest} (median {best}) and latest under {latest} ({worst}). "
+        "A line further left is better."
     )
 
 
