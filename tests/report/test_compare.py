@@ -1,6 +1,7 @@
 """Policies side by side: pairing, intervals, conditions, and where they part."""
 
 import math
+import re
 import time
 
 import numpy as np
@@ -21,6 +22,10 @@ from pointsman.report.confidence import (
     student_t_cdf,
 )
 from pointsman.report.divergence import first_divergence
+from pointsman.report.figures.distributions import _jct_sentence
+from pointsman.report.gpu_time import gpu_time_table, locality_table
+from pointsman.report.groups import group_runs
+from pointsman.report.metrics import summarise
 from pointsman.report.tables import comparison_table, summary_table, waiting_tables
 from pointsman.report.threshold import fail_if, parse_threshold
 
@@ -315,3 +320,20 @@ def test_ties_of_the_typical_job_are_named(fifo: Result) -> None:
     said = _jct_sentence(group_runs([*alike, Result(slow, fifo.events, fifo.series, fifo.info | {"policy": "c"})]))
     assert said.startswith("The typical job ends soonest under a and b (median ")
     assert " and latest under c (" in said
+
+
+def test_gpu_time_and_places_by_hand() -> None:
+    jobs = [Job(0, 0, 1, 10), Job(1, 0, 4, 10), Job(2, 0, 8, 10)]
+    groups = group_runs([simulate(jobs, nodes=2, size=8)])
+    (row,) = gpu_time_table(groups).rows
+    assert row == ("fifo", "81.2 %", "–", "81.2 %", "0", "0"), "13 of 16 GPUs, for 10 s"
+    places = locality_table(groups)
+    assert places.rows == [("one GPU", "1 (33.3 %)"), ("one node", "2 (66.7 %)")]
+
+
+def test_tables_say_how_they_are_sorted_and_whose_preemptions_are_counted(srtf: Result) -> None:
+    by_gpus, by_queue, *_ = waiting_tables(group_runs([srtf]))
+    assert (by_gpus.note, by_queue.note) == ("", "Most GPU-hours first.")
+    said = dict(summary_table(summarise(srtf)).rows)["preemptions"]
+    assert re.fullmatch(r"[\d,]+, of [\d,]+ jobs", said)
+    assert dict(summary_table(summarise(srtf) | {"preemptions": 0, "jobs_preempted": 0}).rows)["preemptions"] == "none"

@@ -133,6 +133,8 @@ def test_a_dry_run_says_what_would_be_run(capsys: pytest.CaptureFixture[str]) ->
     rows = json.loads(capsys.readouterr().out)
     assert [row["workload"] for row in rows] == ["philly", "itp", "helios"]
     assert [row["runs"] for row in rows] == [15, 15, 15], "five seeds, without and with two errors"
+    assert {row["counted"] for row in rows} == {"submitted after 25% of the span"}
+    assert rows[0]["sha256"].split() == [frozen_digests()[f"philly at 0.7, seed {seed}"] for seed in range(5)]
 
 
 def test_the_heads_are_those_of_compare(small: Cell, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,7 @@ def test_info_as_json_holds_everything():
     assert record["mean_busy_gpus"] == pytest.approx((8 * 100 + 1) / 30)
     assert record["quality"]["dropped"] == {"asks for no GPU": 1, "never started": 1}
     assert record["provenance"]["format"] == "helios"
-    assert [row["gpus"] for row in record["sizes"]] == ["1", "5–8"]
+    assert [row["gpus"] for row in record["sizes"]] == ["1", "5-8"]
     assert sum(row["jobs"] for row in record["statuses"]) == 2
 
 

@@ -58,7 +58,9 @@ def run(
     if output:
         refuse_taken(output, force=force)
     if dry_run:
-        screen.show(_plan(suite, policies), format, left=("workload", "cluster", "seeds", "policies"))
+        whole = format is not screen.Format.table
+        left = ("workload", "cluster", "counted", "seeds", "policies", "sha256")
+        screen.show(_plan(suite, policies, 64 if whole else 8), format, left=left)
         return
     announce(policies)
     cells, rows, told, note = list(suite.cells()), [], [], ""
@@ -111,9 +113,13 @@ def _told(cell: "Cell", columns: tuple[str, ...], row: tuple[str, ...]) -> dict[
     return {"workload": cell.workload.like, "load": f"{cell.load:g}", **dict(zip(columns, row, strict=True))}
 
 
-def _plan(suite: "Suite", policies: list[str]) -> list[dict[str, Any]]:
+def _plan(suite: "Suite", policies: list[str], digits: int) -> list[dict[str, Any]]:
+    """What would be run; `digits` of the digest of the jobs of each seed."""
+    from pointsman.suite.definition import frozen_digests
     from pointsman.suite.measure import entries
 
+    sha256 = frozen_digests()
+    counted = f"submitted after {suite.spec.warmup_ratio:.0%} of the span"
     runs = entries(policies, suite.spec.errors)
     return [
         {
@@ -121,9 +127,11 @@ def _plan(suite: "Suite", policies: list[str]) -> list[dict[str, Any]]:
             "load": cell.load,
             "cluster": cell.workload.cluster,
             "jobs": cell.workload.jobs,
+            "counted": counted,
             "seeds": " ".join(map(str, suite.spec.seeds)),
             "policies": " ".join(policies),
             "runs": len(runs) * len(suite.spec.seeds),
+            "sha256": " ".join(sha256[f"{cell.name}, seed {seed}"][:digits] for seed in suite.spec.seeds),
         }
         for cell in suite.cells()
     ]

@@ -9,6 +9,7 @@ from pointsman import __version__
 from pointsman.report.comparison import Comparison
 from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
 from pointsman.report.figures.style import THEMED
+from pointsman.report.gpu_time import gpu_time_table, locality_table
 from pointsman.report.groups import Group
 from pointsman.report.tables import (
     Table,
@@ -21,6 +22,8 @@ from pointsman.report.tables import (
 from pointsman.report.units import count, digits, duration, percent
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+CHECKPOINT = "checkpoint_every_s"
 
 PREAMBLE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 NAMED = re.compile(r'(\bid="|url\(#|href="#)')
@@ -53,6 +56,7 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         facts=facts(groups),
         assumptions=assumptions(groups),
         headline=summary_table(groups[0].first.summary) if comparison is None else comparison_table(comparison),
+        details=[table for table in (gpu_time_table(groups), locality_table(groups)) if table.rows],
         waiting=waiting(groups),
         drawings=[(drawing, Markup(inline(drawing))) for drawing in drawings],  # ours, so trusted
         command=command,
@@ -219,7 +223,8 @@ def _setting(value: Any) -> str:
 def _cost(name: str, cost: float) -> str:
     """``checkpoint every 30 min`` of ``checkpoint_every_s: 1800``."""
     words = name.removesuffix("_s").replace("_", " ")
-    return f"{words} {duration(cost) if name.endswith('_s') else percent(cost)}"
+    why = " (limits what a node failure destroys; a preemption stops at a checkpoint)" if name == CHECKPOINT else ""
+    return f"{words} {duration(cost) if name.endswith('_s') else percent(cost)}{why}"
 
 
 def assumptions(groups: list[Group]) -> list[str]:

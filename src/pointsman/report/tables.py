@@ -65,13 +65,19 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("GPU time productive", percent(summary["gpu_productive_ratio"])),
         ("idle though enough for the first in line", percent(summary["fragmentation_ratio"])),
         ("… share of the time that happens", percent(fragments.get("blocked_time_ratio"))),
-        ("preemptions", f"{count(summary['preemptions'])} of {count(summary['jobs_preempted'])} jobs"),
+        ("preemptions", _preemptions(summary)),
         ("work lost", f"{digits(summary['lost_gpu_hours'])} GPU-hours"),
         ("finish-time fairness ρ, median, 99 %, worst", _rho(summary)),
         ("… later than with a fair share", percent(summary["fairness_rho_above_1_ratio"])),
         ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
     ]
     return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
+
+
+def _preemptions(summary: dict[str, Any]) -> str:
+    """``4, of 3 jobs``: of so many jobs, some of them more than once."""
+    jobs = summary["jobs_preempted"]
+    return f"{count(summary['preemptions'])}, of {count(jobs)} job{'s' if jobs != 1 else ''}" if jobs else "none"
 
 
 def _three(summary: dict[str, Any], name: str) -> str:
@@ -183,8 +189,10 @@ def _all_waiting(groups: list[Group], by: str, title: str, name: str) -> Table:
 
 
 def _cut_note(rows: int, name: str) -> str:
-    most = f"The {MOST_ROWS} largest of {rows:,} {name}s by GPU-hours; summary.json has all."
-    return most if rows > MOST_ROWS else ""
+    if name == "GPUs" or rows < 2:
+        return ""
+    most = f"; the first {MOST_ROWS} of {rows:,} {name}s, summary.json has all" if rows > MOST_ROWS else ""
+    return f"Most GPU-hours first{most}."
 
 
 def longest_waits(group: Group, most: int = 10) -> Table:

@@ -6,8 +6,8 @@ import polars as pl
 
 from pointsman.workload.table import Workload
 
-SIZES: Final = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32), (33, None))
-"""Buckets of GPUs per job, both ends included."""
+SIZES: Final = ((1, 1), (2, 4), (5, 8), (9, 16), (17, 32), (33, None))
+"""Buckets of GPUs per job, both ends included; those of the report, too."""
 
 
 def summary(workload: Workload) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def sizes(workload: Workload) -> list[dict[str, Any]]:
         if chosen.height:
             rows.append(
                 {
-                    "gpus": f"{low}" if low == high else f"{low}–{high}" if high else f"≥ {low}",
+                    "gpus": f"{low}" if low == high else f"{low}-{high}" if high else f">{low - 1}",
                     "jobs": chosen.height,
                     "jobs_share": chosen.height / workload.jobs.height,
                     "gpu_hours": own,
