@@ -17,13 +17,15 @@ def run(*arguments, input=None):
     return CliRunner().invoke(app, [str(a) for a in arguments], input=input)
 
 
-def test_info_prints_figures_and_reports_apart():
+def test_info_prints_figures_and_the_quality_report():
     result = run("info", HERE / "helios.csv")
     assert result.exit_code == 0
     assert "mean_busy_gpus" in result.stdout
-    assert "dropped 1: asks for no GPU" in result.stderr
-    assert "Asia/Shanghai" in result.stderr
-    assert "Asia/Shanghai" not in result.stdout
+    assert "helios.csv\n" in result.stdout and "dropped 1: asks for no GPU" in result.stdout
+    assert "Asia/Shanghai" in result.stdout
+    assert result.stderr == ""
+    figures = run("info", HERE / "helios.csv", "--format", "csv")
+    assert "Asia/Shanghai" in figures.stderr and "Asia/Shanghai" not in figures.stdout
     assert ["submit_span", "30", "s"] in [line.split() for line in result.stdout.splitlines()]
     assert "50.0 %" in result.stdout
 

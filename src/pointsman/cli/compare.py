@@ -28,7 +28,8 @@ def compare(
             metavar="NAME",
             default_factory=list,
             show_default=False,
-            help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'; 'all' built-in ones. Repeat it.",
+            help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'; 'all' built-in ones. Repeat it. "
+            "Required without -c.",
             rich_help_panel=WHAT,
         ),
     ],

@@ -23,7 +23,9 @@ class Options:
 
     trace: Annotated[
         str | None,
-        typer.Argument(metavar="TRACE", help="Job log in any known format; '-' is stdin.", show_default=False),
+        typer.Argument(
+            metavar="TRACE", help="Job log in any known format; '-' is stdin. Required without -c.", show_default=False
+        ),
     ] = None
     config: Annotated[
         Path | None,
@@ -37,7 +39,9 @@ class Options:
     ] = None
     cluster: Annotated[
         str | None,
-        typer.Option(help="Ready name, shorthand (16x4/rack=4,gpu=v100) or file.", rich_help_panel=WHAT),
+        typer.Option(
+            help="Ready name, shorthand (16x4/rack=4,gpu=v100) or file. Required without -c.", rich_help_panel=WHAT
+        ),
     ] = None
     trace_format: Annotated[
         str | None,

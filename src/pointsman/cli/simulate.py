@@ -12,7 +12,11 @@ def simulate(
     options: Options,
     policy: Annotated[
         str | None,
-        typer.Option(help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'.", rich_help_panel=WHAT),
+        typer.Option(
+            metavar="NAME",
+            help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'. Required without -c.",
+            rich_help_panel=WHAT,
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of everything random.", rich_help_panel=WHAT)] = None,
 ) -> None:

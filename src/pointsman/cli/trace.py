@@ -44,10 +44,11 @@ def info(
         record = {"provenance": workload.provenance.as_dict(), "quality": workload.quality.as_dict(), **figures}
         screen.show_json(record | {"sizes": sizes(workload), "statuses": by_status(workload)})
         return
-    _report(workload)
     if format is screen.Format.csv:
+        _report(workload)
         screen.show([{"figure": name, "value": value} for name, value in figures.items()], format)
         return
+    typer.echo(f"{workload.provenance}\n{workload.quality.render()}\n")
     told = [{"figure": name, "value": value} for name, value in _legible(figures).items()]
     screen.show(told, format, left=("figure",))
     for rows, key in ((sizes(workload), "gpus"), (by_status(workload), "status")):

@@ -223,7 +223,7 @@ def _setting(value: Any) -> str:
 def _cost(name: str, cost: float) -> str:
     """``checkpoint every 30 min`` of ``checkpoint_every_s: 1800``."""
     words = name.removesuffix("_s").replace("_", " ")
-    why = " (limits what a node failure destroys; a preemption stops at a checkpoint)" if name == CHECKPOINT else ""
+    why = " (it counts where a node fails, not where a job is preempted)" if name == CHECKPOINT else ""
     return f"{words} {duration(cost) if name.endswith('_s') else percent(cost)}{why}"
 
 

@@ -89,7 +89,7 @@ class Provenance:
 
     def __str__(self) -> str:
         """In a few words; the format where the source does not say it."""
-        this = self.source if self.format in self.source else f"{self.source} ({self.format})"
+        this = self.source if self.format in self.source else f"{self.source} (format {self.format})"
         return this if self.origin is None else f"{this}, from {self.origin}"
 
     def as_dict(self) -> dict[str, Any]:

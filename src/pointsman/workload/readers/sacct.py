@@ -37,7 +37,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         "still running: ran at least its elapsed time": int((running & counted).sum()),
     }
     notes = [
-        "the account is the queue; Slurm's priorities change with time and are not replayed",
+        "the partition is the queue; Slurm's priorities change with time and are not replayed",
         "demands are AllocTRES, or ReqTRES where nothing was allocated",
     ]
     zone = "the site's local time, which sacct does not name; read as one clock (UTC)"
@@ -74,7 +74,7 @@ def _columns() -> dict[str, pl.Expr]:
     return {
         "job_id": pl.coalesce(text("JobIDRaw"), text("JobID")),
         "user": text("User"),
-        "queue": text("Account"),
+        "queue": pl.coalesce(text("Partition"), text("Account")),
         "partition": text("Partition"),
         "gpu_type": _gpu_type(tres),
         "time_limit_s": pl.when(limit > 0).then(limit),
