@@ -141,8 +141,9 @@ def located(experiment: Experiment, home: Path) -> Experiment:
     texts = {key: getattr(spec, key) for key in ("trace", "cluster", "overheads")}
     found = {key: at for key, text in texts.items() if isinstance(text, str) and (at := _beside(home, text)) != text}
     policies = tuple(choice.model_copy(update={"name": _beside(home, choice.name)}) for choice in spec.policies)
-    profiles = tuple(_beside(home, file) for file in spec.profiles)
-    changes = {**found, "policies": policies, "profiles": profiles}
+    changes = {**found, "policies": policies}
+    if spec.profiles:
+        changes["profiles"] = tuple(_beside(home, file) for file in spec.profiles)
     return experiment.model_copy(update={"spec": spec.model_copy(update=changes)})
 
 

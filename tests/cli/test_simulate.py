@@ -3,8 +3,6 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -297,19 +295,3 @@ def test_profiles_that_no_job_uses_are_said_to_be_of_no_use(command: Command, jo
     done = command("simulate", jobs, *FIFO, "--profiles", "mine.yaml", "--format", "json", "-o", "run")
     assert done.code == 0, done.err
     assert "mine.yaml are of no use" in Path("run/summary.json").read_text() + Path("run/manifest.json").read_text()
-
-
-@pytest.mark.parametrize("verb", ["simulate", "compare"])
-@pytest.mark.parametrize("reader", ["/dev/full", "nobody"])
-def test_what_cannot_be_printed_is_kept_all_the_same(verb: str, reader: str, here: Path, jobs: str) -> None:
-    args = [sys.executable, "-m", "pointsman", verb, jobs, *FIFO, "-o", "run", "--format", "json"]
-    if reader == "nobody":
-        receiving, printing = os.pipe()
-        os.close(receiving)
-    else:
-        printing = os.open(reader, os.O_WRONLY)
-    done = subprocess.run(args, stdout=printing, stderr=subprocess.PIPE, text=True, cwd=here, timeout=300)
-    os.close(printing)
-    assert (done.returncode, (here / "run/manifest.json").exists()) == (1, True)
-    assert "report: run/report.html\n" in done.stderr or "run: run (no page" in done.stderr
-    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr

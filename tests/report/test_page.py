@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from pointsman.engine.result import Result
+from pointsman.report.comparison import compare
 from pointsman.report.figures.catalogue import KINDS
 from pointsman.report.groups import group_runs
 from pointsman.report.page import facts, lead, make_page
@@ -229,3 +230,20 @@ def test_a_converted_or_generated_log_says_where_its_jobs_came_from() -> None:
     result.info["workload"] = {"source": "out/jobs.parquet", "sha256": "ab" * 32, "format": "parquet", "origin": origin}
     told = dict(facts(group_runs([result])))["Workload"]
     assert told == "jobs.parquet, sha256 abababababab…; its jobs: generated like philly, generate(seed=3)"
+
+
+def test_the_page_has_gpu_time_and_places_and_defines_its_columns(many: list[Result]) -> None:
+    comparison = compare(many)
+    html = make_page(comparison.groups, comparison=comparison).html
+    assert "<h3>GPU time</h3>" in html and "<h3>Where jobs ran</h3>" in html
+    assert '<td class="left">one node</td>' in html
+    for term in ("To baseline", "Above bound", "Allocated, productive", "GPUs in use", "GPU-hours lost"):
+        assert f"<dt>{term}</dt>" in html
+
+
+def test_the_interval_of_checkpoints_says_what_it_is_for(fifo: Result) -> None:
+    costs = {"start_s": 10.0, "checkpoint_every_s": 1800.0}
+    own = Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"overheads": costs})
+    assert dict(facts(group_runs([own])))["Overheads"] == (
+        "start 10 s, checkpoint every 30 min (it counts where a node fails, not where a job is preempted)"
+    )

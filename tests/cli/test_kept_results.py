@@ -1,0 +1,26 @@
+"""Results are kept before they are printed: whoever stops reading loses none."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIFO = ("--cluster", "2x4", "--policy", "fifo")
+
+
+@pytest.mark.parametrize("verb", ["simulate", "compare"])
+@pytest.mark.parametrize("reader", ["/dev/full", "nobody"])
+def test_what_cannot_be_printed_is_kept_all_the_same(verb: str, reader: str, here: Path, jobs: str) -> None:
+    args = [sys.executable, "-m", "pointsman", verb, jobs, *FIFO, "-o", "run", "--format", "json"]
+    if reader == "nobody":
+        receiving, printing = os.pipe()
+        os.close(receiving)
+    else:
+        printing = os.open(reader, os.O_WRONLY)
+    done = subprocess.run(args, stdout=printing, stderr=subprocess.PIPE, text=True, cwd=here, timeout=300)
+    os.close(printing)
+    assert (done.returncode, (here / "run/manifest.json").exists()) == (1, True)
+    assert "report: run/report.html\n" in done.stderr or "run: run (no page" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
