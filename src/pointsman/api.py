@@ -34,7 +34,7 @@ def simulate(
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
     estimate: str | None = None,
-    placement: str = "consolidated",
+    placement: str | None = None,
     overheads: str | Overheads = "none",
     oversized: str = "refuse",
     assign_models: int | None = None,
@@ -57,7 +57,8 @@ def simulate(
         estimate: what policies know of durations: ``none``, ``limit``, ``oracle``, ``lognormal:SIGMA``; by default
             the truth for policies
             that need an oracle, limits (the truth where the log has none) for those that need estimates, else nothing.
-        placement: ``consolidated``, ``first-fit`` or ``spread``.
+        placement: ``consolidated``, ``first-fit``, ``spread`` or ``tightest``; by default the policy's own, else
+            ``consolidated``.
         overheads: ``none``, ``realistic``, a YAML file or `Overheads`.
         oversized: ``refuse``, ``drop`` or ``clamp`` gangs that could never start.
         assign_models: give jobs without a model one, by this seed.
@@ -89,7 +90,7 @@ def simulate(
         "policy_name": spec.title,
         "needs": spec.needs,
         "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else dict(params or {}),
-        "placement": placement,
+        "placement": placement_of(made, placement),
         "overheads": cost.model_dump(),
         "seed": seed,
     }
@@ -115,7 +116,7 @@ def open_simulation(
     *,
     seed: int,
     estimate: str | None,
-    placement: str,
+    placement: str | None,
     overheads: Overheads,
     oversized: str,
     assign_models: int | None,
@@ -126,8 +127,7 @@ def open_simulation(
     profiles: Sequence[str | Path] = (),
 ) -> tuple[Simulation, Prepared]:
     """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
-    if placement not in PLACEMENT_NAMES:
-        raise UsageError(f"unknown placement {placement!r} (there are {', '.join(PLACEMENT_NAMES)})")
+    placement = placement_of(policy, placement)
     if oversized not in OVERSIZED:
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
     check_seed(seed)
@@ -159,11 +159,28 @@ def open_simulation(
         prepared.trace,
         prepared.queue_limits,
         prepared.rates,
+        prepared.exposed,
         params,
         script,
         rules,
     )
     return Simulation(handle, policy, lambda name: get_policy(name).make()), prepared
+
+
+def placement_of(policy: CompiledPolicy | Policy, asked: str | None) -> str:
+    """The placement of a run: what was asked for, or the policy's own, else ``consolidated``.
+
+    Raises:
+        UsageError: an unknown placement, or another than the only one that the policy works with.
+    """
+    own = getattr(policy, "placement", None)
+    if asked is None:
+        return own or "consolidated"
+    if asked not in PLACEMENT_NAMES:
+        raise UsageError(f"unknown placement {asked!r} (there are {', '.join(PLACEMENT_NAMES)})")
+    if own not in (None, asked):
+        raise UsageError(f"policy {policy.name!r} places by itself ({own}): leave out the placement {asked!r}")
+    return asked
 
 
 def knowledge_for(spec: PolicySpec, estimate: str | None, has_limits: bool) -> str:

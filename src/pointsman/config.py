@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pointsman.duration import parse_duration_s
 from pointsman.limits import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
 
-Placement = Literal["consolidated", "first-fit", "spread"]
+Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
 Oversized = Literal["refuse", "drop", "clamp"]
 Params = dict[str, Any]
 Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
@@ -76,7 +76,7 @@ class ExperimentSpec(_Part):
     """Each policy runs once with each of these."""
     estimate: str | None = None
     """What policies are told of durations: none, limit, oracle or lognormal:SIGMA; by default what each needs."""
-    placement: Placement = "consolidated"
+    placement: Placement | None = None
     """How GPUs are chosen for a job."""
     overheads: str | dict[str, float] = "none"
     """none, realistic, a file, or the times of starting, stopping, checkpoints and restores themselves."""

@@ -15,7 +15,7 @@ from pointsman.engine.prepare import Prepared
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.snapshot import snapshot
 from pointsman.limits import instant_ms
-from pointsman.types import JobState, NodeState, Placement, Reason
+from pointsman.types import SCATTERED, JobState, NodeState, Reason
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class _Question:
         needed, total = int(job["asked"]), int(free.sum())
         if total < needed:
             return Reason.Resources, f"needs {_gpus(needed)}; {total} of those it may use are free"
-        if int(self.simulation.handle.state.g[0]["placement"]) == Placement.SPREAD or not len(free):
+        if int(self.simulation.handle.state.g[0]["placement"]) in SCATTERED or not len(free):
             return Reason.Topology, f"needs {_gpus(needed)} of one kind"
         if needed <= size:
             return Reason.Fragmentation, f"needs {_gpus(needed)} on one node; best node has {int(free.max())} free"

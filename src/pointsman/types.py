@@ -109,6 +109,7 @@ class Reason(IntEnum):
     Evicted = 33
     Promoted = 34
     OutOfSlots = 35
+    Migrated = 36
 
 
 class NodeState(IntEnum):
@@ -138,10 +139,15 @@ class Placement(IntEnum):
     CONSOLIDATED = 0
     FIRST_FIT = 1
     SPREAD = 2
+    TIGHTEST = 3
 
+
+SCATTERED: Final = (Placement.SPREAD, Placement.TIGHTEST)
+"""Placements that take any free GPUs if need be."""
 
 PLACEMENT_NAMES: Final[dict[str, Placement]] = {
     "consolidated": Placement.CONSOLIDATED,
     "first-fit": Placement.FIRST_FIT,
     "spread": Placement.SPREAD,
+    "tightest": Placement.TIGHTEST,
 }

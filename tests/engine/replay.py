@@ -69,7 +69,9 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         **milliseconds(instance.overheads),
     )
     rates = np.array([instance.rate_by_locality] * len(layout.gpu_types), np.float64)
-    return Simulation(build(layout, pools, demands, trace, limits, rates, params, script, rules), made)
+    return Simulation(
+        build(layout, pools, demands, trace, limits, rates, np.zeros_like(rates), params, script, rules), made
+    )
 
 
 def milliseconds(overheads: Mapping[str, float]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from .model import Gpu, Job, Node, Place
 
-PLACEMENTS = ("consolidated", "first-fit", "spread")
+PLACEMENTS = ("consolidated", "first-fit", "spread", "tightest")
 
 
 def alternatives(nodes: Sequence[Node], job: Job) -> list[list[int]]:
@@ -25,7 +25,7 @@ def alternatives(nodes: Sequence[Node], job: Job) -> list[list[int]]:
 
 def place(nodes: Sequence[Node], job: Job, free: set[Gpu], how: str) -> Place | None:
     """The GPUs that the gang gets, or None. `free` has only GPUs of nodes that take work."""
-    rule = place_spread if how == "spread" else place_packed
+    rule = RULES.get(how, place_packed)
     for eligible in alternatives(nodes, job):
         chosen = rule(nodes, eligible, job.gpus, free, how)
         if chosen is not None:
@@ -83,6 +83,41 @@ def place_spread(nodes: Sequence[Node], eligible: list[int], gpus: int, free: se
         node = min(eligible, key=lambda node: (-len(left[node]), node))
         taken.add(left[node].pop(0))
     return taken
+
+
+def place_tightest(nodes: Sequence[Node], eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set[Gpu] | None:
+    """On one node, else in few racks and on few nodes of each."""
+    left = {node: free_on(node, free) for node in eligible}
+    if sum(map(len, left.values())) < gpus:
+        return None
+    one = on_one_node(eligible, gpus, free, "consolidated")
+    if one is not None:
+        return one
+    racks: dict[tuple[int, int], list[int]] = {}
+    for node in eligible:
+        racks.setdefault((nodes[node].pod, nodes[node].rack), []).append(node)
+    order = {rack: index for index, rack in enumerate(dict.fromkeys((n.pod, n.rack) for n in nodes))}
+    taken: set[Gpu] = set()
+    while len(taken) < gpus:
+        free_in = {order[rack]: sum(len(left[node]) for node in members) for rack, members in racks.items()}
+        rack = suits_best(free_in, gpus - len(taken))
+        members = racks[next(r for r, index in order.items() if index == rack)]
+        here = min(gpus - len(taken), free_in[rack])
+        while here > 0:
+            node = suits_best({n: len(left[n]) for n in members}, here)
+            chosen, left[node] = left[node][:here], left[node][here:]
+            taken |= set(chosen)
+            here -= len(chosen)
+    return taken
+
+
+def suits_best(free: dict[int, int], wanted: int) -> int:
+    """The fewest free of those that have all that is wanted; else the most free. Ties: lowest index."""
+    enough = [i for i in free if free[i] >= wanted]
+    return min(enough, key=lambda i: (free[i], i)) if enough else min(free, key=lambda i: (-free[i], i))
+
+
+RULES = {"spread": place_spread, "tightest": place_tightest}
 
 
 def locality(nodes: Sequence[Node], chosen: Place) -> int:

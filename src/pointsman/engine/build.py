@@ -25,6 +25,7 @@ from pointsman.engine.records import (
     PART,
     POOL,
     QUEUE,
+    RACK,
     SAMPLE,
     SCALARS,
     SCRIPT,
@@ -32,11 +33,12 @@ from pointsman.engine.records import (
     State,
     World,
 )
-from pointsman.types import LOCALITIES, MAX_SHARING, NEVER_MS, Placement
+from pointsman.types import LOCALITIES, MAX_SHARING, NEVER_MS, Locality, Placement
 
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
 PARAMETERS = 64
+MEMORY = 1 << 13
 EXTRA_BUCKETS = 6
 """Indexes besides those of classes and queues: running, stopping, and four that a policy may use."""
 
@@ -66,20 +68,23 @@ def build(
     trace: NDArray[np.void],
     queue_limits: list[int],
     rates: NDArray[np.float64],
+    exposed: NDArray[np.float64],
     params: NDArray[np.float64],
     script: NDArray[np.void],
     rules: Rules,
 ) -> Handle:
     """The state before the first event.
 
-    `trace` (TRACE, in row order), `queue_limits` (-1: none), `rates` (speed rows, LOCALITIES), `params` (PARAMETERS,),
+    `trace` (TRACE, in row order), `queue_limits` (-1: none), `rates` and `exposed` (speed rows, LOCALITIES), `params`
+    (PARAMETERS,),
     `script` (SCRIPT, ordered by time and kind).
     """
     slots = max(len(trace), 1)  # of memory that is taken only when touched
     total = int(layout.node_gpus.sum())
     nodes = len(layout.node_gpus)
     pool_records, words, counts, members = _pools(pools)
-    classes, alts, groups, pool_lists = _classes(demands, pools, len(members))
+    racks, rack_free, rack_members = _racks(layout, pools, len(members))
+    classes, alts, groups, pool_lists = _classes(demands, pools, rack_free, 2 * nodes)
     buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
     for name in ("root", "first", "last"):
         buckets[name] = -1
@@ -95,9 +100,11 @@ def build(
         gpus=_gpus(layout),
         occupants=np.full((total, MAX_SHARING), -1, np.int64),
         pools=pool_records,
+        racks=racks,
+        rack_free=rack_free,
         counts=counts,
         words=words,
-        ints=np.concatenate([members, pool_lists]),
+        ints=np.concatenate([members, rack_members, pool_lists]),
         classes=classes,
         alts=alts,
         groups=groups,
@@ -112,8 +119,9 @@ def build(
         log=np.zeros(max(LOG_ROWS, 32 * total) if rules.log else 1, LOG),
         inbox=np.zeros((2 * total + 1024 if rules.hosted else 1, 2), np.int64),
         params=params,
-        memory=np.zeros(PARAMETERS),
+        memory=np.zeros(MEMORY),
         rates=np.ascontiguousarray(rates),
+        exposed=np.ascontiguousarray(exposed),
     )
     world = World(
         clock=_clock(len(trace), len(script), trace, rules),
@@ -143,7 +151,8 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     g["limits"] = any(limit >= 0 for limit in queue_limits)
     g["types"] = len(layout.gpu_types)
     g["limit"] = 1
-    g["racks"] = int(layout.node_rack.max()) + 1
+    g["pods"] = int(layout.node_pod.max()) + 1
+    g["within"] = Locality.CLUSTER
     for name in ("placement", "start_ms", "stop_ms", "restore_ms", "lost_ms", "checkpoint_ms", "round_ms"):
         g[name] = getattr(rules, name)
     g["log_on"] = rules.log
@@ -204,6 +213,18 @@ def _pools(pools: Pools) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[n
     return records, np.concatenate(bitmaps), counts, np.concatenate(pools.members)
 
 
+def _racks(layout: Layout, pools: Pools, offset: int) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.int64]]:
+    """Rack records, whose nodes are listed from `offset` on, free GPUs by pool and rack, and the lists of nodes."""
+    nodes = np.bincount(layout.node_rack)
+    records = np.zeros(len(nodes), RACK)
+    records["nodes"] = nodes
+    records["paper_attempt"] = -1
+    records["members"] = offset + np.cumsum(nodes) - nodes
+    free = np.zeros((len(pools.sizes), len(nodes)), np.int64)
+    np.add.at(free, (pools.pool_of_node, layout.node_rack), layout.node_gpus)
+    return records, free, np.argsort(layout.node_rack, kind="stable")
+
+
 def _bitmap(n: int) -> NDArray[np.int64]:
     """The words of a bitmap whose first n bits are set."""
     words = np.full((n + 63) // 64, -1, np.int64)
@@ -213,7 +234,7 @@ def _bitmap(n: int) -> NDArray[np.int64]:
 
 
 def _classes(
-    demands: list[Demand], pools: Pools, offset: int
+    demands: list[Demand], pools: Pools, rack_gpus: NDArray[np.int64], offset: int
 ) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void], NDArray[np.int64]]:
     """Class, alternative and group records, and the lists of pools the alternatives point into, which begin at
     `offset`.
@@ -228,14 +249,17 @@ def _classes(
             kinds = {int(pools.gpu_types[p]) for p in members}
             begin = offset + len(lists)
             lists += members
-            alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1))
+            widest = int(rack_gpus[list(members)].sum(axis=0).max())
+            alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1, widest))
         group = groups.setdefault((demand.alternatives, demand.limited_queue), len(groups))
         n = demand.gpus
-        classes[c] = (n, n, n, 1000, 0, first, len(alts), group, demand.limited_queue, -1, -1, 0, -1, 0, 0, 0, 0.0)
+        classes[c] = (n, n, n, 1000, 0, first, len(alts), group, demand.limited_queue, -1, -1, 0, -1, 0, 0, 0, 0, 0.0)
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)
 
 
 UNIT_RATES = np.ones((1, LOCALITIES))
-"""Jobs without a model run at rate 1 everywhere."""
+"""Jobs without a model run at rate 1 everywhere..."""
+NOTHING_EXPOSED = np.zeros((1, LOCALITIES))
+"""...and never wait for communication."""

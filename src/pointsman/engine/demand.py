@@ -67,13 +67,13 @@ def alternatives(
     return tuple(sets)
 
 
-def can_ever_fit(pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...], spread: bool) -> bool:
+def can_ever_fit(pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...], scattered: bool) -> bool:
     """Whether a gang could be placed on the empty cluster."""
     for members in pool_sets:
         nodes = np.concatenate([np.full(len(pools.members[p]), pools.sizes[p]) for p in members])
         size = int(nodes.max())
         whole, rest = divmod(gpus, size)
-        if spread and gpus <= int(nodes.sum()):
+        if scattered and gpus <= int(nodes.sum()):
             return True
         if gpus <= size:
             return True

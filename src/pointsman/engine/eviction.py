@@ -8,13 +8,15 @@ import numpy as np
 
 from pointsman.engine.bits import count
 from pointsman.engine.compile import cold, core
+from pointsman.engine.eligible import admits, free_gpus, nodes_with, whole_nodes
 from pointsman.engine.freeindex import give, take
 from pointsman.engine.handle import open_state
 from pointsman.engine.memo import remember_failure, will_fail
 from pointsman.engine.ordered import following, preceding
-from pointsman.engine.placing import SPREAD, admits, fits, nodes_with, place, whole_nodes
+from pointsman.engine.placing import SPREAD, fits, place
 from pointsman.engine.queueing import dequeue, enqueue, over_limit
 from pointsman.engine.records import HOLDERS, VICTIMS, Int, State
+from pointsman.engine.tightest import RACK, free_in, rack_for, takes_any
 from pointsman.engine.verbs import (
     OK,
     QUOTA,
@@ -166,6 +168,49 @@ def _only_beside(S: State, n: Int) -> Int:
 
 
 @core
+def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
+    """As `_count_victims`, for a gang that takes any GPUs of one rack, or of all."""
+    C = S.classes[S.jobs[j].cls]
+    A = S.alts[C.alt]
+    S.g[0].attempt += 1
+    one_rack = S.g[0].within == RACK
+    have = free_gpus(S, A)
+    if one_rack and have > 0:
+        have = free_in(S, A, rack_for(S, A, C.gpus))
+    most = have
+    n = np.int64(0)
+    v = S.buckets[running].last
+    while v >= 0 and _worse(S, v, j, bar):
+        if may_preempt(S, v):
+            S.lists[VICTIMS, n] = v
+            n += 1
+            i = S.jobs[v].part
+            while i >= 0:
+                P = S.parts[i]
+                N = S.nodes[P.node]
+                if N.state == 0 and admits(S, A, N.pool):
+                    have = _in_rack_on_paper(S, A, N.rack, P.gpus) if one_rack else have + P.gpus
+                    most = max(most, have)
+                i = P.next
+            if most >= C.gpus:
+                return n
+        v = preceding(S, v)
+    remember_failure(S, j, C.gpus - most)
+    return np.int64(-1)
+
+
+@core
+def _in_rack_on_paper(S: State, A: np.void, rack: Int, gpus: Int) -> Int:
+    """GPUs of `rack` that are free or were counted as released in this attempt, with `gpus` more."""
+    R = S.racks[rack]
+    if R.paper_attempt != S.g[0].attempt:
+        R.paper_attempt = S.g[0].attempt
+        R.paper = free_in(S, A, rack)
+    R.paper += gpus
+    return R.paper
+
+
+@core
 def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
     """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it
     never fits.
@@ -173,7 +218,7 @@ def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
     C = S.classes[S.jobs[j].cls]
     if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].stop_ms > 0:
         return _release_one_by_one(S.g[0].address, j, bar, running)
-    n = _count_victims(S, j, bar, running)
+    n = _count_scattered(S, j, bar, running) if takes_any(S) else _count_victims(S, j, bar, running)
     for i in range(n):
         release_on_paper(S, S.lists[VICTIMS, i])
     return n

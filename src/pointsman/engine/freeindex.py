@@ -63,6 +63,7 @@ def _reindex(S: State, n: Int, k: Int) -> None:
         _leave(S, N.pool, N.free, N.rank)
         _enter(S, N.pool, k, N.rank)
         S.pools[N.pool].free += k - N.free
+        S.rack_free[N.pool, N.rack] += k - N.free
         S.g[0].free += k - N.free
     N.free = k
 
@@ -90,10 +91,12 @@ def set_node_state(S: State, n: Int, state: Int) -> None:
     if N.state == 0 and state != 0:
         _leave(S, N.pool, N.free, N.rank)
         S.pools[N.pool].free -= N.free
+        S.rack_free[N.pool, N.rack] -= N.free
         S.g[0].free -= N.free
     elif N.state != 0 and state == 0:
         _enter(S, N.pool, N.free, N.rank)
         S.pools[N.pool].free += N.free
+        S.rack_free[N.pool, N.rack] += N.free
         S.g[0].free += N.free
     N.state = state
 
@@ -105,3 +108,15 @@ def lowest_bits(mask: Int, k: Int) -> Int:
     for _ in range(k):
         left &= left - np.int64(1)
     return mask & ~left
+
+
+@core
+def put_on(S: State, n: Int, k: Int) -> None:
+    """Take the k lowest free GPUs of node `n` and note them in State.place."""
+    mask = lowest_bits(S.nodes[n].free_mask, k)
+    take(S, n, mask, k)
+    i = S.g[0].placed
+    S.place[i].node = n
+    S.place[i].mask = mask
+    S.place[i].gpus = k
+    S.g[0].placed = i + 1

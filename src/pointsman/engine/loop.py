@@ -171,6 +171,7 @@ def _record(S: State, W: World, j: Int, state: Int) -> None:
     R.held = J.held
     R.attained = J.attained
     R.lost = J.lost
+    R.exposed = J.exposed
     R.preempts = J.preempts
     R.nodes = J.nodes
     R.locality = J.locality
@@ -338,6 +339,7 @@ def _submit(S: State, W: World) -> None:
     J.done = 0.0
     J.restored = 0.0
     J.lost = 0.0
+    J.exposed = 0.0
     J.rate = 0.0
     J.gpus = 0
     J.asked = S.classes[T.cls].gpus

@@ -11,6 +11,7 @@ import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.records import Int, State
+from pointsman.engine.tightest import takes_any
 
 FREED = 1024
 """How many changes are remembered."""
@@ -41,12 +42,13 @@ def forget_failures(S: State) -> None:
 
 @core
 def remember_failure(S: State, j: Int, lacking: Int) -> None:
-    """The eviction of job `j` failed for lack of so many nodes (at least one)."""
+    """The eviction of job `j` failed for lack of so many nodes, or GPUs where any will do (at least one)."""
     J = S.jobs[j]
     C = S.classes[J.cls]
     C.failed_at = S.g[0].freed
     C.failed_key = J.key
     C.failed_unprio = J.unprio
+    C.failed_within = S.g[0].within
     C.lacking = lacking if lacking > 1 else 1
     C.lacks_whole = lacking > 0
 
@@ -75,17 +77,21 @@ def will_fail(S: State, j: Int, bar: float) -> bool:
     C = S.classes[J.cls]
     g = S.g[0]
     since = g.freed - C.failed_at
-    if C.failed_at < 0 or since > FREED or J.unprio < C.failed_unprio:
+    if C.failed_at < 0 or since > FREED or J.unprio < C.failed_unprio or g.within > C.failed_within:
         return False
     if J.unprio == C.failed_unprio and J.key < C.failed_key:
         return False
     if since == 0:
         return True
     size = S.alts[C.alt].gpus
+    scattered = takes_any(S)
     enough = C.gpus if C.gpus <= size else (size if C.lacks_whole else C.gpus % size)
     found = np.int64(0)
     for i in range(C.failed_at, g.freed):
-        if _could_free(S, j, S.freed[i & (FREED - 1)], bar) >= enough:
+        gpus = _could_free(S, j, S.freed[i & (FREED - 1)], bar)
+        if scattered:
+            found += gpus
+        elif gpus >= enough:
             found += 1
     if found >= C.lacking:
         return False

@@ -190,11 +190,8 @@ def remove(S: State, j: Int) -> None:
 
 
 @core
-def first_below(S: State, b: Int, bound: float) -> Int:
-    """The first job of bucket `b` with ``aux <= bound``, -1 if none."""
-    x = S.buckets[b].root
-    if x < 0 or S.jobs[x].least > bound:
-        return np.int64(-1)
+def _first_below(S: State, x: Int, bound: float) -> Int:
+    """The first job of the subtree of `x`, whose `least` is at most `bound`, with ``aux <= bound``."""
     while True:
         left = S.jobs[x].left
         if left >= 0 and S.jobs[left].least <= bound:
@@ -203,3 +200,29 @@ def first_below(S: State, b: Int, bound: float) -> Int:
             return x
         else:
             x = S.jobs[x].right
+
+
+@core
+def next_below(S: State, j: Int, bound: float) -> Int:
+    """The first job after `j` in its index with ``aux <= bound``, -1 if none."""
+    x = j
+    while True:
+        r = S.jobs[x].right
+        if r >= 0 and S.jobs[r].least <= bound:
+            return _first_below(S, r, bound)
+        p = S.jobs[x].up
+        while p >= 0 and S.jobs[p].right == x:
+            x = p
+            p = S.jobs[x].up
+        if p < 0 or S.jobs[p].aux <= bound:
+            return p
+        x = p
+
+
+@core
+def first_below(S: State, b: Int, bound: float) -> Int:
+    """The first job of bucket `b` with ``aux <= bound``, -1 if none."""
+    x = S.buckets[b].root
+    if x < 0 or S.jobs[x].least > bound:
+        return np.int64(-1)
+    return _first_below(S, x, bound)

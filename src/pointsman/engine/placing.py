@@ -7,59 +7,12 @@ import numpy as np
 
 from pointsman.engine.bits import bit, lowest
 from pointsman.engine.compile import core
-from pointsman.engine.freeindex import first_node, give, lowest_bits, take
+from pointsman.engine.eligible import free_gpus, nodes_with, some_node_with, whole_nodes
+from pointsman.engine.freeindex import first_node, give, lowest_bits, put_on, take
 from pointsman.engine.records import Int, State
+from pointsman.engine.tightest import fits_tightly, place_tightly
 
-CONSOLIDATED, FIRST_FIT, SPREAD = 0, 1, 2
-
-
-@core
-def whole_nodes(S: State, A: np.void) -> Int:
-    """Eligible nodes of the largest size that are wholly free."""
-    n = np.int64(0)
-    for i in range(A.pool, A.pool_end):
-        p = S.ints[i]
-        if S.pools[p].gpus == A.gpus:
-            n += S.counts[p, A.gpus]
-    return n
-
-
-@core
-def nodes_with(S: State, A: np.void, k: Int) -> Int:
-    """Eligible nodes with at least k free GPUs, k >= 1."""
-    n = np.int64(0)
-    for i in range(A.pool, A.pool_end):
-        p = S.ints[i]
-        some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
-        while some != 0:
-            n += S.counts[p, lowest(some) + 1]
-            some &= some - np.int64(1)
-    return n
-
-
-@core
-def admits(S: State, A: np.void, pool: Int) -> bool:
-    """Whether the nodes of `pool` are eligible under alternative `A`."""
-    for i in range(A.pool, A.pool_end):
-        if S.ints[i] == pool:
-            return True
-    return False
-
-
-@core
-def _free_gpus(S: State, A: np.void) -> Int:
-    n = np.int64(0)
-    for i in range(A.pool, A.pool_end):
-        n += S.pools[S.ints[i]].free
-    return n
-
-
-@core
-def _some_node_with(S: State, A: np.void, k: Int) -> bool:
-    for i in range(A.pool, A.pool_end):
-        if S.pools[S.ints[i]].some >> (k - 1) != 0:
-            return True
-    return False
+CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST = 0, 1, 2, 3
 
 
 @core
@@ -67,9 +20,11 @@ def _fits_alternative(S: State, A: np.void, gpus: Int) -> Int:
     if gpus > S.g[0].free:
         return False
     if S.g[0].placement == SPREAD:
-        return gpus <= _free_gpus(S, A)
+        return gpus <= free_gpus(S, A)
+    if S.g[0].placement == TIGHTEST:
+        return fits_tightly(S, A, gpus)
     if gpus <= A.gpus:
-        return _some_node_with(S, A, gpus)
+        return some_node_with(S, A, gpus)
     whole = gpus // A.gpus
     rest = gpus - whole * A.gpus
     if whole_nodes(S, A) < whole:
@@ -152,18 +107,6 @@ def _whole_node(S: State, A: np.void) -> Int:
 
 
 @core
-def _put_on(S: State, n: Int, k: Int) -> None:
-    """Take the k lowest free GPUs of node `n` and note them in State.place."""
-    mask = lowest_bits(S.nodes[n].free_mask, k)
-    take(S, n, mask, k)
-    i = S.g[0].placed
-    S.place[i].node = n
-    S.place[i].mask = mask
-    S.place[i].gpus = k
-    S.g[0].placed = i + 1
-
-
-@core
 def _spread_over(S: State, A: np.void, gpus: Int) -> None:
     for _ in range(gpus):
         n = _most_free(S, A)
@@ -186,16 +129,19 @@ def _place_alternative(S: State, A: np.void, gpus: Int) -> None:
     if S.g[0].placement == SPREAD:
         _spread_over(S, A, gpus)
         return
+    if S.g[0].placement == TIGHTEST and not (gpus <= A.gpus and some_node_with(S, A, gpus)):
+        place_tightly(S, A, gpus)
+        return
     rest = gpus
     if gpus > A.gpus:
         for _ in range(gpus // A.gpus):
-            _put_on(S, _whole_node(S, A), A.gpus)
+            put_on(S, _whole_node(S, A), A.gpus)
         rest = gpus % A.gpus
     if rest > 0:
         if S.g[0].placement == FIRST_FIT:
-            _put_on(S, _first_fit(S, A, rest), rest)
+            put_on(S, _first_fit(S, A, rest), rest)
         else:
-            _put_on(S, _best_fit(S, A, rest), rest)
+            put_on(S, _best_fit(S, A, rest), rest)
 
 
 @core

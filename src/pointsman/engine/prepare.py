@@ -10,12 +10,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.build import UNIT_RATES
+from pointsman.engine.build import NOTHING_EXPOSED, UNIT_RATES
 from pointsman.engine.demand import Demand, Pools, alternatives, can_ever_fit, classify, make_pools
 from pointsman.engine.records import TRACE
 from pointsman.engine.refusal import nowhere, too_wide
 from pointsman.errors import InputError, UsageError
-from pointsman.types import Placement
+from pointsman.types import SCATTERED, Placement
 from pointsman.workload import Quality, Workload
 
 LATEST_MS = 1 << 60
@@ -33,6 +33,7 @@ class Prepared:
     demands: list[Demand]
     queue_limits: list[int]
     rates: NDArray[np.float64]
+    exposed: NDArray[np.float64]
     knowledge: str
     quality: Quality
     """The log's, and what the cluster could not take of it."""
@@ -72,14 +73,14 @@ def prepare(
     workload = replace(workload, jobs=jobs.with_columns(limited=queues))
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized)
     jobs = workload.jobs
-    rates, speed = _speeds(jobs, layout, profiles, assumptions)
+    rates, exposed, speed = _speeds(jobs, layout, profiles, assumptions)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
     trace["unprio"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(
-        jobs.drop("limited"), trace, layout, pools, demands, limits, rates, knowledge, workload.quality, assumptions
+        jobs.drop("limited"), trace, layout, pools, demands, limits, rates, exposed, knowledge, workload.quality, assumptions
     )
 
 
@@ -133,7 +134,7 @@ def _demands(
         if not sets:
             raise nowhere(workload, _first(cls, c), kind, partition, layout, pools)
         widest = _widest(pools, sets, limits[queue], placement)
-        if gpus > widest or not can_ever_fit(pools, gpus, sets, placement == Placement.SPREAD):
+        if gpus > widest or not can_ever_fit(pools, gpus, sets, placement in SCATTERED):
             if oversized == "refuse" or (oversized == "clamp" and widest == 0):  # a queue may be closed
                 raise too_wide(workload, _first(cls, c), gpus, widest)
             too_wide_for[c] = widest
@@ -174,7 +175,7 @@ def _widest(pools: Pools, sets: tuple[tuple[int, ...], ...], limit: int, placeme
         whole = int((nodes == nodes[0]).sum())
         beyond = nodes[nodes < nodes[0]]
         rest = int(beyond[0]) if len(beyond) else 0
-        total = int(nodes.sum()) if placement == Placement.SPREAD else whole * int(nodes[0]) + rest
+        total = int(nodes.sum()) if placement in SCATTERED else whole * int(nodes[0]) + rest
         widest = max(widest, total)
     return widest if limit < 0 else min(widest, limit)
 
@@ -221,11 +222,12 @@ def sigma_of(knowledge: str) -> float:
 
 def _speeds(
     jobs: pl.DataFrame, layout: Layout, profiles: Sequence[str | Path], assumptions: list[str]
-) -> tuple[NDArray[np.float64], Any]:
-    """The table of rates, and each job's first row in it."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
+    """The tables of rates and of shares of time spent waiting for communication, and each job's first row in them."""
     if jobs["model"].null_count() == len(jobs):
         assumptions.extend(f"the profiles of {file} are of no use: no job names a model" for file in profiles)
-        return UNIT_RATES.repeat(len(layout.gpu_types), axis=0), 0
+        types = len(layout.gpu_types)
+        return UNIT_RATES.repeat(types, axis=0), NOTHING_EXPOSED.repeat(types, axis=0), 0
     from pointsman.speed.catalogue import load_catalogue
     from pointsman.speed.tables import tabulate
 
@@ -245,7 +247,7 @@ def _speeds(
     ]
     tables = tabulate(layout, distinct.select("model", "gpus", "batch").rows(), catalogue=catalogue)
     assumptions.extend(tables.assumptions)
-    return tables.rate, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
+    return tables.rate, tables.exposed, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
 
 
 def _is_known(catalogue: Any, model: str) -> bool:

@@ -12,3 +12,10 @@ def rate_of(S: State, j: Int) -> float:
     """
     J = S.jobs[j]
     return S.rates[J.speed + (J.gpu_type if J.gpu_type > 0 else 0), J.locality]
+
+
+@core
+def exposed_of(S: State, j: Int) -> float:
+    """The share of its time in which job `j` waits for communication where it is now."""
+    J = S.jobs[j]
+    return S.exposed[J.speed + (J.gpu_type if J.gpu_type > 0 else 0), J.locality]

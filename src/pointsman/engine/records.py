@@ -32,6 +32,7 @@ JOB = np.dtype(
         ("onset", F),  # nominal ms done when it got its rate
         ("rated", I),  # ms; when that was
         ("lost", F),  # nominal ms of work lost
+        ("exposed", F),  # ms of waiting for communication
         ("rate", F),  # nominal ms per ms
         ("gpus", I),  # held GPUs; 0 if none
         ("asked", I),  # GPUs asked for
@@ -117,14 +118,34 @@ CLASS = np.dtype(
         ("fits", I),  # scratch of a pass
         ("failed_at", I),  # State.g.freed when an eviction for this class last failed; -1 never
         ("failed_unprio", I),  # for which job
-        ("lacking", I),  # how many nodes it lacked
-        ("lacks_whole", I),  # whether whole ones
+        ("failed_within", I),  # State.g.within then
+        ("lacking", I),  # how many nodes it lacked, or GPUs where any will do
+        ("lacks_whole", I),  # whether whole nodes
         ("failed_key", F),
     ],
     align=True,
 )
 
-ALT = np.dtype([("gpus", I), ("pool", I), ("pool_end", I), ("gpu_type", I)], align=True)
+ALT = np.dtype(
+    [
+        ("gpus", I),  # of its largest node
+        ("pool", I),  # its pools: State.ints[pool:pool_end]
+        ("pool_end", I),
+        ("gpu_type", I),  # -1 if it admits several
+        ("rack_gpus", I),  # GPUs it admits in the rack that has most of them
+    ],
+    align=True,
+)
+
+RACK = np.dtype(
+    [
+        ("members", I),  # where its node indexes begin in State.ints
+        ("nodes", I),
+        ("paper", I),  # GPUs that would be free with the jobs released in State.g.attempt
+        ("paper_attempt", I),
+    ],
+    align=True,
+)
 
 GROUP = np.dtype([("failed_pass", I), ("failed_gpus", I)], align=True)
 
@@ -158,6 +179,7 @@ SCALARS = np.dtype(
         ("wake", I),  # ms; the policy's own timer
         ("round_ms", I),  # passes only at its multiples; 0: at every instant
         ("placement", I),
+        ("within", I),  # Locality beyond which no gang is placed, where the placement is TIGHTEST
         ("gpus", I),
         ("free", I),
         ("pending", I),
@@ -194,7 +216,7 @@ SCALARS = np.dtype(
         ("inbox_on", I),
         ("inbox", I),
         ("preempts", I),
-        ("racks", I),
+        ("pods", I),
     ],
     align=True,
 )
@@ -217,6 +239,7 @@ OUTCOME = np.dtype(
         ("held", I),
         ("attained", I),
         ("lost", F),
+        ("exposed", F),
         ("preempts", "i4"),
         ("nodes", "i4"),
         ("locality", "i4"),
@@ -272,9 +295,11 @@ class State(NamedTuple):
     gpus: np.ndarray  # GPU, (G,)
     occupants: np.ndarray  # i8, (G, MAX_SHARING): job slots on a GPU, -1
     pools: np.ndarray  # POOL, (P,)
+    racks: np.ndarray  # RACK, (R,)
+    rack_free: np.ndarray  # i8, (P, R): free GPUs on UP nodes
     counts: np.ndarray  # i8, (P, 65): UP nodes with k free GPUs
     words: np.ndarray  # i8: bitmaps of nodes by pool and free count
-    ints: np.ndarray  # i8: members of pools, then pools of alternatives
+    ints: np.ndarray  # i8: members of pools, then of racks, then pools of alternatives
     classes: np.ndarray  # CLASS, (C,)
     alts: np.ndarray  # ALT
     groups: np.ndarray  # GROUP
@@ -289,8 +314,9 @@ class State(NamedTuple):
     log: np.ndarray  # LOG
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
     params: np.ndarray  # f8, (64,): the policy's parameters
-    memory: np.ndarray  # f8, (64,): the policy's memory
+    memory: np.ndarray  # f8, (8192,): the policy's memory
     rates: np.ndarray  # f8, (speed rows, LOCALITIES)
+    exposed: np.ndarray  # f8, (speed rows, LOCALITIES): share of the time in which a job waits for communication
 
 
 class World(NamedTuple):

@@ -99,9 +99,7 @@ class View:
     @property
     def free_by_rack(self) -> NDArray[np.int64]:
         """(racks,) free GPUs of each rack."""
-        return np.bincount(self._state.nodes["rack"], self.free_by_node, int(self._state.g["racks"][0])).astype(
-            np.int64
-        )
+        return np.bincount(self._state.nodes["rack"], self.free_by_node, len(self._state.racks)).astype(np.int64)
 
     def free_on(self, node: int) -> list[int]:
         """Indexes of the free GPUs of `node`.

@@ -29,6 +29,11 @@ BUILT_IN: dict[str, str] = {
     "srtf": "pointsman.policies.srtf:Srtf",
     "las": "pointsman.policies.las:Las",
     "tiresias": "pointsman.policies.tiresias:Tiresias",
+    "dally": "pointsman.policies.dally:Dally",
+    "dally-manual": "pointsman.policies.dally:DallyManual",
+    "dally-nowait": "pointsman.policies.dally:DallyNoWait",
+    "dally-consolidated": "pointsman.policies.dally:DallyConsolidated",
+    "dally-nopreempt": "pointsman.policies.dally:DallyNoPreempt",
 }
 MAX_ROUND_S = 100 * 86400.0
 _IN_FILE = re.compile(r"[^(),]*\.py:\w+")

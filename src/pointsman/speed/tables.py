@@ -35,6 +35,8 @@ class Tables:
     """(rows,) the tightest locality that the GPU count allows on that GPU type."""
     iteration_s: NDArray[np.float64]
     """(rows, 5) seconds of an iteration; NaN for a demand without a model and where no gang of that size can be."""
+    exposed: NDArray[np.float64]
+    """(rows, 5) share of an iteration that waits for communication: ``(t_iter - t_comp) / t_iter``; 0 where unknown."""
     assumptions: tuple[str, ...]
     """What had to be assumed, in sentences for the results."""
 
@@ -76,9 +78,10 @@ def tabulate(
                 times, notes = _times(profiles, demand, layout.gpu_types[t], place)
                 reference_s, more = _reference(profiles, demand, reference_gpu_type, place, times)
                 tables.iteration_s[row] = times
+                tables.exposed[row] = _exposed(profiles, demand, layout.gpu_types[t], times)
                 tables.rate[row] = np.where(np.isnan(times), 1.0, reference_s / times)
                 assumed |= dict.fromkeys(notes + more)
-    return Tables(tables.rate, tables.best, tables.iteration_s, tuple(assumed))
+    return Tables(tables.rate, tables.best, tables.iteration_s, tables.exposed, tuple(assumed))
 
 
 def distinct(demands: Sequence[tuple[str | None, int, int | None]]) -> tuple[list[Demand], NDArray[np.int64]]:
@@ -90,7 +93,7 @@ def distinct(demands: Sequence[tuple[str | None, int, int | None]]) -> tuple[lis
 
 def _blank(rows: int) -> Tables:
     shape = (rows, LOCALITIES)
-    return Tables(np.ones(shape), np.zeros(rows, np.int64), np.full(shape, np.nan), ())
+    return Tables(np.ones(shape), np.zeros(rows, np.int64), np.full(shape, np.nan), np.zeros(shape), ())
 
 
 def _check(demand: Demand) -> None:
@@ -111,6 +114,13 @@ def _times(
         if locality == best or (locality > best and demand.gpus > 1):
             times[locality] = _time_s(catalogue, demand, compute, place, locality)
     return times, [assumed] if assumed else []
+
+
+def _exposed(catalogue: Catalogue, demand: Demand, gpu_type: str, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(5,) share of each iteration that is not computing."""
+    compute, _ = catalogue.compute(str(demand.model), gpu_type)
+    busy_s = compute.time_s(demand.per_gpu_batch or catalogue.model(str(demand.model)).batch.per_gpu)
+    return np.where(np.isnan(times), 0.0, 1.0 - busy_s / times)
 
 
 def _time_s(catalogue: Catalogue, demand: Demand, compute: Compute, place: Topology, locality: Locality) -> float:
