@@ -46,7 +46,7 @@ def rate_at(S: State, j: Int, level: Int) -> float:
 
 
 @core
-def holds_out(S: State, j: Int, level: Int) -> bool:
+def holds_out(S: State, j: Int, level: Int) -> Int:
     """Whether `level` is worth waiting for: the next one is slower for job `j`."""
     return level < NETWORK and rate_at(S, j, level) > (1.0 + S.params[EPSILON]) * rate_at(S, j, looser(level))
 
