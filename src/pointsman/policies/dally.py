@@ -6,15 +6,20 @@ and defaults are ours where a parameter says so.
 
 from typing import ClassVar
 
+import numpy as np
+
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import RESERVED, end_holds
-from pointsman.engine.ordered import before, first_below
 from pointsman.engine.queueing import close_queue, dequeue
-from pointsman.engine.records import ACTIVE, VICTIMS, Int, State
+from pointsman.engine.records import VICTIMS, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING
-from pointsman.policies.dally_delay import NETWORK, NEVER, accepted, learn_from_start, looser, settle_for_less, wait
-from pointsman.policies.dally_preemption import got_worse, improve_places, sink, start_or_preempt, watch
+from pointsman.policies.dally_delay import learn_from_start, settle_for_less, wait
+from pointsman.policies.dally_preemption import PREEMPTS, ROUND_MS, got_worse, sink, start_or_preempt, watch
+from pointsman.policies.dally_tuner import TUNER_MEMORY
+from pointsman.policies.levels import NEVER
+from pointsman.policies.moving import improve_places
+from pointsman.policies.offers import next_offered, pass_over
 from pointsman.types import Event, Knowledge
 
 LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
@@ -114,40 +119,10 @@ def on_run(S: State, j: Int) -> None:
 
 
 @core
-def _first_of(S: State, c: Int) -> Int:
-    """The first waiting job of class `c` that has not been passed over in this pass, -1 if none."""
-    C = S.classes[c]
-    if C.queue >= 0 and S.queues[C.queue].closed == S.g[0].pass_id:
-        return -1
-    if C.blocked != S.g[0].pass_id:
-        return S.buckets[c].first
-    return -1 if C.fits == NETWORK else first_below(S, c, -float(looser(C.fits)))
-
-
-@core
-def _next(S: State) -> Int:
-    """The first waiting job, in order of service, then submit, that has not been passed over; -1 if none."""
-    best = -1
-    for i in range(S.g[0].active):
-        j = _first_of(S, S.lists[ACTIVE, i])
-        if j >= 0 and (best < 0 or before(S, j, best)):
-            best = j
-    return best
-
-
-@core
-def _pass_over(S: State, j: Int) -> None:
-    """Nobody of the class of job `j` who accepts no looser level than it is looked at again in this pass."""
-    C = S.classes[S.jobs[j].cls]
-    C.blocked = S.g[0].pass_id
-    C.fits = accepted(S, j)
-
-
-@core
 def decide(S: State) -> None:
     """Offer what is free to the waiting jobs in order; then move running jobs to better places."""
     while S.g[0].pending > 0:
-        j = _next(S)
+        j = next_offered(S)
         if j < 0:
             break
         reason = start_or_preempt(S, j)
@@ -156,11 +131,12 @@ def decide(S: State) -> None:
         elif reason == QUOTA:
             close_queue(S, j)
         elif reason != RESERVED:
-            _pass_over(S, j)
+            pass_over(S, j)
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 sink(S, v)
                 wait(S, v)
     end_holds(S)
-    improve_places(S)
+    if S.params[PREEMPTS] != 0.0:
+        improve_places(S, np.int64(S.params[ROUND_MS]), TUNER_MEMORY)

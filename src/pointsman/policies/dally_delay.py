@@ -8,53 +8,22 @@ sensitivity).
 import numpy as np
 
 from pointsman.engine.compile import core
-from pointsman.engine.queueing import enqueue
 from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import set_alarm
-from pointsman.policies.dally_tuner import NODE, RACK, TUNER_PARAMS, learn, timer_ms
-from pointsman.types import Locality
+from pointsman.policies.dally_tuner import TUNER_PARAMS, learn, timer_ms
+from pointsman.policies.levels import NETWORK, NEVER, NODE, RACK, best_level, is_slower_beyond, looser
+from pointsman.policies.offers import accepted, queue_for
 
 EPSILON = TUNER_PARAMS  # params
 DELAY_PARAMS = TUNER_PARAMS + 1
-POD, NETWORK = int(Locality.POD), int(Locality.CLUSTER)
-NEVER = 1 << 62
 
 
 @core
-def looser(level: Int) -> Int:
-    """The level after `level`."""
-    return RACK if level == NODE else NETWORK
-
-
-@core
-def best_level(S: State, j: Int) -> Int:
-    """The tightest level that could ever hold job `j`."""
-    A = S.alts[S.classes[S.jobs[j].cls].alt]
-    if S.jobs[j].asked <= A.gpus:
-        return NODE
-    return RACK if S.jobs[j].asked <= A.rack_gpus else NETWORK
-
-
-@core
-def rate_at(S: State, j: Int, level: Int) -> float:
-    """Nominal ms that job `j` would do in a ms at `level`, on the type of GPU it asks for first."""
-    kind = S.alts[S.classes[S.jobs[j].cls].alt].gpu_type
-    row = S.jobs[j].speed + (kind if kind > 0 else 0)
-    if level == NETWORK and S.g[0].pods == 1:
-        return S.rates[row, POD]
-    return S.rates[row, level]
-
-
-@core
-def holds_out(S: State, j: Int, level: Int) -> Int:
+def holds_out(S: State, j: Int, level: Int) -> bool:
     """Whether `level` is worth waiting for: the next one is slower for job `j`."""
-    return level < NETWORK and rate_at(S, j, level) > (1.0 + S.params[EPSILON]) * rate_at(S, j, looser(level))
-
-
-@core
-def accepted(S: State, j: Int) -> Int:
-    """The loosest level that waiting job `j` takes now."""
-    return np.int64(S.jobs[j].s2)
+    if level >= NETWORK:
+        return False
+    return is_slower_beyond(S, j, level, S.params[EPSILON])
 
 
 @core
@@ -80,8 +49,7 @@ def settle_for_less(S: State, j: Int) -> None:
     level = accepted(S, j)
     while level < NETWORK and (waited >= _timer(S, j, level) or not holds_out(S, j, level)):
         level = looser(level)
-    J.s2 = np.float64(level)
-    enqueue(S, j, np.float64(J.level), -np.float64(level))
+    queue_for(S, j, np.float64(J.level), level)
     if level < NETWORK and _timer(S, j, level) < NEVER:
         set_alarm(S, j, J.pend_since + np.int64(_timer(S, j, level)))
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.records import Int, State
-from pointsman.types import Locality
+from pointsman.policies.levels import NODE
 
 TUNED, HISTORY_MS, LEAST_ENTRIES, DEVIATIONS, SHORTEST_MS, LONGEST_MS, NODE_MS, RACK_MS = range(8)  # params
 TUNER_PARAMS = 8
-NODE, RACK = int(Locality.NODE), int(Locality.RACK)
 BINS, DEMANDS = 24, 18
 STAMP, COUNT, SUM, SEEN, SEEN_SUM, SEEN_SQUARES, FIELDS = range(7)  # of a bin
 TUNER_MEMORY = 2 * DEMANDS * BINS * FIELDS

@@ -29,6 +29,8 @@ BUILT_IN: dict[str, str] = {
     "srtf": "pointsman.policies.srtf:Srtf",
     "las": "pointsman.policies.las:Las",
     "tiresias": "pointsman.policies.tiresias:Tiresias",
+    "tiresias-skew": "pointsman.policies.tiresias_skew:TiresiasSkew",
+    "gandiva": "pointsman.policies.gandiva:Gandiva",
     "dally": "pointsman.policies.dally:Dally",
     "dally-manual": "pointsman.policies.dally:DallyManual",
     "dally-nowait": "pointsman.policies.dally:DallyNoWait",

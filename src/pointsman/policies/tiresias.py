@@ -47,6 +47,7 @@ class Tiresias(CompiledPolicy):
         "promote a job that has waited this many times as long as it has run; 0: never",
         source="paper, off by default",
         ge=0,
+        le=1e6,
     )
 
     @field_validator("thresholds_gpu_s", mode="before")
@@ -72,7 +73,7 @@ def _attained(S: State, j: Int) -> Int:
 
 
 @core
-def _sink(S: State, j: Int) -> None:
+def sink(S: State, j: Int) -> None:
     """Let job `j` down to the level of its attained service."""
     J = S.jobs[j]
     while J.level < S.params[LEVELS] and _attained(S, j) >= np.int64(S.params[THRESHOLDS + J.level]):
@@ -80,10 +81,10 @@ def _sink(S: State, j: Int) -> None:
 
 
 @core
-def _wait(S: State, j: Int) -> None:
+def wait(S: State, j: Int) -> None:
     """Job `j` waits at its level; if promotion is on, it will not wait for ever."""
     J = S.jobs[j]
-    _sink(S, j)
+    sink(S, j)
     enqueue(S, j, np.float64(J.level), np.inf)
     executed = J.executed - np.int64(J.s1)
     if S.params[PROMOTE_KNOB] > 0.0 and J.level > 0 and executed > 0:
@@ -118,7 +119,7 @@ def _promote(S: State, j: Int) -> None:
     J.s1 = np.float64(J.executed)
     J.level = 0
     dequeue(S, j)
-    _wait(S, j)
+    wait(S, j)
 
 
 @core
@@ -128,13 +129,13 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         return
     J = S.jobs[j]
     if kind == LEVEL and J.state == RUNNING:
-        _sink(S, j)
+        sink(S, j)
         _place_running(S, j)
         note_worse(S, j)
     elif kind == TIMER and J.state == PENDING:
         _promote(S, j)
     elif J.state == PENDING and J.bucket < 0:
-        _wait(S, j)
+        wait(S, j)
 
 
 @core
@@ -155,5 +156,5 @@ def decide(S: State) -> None:
         for i in range(g.victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
-                _wait(S, v)
+                wait(S, v)
     end_holds(S)

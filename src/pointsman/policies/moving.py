@@ -1,0 +1,83 @@
+"""Moving running jobs that their place slows down to a tighter level, if it pays."""
+
+import numpy as np
+
+from pointsman.engine.compile import core
+from pointsman.engine.eviction import release_on_paper, take_back
+from pointsman.engine.ordered import first_below, next_below
+from pointsman.engine.placing import fits, place
+from pointsman.engine.records import Int, State
+from pointsman.engine.verbs import (
+    OK,
+    may_preempt,
+    preempt,
+    preempt_released,
+    running_index,
+    start_placed,
+    wake_at,
+    work_done,
+)
+from pointsman.policies.levels import NETWORK, best_level, looser, rate_at
+from pointsman.types import Reason
+
+MIGRATED = int(Reason.Migrated)
+
+
+@core
+def misplaced(S: State, j: Int) -> bool:
+    """Whether running job `j` would run faster at its best level."""
+    return S.jobs[j].locality > best_level(S, j) and rate_at(S, j, best_level(S, j)) > S.jobs[j].rate
+
+
+@core
+def _is_worth_it(S: State, v: Int, level: Int) -> bool:
+    """Whether running job `v` would win more at `level` than the move costs; what is left of it is its estimate, or as
+    much as it has done.
+    """
+    V = S.jobs[v]
+    g = S.g[0]
+    done = work_done(S, v)
+    left = done if np.isnan(V.estimate) else V.estimate - done
+    better = rate_at(S, v, level)
+    return left / V.rate - left / better > g.stop_ms + g.start_ms + g.restore_ms + g.lost_ms / better
+
+
+@core
+def _move(S: State, v: Int) -> None:
+    """Move running job `v` to a tighter level if there is room and it pays."""
+    V = S.jobs[v]
+    level = best_level(S, v)
+    while level < V.locality and level < NETWORK and may_preempt(S, v) and _is_worth_it(S, v, level):
+        S.g[0].within = level
+        release_on_paper(S, v)
+        if fits(S, V.cls):
+            if S.g[0].stop_ms > 0:
+                take_back(S, v)
+                preempt(S, v, MIGRATED)
+            else:
+                place(S, V.cls)
+                preempt_released(S, v, MIGRATED)
+                start_placed(S, v, OK)
+            return
+        take_back(S, v)
+        level = looser(level)
+
+
+@core
+def improve_places(S: State, every_ms: Int, memory: Int) -> None:
+    """At the next multiple of `every_ms` after GPUs came free, running jobs slowed by their place are moved to better
+    ones, in the order of the running index; there they have aux 0, and others infinity. State.memory[memory] is ours.
+    """
+    g = S.g[0]
+    v = first_below(S, running_index(S), 0.0)
+    if v < 0 or S.memory[memory] == g.freed:
+        return
+    if g.now % every_ms != 0:
+        wake_at(S, g.now - g.now % every_ms + every_ms)
+        return
+    S.memory[memory] = g.freed
+    while v >= 0:
+        following = next_below(S, v, 0.0)
+        _move(S, v)
+        v = following
+    g.within = NETWORK
