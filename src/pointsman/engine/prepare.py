@@ -80,7 +80,17 @@ def prepare(
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
     trace["unprio"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(
-        jobs.drop("limited"), trace, layout, pools, demands, limits, rates, exposed, knowledge, workload.quality, assumptions
+        jobs.drop("limited"),
+        trace,
+        layout,
+        pools,
+        demands,
+        limits,
+        rates,
+        exposed,
+        knowledge,
+        workload.quality,
+        assumptions,
     )
 
 
