@@ -12,6 +12,7 @@ from pointsman.engine.build import PARAMETERS, Rules, build
 from pointsman.engine.demand import Demand, alternatives, make_pools
 from pointsman.engine.records import SCRIPT, TRACE
 from pointsman.engine.simulation import Simulation
+from pointsman.engine.speeds import Speeds
 from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, Verb
 
@@ -36,6 +37,7 @@ def layout_of(instance: Instance) -> Layout:
         gpu_memory_bytes=np.full(len(types), 16e9),
         bandwidth_bytes_per_s=flat,
         latency_s=flat,
+        sharers=flat,
         queue_limits=dict(instance.queue_limits),
     )
 
@@ -70,7 +72,18 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
     )
     rates = np.array([instance.rate_by_locality] * len(layout.gpu_types), np.float64)
     return Simulation(
-        build(layout, pools, demands, trace, limits, rates, np.zeros_like(rates), params, script, rules), made
+        build(
+            layout,
+            pools,
+            demands,
+            trace,
+            limits,
+            Speeds.without_models(rates, len(layout.gpu_types)),
+            params,
+            script,
+            rules,
+        ),
+        made,
     )
 
 

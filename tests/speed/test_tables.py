@@ -54,7 +54,8 @@ def test_a_rate_by_hand():
     compute, _ = CATALOGUE.compute("vgg16", "v100")
     tables = tabulate(SLOW, [("vgg16", 2, 32)])
     node = iteration_time_s(vgg, compute, place.shape(2, Locality.NODE), place.network, 32)
-    rack = vgg.gradient.bytes / (25e9 / 8) + 2 * place.network.latency_s[Locality.RACK]
+    card = 4 * 25e9 / 8  # of the node: each of the two GPUs has one to itself
+    rack = vgg.gradient.bytes / card + 2 * place.network.latency_s[Locality.RACK]
     t = compute.alpha_s + 32 * compute.beta_s_per_sample
     assert place.network.bandwidth_bytes_per_s[Locality.RACK] == 25e9 / 8
     assert tables.rate[0, Locality.RACK] == pytest.approx(node / np.hypot(t, rack))

@@ -52,6 +52,8 @@ class Layout:
     """(T)"""
     bandwidth_bytes_per_s: NDArray[np.float64]
     """(K, 5) per GPU and direction by `Locality`, network cards shared and oversubscription paid; GPU entry inf."""
+    sharers: NDArray[np.float64]
+    """(K, 5) GPUs of a node that share the link of each level: all of them where the card is the node's, else 1."""
     latency_s: NDArray[np.float64]
     """(K, 5) of one hop by `Locality`; GPU entry 0."""
     queue_limits: dict[str, int]
@@ -83,6 +85,7 @@ def lay_out(cluster: Cluster) -> Layout:
         node_types=node_types,
         gpu_memory_bytes=np.array([_gpu_memory_bytes(spec, name) for name in gpu_types], dtype=np.float64),
         bandwidth_bytes_per_s=np.array([_bandwidths(spec, spec.node_types[name]) for name in node_types], np.float64),
+        sharers=np.array([_sharers(spec, spec.node_types[name]) for name in node_types], np.float64),
         latency_s=np.array([_latencies(spec, spec.node_types[name]) for name in node_types], np.float64),
         queue_limits={name: q.gpu_limit for name, q in spec.queues.items() if q.gpu_limit is not None},
     )
@@ -119,6 +122,18 @@ def _bandwidths(spec: ClusterSpec, node: NodeType) -> list[float]:
     share /= node.gpus if node.nic.per == "node" else 1
     for locality, level in _levels(spec).items():
         share = share / level.oversubscription if level.bandwidth is None else bandwidth_bytes_per_s(level.bandwidth)
+        row[locality] = share
+    return row
+
+
+def _sharers(spec: ClusterSpec, node: NodeType) -> list[float]:
+    """By locality: a card of the node is shared by its GPUs, and so is what lies beyond it; a bandwidth that the file
+    gives for a level is each GPU's own.
+    """
+    row = [1.0] * LOCALITIES
+    share = float(node.gpus) if node.nic.per == "node" else 1.0
+    for locality, level in _levels(spec).items():
+        share = share if level.bandwidth is None else 1.0
         row[locality] = share
     return row
 

@@ -23,6 +23,7 @@ from pointsman.engine.records import (
     NODE,
     OUTCOME,
     PART,
+    POD,
     POOL,
     QUEUE,
     RACK,
@@ -33,7 +34,8 @@ from pointsman.engine.records import (
     State,
     World,
 )
-from pointsman.types import LOCALITIES, MAX_SHARING, NEVER_MS, Locality, Placement
+from pointsman.engine.speeds import Speeds
+from pointsman.types import MAX_SHARING, NEVER_MS, Locality, Placement
 
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
@@ -67,16 +69,14 @@ def build(
     demands: list[Demand],
     trace: NDArray[np.void],
     queue_limits: list[int],
-    rates: NDArray[np.float64],
-    exposed: NDArray[np.float64],
+    speeds: Speeds,
     params: NDArray[np.float64],
     script: NDArray[np.void],
     rules: Rules,
 ) -> Handle:
     """The state before the first event.
 
-    `trace` (TRACE, in row order), `queue_limits` (-1: none), `rates` and `exposed` (speed rows, LOCALITIES), `params`
-    (PARAMETERS,),
+    `trace` (TRACE, in row order), `queue_limits` (-1: none), `params` (PARAMETERS,),
     `script` (SCRIPT, ordered by time and kind).
     """
     slots = max(len(trace), 1)  # of memory that is taken only when touched
@@ -102,6 +102,7 @@ def build(
         pools=pool_records,
         racks=racks,
         rack_free=rack_free,
+        pods=np.zeros(int(layout.node_pod.max()) + 1, POD),
         counts=counts,
         words=words,
         ints=np.concatenate([members, rack_members, pool_lists]),
@@ -120,8 +121,9 @@ def build(
         inbox=np.zeros((2 * total + 1024 if rules.hosted else 1, 2), np.int64),
         params=params,
         memory=np.zeros(MEMORY),
-        rates=np.ascontiguousarray(rates),
-        exposed=np.ascontiguousarray(exposed),
+        rates=np.ascontiguousarray(speeds.rates),
+        models=speeds.models,
+        links=speeds.links,
     )
     world = World(
         clock=_clock(len(trace), len(script), trace, rules),
@@ -151,7 +153,6 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     g["limits"] = any(limit >= 0 for limit in queue_limits)
     g["types"] = len(layout.gpu_types)
     g["limit"] = 1
-    g["pods"] = int(layout.node_pod.max()) + 1
     g["within"] = Locality.CLUSTER
     for name in ("placement", "start_ms", "stop_ms", "restore_ms", "lost_ms", "checkpoint_ms", "round_ms"):
         g[name] = getattr(rules, name)
@@ -257,9 +258,3 @@ def _classes(
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)
-
-
-UNIT_RATES = np.ones((1, LOCALITIES))
-"""Jobs without a model run at rate 1 everywhere..."""
-NOTHING_EXPOSED = np.zeros((1, LOCALITIES))
-"""...and never wait for communication."""

@@ -20,10 +20,13 @@ from pointsman.engine.records import (
     GROUP,
     HEAP,
     JOB,
+    LINK,
     LOG,
+    MODEL,
     NODE,
     OUTCOME,
     PART,
+    POD,
     POOL,
     QUEUE,
     RACK,
@@ -40,11 +43,12 @@ _FIELDS = 3  # address, length, width
 _INT, _FLOAT = np.dtype("i8"), np.dtype("f8")
 STATE_ARRAYS = {
     "g": (SCALARS, 1), "jobs": (JOB, 1), "nodes": (NODE, 1), "gpus": (GPU, 1), "occupants": (_INT, 2),
-    "pools": (POOL, 1), "racks": (RACK, 1), "rack_free": (_INT, 2), "counts": (_INT, 2), "words": (_INT, 1),
+    "pools": (POOL, 1), "racks": (RACK, 1), "pods": (POD, 1), "rack_free": (_INT, 2), "counts": (_INT, 2),
+    "words": (_INT, 1),
     "ints": (_INT, 1), "classes": (CLASS, 1), "alts": (ALT, 1), "groups": (GROUP, 1), "queues": (QUEUE, 1),
     "buckets": (BUCKET, 1), "parts": (PART, 1), "lists": (_INT, 2), "place": (PART, 1), "reserve": (PART, 1),
     "freed": (_INT, 1), "undo": (PART, 1), "log": (LOG, 1), "inbox": (_INT, 2), "params": (_FLOAT, 1),
-    "memory": (_FLOAT, 1), "rates": (_FLOAT, 2), "exposed": (_FLOAT, 2),
+    "memory": (_FLOAT, 1), "rates": (_FLOAT, 2), "models": (MODEL, 1), "links": (LINK, 1),
 }  # fmt: skip
 WORLD_ARRAYS = {
     "clock": (CLOCK, 1), "truth": (TRUTH, 1), "heap": (HEAP, 1), "trace": (TRACE, 1), "script": (SCRIPT, 1),

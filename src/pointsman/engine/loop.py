@@ -16,7 +16,7 @@ from pointsman.engine.hosted import decide, on_event, on_run
 from pointsman.engine.memo import forget_failures, note_worse
 from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import dequeue
-from pointsman.engine.rates import rate_of
+from pointsman.engine.rates import rate_of, waiting_share_of
 from pointsman.engine.records import DIRTY, ODD, Int, State, World
 from pointsman.engine.sampling import sample
 from pointsman.engine.verbs import (
@@ -73,6 +73,7 @@ def _set_rate(S: State, W: World, j: Int) -> None:
         return
     settle(S, j)
     J.rate = rate
+    J.waits = waiting_share_of(S, j)
     J.onset = J.done
     J.rated = S.g[0].now
     left = W.truth[j].work - J.done
@@ -171,7 +172,7 @@ def _record(S: State, W: World, j: Int, state: Int) -> None:
     R.held = J.held
     R.attained = J.attained
     R.lost = J.lost
-    R.exposed = J.exposed
+    R.waited = J.waited
     R.preempts = J.preempts
     R.nodes = J.nodes
     R.locality = J.locality
@@ -339,7 +340,8 @@ def _submit(S: State, W: World) -> None:
     J.done = 0.0
     J.restored = 0.0
     J.lost = 0.0
-    J.exposed = 0.0
+    J.waited = 0.0
+    J.waits = 0.0
     J.rate = 0.0
     J.gpus = 0
     J.asked = S.classes[T.cls].gpus

@@ -91,7 +91,7 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         held_gpu_s=pl.Series(outcomes["held"] / 1000.0),
         preemptions=pl.Series(outcomes["preempts"].astype(np.int64)),
         lost_s=pl.Series(outcomes["lost"] / 1000.0),
-        comm_s=pl.Series(outcomes["exposed"] / 1000.0),
+        comm_s=pl.Series(outcomes["waited"] / 1000.0),
         nodes=pl.Series(outcomes["nodes"].astype(np.int64)),
         locality=locality.replace_strict(
             {i: n for i, n in enumerate(_LOCALITIES)}, default=None, return_dtype=pl.String
@@ -111,7 +111,7 @@ def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:
     since = np.where(jobs["state"] == JobState.RUNNING, now - jobs["settled"], 0)
     outcomes["run"][row] = jobs["executed"] + since
     outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])
-    for name in ("lost", "exposed", "preempts", "nodes", "locality", "state"):
+    for name in ("lost", "waited", "preempts", "nodes", "locality", "state"):
         outcomes[name][row] = jobs[name]
 
 

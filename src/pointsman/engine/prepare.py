@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.build import NOTHING_EXPOSED, UNIT_RATES
 from pointsman.engine.demand import Demand, Pools, alternatives, can_ever_fit, classify, make_pools
 from pointsman.engine.records import TRACE
 from pointsman.engine.refusal import nowhere, too_wide
+from pointsman.engine.speeds import Speeds, speeds_of
 from pointsman.errors import InputError, UsageError
 from pointsman.types import SCATTERED, Placement
 from pointsman.workload import Quality, Workload
@@ -32,8 +31,7 @@ class Prepared:
     pools: Pools
     demands: list[Demand]
     queue_limits: list[int]
-    rates: NDArray[np.float64]
-    exposed: NDArray[np.float64]
+    speeds: Speeds
     knowledge: str
     quality: Quality
     """The log's, and what the cluster could not take of it."""
@@ -73,7 +71,7 @@ def prepare(
     workload = replace(workload, jobs=jobs.with_columns(limited=queues))
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized)
     jobs = workload.jobs
-    rates, exposed, speed = _speeds(jobs, layout, profiles, assumptions)
+    speeds, speed = speeds_of(jobs, layout, profiles, assumptions)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
@@ -86,8 +84,7 @@ def prepare(
         pools,
         demands,
         limits,
-        rates,
-        exposed,
+        speeds,
         knowledge,
         workload.quality,
         assumptions,
@@ -228,41 +225,3 @@ def sigma_of(knowledge: str) -> float:
             f"unknown estimate {knowledge!r} (there are none, limit, oracle and lognormal:SIGMA, as in lognormal:0.5)"
         )
     return sigma
-
-
-def _speeds(
-    jobs: pl.DataFrame, layout: Layout, profiles: Sequence[str | Path], assumptions: list[str]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
-    """The tables of rates and of shares of time spent waiting for communication, and each job's first row in them."""
-    if jobs["model"].null_count() == len(jobs):
-        assumptions.extend(f"the profiles of {file} are of no use: no job names a model" for file in profiles)
-        types = len(layout.gpu_types)
-        return UNIT_RATES.repeat(types, axis=0), NOTHING_EXPOSED.repeat(types, axis=0), 0
-    from pointsman.speed.catalogue import load_catalogue
-    from pointsman.speed.tables import tabulate
-
-    catalogue = load_catalogue(*profiles)
-    known = [m for m in jobs["model"].drop_nulls().unique(maintain_order=True) if _is_known(catalogue, m)]
-    named = jobs.select(
-        model=pl.when(pl.col("model").is_in(known)).then(pl.col("model")),
-        gpus="gpus",
-        batch=(pl.col("batch_size") // pl.col("gpus")).clip(lower_bound=1),
-    )
-    unknown = named["model"].null_count()
-    if unknown:
-        assumptions.append(f"{unknown} jobs without a known model run at the same speed everywhere")
-    distinct = named.unique(maintain_order=True).with_row_index("profile")
-    profile = named.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")[
-        "profile"
-    ]
-    tables = tabulate(layout, distinct.select("model", "gpus", "batch").rows(), catalogue=catalogue)
-    assumptions.extend(tables.assumptions)
-    return tables.rate, tables.exposed, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
-
-
-def _is_known(catalogue: Any, model: str) -> bool:
-    try:
-        catalogue.model_name(model)
-    except UsageError:
-        return False
-    return True

@@ -1,21 +1,119 @@
-"""The speed of a running job, looked up in what was tabulated before the run."""
+"""The speed of a running job where it is now: its iteration with the all-reduce over the very nodes and racks it is on.
+
+The formulas are those of `speed.iteration` and `speed.allreduce`; what they need of models and links was tabulated
+before the run. Co-runners, link contention and accumulation will be further factors here; the engine's loop stays.
+"""
+
+import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.records import Int, State
+from pointsman.types import Locality
+
+NODE, RACK, POD, CLUSTER = (int(x) for x in (Locality.NODE, Locality.RACK, Locality.POD, Locality.CLUSTER))
+LEVELS = CLUSTER + 1
+FINEST = float(1 << 30)
+"""Rates are rounded to whole 1/2**30, so that the last bit of a power does not decide a schedule."""
+
+
+@core
+def _row(S: State, j: Int) -> Int:
+    """Where what is known of job `j` stands in the tables of speed."""
+    J = S.jobs[j]
+    return J.speed + (J.gpu_type if J.gpu_type > 0 else 0)
+
+
+@core
+def _ring_s(S: State, kind: Int, level: Int, members: Int, size: float, fewest: Int) -> float:
+    """Ring all-reduce of `size` bytes among `members` groups of `level`, where each node has at least `fewest` GPUs."""
+    if members <= 1:
+        return 0.0
+    L = S.links[kind * LEVELS + level]
+    steps = 2.0 * (members - 1)
+    at_work = min(np.float64(fewest), L.sharers) if level > NODE else L.sharers
+    return steps / members * size / (L.bandwidth * (L.sharers / at_work)) + steps * L.latency
+
+
+@core
+def _communication_s(S: State, j: Int, size: float) -> float:
+    """All-reduce of `size` bytes over the gang of job `j`: one ring a level, one after the other."""
+    J = S.jobs[j]
+    g = S.g[0]
+    g.attempt += 1
+    most = pods = np.int64(0)
+    fewest = np.int64(1 << 62)
+    i = J.part
+    while i >= 0:
+        P = S.parts[i]
+        most = max(most, P.gpus)
+        fewest = min(fewest, P.gpus)
+        R = S.racks[S.nodes[P.node].rack]
+        if R.paper_attempt != g.attempt:
+            R.paper_attempt = g.attempt
+            R.paper = 0
+            D = S.pods[S.nodes[P.node].pod]
+            if D.paper_attempt != g.attempt:
+                D.paper_attempt = g.attempt
+                D.paper = 0
+                pods += 1
+            D.paper += 1
+        R.paper += 1
+        i = P.next
+    most_nodes = most_racks = np.int64(0)
+    fewest_nodes = fewest_racks = np.int64(1 << 62)
+    i = J.part
+    while i >= 0:
+        N = S.nodes[S.parts[i].node]
+        most_nodes = max(most_nodes, S.racks[N.rack].paper)
+        fewest_nodes = min(fewest_nodes, S.racks[N.rack].paper)
+        most_racks = max(most_racks, S.pods[N.pod].paper)
+        fewest_racks = min(fewest_racks, S.pods[N.pod].paper)
+        i = S.parts[i].next
+    kind = J.gpu_type if J.gpu_type > 0 else np.int64(0)
+    time = _ring_s(S, kind, NODE, most, size, fewest)
+    size /= fewest
+    time += _ring_s(S, kind, RACK, most_nodes, size, fewest)
+    size /= fewest_nodes
+    time += _ring_s(S, kind, POD, most_racks, size, fewest)
+    size /= fewest_racks
+    return time + _ring_s(S, kind, CLUSTER, pods, size, fewest)
+
+
+@core
+def _overlapped_s(compute: float, communication: float, delta: float) -> float:
+    """``(x^δ + y^δ)^(1/δ)``: the sum at δ = 1, the longer of the two at δ = ∞."""
+    longer = max(compute, communication)
+    shorter = min(compute, communication)
+    if shorter == 0.0 or delta == np.inf:
+        return longer
+    return longer * (1.0 + (shorter / longer) ** delta) ** (1.0 / delta)
+
+
+@core
+def iteration_s(S: State, j: Int) -> float:
+    """Seconds of an iteration of job `j` where it is now; 0 if its model is not known."""
+    M = S.models[_row(S, j)]
+    if M.reference <= 0.0:
+        return 0.0
+    if S.jobs[j].gpus <= 1:
+        return M.compute
+    return _overlapped_s(M.compute, _communication_s(S, j, M.bytes), M.delta)
 
 
 @core
 def rate_of(S: State, j: Int) -> float:
-    """Nominal milliseconds that job `j` does in a millisecond where it is now.
-
-    Co-runners, link contention and accumulation will be further factors here; the engine's loop does not change.
+    """Nominal milliseconds that job `j` does in a millisecond where it is now: an iteration as its duration was
+    recorded, over one there. Without a model it is what the table says for its locality.
     """
-    J = S.jobs[j]
-    return S.rates[J.speed + (J.gpu_type if J.gpu_type > 0 else 0), J.locality]
+    row = _row(S, j)
+    time = iteration_s(S, j)
+    if time <= 0.0:
+        return S.rates[row, S.jobs[j].locality]
+    return np.floor(S.models[row].reference / time * FINEST + 0.5) / FINEST
 
 
 @core
-def exposed_of(S: State, j: Int) -> float:
+def waiting_share_of(S: State, j: Int) -> float:
     """The share of its time in which job `j` waits for communication where it is now."""
-    J = S.jobs[j]
-    return S.exposed[J.speed + (J.gpu_type if J.gpu_type > 0 else 0), J.locality]
+    time = iteration_s(S, j)
+    return 1.0 - S.models[_row(S, j)].compute / time if time > 0.0 else 0.0

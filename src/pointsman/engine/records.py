@@ -32,7 +32,8 @@ JOB = np.dtype(
         ("onset", F),  # nominal ms done when it got its rate
         ("rated", I),  # ms; when that was
         ("lost", F),  # nominal ms of work lost
-        ("exposed", F),  # ms of waiting for communication
+        ("waited", F),  # ms of running in which it waited for communication
+        ("waits", F),  # the share of its time in which it does, where it is
         ("rate", F),  # nominal ms per ms
         ("gpus", I),  # held GPUs; 0 if none
         ("asked", I),  # GPUs asked for
@@ -147,6 +148,27 @@ RACK = np.dtype(
     align=True,
 )
 
+POD = np.dtype([("paper", I), ("paper_attempt", I)], align=True)
+
+MODEL = np.dtype(
+    [
+        ("compute", F),  # s of an iteration
+        ("bytes", F),  # of gradients
+        ("delta", F),  # how far communication hides behind computing
+        ("reference", F),  # s of an iteration as the job's duration was recorded; 0: nothing is known
+    ],
+    align=True,
+)
+
+LINK = np.dtype(
+    [
+        ("bandwidth", F),  # bytes/s of each GPU when all `sharers` use it
+        ("sharers", F),  # GPUs of a node that share it
+        ("latency", F),  # s
+    ],
+    align=True,
+)
+
 GROUP = np.dtype([("failed_pass", I), ("failed_gpus", I)], align=True)
 
 QUEUE = np.dtype([("limit", I), ("held", I), ("closed", I)], align=True)
@@ -216,7 +238,6 @@ SCALARS = np.dtype(
         ("inbox_on", I),
         ("inbox", I),
         ("preempts", I),
-        ("pods", I),
     ],
     align=True,
 )
@@ -239,7 +260,7 @@ OUTCOME = np.dtype(
         ("held", I),
         ("attained", I),
         ("lost", F),
-        ("exposed", F),
+        ("waited", F),
         ("preempts", "i4"),
         ("nodes", "i4"),
         ("locality", "i4"),
@@ -296,6 +317,7 @@ class State(NamedTuple):
     occupants: np.ndarray  # i8, (G, MAX_SHARING): job slots on a GPU, -1
     pools: np.ndarray  # POOL, (P,)
     racks: np.ndarray  # RACK, (R,)
+    pods: np.ndarray  # POD
     rack_free: np.ndarray  # i8, (P, R): free GPUs on UP nodes
     counts: np.ndarray  # i8, (P, 65): UP nodes with k free GPUs
     words: np.ndarray  # i8: bitmaps of nodes by pool and free count
@@ -315,8 +337,9 @@ class State(NamedTuple):
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
     params: np.ndarray  # f8, (64,): the policy's parameters
     memory: np.ndarray  # f8, (8192,): the policy's memory
-    rates: np.ndarray  # f8, (speed rows, LOCALITIES)
-    exposed: np.ndarray  # f8, (speed rows, LOCALITIES): share of the time in which a job waits for communication
+    rates: np.ndarray  # f8, (speed rows, LOCALITIES), of gangs of the usual shapes
+    models: np.ndarray  # MODEL, (speed rows,)
+    links: np.ndarray  # LINK, (GPU types * LOCALITIES,)
 
 
 class World(NamedTuple):

@@ -12,7 +12,6 @@ from pointsman.engine.memo import note_freed
 from pointsman.engine.ordered import insert
 from pointsman.engine.placing import place, unplace
 from pointsman.engine.queueing import dequeue, over_limit
-from pointsman.engine.rates import exposed_of
 from pointsman.engine.records import DIRTY, Int, State
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 
@@ -115,7 +114,7 @@ def settle(S: State, j: Int) -> None:
             J.done = work_done(S, j)
             J.attained += J.gpus * elapsed
             J.executed += elapsed
-            J.exposed += exposed_of(S, j) * elapsed
+            J.waited += J.waits * elapsed
         J.settled = now
 
 

@@ -28,7 +28,7 @@ def rate_at(S: State, j: Int, level: Int) -> float:
     """Nominal ms that job `j` would do in a ms at `level`, on the type of GPU it asks for first."""
     kind = S.alts[S.classes[S.jobs[j].cls].alt].gpu_type
     row = S.jobs[j].speed + (kind if kind > 0 else 0)
-    if level == NETWORK and S.g[0].pods == 1:
+    if level == NETWORK and S.pods.shape[0] == 1:
         return S.rates[row, POD]
     return S.rates[row, level]
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.types import Locality
+from pointsman.types import LOCALITIES, Locality
 
 LEVELS = (Locality.NODE, Locality.RACK, Locality.POD, Locality.CLUSTER)
 """Levels with a ring: GPUs of a node, nodes of a rack, racks of a pod, pods of the cluster."""
@@ -18,6 +18,8 @@ class Network(NamedTuple):
     """(5,) each GPU's own share of the links of that level, in bytes/s."""
     latency_s: NDArray[np.float64]
     """(5,) time of one step between neighbours of that level's ring."""
+    sharers: NDArray[np.float64] = np.ones(LOCALITIES)
+    """(5,) GPUs of a node that share the link of that level (its network card); with fewer at work each gets more."""
 
 
 class GangShape(NamedTuple):
@@ -50,9 +52,16 @@ def all_reduce_s(size_bytes: float, shape: GangShape, network: Network) -> float
     time_s, shard_bytes = 0.0, float(size_bytes)
     for level, largest, smallest in zip(LEVELS, *shape, strict=True):
         if largest > 1:
-            time_s += ring_s(largest, shard_bytes, network.bandwidth_bytes_per_s[level], network.latency_s[level])
+            time_s += ring_s(largest, shard_bytes, _bandwidth(network, level, shape), network.latency_s[level])
         shard_bytes /= smallest
     return time_s
+
+
+def _bandwidth(network: Network, level: Locality, shape: GangShape) -> float:
+    """Of each of the rings that cross `level`, as many as the GPUs of the gang's smallest node, in bytes/s."""
+    sharers = network.sharers[level]
+    rings = min(float(shape.smallest[0]), sharers) if level > Locality.NODE else sharers
+    return network.bandwidth_bytes_per_s[level] * (sharers / rings)
 
 
 def shape_of(gpus: NDArray[np.int64], rack: NDArray[np.int64], pod: NDArray[np.int64]) -> GangShape:

@@ -56,7 +56,7 @@ def topology(layout: Layout, gpu_type: int) -> Topology:
     gpus = layout.node_gpus[own]
     largest = own[gpus == gpus.max()]
     node_type = int(np.bincount(layout.node_type[largest]).argmax())
-    network = Network(layout.bandwidth_bytes_per_s[node_type], layout.latency_s[node_type])
+    network = Network(layout.bandwidth_bytes_per_s[node_type], layout.latency_s[node_type], layout.sharers[node_type])
     return Topology(
         node_gpus=int(gpus.max()),
         rack_nodes=int(np.bincount(layout.node_rack[largest]).max()),

@@ -35,8 +35,8 @@ class Tables:
     """(rows,) the tightest locality that the GPU count allows on that GPU type."""
     iteration_s: NDArray[np.float64]
     """(rows, 5) seconds of an iteration; NaN for a demand without a model and where no gang of that size can be."""
-    exposed: NDArray[np.float64]
-    """(rows, 5) share of an iteration that waits for communication: ``(t_iter - t_comp) / t_iter``; 0 where unknown."""
+    models: NDArray[np.float64]
+    """(rows, 4) seconds of computing, gradient bytes, δ, and seconds of the iteration at rate 1; 0 if unknown."""
     assumptions: tuple[str, ...]
     """What had to be assumed, in sentences for the results."""
 
@@ -78,10 +78,10 @@ def tabulate(
                 times, notes = _times(profiles, demand, layout.gpu_types[t], place)
                 reference_s, more = _reference(profiles, demand, reference_gpu_type, place, times)
                 tables.iteration_s[row] = times
-                tables.exposed[row] = _exposed(profiles, demand, layout.gpu_types[t], times)
+                tables.models[row] = (*_model(profiles, demand, layout.gpu_types[t]), reference_s)
                 tables.rate[row] = np.where(np.isnan(times), 1.0, reference_s / times)
                 assumed |= dict.fromkeys(notes + more)
-    return Tables(tables.rate, tables.best, tables.iteration_s, tables.exposed, tuple(assumed))
+    return Tables(tables.rate, tables.best, tables.iteration_s, tables.models, tuple(assumed))
 
 
 def distinct(demands: Sequence[tuple[str | None, int, int | None]]) -> tuple[list[Demand], NDArray[np.int64]]:
@@ -93,7 +93,7 @@ def distinct(demands: Sequence[tuple[str | None, int, int | None]]) -> tuple[lis
 
 def _blank(rows: int) -> Tables:
     shape = (rows, LOCALITIES)
-    return Tables(np.ones(shape), np.zeros(rows, np.int64), np.full(shape, np.nan), np.zeros(shape), ())
+    return Tables(np.ones(shape), np.zeros(rows, np.int64), np.full(shape, np.nan), np.zeros((rows, 4)), ())
 
 
 def _check(demand: Demand) -> None:
@@ -116,11 +116,18 @@ def _times(
     return times, [assumed] if assumed else []
 
 
-def _exposed(catalogue: Catalogue, demand: Demand, gpu_type: str, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(5,) share of each iteration that is not computing."""
+def _model(catalogue: Catalogue, demand: Demand, gpu_type: str) -> tuple[float, float, float]:
+    """Seconds of computing in an iteration, gradient bytes, and δ."""
     compute, _ = catalogue.compute(str(demand.model), gpu_type)
-    busy_s = compute.time_s(demand.per_gpu_batch or catalogue.model(str(demand.model)).batch.per_gpu)
-    return np.where(np.isnan(times), 0.0, 1.0 - busy_s / times)
+    profile = catalogue.model(str(demand.model))
+    delta = profile.overlap.delta if compute.delta is None else compute.delta
+    return compute.time_s(demand.per_gpu_batch or profile.batch.per_gpu), profile.gradient.bytes, delta
+
+
+def links(layout: Layout) -> NDArray[np.float64]:
+    """(GPU types * 5, 3) bandwidth of each GPU in bytes/s, GPUs that share it, and latency in s, by `Locality`."""
+    networks = [topology(layout, t).network for t in range(len(layout.gpu_types))]
+    return np.concatenate([np.stack([n.bandwidth_bytes_per_s, n.sharers, n.latency_s], axis=1) for n in networks])
 
 
 def _time_s(catalogue: Catalogue, demand: Demand, compute: Compute, place: Topology, locality: Locality) -> float:

@@ -1,0 +1,80 @@
+"""From the models that jobs name to the tables that the engine looks speeds up in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.records import LINK, MODEL
+from pointsman.errors import UsageError
+from pointsman.types import LOCALITIES
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """How fast jobs run: rows are a job's profile times the number of GPU types, plus the type."""
+
+    rates: NDArray[np.float64]
+    """(rows, LOCALITIES) nominal work per time of gangs of the usual shapes, and of all whose model is not known."""
+    models: NDArray[np.void]
+    """MODEL, (rows,)"""
+    links: NDArray[np.void]
+    """LINK, (GPU types * LOCALITIES,)"""
+
+    @staticmethod
+    def without_models(rates: NDArray[np.float64], gpu_types: int) -> "Speeds":
+        """The speed of a job is what the table says for its locality, wherever its GPUs are."""
+        return Speeds(rates, np.zeros(len(rates), MODEL), np.zeros(gpu_types * LOCALITIES, LINK))
+
+
+def speeds_of(
+    jobs: pl.DataFrame, layout: Layout, profiles: Sequence[str | Path], assumptions: list[str]
+) -> tuple[Speeds, Any]:
+    """How fast the jobs run on the types of `layout`, and each job's first row in it.
+
+    Raises:
+        UsageError, InputError: a file of `profiles` is wrong.
+    """
+    if jobs["model"].null_count() == len(jobs):
+        assumptions.extend(f"the profiles of {file} are of no use: no job names a model" for file in profiles)
+        types = len(layout.gpu_types)
+        return Speeds.without_models(np.ones((types, LOCALITIES)), types), 0
+    from pointsman.speed.catalogue import load_catalogue
+    from pointsman.speed.tables import links, tabulate
+
+    catalogue = load_catalogue(*profiles)
+    known = [m for m in jobs["model"].drop_nulls().unique(maintain_order=True) if _is_known(catalogue, m)]
+    named = jobs.select(
+        model=pl.when(pl.col("model").is_in(known)).then(pl.col("model")),
+        gpus="gpus",
+        batch=(pl.col("batch_size") // pl.col("gpus")).clip(lower_bound=1),
+    )
+    unknown = named["model"].null_count()
+    if unknown:
+        assumptions.append(f"{unknown} jobs without a known model run at the same speed everywhere")
+    distinct = named.unique(maintain_order=True).with_row_index("profile")
+    profile = named.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")[
+        "profile"
+    ]
+    tables = tabulate(layout, distinct.select("model", "gpus", "batch").rows(), catalogue=catalogue)
+    assumptions.extend(tables.assumptions)
+    speeds = Speeds(tables.rate, _records(tables.models, MODEL), _records(links(layout), LINK))
+    return speeds, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
+
+
+def _is_known(catalogue: Any, model: str) -> bool:
+    try:
+        catalogue.model_name(model)
+    except UsageError:
+        return False
+    return True
+
+
+def _records(numbers: NDArray[np.float64], dtype: np.dtype) -> NDArray[np.void]:
+    """Rows of numbers as records of float64 fields."""
+    return np.ascontiguousarray(numbers).view(dtype).ravel()
