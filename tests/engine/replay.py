@@ -56,7 +56,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         demand = Demand(job.gpus, sets, queue if limits[queue] >= 0 else -1)
         if demand not in demands:
             demands.append(demand)
-        estimate = job.work_ms if job.estimate_ms is None else job.estimate_ms
+        estimate = job.told_ms if instance.knows_work else np.nan
         trace[row] = (job.submit_ms, job.work_ms, estimate, demands.index(demand), queue, -job.priority, 0)
     made = policy or get_policy(instance.policy).make(instance.params)
     params = np.zeros(PARAMETERS)

@@ -11,7 +11,7 @@ from itertools import islice
 import pytest
 
 from oracle.instances import PLAIN, Instance, Kind, random_instance
-from oracle.policies import POLICIES
+from oracle.simulator import POLICIES
 
 from .replay import run_engine
 

@@ -5,13 +5,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .dally import VARIANTS
 from .model import Job, Node, Schedule
 from .placement import PLACEMENTS, every_gpu, place
-from .policies import POLICIES
-from .simulator import simulate
+from .simulator import POLICIES, simulate
 
 STEPS_MS = (1, 1, 1000, 20_000)
 """Lengths of a time step. Steps of 1 ms tie often; with 20 s, overruns of `easy` (60 s) come into play."""
+FALLING_RATES = (
+    (1.0, 1.0, 0.75, 0.5, 0.375),
+    (1.0, 0.75, 0.25, 0.25, 0.125),
+    (1.0, 1.0, 1.0, 0.5, 0.5),
+    (1.0, 1.0, 0.5, 0.5, 0.5),
+    (1.0, 1.0, 1.0, 1.0, 1.0),
+    (0.9, 0.8, 0.7, 0.6, 0.3),
+)
+"""For policies that look at them. All but the last are sums of a few powers of two."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,8 @@ class Instance:
     rate_by_locality: tuple[float, float, float, float, float]
     """Nominal ms of work per ms by locality GPU, NODE, RACK, POD, CLUSTER."""
     round_ms: int
+    knows_work: bool = True
+    """The policy is told an estimate of each job's work."""
 
     @property
     def rate(self) -> Callable[[Job, int], float]:
@@ -86,6 +97,7 @@ class Instance:
             script=self.script,
             rate=self.rate,
             round_ms=self.round_ms,
+            knows_work=self.knows_work,
         )
 
 
@@ -93,7 +105,7 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     """The same seed and kind give the same instance. Every job fits the empty cluster and its queue's limit."""
     draw = random.Random(seed)
     policy = draw.choice(kind.policies)
-    placement = draw.choice(kind.placements)
+    placement = draw.choice(kind.placements) if policy not in VARIANTS else "tightest"
     step_ms = draw.choice(STEPS_MS)
     nodes = draw_nodes(draw, kind)
     jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
@@ -108,8 +120,9 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         overheads=draw_overheads(draw, kind, step_ms, may_lose="promote_knob" not in params),
         queue_limits=draw_queue_limits(draw, jobs),
         script=draw_script(draw, kind, len(nodes), step_ms),
-        rate_by_locality=draw_rates(draw, kind),
+        rate_by_locality=draw_rates(draw, kind) if policy not in VARIANTS else draw.choice(FALLING_RATES),
         round_ms=draw.choice((3, 10)) * step_ms if chance(draw, kind.rounds, 0.3) else 0,
+        knows_work=policy not in VARIANTS or draw.random() < 0.5,
     )
 
 
@@ -193,12 +206,37 @@ def draw_demand(draw: random.Random, nodes: tuple[Node, ...], placement: str, **
 def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> dict[str, Any]:
     if policy == "srtf" and draw.random() < 0.5:
         return {"margin_s": draw.choice((0, 1, 3)) * step_ms / 1000}
+    if policy in VARIANTS:
+        return draw_dally_params(draw, policy, step_ms)
     if policy not in ("tiresias", "las"):
         return {}
     levels = 1 if policy == "las" else 2
     params: dict[str, Any] = {"thresholds_gpu_s": sorted(s * step_ms / 1000 for s in draw.sample(range(2, 40), levels))}
     if chance(draw, kind.promotion, 0.4):
         params["promote_knob"] = draw.choice((0.5, 1, 2.25))
+    return params
+
+
+def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[str, Any]:
+    """Small enough that timers pass, jobs sink, quanta end and moves are looked for while the instance lasts."""
+
+    def some(*steps: int) -> float:
+        return draw.choice(steps) * step_ms / 1000
+
+    params: dict[str, Any] = {
+        "history_s": some(24, 48, 240, 2400),
+        "least_entries": draw.choice((1, 2, 3)),
+        "deviations": draw.choice((0, 1, 1.5)),
+        "shortest_timer_s": some(0, 0, 2),
+        "longest_timer_s": some(3, 10, 1000),
+        "epsilon": draw.choice((0, 0, 0.4)),
+        "first_level_gpu_s": some(2, 5, 10, 40),
+        "levels": draw.choice((0, 1, 3, 12)),
+        "quantum_s": some(0, 1, 3, 10),
+        "round_s": some(1, 2, 5, 7),
+    }
+    if policy != "dally-nowait":
+        params |= {"node_timer_s": some(0, 1, 4, 10), "rack_timer_s": some(0, 3, 8, 20)}
     return params
 
 

@@ -6,6 +6,7 @@ from .model import Gpu, Place
 from .world import Life, World
 
 Key = Callable[[Life], float]
+FindPlace = Callable[[Life, set[Gpu]], Place | None]
 
 
 class Pass:
@@ -56,20 +57,23 @@ class Pass:
         self.world.start(life, chosen)
         self.started_rows.add(life.row)
 
-    def evict_for(self, life: Life, worse: Callable[[Life], bool], worst_first: Key) -> None:
-        """The eviction by a waiting job that has no place on the free GPUs."""
+    def evict_for(
+        self, life: Life, worse: Callable[[Life], bool], worst_first: Key, find: FindPlace | None = None
+    ) -> bool:
+        """The eviction by a waiting job that has no place on the free GPUs; False if it has none then either."""
         world = self.world
+        find = find or world.find_place
         candidates = [v for v in world.having("RUNNING") if v.row not in self.started_rows and worse(v)]
         candidates.sort(key=lambda v: (v.job.priority, worst_first(v), -v.row))
         open_gpus = (world.free() | world.stopping()) - self.on_hold
         released: list[Life] = []
-        chosen = world.find_place(life, open_gpus)
+        chosen = find(life, open_gpus)
         while chosen is None and candidates:
             released.append(candidates.pop(0))
             open_gpus |= world.up(released[-1].place)
-            chosen = world.find_place(life, open_gpus)
+            chosen = find(life, open_gpus)
         if chosen is None or self.over_limit(life):
-            return
+            return chosen is not None
         for victim in released:
             if victim.place & chosen:
                 world.preempt(victim)
@@ -77,6 +81,7 @@ class Pass:
             self.start_on(life, chosen)
         else:
             self.on_hold |= chosen
+        return True
 
 
 def by_row(life: Life) -> float:
@@ -157,15 +162,3 @@ def tiresias(world: World) -> None:
                 worse=lambda v, rank=rank: (-v.job.priority, world.level(v)) > rank,
                 worst_first=lambda v: -world.level(v),
             )
-
-
-POLICIES: dict[str, Callable[[World], None]] = {
-    "fifo": lambda world: strict(world, by_row),
-    "sjf": lambda world: strict(world, by_estimate),
-    "fifo-backfill": lambda world: backfill(world, by_row),
-    "sjf-backfill": lambda world: backfill(world, by_estimate),
-    "easy": easy,
-    "srtf": srtf,
-    "tiresias": tiresias,
-    "las": tiresias,
-}

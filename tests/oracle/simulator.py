@@ -4,11 +4,24 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from . import dally
+from .dally_pass import dally as decide_dally
 from .model import Job, Node, Schedule
 from .placement import PLACEMENTS, every_gpu, place
-from .policies import POLICIES
+from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
 from .world import Life, Rules, World, to_ms
 
+POLICIES: dict[str, Callable[[World], None]] = {
+    "fifo": lambda world: strict(world, by_row),
+    "sjf": lambda world: strict(world, by_estimate),
+    "fifo-backfill": lambda world: backfill(world, by_row),
+    "sjf-backfill": lambda world: backfill(world, by_estimate),
+    "easy": easy,
+    "srtf": srtf,
+    "tiresias": tiresias,
+    "las": tiresias,
+    **dict.fromkeys(dally.VARIANTS, decide_dally),
+}
 OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,)}
@@ -16,6 +29,7 @@ PARAMS = {
     "srtf": {"margin_s"},
     "tiresias": {"thresholds_gpu_s", "promote_knob"},
     "las": {"thresholds_gpu_s", "promote_knob"},
+    **dict.fromkeys(dally.VARIANTS, dally.PARAMS),
 }
 
 
@@ -32,12 +46,13 @@ def simulate(
     rate: Callable[[Job, int], float] | None = None,
     round_ms: int = 0,
     until_ms: int | None = None,
+    knows_work: bool = True,
 ) -> Schedule:
     """Run `jobs` (in row order) to the end, or through the instants up to and including `until_ms`.
 
     `overheads` has keys of `OVERHEADS`, `script` entries (time_ms, one of `NODE_EVENTS`, node index);
     `rate(job, locality)` is nominal ms of work per ms (locality 0 GPU .. 4 cluster); `round_ms > 0`
-    makes it rounds(policy, round_ms). Raises ValueError for input that section 2 or 4 refuses.
+    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work. Raises ValueError for input that section 2 or 4 refuses.
     """
     check(nodes, jobs, policy, params, placement, overheads, queue_limits, script)
     rules = Rules(
@@ -53,9 +68,12 @@ def simulate(
         margin_ms=to_ms(params.get("margin_s", 0)),
         thresholds_gpu_ms=[to_ms(s) for s in params.get("thresholds_gpu_s", THRESHOLDS_GPU_S.get(policy, ()))],
         promote_knob=params.get("promote_knob", 0),
+        knows_work=knows_work,
     )
     lives = [Life(row, job) for row, job in enumerate(jobs)]
     world = World(nodes, lives, list(script), rules, node_state=["UP"] * len(nodes))
+    if policy in dally.VARIANTS:
+        world = dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
     run(world, POLICIES[policy], round_ms, until_ms)
     return schedule_of(world)
 
@@ -105,6 +123,7 @@ def check(
     refuse(not set(params) <= PARAMS.get(policy, set()), f"{policy} has no such parameter: {params}")
     refuse(placement not in PLACEMENTS, f"no placement {placement}")
     refuse(not set(overheads) <= set(OVERHEADS), f"no such overhead: {overheads}")
+    refuse(policy in dally.VARIANTS and placement != "tightest", f"{policy} places by tightest, not {placement}")
     for time_ms, what, node in script:
         refuse(what not in NODE_EVENTS or time_ms < 0 or not 0 <= node < len(nodes), f"bad entry {what} {node}")
     for before, after in pairwise(jobs):

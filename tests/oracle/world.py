@@ -32,6 +32,8 @@ class Rules:
     margin_ms: int
     thresholds_gpu_ms: list[int]
     promote_knob: float
+    knows_work: bool = True
+    """The policy is told an estimate of each job's work."""
 
 
 @dataclass
@@ -178,18 +180,26 @@ class World:
             if life.running_from_ms == self.now:
                 self.begin_to_run(life)
                 return True
+        if self.apply_level() or self.apply_timer():
+            return True
+        for life in self.having("FUTURE"):
+            if life.job.submit_ms == self.now:
+                self.become_pending(life)
+                return True
+        return False
+
+    def apply_level(self) -> bool:
         for life in self.having("RUNNING"):
             if self.rules.reestimates and life.estimated_end_ms <= self.now:
                 longer = max(OVERRUN_AT_LEAST_MS, -(-self.elapsed(life) // 10))
                 life.estimated_end_ms = self.now + longer
                 return True
+        return False
+
+    def apply_timer(self) -> bool:
         for life in self.having("PENDING"):
             if self.can_be_promoted(life) and self.promotion_ms(life) <= self.now:
                 life.executed_ms = 0
-                return True
-        for life in self.having("FUTURE"):
-            if life.job.submit_ms == self.now:
-                self.become_pending(life)
                 return True
         return False
 

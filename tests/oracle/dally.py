@@ -1,0 +1,275 @@
+"""Section 7, `dally` and its variants: what a job holds out for and for how long, offers, evictions and moves."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, inf, isqrt
+from typing import Any
+
+from .model import Gpu, Place
+from .placement import alternatives, locality, place_tightest
+from .world import Life, World, to_ms
+
+NODE, RACK, NETWORK = range(3)
+BINS = 24
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters; seconds unless the name says otherwise."""
+
+    node_timer_s: float = 7200
+    rack_timer_s: float = 14_400
+    history_s: float = 86_400
+    least_entries: int = 5
+    deviations: float = 1
+    shortest_timer_s: float = 0
+    longest_timer_s: float = 86_400
+    epsilon: float = 0
+    first_level_gpu_s: float = 3250
+    levels: int = 12
+    quantum_s: float = 1800
+    round_s: float = 60
+    tuned: bool = True
+    preempts: bool = True
+
+    @property
+    def timers_ms(self) -> list[float]:
+        """Those of NODE and RACK without tuning."""
+        node, rack = self.node_timer_s, self.rack_timer_s
+        return [at if at == inf else to_ms(at) for at in (node, max(node, rack))]
+
+
+VARIANTS = {
+    "dally": Settings(),
+    "dally-manual": Settings(tuned=False),
+    "dally-nowait": Settings(tuned=False, node_timer_s=0, rack_timer_s=0),
+    "dally-consolidated": Settings(tuned=False, node_timer_s=inf, rack_timer_s=inf),
+    "dally-nopreempt": Settings(preempts=False),
+}
+PARAMS = set(Settings.__dataclass_fields__) - {"tuned", "preempts"}
+
+
+def settings_of(policy: str, params: Mapping[str, Any]) -> Settings:
+    fixed = {} if policy not in ("dally-nowait", "dally-consolidated") else {"node_timer_s", "rack_timer_s"}
+    return replace(VARIANTS[policy], **{name: value for name, value in params.items() if name not in fixed})
+
+
+@dataclass
+class Standing:
+    """What the policy remembers of one job."""
+
+    level: int = 0
+    """Level of service; it never falls."""
+    sinks_ms: float = inf
+    """When it reaches its next threshold, as last counted."""
+    past_quantum: bool = False
+    timers_ms: list[float] = field(default_factory=list)
+    accepts: int = NODE
+
+
+@dataclass(frozen=True)
+class Wait:
+    bin: int
+    level: int
+    width: int
+    seconds: int
+    censored: bool
+
+
+@dataclass
+class DallyWorld(World):
+    settings: Settings = Settings()
+    standings: list[Standing] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)
+    changed: bool = False
+    """Something happened since moves were last looked for that can make one possible."""
+    look_ms: int | None = None
+    """When there will be a pass to look for moves."""
+
+    def __post_init__(self) -> None:
+        self.standings = [Standing() for _ in self.lives]
+
+    def of(self, life: Life) -> Standing:
+        return self.standings[life.row]
+
+    # -- levels of the network --------------------------------------------------------------------------
+
+    def level_of(self, chosen: Place) -> int:
+        return {0: NODE, 1: NODE, 2: RACK}.get(locality(self.nodes, chosen), NETWORK)
+
+    def best_level(self, life: Life) -> int:
+        first = alternatives(self.nodes, life.job)[0]
+        racks = [(self.nodes[node].pod, self.nodes[node].rack) for node in first]
+        largest_node = max((self.nodes[node].gpus for node in first), default=0)
+        largest_rack = max(
+            (sum(self.nodes[n].gpus for n, at in zip(first, racks, strict=True) if at == rack) for rack in racks),
+            default=0,
+        )
+        return NODE if life.job.gpus <= largest_node else RACK if life.job.gpus <= largest_rack else NETWORK
+
+    def rate_at(self, life: Life, level: int) -> float:
+        anywhere = 3 if len({node.pod for node in self.nodes}) == 1 else 4
+        return self.rules.rate(life.job, {NODE: 1, RACK: 2, NETWORK: anywhere}[level])
+
+    def holds_out_for(self, life: Life, level: int) -> bool:
+        looser = (1 + self.settings.epsilon) * self.rate_at(life, level + 1) if level < NETWORK else inf
+        return self.rate_at(life, level) > looser
+
+    def find_within(self, life: Life, free: set[Gpu], loosest: int) -> Place | None:
+        """The tightest place under the first alternative that has one no looser than that."""
+        for eligible in alternatives(self.nodes, life.job):
+            chosen = place_tightest(self.nodes, eligible, life.job.gpus, free, "tightest")
+            if chosen is not None and self.level_of(frozenset(chosen)) <= loosest:
+                return frozenset(chosen)
+        return None
+
+    # -- timers -----------------------------------------------------------------------------------------
+
+    def become_pending(self, life: Life) -> None:
+        self.changed |= bool(life.place)
+        super().become_pending(life)
+        standing = self.of(life)
+        standing.timers_ms = self.new_timers_ms(life)
+        standing.accepts = self.best_level(life)
+        self.accept_looser(life)
+
+    def accept_looser(self, life: Life) -> None:
+        while self.loosens_ms(life) <= self.now:
+            self.of(life).accepts += 1
+
+    def loosens_ms(self, life: Life) -> float:
+        """When it accepts the next looser level."""
+        standing = self.of(life)
+        if standing.accepts == NETWORK:
+            return inf
+        if not self.holds_out_for(life, standing.accepts):
+            return life.pending_since_ms
+        return life.pending_since_ms + standing.timers_ms[standing.accepts]
+
+    def new_timers_ms(self, life: Life) -> list[float]:
+        untuned = self.settings.timers_ms
+        if not self.settings.tuned:
+            return untuned
+        node, rack = (self.tuned_ms(life, level, untuned[level]) for level in (NODE, RACK))
+        return [node, max(node, rack)]
+
+    def tuned_ms(self, life: Life, level: int, untuned_ms: float) -> float:
+        kind = (level, width(life.job.gpus))
+        since = self.bin() - BINS
+        waits = [wait for wait in self.waits if (wait.level, wait.width) == kind and wait.bin > since]
+        if len(waits) < self.settings.least_entries:
+            return untuned_ms
+        everyone = [wait.seconds for wait in waits]
+        seen = [wait.seconds for wait in waits if not wait.censored]
+        timer_ms = mean_and_deviations_ms(everyone, seen, self.settings.deviations)
+        return min(max(timer_ms, to_ms(self.settings.shortest_timer_s)), to_ms(self.settings.longest_timer_s))
+
+    def bin(self) -> int:
+        return self.now * BINS // to_ms(self.settings.history_s)
+
+    def note_wait(self, life: Life) -> None:
+        """The job has been started by an offer."""
+        at, waited = self.level_of(life.place), self.now - life.pending_since_ms
+        for level in range(self.best_level(life), min(at, RACK) + 1):
+            if self.holds_out_for(life, level):
+                counts = waited if level == at else min(waited, self.of(life).timers_ms[level])
+                self.waits.append(
+                    Wait(self.bin(), level, width(life.job.gpus), int(counts) // 1000, censored=level != at)
+                )
+
+    # -- service ----------------------------------------------------------------------------------------
+
+    def sink(self, life: Life) -> None:
+        """Count the thresholds that the job has reached."""
+        service, standing = life.job.gpus * self.work_done(life), self.of(life)
+        while standing.level < self.settings.levels and self.threshold(standing.level) <= service:
+            standing.level += 1
+            self.changed = True
+
+    def threshold(self, level: int) -> int:
+        return to_ms(self.settings.first_level_gpu_s * 2**level)
+
+    def count_sinks(self, life: Life) -> None:
+        standing = self.of(life)
+        standing.sinks_ms = inf
+        if standing.level < self.settings.levels:
+            ahead = self.threshold(standing.level) - life.job.gpus * self.work_done(life)
+            standing.sinks_ms = self.now + ceil(ahead / (life.job.gpus * life.rate))
+
+    # -- events -----------------------------------------------------------------------------------------
+
+    def due(self, life: Life) -> Any:
+        yield from super().due(life)
+        if life.state == "PENDING" and self.loosens_ms(life) < inf:
+            yield self.loosens_ms(life)
+        if life.state == "RUNNING":
+            yield from (at for at in self.levels_due(life) if at < inf)
+
+    def levels_due(self, life: Life) -> list[float]:
+        standing = self.of(life)
+        past_ms = life.running_from_ms + to_ms(self.settings.quantum_s)
+        return [standing.sinks_ms] + [past_ms] * (not standing.past_quantum)
+
+    def next_event_ms(self) -> int | None:
+        due = [at for at in (super().next_event_ms(), self.look_ms) if at is not None]
+        return min(due, default=None)
+
+    def apply_level(self) -> bool:
+        for life in self.having("RUNNING"):
+            if min(self.levels_due(life)) <= self.now:
+                standing = self.of(life)
+                past = self.now >= life.running_from_ms + to_ms(self.settings.quantum_s)
+                self.changed |= past and not standing.past_quantum
+                standing.past_quantum = past
+                self.sink(life)
+                self.count_sinks(life)
+                return True
+        return False
+
+    def apply_timer(self) -> bool:
+        for life in self.having("PENDING"):
+            if self.loosens_ms(life) <= self.now:
+                self.accept_looser(life)
+                return True
+        if self.look_ms is not None and self.look_ms <= self.now:
+            self.look_ms = None
+            return True
+        return False
+
+    def apply_script(self) -> None:
+        self.changed = True
+        super().apply_script()
+
+    def begin_to_run(self, life: Life) -> None:
+        self.changed |= life.held_since_ms < self.now
+        super().begin_to_run(life)
+        self.of(life).past_quantum = False
+        self.count_sinks(life)
+
+    def finish(self, life: Life) -> None:
+        self.changed = True
+        super().finish(life)
+
+    def halt(self, life: Life) -> None:
+        super().halt(life)
+        if life.state == "RUNNING":
+            self.sink(life)
+
+
+def width(gpus: int) -> int:
+    """ceil(log2 gpus)."""
+    return (gpus - 1).bit_length()
+
+
+def mean_and_deviations_ms(everyone: Sequence[int], seen: Sequence[int], deviations: float) -> int:
+    """ceil(1000 (mean of everyone + deviations · population standard deviation of the seen)), exactly."""
+    mean_ms = Fraction(1000 * sum(everyone), len(everyone))
+    variance = Fraction(0)
+    if seen:
+        variance = Fraction(sum(s * s for s in seen), len(seen)) - Fraction(sum(seen), len(seen)) ** 2
+    square = (1000 * Fraction(deviations)) ** 2 * variance
+    timer_ms = ceil(mean_ms) + isqrt(int(square)) - 1
+    while timer_ms < mean_ms or (timer_ms - mean_ms) ** 2 < square:
+        timer_ms += 1
+    return timer_ms
