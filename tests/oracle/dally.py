@@ -129,6 +129,7 @@ class DallyWorld(World):
     def become_pending(self, life: Life) -> None:
         self.changed |= bool(life.place)
         super().become_pending(life)
+        self.sink(life)
         standing = self.of(life)
         standing.timers_ms = self.new_timers_ms(life)
         standing.accepts = self.best_level(life)
@@ -244,17 +245,13 @@ class DallyWorld(World):
     def begin_to_run(self, life: Life) -> None:
         self.changed |= life.held_since_ms < self.now
         super().begin_to_run(life)
-        self.of(life).past_quantum = False
+        self.of(life).past_quantum = self.settings.quantum_s == 0
         self.count_sinks(life)
 
     def finish(self, life: Life) -> None:
         self.changed = True
         super().finish(life)
 
-    def halt(self, life: Life) -> None:
-        super().halt(life)
-        if life.state == "RUNNING":
-            self.sink(life)
 
 
 def width(gpus: int) -> int:

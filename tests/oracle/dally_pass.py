@@ -20,11 +20,11 @@ def dally(world: World) -> None:
         elif life.state != "PENDING":
             world.note_wait(life)
     round_ms = round(1000 * world.settings.round_s)
-    if world.now % round_ms == 0 and may_move(world):
+    if world.now % round_ms == 0 and may_move(this, world):
         world.changed = False
-        for life in movers(world):
+        for life in movers(this, world):
             move(this, world, life)
-    if may_move(world):
+    if may_move(this, world):
         world.look_ms = (world.now // round_ms + 1) * round_ms
 
 
@@ -56,26 +56,25 @@ def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
     )
 
 
-def movers(world: DallyWorld) -> list[Life]:
+def movers(this: Pass, world: DallyWorld) -> list[Life]:
     """Running jobs past their quantum that would be faster at their best level, in order."""
     found = [
         life
         for life in world.having("RUNNING")
         if world.of(life).past_quantum
+        and life.row not in this.started_rows
         and world.level_of(life.place) > world.best_level(life)
         and world.rate_at(life, world.best_level(life)) > life.rate
     ]
     return sorted(found, key=lambda life: (-life.job.priority, world.of(life).level, life.row))
 
 
-def may_move(world: DallyWorld) -> bool:
-    return world.settings.preempts and world.changed and bool(movers(world))
+def may_move(this: Pass, world: DallyWorld) -> bool:
+    return world.settings.preempts and world.changed and bool(movers(this, world))
 
 
 def move(this: Pass, world: DallyWorld, life: Life) -> None:
     """To the tightest level that pays and has room."""
-    if this.is_closed(life):
-        return
     for level in range(world.best_level(life), world.level_of(life.place)):
         if not pays(world, life, world.rate_at(life, level)):
             return

@@ -14,7 +14,7 @@ from pointsman.engine.memo import note_worse
 from pointsman.engine.ordered import insert, remove
 from pointsman.engine.placing import fits
 from pointsman.engine.records import Int, State
-from pointsman.engine.verbs import OK, running_index, set_alarm, start
+from pointsman.engine.verbs import OK, RESOURCES, running_index, set_alarm, start
 from pointsman.policies.dally_delay import DELAY_PARAMS
 from pointsman.policies.levels import NEVER, NODE
 from pointsman.policies.moving import misplaced
@@ -79,8 +79,10 @@ def start_or_preempt(S: State, j: Int) -> Int:
     g = S.g[0]
     g.within = accepted(S, j)
     g.victims = 0
-    if S.params[PREEMPTS] == 0.0 or fits(S, S.jobs[j].cls) or not _lacks_gpus(S, j):
+    if fits(S, S.jobs[j].cls):
         return start(S, j, OK)
+    if S.params[PREEMPTS] == 0.0 or not _lacks_gpus(S, j):
+        return RESOURCES
     if S.jobs[j].asked <= S.alts[S.classes[S.jobs[j].cls].alt].gpus:
         g.within = NODE
     return start_or_evict(S, j, S.jobs[j].key, running_index(S))
