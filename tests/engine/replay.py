@@ -48,16 +48,16 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
     pools = make_pools(layout)
     limits = [-1, *layout.queue_limits.values()]
     queue_index = {name: i + 1 for i, name in enumerate(layout.queue_limits)}
-    demands: list[Demand] = []
+    demands: dict[tuple[int, str, str, int], Demand] = {}
     trace = np.zeros(len(instance.jobs), TRACE)
     for row, job in enumerate(instance.jobs):
         queue = queue_index.get(job.queue, 0)
-        sets = alternatives(layout, pools, job.gpu_type, job.partition)
-        demand = Demand(job.gpus, sets, queue if limits[queue] >= 0 else -1)
-        if demand not in demands:
-            demands.append(demand)
+        limited = queue if limits[queue] >= 0 else -1
+        key = (job.gpus, job.gpu_type, job.partition, limited)
+        if key not in demands:
+            demands[key] = Demand(job.gpus, alternatives(layout, pools, job.gpu_type, job.partition), limited)
         estimate = job.told_ms if instance.knows_work else np.nan
-        trace[row] = (job.submit_ms, job.work_ms, estimate, demands.index(demand), queue, -job.priority, 0)
+        trace[row] = (job.submit_ms, job.work_ms, estimate, list(demands).index(key), queue, -job.priority, 0)
     made = policy or get_policy(instance.policy).make(instance.params)
     params = np.zeros(PARAMETERS)
     numbers = made.parameters() if hasattr(made, "parameters") else []
@@ -75,7 +75,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         build(
             layout,
             pools,
-            demands,
+            list(demands.values()),
             trace,
             limits,
             Speeds.without_models(rates, len(layout.gpu_types)),

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import pointsman
+from pointsman.engine.overheads import Overheads
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.view import View
 from pointsman.errors import PointsmanError, UsageError
@@ -118,6 +119,20 @@ class Listening(Backfill):
         self.heard.append(kind)
 
 
+def test_places_that_are_not_there() -> None:
+    class Wild(Backfill):
+        def decide(self, view: View) -> None:
+            if view.pending_count:
+                job = int(view.pending[0])
+                assert view.start(job, [(0, -1)]) == Reason.GpuTaken
+                assert view.start(job, [(0, 99)]) == Reason.GpuTaken
+                assert view.start(job, [(2**70, 0)]) == view.start(job, [(-1, 0)]) == Reason.GpuNotEligible
+                assert view.start(job, []) == Reason.GangIncomplete
+            super().decide(view)
+
+    assert (pointsman.simulate(workload(20), "3x8", Wild()).jobs["state"] == "COMPLETED").all()
+
+
 def test_events_are_delivered() -> None:
     policy = Listening()
     pointsman.simulate(workload(300), "3x8", policy)
@@ -174,6 +189,8 @@ def test_what_if_knows_estimates_only() -> None:
         (lambda view: view.wake_at(float("nan")), r"ValueError: wake_at\(nan\): not a time in seconds"),
         (lambda view: view.wake_at(float("inf")), r"ValueError: wake_at\(inf\)"),
         (lambda view: sys.exit(0), "SystemExit: 0"),
+        (lambda view: view.start(1.5), "TypeError: 'float' object cannot be interpreted as an integer"),
+        (lambda view: view.start(0, [(0, 0.5)]), "TypeError: 'float' object cannot be interpreted as an integer"),
     ],
 )
 def test_mistakes_of_a_policy_are_its_own(mistake: Callable[[View], object], said: str) -> None:
@@ -224,6 +241,16 @@ def test_example_passes_over_a_queue_at_its_limit(tmp_path: Path) -> None:
     for patience_s in (0.0, 60.0):
         result = example(pointsman.Workload.of(pl.DataFrame(frame)), str(tmp_path / "limited.yaml"), patience_s)
         assert result.jobs["start_s"].to_list() == [0.0, 9.0, 0.0]
+
+
+def test_jobs_that_only_evict_each_other_end_with_a_sentence() -> None:
+    """Each loses four seconds of work when preempted, and is promoted over the other before it has done so much."""
+    jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [1, 1], "duration_s": [10.0, 10.0]}))
+    with pytest.raises(PointsmanError, match="the jobs only preempt each other and get nothing done"):
+        pointsman.simulate(
+            jobs, "1x1", "tiresias", params={"promote_knob": 1.0, "thresholds_gpu_s": 2.0}, log=False,
+            overheads=Overheads(lost_s=4),
+        )  # fmt: skip
 
 
 PICKY = """

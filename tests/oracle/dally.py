@@ -99,12 +99,11 @@ class DallyWorld(World):
         return {0: NODE, 1: NODE, 2: RACK}.get(locality(self.nodes, chosen), NETWORK)
 
     def best_level(self, life: Life) -> int:
-        first = alternatives(self.nodes, life.job)[0]
+        first = next(filter(None, alternatives(self.nodes, life.job)))
         racks = [(self.nodes[node].pod, self.nodes[node].rack) for node in first]
-        largest_node = max((self.nodes[node].gpus for node in first), default=0)
+        largest_node = max(self.nodes[node].gpus for node in first)
         largest_rack = max(
-            (sum(self.nodes[n].gpus for n, at in zip(first, racks, strict=True) if at == rack) for rack in racks),
-            default=0,
+            sum(self.nodes[n].gpus for n, at in zip(first, racks, strict=True) if at == rack) for rack in racks
         )
         return NODE if life.job.gpus <= largest_node else RACK if life.job.gpus <= largest_rack else NETWORK
 
@@ -130,6 +129,10 @@ class DallyWorld(World):
         self.changed |= bool(life.place)
         super().become_pending(life)
         self.sink(life)
+        self.begin_to_wait(life)
+
+    def begin_to_wait(self, life: Life) -> None:
+        """Again for victims, once the wait of the job that they make room for is noted."""
         standing = self.of(life)
         standing.timers_ms = self.new_timers_ms(life)
         standing.accepts = self.best_level(life)
@@ -251,7 +254,6 @@ class DallyWorld(World):
     def finish(self, life: Life) -> None:
         self.changed = True
         super().finish(life)
-
 
 
 def width(gpus: int) -> int:

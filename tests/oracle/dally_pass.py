@@ -15,10 +15,14 @@ def dally(world: World) -> None:
         demand, accepts = demand_of(world, life), world.of(life).accepts
         if this.is_closed(life) or accepts <= refused.get(demand, -1):
             continue
+        running = world.having("RUNNING")
         if not offer(this, world, life):
             refused[demand] = accepts
         elif life.state != "PENDING":
             world.note_wait(life)
+        for victim in running:
+            if victim.state == "PENDING":
+                world.begin_to_wait(victim)
     round_ms = round(1000 * world.settings.round_s)
     if world.now % round_ms == 0 and may_move(this, world):
         world.changed = False

@@ -224,7 +224,7 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
         return draw.choice(steps) * step_ms / 1000
 
     params: dict[str, Any] = {
-        "history_s": some(24, 48, 240, 2400),
+        "history_s": some(24, 50, 240, 2400),
         "least_entries": draw.choice((1, 2, 3)),
         "deviations": draw.choice((0, 1, 1.5)),
         "shortest_timer_s": some(0, 0, 2),

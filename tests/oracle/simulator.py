@@ -52,7 +52,8 @@ def simulate(
 
     `overheads` has keys of `OVERHEADS`, `script` entries (time_ms, one of `NODE_EVENTS`, node index);
     `rate(job, locality)` is nominal ms of work per ms (locality 0 GPU .. 4 cluster); `round_ms > 0`
-    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work. Raises ValueError for input that section 2 or 4 refuses.
+    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work.
+    Raises ValueError for input that section 2 or 4 refuses.
     """
     check(nodes, jobs, policy, params, placement, overheads, queue_limits, script)
     rules = Rules(

@@ -117,7 +117,7 @@ def build(
         reserve=np.zeros(nodes, PART),
         freed=np.zeros(FREED, np.int64),
         undo=np.zeros(4 * total + nodes, PART),
-        log=np.zeros(max(LOG_ROWS, 32 * total) if rules.log else 1, LOG),
+        log=np.zeros(LOG_ROWS + 16 * total if rules.log else 1, LOG),
         inbox=np.zeros((2 * total + 1024 if rules.hosted else 1, 2), np.int64),
         params=params,
         memory=np.zeros(MEMORY),

@@ -10,6 +10,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import os
+import pickle
 import re
 import shutil
 import sys
@@ -19,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
+
+from pointsman.errors import RunError
 
 PACKAGE = Path(__file__).parent.parent
 CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py")
@@ -144,8 +147,27 @@ def _user_loop(path: str, template: str, folder: Path) -> tuple[str, str]:
 
 
 def _import_source(folder: Path, name: str, source: str) -> ModuleType:
+    """The module `name` of `source`, kept and compiled in `folder`; what lies there damaged is made anew once.
+
+    Raises:
+        RunError: the folder has no room.
+    """
+    try:
+        try:
+            return _import_kept(folder, name, source)
+        except (EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError, KeyError, ValueError):
+            for file in [folder / f"{name}.py", *(folder / "__pycache__").glob(f"{name}.*")]:
+                file.unlink(missing_ok=True)
+            return _import_kept(folder, name, source)
+    except OSError as error:
+        raise RunError(
+            f"{folder}: {error.strerror} (compiled code is kept there, about 100 MB; POINTSMAN_HOME names another folder)"
+        ) from error
+
+
+def _import_kept(folder: Path, name: str, source: str) -> ModuleType:
     path = folder / f"{name}.py"
-    if not path.exists():
+    if not path.exists() or path.read_text() != source:
         draft = path.with_suffix(f".{os.getpid()}")
         draft.write_text(source)
         draft.replace(path)

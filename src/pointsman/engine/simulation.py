@@ -17,7 +17,7 @@ from pointsman.engine.records import LOG
 from pointsman.engine.snapshot import copied, snapshot
 from pointsman.engine.view import View
 from pointsman.errors import PointsmanError, RunError
-from pointsman.types import NEVER_MS
+from pointsman.types import NEVER_MS, JobState
 
 DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
 NamedPolicy = Callable[[str], "CompiledPolicy | Policy"]
@@ -58,8 +58,10 @@ class Simulation:
         Raises:
             RunError: the audit found a broken invariant, or a hosted policy failed.
         """
+        watch = _Watch()
         while True:
             stop = self._go(until_ms)
+            watch.look_at(self)
             if progress is not None:
                 clock = self.handle.world.clock[0]
                 progress(int(clock["ended"]) / max(1, int(clock["jobs"])))
@@ -74,6 +76,12 @@ class Simulation:
                 raise RunError(
                     f"audit at {self.now_ms / 1000:.3f} s: {failure}; this is a bug of the engine, please report it"
                 )
+
+    def work_done_ms(self) -> float:
+        """Nominal ms of work that the jobs in the system have done, net of what was lost."""
+        jobs = self.handle.jobs[self.handle.jobs["state"] != 0]
+        elapsed = np.where(jobs["state"] == JobState.RUNNING, self.now_ms - jobs["rated"], 0)
+        return float(np.where(elapsed > 0, jobs["onset"] + jobs["rate"] * elapsed, jobs["done"]).sum())
 
     def _go(self, until_ms: int) -> int:
         if self.hosted:
@@ -145,3 +153,32 @@ class Simulation:
         state.g[0]["inbox_on"] = other.hosted
         other.loop.adopt(self.handle.address)
         return other
+
+
+_PATIENCE = 1_000_000
+"""Decisions in which something must get done."""
+
+
+class _Watch:
+    """Notices when jobs only take GPUs from each other: nobody comes or ends, and no more work is done than before."""
+
+    def __init__(self) -> None:
+        self.moved = (-1, -1)
+        self.best_ms = -1.0
+        self.since = 0
+
+    def look_at(self, simulation: Simulation) -> None:
+        """Called now and then.
+
+        Raises:
+            RunError: nothing got done in a great many decisions.
+        """
+        clock, done_ms = simulation.handle.world.clock[0], simulation.work_done_ms()
+        moved = (int(clock["arrived"]), int(clock["ended"]))
+        if moved != self.moved or done_ms > self.best_ms:
+            self.moved, self.best_ms, self.since = moved, done_ms, simulation.decisions
+        elif simulation.decisions > self.since + _PATIENCE:
+            raise RunError(
+                f"at {simulation.now_ms / 1000:.3f} s the jobs only preempt each other and get nothing done (policy "
+                f"{simulation.policy.name!r}): a preemption costs more than they do between two"
+            )

@@ -4,6 +4,7 @@ Jobs are named by their slots: an int that stays the same as long as the job is 
 """
 
 from collections.abc import Iterable
+from operator import index
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +123,7 @@ class View:
 
     def _class_of(self, job: int) -> int:
         jobs = self._simulation.handle.jobs
+        job = index(job)
         if not 0 <= job < len(jobs) or jobs["state"][job] == 0:
             raise IndexError(f"no job in the system has slot {job}")
         return int(jobs["cls"][job])
@@ -146,21 +148,24 @@ class View:
         if accumulation != 1:
             return Reason.NotSupported
         if gpus is None:
-            return _REASONS[self._entries.start(self._address, job)]
+            return _REASONS[self._entries.start(self._address, index(job))]
+        nodes = len(self._state.nodes)
         masks: dict[int, int] = {}
-        for node, gpu in gpus:
-            if masks.get(node, 0) >> gpu & 1 or not 0 <= gpu < 64:
+        for node, gpu in ((index(node), index(gpu)) for node, gpu in gpus):
+            if not 0 <= node < nodes:
+                return Reason.GpuNotEligible
+            if not 0 <= gpu < 64 or masks.get(node, 0) >> gpu & 1:
                 return Reason.GpuTaken
             masks[node] = masks.get(node, 0) | 1 << gpu
-        if not masks or len(masks) > len(self._state.place):
+        if not masks:
             return Reason.GangIncomplete
         for i, (node, mask) in enumerate(masks.items()):
             self._state.place[i] = (node, mask - (1 << 64) if mask >> 63 else mask, 0, 0)
-        return _REASONS[self._entries.start_on(self._address, job, len(masks))]
+        return _REASONS[self._entries.start_on(self._address, index(job), len(masks))]
 
     def preempt(self, job: int) -> Reason:
         """Preempt `job`; it waits again. OK, or why not."""
-        return _REASONS[self._entries.preempt(self._address, job)]
+        return _REASONS[self._entries.preempt(self._address, index(job))]
 
     def wake_at(self, time_s: float) -> None:
         """Be called at `time_s` at the latest.

@@ -54,7 +54,7 @@ class Dally(CompiledPolicy):
     round_s: float = parameter(60.0, "moves to better places are looked for at multiples of this", unit="s", gt=0)
 
     def parameters(self) -> list[float]:
-        tuner = [self.tuned, milliseconds(self.history_s), self.least_entries, self.deviations]
+        tuner = [self.tuned, max(1.0, milliseconds(self.history_s)), self.least_entries, self.deviations]
         tuner += [milliseconds(self.shortest_timer_s), milliseconds(self.longest_timer_s), *self._timers_ms()]
         preemption = [self.preempts, milliseconds(self.first_level_gpu_s), self.levels, milliseconds(self.quantum_s)]
         return [float(x) for x in (*tuner, self.epsilon, *preemption, max(1.0, milliseconds(self.round_s)))]
@@ -137,6 +137,6 @@ def decide(S: State) -> None:
             if v >= 0 and S.jobs[v].state == PENDING:
                 sink(S, v)
                 wait(S, v)
-    end_holds(S)
     if S.params[PREEMPTS] != 0.0:
         improve_places(S, np.int64(S.params[ROUND_MS]), TUNER_MEMORY)
+    end_holds(S)

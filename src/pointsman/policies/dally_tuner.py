@@ -30,7 +30,7 @@ def _bin(level: Int, demand: Int, stamp: Int) -> Int:
 @core
 def _stamp(S: State) -> Int:
     """The number of the bin that now falls into, from 1."""
-    return np.int64(S.g[0].now // (S.params[HISTORY_MS] / BINS)) + 1
+    return S.g[0].now * BINS // np.int64(S.params[HISTORY_MS]) + 1
 
 
 @core
@@ -77,11 +77,11 @@ def _tuned_ms(S: State, level: Int, gpus: Int) -> float:
             squares += M[i + SEEN_SQUARES]
     if count < S.params[LEAST_ENTRIES]:
         return S.params[NODE_MS + level - NODE]
-    seconds = total / count
+    timer = 1000.0 * total / count
     if seen > 0.0:
-        mean = seen_sum / seen
-        seconds += S.params[DEVIATIONS] * np.sqrt(max(squares / seen - mean * mean, 0.0))
-    return min(max(np.ceil(1000.0 * seconds), S.params[SHORTEST_MS]), S.params[LONGEST_MS])
+        spread = np.sqrt(max(seen * squares - seen_sum * seen_sum, 0.0))
+        timer += S.params[DEVIATIONS] * 1000.0 * spread / seen
+    return min(max(np.ceil(timer), S.params[SHORTEST_MS]), S.params[LONGEST_MS])
 
 
 @core

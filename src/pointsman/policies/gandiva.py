@@ -97,5 +97,5 @@ def decide(S: State) -> None:
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 _wait(S, v)
-    end_holds(S)
     improve_places(S, np.int64(S.params[ROUND_MS]), MOVED_AT)
+    end_holds(S)

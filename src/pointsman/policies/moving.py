@@ -64,20 +64,29 @@ def _move(S: State, v: Int) -> None:
 
 
 @core
-def improve_places(S: State, every_ms: Int, memory: Int) -> None:
-    """At the next multiple of `every_ms` after GPUs came free, running jobs slowed by their place are moved to better
-    ones, in the order of the running index; there they have aux 0, and others infinity. State.memory[memory] is ours.
-    """
-    g = S.g[0]
+def _may_improve(S: State, memory: Int) -> bool:
+    """Whether some job is slowed by its place, and something changed since moves were last looked for."""
+    return first_below(S, running_index(S), 0.0) >= 0 and bool(S.memory[memory] != S.g[0].freed)
+
+
+@core
+def _look_for_moves(S: State, memory: Int) -> None:
+    S.memory[memory] = S.g[0].freed
     v = first_below(S, running_index(S), 0.0)
-    if v < 0 or S.memory[memory] == g.freed:
-        return
-    if g.now % every_ms != 0:
-        wake_at(S, g.now - g.now % every_ms + every_ms)
-        return
-    S.memory[memory] = g.freed
     while v >= 0:
         following = next_below(S, v, 0.0)
         _move(S, v)
         v = following
-    g.within = NETWORK
+    S.g[0].within = NETWORK
+
+
+@core
+def improve_places(S: State, every_ms: Int, memory: Int) -> None:
+    """At the next multiple of `every_ms` after GPUs came free, running jobs slowed by their place are moved to better
+    ones, in the order of the running index; there they have aux 0, and others infinity. State.memory[memory] is ours.
+    """
+    now = S.g[0].now
+    if now % every_ms == 0 and _may_improve(S, memory):
+        _look_for_moves(S, memory)
+    if _may_improve(S, memory):
+        wake_at(S, now - now % every_ms + every_ms)

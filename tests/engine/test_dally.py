@@ -1,0 +1,151 @@
+"""Dally on clusters small enough to draw: what waits for what, to the millisecond, in the engine and in the oracle."""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from oracle.dally import VARIANTS
+from oracle.instances import PLAIN, Instance, random_instance
+from oracle.model import Job, Node, Schedule
+
+from .replay import run_engine, simulation_of
+
+FALLING = (1.0, 1.0, 0.5, 0.25, 0.125)
+FLAT = (1.0,) * 5
+FIXED = {"node_timer_s": 4.321, "rack_timer_s": 9, "levels": 0, "quantum_s": 1000}
+"""Timers and nothing else."""
+HOGS = (Job(0, 2, 20_000), Job(0, 2, 30_000))
+ONE_RACK, TWO_RACKS = (Node(3), Node(3)), (Node(3), Node(3, rack=1))
+
+
+def instance_of(
+    nodes: tuple[Node, ...], jobs: tuple[Job, ...], policy: str, params: dict[str, Any], **others: Any
+) -> Instance:
+    fields: dict[str, Any] = {
+        "seed": 0, "placement": "tightest", "overheads": {}, "queue_limits": {}, "script": (),
+        "rate_by_locality": FALLING, "round_ms": 0,
+    }  # fmt: skip
+    return Instance(nodes=nodes, jobs=jobs, policy=policy, params=params, **(fields | others))
+
+
+def run(*args: Any, **others: Any) -> Schedule:
+    instance = instance_of(*args, **others)
+    engine, oracle = run_engine(instance), instance.run_oracle()
+    assert asdict(engine) == asdict(oracle)
+    return engine
+
+
+def test_a_job_holds_out_for_a_node_until_its_timer_and_then_takes_the_rack() -> None:
+    # n0  AA.   C asks for 2 of the GPUs that are free, one on each node of a rack, from 1.000 on; its timer for a
+    # n1  BB.   node passes at 5.321. In the rack it runs at half speed.
+    schedule = run(ONE_RACK, (*HOGS, Job(1000, 2, 1000)), "dally-manual", FIXED)
+    assert schedule.log[2] == (5321, "START", 2, ((0, 4), (1, 4)))
+    assert schedule.end_ms[2] == 7321
+
+
+@pytest.mark.parametrize(
+    ("policy", "start_ms"),
+    [("dally-manual", 10_000), ("dally", 10_000), ("dally-nopreempt", 10_000), ("dally-nowait", 1000),
+     ("dally-consolidated", 20_000)],
+)  # fmt: skip
+def test_of_two_racks_a_job_holds_out_for_both_levels(policy: str, start_ms: int) -> None:
+    # n0  AA.  rack 0    C accepts a rack from 5.321 on, but none has 2 free GPUs; anything from 1 + 9 on.
+    # n1  BB.  rack 1    A ends at 20, then a node has room.
+    params = FIXED if policy != "dally-nowait" else {"levels": 0, "quantum_s": 1000}
+    assert run(TWO_RACKS, (*HOGS, Job(1000, 2, 1000)), policy, params).first_start_ms[2] == start_ms
+
+
+def test_each_timer_fires_once() -> None:
+    # As above: three submits, two timers of C, three ends.
+    simulation = simulation_of(instance_of(TWO_RACKS, (*HOGS, Job(1000, 2, 1000)), "dally-manual", FIXED))
+    simulation.run()
+    assert int(simulation.handle.world.clock["events"][0]) == 3 + 2 + 3
+
+
+@pytest.mark.parametrize("policy", list(VARIANTS))
+def test_on_a_flat_network_nobody_holds_out(policy: str) -> None:
+    """Without service levels the order is that of submission, nobody is worse than another, and no place is better."""
+    params = {"levels": 0} if policy == "dally-nowait" else {"levels": 0, "node_timer_s": 3, "rack_timer_s": 7}
+    for seed in range(60):
+        plain = replace(random_instance(seed, replace(PLAIN, policies=("fifo-backfill",), placements=("tightest",))))
+        assert plain.rate_by_locality == FLAT
+        dally = replace(plain, policy=policy, params=params)
+        assert asdict(run_engine(dally)) == asdict(run_engine(plain))
+
+
+def test_timers_stay_where_they_are_if_no_node_ever_has_room() -> None:
+    """Waits that ended in a rack are cut off at the timer: they neither shorten nor lengthen it."""
+    # n0  AAA.   Every 100 s a job comes that takes the two free GPUs, 10 s later, for 2 s.
+    # n1  BBB.
+    hogs = (Job(0, 3, 5_000_000), Job(0, 3, 5_000_000))
+    jobs = tuple(Job(100_000 * k, 2, 1000) for k in range(1, 30))
+    params = {"node_timer_s": 10, "levels": 0, "quantum_s": 10_000, "least_entries": 3, "history_s": 2400}
+    schedule = run((Node(4), Node(4)), (*hogs, *jobs), "dally", params)
+    assert schedule.first_start_ms[2:] == [job.submit_ms + 10_000 for job in jobs]
+
+
+def test_a_tuned_timer_is_mean_and_deviation_of_the_waits() -> None:
+    # Four jobs of 2 GPUs wait 0 s, E waits 1 s: mean 0.2, deviation 0.4, so F holds out for 600 ms and no more.
+    #     1  2  3  4  5 s
+    # n0  AAAAAAEEEEEEEF   (A: 3 GPUs, which is another kind of demand; E: 2)
+    # n1  BBBBBBBBB....F   (three of 1 GPU, one of which ends at 4)
+    #     BBBBBBBBBBBBBB
+    #     BBBBBBBBBBBBBB
+    quick = tuple(Job(10 * k, 2, 5) for k in range(4))
+    fillers = (Job(1000, 3, 2000), Job(1000, 1, 90_000), Job(1000, 1, 90_000), Job(1000, 1, 3000))
+    params = {"node_timer_s": 4, "rack_timer_s": 9, "levels": 0, "quantum_s": 1000, "least_entries": 5}
+    jobs = (*quick, *fillers, Job(2000, 2, 90_000), Job(5000, 2, 1000))
+    schedule = run(ONE_RACK, jobs, "dally", params)
+    assert schedule.first_start_ms[8:] == [3000, 5600]
+
+
+@pytest.mark.parametrize(
+    ("restore_s", "knows_work", "end_ms"),
+    [(0, True, 13_500), (7, True, 20_500), (7.5, True, 21_000), (2, False, 15_500), (2.5, False, 21_000)],
+)
+def test_a_move_to_a_better_place_only_when_it_pays(restore_s: float, knows_work: bool, end_ms: int) -> None:
+    # n0  AAC   C runs on one GPU of each node from 1 on, at half speed. A ends at 5; the next round is at 6, when C
+    # n1  BBC   has done 2.5 s of its 10: it would win 7.5 s. Without an estimate it expects 2.5 s more, and wins 2.5.
+    params = {"levels": 0, "quantum_s": 1, "round_s": 2}
+    jobs = (Job(0, 2, 5000), Job(0, 2, 90_000), Job(1000, 2, 10_000))
+    overheads = {"restore_s": restore_s}
+    schedule = run(ONE_RACK, jobs, "dally-nowait", params, overheads=overheads, knows_work=knows_work)
+    assert schedule.end_ms[2] == end_ms
+    moves = [(6000, "PREEMPT", 2, ((0, 4), (1, 4))), (6000, "START", 2, ((0, 3),))]
+    assert schedule.log[3:] == (moves if end_ms < 21_000 else [])
+
+
+def test_a_move_makes_room_for_a_move_in_the_next_round() -> None:
+    # From 3 on:  n0 2111   n1 1h   n2 h2. At 6 the h of n2 ends: 1 is looked at first and needs all of n0; 2 moves to
+    # n2. Nothing else happens, and at the next round 1 moves to n0.
+    hogs = tuple(Job(0, 1, work_ms) for work_ms in (1000, 100_000, 6000, 3000, 3000))
+    params = {"levels": 0, "quantum_s": 0, "round_s": 2}
+    jobs = (*hogs, Job(1000, 4, 40_000), Job(3000, 2, 40_000))
+    schedule = run((Node(4), Node(2), Node(2)), jobs, "dally-nowait", params)
+    assert schedule.log[7:] == [
+        (6000, "PREEMPT", 6, ((0, 1), (2, 2))),
+        (6000, "START", 6, ((2, 3),)),
+        (8000, "PREEMPT", 5, ((0, 14), (1, 1))),
+        (8000, "START", 5, ((0, 15),)),
+    ]
+
+
+def test_a_job_that_holds_out_closes_no_queue() -> None:
+    # n0  AAADE   Queue y may hold 3 GPUs; D holds one. C would need 3, for which there is room on no node; E needs one.
+    # n1  BBB..
+    jobs = (
+        Job(0, 3, 20_000),
+        Job(0, 3, 30_000),
+        *(Job(t, g, 9000, queue="y") for t, g in ((0, 1), (1000, 3), (2000, 1))),
+    )
+    schedule = run((Node(5), Node(5)), jobs, "dally-manual", FIXED | {"node_timer_s": 100}, queue_limits={"y": 3})
+    assert schedule.first_start_ms[4] == 2000
+
+
+def test_a_job_is_evicted_by_a_poorer_one_after_its_quantum() -> None:
+    # n0  AAAAABA...   A sinks at 2 (2 GPU-seconds), but its quantum is 5 s.
+    params = {"first_level_gpu_s": 2, "quantum_s": 5}
+    schedule = run((Node(1),), (Job(0, 1, 10_000), Job(1000, 1, 1000)), "dally", params)
+    assert schedule.first_start_ms == [0, 5000]
+    assert schedule.end_ms == [11_000, 6000]
