@@ -160,9 +160,8 @@ def _import_source(folder: Path, name: str, source: str) -> ModuleType:
                 file.unlink(missing_ok=True)
             return _import_kept(folder, name, source)
     except OSError as error:
-        raise RunError(
-            f"{folder}: {error.strerror} (compiled code is kept there, about 100 MB; POINTSMAN_HOME names another folder)"
-        ) from error
+        fix = "about 100 MB of compiled code are kept there; POINTSMAN_HOME names another folder"
+        raise RunError(f"{folder}: {error.strerror} ({fix})") from error
 
 
 def _import_kept(folder: Path, name: str, source: str) -> ModuleType:

@@ -66,7 +66,9 @@ def _move(S: State, v: Int) -> None:
 @core
 def _may_improve(S: State, memory: Int) -> bool:
     """Whether some job is slowed by its place, and something changed since moves were last looked for."""
-    return first_below(S, running_index(S), 0.0) >= 0 and bool(S.memory[memory] != S.g[0].freed)
+    if first_below(S, running_index(S), 0.0) < 0:
+        return False
+    return bool(S.memory[memory] != S.g[0].freed)
 
 
 @core
