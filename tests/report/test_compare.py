@@ -26,6 +26,7 @@ from pointsman.report.figures.distributions import _jct_sentence
 from pointsman.report.gpu_time import gpu_time_table, locality_table
 from pointsman.report.groups import group_runs
 from pointsman.report.metrics import summarise
+from pointsman.report.page import lead
 from pointsman.report.tables import comparison_table, summary_table, waiting_tables
 from pointsman.report.threshold import fail_if, parse_threshold
 
@@ -185,7 +186,7 @@ def test_csv_has_a_column_for_each_figure(many: list[Result]) -> None:
     import io
 
     table = pl.read_csv(io.StringIO(compare(many).to_csv()))
-    assert table.width == 4 + 4 * len(METRICS) - 2 * len(TIMINGS)
+    assert table.width == 5 + 4 * len(METRICS) - 2 * len(TIMINGS)
     assert [name for name in table.columns if name.startswith("engine_s")] == ["engine_s", "engine_s_change"]
     assert table["jct_mean_s_change"].to_list()[0] == 0
     assert table["jct_mean_s_change_low"].to_list()[2] < table["jct_mean_s_change"].to_list()[2]
@@ -235,6 +236,57 @@ def test_a_change_to_a_baseline_of_zero(many: list[Result]) -> None:
 def test_conditions_that_cannot_be_read(condition: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse_threshold(condition)
+
+
+def left_over(result: Result, rows: pl.Expr) -> Result:
+    """The same run, had it never started these jobs."""
+    unknown = [pl.when(~rows).then(name).alias(name) for name in ("start_s", "end_s", "wait_s", "jct_s")]
+    jobs = result.jobs.with_columns(*unknown, state=pl.when(rows).then(pl.lit("PENDING")).otherwise("state"))
+    return Result(jobs, result.events, result.series, result.info)
+
+
+def test_to_leave_jobs_over_is_no_gain(fifo: Result, srtf: Result) -> None:
+    """The change is of the jobs that both completed, whoever left jobs over; by the policies' own means it is not."""
+    starving = left_over(srtf, pl.col("gpus") > 4)
+    done = pl.col("gpus") <= 4
+    mine, theirs = (float(run.jobs.filter(done)["jct_s"].mean()) for run in (srtf, fifo))  # ty: ignore
+    found = compare([fifo, starving])
+    change = found.rows[1].differences["jct_mean_s"]
+    assert (change.value, change.ratio) == pytest.approx((mine - theirs, mine / theirs - 1))
+    assert change.value != pytest.approx(mine - found.rows[0].values["jct_mean_s"])
+    assert change.interval is not None
+    assert change.interval[0] < change.value < change.interval[1]
+    back = compare([starving, fifo]).rows[1].differences
+    assert back["jct_mean_s"].value == pytest.approx(theirs - mine)
+    assert back["jct_lower_bound_s"].value == 0, "of the same jobs"
+    assert back["makespan_s"].value is None
+
+
+def test_jobs_left_over_are_told(fifo: Result, srtf: Result) -> None:
+    left = fifo.jobs.filter(pl.col("gpus") > 4).height
+    found = compare([fifo, left_over(srtf, pl.col("gpus") > 4)])
+    table = comparison_table(found)
+    assert [row[table.columns.index("unfinished")] for row in table.rows] == ["0", str(left)]
+    assert f"Not run to their end: {left} of 400 jobs under srtf" in table.note
+    assert [row["jobs_censored"] for row in found.to_dict()["rows"]] == [0, left]
+    assert pl.read_csv(found.to_csv().encode())["jobs_censored"].to_list() == [0, left]
+    assert lead(found.groups).startswith("The mean completion time is")
+    assert "under srtf, which" not in lead(found.groups), "leaving jobs over is no way to win"
+    assert f"{left} of 400 jobs under srtf" in lead(found.groups)
+    for condition in ("jobs_censored>0", "jobs_censored>+0", "jobs_counted<400"):
+        with pytest.raises(ThresholdError, match="under srtf") as caught:
+            fail_if(found, condition)
+        assert "under fifo" not in str(caught.value).replace("against 0 under fifo", "")
+    fail_if(compare([fifo, srtf]), "jobs_censored>0", "jobs_censored>+0", "jobs_counted<400")
+
+
+@pytest.mark.parametrize("condition", ["jct_mean_s>+5%", "jct_mean_s>+60", "wait_p99_s<100", "makespan_s>+5%"])
+@pytest.mark.parametrize("idle", [0, 1])
+def test_a_figure_that_nobody_can_say_fails(fifo: Result, srtf: Result, condition: str, idle: int) -> None:
+    runs = [fifo, srtf]
+    runs[idle] = left_over(runs[idle], pl.lit(True))
+    with pytest.raises(ThresholdError, match=r"cannot be judged: .* unknown under .*not run to their end: 400 under"):
+        fail_if(compare(runs), condition)
 
 
 def test_divergence_by_hand() -> None:

@@ -214,14 +214,14 @@ def test_the_lead_names_the_best_policy_that_needs_no_durations(many: list[Resul
 def test_what_was_counted_is_said(fifo: Result) -> None:
     said = dict(facts(group_runs([fifo])))
     assert said["Seed"] == "1"
-    assert said["Counted"].endswith("after the first, every one of which ran to its end")
+    assert said["Counted"].endswith("after the first, every one of which ran to its end.")
     half_s = fifo.jobs["submit_s"].max() / 2
     said = dict(facts(group_runs([fifo], (half_s, float("inf")))))
-    assert said["Counted"].endswith("run too, for the queue they make")
+    assert said["Counted"].endswith("run too, for the queue they make.")
     cut = fifo.jobs.with_columns(state=pl.when(pl.col("row") < 3).then(pl.lit("RUNNING")).otherwise("state"))
     said = dict(facts(group_runs([Result(cut, fifo.events, fifo.series, fifo.info)])))
-    assert said["Counted"].startswith("397 of 400 jobs")
-    assert said["Counted"].endswith("that ran to their end; 3 more were cut off before theirs")
+    assert said["Counted"].startswith("400 of 400 jobs")
+    assert said["Counted"].endswith("Not run to their end: 3 of 400 jobs under fifo; times leave these out.")
 
 
 def test_a_converted_or_generated_log_says_where_its_jobs_came_from() -> None:

@@ -25,12 +25,12 @@ def announce(policies: list[str], *, questions: bool = False) -> None:
 
 def compile_all(progress: Callable[[float, str], None]) -> None:
     """Compile whatever a built-in policy, a policy written in Python or `explain` will need, on all cores."""
-    from joblib import Parallel, delayed
+    from pointsman.workers import side_by_side
 
     needed = {HOSTED_HOOKS, QUESTIONS, *map(_hooks, policy_names())}
     missing = sorted(hooks for hooks in needed if not _is_compiled(hooks))
-    parallel = Parallel(n_jobs=min(len(missing), 8, screen.cores()) or 1, return_as="generator_unordered")
-    for done, _ in enumerate(parallel(delayed(_compile)(hooks) for hooks in missing), 1):
+    workers = min(len(missing), 8, screen.cores()) or 1
+    for done, _ in enumerate(side_by_side(_compile, [(hooks,) for hooks in missing], workers), 1):
         progress(done / len(missing), f"{done} of {len(missing)}")
 
 

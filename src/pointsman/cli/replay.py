@@ -110,10 +110,9 @@ def _one_by_one(
 def _side_by_side(
     spec: ExperimentSpec, workload: "Workload", runs: list[Run], progress: screen.Progress, workers: int
 ) -> "Iterator[Result]":
-    from joblib import Parallel, delayed
+    from pointsman.workers import side_by_side
 
-    parallel = Parallel(n_jobs=workers, return_as="generator")
-    for done, result in enumerate(parallel(delayed(_result)(spec, workload, run, None) for run in runs), 1):
+    for done, result in enumerate(side_by_side(_result, [(spec, workload, run, None) for run in runs], workers), 1):
         progress.update(done / len(runs), f"{done} of {len(runs)}")
         yield result
 

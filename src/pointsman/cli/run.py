@@ -19,6 +19,15 @@ from pointsman.errors import PointsmanError
 from pointsman.wording import wording
 
 INTERRUPTED, TERMINATED = 130, 143
+LEAVING: dict[int, tuple[str, int]] = {
+    signal.SIGINT: ("interrupted", INTERRUPTED),
+    signal.SIGTERM: ("terminated", TERMINATED),
+}
+"""What is said and returned on being asked to leave."""
+
+
+class _Interrupt(KeyboardInterrupt):
+    """Ctrl-C. Where a plain one passes through an ``exec``, Python kills itself at exit, though it was caught."""
 
 
 def run(argv: list[str]) -> int:
@@ -26,13 +35,15 @@ def run(argv: list[str]) -> int:
     arguments = globals_first(argv)
     if "--debug" in arguments:
         return _command(arguments)
-    with _leaving_on_sigterm() as asked_to_leave:
+    with _leaving_when_asked() as asked:
         try:
-            return _command(arguments)
+            code = _command(arguments)
+            if code == INTERRUPTED:  # typer has caught it
+                asked.append(signal.SIGINT)
         except BaseException as error:
-            if asked_to_leave:  # by whatever name: what is written in C makes an ImportError of leaving an import
-                return _say("terminated", TERMINATED)
-            return _told(error)
+            code = 1 if asked else _told(error)
+    # by whatever name: what is written in C makes an ImportError of leaving an import, and a finalizer nothing at all
+    return _say(*LEAVING[asked[0]]) if asked else code
 
 
 def _told(error: BaseException) -> int:
@@ -68,8 +79,6 @@ def _command(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     code = command.main(args=arguments, prog_name="pointsman", standalone_mode=False)
     sys.stdout.flush()  # a reader that has left is noticed here
-    if code == INTERRUPTED:  # typer has caught it
-        return _say("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 
@@ -86,19 +95,20 @@ def _say(sentence: str, code: int) -> int:
 
 
 @contextmanager
-def _leaving_on_sigterm() -> Generator[list[int]]:
-    """A polite kill unwinds the stack, so that whoever is writing removes what is half-written.
+def _leaving_when_asked() -> Generator[list[int]]:
+    """Ctrl-C and a polite kill unwind the stack, so that whoever is writing removes what is half-written.
 
-    Yields a list that is not empty once it came.
+    Yields a list of the signals that came.
     """
     came: list[int] = []
 
     def leave(signum: int, frame: FrameType | None) -> None:
         came.append(signum)
-        raise SystemExit(TERMINATED)
+        raise _Interrupt if signum == signal.SIGINT else SystemExit(TERMINATED)
 
-    before = signal.signal(signal.SIGTERM, leave)
+    before = {signum: signal.signal(signum, leave) for signum in LEAVING}
     try:
         yield came
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

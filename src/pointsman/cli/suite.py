@@ -48,6 +48,7 @@ def run(
     from pointsman.policies.registry import get_policy
     from pointsman.report.staging import refuse_taken
     from pointsman.report.tables import comparison_table
+    from pointsman.report.units import NOTHING
     from pointsman.suite.definition import suite_v1
     from pointsman.suite.measure import measure, table
 
@@ -78,6 +79,8 @@ def run(
     if format is not screen.Format.table:
         screen.show(rows, format)
         return
+    columns = dict.fromkeys(column for row in told for column in row)  # cells without unfinished jobs lack theirs
+    told = [{column: row.get(column, NOTHING) for column in columns} for row in told]
     screen.show(told, format, left=("workload", "policy", "knows"))
     typer.echo(f"\n{note}")
 

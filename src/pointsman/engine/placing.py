@@ -16,13 +16,14 @@ CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST = 0, 1, 2, 3
 
 
 @core
-def _fits_alternative(S: State, A: np.void, gpus: Int) -> Int:
+def _fits_alternative(S: State, a: Int, gpus: Int) -> Int:
+    A = S.alts[a]
     if gpus > S.g[0].free:
         return False
     if S.g[0].placement == SPREAD:
         return gpus <= free_gpus(S, A)
     if S.g[0].placement == TIGHTEST:
-        return fits_tightly(S, A, gpus)
+        return fits_tightly(S.g[0].address, a, gpus)
     if gpus <= A.gpus:
         return some_node_with(S, A, gpus)
     whole = gpus // A.gpus
@@ -37,7 +38,7 @@ def fits(S: State, c: Int) -> bool:
     """Whether a gang of class `c` can be placed on what is free."""
     C = S.classes[c]
     for a in range(C.alt, C.alt_end):
-        if _fits_alternative(S, S.alts[a], C.gpus):
+        if _fits_alternative(S, a, C.gpus):
             return True
     return False
 
@@ -125,12 +126,13 @@ def _spread_over(S: State, A: np.void, gpus: Int) -> None:
 
 
 @core
-def _place_alternative(S: State, A: np.void, gpus: Int) -> None:
+def _place_alternative(S: State, a: Int, gpus: Int) -> None:
+    A = S.alts[a]
     if S.g[0].placement == SPREAD:
         _spread_over(S, A, gpus)
         return
     if S.g[0].placement == TIGHTEST and not (gpus <= A.gpus and some_node_with(S, A, gpus)):
-        place_tightly(S, A, gpus)
+        place_tightly(S.g[0].address, a, gpus)
         return
     rest = gpus
     if gpus > A.gpus:
@@ -150,8 +152,8 @@ def place(S: State, c: Int) -> bool:
     C = S.classes[c]
     S.g[0].placed = 0
     for a in range(C.alt, C.alt_end):
-        if _fits_alternative(S, S.alts[a], C.gpus):
-            _place_alternative(S, S.alts[a], C.gpus)
+        if _fits_alternative(S, a, C.gpus):
+            _place_alternative(S, a, C.gpus)
             return True
     return False
 

@@ -6,7 +6,8 @@ before the run. Co-runners, link contention and accumulation will be further fac
 
 import numpy as np
 
-from pointsman.engine.compile import core
+from pointsman.engine.compile import cold, core
+from pointsman.engine.handle import open_state
 from pointsman.engine.records import Int, State
 from pointsman.types import Locality
 
@@ -89,6 +90,14 @@ def _overlapped_s(compute: float, communication: float, delta: float) -> float:
     return longer * (1.0 + (shorter / longer) ** delta) ** (1.0 / delta)
 
 
+@cold
+def _of_gang_s(address: Int, j: Int) -> float:
+    """Seconds of an iteration of a gang whose model is known."""
+    S = open_state(address)
+    M = S.models[_row(S, j)]
+    return _overlapped_s(M.compute, _communication_s(S, j, M.bytes), M.delta)
+
+
 @core
 def iteration_s(S: State, j: Int) -> float:
     """Seconds of an iteration of job `j` where it is now; 0 if its model is not known."""
@@ -97,7 +106,7 @@ def iteration_s(S: State, j: Int) -> float:
         return 0.0
     if S.jobs[j].gpus <= 1:
         return M.compute
-    return _overlapped_s(M.compute, _communication_s(S, j, M.bytes), M.delta)
+    return _of_gang_s(S.g[0].address, j)
 
 
 @core

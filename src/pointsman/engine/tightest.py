@@ -4,9 +4,10 @@ rack, else few racks; not beyond the level State.g.within.
 
 import numpy as np
 
-from pointsman.engine.compile import core
+from pointsman.engine.compile import cold, core
 from pointsman.engine.eligible import admits, free_gpus, some_node_with
 from pointsman.engine.freeindex import put_on
+from pointsman.engine.handle import open_state
 from pointsman.engine.records import Int, State
 from pointsman.types import Locality, Placement
 
@@ -63,9 +64,11 @@ def _node_for(S: State, A: np.void, rack: Int, k: Int) -> Int:
     return found
 
 
-@core
-def fits_tightly(S: State, A: np.void, gpus: Int) -> bool:
-    """Whether a gang fits alternative `A` at State.g.within or tighter."""
+@cold
+def fits_tightly(address: Int, a: Int, gpus: Int) -> bool:
+    """Whether a gang fits alternative `a` at State.g.within or tighter."""
+    S = open_state(address)
+    A = S.alts[a]
     if gpus <= A.gpus and some_node_with(S, A, gpus):
         return True
     if S.g[0].within < RACK:
@@ -76,9 +79,11 @@ def fits_tightly(S: State, A: np.void, gpus: Int) -> bool:
     return r >= 0 and free_in(S, A, r) >= gpus
 
 
-@core
-def place_tightly(S: State, A: np.void, gpus: Int) -> None:
-    """Take GPUs for a gang that fits alternative `A`."""
+@cold
+def place_tightly(address: Int, a: Int, gpus: Int) -> None:
+    """Take GPUs for a gang that fits alternative `a`."""
+    S = open_state(address)
+    A = S.alts[a]
     left = gpus
     while left > 0:
         r = rack_for(S, A, left)

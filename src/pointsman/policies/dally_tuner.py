@@ -9,7 +9,8 @@ ours.
 
 import numpy as np
 
-from pointsman.engine.compile import core
+from pointsman.engine.compile import cold, core
+from pointsman.engine.handle import open_state
 from pointsman.engine.records import Int, State
 from pointsman.policies.levels import NODE
 
@@ -42,9 +43,9 @@ def demand_of(gpus: Int) -> Int:
     return b
 
 
-@core
-def learn(S: State, level: Int, gpus: Int, waited_ms: Int, censored: Int) -> None:
-    """A gang waited so long for `level` and got it, or (`censored`) settled for a looser one."""
+@cold
+def _learn(address: int, level: Int, gpus: Int, waited_ms: Int, censored: Int) -> None:
+    S = open_state(address)
     M = S.memory
     stamp = _stamp(S)
     i = _bin(level, demand_of(gpus), stamp)
@@ -62,7 +63,14 @@ def learn(S: State, level: Int, gpus: Int, waited_ms: Int, censored: Int) -> Non
 
 
 @core
-def _tuned_ms(S: State, level: Int, gpus: Int) -> float:
+def learn(S: State, level: Int, gpus: Int, waited_ms: Int, censored: Int) -> None:
+    """A gang waited so long for `level` and got it, or (`censored`) settled for a looser one."""
+    _learn(S.g[0].address, level, gpus, waited_ms, censored)
+
+
+@cold
+def _tuned_ms(address: int, level: Int, gpus: Int) -> float:
+    S = open_state(address)
     M = S.memory
     stamp = _stamp(S)
     first = _bin(level, demand_of(gpus), np.int64(0))
@@ -89,5 +97,5 @@ def timer_ms(S: State, level: Int, gpus: Int) -> float:
     """How long a gang of so many GPUs holds out for `level`, NODE or RACK, before it takes a looser one."""
     if S.params[TUNED] == 0.0:
         return S.params[NODE_MS + level - NODE]
-    timer = _tuned_ms(S, level, gpus)
-    return timer if level == NODE else max(timer, _tuned_ms(S, NODE, gpus))
+    timer = _tuned_ms(S.g[0].address, level, gpus)
+    return timer if level == NODE else max(timer, _tuned_ms(S.g[0].address, np.int64(NODE), gpus))

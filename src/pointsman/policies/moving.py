@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from pointsman.engine.compile import core
+from pointsman.engine.compile import cold, core
 from pointsman.engine.eviction import release_on_paper, take_back
+from pointsman.engine.handle import open_state
 from pointsman.engine.ordered import first_below, next_below
 from pointsman.engine.placing import fits, place
 from pointsman.engine.records import Int, State
@@ -71,8 +72,9 @@ def _may_improve(S: State, memory: Int) -> bool:
     return bool(S.memory[memory] != S.g[0].freed)
 
 
-@core
-def _look_for_moves(S: State, memory: Int) -> None:
+@cold
+def _look_for_moves(address: int, memory: Int) -> None:
+    S = open_state(address)
     S.memory[memory] = S.g[0].freed
     v = first_below(S, running_index(S), 0.0)
     while v >= 0:
@@ -89,6 +91,6 @@ def improve_places(S: State, every_ms: Int, memory: Int) -> None:
     """
     now = S.g[0].now
     if now % every_ms == 0 and _may_improve(S, memory):
-        _look_for_moves(S, memory)
+        _look_for_moves(S.g[0].address, memory)
     if _may_improve(S, memory):
         wake_at(S, now - now % every_ms + every_ms)

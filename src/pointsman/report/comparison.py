@@ -21,20 +21,31 @@ METRICS = (
 )  # fmt: skip
 """What is compared, by the names of ``summary.json``."""
 
+COUNTS = ("jobs_counted", "jobs_censored")
+"""Jobs that the figures are of, and jobs that they leave out for not having run to their end."""
+
 TIMINGS = ("engine_s", "decisions_per_s")
 """Metrics that tell of the machine, not of the policies: they have a change, and no interval."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One policy: each figure is the mean over its seeds; `differences` are to the baseline."""
+    """One policy: each figure is the mean over its seeds; `differences` are to the baseline, on jobs both completed.
+
+    The `COUNTS` are of all seeds together, their differences the mean over the common seeds.
+    """
 
     policy: str
     knowledge: str
     seeds: list[int]
     jobs_counted: int
+    jobs_censored: int
     values: dict[str, float | None]
     differences: dict[str, Difference]
+
+    def figure(self, name: str) -> float | None:
+        """One of the `METRICS` or `COUNTS`."""
+        return getattr(self, name) if name in COUNTS else self.values[name]
 
 
 @dataclass(frozen=True)
@@ -65,16 +76,18 @@ class Comparison:
             metric: ("change",) if metric in TIMINGS else ("change", "change_low", "change_high") for metric in METRICS
         }
         changes = [f"{metric}_{part}" for metric in METRICS for part in parts[metric]]
-        table.writerow(["policy", "knowledge", "seeds", "jobs_counted", *METRICS, *changes])
+        table.writerow(["policy", "knowledge", "seeds", *COUNTS, *METRICS, *changes])
         for row in self.rows:
             seeds = " ".join(map(str, row.seeds))
-            table.writerow([row.policy, row.knowledge, seeds, row.jobs_counted, *row.values.values(), *_changes(row)])
+            figures = map(row.figure, (*COUNTS, *METRICS))
+            table.writerow([row.policy, row.knowledge, seeds, *figures, *_changes(row)])
         return text.getvalue()
 
 
 def _changes(row: Row) -> list[float | None]:
     found: list[float | None] = []
-    for metric, change in row.differences.items():
+    for metric in METRICS:
+        change = row.differences[metric]
         found += [change.ratio, *(() if metric in TIMINGS else change.ratio_interval or (None, None))]
     return found
 
@@ -122,8 +135,9 @@ def _row(group: Group, baseline: Group) -> Row:
         knowledge=group.knowledge,
         seeds=group.seeds,
         jobs_counted=group.counted.height,
+        jobs_censored=group.censored,
         values={metric: group.mean(metric) for metric in METRICS},
-        differences=_told(differences(group, baseline, METRICS)),
+        differences=_told(differences(group, baseline, METRICS + COUNTS)),
     )
 
 

@@ -77,6 +77,12 @@ class Group:
         runs = self.runs if self.depends_on_seed else self.runs[:1]
         return pl.concat([run.counted for run in runs], how="vertical_relaxed")
 
+    @property
+    def censored(self) -> int:
+        """Jobs of `counted`'s seeds that were submitted in the window, and not run to their end."""
+        runs = self.runs if self.depends_on_seed else self.runs[:1]
+        return sum(run.summary["jobs_censored"] for run in runs)
+
     def values(self, column: str) -> NDArray[np.float64]:
         """One column of the counted jobs of all seeds, without nulls."""
         return self.counted[column].drop_nulls().to_numpy().astype(np.float64)

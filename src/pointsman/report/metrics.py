@@ -34,19 +34,26 @@ def summarise(result: Result, *, window: tuple[float, float] | None = None) -> d
     return {
         **_identity(result),
         **_counts(result, chosen, counted),
-        **_times("jct", counted["jct_s"]),
-        **_times("wait", counted["wait_s"]),
+        **job_figures(result, counted),
         **_makespan(result),
-        **_bound(result, counted),
         **_usage(result, chosen),
         **_preemptions(result),
-        **_fairness(counted),
         **_fragmentation(result, chosen),
         "locality": _locality(counted),
         **_speed(result),
         "by_gpus": breakdown(counted, "bucket"),
         "by_queue": breakdown(counted, "queue"),
         "by_user": breakdown(counted, "user"),
+    }
+
+
+def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
+    """The figures of `summarise` that are of jobs, not of the cluster, over these rows of `counted_jobs`."""
+    return {
+        **_times("jct", counted["jct_s"]),
+        **_times("wait", counted["wait_s"]),
+        **_bound(result, counted),
+        **_fairness(counted),
     }
 
 

@@ -15,6 +15,7 @@ from pointsman.report.tables import (
     Table,
     comparison_table,
     counted_span,
+    left_over,
     longest_waits,
     summary_table,
     waiting_tables,
@@ -91,20 +92,23 @@ def lead(groups: list[Group]) -> str:
     """The result in a sentence or two."""
     base = groups[0]
     if base.mean("jct_mean_s") is None:
-        return "No counted job has run to its end, so there is nothing to say of completion times."
+        under = f"Under {base.label} no" if len(groups) > 1 else "No"
+        return f"{under} counted job has run to its end, so there is nothing to say of completion times."
     if len(groups) == 1:
         return (
             f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} in the mean, "
-            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start.{counted_span(base)}"
+            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start."
+            f"{counted_span(base)}{left_over(groups)}"
         )
-    best = min(groups, key=_mean_jct)
+    rivals = [group for group in groups if group.censored <= base.censored]  # to leave jobs over is no way to win
+    best = min(rivals, key=_mean_jct)
     told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
         best.knowledge, f", which knows: {best.knowledge}"
     )
     return (
         f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label} (the baseline) and least, "
         f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
-        f"{_without_knowing(groups, best)}{counted_span(base)}"
+        f"{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
     )
 
 
@@ -127,7 +131,6 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
     run = groups[0].first
     info, summary = run.result.info, run.summary
     seeds = sorted({seed for group in groups for seed in group.seeds})
-    window = summary["window"]
     return [
         ("Workload", _workload(info)),
         ("Log", _quality(info.get("quality") or {})),
@@ -138,7 +141,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
             if summary["load"] is None
             else f"{digits(summary['load'])}, work asked for over what the GPUs can do while jobs are submitted",
         ),
-        ("Counted", _counted(summary, window)),
+        ("Counted", _counted(groups)),
         ("Seeds" if len(seeds) > 1 else "Seed", _seeds(groups, seeds)),
         ("Policies" if len(groups) > 1 else "Policy", "; ".join(map(_policy, groups))),
         ("Placement", _each(groups, "placement")),
@@ -179,14 +182,14 @@ def _quality(quality: dict[str, Any]) -> str:
     return "; ".join([*parts, *(quality.get("notes") or ())]) or "nothing is known of its quality"
 
 
-def _counted(summary: dict[str, Any], window: dict[str, float]) -> str:
-    counted, left = summary["jobs_counted"], summary["jobs_censored"]
-    said = f"{count(counted)} of {count(summary['jobs'])} jobs: those submitted {duration(window['from_s'])} to "
-    said += f"{duration(window['to_s'])} after the first" + (", every one of which ran to its end" if not left else "")
-    if left:
-        said += f" that ran to their end; {count(left)} more were cut off before theirs"
-    outside = summary["jobs"] - counted - left
-    return said + (f". The other {count(outside)} run too, for the queue they make" if outside else "")
+def _counted(groups: list[Group]) -> str:
+    summary, window = groups[0].first.summary, groups[0].first.summary["window"]
+    submitted = summary["jobs_counted"] + summary["jobs_censored"]
+    said = f"{count(submitted)} of {count(summary['jobs'])} jobs: those submitted {duration(window['from_s'])} to "
+    said += f"{duration(window['to_s'])} after the first"
+    said += f".{left}" if (left := left_over(groups)) else ", every one of which ran to its end."
+    outside = summary["jobs"] - submitted
+    return said + (f" The other {count(outside)} run too, for the queue they make." if outside else "")
 
 
 def _policy(group: Group) -> str:

@@ -1,7 +1,7 @@
 """How far two policies differ on the same jobs, and how sure that is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import polars as pl
 from pointsman.errors import UsageError
 from pointsman.report.confidence import STATISTICS, Floats, Interval, mean_interval, paired_bootstrap, ratio_interval
 from pointsman.report.groups import Group, Run
+from pointsman.report.metrics import job_figures
 
 RESAMPLED = {f"{name}_{kind}_s": (f"{name}_s", kind) for name in ("jct", "wait") for kind in STATISTICS}
 """Metrics whose intervals can be had by resampling jobs: of which column, which statistic."""
@@ -20,7 +21,10 @@ JOB = ("job_id", "submit_s", "gpus", "duration_s")
 
 @dataclass(frozen=True)
 class Difference:
-    """A policy's figure less the baseline's, and the same as a share of the baseline's; None where unknown."""
+    """A policy's figure less the baseline's, and the same as a share of the baseline's; None where unknown.
+
+    Figures of jobs are of those that both completed, for a mean over fewer jobs may be less for that alone.
+    """
 
     value: float | None
     interval: Interval | None
@@ -38,7 +42,7 @@ def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[s
     Raises:
         UsageError: the two have a seed in common, and not the jobs.
     """
-    pairs = _pairs(group, baseline)
+    pairs = [_on_the_same_jobs(*pair) for pair in _pairs(group, baseline)]
     if group is baseline:
         return {metric: _over_seeds(pairs, metric, is_baseline=True) for metric in metrics}
     if len(pairs) > 1 and not group.depends_on_seed and not baseline.depends_on_seed:
@@ -69,6 +73,20 @@ def _same_log(run: Run, other: Run) -> bool:
     return run is other or run.result.jobs.select(JOB).equals(other.result.jobs.select(JOB))
 
 
+def _on_the_same_jobs(first: Run, second: Run) -> tuple[Run, Run]:
+    """Both with the figures of the jobs that both completed, and no makespan where one left jobs over."""
+    completed = (run.result.jobs.select(pl.col("state") == "COMPLETED") for run in (first, second))
+    if next(completed).equals(next(completed)):
+        return first, second
+    return _on_jobs_of(first, second), _on_jobs_of(second, first)
+
+
+def _on_jobs_of(run: Run, other: Run) -> Run:
+    shared = run.counted.join(other.counted, on="row", how="semi", maintain_order="left")
+    figures = job_figures(run.result, shared) | {"makespan_s": None}
+    return replace(run, counted=shared, summary=run.summary | figures)
+
+
 def _over_seeds(pairs: list[tuple[Run, Run]], metric: str, is_baseline: bool) -> Difference:
     here, there = (_figures([pair[side] for pair in pairs], metric) for side in (0, 1))
     if not pairs or here is None or there is None:
@@ -91,7 +109,7 @@ def _figures(runs: list[Run], metric: str) -> Floats | None:
 
 def _over_jobs(pair: tuple[Run, Run], metrics: Sequence[str], method: str) -> dict[str, Difference]:
     columns = {RESAMPLED[metric][0] for metric in metrics if metric in RESAMPLED}
-    resampled = {column: paired_bootstrap(*_same_jobs(*pair, column)) for column in columns}
+    resampled = {column: paired_bootstrap(*(run.counted[column].to_numpy() for run in pair)) for column in columns}
     found = {metric: _over_seeds([pair], metric, is_baseline=False) for metric in metrics}
     for metric in RESAMPLED.keys() & found.keys():
         column, kind = RESAMPLED[metric]
@@ -99,10 +117,3 @@ def _over_jobs(pair: tuple[Run, Run], metrics: Sequence[str], method: str) -> di
         if intervals is not None and plain.value is not None:
             found[metric] = Difference(plain.value, intervals[kind][0], plain.ratio, intervals[kind][1], method)
     return found
-
-
-def _same_jobs(first: Run, second: Run, column: str) -> tuple[Floats, Floats]:
-    both = first.counted.select("row", column).join(
-        second.counted.select("row", pl.col(column).alias("other")), on="row", how="inner", maintain_order="left"
-    )
-    return both[column].to_numpy(), both["other"].to_numpy()

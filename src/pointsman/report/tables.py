@@ -13,6 +13,9 @@ from pointsman.report.units import NOTHING, count, digits, duration, percent
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
+UNFINISHED = "unfinished"
+"""The column of jobs not run to their end, there if there are any."""
+
 MOST_ROWS = 12
 """Rows of a table by user or queue; ``summary.json`` has all."""
 
@@ -91,23 +94,38 @@ def _rho(summary: dict[str, Any]) -> str:
 
 def comparison_table(comparison: Comparison) -> Table:
     """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
+    unfinished = any(row.jobs_censored for row in comparison.rows)
     columns = (
-        "policy", "knows", "mean JCT", "to baseline", "95 % CI", "above bound", "99 % JCT", "mean wait", "99 % wait",
-        "GPUs in use", "preemptions", "worst ρ",
+        "policy", "knows", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI", "above bound",
+        "99 % JCT", "mean wait", "99 % wait", "GPUs in use", "preemptions", "worst ρ",
     )  # fmt: skip
-    note = f"Baseline: {comparison.baseline.policy}.{counted_span(comparison.groups[0])}{_methods(comparison.rows[1:])}"
-    return Table("", columns, [_comparison_row(row) for row in comparison.rows], note, left=("knows",))
+    counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
+    note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows[1:])}"
+    rows = [_comparison_row(row, unfinished) for row in comparison.rows]
+    return Table("", columns, rows, note, left=("knows",))
 
 
 def counted_span(group: Group) -> str:
-    """Which jobs the figures are of, if not of all."""
+    """When the jobs that count were submitted, if not all do."""
     summary, window = group.first.summary, group.first.window
-    if summary["jobs_counted"] == summary["jobs"]:
+    submitted = summary["jobs_counted"] + summary["jobs_censored"]
+    if submitted == summary["jobs"]:
         return ""
     between = f"between {duration(window.from_s)} and {duration(window.to_s)} after the first"
-    ended = " that ran to their end" if summary["jobs_censored"] else ""
-    counted = f"{count(summary['jobs_counted'])} of {count(summary['jobs'])} jobs"
-    return f" Counted are the {counted} submitted {between}{ended}."
+    return f" Counted are the {count(submitted)} of {count(summary['jobs'])} jobs submitted {between}."
+
+
+def left_over(groups: Sequence[Group]) -> str:
+    """Which policies have not run all jobs to their end, and what that does to the figures."""
+    told = [
+        f"{count(group.censored)} of {count(group.censored + group.counted.height)} jobs under {group.label}"
+        for group in groups
+        if group.censored
+    ]
+    if not told:
+        return ""
+    changes = ", and changes are of the jobs that both completed" if len(groups) > 1 else ""
+    return f" Not run to their end: {', '.join(told)}; times leave these out{changes}."
 
 
 def _methods(rows: Sequence[Row]) -> str:
@@ -121,12 +139,13 @@ def _methods(rows: Sequence[Row]) -> str:
     return "".join(f" Intervals of {', '.join(of)}: {method}." for method, of in by_method.items())
 
 
-def _comparison_row(row: Row) -> tuple[str, ...]:
+def _comparison_row(row: Row, unfinished: bool) -> tuple[str, ...]:
     value, change = row.values, row.differences["jct_mean_s"]
     worst = value["fairness_rho_max"]
     return (
         row.policy,
         row.knowledge,
+        *((count(row.jobs_censored),) if unfinished else ()),
         duration(value["jct_mean_s"]),
         "baseline" if change.method == "baseline" else percent(change.ratio, signed=True),
         _interval(change),

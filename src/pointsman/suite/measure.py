@@ -29,14 +29,13 @@ def measure(cell: Cell, policies: Sequence[str], workers: int = 1) -> "Compariso
     Raises:
         RunError: this machine does not generate the frozen workloads.
     """
-    from joblib import Parallel, delayed
-
     from pointsman.report.comparison import compare
+    from pointsman.workers import side_by_side
 
     spec = cell.suite.spec
     workloads = {seed: cell.frozen(seed) for seed in spec.seeds}
     runs = [(entry, seed) for entry in entries(policies, spec.errors) for seed in spec.seeds]
-    results = Parallel(n_jobs=workers)(delayed(_run)(workloads[seed], cell, *entry, seed) for entry, seed in runs)
+    results = side_by_side(_run, [(workloads[seed], cell, *entry, seed) for entry, seed in runs], workers)
     window = cell.window(workloads[spec.seeds[0]])
     return compare(list(results), window=window)
 
@@ -60,6 +59,7 @@ def table(cell: Cell, comparison: "Comparison") -> Iterator[dict[str, Any]]:
             "knowledge": row.knowledge,
             "seeds": len(row.seeds),
             "jobs_counted": row.jobs_counted,
+            "jobs_censored": row.jobs_censored,
             **row.values,
             "jct_mean_change": change.ratio,
             "jct_mean_change_low": low,
