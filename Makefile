@@ -1,4 +1,4 @@
-# make demo   a Philly-like cluster under every built-in policy, and its report
+# make demo   a Philly-like cluster under every classical policy, and its report
 # make test   everything that is tested          make lint   style, types, import contracts
 # make bench  the benchmarks                     make docs   the documentation, in site/
 # make .venv  only the environment               make clean  back to a fresh clone
@@ -8,6 +8,7 @@ BIN := .venv/bin
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null && echo $$p && break; done)
+CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
 DEMO_JOBS := out/demo-jobs.parquet
 
 .PHONY: demo test lint bench docs clean .venv
@@ -28,7 +29,7 @@ DEMO_JOBS := out/demo-jobs.parquet
 demo: .venv
 	@mkdir -p out
 	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --load 1.2 --seed 1 --force -o $(DEMO_JOBS)
-	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly --policy all --overheads realistic --window 2d: --force -o out/demo
+	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly $(CLASSICAL:%=--policy %) --overheads realistic --window 2d: --force -o out/demo
 
 test: .venv
 	$(BIN)/pointsman warmup

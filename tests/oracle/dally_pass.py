@@ -32,10 +32,9 @@ def dally(world: World) -> None:
         world.look_ms = (world.now // round_ms + 1) * round_ms
 
 
-def demand_of(world: World, life: Life) -> object:
+def demand_of(world: DallyWorld, life: Life) -> object:
     job = life.job
-    queue = job.queue if job.queue in world.rules.queue_limits else None
-    return job.gpus, str(alternatives(world.nodes, job)), queue
+    return job.gpus, job.gpu_type, job.partition, job.queue if job.queue in world.rules.queue_limits else None
 
 
 def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
