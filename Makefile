@@ -1,6 +1,7 @@
 # make demo   a Philly-like cluster under every classical policy, and its report
-# make test   everything that is tested          make lint   style, types, import contracts
+# make test   the everyday tests                 make lint   style, types, import contracts
 # make bench  the benchmarks                     make docs   the documentation, in site/
+# make test-slow  those that take minutes, such as 10,000 more instances for the oracle
 # make .venv  only the environment               make clean  back to a fresh clone
 
 SHELL := /bin/bash
@@ -11,7 +12,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo test lint bench docs clean .venv
+.PHONY: demo test test-slow lint bench docs clean .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -33,7 +34,10 @@ demo: .venv
 
 test: .venv
 	$(BIN)/pointsman warmup
-	$(BIN)/python -m pytest -n 2 tests
+	$(BIN)/python -m pytest -n 2 -m "not slow" tests
+
+test-slow: .venv
+	$(BIN)/python -m pytest -n 2 -m slow tests
 
 lint: .venv
 	$(BIN)/ruff check .

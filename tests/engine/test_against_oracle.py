@@ -15,7 +15,7 @@ from oracle.simulator import POLICIES
 
 from .replay import run_engine
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1500"))
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000"))
 CHUNKS = 3
 SLOW_INSTANCES, SLOW_CHUNKS = 10_000, 10
 LARGER = Kind(most_nodes=12, most_jobs=80)
