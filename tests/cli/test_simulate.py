@@ -118,7 +118,11 @@ WRONG = [
     (["jobs.csv", *FIFO, "--set", "fifo.margin_s=1"], 2, "policy 'fifo' has no parameter 'margin_s'"),
     (["jobs.csv", *FIFO, "--set", "overheads.strat_s=1"], 2, "no such cost (did you mean 'start_s'"),
     (["jobs.csv", *FIFO, "--set", "overheads.start_s=-1"], 2, "overheads.start_s"),
-    (["jobs.csv", *FIFO, "--placement", "best"], 2, "--placement: must be 'consolidated', 'first-fit' or"),
+    (
+        ["jobs.csv", *FIFO, "--placement", "best"],
+        2,
+        "--placement: must be 'consolidated', 'first-fit', 'spread' or 'tightest'",
+    ),
     (["jobs.csv", *FIFO, "--window", "tomorrow"], 2, "--window: 'tomorrow' is no window; write it FROM:TO"),
     (["jobs.csv", *FIFO, "--window", "10d:11d"], 2, "holds no submit"),
     (["jobs.csv", *FIFO, "--load", "0"], 2, "--load: must be from 1e-06 to 1000 (1 keeps every GPU busy), not 0.0"),
@@ -275,8 +279,8 @@ def test_own_profiles_decide_how_fast_a_spread_gang_is(command: Command, here: P
     done = command(*common, "--profiles", "mine.yaml", "--format", "json", "-o", "run")
     assert done.code == 0, done.err
     assert alone["jct_mean_s"] == 100
-    # 50 GB in a ring of two: 1/3 s at 150 GB/s in the node, 16 s at a quarter of 100 Gb/s between nodes
-    assert json.loads(done.out)["jct_mean_s"] == pytest.approx(100 * (1 + 16) / (1 + 1 / 3), rel=1e-3)
+    # 50 GB in a ring of two: 1/3 s at 150 GB/s in the node, 4 s at 100 Gb/s between nodes, each GPU alone on its card
+    assert json.loads(done.out)["jct_mean_s"] == pytest.approx(100 * (1 + 4) / (1 + 1 / 3), rel=1e-3)
     config = yaml.safe_load(Path("run/config.resolved.yaml").read_text())
     assert config["spec"]["profiles"] == [str(here / "mine.yaml")]
     again = command("simulate", "-c", "run/config.resolved.yaml", "--format", "json")

@@ -149,18 +149,16 @@ class View:
             return Reason.NotSupported
         if gpus is None:
             return _REASONS[self._entries.start(self._address, index(job))]
-        nodes = len(self._state.nodes)
         masks: dict[int, int] = {}
         for node, gpu in ((index(node), index(gpu)) for node, gpu in gpus):
-            if not 0 <= node < nodes:
-                return Reason.GpuNotEligible
             if not 0 <= gpu < 64 or masks.get(node, 0) >> gpu & 1:
                 return Reason.GpuTaken
             masks[node] = masks.get(node, 0) | 1 << gpu
-        if not masks:
+        nodes = len(self._state.nodes)
+        if not masks or len(masks) > nodes:
             return Reason.GangIncomplete
         for i, (node, mask) in enumerate(masks.items()):
-            self._state.place[i] = (node, mask - (1 << 64) if mask >> 63 else mask, 0, 0)
+            self._state.place[i] = (node if 0 <= node < nodes else -1, mask - (1 << 64) if mask >> 63 else mask, 0, 0)
         return _REASONS[self._entries.start_on(self._address, index(job), len(masks))]
 
     def preempt(self, job: int) -> Reason:
