@@ -50,7 +50,7 @@ OPENED = ("handle__open_state(address)", "handle__open_world(address)")
 OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|",
     ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-    ast.Eq: "==", ast.NotEq: "!=", ast.And: "&&", ast.Or: "||", ast.Not: "!", ast.USub: "-", ast.Invert: "~",
+    ast.Div: "/", ast.Eq: "==", ast.NotEq: "!=", ast.And: "&&", ast.Or: "||", ast.Not: "!", ast.USub: "-", ast.Invert: "~",
 }  # fmt: skip
 RECORDS = {id(getattr(records, n)): n for n in dir(records) if isinstance(getattr(records, n), np.dtype)}
 
@@ -190,6 +190,8 @@ class _Function:
             left, right = self._value(node.left), self._value(node.right)
             if isinstance(node.op, ast.Div):
                 return f"(F({left}) / {right})"
+            if isinstance(node.op, ast.Pow):
+                return f"std::pow({left}, {right})"
             return f"({left} {OPERATORS[type(node.op)]} {right})"
         if isinstance(node, ast.UnaryOp):
             return f"({OPERATORS[type(node.op)]}{self._value(node.operand)})"
