@@ -1,9 +1,9 @@
-"""Whether something can be written at a place, asked before the work."""
+"""Writing at a place that a user names: whether it can be, asked before the work; and whole or not at all."""
 
 import os
 from pathlib import Path
 
-from pointsman.errors import UsageError
+from pointsman.errors import RunError, UsageError
 
 
 def check_folder(folder: Path) -> None:
@@ -15,3 +15,14 @@ def check_folder(folder: Path) -> None:
         raise UsageError(f"{folder}: {there} is no folder, so nothing can be written there; choose another place")
     if not os.access(there, os.W_OK | os.X_OK):
         raise UsageError(f"{folder}: {there} may not be written to; choose another place, or change its rights")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` beside `path` and rename it. RunError, and nothing left behind, if it cannot be written."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise RunError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -133,15 +133,9 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
 
 def _write(text: str, output: Path, force: bool) -> None:
-    """Whole or not at all: written beside its place and renamed."""
-    from pointsman.errors import RunError, UsageError
+    from pointsman.errors import UsageError
+    from pointsman.place import write_whole
 
     if output.exists() and not force:
         raise UsageError(f"{output}: exists already (choose another name, or --force)")
-    partial = output.with_name(f".{output.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(output)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise RunError(f"{output}: cannot be written: {error.strerror or error}") from None
+    write_whole(output, text)

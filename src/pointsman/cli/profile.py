@@ -79,6 +79,7 @@ def fit(
     """Fit α, β, δ of each model and the network's law to measured step times."""
     from pointsman.cli import screen
     from pointsman.errors import UsageError
+    from pointsman.place import write_whole
     from pointsman.speed import load_catalogue
     from pointsman.speed.fit_document import profiles_yaml
     from pointsman.speed.measurements import read_steps
@@ -95,7 +96,7 @@ def fit(
     else:
         _show_tables(laws, errors, summary)
     if output:
-        _write(output, profiles_yaml(laws, steps, catalogue, f"{measurements.name}, {len(steps)} step times"))
+        write_whole(output, profiles_yaml(laws, steps, catalogue, f"{measurements.name}, {len(steps)} step times"))
         _check(output, profiles, catalogue)
 
 
@@ -173,19 +174,6 @@ def _show_tables(laws: "list[PlatformLaw]", errors: "list[GroupError]", summary:
         if rows:
             screen.show(rows, Format.table, left=words)
             typer.echo()
-
-
-def _write(output: Path, text: str) -> None:
-    """Whole or not at all."""
-    from pointsman.errors import RunError
-
-    partial = output.with_name(f".{output.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(output)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise RunError(f"{output}: cannot be written: {error.strerror or error}") from None
 
 
 def _check(output: Path, profiles: list[str], before: "Catalogue") -> None:
