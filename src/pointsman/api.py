@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pointsman.cluster import Cluster, load_cluster
+from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.engine.build import PARAMETERS, Rules, build
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.outcome import make_result
@@ -39,6 +40,7 @@ def simulate(
     oversized: str = "refuse",
     assign_models: int | None = None,
     profiles: Sequence[str | Path] = (),
+    congestion: Mapping[str, float] = UNCONGESTED,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
     until_s: float | None = None,
@@ -63,6 +65,8 @@ def simulate(
         oversized: ``refuse``, ``drop`` or ``clamp`` gangs that could never start.
         assign_models: give jobs without a model one, by this seed.
         profiles: files of model profiles, which go before the shipped ones; of two, the later.
+        congestion: a factor of at least 1 by which the bandwidth of a level of the network is divided: of ``rack``,
+            ``pod``, ``cluster``, or ``network``, which is all of them.
         node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
         cancels: (time_s, row) of jobs that their users cancel, after their submit.
         until_s: stop after the instants up to this many seconds from the first submit.
@@ -82,6 +86,7 @@ def simulate(
     simulation, prepared = open_simulation(
         work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
         assign_models=assign_models, profiles=profiles, node_events=node_events, cancels=cancels, log=log, audit=audit,
+        congestion=congestion,
     )  # fmt: skip
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
@@ -92,6 +97,7 @@ def simulate(
         "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else dict(params or {}),
         "placement": placement_of(made, placement),
         "overheads": cost.model_dump(),
+        "congestion": dict(congestion),
         "seed": seed,
     }
     result = make_result(simulation, prepared, work, place, choices)
@@ -125,6 +131,7 @@ def open_simulation(
     log: bool,
     audit: bool,
     profiles: Sequence[str | Path] = (),
+    congestion: Mapping[str, float] = UNCONGESTED,
 ) -> tuple[Simulation, Prepared]:
     """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
     placement = placement_of(policy, placement)
@@ -140,7 +147,7 @@ def open_simulation(
     layout = cluster.layout()
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed,
-        profiles=profiles,
+        profiles=profiles, congestion=congestion,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(

@@ -14,6 +14,7 @@ from pointsman.limits import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
 
 Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
 Oversized = Literal["refuse", "drop", "clamp"]
+Congestable = Literal["rack", "pod", "cluster", "network"]
 Params = dict[str, Any]
 Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
 
@@ -86,6 +87,8 @@ class ExperimentSpec(_Part):
     """Give jobs without a model one, by this seed."""
     profiles: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
     """Files of model profiles, which go before the shipped ones."""
+    congestion: dict[Congestable, Annotated[float, Field(ge=1, allow_inf_nan=False)]] = Field(default_factory=dict)
+    """By how much the bandwidth of a level of the network is divided."""
     load: Annotated[float, AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
     window: (

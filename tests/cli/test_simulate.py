@@ -299,3 +299,29 @@ def test_profiles_that_no_job_uses_are_said_to_be_of_no_use(command: Command, jo
     done = command("simulate", jobs, *FIFO, "--profiles", "mine.yaml", "--format", "json", "-o", "run")
     assert done.code == 0, done.err
     assert "mine.yaml are of no use" in Path("run/summary.json").read_text() + Path("run/manifest.json").read_text()
+
+
+def test_a_congested_network_is_kept_with_the_run(command: Command, here: Path) -> None:
+    Path("jobs.csv").write_text("submit_s,gpus,duration_s,model\n0,8,60,vgg16\n")
+    given = ("simulate", "jobs.csv", "--cluster", "4x4", "--policy", "fifo", "--congestion", "network=16")
+    assert command(*given, "-o", "run").code == 0
+    assert json.loads(Path("run/manifest.json").read_text())["info"]["congestion"] == {"network": 16}
+    assert "congestion:\n    network: 16.0\n" in Path("run/config.resolved.yaml").read_text()
+    jct_s = json.loads(Path("run/summary.json").read_text())["jct_mean_s"]
+    assert jct_s > 60
+    assert command("simulate", "-c", "run/config.resolved.yaml", "-o", "again").code == 0
+    assert json.loads(Path("again/summary.json").read_text())["jct_mean_s"] == jct_s
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rack", "--congestion takes LEVEL=FACTOR, like rack=4 or network=16, not 'rack'"),
+        ("rack=0.5", "--congestion: must be greater than or equal to 1, not '0.5'"),
+        ("node=2", "--congestion: must be 'rack', 'pod', 'cluster' or 'network', not 'node'"),
+    ],
+)
+def test_a_wrong_congestion_is_refused(text: str, said: str, command: Command, jobs: str) -> None:
+    done = command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--congestion", text)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
+from pointsman.cluster.congestion import parse_congestion
 from pointsman.config import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
 from pointsman.duration import parse_duration_s
 from pointsman.engine.overheads import Overheads, load_overheads
@@ -75,6 +76,7 @@ def _flags(options: Options, policies: list[str], seeds: list[int]) -> dict[str,
         "seeds": seeds,
         "only": filters(options.only),
         "profiles": options.profiles,
+        "congestion": parse_congestion(options.congestion),
     }
     return flags | {name: value for name, value in lists.items() if value} | ({"audit": True} if options.audit else {})
 

@@ -13,7 +13,7 @@ from pointsman.cli.screen import Format
 
 P = ParamSpec("P")
 
-LISTS = ("only", "profiles", "settings")
+LISTS = ("only", "profiles", "congestion", "settings")
 WHAT, ASSUMED, OUTPUT = "What to replay", "Assumptions", "Output"
 
 
@@ -95,6 +95,16 @@ class Options:
             default_factory=list,
             show_default=False,
             help="Model profiles of your own, before the shipped ones.",
+            rich_help_panel=ASSUMED,
+        ),
+    ]
+    congestion: Annotated[
+        list[str],
+        typer.Option(
+            metavar="LEVEL=FACTOR",
+            default_factory=list,
+            show_default=False,
+            help="Divide a level's bandwidth: rack=4, pod=4, cluster=4, network=16 (all). Repeat it.",
             rich_help_panel=ASSUMED,
         ),
     ]

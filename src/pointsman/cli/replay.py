@@ -132,6 +132,7 @@ def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable
         oversized=spec.oversized,
         assign_models=spec.assign_models,
         profiles=spec.profiles,
+        congestion={**spec.congestion},
         audit=spec.audit,
         progress=tell,
     )
@@ -160,6 +161,7 @@ def replayable(spec: ExperimentSpec, workload: "Workload", info: Mapping[str, An
         log=False,
         audit=False,
         profiles=spec.profiles,
+        congestion={**spec.congestion},
     )
 
 

@@ -1,6 +1,6 @@
 """From a job table and a cluster to the arrays of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -52,11 +52,12 @@ def prepare(
     oversized: str,
     seed: int,
     profiles: Sequence[str | Path] = (),
+    congestion: Mapping[str, float],
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
     `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
-    fit; `profiles`: files of model profiles, which go before the shipped ones.
+    fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion`: see `speeds_of`.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
@@ -71,7 +72,7 @@ def prepare(
     workload = replace(workload, jobs=jobs.with_columns(limited=queues))
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized)
     jobs = workload.jobs
-    speeds, speed = speeds_of(jobs, layout, profiles, assumptions)
+    speeds, speed = speeds_of(jobs, layout, profiles, congestion, assumptions)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)

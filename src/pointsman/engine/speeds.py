@@ -1,6 +1,6 @@
 """From the models that jobs name to the tables that the engine looks speeds up in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pointsman.cluster.congestion import congested, told
 from pointsman.cluster.layout import Layout
 from pointsman.engine.records import LINK, MODEL
 from pointsman.errors import UsageError
@@ -33,14 +34,22 @@ class Speeds:
 
 
 def speeds_of(
-    jobs: pl.DataFrame, layout: Layout, profiles: Sequence[str | Path], assumptions: list[str]
+    jobs: pl.DataFrame,
+    layout: Layout,
+    profiles: Sequence[str | Path],
+    congestion: Mapping[str, float],
+    assumptions: list[str],
 ) -> tuple[Speeds, Any]:
-    """How fast the jobs run on the types of `layout`, and each job's first row in it.
+    """How fast the jobs run on the types of `layout`, and each job's first row in it. `congestion` divides the
+    bandwidth of levels, but their durations were recorded without it.
 
     Raises:
         UsageError, InputError: a file of `profiles` is wrong.
     """
-    if jobs["model"].null_count() == len(jobs):
+    nameless = jobs["model"].null_count() == len(jobs)
+    slow = congested(layout, congestion)
+    assumptions.extend(told(layout, congestion, models=not nameless))
+    if nameless:
         assumptions.extend(f"the profiles of {file} are of no use: no job names a model" for file in profiles)
         types = len(layout.gpu_types)
         return Speeds.without_models(np.ones((types, LOCALITIES)), types), 0
@@ -61,9 +70,10 @@ def speeds_of(
     profile = named.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")[
         "profile"
     ]
-    tables = tabulate(layout, distinct.select("model", "gpus", "batch").rows(), catalogue=catalogue)
+    demands = distinct.select("model", "gpus", "batch").rows()
+    tables = tabulate(slow, demands, catalogue=catalogue, recorded_on=layout)
     assumptions.extend(tables.assumptions)
-    speeds = Speeds(tables.rate, _records(tables.models, MODEL), _records(links(layout), LINK))
+    speeds = Speeds(tables.rate, _records(tables.models, MODEL), _records(links(slow), LINK))
     return speeds, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
 
 

@@ -137,6 +137,7 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "params": lambda result: result.info.get("params") or {},
     "placement": lambda result: result.info.get("placement"),
     "overheads": lambda result: result.info.get("overheads"),
+    "congestion": lambda result: result.info.get("congestion") or {},
     "cluster": lambda result: result.info.get("cluster"),
 }
 """What makes two runs differ in more than the seed."""

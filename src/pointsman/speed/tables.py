@@ -47,6 +47,7 @@ def tabulate(
     *,
     catalogue: Catalogue | None = None,
     reference_gpu_type: str | None = None,
+    recorded_on: Layout | None = None,
 ) -> Tables:
     """Speed of each demand on each GPU type of `layout` at each locality.
 
@@ -61,6 +62,7 @@ def tabulate(
         reference_gpu_type: the type on which the durations were recorded. By default each job's was
             recorded on the type it runs on, so that types do not differ. With it, rates are relative to an
             iteration computed at that type's speed, on the running type's network at its best locality.
+        recorded_on: the same cluster with the network on which the durations were recorded; by default as it is.
 
     Raises:
         UsageError: an unknown model or GPU type, fewer than one GPU or sample.
@@ -68,6 +70,7 @@ def tabulate(
     profiles = catalogue or load_catalogue()
     tables = _blank(len(models) * len(layout.gpu_types))
     topologies = [topology(layout, t) for t in range(len(layout.gpu_types))]
+    recorded = [topology(recorded_on or layout, t) for t in range(len(layout.gpu_types))]
     assumed: dict[str, None] = {}
     for i, demand in enumerate(Demand(*m) for m in models):
         _check(demand)
@@ -76,7 +79,7 @@ def tabulate(
             tables.best[row] = place.best_locality(demand.gpus)
             if demand.model is not None:
                 times, notes = _times(profiles, demand, layout.gpu_types[t], place)
-                reference_s, more = _reference(profiles, demand, reference_gpu_type, place, times)
+                reference_s, more = _reference(profiles, demand, reference_gpu_type or layout.gpu_types[t], recorded[t])
                 tables.iteration_s[row] = times
                 tables.models[row] = (*_model(profiles, demand, layout.gpu_types[t]), reference_s)
                 tables.rate[row] = np.where(np.isnan(times), 1.0, reference_s / times)
@@ -136,12 +139,8 @@ def _time_s(catalogue: Catalogue, demand: Demand, compute: Compute, place: Topol
     return iteration_time_s(profile, compute, place.shape(demand.gpus, locality), place.network, batch)
 
 
-def _reference(
-    catalogue: Catalogue, demand: Demand, gpu_type: str | None, place: Topology, times: NDArray[np.float64]
-) -> tuple[float, list[str]]:
+def _reference(catalogue: Catalogue, demand: Demand, gpu_type: str, place: Topology) -> tuple[float, list[str]]:
     """Seconds of an iteration as the job's duration was recorded."""
-    best = place.best_locality(demand.gpus)
-    if gpu_type is None:
-        return float(times[best]), []
     compute, assumed = catalogue.compute(str(demand.model), gpu_type)
+    best = place.best_locality(demand.gpus)
     return _time_s(catalogue, demand, compute, place, best), [assumed] if assumed else []
