@@ -18,6 +18,7 @@ from pointsman.engine.prepare import Prepared, prepare, sigma_of
 from pointsman.engine.result import Result
 from pointsman.engine.script import make_script
 from pointsman.engine.simulation import Simulation
+from pointsman.engine.uplinks import parse_sharing
 from pointsman.errors import UsageError
 from pointsman.limits import check_seed, instant_ms
 from pointsman.policies.registry import PolicySpec, get_policy
@@ -41,6 +42,7 @@ def simulate(
     assign_models: int | None = None,
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float] = UNCONGESTED,
+    contention: str = "none",
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
     until_s: float | None = None,
@@ -67,6 +69,8 @@ def simulate(
         profiles: files of model profiles, which go before the shipped ones; of two, the later.
         congestion: a factor of at least 1 by which the bandwidth of a level of the network is divided: of ``rack``,
             ``pod``, ``cluster``, or ``network``, which is all of them.
+        contention: how jobs share links: ``none``, ``level`` (all uplinks of a level as one), ``max-min`` (fair shares
+            of every uplink while they send), ``duty-cycle`` (of what they send on average) or ``node-link[:PENALTY]``.
         node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
         cancels: (time_s, row) of jobs that their users cancel, after their submit.
         until_s: stop after the instants up to this many seconds from the first submit.
@@ -85,8 +89,8 @@ def simulate(
     cost = overheads if isinstance(overheads, Overheads) else load_overheads(overheads)
     simulation, prepared = open_simulation(
         work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
-        assign_models=assign_models, profiles=profiles, node_events=node_events, cancels=cancels, log=log, audit=audit,
-        congestion=congestion,
+        assign_models=assign_models, profiles=profiles, congestion=congestion, contention=contention,
+        node_events=node_events, cancels=cancels, log=log, audit=audit,
     )  # fmt: skip
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
@@ -98,6 +102,7 @@ def simulate(
         "placement": placement_of(made, placement),
         "overheads": cost.model_dump(),
         "congestion": dict(congestion),
+        "contention": contention,
         "seed": seed,
     }
     result = make_result(simulation, prepared, work, place, choices)
@@ -132,11 +137,13 @@ def open_simulation(
     audit: bool,
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float] = UNCONGESTED,
+    contention: str = "none",
 ) -> tuple[Simulation, Prepared]:
     """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
     placement = placement_of(policy, placement)
     if oversized not in OVERSIZED:
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
+    sharing = parse_sharing(contention)
     check_seed(seed)
     if assign_models is not None:
         from pointsman.speed.assign import assign_models as assign
@@ -147,12 +154,12 @@ def open_simulation(
     layout = cluster.layout()
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed,
-        profiles=profiles, congestion=congestion,
+        profiles=profiles, congestion=congestion, contention=sharing.contention,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
         placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,
-        hosted=hosted, **overheads.milliseconds(),
+        hosted=hosted, sharing=sharing, **overheads.milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     if isinstance(policy, CompiledPolicy):

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from pointsman.duration import parse_duration_s
+from pointsman.errors import UsageError
 from pointsman.limits import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
 
 Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
@@ -39,6 +40,16 @@ def _in_range(load: float) -> float:
     if not MIN_LOAD <= load <= MAX_LOAD:
         raise ValueError(LOADS)
     return load
+
+
+def _as_contention(text: str) -> str:
+    from pointsman.engine.uplinks import parse_sharing
+
+    try:
+        parse_sharing(text)
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    return text
 
 
 class PolicyChoice(_Part):
@@ -89,6 +100,8 @@ class ExperimentSpec(_Part):
     """Files of model profiles, which go before the shipped ones."""
     congestion: dict[Congestable, Annotated[float, Field(ge=1, allow_inf_nan=False)]] = Field(default_factory=dict)
     """By how much the bandwidth of a level of the network is divided."""
+    contention: Annotated[str, AfterValidator(_as_contention)] = "none"
+    """How jobs share links: none, level, max-min, duty-cycle or node-link[:PENALTY]."""
     load: Annotated[float, AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
     window: (

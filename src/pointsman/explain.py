@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.duration import instant
-from pointsman.engine.compile import load_entries
+from pointsman.engine.compile import load_beside
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.snapshot import snapshot
@@ -88,7 +88,7 @@ class _Question:
 
     def _validator_says(self, slot: int) -> Reason:
         copy = snapshot(self.simulation.handle)
-        return Reason(int(load_entries().start(copy.address, slot)))
+        return Reason(int(load_beside("entries").start(copy.address, slot)))
 
     def _why(self, slot: int, reason: Reason) -> tuple[Reason, str]:
         job = self.jobs[slot]

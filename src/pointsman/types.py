@@ -142,6 +142,24 @@ class Placement(IntEnum):
     TIGHTEST = 3
 
 
+class Contention(IntEnum):
+    """Who shares the network with whom (``docs/reference/semantics.md`` §8)."""
+
+    NONE = 0
+    LEVEL = 1
+    MAX_MIN = 2
+    DUTY_CYCLE = 3
+    NODE_LINK = 4
+
+
+CONTENTION_NAMES: Final[dict[str, Contention]] = {
+    "none": Contention.NONE,
+    "level": Contention.LEVEL,
+    "max-min": Contention.MAX_MIN,
+    "duty-cycle": Contention.DUTY_CYCLE,
+    "node-link": Contention.NODE_LINK,
+}
+
 SCATTERED: Final = (Placement.SPREAD, Placement.TIGHTEST)
 """Placements that take any free GPUs if need be."""
 

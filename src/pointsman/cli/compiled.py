@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from pointsman.cli import screen
-from pointsman.engine.compile import build_folder, is_compiled, load_entries, load_loop
+from pointsman.engine.compile import build_folder, is_compiled, load_beside, load_loop
 from pointsman.engine.simulation import HOSTED_HOOKS
 from pointsman.policies.registry import get_policy, policy_names
 
@@ -47,6 +47,6 @@ def _is_compiled(hooks: str) -> bool:
 
 def _compile(hooks: str) -> None:
     if hooks == QUESTIONS:
-        load_entries()
+        load_beside("entries")
     else:
         load_loop(hooks)

@@ -20,7 +20,18 @@ from pointsman.suggestion import did_you_mean
 from pointsman.wording import wording
 from pointsman.workload.read import filters
 
-FLAGS = ("trace", "trace_format", "cluster", "window", "load", "estimate", "placement", "oversized", "assign_models")
+FLAGS = (
+    "trace",
+    "trace_format",
+    "cluster",
+    "window",
+    "load",
+    "estimate",
+    "placement",
+    "oversized",
+    "assign_models",
+    "contention",
+)
 """Options that say a field of the experiment as it is."""
 
 OVERHEADS = "overheads"

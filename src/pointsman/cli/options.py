@@ -108,6 +108,14 @@ class Options:
             rich_help_panel=ASSUMED,
         ),
     ]
+    contention: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Who shares links: none (default), level, max-min, duty-cycle, node-link.",
+            rich_help_panel=ASSUMED,
+        ),
+    ] = None
     settings: Annotated[
         list[str],
         typer.Option(

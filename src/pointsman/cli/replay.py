@@ -133,6 +133,7 @@ def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable
         assign_models=spec.assign_models,
         profiles=spec.profiles,
         congestion={**spec.congestion},
+        contention=spec.contention,
         audit=spec.audit,
         progress=tell,
     )
@@ -162,6 +163,7 @@ def replayable(spec: ExperimentSpec, workload: "Workload", info: Mapping[str, An
         audit=False,
         profiles=spec.profiles,
         congestion={**spec.congestion},
+        contention=spec.contention,
     )
 
 

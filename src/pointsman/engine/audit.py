@@ -6,7 +6,7 @@ from pointsman.engine.bits import bit, count
 from pointsman.engine.compile import core
 from pointsman.engine.records import Int, State, World
 
-GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD = 1, 2, 3, 4, 5, 6, 7, 8
+GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD, OVERBOOKED = 1, 2, 3, 4, 5, 6, 7, 8, 9
 FAILURES = {
     GPU_TWICE: "a GPU is held by a job that does not list it, or by two",
     GANG: "a job holds neither none nor all of its GPUs",
@@ -16,6 +16,7 @@ FAILURES = {
     QUEUES: "a queue's count of held GPUs is off or above its limit",
     PROGRESS: "a job's progress is negative or beyond its work",
     HELD: "a hold outlived its pass",
+    OVERBOOKED: "the rings of an uplink are miscounted, or get more of it than it has",
 }
 
 

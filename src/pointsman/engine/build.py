@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
+from pointsman.engine.compile import load_beside
 from pointsman.engine.demand import Demand, Pools
 from pointsman.engine.handle import Handle
 from pointsman.engine.memo import FREED
@@ -14,6 +15,8 @@ from pointsman.engine.records import (
     BUCKET,
     CLASS,
     CLOCK,
+    CROSSING,
+    FLOW,
     GPU,
     GROUP,
     HEAP,
@@ -35,6 +38,7 @@ from pointsman.engine.records import (
     World,
 )
 from pointsman.engine.speeds import Speeds
+from pointsman.engine.uplinks import ALONE, Sharing
 from pointsman.types import MAX_SHARING, NEVER_MS, Locality, Placement
 
 SAMPLES = 1 << 12
@@ -61,6 +65,7 @@ class Rules:
     log: bool = True
     audit: bool = False
     hosted: bool = False
+    sharing: Sharing = ALONE
 
 
 def build(
@@ -93,6 +98,7 @@ def build(
     queues = np.zeros(len(queue_limits), QUEUE)
     queues["limit"] = queue_limits
     queues["closed"] = -1
+    sharing = len(speeds.uplinks) > 0
     state = State(
         g=_scalars(layout, len(demands), queue_limits, total, rules),
         jobs=np.zeros(slots, JOB),
@@ -124,7 +130,13 @@ def build(
         rates=np.ascontiguousarray(speeds.rates),
         models=speeds.models,
         links=speeds.links,
+        flows=np.zeros(slots if sharing else 1, FLOW),
+        uplinks=speeds.uplinks,
+        crossings=_crossings(3 * total if sharing else 1),
+        stirred=np.zeros(max(1, len(speeds.uplinks)), np.int64),
     )
+    if sharing:
+        state.g["network"] = load_beside("contention").network.address
     world = World(
         clock=_clock(len(trace), len(script), trace, rules),
         truth=np.zeros(slots, TRUTH),
@@ -135,6 +147,13 @@ def build(
         samples=np.zeros(SAMPLES, SAMPLE),
     )
     return Handle(state, world)
+
+
+def _crossings(n: int) -> NDArray[np.void]:
+    """So many free crossings, the first at the head of the list."""
+    crossings = np.zeros(n, CROSSING)
+    crossings["after"] = np.append(np.arange(2, n + 1), 0)
+    return crossings
 
 
 def with_larger_inbox(handle: Handle) -> Handle:
@@ -156,6 +175,8 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     g["within"] = Locality.CLUSTER
     for name in ("placement", "start_ms", "stop_ms", "restore_ms", "lost_ms", "checkpoint_ms", "round_ms"):
         g[name] = getattr(rules, name)
+    g["contention"], g["penalty"] = rules.sharing.contention, rules.sharing.penalty
+    g["free_crossing"] = 1
     g["log_on"] = rules.log
     g["inbox_on"] = rules.hosted
     return g

@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +28,7 @@ PACKAGE = Path(__file__).parent.parent
 CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py")
 """Sources that compiled code depends on, besides those that import the decorators of this module."""
 HOOKS = "from pointsman.engine.hosted import decide, on_event, on_run"
-_IS_CORE = re.compile(r"^from pointsman\.engine\.compile import .*\b(core|cold|entry)\b", re.MULTILINE)
+_IS_CORE = re.compile(r"^from pointsman\.engine\.compile import .*\b(core|cold|entry|apart)\b", re.MULTILINE)
 _KEPT_DAYS = 14
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,6 +65,23 @@ def entry(signature: str) -> Callable[[F], F]:
         return numba.njit(signature, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, cache=True)(
             function
         )
+
+    return jit
+
+
+APART: dict[int, Callable[..., Any]] = {}
+"""With the JIT off, what `apart` made, by its address."""
+
+
+def apart(signature: str) -> Callable[[F], Any]:
+    """Compile a function of this numba signature once for all loops, which call it through its ``address``."""
+    import numba
+
+    def jit(function: F) -> Any:
+        if numba.config.DISABLE_JIT:
+            APART[id(function)] = function
+            return types.SimpleNamespace(address=id(function))
+        return numba.cfunc(signature, nopython=True, error_model="numpy", _nrt=False, cache=True)(function)
 
     return jit
 
@@ -192,6 +210,6 @@ def is_compiled(hooks: str) -> bool:
     return any((build_folder() / "__pycache__").glob(f"{name}.run-*.nbc"))
 
 
-def load_entries() -> ModuleType:
-    """The module `engine.entries`, copied beside the loops so that its cache goes stale with them."""
-    return _import_source(build_folder(), "entries", (Path(__file__).parent / "entries.py").read_text())
+def load_beside(name: str) -> ModuleType:
+    """The module `engine.<name>`, copied beside the loops so that its cache goes stale with them."""
+    return _import_source(build_folder(), name, (Path(__file__).parent / f"{name}.py").read_text())

@@ -11,11 +11,14 @@ import numba
 import numpy as np
 from numba import config
 
+from pointsman.engine.compile import APART
 from pointsman.engine.records import (
     ALT,
     BUCKET,
     CLASS,
     CLOCK,
+    CROSSING,
+    FLOW,
     GPU,
     GROUP,
     HEAP,
@@ -35,6 +38,7 @@ from pointsman.engine.records import (
     SCRIPT,
     TRACE,
     TRUTH,
+    UPLINK,
     State,
     World,
 )
@@ -49,6 +53,7 @@ STATE_ARRAYS = {
     "buckets": (BUCKET, 1), "parts": (PART, 1), "lists": (_INT, 2), "place": (PART, 1), "reserve": (PART, 1),
     "freed": (_INT, 1), "undo": (PART, 1), "log": (LOG, 1), "inbox": (_INT, 2), "params": (_FLOAT, 1),
     "memory": (_FLOAT, 1), "rates": (_FLOAT, 2), "models": (MODEL, 1), "links": (LINK, 1),
+    "flows": (FLOW, 1), "uplinks": (UPLINK, 1), "crossings": (CROSSING, 1), "stirred": (_INT, 1),
 }  # fmt: skip
 WORLD_ARRAYS = {
     "clock": (CLOCK, 1), "truth": (TRUTH, 1), "heap": (HEAP, 1), "trace": (TRACE, 1), "script": (SCRIPT, 1),
@@ -107,6 +112,10 @@ if config.DISABLE_JIT:
         """The world behind a handle's address."""
         return _OPEN[address][1]
 
+    def call_apart(function: int, address: int, what: int, j: int) -> int:
+        """Call what `compile.apart` made."""
+        return APART[function](address, what, j)
+
 else:
     from llvmlite import ir
     from numba import types
@@ -146,6 +155,17 @@ else:
             return tuple_type(types.int64), codegen
 
         return intrinsic(opened)
+
+    @intrinsic
+    def call_apart(typingctx: Any, function: Any, address: Any, what: Any, j: Any) -> Any:
+        """Call what `compile.apart` made, of signature ``int64(int64, int64, int64)``."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            i64 = ir.IntType(64)
+            kind = ir.FunctionType(i64, [i64, i64, i64])
+            return builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+
+        return types.int64(types.int64, types.int64, types.int64, types.int64), codegen
 
     open_state = _opener(STATE_TYPE, 0)
     open_world = _opener(WORLD_TYPE, len(STATE_ARRAYS))

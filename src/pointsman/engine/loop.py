@@ -10,14 +10,14 @@ import numpy as np
 from pointsman.engine.audit import audit
 from pointsman.engine.compile import cold, core, entry
 from pointsman.engine.freeindex import set_node_state
-from pointsman.engine.handle import open_state, open_world
+from pointsman.engine.handle import call_apart, open_state, open_world
 from pointsman.engine.heap import ROW_BITS, heap_remove, heap_set
 from pointsman.engine.hosted import decide, on_event, on_run
 from pointsman.engine.memo import forget_failures, note_worse
 from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import dequeue
-from pointsman.engine.rates import rate_of, waiting_share_of
-from pointsman.engine.records import DIRTY, ODD, Int, State, World
+from pointsman.engine.rates import iteration_s, rate_at, waiting_share
+from pointsman.engine.records import AUDIT, DIRTY, ODD, SHARE, Int, State, World
 from pointsman.engine.sampling import sample
 from pointsman.engine.verbs import (
     PENDING,
@@ -26,7 +26,9 @@ from pointsman.engine.verbs import (
     STOPPING,
     become_pending,
     delay_of_start,
+    leave_network,
     log_event,
+    mark,
     settle,
     stopping_index,
     unbind,
@@ -68,12 +70,13 @@ def _rated(address: Int, j: Int) -> None:
 def _set_rate(S: State, W: World, j: Int) -> None:
     """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
     J = S.jobs[j]
-    rate = rate_of(S, j)
+    time_s = iteration_s(S, j)
+    rate = rate_at(S, j, time_s)
     if rate == J.rate:
         return
     settle(S, j)
     J.rate = rate
-    J.waits = waiting_share_of(S, j)
+    J.waits = waiting_share(S, j, time_s)
     J.onset = J.done
     J.rated = S.g[0].now
     left = W.truth[j].work - J.done
@@ -135,7 +138,9 @@ def _schedule(S: State, W: World, j: Int) -> None:
 
 @core
 def commit(S: State, W: World) -> None:
-    """Carry out the pass: every job it touched gets its rate and its next event."""
+    """Carry out the pass: every job it touched, or whose share of a link it changed, gets its rate and next event."""
+    if S.g[0].network != 0:
+        call_apart(S.g[0].network, S.g[0].address, SHARE, np.int64(0))
     i = np.int64(0)
     while i < S.g[0].dirty:
         j = S.lists[DIRTY, i]
@@ -216,6 +221,7 @@ def _leave(S: State, W: World, j: Int, kind: Int) -> None:
     """Job `j` gives up its GPUs by an event of `kind`: it has ended, or waits again."""
     J = S.jobs[j]
     settle(S, j)
+    leave_network(S, j)
     if kind == FINISH:
         J.done = W.truth[j].work
     elif kind == NODE_DOWN and J.state == RUNNING:
@@ -254,6 +260,8 @@ def _enter_running(S: State, W: World, j: Int) -> None:
     W.truth[j].due = -1
     note_worse(S, j)
     _set_rate(S, W, j)
+    if S.g[0].network != 0:
+        mark(S, j)  # the links are shared out at the end of the instant
 
 
 @core
@@ -467,6 +475,8 @@ def _inspect(address: Int) -> None:
         sample(S, W)
     if W.clock[0].audit:
         W.clock[0].audit_failed = audit(S, W)
+        if W.clock[0].audit_failed == 0 and S.g[0].network != 0:
+            W.clock[0].audit_failed = call_apart(S.g[0].network, address, AUDIT, np.int64(0))
 
 
 @entry("int64(int64, int64, int64)")

@@ -14,7 +14,7 @@ from pointsman.engine.records import TRACE
 from pointsman.engine.refusal import nowhere, too_wide
 from pointsman.engine.speeds import Speeds, speeds_of
 from pointsman.errors import InputError, UsageError
-from pointsman.types import SCATTERED, Placement
+from pointsman.types import SCATTERED, Contention, Placement
 from pointsman.workload import Quality, Workload
 
 LATEST_MS = 1 << 60
@@ -53,11 +53,13 @@ def prepare(
     seed: int,
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float],
+    contention: Contention = Contention.NONE,
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
     `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
-    fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion`: see `speeds_of`.
+    fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion`, `contention`: see
+    `speeds_of`.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
@@ -72,7 +74,7 @@ def prepare(
     workload = replace(workload, jobs=jobs.with_columns(limited=queues))
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized)
     jobs = workload.jobs
-    speeds, speed = speeds_of(jobs, layout, profiles, congestion, assumptions)
+    speeds, speed = speeds_of(jobs, layout, profiles, congestion, contention, assumptions)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)

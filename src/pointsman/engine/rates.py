@@ -1,7 +1,8 @@
 """The speed of a running job where it is now: its iteration with the all-reduce over the very nodes and racks it is on.
 
 The formulas are those of `speed.iteration` and `speed.allreduce`; what they need of models and links was tabulated
-before the run. Co-runners, link contention and accumulation will be further factors here; the engine's loop stays.
+before the run. What others on its links do to a job is in State.flows (`contention`). Co-runners and accumulation will
+be further factors here; the engine's loop stays.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ FINEST = float(1 << 30)
 
 
 @core
-def _row(S: State, j: Int) -> Int:
+def row_of(S: State, j: Int) -> Int:
     """Where what is known of job `j` stands in the tables of speed."""
     J = S.jobs[j]
     return J.speed + (J.gpu_type if J.gpu_type > 0 else 0)
@@ -36,8 +37,10 @@ def _ring_s(S: State, kind: Int, level: Int, members: Int, size: float, fewest: 
 
 
 @core
-def _communication_s(S: State, j: Int, size: float) -> float:
-    """All-reduce of `size` bytes over the gang of job `j`: one ring a level, one after the other."""
+def communication_s(S: State, j: Int, size: float) -> tuple[float, float]:
+    """All-reduce of `size` bytes over the gang of job `j`, one ring a level, one after the other: seconds inside nodes,
+    and between them.
+    """
     J = S.jobs[j]
     g = S.g[0]
     g.attempt += 1
@@ -71,17 +74,17 @@ def _communication_s(S: State, j: Int, size: float) -> float:
         fewest_racks = min(fewest_racks, S.pods[N.pod].paper)
         i = S.parts[i].next
     kind = J.gpu_type if J.gpu_type > 0 else np.int64(0)
-    time = _ring_s(S, kind, NODE, most, size, fewest)
+    inside = _ring_s(S, kind, NODE, most, size, fewest)
     size /= fewest
-    time += _ring_s(S, kind, RACK, most_nodes, size, fewest)
+    between = _ring_s(S, kind, RACK, most_nodes, size, fewest)
     size /= fewest_nodes
-    time += _ring_s(S, kind, POD, most_racks, size, fewest)
+    between += _ring_s(S, kind, POD, most_racks, size, fewest)
     size /= fewest_racks
-    return time + _ring_s(S, kind, CLUSTER, pods, size, fewest)
+    return inside, between + _ring_s(S, kind, CLUSTER, pods, size, fewest)
 
 
 @core
-def _overlapped_s(compute: float, communication: float, delta: float) -> float:
+def overlapped_s(compute: float, communication: float, delta: float) -> float:
     """``(x^δ + y^δ)^(1/δ)``: the sum at δ = 1, the longer of the two at δ = ∞."""
     longer = max(compute, communication)
     shorter = min(compute, communication)
@@ -94,14 +97,18 @@ def _overlapped_s(compute: float, communication: float, delta: float) -> float:
 def _of_gang_s(address: Int, j: Int) -> float:
     """Seconds of an iteration of a gang whose model is known."""
     S = open_state(address)
-    M = S.models[_row(S, j)]
-    return _overlapped_s(M.compute, _communication_s(S, j, M.bytes), M.delta)
+    M = S.models[row_of(S, j)]
+    inside, between = communication_s(S, j, M.bytes)
+    if S.g[0].network == 0 or S.flows[j].first == 0:
+        return overlapped_s(M.compute, inside + between, M.delta)
+    L = S.flows[j]
+    return L.slowdown * overlapped_s(M.compute, inside + L.stretch * between, M.delta)
 
 
 @core
 def iteration_s(S: State, j: Int) -> float:
     """Seconds of an iteration of job `j` where it is now; 0 if its model is not known."""
-    M = S.models[_row(S, j)]
+    M = S.models[row_of(S, j)]
     if M.reference <= 0.0:
         return 0.0
     if S.jobs[j].gpus <= 1:
@@ -110,19 +117,17 @@ def iteration_s(S: State, j: Int) -> float:
 
 
 @core
-def rate_of(S: State, j: Int) -> float:
-    """Nominal milliseconds that job `j` does in a millisecond where it is now: an iteration as its duration was
-    recorded, over one there. Without a model it is what the table says for its locality.
+def rate_at(S: State, j: Int, time_s: float) -> float:
+    """Nominal milliseconds that job `j` does in a millisecond where an iteration takes `time_s`: an iteration as its
+    duration was recorded, over that. Without a model (0) it is what the table says for its locality.
     """
-    row = _row(S, j)
-    time = iteration_s(S, j)
-    if time <= 0.0:
+    row = row_of(S, j)
+    if time_s <= 0.0:
         return S.rates[row, S.jobs[j].locality]
-    return np.floor(S.models[row].reference / time * FINEST + 0.5) / FINEST
+    return np.floor(S.models[row].reference / time_s * FINEST + 0.5) / FINEST
 
 
 @core
-def waiting_share_of(S: State, j: Int) -> float:
-    """The share of its time in which job `j` waits for communication where it is now."""
-    time = iteration_s(S, j)
-    return 1.0 - S.models[_row(S, j)].compute / time if time > 0.0 else 0.0
+def waiting_share(S: State, j: Int, time_s: float) -> float:
+    """The share of its time in which job `j` waits for communication where an iteration takes `time_s`."""
+    return 1.0 - S.models[row_of(S, j)].compute / time_s if time_s > 0.0 else 0.0

@@ -169,6 +169,44 @@ LINK = np.dtype(
     align=True,
 )
 
+UPLINK = np.dtype(
+    [
+        ("capacity", F),  # bytes/s, whole
+        ("load", F),  # bytes/s that its rings want together
+        ("rings", I),
+        ("first", I),  # its first crossing, plus 1; 0 if none
+        ("stirred", I),  # whether its rings changed since rates were last shared out
+        ("left", F),  # what the rings still rising may share
+        ("rising", I),
+    ],
+    align=True,
+)
+
+CROSSING = np.dtype(
+    [
+        ("job", I),
+        ("uplink", I),
+        ("wants", F),  # bytes/s that the ring wants there
+        ("before", I),  # of the same uplink, plus 1
+        ("after", I),
+        ("next", I),  # of the same job, plus 1
+    ],
+    align=True,
+)
+
+FLOW = np.dtype(
+    [
+        ("first", I),  # its first crossing, plus 1; 0 if the job crosses no uplink
+        ("demand", F),  # bytes/s that its ring wants on each uplink, whole
+        ("share", F),  # bytes/s that it gets
+        ("stretch", F),  # how many times longer its network phase takes than alone; 0 is 1
+        ("slowdown", F),  # of whole iterations, where rings are charged by their average; 0 is 1
+        ("held", F),  # bytes/s beyond which it cannot rise
+        ("reached", I),
+    ],
+    align=True,
+)
+
 GROUP = np.dtype([("failed_pass", I), ("failed_gpus", I)], align=True)
 
 QUEUE = np.dtype([("limit", I), ("held", I), ("closed", I)], align=True)
@@ -228,6 +266,11 @@ SCALARS = np.dtype(
         ("odd", I),
         ("dirty", I),
         ("free_part", I),  # head of the list of free parts
+        ("network", I),  # address of what shares out the network; 0: nobody shares a link
+        ("contention", I),  # Contention
+        ("penalty", F),  # share of the time that a further ring costs a node's link besides its own bytes
+        ("free_crossing", I),  # head of the list of free crossings, plus 1
+        ("stirred", I),  # uplinks in State.stirred
         ("slots", I),  # job slots used so far
         ("free_slot", I),  # head of the list of those free again; -1
         ("log_on", I),
@@ -340,6 +383,10 @@ class State(NamedTuple):
     rates: np.ndarray  # f8, (speed rows, LOCALITIES), of gangs of the usual shapes
     models: np.ndarray  # MODEL, (speed rows,)
     links: np.ndarray  # LINK, (GPU types * LOCALITIES,)
+    flows: np.ndarray  # FLOW, (slots,): what running jobs send over uplinks
+    uplinks: np.ndarray  # UPLINK: of nodes, then racks, then pods; or of whole levels
+    crossings: np.ndarray  # CROSSING
+    stirred: np.ndarray  # i8: uplinks whose rings changed
 
 
 class World(NamedTuple):
@@ -356,3 +403,6 @@ class World(NamedTuple):
 
 ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, LISTS = 0, 1, 2, 3, 4, 5
 """Rows of State.lists, and how many there are."""
+
+SHARE, LEAVE, AUDIT = 0, 1, 2
+"""What is asked of the code at State.g.network: share the links out, let a job leave them, look for faults."""

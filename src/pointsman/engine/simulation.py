@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pointsman.engine.audit import FAILURES
 from pointsman.engine.build import with_larger_inbox
-from pointsman.engine.compile import load_entries, load_loop
+from pointsman.engine.compile import load_beside, load_loop
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.handle import Handle
 from pointsman.engine.records import LOG
@@ -38,7 +38,7 @@ class Simulation:
         self.engine_s = 0.0
         self.decide_s = 0.0
         self._log: list[NDArray[np.void]] = []
-        self.view = View(self, load_entries()) if self.hosted else None
+        self.view = View(self, load_beside("entries")) if self.hosted else None
 
     @property
     def now_ms(self) -> int:

@@ -16,6 +16,9 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     used = {"jobs": slots, "truth": slots, "heap": slots, "undo": g["undo"], "log": 0, "samples": clock["samples"]}
     used["outcomes"] = arrived if room else 0
     rows = {} if room else {"jobs": slots, "truth": slots, "heap": slots, "outcomes": arrived}
+    if g["network"]:
+        used["flows"] = slots
+        rows |= {} if room else {"flows": slots}
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
     copies = {name: _prefix(a, used.get(name), rows.get(name)) for name, a in arrays.items() if name not in _APART}
     width = max(slots, int(g["classes"]))

@@ -1,7 +1,7 @@
 """From the models that jobs name to the tables that the engine looks speeds up in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.congestion import congested, told
 from pointsman.cluster.layout import Layout
-from pointsman.engine.records import LINK, MODEL
+from pointsman.engine.records import LINK, MODEL, UPLINK
+from pointsman.engine.uplinks import as_wide_as_cards, uplinks
 from pointsman.errors import UsageError
-from pointsman.types import LOCALITIES
+from pointsman.types import LOCALITIES, Contention
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Speeds:
     """MODEL, (rows,)"""
     links: NDArray[np.void]
     """LINK, (GPU types * LOCALITIES,)"""
+    uplinks: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, UPLINK))
+    """UPLINK: see `uplinks.uplinks`; none where nobody shares a link."""
 
     @staticmethod
     def without_models(rates: NDArray[np.float64], gpu_types: int) -> "Speeds":
@@ -38,10 +41,13 @@ def speeds_of(
     layout: Layout,
     profiles: Sequence[str | Path],
     congestion: Mapping[str, float],
+    contention: Contention,
     assumptions: list[str],
 ) -> tuple[Speeds, Any]:
     """How fast the jobs run on the types of `layout`, and each job's first row in it. `congestion` divides the
     bandwidth of levels, but their durations were recorded without it.
+
+    Where rings share the uplinks of racks and pods, a lone one is as fast as its nodes' cards.
 
     Raises:
         UsageError, InputError: a file of `profiles` is wrong.
@@ -51,6 +57,8 @@ def speeds_of(
     assumptions.extend(told(layout, congestion, models=not nameless))
     if nameless:
         assumptions.extend(f"the profiles of {file} are of no use: no job names a model" for file in profiles)
+        if contention != Contention.NONE:
+            assumptions.append("no job names a model, so nobody sends over the network and nobody shares it")
         types = len(layout.gpu_types)
         return Speeds.without_models(np.ones((types, LOCALITIES)), types), 0
     from pointsman.speed.catalogue import load_catalogue
@@ -73,7 +81,9 @@ def speeds_of(
     demands = distinct.select("model", "gpus", "batch").rows()
     tables = tabulate(slow, demands, catalogue=catalogue, recorded_on=layout)
     assumptions.extend(tables.assumptions)
-    speeds = Speeds(tables.rate, _records(tables.models, MODEL), _records(links(slow), LINK))
+    shared = contention not in (Contention.NONE, Contention.NODE_LINK)
+    wires = _records(links(as_wide_as_cards(slow) if shared else slow), LINK)
+    speeds = Speeds(tables.rate, _records(tables.models, MODEL), wires, uplinks(slow, contention))
     return speeds, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
 
 

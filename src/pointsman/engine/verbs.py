@@ -8,11 +8,12 @@ import numpy as np
 from pointsman.engine.bits import bit, count, lowest
 from pointsman.engine.compile import core
 from pointsman.engine.freeindex import give, take
+from pointsman.engine.handle import call_apart
 from pointsman.engine.memo import note_freed
 from pointsman.engine.ordered import insert
 from pointsman.engine.placing import place, unplace
 from pointsman.engine.queueing import dequeue, over_limit
-from pointsman.engine.records import DIRTY, Int, State
+from pointsman.engine.records import DIRTY, LEAVE, Int, State
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 
 PENDING, STARTING, RUNNING, STOPPING = (
@@ -116,6 +117,14 @@ def settle(S: State, j: Int) -> None:
             J.executed += elapsed
             J.waited += J.waits * elapsed
         J.settled = now
+
+
+@core
+def leave_network(S: State, j: Int) -> None:
+    """Job `j` sends no more."""
+    g = S.g[0]
+    if g.network != 0 and S.flows[j].first != 0:
+        call_apart(g.network, g.address, LEAVE, j)
 
 
 @core
@@ -323,6 +332,7 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     J = S.jobs[j]
     g = S.g[0]
     settle(S, j)
+    leave_network(S, j)
     dequeue(S, j)
     lost = g.lost_ms if g.lost_ms < J.done else J.done
     J.done -= lost

@@ -15,7 +15,7 @@ from pointsman.engine.freeindex import give, take
 from pointsman.engine.ordered import before, first_below, following, insert, remove
 from pointsman.engine.placing import fits, place, unplace
 from pointsman.engine.queueing import block, blocked, close_queue, enqueue, first_waiting
-from pointsman.engine.rates import rate_of
+from pointsman.engine.rates import iteration_s, rate_at
 from pointsman.engine.records import ACTIVE, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, delay_of_start, running_index, set_alarm, start
 from pointsman.types import Event, Knowledge, Reason
@@ -67,7 +67,7 @@ def _left(S: State, j: Int) -> float:
 def _estimated_run_ms(S: State, j: Int) -> float:
     """Wall time that the estimate of job `j` leaves it at the rate of its place."""
     left = _left(S, j)
-    return np.ceil(left / rate_of(S, j)) if left > 0.0 else 0.0
+    return np.ceil(left / rate_at(S, j, iteration_s(S, j))) if left > 0.0 else 0.0
 
 
 @core

@@ -138,6 +138,7 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "placement": lambda result: result.info.get("placement"),
     "overheads": lambda result: result.info.get("overheads"),
     "congestion": lambda result: result.info.get("congestion") or {},
+    "contention": lambda result: result.info.get("contention") or "none",
     "cluster": lambda result: result.info.get("cluster"),
 }
 """What makes two runs differ in more than the seed."""

@@ -1,0 +1,196 @@
+"""Jobs that share uplinks: worked by hand, and against an independent water-filling at every instant."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.engine.test_rates import CATALOGUE, Scattered
+
+import pointsman
+from pointsman.api import open_simulation
+from pointsman.cluster import load_cluster
+from pointsman.engine.overheads import Overheads
+from pointsman.engine.simulation import Simulation
+from pointsman.errors import UsageError
+from pointsman.policies.registry import get_policy
+from pointsman.speed.fair_share import max_min_rates
+from pointsman.types import JobState
+
+CLUSTER = "8x4/rack=2,gpu=v100,nic=10Gbps"
+"""Racks of two nodes::
+
+      ┌────────── spine ──────────┐
+    rack 0   rack 1   rack 2   rack 3
+    n0 n1    n2 n3    n4 n5    n6 n7
+"""
+SHARED = ("level", "max-min", "duty-cycle", "node-link")
+
+
+def oversubscribed(by: float) -> pointsman.Cluster:
+    """The same with so much less bandwidth between racks than within."""
+    cluster = load_cluster(CLUSTER)
+    network = cluster.spec.network.model_copy(
+        update={"pod": cluster.spec.network.pod.model_copy(update={"oversubscription": by})}
+    )
+    return cluster.model_copy(update={"spec": cluster.spec.model_copy(update={"network": network})})
+
+
+def jobs_of(model: str, gpus: list[int], duration_s: float = 1000.0) -> pointsman.Workload:
+    n = len(gpus)
+    return pointsman.Workload.of(
+        pl.DataFrame({"submit_s": [0.0] * n, "gpus": gpus, "duration_s": [duration_s] * n, "model": [model] * n})
+    )
+
+
+def opened(workload: Any, cluster: Any, policy: Any, contention: str) -> Simulation:
+    spec = get_policy(policy) if isinstance(policy, str) else get_policy("fifo")
+    made = spec.make() if isinstance(policy, str) else policy
+    simulation, _ = open_simulation(
+        workload, cluster, spec, made, seed=0, estimate=None, placement=None, overheads=Overheads(), oversized="refuse",
+        assign_models=None, node_events=(), cancels=(), log=False, audit=True, contention=contention,
+    )  # fmt: skip
+    return simulation
+
+
+def run_s(places: list[list[tuple[int, int]]], contention: str, model: str = "vgg16", by: float = 1.0) -> list[float]:
+    gpus = [sum(many for _, many in place) for place in places]
+    result = pointsman.simulate(
+        jobs_of(model, gpus), oversubscribed(by), Scattered(places), contention=contention, audit=True
+    )
+    return result.jobs["run_s"].to_list()
+
+
+@pytest.mark.parametrize("contention", SHARED)
+def test_a_lone_ring_is_as_fast_as_without_contention(contention: str) -> None:
+    place = [(0, 2), (1, 2)]
+    assert run_s([place], contention) == run_s([place], "none")
+    apart = [[(0, 2), (1, 2)], [(4, 2), (5, 2)]]
+    if contention != "level":  # which puts all racks together
+        assert run_s(apart, contention) == run_s(apart, "none")
+
+
+def test_two_rings_on_a_node_halve_their_bandwidth() -> None:
+    """n0: A B, n1: A B. Alone each would fill the network cards; together each gets half, for as long as both run."""
+    profile = CATALOGUE.model("vgg16")
+    compute, _ = CATALOGUE.compute("vgg16", "v100")
+    busy_s, delta = compute.time_s(profile.batch.per_gpu), compute.delta or profile.overlap.delta
+    wire_s = 2 * (2 - 1) / 2 * profile.gradient.bytes / (10e9 / 8) + 2 * (2 - 1) * 5e-6
+
+    def step_s(stretch: float) -> float:
+        return (busy_s**delta + (stretch * wire_s) ** delta) ** (1 / delta)
+
+    place = [(0, 1), (1, 1)]
+    alone, both = run_s([place], "max-min"), run_s([place, place], "max-min")
+    stretch = profile.gradient.bytes / wire_s / (10e9 / 8 / 2)  # a hop's latency makes it a little less than 2
+    assert both[0] == both[1] == pytest.approx(alone[0] * step_s(stretch) / step_s(1.0), rel=1e-6)
+
+
+def test_three_rings_by_hand() -> None:
+    """::
+
+        n0 ── A ── n1 ── B ── n2        C: n0, n2 of other racks
+        │                      │
+        └────────── C ─────────┘
+
+    Every node carries two rings, so each gets half, though no two of the three share both of their nodes.
+    """
+    places = [[(0, 1), (1, 1)], [(1, 1), (2, 1)], [(0, 1), (2, 1)]]
+    simulation = opened(jobs_of("vgg16", [2, 2, 2]), oversubscribed(1.0), Scattered(places), "max-min")
+    simulation.run(1000)
+    flows = simulation.handle.state.flows[:3]
+    assert flows["share"].tolist() == pytest.approx([10e9 / 8 / 2] * 3)
+    assert flows["stretch"].tolist() == pytest.approx([2.0] * 3, rel=1e-4)
+
+
+def test_the_measured_law_charges_a_penalty_for_every_further_ring() -> None:
+    """Two rings on one node, k = 2: the network phase takes 2 + 1 x 0.25 times as long."""
+    places = [[(0, 1), (1, 1)], [(0, 1), (2, 1)]]
+    simulation = opened(jobs_of("vgg16", [2, 2]), load_cluster(CLUSTER), Scattered(places), "node-link:0.25")
+    simulation.run(1000)
+    assert simulation.handle.state.flows["stretch"][:2].tolist() == [2.25, 2.25]
+
+
+def test_rings_of_different_racks_share_an_oversubscribed_spine() -> None:
+    """Two rings between racks 0 and 1 over different nodes: the spine has half a rack's bandwidth, one node's worth."""
+    places = [[(0, 1), (2, 1)], [(1, 1), (3, 1)]]
+    simulation = opened(jobs_of("vgg16", [2, 2]), oversubscribed(2.0), Scattered(places), "max-min")
+    simulation.run(1000)
+    assert simulation.handle.state.flows["share"][:2].tolist() == pytest.approx([10e9 / 8 / 2] * 2)
+
+
+def random_jobs(seed: int, n: int) -> pointsman.Workload:
+    draw = np.random.default_rng(seed)
+    return pointsman.Workload.of(
+        pl.DataFrame(
+            {
+                "submit_s": np.sort(draw.uniform(0, 8000, n)).round(3),
+                "gpus": draw.choice([1, 2, 3, 5, 6, 8, 12], n),
+                "duration_s": draw.uniform(10, 3000, n).round(3),
+                "model": draw.choice(["vgg16", "resnet50", "bert_base", "lstm"], n),
+            }
+        )
+    )
+
+
+def expected_shares(simulation: Simulation, slots: list[int]) -> list[float]:
+    """Max-min fair shares of the running rings, worked out from where the jobs are."""
+    state = simulation.handle.state
+    nodes, racks = len(state.nodes), len(state.racks)
+    links = []
+    for slot in slots:
+        gpus = np.flatnonzero(np.asarray(state.occupants)[:, 0] == slot)
+        on = np.unique(np.searchsorted(state.nodes["gpu0"], gpus, side="right") - 1).tolist()
+        in_racks = {int(state.nodes["rack"][n]) for n in on}
+        assert len(on) > 1
+        links.append(on + ([nodes + r for r in in_racks] if len(in_racks) > 1 else []))
+    demand = [float(state.flows["demand"][slot]) for slot in slots]
+    return max_min_rates(links, demand, state.uplinks["capacity"][: nodes + racks].tolist())
+
+
+@pytest.mark.parametrize("contention", ["max-min", "duty-cycle"])
+@pytest.mark.parametrize("policy", ["dally", "fifo-backfill", "gandiva"])
+def test_shares_are_max_min_fair_at_every_instant(policy: str, contention: str) -> None:
+    """Against `max_min_rates`, which fills all links anew; the engine only looks at what changed."""
+    seen = shared = 0
+    for seed in range(3):
+        simulation = opened(random_jobs(seed, 120), oversubscribed(4.0), policy, contention)
+        for until_ms in range(0, 60_000_000, 157_000):
+            simulation.run(until_ms)
+            jobs, flows = simulation.handle.jobs, simulation.handle.state.flows
+            slots = np.flatnonzero((jobs["state"] == JobState.RUNNING) & (jobs["nodes"] > 1)).tolist()
+            assert (flows["first"][: len(jobs)] > 0).sum() == len(slots)
+            if slots:
+                want = expected_shares(simulation, slots)
+                assert flows["share"][slots].tolist() == pytest.approx(want, rel=1e-6)
+                seen += 1
+                shared += sum(flows["share"][slots] < flows["demand"][slots])
+        assert simulation.handle.world.clock[0]["ended"] == 120
+    assert seen > 100
+    assert shared > 50
+
+
+@pytest.mark.parametrize("contention", SHARED)
+def test_work_is_conserved_through_any_number_of_re_ratings(contention: str) -> None:
+    """Every job does its work and no more (the audit looks), and runs at least as long as alone at its best place."""
+    workload, cluster = random_jobs(5, 200), oversubscribed(1.0)
+    result = pointsman.simulate(workload, cluster, "dally", contention=contention, audit=True)
+    assert (result.jobs["state"] == "COMPLETED").all()
+    assert (result.jobs["run_s"] >= result.jobs["duration_s"] - 0.001).all()
+    alone = pointsman.simulate(workload, cluster, "dally", contention="none")
+    assert result.jobs["comm_s"].sum() > alone.jobs["comm_s"].sum()
+
+
+def test_a_copy_goes_the_same_way() -> None:
+    simulation = opened(random_jobs(2, 100), oversubscribed(4.0), "dally", "max-min")
+    simulation.run(2_000_000)
+    copy = simulation.copy()
+    simulation.run()
+    copy.run()
+    assert simulation.handle.world.outcomes.tobytes() == copy.handle.world.outcomes.tobytes()
+
+
+@pytest.mark.parametrize("text", ["rings", "max-min:2", "node-link:x", "node-link:-1", "node-link:nan", ""])
+def test_an_unknown_contention_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="contention"):
+        pointsman.simulate(random_jobs(0, 3), CLUSTER, "fifo", contention=text)
