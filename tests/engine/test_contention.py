@@ -165,6 +165,7 @@ def test_shares_are_max_min_fair_at_every_instant(policy: str, contention: str) 
                 assert flows["share"][slots].tolist() == pytest.approx(want, rel=1e-6)
                 seen += 1
                 shared += sum(flows["share"][slots] < flows["demand"][slots])
+        simulation.run()
         assert simulation.handle.world.clock[0]["ended"] == 120
     assert seen > 100
     assert shared > 50
@@ -172,13 +173,19 @@ def test_shares_are_max_min_fair_at_every_instant(policy: str, contention: str) 
 
 @pytest.mark.parametrize("contention", SHARED)
 def test_work_is_conserved_through_any_number_of_re_ratings(contention: str) -> None:
-    """Every job does its work and no more (the audit looks), and runs at least as long as alone at its best place."""
+    """Every job does its work and no more: the audit looks at every instant."""
     workload, cluster = random_jobs(5, 200), oversubscribed(1.0)
     result = pointsman.simulate(workload, cluster, "dally", contention=contention, audit=True)
     assert (result.jobs["state"] == "COMPLETED").all()
-    assert (result.jobs["run_s"] >= result.jobs["duration_s"] - 0.001).all()
-    alone = pointsman.simulate(workload, cluster, "dally", contention="none")
-    assert result.jobs["comm_s"].sum() > alone.jobs["comm_s"].sum()
+
+
+@pytest.mark.parametrize("contention", SHARED)
+def test_others_never_speed_a_job_up(contention: str) -> None:
+    """The same places at the same times, with and without contention: who shares a link runs at least as long."""
+    places = [[(0, 1), (2, 1)], [(0, 1), (1, 1)], [(1, 1), (3, 1)], [(2, 1), (3, 1), (4, 1)]]
+    alone, together = run_s(places, "none", "bert_base"), run_s(places, contention, "bert_base")
+    assert all(t >= a for t, a in zip(together, alone, strict=True))
+    assert sum(together) > sum(alone) or contention == "duty-cycle"
 
 
 def test_a_copy_goes_the_same_way() -> None:
