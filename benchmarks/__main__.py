@@ -9,7 +9,8 @@ from benchmarks.measures import Measure, judge, remember
 from benchmarks.page import record
 
 BROKEN = 4
-NAMES = ("generator", "throughput", "latency", "scaling")
+CONTENDED_JOBS = 200_000
+NAMES = ("generator", "throughput", "contended", "latency", "scaling")
 
 
 def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
@@ -21,6 +22,10 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
         from benchmarks.throughput import POLICIES, throughput
 
         yield from throughput(options.jobs, tuple(options.policy or POLICIES))
+    elif name == "contended":
+        from benchmarks.contended import contended
+
+        yield from contended(min(options.jobs, CONTENDED_JOBS))
     elif name == "latency":
         from benchmarks.latency import latency
 

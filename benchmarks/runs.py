@@ -39,6 +39,8 @@ class Case:
     nodes: int
     load: float
     seed: int = 1
+    widest: int | None = None
+    """GPUs of the widest gang; by default as many as the cluster has."""
 
     def __str__(self) -> str:
         return f"{self.jobs:,} jobs, {self.nodes}x{NODE_GPUS} GPUs, load {self.load}"
@@ -64,7 +66,7 @@ def schedule_hash(start: NDArray[np.int64], end: NDArray[np.int64]) -> str:
 @cache
 def workload_of(case: Case) -> Workload:
     """The jobs of `case`; kept, for every run of it."""
-    return mixture(case.jobs, case.nodes * NODE_GPUS, case.load, case.seed)
+    return mixture(case.jobs, case.nodes * NODE_GPUS, case.load, case.seed, case.widest)
 
 
 def open_case(case: Case, policy: Any, *, log: bool = False) -> tuple[Simulation, Prepared]:

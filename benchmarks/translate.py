@@ -21,6 +21,7 @@ PRELUDE = """\
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 typedef int64_t I;
 typedef double F;
@@ -34,13 +35,22 @@ template <class T> Array<T> open_array(I* directory, I k) {
     return {reinterpret_cast<T*>(directory[3 * k]), directory[3 * k + 1], directory[3 * k + 2]};
 }
 inline I bits__lowest(I word) { return __builtin_ctzll(word); }
+inline I handle__call_apart(I function, I address, I what, I j) {
+    return reinterpret_cast<I (*)(I, I, I)>(function)(address, what, j);
+}
 """
 C_TYPES = {"i8": "I", "f8": "F", "i4": "int32_t"}
-BY_HAND = {"lowest": "bits__lowest", "open_state": "handle__open_state", "open_world": "handle__open_world"}
+BY_HAND = {
+    "lowest": "bits__lowest",
+    "open_state": "handle__open_state",
+    "open_world": "handle__open_world",
+    "call_apart": "handle__call_apart",
+}
 CASTS = {"np.int64": "I", "np.float64": "F", "float": "F", "int": "I"}
 CALLS = {
     "np.ceil": "std::ceil",
     "np.floor": "std::floor",
+    "np.sqrt": "std::sqrt",
     "math.ceil": "(I)std::ceil",
     "math.floor": "std::floor",
     "max": "std::max",
@@ -140,6 +150,8 @@ class _Function:
         if isinstance(s.targets[0], ast.Name) and value in OPENED:
             self.opened += f"    auto {s.targets[0].id} = {value};\n"
             return ""
+        if isinstance(s.targets[0], ast.Tuple):
+            return self._unpack(s.targets[0], value, pad)
         out = ""
         for target in s.targets:
             if isinstance(target, ast.Name):
@@ -150,6 +162,11 @@ class _Function:
                     self.locals.setdefault(target.id, f"std::decay_t<decltype({value})>")
             out += f"{pad}{self._value(target)} = {value};\n"
         return out
+
+    def _unpack(self, names: ast.Tuple, value: str, pad: str) -> str:
+        for k, name in enumerate(names.elts):
+            self.locals.setdefault(ast.unparse(name), f"std::tuple_element_t<{k}, decltype({value})>")
+        return f"{pad}std::tie({', '.join(self._value(name) for name in names.elts)}) = {value};\n"
 
     def _for(self, s: ast.For, pad: str) -> str:
         assert isinstance(s.iter, ast.Call) and ast.unparse(s.iter.func) == "range"
@@ -204,6 +221,8 @@ class _Function:
             return f"({self._value(node.test)} ? {self._value(node.body)} : {self._value(node.orelse)})"
         if isinstance(node, ast.Call):
             return self._call(node)
+        if isinstance(node, ast.Tuple):
+            return f"std::make_tuple({', '.join(f'F({self._value(x)})' for x in node.elts)})"
         raise NotImplementedError(ast.unparse(node))
 
     @staticmethod

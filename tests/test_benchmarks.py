@@ -24,4 +24,4 @@ def test_without_the_logs_the_generator_is_skipped_and_it_is_said(tmp_path: Path
 def test_an_unknown_benchmark_is_refused() -> None:
     done = benchmarks("generators")
     assert done.returncode == 2
-    assert "there are generator, throughput, latency, scaling" in done.stderr
+    assert "there are generator, throughput, contended, latency, scaling" in done.stderr

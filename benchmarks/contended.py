@@ -1,0 +1,32 @@
+"""Jobs per second of Dally, without and with links that jobs share: every job has a model, racks of 8 nodes."""
+
+from collections.abc import Iterator
+
+from benchmarks.measures import Measure, cpu_s
+from benchmarks.workloads import mixture
+from pointsman.api import open_simulation
+from pointsman.cluster import load_cluster
+from pointsman.engine.overheads import load_overheads
+from pointsman.policies.registry import get_policy
+
+CLUSTER, GPUS = "800x8/rack=8,gpu=v100,nic=100Gbps", 6400
+LOADS = (0.95, 1.05)
+KINDS = ("none", "level", "max-min", "duty-cycle", "node-link")
+ROUNDS = 3
+
+
+def contended(jobs: int) -> Iterator[Measure]:
+    """`jobs` jobs on 6,400 GPUs under `dally`, engine time alone; the least of three."""
+    for load in LOADS:
+        workload = mixture(jobs, GPUS, load)
+        for kind in KINDS:
+            best = float("inf")
+            for _ in range(ROUNDS):
+                spec = get_policy("dally")
+                simulation, _ = open_simulation(
+                    workload, load_cluster(CLUSTER), spec, spec.make(), seed=0, estimate=None, placement=None,
+                    overheads=load_overheads("none"), oversized="refuse", assign_models=1, contention=kind,
+                    node_events=(), cancels=(), log=False, audit=False,
+                )  # fmt: skip
+                best = min(best, cpu_s(simulation.run))
+            yield Measure(f"contended/dally/{load}/{kind}/jobs_per_s", jobs / best, "jobs/s")
