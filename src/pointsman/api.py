@@ -43,6 +43,7 @@ def simulate(
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float] = UNCONGESTED,
     contention: str = "none",
+    enforce_limits: bool = False,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
     until_s: float | None = None,
@@ -71,6 +72,7 @@ def simulate(
             ``pod``, ``cluster``, or ``network``, which is all of them.
         contention: how jobs share links: ``none``, ``level`` (all uplinks of a level as one), ``max-min`` (fair shares
             of every uplink while they send), ``duty-cycle`` (of what they send on average) or ``node-link[:PENALTY]``.
+        enforce_limits: kill jobs that would run longer than their ``time_limit_s``.
         node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
         cancels: (time_s, row) of jobs that their users cancel, after their submit.
         until_s: stop after the instants up to this many seconds from the first submit.
@@ -90,7 +92,7 @@ def simulate(
     simulation, prepared = open_simulation(
         work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
         assign_models=assign_models, profiles=profiles, congestion=congestion, contention=contention,
-        node_events=node_events, cancels=cancels, log=log, audit=audit,
+        enforce_limits=enforce_limits, node_events=node_events, cancels=cancels, log=log, audit=audit,
     )  # fmt: skip
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
@@ -138,6 +140,7 @@ def open_simulation(
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float] = UNCONGESTED,
     contention: str = "none",
+    enforce_limits: bool = False,
 ) -> tuple[Simulation, Prepared]:
     """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
     placement = placement_of(policy, placement)
@@ -145,6 +148,10 @@ def open_simulation(
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
     sharing = parse_sharing(contention)
     check_seed(seed)
+    if enforce_limits:
+        from pointsman.workload.enforce import enforce_limits as enforced
+
+        workload = enforced(workload)
     if assign_models is not None:
         from pointsman.speed.assign import assign_models as assign
 

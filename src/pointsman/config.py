@@ -109,6 +109,8 @@ class ExperimentSpec(_Part):
         | None
     ) = None
     """Count the jobs submitted between these seconds, since the first submit."""
+    enforce_limits: bool = False
+    """Kill jobs at their time limit; by default they run as long as the log says."""
     audit: bool = False
     """Check every invariant at every event."""
 

@@ -339,3 +339,23 @@ def test_overheads_from_a_file(tmp_path: Path) -> None:
     costs.write_text("start: 2\n")
     with pytest.raises(UsageError, match=r"costs.yaml:1: unknown key 'start' .*did you mean 'start_s'"):
         pointsman.simulate(table(gpus=[1]), "1x1", "fifo", overheads=str(costs))
+
+
+def test_limits_are_enforced_when_asked_for() -> None:
+    """Limits of 100 s: the job of 300 s is killed there, which lets the one behind it start 200 s earlier."""
+    jobs = pl.DataFrame(
+        {"submit_s": [0.0, 0.0], "gpus": [1, 1], "duration_s": [300.0, 50.0], "time_limit_s": [100.0, 100.0]}
+    )
+    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo", enforce_limits=True)
+    assert result.jobs["state"].to_list() == ["TIMEOUT", "COMPLETED"]
+    assert result.jobs["end_s"].to_list() == [100.0, 150.0]
+    assert result.info["quality"]["clamped"] == {"killed at their time limit": 1}
+    assert pointsman.report.summarise(result)["jobs_counted"] == 2
+    recorded = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo")
+    assert recorded.jobs["end_s"].to_list() == [300.0, 350.0]
+
+
+def test_limits_that_no_job_has_cannot_be_enforced() -> None:
+    jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0]})
+    with pytest.raises(InputError, match="no job has a time_limit_s"):
+        pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo", enforce_limits=True)

@@ -34,6 +34,8 @@ FLAGS = (
 )
 """Options that say a field of the experiment as it is."""
 
+SWITCHES = ("enforce_limits", "audit")
+
 OVERHEADS = "overheads"
 
 
@@ -89,7 +91,11 @@ def _flags(options: Options, policies: list[str], seeds: list[int]) -> dict[str,
         "profiles": options.profiles,
         "congestion": parse_congestion(options.congestion),
     }
-    return flags | {name: value for name, value in lists.items() if value} | ({"audit": True} if options.audit else {})
+    return (
+        flags
+        | {name: value for name, value in lists.items() if value}
+        | {name: True for name in SWITCHES if getattr(options, name)}
+    )
 
 
 def _expanded(policies: list[str]) -> list[str]:

@@ -127,6 +127,10 @@ class Options:
             rich_help_panel=ASSUMED,
         ),
     ]
+    enforce_limits: Annotated[
+        bool,
+        typer.Option("--enforce-limits", help="Kill jobs at their time limit.", rich_help_panel=ASSUMED),
+    ] = False
     audit: Annotated[bool, typer.Option("--audit", help="Check every invariant (slow).", rich_help_panel=ASSUMED)] = (
         False
     )

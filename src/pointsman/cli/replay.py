@@ -134,6 +134,7 @@ def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable
         profiles=spec.profiles,
         congestion={**spec.congestion},
         contention=spec.contention,
+        enforce_limits=spec.enforce_limits,
         audit=spec.audit,
         progress=tell,
     )
@@ -164,6 +165,7 @@ def replayable(spec: ExperimentSpec, workload: "Workload", info: Mapping[str, An
         profiles=spec.profiles,
         congestion={**spec.congestion},
         contention=spec.contention,
+        enforce_limits=spec.enforce_limits,
     )
 
 

@@ -13,6 +13,7 @@ from pointsman.engine.simulation import Simulation
 from pointsman.engine.snapshot import copied
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 from pointsman.workload import Workload
+from pointsman.workload.enforce import KILLED
 
 _STATES = {int(s): s.name for s in JobState}
 _KINDS = {int(k): k.name for k in (*Event, *Verb)}
@@ -73,7 +74,9 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     """One row for each job, its times in the engine's whole ms; jobs still in the system get what is known of them."""
     outcomes = copied(simulation.handle.world.outcomes)
     _add_unfinished(outcomes, simulation)
-    trace = prepared.trace
+    trace, state = prepared.trace, outcomes["state"].astype(np.int64)
+    if KILLED in prepared.jobs.columns:
+        state[prepared.jobs[KILLED].to_numpy() & (state == JobState.COMPLETED)] = JobState.TIMEOUT
     known = outcomes["state"] != 0
     started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
     estimate = np.where(np.isnan(trace["estimate"]), np.nan, trace["estimate"] / 1000.0)
@@ -96,7 +99,7 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         locality=locality.replace_strict(
             {i: n for i, n in enumerate(_LOCALITIES)}, default=None, return_dtype=pl.String
         ),
-        state=pl.Series(outcomes["state"].astype(np.int64)).replace_strict(_STATES, return_dtype=pl.String),
+        state=pl.Series(state).replace_strict(_STATES, return_dtype=pl.String),
     )
 
 

@@ -9,6 +9,9 @@ from pointsman.engine.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.fairness import finish_time_fairness
 
+ENDED = ("COMPLETED", "TIMEOUT")
+"""States of jobs that the policy saw through: to their recorded end, or to the time limit that was to be enforced."""
+
 BUCKETS = ("1", "2-4", "5-8", "9-16", "17-32", ">32")
 """GPU-count buckets, in order."""
 
@@ -57,7 +60,7 @@ def submitted_in(jobs: pl.DataFrame, window: Window) -> pl.DataFrame:
 
 
 def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
-    """Completed jobs submitted in the window, with ``bucket`` and ``rho`` (finish-time fairness, null if d = 0)."""
+    """Jobs that ended, submitted in the window, with ``bucket`` and ``rho`` (finish-time fairness, null if d = 0)."""
     rho = finish_time_fairness(result.jobs, int(result.info["gpus"]))
     edges = np.asarray(BUCKET_EDGES)
     bucket = np.searchsorted(edges, result.jobs["gpus"].to_numpy())
@@ -65,4 +68,4 @@ def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
         pl.Series("rho", rho, nan_to_null=True),
         pl.Series("bucket", np.asarray(BUCKETS, dtype=object)[bucket].tolist(), dtype=pl.Enum(BUCKETS)),
     )
-    return submitted_in(measured, window).filter(pl.col("state") == "COMPLETED")
+    return submitted_in(measured, window).filter(pl.col("state").is_in(ENDED))

@@ -7,7 +7,7 @@ import polars as pl
 
 from pointsman.engine.result import Result
 from pointsman.report.bound import lower_bound_s
-from pointsman.report.counted import Window, counted_jobs, submit_window, submitted_in
+from pointsman.report.counted import ENDED, Window, counted_jobs, submit_window, submitted_in
 from pointsman.report.fairness import jain_index
 from pointsman.report.holdings import holdings, horizon_s, mean_held
 from pointsman.report.steps import step_means
@@ -129,7 +129,7 @@ def _usage(result: Result, window: Window) -> dict[str, float | None]:
     offered_gpu_s = gpus * horizon_s(result)
     held_gpu_s = float(jobs["held_gpu_s"].sum())
     cut_work_s = (pl.col("run_s") - pl.col("lost_s")).clip(0, pl.col("duration_s"))
-    done_s = pl.when(pl.col("state") == "COMPLETED").then("duration_s").otherwise(cut_work_s)
+    done_s = pl.when(pl.col("state").is_in(ENDED)).then("duration_s").otherwise(cut_work_s)
     done_gpu_s = float(jobs.select((pl.col("gpus") * done_s).sum()).item())
     return {
         "gpu_allocated_ratio": held_gpu_s / offered_gpu_s if offered_gpu_s else None,

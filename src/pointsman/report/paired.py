@@ -9,6 +9,7 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.report.confidence import STATISTICS, Floats, Interval, mean_interval, paired_bootstrap, ratio_interval
+from pointsman.report.counted import ENDED
 from pointsman.report.groups import Group, Run
 from pointsman.report.metrics import job_figures
 
@@ -75,7 +76,7 @@ def _same_log(run: Run, other: Run) -> bool:
 
 def _on_the_same_jobs(first: Run, second: Run) -> tuple[Run, Run]:
     """Both with the figures of the jobs that both completed, and no makespan where one left jobs over."""
-    completed = (run.result.jobs.select(pl.col("state") == "COMPLETED") for run in (first, second))
+    completed = (run.result.jobs.select(pl.col("state").is_in(ENDED)) for run in (first, second))
     if next(completed).equals(next(completed)):
         return first, second
     return _on_jobs_of(first, second), _on_jobs_of(second, first)
