@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from oracle.instances import Instance
-from oracle.model import Schedule
+from oracle.model import LogEntry, Schedule
 from pointsman.cluster.layout import Layout
 from pointsman.engine.build import PARAMETERS, Rules, build
 from pointsman.engine.demand import Demand, alternatives, make_pools
@@ -57,7 +57,8 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         if key not in demands:
             demands[key] = Demand(job.gpus, alternatives(layout, pools, job.gpu_type, job.partition), limited)
         estimate = job.told_ms if instance.knows_work else np.nan
-        trace[row] = (job.submit_ms, job.work_ms, estimate, list(demands).index(key), queue, -job.priority, 0)
+        speed = len(layout.gpu_types) * bool(job.model)
+        trace[row] = (job.submit_ms, job.work_ms, estimate, list(demands).index(key), queue, -job.priority, speed)
     made = policy or get_policy(instance.policy).make(instance.params)
     params = np.zeros(PARAMETERS)
     numbers = made.parameters() if hasattr(made, "parameters") else []
@@ -70,7 +71,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         hosted=not hasattr(made, "parameters"),
         **milliseconds(instance.overheads),
     )
-    rates = np.array([instance.rate_by_locality] * len(layout.gpu_types), np.float64)
+    rates = np.repeat([instance.rate_by_locality, instance.rates_of_other], len(layout.gpu_types), axis=0)
     return Simulation(
         build(
             layout,
@@ -91,9 +92,8 @@ def milliseconds(overheads: Mapping[str, float]) -> dict[str, int]:
     return {name.removesuffix("_s").removesuffix("_every") + "_ms": round(1000 * s) for name, s in overheads.items()}
 
 
-def schedule_of(simulation: Simulation) -> Schedule:
-    """What the engine did, in the oracle's words; the run must be over."""
-    outcomes = simulation.handle.world.outcomes
+def log_of(simulation: Simulation) -> list[LogEntry]:
+    """Starts and preemptions so far."""
     log = []
     rows = simulation.log()
     for seq in dict.fromkeys(rows["seq"].tolist()):
@@ -101,6 +101,12 @@ def schedule_of(simulation: Simulation) -> Schedule:
         if parts["kind"][0] in (Verb.START, Verb.PREEMPT):
             masks = sorted((int(p["node"]), int(p["mask"]) & (1 << 64) - 1) for p in parts)
             log.append((int(parts["time"][0]), Verb(parts["kind"][0]).name, int(parts["row"][0]), tuple(masks)))
+    return log
+
+
+def schedule_of(simulation: Simulation) -> Schedule:
+    """What the engine did, in the oracle's words; the run must be over."""
+    outcomes = simulation.handle.world.outcomes
     never = [int(t) if t >= 0 else None for t in outcomes["end"]]
     return Schedule(
         first_start_ms=[int(t) if t >= 0 else None for t in outcomes["start"]],
@@ -109,8 +115,14 @@ def schedule_of(simulation: Simulation) -> Schedule:
         preemptions=outcomes["preempts"].tolist(),
         lost_ms=outcomes["lost"].tolist(),
         held_gpu_ms=outcomes["held"].tolist(),
-        log=log,
+        log=log_of(simulation),
     )
+
+
+def log_until(instance: Instance, until_ms: int) -> list[LogEntry]:
+    simulation = simulation_of(instance)
+    simulation.run(until_ms=until_ms)
+    return log_of(simulation)
 
 
 def run_engine(instance: Instance, *, audit: bool = True) -> Schedule:

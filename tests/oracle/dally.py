@@ -6,11 +6,9 @@ from fractions import Fraction
 from math import ceil, inf, isqrt
 from typing import Any
 
-from .model import Gpu, Place
-from .placement import alternatives, locality, place_tightest
-from .world import Life, World, to_ms
+from .network import NETWORK, NODE, RACK, NetworkWorld
+from .world import Life, to_ms
 
-NODE, RACK, NETWORK = range(3)
 BINS = 24
 
 
@@ -78,14 +76,10 @@ class Wait:
 
 
 @dataclass
-class DallyWorld(World):
+class DallyWorld(NetworkWorld):
     settings: Settings = Settings()
     standings: list[Standing] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
-    changed: bool = False
-    """Something happened since moves were last looked for that can make one possible."""
-    look_ms: int | None = None
-    """When there will be a pass to look for moves."""
 
     def __post_init__(self) -> None:
         self.standings = [Standing() for _ in self.lives]
@@ -93,40 +87,18 @@ class DallyWorld(World):
     def of(self, life: Life) -> Standing:
         return self.standings[life.row]
 
-    # -- levels of the network --------------------------------------------------------------------------
+    def may_make_way(self, life: Life) -> bool:
+        return self.of(life).past_quantum
 
-    def level_of(self, chosen: Place) -> int:
-        return {0: NODE, 1: NODE, 2: RACK}.get(locality(self.nodes, chosen), NETWORK)
-
-    def best_level(self, life: Life) -> int:
-        first = next(filter(None, alternatives(self.nodes, life.job)))
-        racks = [(self.nodes[node].pod, self.nodes[node].rack) for node in first]
-        largest_node = max(self.nodes[node].gpus for node in first)
-        largest_rack = max(
-            sum(self.nodes[n].gpus for n, at in zip(first, racks, strict=True) if at == rack) for rack in racks
-        )
-        return NODE if life.job.gpus <= largest_node else RACK if life.job.gpus <= largest_rack else NETWORK
-
-    def rate_at(self, life: Life, level: int) -> float:
-        anywhere = 3 if len({node.pod for node in self.nodes}) == 1 else 4
-        return self.rules.rate(life.job, {NODE: 1, RACK: 2, NETWORK: anywhere}[level])
+    def rank(self, life: Life) -> tuple[int, int, int]:
+        return -life.job.priority, self.of(life).level, life.row
 
     def holds_out_for(self, life: Life, level: int) -> bool:
-        looser = (1 + self.settings.epsilon) * self.rate_at(life, level + 1) if level < NETWORK else inf
-        return self.rate_at(life, level) > looser
-
-    def find_within(self, life: Life, free: set[Gpu], loosest: int) -> Place | None:
-        """The tightest place under the first alternative that has one no looser than that."""
-        for eligible in alternatives(self.nodes, life.job):
-            chosen = place_tightest(self.nodes, eligible, life.job.gpus, free, "tightest")
-            if chosen is not None and self.level_of(frozenset(chosen)) <= loosest:
-                return frozenset(chosen)
-        return None
+        return self.is_slower_beyond(life, level, self.settings.epsilon)
 
     # -- timers -----------------------------------------------------------------------------------------
 
     def become_pending(self, life: Life) -> None:
-        self.changed |= bool(life.place)
         super().become_pending(life)
         self.sink(life)
         self.begin_to_wait(life)
@@ -215,10 +187,6 @@ class DallyWorld(World):
         past_ms = life.running_from_ms + to_ms(self.settings.quantum_s)
         return [standing.sinks_ms] + [past_ms] * (not standing.past_quantum)
 
-    def next_event_ms(self) -> int | None:
-        due = [at for at in (super().next_event_ms(), self.look_ms) if at is not None]
-        return min(due, default=None)
-
     def apply_level(self) -> bool:
         for life in self.having("RUNNING"):
             if min(self.levels_due(life)) <= self.now:
@@ -236,24 +204,12 @@ class DallyWorld(World):
             if self.loosens_ms(life) <= self.now:
                 self.accept_looser(life)
                 return True
-        if self.look_ms is not None and self.look_ms <= self.now:
-            self.look_ms = None
-            return True
-        return False
-
-    def apply_script(self) -> None:
-        self.changed = True
-        super().apply_script()
+        return super().apply_timer()
 
     def begin_to_run(self, life: Life) -> None:
-        self.changed |= life.held_since_ms < self.now
         super().begin_to_run(life)
         self.of(life).past_quantum = self.settings.quantum_s == 0
         self.count_sinks(life)
-
-    def finish(self, life: Life) -> None:
-        self.changed = True
-        super().finish(life)
 
 
 def width(gpus: int) -> int:

@@ -1,9 +1,11 @@
 """Section 7: one pass of `dally`, its offers and then its moves."""
 
-from .dally import NODE, DallyWorld
+from .dally import DallyWorld
+from .moving import improve_places
+from .network import NODE
 from .placement import alternatives
 from .policies import Pass
-from .world import Life, World
+from .world import Life, World, to_ms
 
 
 def dally(world: World) -> None:
@@ -23,13 +25,8 @@ def dally(world: World) -> None:
         for victim in running:
             if victim.state == "PENDING":
                 world.begin_to_wait(victim)
-    round_ms = round(1000 * world.settings.round_s)
-    if world.now % round_ms == 0 and may_move(this, world):
-        world.changed = False
-        for life in movers(this, world):
-            move(this, world, life)
-    if may_move(this, world):
-        world.look_ms = (world.now // round_ms + 1) * round_ms
+    if world.settings.preempts:
+        improve_places(this, world, to_ms(world.settings.round_s))
 
 
 def demand_of(world: DallyWorld, life: Life) -> object:
@@ -57,40 +54,3 @@ def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
         worst_first=lambda v: -world.of(v).level,
         find=lambda life, open_gpus: world.find_within(life, open_gpus, within),
     )
-
-
-def movers(this: Pass, world: DallyWorld) -> list[Life]:
-    """Running jobs past their quantum that would be faster at their best level, in order."""
-    found = [
-        life
-        for life in world.having("RUNNING")
-        if world.of(life).past_quantum
-        and life.row not in this.started_rows
-        and world.level_of(life.place) > world.best_level(life)
-        and world.rate_at(life, world.best_level(life)) > life.rate
-    ]
-    return sorted(found, key=lambda life: (-life.job.priority, world.of(life).level, life.row))
-
-
-def may_move(this: Pass, world: DallyWorld) -> bool:
-    return world.settings.preempts and world.changed and bool(movers(this, world))
-
-
-def move(this: Pass, world: DallyWorld, life: Life) -> None:
-    """To the tightest level that pays and has room."""
-    for level in range(world.best_level(life), world.level_of(life.place)):
-        if not pays(world, life, world.rate_at(life, level)):
-            return
-        chosen = world.find_within(life, (world.free() | world.up(life.place)) - this.on_hold, level)
-        if chosen is not None:
-            world.preempt(life)
-            if world.rules.stop_ms == 0:
-                this.start_on(life, chosen)
-            return
-
-
-def pays(world: DallyWorld, life: Life, there: float) -> bool:
-    rules = world.rules
-    left = world.remaining(life) if rules.knows_work else world.work_done(life)
-    cost_ms = rules.stop_ms + rules.start_ms + rules.restore_ms + rules.lost_ms / there
-    return left / life.rate - left / there > cost_ms

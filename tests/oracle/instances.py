@@ -2,13 +2,13 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .dally import VARIANTS
 from .model import Job, Node, Schedule
 from .placement import PLACEMENTS, every_gpu, place
-from .simulator import POLICIES, simulate
+from .simulator import BY_NETWORK, POLICIES, simulate
 
 STEPS_MS = (1, 1, 1000, 20_000)
 """Lengths of a time step. Steps of 1 ms tie often; with 20 s, overruns of `easy` (60 s) come into play."""
@@ -44,6 +44,7 @@ class Kind:
     rounds: bool = True
     promotion: bool = True
     mixed_scales: bool = True
+    models: bool = True
 
 
 PLAIN = Kind(
@@ -58,6 +59,7 @@ PLAIN = Kind(
     rounds=False,
     promotion=False,
     mixed_scales=False,
+    models=False,
 )
 """Nodes, gangs, times and a policy; nothing else."""
 
@@ -81,11 +83,14 @@ class Instance:
     knows_work: bool = True
     """The policy is told an estimate of each job's work."""
 
+    rates_of_other: tuple[float, float, float, float, float] = (1.0,) * 5
+    """The same for jobs of the model "other"."""
+
     @property
     def rate(self) -> Callable[[Job, int], float]:
-        return lambda job, locality: self.rate_by_locality[locality]
+        return lambda job, locality: (self.rates_of_other if job.model else self.rate_by_locality)[locality]
 
-    def run_oracle(self) -> Schedule:
+    def run_oracle(self, until_ms: int | None = None) -> Schedule:
         return simulate(
             self.nodes,
             self.jobs,
@@ -97,6 +102,7 @@ class Instance:
             script=self.script,
             rate=self.rate,
             round_ms=self.round_ms,
+            until_ms=until_ms,
             knows_work=self.knows_work,
         )
 
@@ -105,12 +111,12 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     """The same seed and kind give the same instance. Every job fits the empty cluster and its queue's limit."""
     draw = random.Random(seed)
     policy = draw.choice(kind.policies)
-    placement = draw.choice(kind.placements) if policy not in VARIANTS else "tightest"
+    placement = draw.choice(kind.placements) if policy not in BY_NETWORK else "tightest"
     step_ms = draw.choice(STEPS_MS)
     nodes = draw_nodes(draw, kind)
     jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
     params = draw_params(draw, kind, policy, step_ms)
-    return Instance(
+    instance = Instance(
         seed=seed,
         nodes=nodes,
         jobs=jobs,
@@ -120,10 +126,19 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         overheads=draw_overheads(draw, kind, step_ms, may_lose="promote_knob" not in params),
         queue_limits=draw_queue_limits(draw, jobs),
         script=draw_script(draw, kind, len(nodes), step_ms),
-        rate_by_locality=draw_rates(draw, kind) if policy not in VARIANTS else draw.choice(FALLING_RATES),
+        rate_by_locality=draw_rates(draw, kind) if policy not in BY_NETWORK else draw.choice(FALLING_RATES),
         round_ms=draw.choice((3, 10)) * step_ms if chance(draw, kind.rounds, 0.3) else 0,
-        knows_work=policy not in VARIANTS or draw.random() < 0.5,
+        knows_work=policy not in BY_NETWORK or draw.random() < 0.5,
     )
+    if policy == "gandiva":
+        params["slice_s"] += 8 * instance.overheads.get("lost_s", 0)  # more than a slice's work at the slowest rate
+    return with_models(draw, instance) if policy in BY_NETWORK and chance(draw, kind.models, 0.5) else instance
+
+
+def with_models(draw: random.Random, instance: Instance) -> Instance:
+    """Some jobs, of any demand, are of a model with other speeds."""
+    jobs = tuple(replace(job, model=draw.choice(("", "other"))) for job in instance.jobs)
+    return replace(instance, jobs=jobs, rates_of_other=draw.choice(FALLING_RATES))
 
 
 def chance(draw: random.Random, allowed: bool, probability: float) -> bool:
@@ -208,12 +223,16 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
         return {"margin_s": draw.choice((0, 1, 3)) * step_ms / 1000}
     if policy in VARIANTS:
         return draw_dally_params(draw, policy, step_ms)
-    if policy not in ("tiresias", "las"):
+    if policy == "gandiva":
+        return {name: draw.choice((1, 2, 5, 12)) * step_ms / 1000 for name in ("slice_s", "round_s")}
+    if policy not in ("tiresias", "las", "tiresias-skew"):
         return {}
     levels = 1 if policy == "las" else 2
     params: dict[str, Any] = {"thresholds_gpu_s": sorted(s * step_ms / 1000 for s in draw.sample(range(2, 40), levels))}
     if chance(draw, kind.promotion, 0.4):
         params["promote_knob"] = draw.choice((0.5, 1, 2.25))
+    if policy == "tiresias-skew":
+        params["skew"] = draw.choice((0, 0.1, 0.4))
     return params
 
 

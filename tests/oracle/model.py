@@ -32,6 +32,7 @@ class Job:
     queue: str = ""
     partition: str = ""
     gpu_type: str = ""
+    model: str = ""
 
     @property
     def told_ms(self) -> int:

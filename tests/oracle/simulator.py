@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import dally
+from . import dally, gandiva, tiresias_skew
 from .dally_pass import dally as decide_dally
 from .model import Job, Node, Schedule
 from .placement import PLACEMENTS, every_gpu, place
@@ -20,15 +20,21 @@ POLICIES: dict[str, Callable[[World], None]] = {
     "srtf": srtf,
     "tiresias": tiresias,
     "las": tiresias,
+    "tiresias-skew": tiresias_skew.tiresias_skew,
+    "gandiva": gandiva.gandiva,
     **dict.fromkeys(dally.VARIANTS, decide_dally),
 }
+BY_NETWORK = ("tiresias-skew", "gandiva", *dally.VARIANTS)
+"""They look at the network, and place by tightest."""
 OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
-THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,)}
+THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
 PARAMS = {
     "srtf": {"margin_s"},
     "tiresias": {"thresholds_gpu_s", "promote_knob"},
     "las": {"thresholds_gpu_s", "promote_knob"},
+    "tiresias-skew": tiresias_skew.PARAMS,
+    "gandiva": gandiva.PARAMS,
     **dict.fromkeys(dally.VARIANTS, dally.PARAMS),
 }
 
@@ -72,11 +78,20 @@ def simulate(
         knows_work=knows_work,
     )
     lives = [Life(row, job) for row, job in enumerate(jobs)]
-    world = World(nodes, lives, list(script), rules, node_state=["UP"] * len(nodes))
-    if policy in dally.VARIANTS:
-        world = dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
+    world = world_for(policy, params, World(nodes, lives, list(script), rules, node_state=["UP"] * len(nodes)))
     run(world, POLICIES[policy], round_ms, until_ms)
     return schedule_of(world)
+
+
+def world_for(policy: str, params: Mapping[str, Any], world: World) -> World:
+    """The world with what the policy remembers."""
+    if policy == "gandiva":
+        return gandiva.GandivaWorld(**vars(world), **gandiva.params_of(params))
+    if policy == "tiresias-skew":
+        return tiresias_skew.SkewWorld(**vars(world), **{k: v for k, v in params.items() if k == "skew"})
+    if policy in dally.VARIANTS:
+        return dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
+    return world
 
 
 def run(world: World, decide: Callable[[World], None], round_ms: int, until_ms: int | None) -> None:
@@ -124,7 +139,7 @@ def check(
     refuse(not set(params) <= PARAMS.get(policy, set()), f"{policy} has no such parameter: {params}")
     refuse(placement not in PLACEMENTS, f"no placement {placement}")
     refuse(not set(overheads) <= set(OVERHEADS), f"no such overhead: {overheads}")
-    refuse(policy in dally.VARIANTS and placement != "tightest", f"{policy} places by tightest, not {placement}")
+    refuse(policy in BY_NETWORK and placement != "tightest", f"{policy} places by tightest, not {placement}")
     for time_ms, what, node in script:
         refuse(what not in NODE_EVENTS or time_ms < 0 or not 0 <= node < len(nodes), f"bad entry {what} {node}")
     for before, after in pairwise(jobs):

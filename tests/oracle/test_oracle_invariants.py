@@ -50,7 +50,7 @@ def check_the_books(instance: Instance, schedule: Schedule) -> None:
     for row, job in enumerate(instance.jobs):
         assert schedule.end_ms[row] is not None
         assert schedule.held_gpu_ms[row] >= schedule.run_ms[row] * job.gpus
-        if instance.rate_by_locality == (1.0,) * 5:
+        if instance.rate_by_locality == instance.rates_of_other == (1.0,) * 5:
             assert schedule.run_ms[row] == job.work_ms + schedule.lost_ms[row]
         else:
             assert schedule.run_ms[row] >= job.work_ms
