@@ -1,13 +1,15 @@
 """Dally on clusters small enough to draw: what waits for what, to the millisecond, in the engine and in the oracle."""
 
 from dataclasses import asdict, replace
+from math import ceil, floor
 from typing import Any
 
 import pytest
 
 from oracle.dally import VARIANTS
-from oracle.instances import PLAIN, Instance, random_instance
+from oracle.instances import PLAIN, Instance, Kind, random_instance
 from oracle.model import Job, Node, Schedule
+from oracle.placement import locality
 
 from .replay import run_engine, simulation_of
 
@@ -63,6 +65,43 @@ def test_each_timer_fires_once() -> None:
     assert int(simulation.handle.world.clock["events"][0]) == 3 + 2 + 3
 
 
+def test_every_timer_fires_when_it_is_due_and_never_twice() -> None:
+    """Timers that are due by the start of a job have fired once each, and none besides: events are counted."""
+    params = {"node_timer_s": 0.003, "rack_timer_s": 0.007, "least_entries": 10**9, "levels": 0, "quantum_s": 0}
+    fired = 0
+    for seed in range(200):
+        plain = random_instance(seed, replace(PLAIN, policies=("dally-nopreempt",), mixed_sizes=True))
+        instance = replace(plain, params=params, rate_by_locality=FALLING)
+        simulation = simulation_of(instance)
+        simulation.run()
+        starts = instance.run_oracle().first_start_ms
+        waits = [at - job.submit_ms for at, job in zip(starts, instance.jobs, strict=True) if at is not None]
+        node, rack = most_on_a_node_and_in_a_rack(instance.nodes)
+        due = [
+            (wait >= 3 and job.gpus <= node) + (wait >= 7 and job.gpus <= rack)
+            for wait, job in zip(waits, instance.jobs, strict=True)
+        ]
+        assert int(simulation.handle.world.clock["events"][0]) == 2 * len(instance.jobs) + sum(due)
+        fired += sum(due)
+    assert fired > 200
+
+
+def most_on_a_node_and_in_a_rack(nodes: tuple[Node, ...]) -> tuple[int, int]:
+    racks = {(node.pod, node.rack) for node in nodes}
+    in_rack = [sum(node.gpus for node in nodes if (node.pod, node.rack) == rack) for rack in racks]
+    return max(node.gpus for node in nodes), max(in_rack)
+
+
+def test_on_a_flat_network_without_preemption_jobs_go_by_submission_whatever_happens() -> None:
+    """With levels too, unless nodes fail: nobody who waits has had any service."""
+    base = Kind(policies=("fifo-backfill",), placements=("tightest",), rates=False, models=False)
+    for seed in range(200):
+        plain = random_instance(seed, replace(base, failures=seed % 2 == 0))
+        params = {"node_timer_s": 3, "rack_timer_s": 7, "levels": 0 if seed % 2 == 0 else 12, "first_level_gpu_s": 0.01}
+        dally = replace(plain, policy="dally-nopreempt", params=params)
+        assert asdict(run_engine(dally)) == asdict(run_engine(plain))
+
+
 @pytest.mark.parametrize("policy", list(VARIANTS))
 def test_on_a_flat_network_nobody_holds_out(policy: str) -> None:
     """Without service levels the order is that of submission, nobody is worse than another, and no place is better."""
@@ -83,6 +122,32 @@ def test_timers_stay_where_they_are_if_no_node_ever_has_room() -> None:
     params = {"node_timer_s": 10, "levels": 0, "quantum_s": 10_000, "least_entries": 3, "history_s": 2400}
     schedule = run((Node(4), Node(4)), (*hogs, *jobs), "dally", params)
     assert schedule.first_start_ms[2:] == [job.submit_ms + 10_000 for job in jobs]
+
+
+@pytest.mark.parametrize("policy", ["dally", "dally-nowait", "gandiva", "tiresias-skew"])
+def test_work_is_conserved_through_moves_to_the_millisecond(policy: str) -> None:
+    """What each stretch of running did at the rate of its place adds up to the work of the job."""
+    changes = 0
+    for seed in range(150):
+        kind = Kind(policies=(policy,), overheads=False, failures=False)
+        instance = random_instance(seed, kind)
+        if policy == "tiresias-skew":
+            instance = replace(instance, rates_of_other=instance.rate_by_locality)
+        schedule = run_engine(instance)
+        done = dict.fromkeys(range(len(instance.jobs)), 0.0)
+        last: dict[int, tuple[int, float]] = {}
+        for time_ms, verb, row, masks in schedule.log:
+            if verb == "START":
+                place = frozenset((node, gpu) for node, mask in masks for gpu in range(64) if mask >> gpu & 1)
+                rate = instance.rate(instance.jobs[row], locality(instance.nodes, place))
+                changes += row in last and last[row][1] != rate
+                last[row] = (time_ms, rate)
+            else:
+                began_ms, rate = last[row]
+                done[row] += floor(1024 * rate * (time_ms - began_ms)) / 1024
+        for row, (began_ms, rate) in last.items():
+            assert schedule.end_ms[row] == began_ms + ceil((instance.jobs[row].work_ms - done[row]) / rate)
+    assert changes > 30
 
 
 def test_a_tuned_timer_is_mean_and_deviation_of_the_waits() -> None:
