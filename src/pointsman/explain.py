@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.duration import instant
+from pointsman.duration import duration, instant
 from pointsman.engine.compile import load_beside
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.snapshot import snapshot
+from pointsman.holding_out import HoldingOut, holding_out
 from pointsman.limits import instant_ms
-from pointsman.types import SCATTERED, JobState, NodeState, Reason
+from pointsman.types import SCATTERED, JobState, Locality, NodeState, Reason
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,11 @@ class _Question:
         slot = int(live[0])
         if self.jobs["state"][slot] != JobState.PENDING:
             return self._holding(slot)
-        reason = self._validator_says(slot)
-        return "PENDING", *self._why(slot, reason)
+        waits_for = holding_out(self.simulation.policy, self.jobs[slot])
+        reason = self._validator_says(slot, waits_for.level if waits_for else Locality.CLUSTER)
+        if waits_for is None or reason in (Reason.OK, Reason.QuotaExceeded):
+            return "PENDING", *self._why(slot, reason)
+        return "PENDING", *self._why_not_within(slot, waits_for)
 
     def _instant(self, time_ms: int) -> str:
         origin_s = float(self.prepared.jobs["submit_s"][0])
@@ -86,8 +90,9 @@ class _Question:
         state = JobState(int(self.jobs["state"][slot])).name
         return state, None, f"it holds {_gpus(len(gpus))} on {', '.join(names)} since {since}"
 
-    def _validator_says(self, slot: int) -> Reason:
+    def _validator_says(self, slot: int, within: Locality) -> Reason:
         copy = snapshot(self.simulation.handle)
+        copy.state.g[0]["within"] = within
         return Reason(int(load_beside("entries").start(copy.address, slot)))
 
     def _why(self, slot: int, reason: Reason) -> tuple[Reason, str]:
@@ -102,6 +107,28 @@ class _Question:
         if ahead:
             return Reason.Priority, f"it would fit, but job {first} goes first (ahead of this one: {ahead:,})"
         return Reason.HeldByDelay, "it would fit and is first in line; the policy holds it until its next pass"
+
+    def _why_not_within(self, slot: int, waits_for: HoldingOut) -> tuple[Reason, str]:
+        """There is no room at the level that the job holds out for; there may be elsewhere."""
+        job = self.jobs[slot]
+        held = self._validator_says(slot, Locality.CLUSTER) is Reason.OK
+        reason, said = (Reason.HeldByDelay, self._room_within(job, waits_for)) if held else self._room(job)
+        if waits_for.until_ms is None:
+            return reason, f"{said}; holds out for {waits_for.place}, however long it takes"
+        more = duration((waits_for.until_ms - self.now_ms) / 1000)
+        return reason, f"{said}; holds out for {waits_for.place} until {self._instant(waits_for.until_ms)}, {more} more"
+
+    def _room_within(self, job: Any, waits_for: HoldingOut) -> str:
+        """Free GPUs of the node or rack that has most, under the alternative that has most there."""
+        best = max(self._most_free(members, waits_for.level) for members in self._alternatives(job))
+        where = "on one node; best node" if waits_for.level == Locality.NODE else "in one rack; best rack"
+        return f"needs {_gpus(job['asked'])} {where} has {best} free"
+
+    def _most_free(self, pools: tuple[int, ...], level: Locality) -> int:
+        free, _ = self._free(pools)
+        if level == Locality.NODE:
+            return int(free.max())
+        return int(np.bincount(self.nodes["rack"][np.isin(self.nodes["pool"], pools)], free).max())
 
     def _quota(self, job: Any) -> str:
         queue = np.asarray(self.simulation.handle.state.queues)[job["queue"]]

@@ -136,3 +136,40 @@ def test_a_log_from_standard_input_is_not_kept(here: Path, jobs: str) -> None:
     done = pointsman("explain", "j1", "--run", "run", cwd=here)
     assert (done.returncode, done.stdout) == (2, "")
     assert "run: its log came from standard input and is not kept; make the run from a file instead" in done.stderr
+
+
+HOLDING = "submit_s,gpus,duration_s,job_id,model\n0,2,20,a,\n0,2,30,b,\n1,2,10,c,vgg16\n2,4,10,wide,vgg16\n"
+TIMERS = ("--set", "dally-manual.node_timer_s=8", "--set", "dally-manual.rack_timer_s=11.5")
+
+
+@pytest.mark.parametrize(
+    ("policy", "job", "at", "said"),
+    [
+        # n0  AA.  rack 0    c asks for 2, of which one is free on each node, in two racks, until a ends at 20;
+        # n1  BB.  rack 1    it came at 1 and takes a rack from 9, anything from 12.5
+        ("dally-manual", "c", "5", "(HeldByDelay): needs 2 GPUs on one node; best node has 1 free; holds out for one "
+         "node until 9 s (9 s after the first submit), 4 s more"),
+        ("dally-manual", "c", "9", "(HeldByDelay): needs 2 GPUs in one rack; best rack has 1 free; holds out for one "
+         "rack until 12.5 s (12.5 s after the first submit), 3.5 s more"),
+        ("dally-manual", "c", "12.5", "RUNNING: it holds 2 GPUs on n0000, n0001 since 12.5 s"),
+        ("dally-consolidated", "c", "12.5", "(HeldByDelay): needs 2 GPUs on one node; best node has 1 free; holds out "
+         "for one node, however long it takes"),
+        ("dally-nowait", "c", "1", "RUNNING: it holds 2 GPUs on n0000, n0001 since 1 s"),
+        ("dally-manual", "wide", "5", "(Resources): needs 4 GPUs; 2 of those it may use are free\n"),
+    ],
+)  # fmt: skip
+def test_a_job_says_which_level_it_holds_out_for(
+    policy: str, job: str, at: str, said: str, command: Command, here: Path
+) -> None:
+    Path("jobs.csv").write_text(HOLDING)
+    run(command, "jobs.csv", policy, "--cluster", "2x3/rack=1,gpu=v100", *(TIMERS if policy == "dally-manual" else ()))
+    assert said in command("explain", job, "--run", "run", "--at", at).out
+
+
+def test_a_job_that_lacks_gpus_says_what_it_holds_out_for_too(command: Command, here: Path) -> None:
+    Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id,model\n0,3,20,a,\n0,2,20,b,\n1,2,10,c,vgg16\n")
+    run(command, "jobs.csv", "dally-manual", "--cluster", "2x3/rack=2,gpu=v100", *TIMERS)
+    assert (
+        "(Resources): needs 2 GPUs; 1 of those it may use are free; holds out for one node until 9 s"
+        in command("explain", "c", "--run", "run", "--at", "5").out
+    )
