@@ -37,11 +37,15 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 
 
 def main() -> int:
-    """Run the benchmarks named on the command line, or all; `classical` and `profiles` make a page of their own."""
+    """Run the benchmarks named on the command line, or all; `classical`, `network`, `profiles` make a page each."""
     if sys.argv[1:2] == ["classical"]:
         from benchmarks.classical.__main__ import main as classical
 
         return classical(sys.argv[2:])
+    if sys.argv[1:2] == ["network"]:
+        from benchmarks.network.__main__ import main as network
+
+        return network(sys.argv[2:])
     if sys.argv[1:2] == ["profiles"]:
         from benchmarks.profile_fit import main as profiles
 

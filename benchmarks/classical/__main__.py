@@ -4,11 +4,11 @@ In the page a table stands between ``<!-- table NAME -->`` and ``<!-- end -->``.
 """
 
 import argparse
-import re
 import sys
 import time
 from pathlib import Path
 
+from benchmarks.blocks import fill
 from benchmarks.classical.cases import cases
 from benchmarks.classical.tables import (
     PLACEMENTS,
@@ -22,9 +22,7 @@ from benchmarks.classical.tables import (
     placement_rows,
     workload_row,
 )
-from pointsman.errors import InputError, PointsmanError
-
-BLOCK = re.compile(r"(<!-- table (?P<name>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+from pointsman.errors import PointsmanError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -34,8 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, default=Path("docs/results/classical.md"))
     options = parser.parse_args(arguments)
     try:
-        text = options.page.read_text(encoding="utf-8")
-        options.page.write_text(_filled(text, _tables(options.data / "traces"), options.page), encoding="utf-8")
+        fill(options.page, _tables(options.data / "traces"))
     except PointsmanError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
@@ -68,14 +65,6 @@ def _case_tables(name: str, found: list[Measured]) -> dict[str, str]:
         f"{name}-models": models_table(found),
         f"{name}-overheads": overheads_table(found),
     }
-
-
-def _filled(page: str, tables: dict[str, str], path: Path) -> str:
-    named = {match["name"] for match in BLOCK.finditer(page)}
-    if named != set(tables):
-        odd = ", ".join(sorted(named ^ set(tables)))
-        raise InputError(f"tables that are not both made and wanted: {odd}", path=str(path))
-    return BLOCK.sub(lambda match: f"{match[1]}\n{tables[match['name']]}\n{match[3]}", page)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,67 @@
+"""``python -m benchmarks network [PART ...] [--record]``: prints the tables, or writes them into the page.
+
+Parts: dally, variations, sensitivity, doubling; by default all.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.blocks import fill
+from benchmarks.network.dally import main_tables, variations
+from benchmarks.network.jobs import available
+from benchmarks.network.runs import as_json
+from benchmarks.network.scope import Scope, quick
+from benchmarks.network.sensitivity import doubling, sensitivity
+from pointsman.errors import PointsmanError, UsageError
+
+PARTS = {"dally": main_tables, "variations": variations, "sensitivity": sensitivity, "doubling": doubling}
+"""What makes the tables of each part: part 2, LWF and Ada-SRSF, joins here as a module of its own."""
+
+PAGE = Path("docs/results/network.md")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the parts asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks network", description=__doc__)
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], default=[], help="by default all")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is")
+    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--record", action="store_true", help="write the tables into the page, all means beside it")
+    parser.add_argument("--quick", action="store_true", help="a little of everything, to see that it works")
+    options = parser.parse_args(arguments)
+    try:
+        _run(options)
+    except PointsmanError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _run(options: argparse.Namespace) -> None:
+    workloads, missing = available(options.data)
+    if missing:
+        print(f"network: {missing}", file=sys.stderr)
+    if options.record and (missing or options.quick):
+        raise UsageError("--record writes the page, which needs all the logs and all the runs")
+    scope = quick(tuple(workloads), options.data) if options.quick else Scope(tuple(workloads), options.data)
+    for part in options.part or PARTS:
+        began = time.monotonic()
+        tables, found = PARTS[part](scope)
+        print(f"{part}: {time.monotonic() - began:.0f} s", file=sys.stderr)
+        if options.record:
+            fill(options.page, tables, partly=True)
+            _keep(options.page.with_suffix(".json"), as_json(found))
+        else:
+            print("\n".join(f"## {name}\n\n{table}" for name, table in tables.items()))
+
+
+def _keep(path: Path, means: dict) -> None:
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    path.write_text(json.dumps(kept | means, separators=(",", ":")).replace("},", "},\n") + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
