@@ -1,1 +1,1 @@
-"""Policies that know the network, on networks from fast to congested: makes the tables of ``docs/results/network.md``."""
+"""Policies that know the network, on networks fast and congested: makes ``docs/results/network.md``."""

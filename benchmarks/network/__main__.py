@@ -11,10 +11,11 @@ from pathlib import Path
 
 from benchmarks.blocks import fill
 from benchmarks.network.dally import main_tables, variations
+from benchmarks.network.doubling import doubling
 from benchmarks.network.jobs import available
 from benchmarks.network.runs import as_json
 from benchmarks.network.scope import Scope, quick
-from benchmarks.network.sensitivity import doubling, sensitivity
+from benchmarks.network.sensitivity import sensitivity
 from pointsman.errors import PointsmanError, UsageError
 
 PARTS = {"dally": main_tables, "variations": variations, "sensitivity": sensitivity, "doubling": doubling}

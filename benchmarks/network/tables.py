@@ -11,8 +11,8 @@ from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 DETAIL = (
     "network", "policy", "knows", "mean JCT", "Dally against it", "95 % CI", "p99 JCT", "mean queueing", "p99",
-    "waits for communication, a job", "Dally against it", "95 % CI", "of GPU time", "gangs on a node / in a rack / beyond",
-    "above bound", "preemptions a job",
+    "waits for communication, a job", "Dally against it", "95 % CI", "of GPU time",
+    "gangs on a node / in a rack / beyond", "above bound", "preemptions a job",
 )  # fmt: skip
 OPEN, BATCH = ("allocated", "counted / censored"), ("makespan", "bound", "Dally against it", "95 % CI")
 
