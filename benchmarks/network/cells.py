@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from benchmarks.network.jobs import NODE_GPUS, cluster, poisson, sample
 from pointsman.api import simulate
+from pointsman.engine.contract import CompiledPolicy
 from pointsman.engine.result import Result
+from pointsman.policies.dally import Dally
 from pointsman.report.counted import submit_window, submitted_in
 from pointsman.report.metrics import summarise
 
@@ -28,7 +30,7 @@ class Entry:
     """A policy as it is run."""
 
     label: str
-    policy: str
+    policy: str | CompiledPolicy
     params: Mapping[str, Any] = field(default_factory=dict)
     estimate: str | None = None
     placement: str | None = None
@@ -37,6 +39,13 @@ class Entry:
     def knows(self) -> str:
         """Of durations."""
         return "none" if self.policy != "srtf" else f"estimate {self.estimate}" if self.estimate else "oracle"
+
+
+class DallyWholeNodes(Dally):
+    """Dally's order and preemption where gangs wait for one node, or whole ones, for ever: no timer matters."""
+
+    name: ClassVar[str] = "dally, whole nodes"
+    placement: ClassVar[str] = "consolidated"
 
 
 BASE = Entry("dally", "dally")
@@ -56,7 +65,8 @@ ORACLES = (
     Entry("srtf, σ = 0.5", "srtf", estimate="lognormal:0.5"),
     Entry("srtf, σ = 1", "srtf", estimate="lognormal:1"),
 )
-ALL = (BASE, *VARIANTS, *BASELINES, *ORACLES)
+WHOLE = Entry("dally, whole nodes", DallyWholeNodes())
+ALL = (BASE, *VARIANTS, WHOLE, *BASELINES, *ORACLES)
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,7 @@ def run_cell(cell: Cell, entries: Sequence[Entry], seed: int, data: Path) -> lis
     return [
         figures(
             simulate(
-                jobs, place, entry.policy, params=entry.params, seed=seed, estimate=entry.estimate,
+                jobs, place, entry.policy, params=entry.params or None, seed=seed, estimate=entry.estimate,
                 placement=entry.placement, overheads=cell.overheads, congestion={"network": cell.congestion}, log=False,
             )
         )

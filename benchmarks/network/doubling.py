@@ -105,7 +105,8 @@ def _timer_s(simulation: Simulation, level: int, gpus: int) -> float:
         return float("nan")
     seen = max(held[tuner.SEEN], 1.0)
     squares = seen * held[tuner.SEEN_SQUARES] - held[tuner.SEEN_SUM] ** 2
-    return held[tuner.SUM] / held[tuner.COUNT] + DEFAULT.deviations * np.sqrt(max(squares, 0.0)) / seen
+    timer_s = held[tuner.SUM] / held[tuner.COUNT] + DEFAULT.deviations * np.sqrt(max(squares, 0.0)) / seen
+    return min(timer_s, DEFAULT.longest_timer_s)
 
 
 def _timers_by_day(values: np.ndarray) -> str:
