@@ -54,15 +54,18 @@ def gandiva(world: World) -> None:
     assert isinstance(world, GandivaWorld)
     this = Pass(world)
     looked_at: set[int] = set()
+    made_way: set[int] = set()
     while waiting := [life for life in world.having("PENDING") if life.row not in looked_at]:
         life = min(waiting, key=lambda life: (-life.job.priority, life.pending_since_ms, life.row))
         looked_at.add(life.row)
         running = world.having("RUNNING")
-        if not this.is_closed(life) and not this.start(life):
+        if not this.is_closed(life) and not this.start(life) and life.row not in made_way:
             this.evict_for(
                 life,
                 worse=lambda v, j=life: world.may_make_way(v) and v.job.priority <= j.job.priority,
                 worst_first=lambda v: v.running_from_ms,
             )
-        looked_at -= {victim.row for victim in running if victim.state == "PENDING"}
+        victims = {victim.row for victim in running if victim.state == "PENDING"}
+        looked_at -= victims
+        made_way |= victims
     improve_places(this, world, world.round_ms)

@@ -83,6 +83,8 @@ def will_fail(S: State, j: Int, bar: float) -> bool:
         return False
     if since == 0:
         return True
+    if g.within != C.failed_within:  # what was lacking is counted in another unit
+        return False
     size = S.alts[C.alt].gpus
     scattered = takes_any(S)
     enough = C.gpus if C.gpus <= size else (size if C.lacks_whole else C.gpus % size)

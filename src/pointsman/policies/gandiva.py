@@ -9,12 +9,13 @@ import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
+from pointsman.engine.eviction import RESERVED, end_holds, set_aside, start_or_evict
 from pointsman.engine.memo import note_worse
 from pointsman.engine.ordered import insert, remove
+from pointsman.engine.placing import fits
 from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
 from pointsman.engine.records import VICTIMS, Int, State
-from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
+from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm, start
 from pointsman.policies.levels import NEVER
 from pointsman.policies.moving import improve_places, misplaced
 from pointsman.types import Event, Knowledge
@@ -82,13 +83,27 @@ def on_event(S: State, kind: Int, j: Int) -> None:
 
 
 @core
+def _start(S: State, j: Int) -> Int:
+    """Start job `j`, in the place of jobs that have had their slice if need be; but who makes way in this pass evicts
+    nobody in it, or all would evict each other in turn.
+    """
+    if S.jobs[j].s0 != S.g[0].pass_id:
+        return start_or_evict(S, j, -np.inf, running_index(S))
+    S.g[0].victims = 0
+    if fits(S, S.jobs[j].cls):
+        return start(S, j, OK)
+    set_aside(S, j)
+    return RESERVED
+
+
+@core
 def decide(S: State) -> None:
     """Start waiting jobs in turn, in the place of jobs that have had their slice where there is no room."""
     while S.g[0].pending > 0:
         j = first_waiting(S)
         if j < 0:
             break
-        reason = start_or_evict(S, j, -np.inf, running_index(S))
+        reason = _start(S, j)
         if reason == QUOTA:
             close_queue(S, j)
         elif reason != OK and reason != RESERVED:
@@ -96,6 +111,7 @@ def decide(S: State) -> None:
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
+                S.jobs[v].s0 = S.g[0].pass_id
                 _wait(S, v)
     improve_places(S, np.int64(S.params[ROUND_MS]), MOVED_AT)
     end_holds(S)
