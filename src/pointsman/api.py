@@ -15,6 +15,7 @@ from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.outcome import make_result
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.engine.prepare import Prepared, prepare, sigma_of
+from pointsman.engine.rate_model import rate_model_of
 from pointsman.engine.result import Result
 from pointsman.engine.script import make_script
 from pointsman.engine.simulation import Simulation
@@ -44,6 +45,7 @@ def simulate(
     congestion: Mapping[str, float] = UNCONGESTED,
     contention: str = "none",
     enforce_limits: bool = False,
+    rate_model: str | None = None,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
     until_s: float | None = None,
@@ -73,6 +75,8 @@ def simulate(
         contention: how jobs share links: ``none``, ``level`` (all uplinks of a level as one), ``max-min`` (fair shares
             of every uplink while they send), ``duty-cycle`` (of what they send on average) or ``node-link[:PENALTY]``.
         enforce_limits: kill jobs that would run longer than their ``time_limit_s``.
+        rate_model: ``rates``, or ``iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS]``: jobs are chains of
+            iterations that may share GPUs, with one transfer each (``semantics.md`` §9); by default the policy's own.
         node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
         cancels: (time_s, row) of jobs that their users cancel, after their submit.
         until_s: stop after the instants up to this many seconds from the first submit.
@@ -92,7 +96,8 @@ def simulate(
     simulation, prepared = open_simulation(
         work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
         assign_models=assign_models, profiles=profiles, congestion=congestion, contention=contention,
-        enforce_limits=enforce_limits, node_events=node_events, cancels=cancels, log=log, audit=audit,
+        rate_model=rate_model, enforce_limits=enforce_limits, node_events=node_events, cancels=cancels, log=log,
+        audit=audit,
     )  # fmt: skip
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
@@ -105,6 +110,7 @@ def simulate(
         "overheads": cost.model_dump(),
         "congestion": dict(congestion),
         "contention": contention,
+        "rate_model": rate_model or getattr(made, "rate_model", None) or "rates",
         "seed": seed,
     }
     result = make_result(simulation, prepared, work, place, choices)
@@ -141,12 +147,14 @@ def open_simulation(
     congestion: Mapping[str, float] = UNCONGESTED,
     contention: str = "none",
     enforce_limits: bool = False,
+    rate_model: str | None = None,
 ) -> tuple[Simulation, Prepared]:
     """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
     placement = placement_of(policy, placement)
     if oversized not in OVERSIZED:
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
     sharing = parse_sharing(contention)
+    law = rate_model_of(policy, rate_model, contention)
     check_seed(seed)
     if enforce_limits:
         from pointsman.workload.enforce import enforce_limits as enforced
@@ -161,12 +169,12 @@ def open_simulation(
     layout = cluster.layout()
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed,
-        profiles=profiles, congestion=congestion, contention=sharing.contention,
+        profiles=profiles, congestion=congestion, contention=sharing.contention, law=law,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
         placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,
-        hosted=hosted, sharing=sharing, **overheads.milliseconds(),
+        hosted=hosted, sharing=sharing, iterations=law, admits=getattr(policy, "admits", False), **overheads.milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     if isinstance(policy, CompiledPolicy):

@@ -69,6 +69,7 @@ class Event(IntEnum):
     LEVEL = 9
     TIMER = 10
     SUBMIT = 11
+    TRANSFER = 12  # or a step of a job, which no policy hears of; applied after TIMER
 
 
 class Verb(IntEnum):
@@ -105,6 +106,7 @@ class Reason(IntEnum):
     SharingLimit = 21
     Memory = 22
     NotSupported = 23
+    NoTransfer = 24
     Backfilled = 32
     Evicted = 33
     Promoted = 34
@@ -150,6 +152,7 @@ class Contention(IntEnum):
     MAX_MIN = 2
     DUTY_CYCLE = 3
     NODE_LINK = 4
+    ITERATIONS = 5  # the law of node links, one transfer at a time (§9); a rate model of its own
 
 
 CONTENTION_NAMES: Final[dict[str, Contention]] = {

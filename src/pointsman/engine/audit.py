@@ -4,9 +4,10 @@ import numpy as np
 
 from pointsman.engine.bits import bit, count
 from pointsman.engine.compile import core
+from pointsman.engine.occupancy import sits
 from pointsman.engine.records import Int, State, World
 
-GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD, OVERBOOKED = 1, 2, 3, 4, 5, 6, 7, 8, 9
+GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD, OVERBOOKED, TASKS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 FAILURES = {
     GPU_TWICE: "a GPU is held by a job that does not list it, or by two",
     GANG: "a job holds neither none nor all of its GPUs",
@@ -17,6 +18,7 @@ FAILURES = {
     PROGRESS: "a job's progress is negative or beyond its work",
     HELD: "a hold outlived its pass",
     OVERBOOKED: "the rings of an uplink are miscounted, or get more of it than it has",
+    TASKS: "a GPU does two tasks or none while one is ready, its memory is overdrawn, or transfers are miscounted",
 }
 
 
@@ -29,7 +31,7 @@ def _parts_hold(S: State, j: Int) -> Int:
         P = S.parts[i]
         for b in range(S.nodes[P.node].gpus):
             if P.mask & bit(b) != 0:
-                if S.occupants[S.nodes[P.node].gpu0 + b, 0] != j:
+                if not sits(S, j, S.nodes[P.node].gpu0 + b):
                     return np.int64(-1)
                 held += 1
         i = P.next
@@ -67,8 +69,7 @@ def _audit_jobs(S: State, W: World) -> Int:
         return COUNTS
     occupied = np.int64(0)
     for x in range(S.gpus.shape[0]):
-        if S.occupants[x, 0] >= 0:
-            occupied += 1
+        occupied += S.gpus[x].used
     return COUNTS if occupied != held else np.int64(0)
 
 

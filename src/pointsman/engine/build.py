@@ -10,9 +10,11 @@ from pointsman.engine.compile import load_beside
 from pointsman.engine.demand import Demand, Pools
 from pointsman.engine.handle import Handle
 from pointsman.engine.memo import FREED
+from pointsman.engine.rate_model import Iterations
 from pointsman.engine.records import (
     ALT,
     BUCKET,
+    CHAIN,
     CLASS,
     CLOCK,
     CROSSING,
@@ -33,7 +35,9 @@ from pointsman.engine.records import (
     SAMPLE,
     SCALARS,
     SCRIPT,
+    TRANSFER,
     TRUTH,
+    WIRE,
     State,
     World,
 )
@@ -66,6 +70,10 @@ class Rules:
     audit: bool = False
     hosted: bool = False
     sharing: Sharing = ALONE
+    iterations: Iterations | None = None
+    """The law of chains of iterations, if jobs are such."""
+    admits: bool = False
+    """The policy admits transfers."""
 
 
 def build(
@@ -93,8 +101,11 @@ def build(
     buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
     for name in ("root", "first", "last"):
         buckets[name] = -1
-    parts = np.zeros(total, PART)
-    parts["next"] = np.append(np.arange(1, total), -1)
+    limit = rules.iterations.sharing if rules.iterations else 1
+    seats = total * limit
+    chained = slots if rules.iterations else 1
+    parts = np.zeros(seats, PART)
+    parts["next"] = np.append(np.arange(1, seats), -1)
     queues = np.zeros(len(queue_limits), QUEUE)
     queues["limit"] = queue_limits
     queues["closed"] = -1
@@ -123,23 +134,30 @@ def build(
         reserve=np.zeros(nodes, PART),
         freed=np.zeros(FREED, np.int64),
         undo=np.zeros(4 * total + nodes, PART),
-        log=np.zeros(LOG_ROWS + 16 * total if rules.log else 1, LOG),
-        inbox=np.zeros((2 * total + 1024 if rules.hosted else 1, 2), np.int64),
+        log=np.zeros(LOG_ROWS + 16 * seats if rules.log else 1, LOG),
+        inbox=np.zeros((2 * seats + 1024 if rules.hosted else 1, 2), np.int64),
         params=params,
         memory=np.zeros(MEMORY),
         rates=np.ascontiguousarray(speeds.rates),
         models=speeds.models,
         links=speeds.links,
-        flows=np.zeros(slots if sharing else 1, FLOW),
+        flows=np.zeros(slots if sharing else chained, FLOW),
         uplinks=speeds.uplinks,
         crossings=_crossings(3 * total if sharing else 1),
         stirred=np.zeros(max(1, len(speeds.uplinks)), np.int64),
+        steps=speeds.steps,
+        workers=np.zeros((total if rules.iterations else 1, MAX_SHARING), np.int64),
+        transfers=np.zeros(chained, TRANSFER),
+        wires=_wires(nodes),
     )
     if sharing:
         state.g["network"] = load_beside("contention").network.address
+    if rules.iterations:
+        state.g["network"] = load_beside("iterations").iterations.address
     world = World(
         clock=_clock(len(trace), len(script), trace, rules),
         truth=np.zeros(slots, TRUTH),
+        chains=np.zeros(chained, CHAIN),
         heap=np.zeros(slots, HEAP),
         trace=trace,
         script=script if len(script) else np.zeros(1, SCRIPT),
@@ -147,6 +165,12 @@ def build(
         samples=np.zeros(SAMPLES, SAMPLE),
     )
     return Handle(state, world)
+
+
+def _wires(nodes: int) -> NDArray[np.void]:
+    wires = np.zeros(nodes, WIRE)
+    wires["freed"] = -1
+    return wires
 
 
 def _crossings(n: int) -> NDArray[np.void]:
@@ -176,6 +200,9 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     for name in ("placement", "start_ms", "stop_ms", "restore_ms", "lost_ms", "checkpoint_ms", "round_ms"):
         g[name] = getattr(rules, name)
     g["contention"], g["penalty"] = rules.sharing.contention, rules.sharing.penalty
+    if (law := rules.iterations) is not None:
+        g["contention"], g["penalty"] = Contention.ITERATIONS, law.eta / law.b
+        g["latency"], g["limit"], g["admits"] = int(np.ceil(law.a)), law.sharing, rules.admits
     g["free_crossing"] = 1
     g["log_on"] = rules.log
     g["inbox_on"] = rules.hosted
@@ -212,6 +239,7 @@ def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
 def _gpus(layout: Layout) -> NDArray[np.void]:
     gpus = np.zeros(int(layout.node_gpus.sum()), GPU)
     gpus["free_milli"] = 1000
+    gpus["busy"] = -1
     gpus["free_bytes"] = np.repeat(layout.gpu_memory_bytes[layout.node_gpu_type], layout.node_gpus).astype(np.int64)
     return gpus
 

@@ -37,6 +37,8 @@ class CompiledPolicy(BaseModel):
     hooks: ClassVar[str]
     source: ClassVar[str] = ""
     """Where the policy was published."""
+    admits: ClassVar[bool] = False
+    """Whether it admits transfers, where jobs are chains of iterations; else all begin when they are ready."""
 
     @field_validator("*")
     @classmethod

@@ -46,6 +46,15 @@ def preempt(address: Int, j: Int) -> Int:
     return answer
 
 
+@entry("int64(int64, int64)")
+def admit(address: Int, j: Int) -> Int:
+    """Let the transfer of job `j` begin."""
+    S = open_state(address)
+    if not _is_slot(S, j):
+        return verbs.NOT_RUNNING
+    return verbs.admit(S, j)
+
+
 @entry("void(int64, int64)")
 def wake_at(address: Int, time: Int) -> None:
     """Have a pass at `time` ms at the latest."""

@@ -15,6 +15,7 @@ from pointsman.engine.compile import APART
 from pointsman.engine.records import (
     ALT,
     BUCKET,
+    CHAIN,
     CLASS,
     CLOCK,
     CROSSING,
@@ -36,9 +37,12 @@ from pointsman.engine.records import (
     SAMPLE,
     SCALARS,
     SCRIPT,
+    STEP,
     TRACE,
+    TRANSFER,
     TRUTH,
     UPLINK,
+    WIRE,
     State,
     World,
 )
@@ -53,10 +57,11 @@ STATE_ARRAYS = {
     "buckets": (BUCKET, 1), "parts": (PART, 1), "lists": (_INT, 2), "place": (PART, 1), "reserve": (PART, 1),
     "freed": (_INT, 1), "undo": (PART, 1), "log": (LOG, 1), "inbox": (_INT, 2), "params": (_FLOAT, 1),
     "memory": (_FLOAT, 1), "rates": (_FLOAT, 2), "models": (MODEL, 1), "links": (LINK, 1),
-    "flows": (FLOW, 1), "uplinks": (UPLINK, 1), "crossings": (CROSSING, 1), "stirred": (_INT, 1),
+    "flows": (FLOW, 1), "uplinks": (UPLINK, 1), "crossings": (CROSSING, 1), "stirred": (_INT, 1), "steps": (STEP, 1),
+    "workers": (_INT, 2), "transfers": (TRANSFER, 1), "wires": (WIRE, 1),
 }  # fmt: skip
 WORLD_ARRAYS = {
-    "clock": (CLOCK, 1), "truth": (TRUTH, 1), "heap": (HEAP, 1), "trace": (TRACE, 1), "script": (SCRIPT, 1),
+    "clock": (CLOCK, 1), "truth": (TRUTH, 1), "chains": (CHAIN, 1), "heap": (HEAP, 1), "trace": (TRACE, 1), "script": (SCRIPT, 1),
     "outcomes": (OUTCOME, 1), "samples": (SAMPLE, 1),
 }  # fmt: skip
 if tuple(STATE_ARRAYS) != State._fields or tuple(WORLD_ARRAYS) != World._fields:

@@ -17,9 +17,10 @@ from pointsman.engine.memo import forget_failures, note_worse
 from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import dequeue
 from pointsman.engine.rates import iteration_s, rate_at, waiting_share
-from pointsman.engine.records import AUDIT, DIRTY, ODD, SHARE, Int, State, World
+from pointsman.engine.records import ALERT, AUDIT, DIRTY, ODD, SHARE, STEP_ON, Int, State, World
 from pointsman.engine.sampling import sample
 from pointsman.engine.verbs import (
+    ITERATIONS,
     PENDING,
     RUNNING,
     STARTING,
@@ -36,7 +37,7 @@ from pointsman.engine.verbs import (
 )
 from pointsman.types import Event, JobState
 
-FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT = (
+FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT, TRANSFER = (
     int(e) for e in Event
 )
 COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
@@ -70,6 +71,11 @@ def _rated(address: Int, j: Int) -> None:
 def _set_rate(S: State, W: World, j: Int) -> None:
     """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
     J = S.jobs[j]
+    if S.g[0].contention == ITERATIONS:  # who counts iterations itself
+        if J.odd < 0:
+            _note_odd(S, j)
+            _rated(S.g[0].address, j)
+        return
     time_s = iteration_s(S, j)
     rate = rate_at(S, j, time_s)
     if rate == J.rate:
@@ -89,10 +95,15 @@ def _set_rate(S: State, W: World, j: Int) -> None:
     if rate == 1.0:
         _forget_odd(S, j)
     elif J.odd < 0:
-        J.odd = S.g[0].odd
-        S.lists[ODD, J.odd] = j
-        S.g[0].odd += 1
+        _note_odd(S, j)
     _rated(S.g[0].address, j)
+
+
+@core
+def _note_odd(S: State, j: Int) -> None:
+    S.jobs[j].odd = S.g[0].odd
+    S.lists[ODD, S.g[0].odd] = j
+    S.g[0].odd += 1
 
 
 @core
@@ -121,7 +132,10 @@ def _schedule(S: State, W: World, j: Int) -> None:
     g = S.g[0]
     if J.state == RUNNING:
         finish = W.truth[j].finish
-        if finish <= J.alarm:
+        step = W.truth[j].due
+        if 0 <= step < min(finish, J.alarm):
+            heap_set(W, j, step, TRANSFER, J.row)
+        elif finish <= J.alarm:
             heap_set(W, j, finish, FINISH, J.row)
         else:
             heap_set(W, j, J.alarm, LEVEL, J.row)
@@ -267,7 +281,10 @@ def _enter_running(S: State, W: World, j: Int) -> None:
 @core
 def _apply(S: State, W: World, j: Int, kind: Int) -> None:
     """Apply an event of job `j`."""
-    if kind == STARTED or kind == LEVEL or kind == TIMER:
+    if kind == TRANSFER:
+        call_apart(S.g[0].network, S.g[0].address, STEP_ON, j)
+        _schedule(S, W, j)
+    elif kind == STARTED or kind == LEVEL or kind == TIMER:
         if kind == STARTED:
             _enter_running(S, W, j)
         else:
@@ -363,7 +380,6 @@ def _submit(S: State, W: World) -> None:
     J.attempt = 0
     J.preempts = 0
     J.started_pass = -1
-    J.dirty = 0
     J.accumulation = 1
     J.alarm = NEVER
     J.level = 0
@@ -407,13 +423,13 @@ def _script_is_next(W: World, t: Int) -> bool:
 @core
 def _log_is_full(S: State) -> bool:
     """Whether the log might not hold another instant."""
-    return S.g[0].log_on and S.g[0].logged + 8 * S.gpus.shape[0] + 1024 > S.log.shape[0]
+    return S.g[0].log_on and S.g[0].logged + 8 * S.g[0].limit * S.gpus.shape[0] + 1024 > S.log.shape[0]
 
 
 @core
 def _inbox_is_full(S: State) -> bool:
     """Whether the inbox of a hosted policy might not hold one more node's worth of events."""
-    return S.g[0].inbox_on and S.g[0].inbox + S.gpus.shape[0] + 2 > S.inbox.shape[0]
+    return S.g[0].inbox_on and S.g[0].inbox + S.g[0].limit * S.gpus.shape[0] + 2 > S.inbox.shape[0]
 
 
 @core
@@ -437,7 +453,10 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
             C.resume = 0
             _apply_script(address)
         elif C.heap > 0 and W.heap[0].time <= t:
-            _apply(S, W, W.heap[0].slot, W.heap[0].order >> ROW_BITS)
+            kind = W.heap[0].order >> ROW_BITS
+            _apply(S, W, W.heap[0].slot, kind)
+            if kind == TRANSFER:
+                continue  # nobody hears of a step
         else:
             break
         C.events += 1
@@ -503,9 +522,15 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
             return UNTIL
         if _log_is_full(S):
             return LOG_FULL
+        before = C.events
         stop = advance(S, W, t, address)
         if stop != DONE:
             return stop
+        if S.g[0].contention == ITERATIONS:
+            C.events += call_apart(S.g[0].network, address, ALERT, np.int64(0))
+            if C.events == before:  # there were but steps
+                made += 1
+                continue
         if not _off_the_grid(S):
             C.decisions += 1
             if decisions == 0:

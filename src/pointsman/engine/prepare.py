@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
 from pointsman.engine.demand import Demand, Pools, alternatives, can_ever_fit, classify, make_pools
+from pointsman.engine.rate_model import Iterations
 from pointsman.engine.records import TRACE
 from pointsman.engine.refusal import nowhere, too_wide
 from pointsman.engine.speeds import Speeds, speeds_of
@@ -54,12 +55,13 @@ def prepare(
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float],
     contention: Contention = Contention.NONE,
+    law: Iterations | None = None,
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
     `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
     fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion`, `contention`: see
-    `speeds_of`.
+    `speeds_of`; `law`: how jobs do iterations, if they do.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
@@ -74,7 +76,7 @@ def prepare(
     workload = replace(workload, jobs=jobs.with_columns(limited=queues))
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized)
     jobs = workload.jobs
-    speeds, speed = speeds_of(jobs, layout, profiles, congestion, contention, assumptions)
+    speeds, speed = speeds_of(jobs, layout, profiles, congestion, contention, assumptions, law)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)

@@ -68,7 +68,17 @@ JOB = np.dtype(
     align=True,
 )
 
-GPU = np.dtype([("used", I), ("free_milli", I), ("free_bytes", I)], align=True)
+GPU = np.dtype(
+    [
+        ("used", I),  # jobs on it
+        ("free_milli", I),
+        ("free_bytes", I),
+        ("busy", I),  # the job whose task it does; -1
+        ("until", I),  # ms
+        ("s0", F),  # the policy's scratch
+    ],
+    align=True,
+)
 
 NODE = np.dtype(
     [
@@ -85,6 +95,7 @@ NODE = np.dtype(
         ("paper", I),  # GPUs that would be free with the jobs released in State.g.attempt
         ("paper_attempt", I),
         ("state", I),  # NodeState
+        ("s0", F),  # the policy's scratch
     ],
     align=True,
 )
@@ -207,6 +218,42 @@ FLOW = np.dtype(
     align=True,
 )
 
+STEP = np.dtype(
+    [
+        ("fw", I),  # ms of a forward task
+        ("bw", I),  # ms of a backward task
+        ("wire", F),  # ms of the all-reduce between nodes, alone and less the latency
+        ("solo", F),  # ms of an iteration at the best locality, alone
+        ("bytes", I),  # of GPU memory
+    ],
+    align=True,
+)
+
+TRANSFER = np.dtype(
+    [
+        ("state", I),  # NO_TRANSFER, WAITS or UNDER_WAY
+        ("fresh", I),  # whether it became ready at this instant
+        ("ready", I),  # ms; since when
+        ("left", F),  # ms alone
+        ("rate", F),  # ms alone per ms; 0 before its first
+        ("rated", I),  # ms; from when that holds
+        ("sharers", I),  # most transfers under way on a node of it, itself included; 0 before its rate
+        ("end", I),  # ms
+        ("place", I),  # position in the list of those that wait
+    ],
+    align=True,
+)
+
+WIRE = np.dtype(
+    [
+        ("senders", I),  # RUNNING jobs that send from this node
+        ("under_way", I),  # transfers
+        ("waiting", I),  # transfers
+        ("freed", I),  # ms; when a transfer last ended or left
+    ],
+    align=True,
+)
+
 GROUP = np.dtype([("failed_pass", I), ("failed_gpus", I)], align=True)
 
 QUEUE = np.dtype([("limit", I), ("held", I), ("closed", I)], align=True)
@@ -268,6 +315,9 @@ SCALARS = np.dtype(
         ("free_part", I),  # head of the list of free parts
         ("network", I),  # address of what shares out the network; 0: nobody shares a link
         ("contention", I),  # Contention
+        ("latency", I),  # ms before a transfer's first byte
+        ("admits", I),  # whether the policy admits transfers
+        ("waiting", I),  # transfers that wait
         ("penalty", F),  # share of the time that a further ring costs a node's link besides its own bytes
         ("free_crossing", I),  # head of the list of free crossings, plus 1
         ("stirred", I),  # uplinks in State.stirred
@@ -286,6 +336,17 @@ SCALARS = np.dtype(
 )
 
 TRUTH = np.dtype([("work", F), ("finish", I), ("due", I), ("pos", I)], align=True)
+
+CHAIN = np.dtype(
+    [
+        ("left", I),  # iterations still to be done, as of `since` where it leaps
+        ("leaps", I),  # whether it goes from iteration to iteration without steps
+        ("since", I),  # ms; when the iteration began, where it leaps
+        ("begun", I),  # whether any task of this iteration has begun
+        ("over", I),  # workers that are done with this iteration
+    ],
+    align=True,
+)
 
 HEAP = np.dtype([("time", I), ("order", I), ("slot", I)], align=True)
 
@@ -371,7 +432,7 @@ class State(NamedTuple):
     queues: np.ndarray  # QUEUE
     buckets: np.ndarray  # BUCKET: classes first, then queues, then RUNNING and what a policy needs
     parts: np.ndarray  # PART: what jobs hold
-    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, jobs holding a place
+    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, holders of places, WAITING
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
     freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
@@ -387,6 +448,10 @@ class State(NamedTuple):
     uplinks: np.ndarray  # UPLINK: of nodes, then racks, then pods; or of whole levels
     crossings: np.ndarray  # CROSSING
     stirred: np.ndarray  # i8: uplinks whose rings changed
+    steps: np.ndarray  # STEP, (speed rows,)
+    workers: np.ndarray  # i8, (G, MAX_SHARING): what the worker of each occupant is at
+    transfers: np.ndarray  # TRANSFER, (slots,)
+    wires: np.ndarray  # WIRE, (M,)
 
 
 class World(NamedTuple):
@@ -394,6 +459,7 @@ class World(NamedTuple):
 
     clock: np.ndarray  # CLOCK, (1,)
     truth: np.ndarray  # TRUTH, (slots,)
+    chains: np.ndarray  # CHAIN, (slots,)
     heap: np.ndarray  # HEAP, (slots,)
     trace: np.ndarray  # TRACE, (N,), shared and never written
     script: np.ndarray  # SCRIPT
@@ -401,8 +467,13 @@ class World(NamedTuple):
     samples: np.ndarray  # SAMPLE
 
 
-ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, LISTS = 0, 1, 2, 3, 4, 5
+ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, WAITING, LISTS = 0, 1, 2, 3, 4, 5, 6
 """Rows of State.lists, and how many there are."""
 
-SHARE, LEAVE, AUDIT = 0, 1, 2
-"""What is asked of the code at State.g.network: share the links out, let a job leave them, look for faults."""
+SHARE, LEAVE, AUDIT, STEP_ON, ALERT, ADMIT = 0, 1, 2, 3, 4, 5
+"""What is asked of the code at State.g.network: share the links out, let a job leave them, look for faults; and of
+that of iterations also: take the step of a job that is due, see before the pass to what became ready, admit a job's
+transfer."""
+
+NO_TRANSFER, WAITS, UNDER_WAY = 0, 1, 2
+"""States of a transfer."""

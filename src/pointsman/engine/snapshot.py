@@ -16,9 +16,10 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     used = {"jobs": slots, "truth": slots, "heap": slots, "undo": g["undo"], "log": 0, "samples": clock["samples"]}
     used["outcomes"] = arrived if room else 0
     rows = {} if room else {"jobs": slots, "truth": slots, "heap": slots, "outcomes": arrived}
-    if g["network"]:
-        used["flows"] = slots
-        rows |= {} if room else {"flows": slots}
+    for name in ("flows", "transfers", "chains"):
+        if len(getattr(handle.state, name, handle.world.chains)) > 1:  # else nobody is in it
+            used[name] = slots
+            rows |= {} if room else {name: slots}
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
     copies = {name: _prefix(a, used.get(name), rows.get(name)) for name, a in arrays.items() if name not in _APART}
     width = max(slots, int(g["classes"]))

@@ -1,7 +1,7 @@
 """From the models that jobs name to the tables that the engine looks speeds up in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.congestion import congested, told
 from pointsman.cluster.layout import Layout
-from pointsman.engine.records import LINK, MODEL, UPLINK
+from pointsman.engine.rate_model import Iterations
+from pointsman.engine.records import LINK, MODEL, STEP, UPLINK
+from pointsman.engine.step_table import steps_of, steps_without_models
 from pointsman.engine.uplinks import as_wide_as_cards, uplinks
 from pointsman.errors import UsageError
 from pointsman.types import LOCALITIES, Contention
@@ -29,6 +31,8 @@ class Speeds:
     """LINK, (GPU types * LOCALITIES,)"""
     uplinks: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, UPLINK))
     """UPLINK: see `uplinks.uplinks`; none where nobody shares a link."""
+    steps: NDArray[np.void] = field(default_factory=lambda: np.zeros(1, STEP))
+    """STEP, (rows,), where jobs are chains of iterations."""
 
     @staticmethod
     def without_models(rates: NDArray[np.float64], gpu_types: int) -> "Speeds":
@@ -43,6 +47,7 @@ def speeds_of(
     congestion: Mapping[str, float],
     contention: Contention,
     assumptions: list[str],
+    law: Iterations | None = None,
 ) -> tuple[Speeds, Any]:
     """How fast the jobs run on the types of `layout`, and each job's first row in it. `congestion` divides the
     bandwidth of levels, but their durations were recorded without it.
@@ -60,7 +65,8 @@ def speeds_of(
         if contention != Contention.NONE:
             assumptions.append("no job names a model, so nobody sends over the network and nobody shares it")
         types = len(layout.gpu_types)
-        return Speeds.without_models(np.ones((types, LOCALITIES)), types), 0
+        without = Speeds.without_models(np.ones((types, LOCALITIES)), types)
+        return (replace(without, steps=steps_without_models(layout)) if law else without), 0
     from pointsman.speed.catalogue import load_catalogue
     from pointsman.speed.tables import links, tabulate
 
@@ -84,6 +90,8 @@ def speeds_of(
     shared = contention not in (Contention.NONE, Contention.NODE_LINK)
     wires = _records(links(as_wide_as_cards(slow) if shared else slow), LINK)
     speeds = Speeds(tables.rate, _records(tables.models, MODEL), wires, uplinks(slow, contention))
+    if law is not None:
+        speeds = replace(speeds, steps=steps_of(slow, demands, catalogue, tables, law))
     return speeds, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
 
 

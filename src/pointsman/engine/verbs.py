@@ -10,16 +10,17 @@ from pointsman.engine.compile import core
 from pointsman.engine.freeindex import give, take
 from pointsman.engine.handle import call_apart
 from pointsman.engine.memo import note_freed
+from pointsman.engine.occupancy import occupy, room, vacate
 from pointsman.engine.ordered import insert
 from pointsman.engine.placing import place, unplace
 from pointsman.engine.queueing import dequeue, over_limit
-from pointsman.engine.records import DIRTY, LEAVE, Int, State
-from pointsman.types import Event, JobState, Locality, Reason, Verb
+from pointsman.engine.records import ADMIT, DIRTY, LEAVE, Int, State
+from pointsman.types import Contention, Event, JobState, Locality, Reason, Verb
 
 PENDING, STARTING, RUNNING, STOPPING = (
     int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING)
 )
-START, PREEMPT = int(Verb.START), int(Verb.PREEMPT)
+START, PREEMPT, ADMITS = int(Verb.START), int(Verb.PREEMPT), int(Verb.ADMIT)
 TIMER = int(Event.TIMER)
 OK, RESOURCES, FRAGMENTATION, QUOTA = (
     int(r) for r in (Reason.OK, Reason.Resources, Reason.Fragmentation, Reason.QuotaExceeded)
@@ -28,6 +29,8 @@ NOT_PENDING, NOT_RUNNING, THIS_PASS = (int(r) for r in (Reason.NotPending, Reaso
 GANG_INCOMPLETE, GPU_TAKEN, NOT_ELIGIBLE = (
     int(r) for r in (Reason.GangIncomplete, Reason.GpuTaken, Reason.GpuNotEligible)
 )
+NOT_SUPPORTED = int(Reason.NotSupported)
+ITERATIONS = int(Contention.ITERATIONS)
 AT_GPU, AT_NODE, AT_RACK, AT_POD, AT_CLUSTER = (int(x) for x in Locality)
 
 
@@ -156,11 +159,8 @@ def _bind(S: State, j: Int) -> None:
             kind = np.int64(-1)
         mask = P.mask
         while mask != 0:
-            x = N.gpu0 + lowest(mask)
+            occupy(S, j, N.gpu0 + lowest(mask), P.node)
             mask &= mask - np.int64(1)
-            S.occupants[x, 0] = j
-            S.gpus[x].used = 1
-            S.gpus[x].free_milli = 0
     J.gpus = gpus
     J.nodes = g.placed
     J.locality = AT_GPU if gpus == 1 else locality
@@ -178,14 +178,14 @@ def unbind(S: State, j: Int, index: bool) -> None:
         P = S.parts[i]
         mask = P.mask
         gpu0 = S.nodes[P.node].gpu0
+        emptied = np.int64(0)
         while mask != 0:
-            x = gpu0 + lowest(mask)
+            b = lowest(mask)
             mask &= mask - np.int64(1)
-            S.occupants[x, 0] = -1
-            S.gpus[x].used = 0
-            S.gpus[x].free_milli = 1000
-        if index:
-            give(S, P.node, P.mask, P.gpus)
+            if vacate(S, j, gpu0 + b, P.node):
+                emptied |= bit(b)
+        if index and emptied != 0:
+            give(S, P.node, emptied, count(emptied))
         note_freed(S, P.node)
         following = P.next
         P.next = S.g[0].free_part
@@ -302,8 +302,11 @@ def start_on(S: State, j: Int, reason: Int) -> Int:
         N = S.nodes[P.node]
         if N.state != 0 or not _eligible(S, J.cls, P.node):
             return NOT_ELIGIBLE
-        if P.mask == 0 or P.mask & ~N.free_mask != 0:
+        if P.mask == 0:
             return GPU_TAKEN
+        answer = room(S, j, P.node, P.mask)
+        if answer != OK:
+            return answer
         for k in range(i):
             if S.place[k].node == P.node:
                 return GPU_TAKEN
@@ -316,7 +319,9 @@ def start_on(S: State, j: Int, reason: Int) -> Int:
     if over_limit(S, j):
         return QUOTA
     for i in range(g.placed):
-        take(S, S.place[i].node, S.place[i].mask, S.place[i].gpus)
+        free = S.place[i].mask & S.nodes[S.place[i].node].free_mask
+        if free != 0:
+            take(S, S.place[i].node, free, count(free))
     _commence(S, j, reason)
     return OK
 
@@ -396,6 +401,20 @@ def wake_at(S: State, time: Int) -> None:
     """Have a pass at `time` ms at the latest."""
     if time > S.g[0].now and time < S.g[0].wake:
         S.g[0].wake = time
+
+
+@core
+def admit(S: State, j: Int) -> Int:
+    """Let the transfer of job `j` begin, which waits. Answers OK or why not."""
+    g = S.g[0]
+    if g.contention != ITERATIONS:
+        return NOT_SUPPORTED
+    if S.jobs[j].state != RUNNING:
+        return NOT_RUNNING
+    answer = call_apart(g.network, g.address, ADMIT, j)
+    if answer == OK:
+        log_event(S, ADMITS, j, np.int64(0))
+    return answer
 
 
 @core

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.handle import Handle
-from pointsman.engine.records import SCRIPT, TRACE
+from pointsman.engine.records import SCRIPT, TRACE, WAITING
 from pointsman.engine.snapshot import snapshot
 from pointsman.types import NEVER_MS, JobState, Reason
 
@@ -188,8 +188,15 @@ class View:
         return Reason.NotSupported
 
     def admit(self, job: int) -> Reason:
-        """This world has no transfers to admit."""
-        return Reason.NotSupported
+        """Let the transfer of `job` begin, which waits for it (`waiting_transfers`). OK, or why not."""
+        return _REASONS[self._entries.admit(self._address, index(job))]
+
+    @property
+    def waiting_transfers(self) -> list[int]:
+        """Jobs whose transfers wait to be admitted, by row; none but in the rate model ``iterations``."""
+        state = self._state
+        waiting = state.lists[WAITING, : int(state.g["waiting"][0])].tolist()
+        return sorted(waiting, key=lambda j: int(state.jobs["row"][j]))
 
     def what_if(self, policy: Any = "fifo-backfill") -> "Simulation":
         """A future from here: a copy of the state under `policy` (a name or an object), without arrivals.

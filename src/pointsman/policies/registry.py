@@ -36,6 +36,9 @@ BUILT_IN: dict[str, str] = {
     "dally-nowait": "pointsman.policies.dally:DallyNoWait",
     "dally-consolidated": "pointsman.policies.dally:DallyConsolidated",
     "dally-nopreempt": "pointsman.policies.dally:DallyNoPreempt",
+    "lwf": "pointsman.policies.lwf:Lwf",
+    "srsf": "pointsman.policies.srsf:Srsf",
+    "ada-srsf": "pointsman.policies.ada_srsf:AdaSrsf",
 }
 MAX_ROUND_S = 100 * 86400.0
 _IN_FILE = re.compile(r"[^(),]*\.py:\w+")

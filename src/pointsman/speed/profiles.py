@@ -31,6 +31,8 @@ class Compute(_Record):
 
     alpha_s: NotNegative
     beta_s_per_sample: NotNegative
+    forward_share: Annotated[float, Field(gt=0, lt=1), BeforeValidator(_a_number)] = 1 / 3
+    """Of the time; by default a backward pass takes twice as long as a forward pass (ours)."""
     delta: Delta | None = None
     """The overlap exponent on this GPU type, where it was measured; else the model's."""
     source: Source
@@ -48,7 +50,7 @@ class Compute(_Record):
     def scaled(self, factor: float, source: str) -> "Compute":
         """The same shape, `factor` times as long."""
         alpha_s, beta_s_per_sample = self.alpha_s * factor, self.beta_s_per_sample * factor
-        return Compute(alpha_s=alpha_s, beta_s_per_sample=beta_s_per_sample, delta=self.delta, source=source)
+        return self.model_copy(update={"alpha_s": alpha_s, "beta_s_per_sample": beta_s_per_sample, "source": source})
 
 
 class Gradient(_Record):

@@ -1,0 +1,75 @@
+"""The two rate models: jobs run at a rate, or as chains of iterations (``docs/reference/semantics.md`` §9)."""
+
+from dataclasses import dataclass, fields
+
+from pointsman.errors import UsageError
+from pointsman.types import MAX_SHARING
+
+RATE_MODELS = ("rates", "iterations")
+NEED_RATES = ("easy", "dally", "gandiva", "tiresias_skew")
+"""Modules of policies that reckon with rates, which jobs do not have as chains of iterations."""
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """What a transfer of M megabytes (10^6 bytes) takes on a node where k are under way: ``a + k·b·M + (k-1)·η·M``."""
+
+    a: float = 0.0
+    """ms; 0 in the authors' simulator (Wang et al., arXiv 2002.10105)."""
+    b: float = 0.856
+    """ms/MB; 10 Gb Ethernet, from their simulator."""
+    eta: float = 0.235
+    """ms/MB; likewise."""
+    sharing: int = MAX_SHARING
+    """Jobs on a GPU at most, if its memory holds them; ours, theirs has no limit but memory."""
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b", "eta"):
+            if not 0 <= getattr(self, name) < 1e6:
+                raise UsageError(f"rate model iterations: {name} = {getattr(self, name)} is no number from 0")
+        if self.b == 0:
+            raise UsageError("rate model iterations: b = 0; a transfer takes some time")
+        if self.sharing not in range(1, MAX_SHARING + 1):
+            raise UsageError(f"rate model iterations: sharing = {self.sharing}; a GPU has 1 to {MAX_SHARING} jobs")
+
+
+def parse_rate_model(text: str) -> Iterations | None:
+    """``rates`` (None), ``iterations``, or that with parameters: ``iterations:b=8.56,eta=0.7,a=1,sharing=4``.
+
+    Raises:
+        UsageError: something else.
+    """
+    name, _, settings = text.partition(":")
+    if name not in RATE_MODELS or (settings and name == "rates"):
+        raise UsageError(f"unknown rate model {text!r} (there are {', '.join(RATE_MODELS)}[:b=MS_PER_MB,...])")
+    if name == "rates":
+        return None
+    known = {field.name: field.type for field in fields(Iterations)}
+    given: dict[str, float] = {}
+    for setting in filter(None, settings.split(",")):
+        key, _, value = (part.strip() for part in setting.partition("="))
+        if key not in known:
+            raise UsageError(f"rate model {text!r}: no parameter {key!r} (there are {', '.join(known)})")
+        try:
+            given[key] = int(value) if key == "sharing" else float(value)
+        except ValueError:
+            raise UsageError(f"rate model {text!r}: {key} = {value!r} is no number") from None
+    return Iterations(**given)  # ty: ignore[invalid-argument-type]
+
+
+def rate_model_of(policy: object, asked: str | None, contention: str) -> Iterations | None:
+    """The rate model of a run: what was asked for, or the policy's own, else ``rates``.
+
+    Raises:
+        UsageError: an unknown one, or one with which the policy or the contention does not go.
+    """
+    own = getattr(policy, "rate_model", None)
+    model = parse_rate_model(asked if asked is not None else own or "rates")
+    title = getattr(policy, "name", type(policy).__name__)
+    if model is None and own == "iterations":
+        raise UsageError(f"policy {title!r} needs the rate model 'iterations': leave out {asked!r}")
+    if model is not None and getattr(policy, "hooks", "").rpartition(".")[2] in NEED_RATES:
+        raise UsageError(f"policy {title!r} reckons with rates, which jobs do not have in the rate model 'iterations'")
+    if model is not None and contention != "none":
+        raise UsageError(f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}")
+    return model
