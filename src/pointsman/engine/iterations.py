@@ -66,11 +66,16 @@ def _gpu(S: State, i: Int, mask: Int) -> Int:
 
 
 @core
+def _wire_ms(S: State, j: Int) -> Int:
+    """Ms that a transfer of job `j` takes which meets none."""
+    return S.g[0].latency + np.int64(math.ceil(S.steps[row_of(S, j)].wire)) if sends(S, j) else np.int64(0)
+
+
+@core
 def _period(S: State, j: Int) -> Int:
     """Ms of an iteration of job `j` that meets nobody."""
     X = S.steps[row_of(S, j)]
-    wire = S.g[0].latency + np.int64(math.ceil(X.wire)) if sends(S, j) else np.int64(0)
-    return X.fw + X.bw + wire
+    return X.fw + X.bw + _wire_ms(S, j)
 
 
 # -- tasks ---------------------------------------------------------------------------------------------
@@ -297,7 +302,7 @@ def _credit(S: State, W: World, j: Int) -> None:
     C.left -= n
     C.since += n * period
     J.onset += n * X.solo
-    J.waited += np.float64(n * (period - X.fw - X.bw))
+    J.waited += np.float64(n * _wire_ms(S, j))
 
 
 @core
@@ -454,6 +459,8 @@ def _leave(S: State, W: World, j: Int) -> None:
     """Job `j` runs no more; the iteration it was in is not counted."""
     if W.chains[j].leaps:
         _credit(S, W, j)
+        if W.truth[j].finish == S.g[0].now:
+            S.jobs[j].waited += np.float64(_wire_ms(S, j))
         W.chains[j].leaps = 0
     S.jobs[j].done = S.jobs[j].onset
     i, mask = _first_gpu(S, j)
@@ -471,6 +478,7 @@ def _leave(S: State, W: World, j: Int) -> None:
         _count_sender(S, j, np.int64(-1))
     S.flows[j].first = 0
     W.truth[j].due = -1
+    W.truth[j].finish = NEVER
 
 
 @core

@@ -1,0 +1,199 @@
+"""Chains of iterations: the engine, which leaps, and the oracle, which does not, agree job by job (semantics.md §9)."""
+
+import os
+import random
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from oracle import chains
+from oracle.chains import Action, Chain, Ground, World
+from oracle.model import Gpu
+from pointsman.cluster.layout import Layout
+from pointsman.engine.build import PARAMETERS, Rules, build
+from pointsman.engine.demand import Demand, make_pools
+from pointsman.engine.rate_model import Iterations
+from pointsman.engine.records import SCRIPT, STEP, TRACE
+from pointsman.engine.simulation import Simulation
+from pointsman.engine.speeds import Speeds
+from pointsman.policies.registry import get_policy
+from pointsman.types import LOCALITIES, JobState, Reason, Verb
+
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "500"))
+CHUNKS = 5
+
+
+def random_chains(seed: int, admits: bool = True, told: bool = True) -> tuple[Ground, list[Chain]]:
+    draw = random.Random(seed)
+    nodes = tuple(draw.randint(1, 4) for _ in range(draw.randint(1, 4)))
+    ground = Ground(
+        nodes=nodes,
+        memory=10,
+        sharing=draw.choice([1, 2, 3, 8, 8]),
+        latency=draw.choice([0, 0, 0, 2]),
+        penalty=draw.choice([0.0, 0.25, 0.235 / 0.856, 1.5]),
+        admits=admits,
+        start_ms=draw.choice([0, 0, 0, 3]),
+        stop_ms=draw.choice([0, 0, 2]),
+        lost_ms=draw.choice([0, 0, 5]),
+    )
+    longest = draw.choice([3, 20, 60])
+    jobs = []
+    for submit in sorted(draw.choice([0, 0, draw.randint(0, 30), draw.randint(0, 300)]) for _ in range(draw.randint(1, 8))):
+        fw, bw = draw.randint(1, longest), draw.choice([0, draw.randint(1, longest)])
+        wire = draw.choice([0.0, draw.randint(1, 40) / 8, 0.856 * draw.randint(1, 60), float(draw.randint(1, longest))])
+        solo = fw + bw + draw.choice([0, int(np.ceil(wire))])
+        work = round(solo * (draw.randint(1, 9) + draw.choice([0.0, 0.25, -0.25, 0.5])))
+        estimate = float(draw.choice([work, work, draw.randint(1, 2 * work)]))
+        gpus = draw.randint(1, min(6, sum(nodes)))
+        memory = draw.choice([1, 3, 5, 10])
+        jobs.append(Chain(submit - 0, gpus, float(work), fw, bw, wire, solo, memory, estimate if told else None))
+    first = jobs[0].submit_ms
+    return ground, [Chain(job.submit_ms - first, *list(vars(job).values())[1:]) for job in jobs]
+
+
+def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
+    nodes = len(ground.nodes)
+    flat = np.ones((1, LOCALITIES))
+    layout = Layout(
+        node_names=tuple(f"n{i}" for i in range(nodes)), node_gpus=np.array(ground.nodes, np.int64),
+        node_rack=np.zeros(nodes, np.int64), node_pod=np.zeros(nodes, np.int64),
+        node_gpu_type=np.zeros(nodes, np.int64), node_type=np.zeros(nodes, np.int64), node_partitions=((),) * nodes,
+        gpu_types=("gpu",), node_types=("node",), gpu_memory_bytes=np.array([float(ground.memory)]),
+        bandwidth_bytes_per_s=flat, latency_s=flat, sharers=flat, queue_limits={},
+    )  # fmt: skip
+    pools = make_pools(layout)
+    everywhere = (tuple(range(len(pools.sizes))),)
+    widths = sorted({job.gpus for job in jobs})
+    demands = [Demand(gpus, everywhere, -1) for gpus in widths]
+    told = [np.nan if job.told is None else job.told for job in jobs]
+    trace = np.array(
+        [(j.submit_ms, j.work, told[i], widths.index(j.gpus), 0, 0, i) for i, j in enumerate(jobs)], TRACE
+    )
+    speeds = Speeds.without_models(np.ones((len(jobs), LOCALITIES)), 1)
+    steps = np.array([(j.fw, j.bw, j.wire, j.solo, j.memory) for j in jobs], STEP)
+    rules = Rules(
+        start_ms=ground.start_ms, stop_ms=ground.stop_ms, lost_ms=ground.lost_ms, audit=True,
+        hosted=not hasattr(policy, "parameters"), admits=ground.admits,
+        iterations=Iterations(a=ground.latency, b=1.0, eta=ground.penalty, sharing=ground.sharing),
+    )  # fmt: skip
+    params = np.zeros(PARAMETERS)
+    numbers = policy.parameters() if hasattr(policy, "parameters") else []
+    params[: len(numbers)] = numbers
+    script = np.zeros(0, SCRIPT)
+    speeds = Speeds(speeds.rates, speeds.models, speeds.links, steps)
+    return Simulation(build(layout, pools, demands, trace, [-1], speeds, params, script, rules), policy)
+
+
+def actions_of(simulation: Simulation) -> list[tuple[int, Action]]:
+    log = simulation.log()
+    taken: list[tuple[int, Action]] = []
+    for seq in dict.fromkeys(log["seq"].tolist()):
+        rows = log[log["seq"] == seq]
+        if rows["kind"][0] in (Verb.START, Verb.PREEMPT, Verb.ADMIT):
+            verb = Verb(rows["kind"][0]).name
+            gpus = [(int(p["node"]), g) for p in rows for g in range(64) if verb == "START" and int(p["mask"]) >> g & 1]
+            taken.append((int(rows["time"][0]), (verb, int(rows["row"][0]), tuple(sorted(gpus)))))
+    return taken
+
+
+def check(simulation: Simulation, world: World) -> None:
+    simulation.run()
+    world.run()
+    assert actions_of(simulation) == world.actions
+    outcomes = simulation.handle.world.outcomes
+    for name, ours in (("start", "first_start_ms"), ("end", "end_ms"), ("run", "run_ms"), ("held", "held_gpu_ms")):
+        assert outcomes[name].tolist() == [getattr(job, ours) for job in world.jobs], name
+    assert outcomes["waited"].tolist() == [job.comm_ms for job in world.jobs]
+    assert simulation.decisions == len(world.passes)
+
+
+POLICIES: dict[str, list[tuple[dict[str, Any], Any]]] = {
+    "lwf": [({"kappa": k, "choice": c}, None) for k in (0, 1, 2, 4) for c in ("lwf", "list", "first-fit")],
+    "srsf": [({"transfers": t}, partial(chains.srsf, transfers=t)) for t in (1, 2, 3)],
+    "ada-srsf": [({}, chains.ada_dual), ({"kappa": 3}, chains.ada_dual)],
+}
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_policies_agree(policy: str, chunk: int) -> None:
+    for seed in range(chunk, INSTANCES, CHUNKS):
+        params, admit = POLICIES[policy][seed % len(POLICIES[policy])]
+        ground, jobs = random_chains(seed, admits=policy != "lwf")
+
+        def decide(world: World, params: dict[str, Any] = params, admit: Any = admit) -> None:
+            chains.place_waiting(world, params.get("kappa", 1), params.get("choice", "lwf"))
+            if admit is not None:
+                admit(world)
+
+        check(simulation_of(ground, jobs, get_policy(policy).make(params)), World(ground, jobs, decide))
+
+
+@dataclass
+class Whims:
+    """Starts jobs anywhere, preempts them and admits their transfers, as the dice fall; notes what it did."""
+
+    seed: int
+    admits: bool
+    name: str = "whims"
+    needs: str = "oracle"
+    done: dict[int, list[Action]] = field(default_factory=dict)
+    wakes: dict[int, int] = field(default_factory=dict)
+    """When it asked to be woken, and for when."""
+    passes: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.draw = random.Random(self.seed)
+
+    def decide(self, view: Any) -> None:
+        self.passes.append(view.now_ms)
+        did = self.done.setdefault(view.now_ms, [])
+        rows = view.jobs["row"]
+        for j in sorted(view.running, key=lambda j: int(rows[j])):
+            if self.draw.random() < 0.05 and view.preempt(j) == Reason.OK:
+                did.append(("PREEMPT", int(rows[j]), ()))
+        for j in sorted(view.pending, key=lambda j: int(rows[j])):
+            if self.draw.random() < 0.7:
+                every = [(n, g) for n, size in enumerate(view._state.nodes["gpus"].tolist()) for g in range(size)]
+                gpus: list[Gpu] = self.draw.sample(every, int(view.jobs["asked"][j]))
+                if view.start(j, gpus) == Reason.OK:
+                    did.append(("START", int(rows[j]), tuple(sorted(gpus))))
+        for j in view.waiting_transfers:
+            if self.draw.random() < 0.6:
+                assert view.admit(j) == Reason.OK
+                did.append(("ADMIT", int(rows[j]), ()))
+        if view.pending_count or view.waiting_transfers:
+            at = view.now_ms + self.draw.randint(1, 40)
+            view.wake_at(at / 1000)
+            self.wakes[view.now_ms] = int(np.ceil(at / 1000 * 1000))  # as the view understands it
+
+
+def replay(whims: Whims, world: World) -> None:
+    world.wake_at(whims.wakes.get(world.now, world.wake_ms))
+    for verb, row, gpus in whims.done.get(world.now, []):
+        job = world.jobs[row]
+        if verb == "START":
+            assert all(world.has_room(job, gpu) for gpu in gpus)
+            world.start(job, gpus)
+        elif verb == "PREEMPT":
+            world.preempt(job)
+        else:
+            world.admit(job)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_whatever_a_policy_does_ends_in_the_same_way(chunk: int) -> None:
+    """Sharing, preemption in the midst of tasks and transfers, admission at any time."""
+    for seed in range(chunk, INSTANCES, CHUNKS):
+        ground, jobs = random_chains(seed, admits=seed % 3 > 0, told=seed % 5 > 0)
+        whims = Whims(seed, ground.admits)
+        simulation = simulation_of(ground, jobs, whims)
+        simulation.run()
+        assert (simulation.handle.world.outcomes["state"] == JobState.COMPLETED).all()
+        world = World(ground, jobs, partial(replay, whims))
+        check(simulation, world)
+        assert whims.passes == world.passes
