@@ -42,7 +42,9 @@ def random_chains(seed: int, admits: bool = True, told: bool = True) -> tuple[Gr
     )
     longest = draw.choice([3, 20, 60])
     jobs = []
-    for submit in sorted(draw.choice([0, 0, draw.randint(0, 30), draw.randint(0, 300)]) for _ in range(draw.randint(1, 8))):
+    for submit in sorted(
+        draw.choice([0, 0, draw.randint(0, 30), draw.randint(0, 300)]) for _ in range(draw.randint(1, 8))
+    ):
         fw, bw = draw.randint(1, longest), draw.choice([0, draw.randint(1, longest)])
         wire = draw.choice([0.0, draw.randint(1, 40) / 8, 0.856 * draw.randint(1, 60), float(draw.randint(1, longest))])
         solo = fw + bw + draw.choice([0, int(np.ceil(wire))])
@@ -70,9 +72,7 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     widths = sorted({job.gpus for job in jobs})
     demands = [Demand(gpus, everywhere, -1) for gpus in widths]
     told = [np.nan if job.told is None else job.told for job in jobs]
-    trace = np.array(
-        [(j.submit_ms, j.work, told[i], widths.index(j.gpus), 0, 0, i) for i, j in enumerate(jobs)], TRACE
-    )
+    trace = np.array([(j.submit_ms, j.work, told[i], widths.index(j.gpus), 0, 0, i) for i, j in enumerate(jobs)], TRACE)
     speeds = Speeds.without_models(np.ones((len(jobs), LOCALITIES)), 1)
     steps = np.array([(j.fw, j.bw, j.wire, j.solo, j.memory) for j in jobs], STEP)
     rules = Rules(

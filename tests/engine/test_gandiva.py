@@ -61,7 +61,7 @@ def test_a_slice_ends_once_a_run() -> None:
         instance_of((Node(1),), (Job(0, 1, 2000), Job(100, 1, 1600)), "gandiva", params={"slice_s": 1})
     )
     simulation.run()
-    assert int(simulation.handle.world.clock["events"][0]) == 2 + 2 + 2
+    assert int(simulation.handle.world.clock["events"][0]) == 2 + 2 + 2 + 2  # submits, ends, slices, and their waits
 
 
 def test_a_slice_begins_when_the_job_runs_and_ends_in_a_preemption_that_costs() -> None:
@@ -78,10 +78,10 @@ def test_higher_priority_does_not_make_way() -> None:
     assert schedule.first_start_ms == [0, 3000]
 
 
-def test_who_makes_way_waits_for_a_later_pass() -> None:
+def test_who_makes_way_waits_for_a_slice() -> None:
     #     0    1    2 s
     # n0  AAAAAAAAAA    C waits when the slices of A and B end. B, of the higher row, makes way; A has had its slice too,
-    # n0  BBBBBCCCCC    but B evicts nobody before something else happens: C's slice and A's end at 2.
+    # n0  BBBBBCCCCC    but B evicts nobody before it has waited as long.
     jobs = (Job(0, 1, 2000), Job(0, 1, 2000), Job(500, 1, 2000))
     schedule = run((Node(2),), jobs, "gandiva", params={"slice_s": 1})
     assert schedule.log[2:5] == [

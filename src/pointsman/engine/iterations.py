@@ -540,7 +540,8 @@ def _admit(S: State, j: Int) -> Int:
 @core
 def _audit(S: State, W: World) -> Int:
     """TASKS if a GPU does two tasks, or none while one is ready, or its memory is overdrawn; or a transfer's rate or
-    the counts on a node are not those of what is under way; else 0."""
+    the counts on a node are not those of what is under way; else 0.
+    """
     for x in range(S.gpus.shape[0]):
         X = S.gpus[x]
         ready = at_work = np.int64(0)

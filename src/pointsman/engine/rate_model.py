@@ -71,5 +71,7 @@ def rate_model_of(policy: object, asked: str | None, contention: str) -> Iterati
     if model is not None and getattr(policy, "hooks", "").rpartition(".")[2] in NEED_RATES:
         raise UsageError(f"policy {title!r} reckons with rates, which jobs do not have in the rate model 'iterations'")
     if model is not None and contention != "none":
-        raise UsageError(f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}")
+        raise UsageError(
+            f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}"
+        )
     return model

@@ -27,7 +27,7 @@ MOVED_AT = 0  # memory
 
 class Gandiva(CompiledPolicy):
     """First come, first served at the tightest level that has room; where jobs wait, those that have run a time slice
-    make way for them, and come back in turn; jobs slowed by their place are moved when a better one comes free.
+    make way for them, and come back in turn a slice later; jobs slowed by their place are moved when a better one comes free.
     """
 
     name: ClassVar[str] = "gandiva"
@@ -44,9 +44,18 @@ class Gandiva(CompiledPolicy):
 
 
 @core
+def _may_evict_from(S: State, j: Int) -> Int:
+    """When waiting job `j` may take the place of others (ms): who has had to make way before, a slice later."""
+    J = S.jobs[j]
+    return J.pend_since + np.int64(S.params[SLICE_MS]) if J.preempts > 0 else J.pend_since
+
+
+@core
 def _wait(S: State, j: Int) -> None:
     """Job `j` takes its place behind those that wait already."""
     enqueue(S, j, np.float64(S.jobs[j].pend_since), np.inf)
+    if _may_evict_from(S, j) > S.g[0].now:
+        set_alarm(S, j, _may_evict_from(S, j))
 
 
 @core
@@ -84,10 +93,8 @@ def on_event(S: State, kind: Int, j: Int) -> None:
 
 @core
 def _start(S: State, j: Int) -> Int:
-    """Start job `j`, in the place of jobs that have had their slice if need be; but who makes way in this pass evicts
-    nobody in it, or all would evict each other in turn.
-    """
-    if S.jobs[j].s0 != S.g[0].pass_id:
+    """Start job `j`, in the place of jobs that have had their slice if need be and if it has made way for a slice."""
+    if S.g[0].now >= _may_evict_from(S, j):
         return start_or_evict(S, j, -np.inf, running_index(S))
     S.g[0].victims = 0
     if fits(S, S.jobs[j].cls):
@@ -111,7 +118,6 @@ def decide(S: State) -> None:
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
-                S.jobs[v].s0 = S.g[0].pass_id
                 _wait(S, v)
     improve_places(S, np.int64(S.params[ROUND_MS]), MOVED_AT)
     end_holds(S)
