@@ -174,7 +174,8 @@ def open_simulation(
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
         placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,
-        hosted=hosted, sharing=sharing, iterations=law, admits=getattr(policy, "admits", False), **overheads.milliseconds(),
+        hosted=hosted, sharing=sharing, iterations=law, admits=getattr(policy, "admits", False),
+        **overheads.milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     if isinstance(policy, CompiledPolicy):

@@ -83,7 +83,7 @@ class _Question:
         return JobState(int(outcome["state"])).name, None, f"it ended at {self._instant(outcome['end'])}"
 
     def _holding(self, slot: int) -> tuple[str, None, str]:
-        gpus = np.flatnonzero(np.asarray(self.simulation.handle.state.occupants)[:, 0] == slot)
+        gpus = np.flatnonzero((np.asarray(self.simulation.handle.state.occupants) == slot).any(axis=1))
         nodes = np.unique(np.searchsorted(self.nodes["gpu0"], gpus, side="right") - 1)
         names = [self.prepared.layout.node_names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4)
         since = self._instant(self.jobs["held_since"][slot])

@@ -52,9 +52,10 @@ def random_chains(seed: int, admits: bool = True, told: bool = True) -> tuple[Gr
         estimate = float(draw.choice([work, work, draw.randint(1, 2 * work)]))
         gpus = draw.randint(1, min(6, sum(nodes)))
         memory = draw.choice([1, 3, 5, 10])
-        jobs.append(Chain(submit - 0, gpus, float(work), fw, bw, wire, solo, memory, estimate if told else None))
-    first = jobs[0].submit_ms
-    return ground, [Chain(job.submit_ms - first, *list(vars(job).values())[1:]) for job in jobs]
+        jobs.append(
+            Chain(submit - min(submits), gpus, float(work), fw, bw, wire, solo, memory, estimate if told else None)
+        )
+    return ground, jobs
 
 
 def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:

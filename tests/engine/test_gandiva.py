@@ -80,8 +80,8 @@ def test_higher_priority_does_not_make_way() -> None:
 
 def test_who_makes_way_waits_for_a_slice() -> None:
     #     0    1    2 s
-    # n0  AAAAAAAAAA    C waits when the slices of A and B end. B, of the higher row, makes way; A has had its slice too,
-    # n0  BBBBBCCCCC    but B evicts nobody before it has waited as long.
+    # n0  AAAAAAAAAA    C waits when the slices of A and B end. B, of the higher row, makes way; A has had its slice
+    # n0  BBBBBCCCCC    too, but B evicts nobody before it has waited as long.
     jobs = (Job(0, 1, 2000), Job(0, 1, 2000), Job(500, 1, 2000))
     schedule = run((Node(2),), jobs, "gandiva", params={"slice_s": 1})
     assert schedule.log[2:5] == [

@@ -9,7 +9,7 @@ from .model import Gpu
 Action = tuple[str, int, tuple[Gpu, ...]]
 """('START', 'PREEMPT' or 'ADMIT'; row; the GPUs of a start)."""
 
-LATEST_MS, NEVER_MS = 100_000, 1 << 62
+LATEST_MS, NEVER_MS = 10_000_000, 1 << 62
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ class World:
                     job.sharers = k
 
     def run(self) -> "World":
-        while any(job.state != "COMPLETED" for job in self.jobs):
+        while self.wake_ms < NEVER_MS or any(job.state != "COMPLETED" for job in self.jobs):
             self.happened, self.freed = set(), set()
             self._steps()
             self._changes()

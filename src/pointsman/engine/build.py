@@ -43,7 +43,7 @@ from pointsman.engine.records import (
 )
 from pointsman.engine.speeds import Speeds
 from pointsman.engine.uplinks import ALONE, Sharing
-from pointsman.types import MAX_SHARING, NEVER_MS, Locality, Placement
+from pointsman.types import MAX_SHARING, NEVER_MS, Contention, Locality, Placement
 
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16

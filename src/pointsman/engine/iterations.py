@@ -95,10 +95,9 @@ def _begin_task(S: State, W: World, x: Int) -> None:
     X = S.gpus[x]
     best = np.int64(-1)
     for o in range(X.used):
-        j = S.occupants[x, o]
-        if S.workers[x, o] == FORWARD or S.workers[x, o] == BACKWARD:
-            if best < 0 or goes_before(S, j, S.occupants[x, best]):
-                best = o
+        is_ready = S.workers[x, o] == FORWARD or S.workers[x, o] == BACKWARD
+        if is_ready and (best < 0 or goes_before(S, S.occupants[x, o], S.occupants[x, best])):
+            best = o
     if best < 0:
         return
     j = S.occupants[x, best]
@@ -359,9 +358,9 @@ def _land_neighbours(S: State, W: World, j: Int) -> None:
             shared = sits(S, j, x)
             for o in range(S.gpus[x].used):
                 other = S.occupants[x, o]
-                if other != j and S.flows[other].first != 0 and W.chains[other].leaps:
-                    if shared or (wires and sends(S, other)):
-                        _land(S, W, other)
+                leaps = other != j and S.flows[other].first != 0 and W.chains[other].leaps
+                if leaps and (shared or (wires and sends(S, other))):
+                    _land(S, W, other)
         i = S.parts[i].next
 
 

@@ -54,7 +54,7 @@ def parse_rate_model(text: str) -> Iterations | None:
             given[key] = int(value) if key == "sharing" else float(value)
         except ValueError:
             raise UsageError(f"rate model {text!r}: {key} = {value!r} is no number") from None
-    return Iterations(**given)  # ty: ignore[invalid-argument-type]
+    return Iterations(**given)
 
 
 def rate_model_of(policy: object, asked: str | None, contention: str) -> Iterations | None:
@@ -65,13 +65,22 @@ def rate_model_of(policy: object, asked: str | None, contention: str) -> Iterati
     """
     own = getattr(policy, "rate_model", None)
     model = parse_rate_model(asked if asked is not None else own or "rates")
-    title = getattr(policy, "name", type(policy).__name__)
-    if model is None and own == "iterations":
-        raise UsageError(f"policy {title!r} needs the rate model 'iterations': leave out {asked!r}")
-    if model is not None and getattr(policy, "hooks", "").rpartition(".")[2] in NEED_RATES:
-        raise UsageError(f"policy {title!r} reckons with rates, which jobs do not have in the rate model 'iterations'")
+    check_rate_model(policy, model is not None)
     if model is not None and contention != "none":
         raise UsageError(
             f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}"
         )
     return model
+
+
+def check_rate_model(policy: object, iterations: bool) -> None:
+    """That the policy goes with jobs that are chains of iterations, or are not.
+
+    Raises:
+        UsageError: it does not.
+    """
+    title = getattr(policy, "name", type(policy).__name__)
+    if not iterations and getattr(policy, "rate_model", None) == "iterations":
+        raise UsageError(f"policy {title!r} needs the rate model 'iterations'")
+    if iterations and getattr(policy, "hooks", "").rpartition(".")[2] in NEED_RATES:
+        raise UsageError(f"policy {title!r} reckons with rates, which jobs do not have in the rate model 'iterations'")

@@ -13,11 +13,12 @@ from pointsman.engine.build import with_larger_inbox
 from pointsman.engine.compile import load_beside, load_loop
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.handle import Handle
+from pointsman.engine.rate_model import check_rate_model
 from pointsman.engine.records import LOG
 from pointsman.engine.snapshot import copied, snapshot
 from pointsman.engine.view import View
 from pointsman.errors import PointsmanError, RunError
-from pointsman.types import NEVER_MS, JobState
+from pointsman.types import NEVER_MS, Contention, JobState
 
 DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
 NamedPolicy = Callable[[str], "CompiledPolicy | Policy"]
@@ -143,7 +144,12 @@ class Simulation:
         return copy
 
     def adopt(self, policy: CompiledPolicy | Policy) -> "Simulation":
-        """The same state under another policy, from now on."""
+        """The same state under another policy, from now on.
+
+        Raises:
+            UsageError: the policy does not go with the state's rate model.
+        """
+        check_rate_model(policy, int(self.handle.state.g[0]["contention"]) == Contention.ITERATIONS)
         other = Simulation(self.handle, policy, self.named)
         state = self.handle.state
         state.params[:] = 0.0
@@ -151,6 +157,7 @@ class Simulation:
             numbers = policy.parameters()
             state.params[: len(numbers)] = numbers
         state.g[0]["inbox_on"] = other.hosted
+        state.g[0]["admits"] = getattr(policy, "admits", False)
         other.loop.adopt(self.handle.address)
         return other
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from pointsman.engine.handle import Handle
 from pointsman.engine.records import SCRIPT, TRACE, WAITING
 from pointsman.engine.snapshot import snapshot
-from pointsman.types import NEVER_MS, JobState, Reason
+from pointsman.errors import UsageError
+from pointsman.types import NEVER_MS, Contention, JobState, Reason
 
 if TYPE_CHECKING:
     from pointsman.engine.simulation import Simulation
@@ -221,8 +222,28 @@ def _blindfolded(handle: Handle) -> Handle:
     left = np.maximum(work - jobs["done"], 0.0)
     rate = np.where((jobs["state"] == _RUNNING) & (jobs["rate"] > 0.0), jobs["rate"], 1.0)
     ends = np.maximum(jobs["settled"] + np.ceil(left / rate), int(handle.state.g["now"][0]) + 1)
+    if handle.state.g["contention"][0] == Contention.ITERATIONS:
+        ends = _chain_ends(handle, work)
     truth = world.truth[: len(jobs)]
     truth["work"] = work
     truth["finish"] = np.where(np.isfinite(ends), ends, NEVER_MS).astype(np.int64)
     nothing = {"trace": np.zeros(max(arrived, 1), TRACE), "script": np.zeros(1, SCRIPT)}
     return Handle(handle.state, world._replace(**nothing))
+
+
+def _chain_ends(handle: Handle, work: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Chains get the iterations that jobs of this much `work` have left; when those that leap then finish.
+
+    Raises:
+        UsageError: a running job has no estimate, so that its iterations would go on for ever.
+    """
+    steps, jobs = handle.state.steps, handle.jobs
+    runs = jobs["state"] == _RUNNING
+    if not np.isfinite(work[jobs["state"] != 0]).all():
+        raise UsageError("what_if needs estimates where jobs are chains of iterations: give --estimate")
+    chains = handle.world.chains[: len(jobs)]
+    leaps = runs & (chains["leaps"] == 1)
+    period = (handle.world.truth["finish"][: len(jobs)] - chains["since"]) // np.maximum(1, chains["left"])
+    left = (work - jobs["onset"]) / np.maximum(1, steps["solo"][jobs["speed"] + np.maximum(0, jobs["gpu_type"])])
+    chains["left"][runs] = np.maximum(1, np.rint(left[runs]))
+    return np.where(leaps, chains["since"] + chains["left"] * period, np.inf)
