@@ -42,9 +42,8 @@ def random_chains(seed: int, admits: bool = True, told: bool = True) -> tuple[Gr
     )
     longest = draw.choice([3, 20, 60])
     jobs = []
-    for submit in sorted(
-        draw.choice([0, 0, draw.randint(0, 30), draw.randint(0, 300)]) for _ in range(draw.randint(1, 8))
-    ):
+    submits = sorted(draw.choice([0, 0, draw.randint(0, 30), draw.randint(0, 300)]) for _ in range(draw.randint(1, 8)))
+    for submit in submits:
         fw, bw = draw.randint(1, longest), draw.choice([0, draw.randint(1, longest)])
         wire = draw.choice([0.0, draw.randint(1, 40) / 8, 0.856 * draw.randint(1, 60), float(draw.randint(1, longest))])
         solo = fw + bw + draw.choice([0, int(np.ceil(wire))])

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .model import Place
 from .moving import improve_places
 from .network import NetworkWorld
 from .policies import Pass
@@ -18,8 +19,25 @@ class GandivaWorld(NetworkWorld):
     round_ms: int = 60_000
     had_slice: set[int] = field(default_factory=set)
     """Rows of running jobs whose slice has ended."""
-    told: set[int] = field(default_factory=set)
-    """Rows of waiting jobs that may evict."""
+    made_way: set[int] = field(default_factory=set)
+    """Rows of jobs that last became PENDING by a preemption."""
+
+    def turn_ms(self, life: Life) -> int:
+        """When it may have its like make way."""
+        return life.pending_since_ms + (self.slice_ms if life.row in self.made_way else 0)
+
+    def preempt(self, life: Life) -> None:
+        self.made_way.add(life.row)
+        super().preempt(life)
+
+    def start(self, life: Life, chosen: Place) -> None:
+        self.made_way.discard(life.row)
+        super().start(life, chosen)
+
+    def fail_jobs_of(self, node: int) -> None:
+        on_node = {life.row for life in self.lives if any(at == node for at, _ in life.place)}
+        super().fail_jobs_of(node)
+        self.made_way -= on_node
 
     def slice_ends_ms(self, life: Life) -> int:
         return life.running_from_ms + self.slice_ms
@@ -32,8 +50,8 @@ class GandivaWorld(NetworkWorld):
         yield from super().due(life)
         if life.state == "RUNNING" and life.row not in self.had_slice:
             yield self.slice_ends_ms(life)
-        if life.state == "PENDING" and life.row not in self.told:
-            yield self.may_evict_from_ms(life)
+        if life.state == "PENDING" and self.turn_ms(life) > max(self.now, life.pending_since_ms):
+            yield self.turn_ms(life)
 
     def apply_level(self) -> bool:
         for life in self.having("RUNNING"):
@@ -42,22 +60,6 @@ class GandivaWorld(NetworkWorld):
                 self.changed = True
                 return True
         return False
-
-    def may_evict_from_ms(self, life: Life) -> int:
-        return life.pending_since_ms + (self.slice_ms if life.preemptions else 0)
-
-    def apply_timer(self) -> bool:
-        for life in self.having("PENDING"):
-            if life.row not in self.told and self.may_evict_from_ms(life) <= self.now:
-                self.told.add(life.row)
-                return True
-        return super().apply_timer()
-
-    def become_pending(self, life: Life) -> None:
-        super().become_pending(life)
-        self.told.discard(life.row)
-        if self.may_evict_from_ms(life) <= self.now:
-            self.told.add(life.row)
 
     def may_make_way(self, life: Life) -> bool:
         return life.row in self.had_slice
@@ -73,16 +75,12 @@ def params_of(params: Mapping[str, Any]) -> dict[str, int]:
 def gandiva(world: World) -> None:
     assert isinstance(world, GandivaWorld)
     this = Pass(world)
-    looked_at: set[int] = set()
-    while waiting := [life for life in world.having("PENDING") if life.row not in looked_at]:
-        life = min(waiting, key=lambda life: (-life.job.priority, life.pending_since_ms, life.row))
-        looked_at.add(life.row)
-        running = world.having("RUNNING")
-        if not this.is_closed(life) and not this.start(life) and world.may_evict_from_ms(life) <= world.now:
+    for life in this.waiting_in_order(world.turn_ms):
+        if not this.is_closed(life) and not this.start(life):
+            early = world.turn_ms(life) > world.now
             this.evict_for(
                 life,
-                worse=lambda v, j=life: world.may_make_way(v) and v.job.priority <= j.job.priority,
+                worse=lambda v, least=life.job.priority - early: world.may_make_way(v) and v.job.priority <= least,
                 worst_first=lambda v: v.running_from_ms,
             )
-        looked_at -= {victim.row for victim in running if victim.state == "PENDING"}
     improve_places(this, world, world.round_ms)

@@ -270,18 +270,12 @@ def _take_back_stopping(S: State) -> None:
 
 
 @core
-def set_aside(S: State, j: Int) -> None:
-    """Waiting job `j` is not looked at again in this pass; `end_holds` puts it back."""
-    dequeue(S, j)
-    S.lists[HOLDERS, S.g[0].holders] = j
-    S.g[0].holders += 1
-
-
-@core
 def _hold_place(S: State, j: Int) -> None:
     """Nobody but job `j` gets the GPUs in State.place before the end of this pass, and it is not looked at again."""
     g = S.g[0]
-    set_aside(S, j)
+    dequeue(S, j)
+    S.lists[HOLDERS, g.holders] = j
+    g.holders += 1
     for i in range(g.placed):
         P = S.place[i]
         S.nodes[P.node].held |= P.mask

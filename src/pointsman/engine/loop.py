@@ -35,11 +35,12 @@ from pointsman.engine.verbs import (
     unbind,
     write_log,
 )
-from pointsman.types import Event, JobState
+from pointsman.types import Event, JobState, Locality
 
 FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT, TRANSFER = (
     int(e) for e in Event
 )
+CLUSTER = int(Locality.CLUSTER)
 COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
 NEVER = 1 << 62
 
@@ -559,9 +560,16 @@ def adopt(address: Int) -> None:
     W = open_world(address)
     _forget_indexes(S)
     forget_failures(S)
+    S.g[0].within = CLUSTER
+    S.memory[:] = 0.0
     for j in range(S.g[0].slots):
         J = S.jobs[j]
         J.bucket = -1
+        J.level = 0
+        J.s0 = 0.0
+        J.s1 = 0.0
+        J.s2 = 0.0
+        J.s3 = 0.0
         if J.state == STOPPING:
             J.key = 0.0
             J.aux = np.inf

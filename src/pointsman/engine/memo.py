@@ -83,10 +83,10 @@ def will_fail(S: State, j: Int, bar: float) -> bool:
         return False
     if since == 0:
         return True
-    if g.within != C.failed_within:  # what was lacking is counted in another unit
-        return False
-    size = S.alts[C.alt].gpus
     scattered = takes_any(S)
+    if g.within < C.failed_within and not scattered:
+        return False  # what it lacked was counted in GPUs, not in nodes
+    size = S.alts[C.alt].gpus
     enough = C.gpus if C.gpus <= size else (size if C.lacks_whole else C.gpus % size)
     found = np.int64(0)
     for i in range(C.failed_at, g.freed):

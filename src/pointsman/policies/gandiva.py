@@ -9,25 +9,24 @@ import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.eviction import RESERVED, end_holds, set_aside, start_or_evict
+from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.memo import note_worse
 from pointsman.engine.ordered import insert, remove
-from pointsman.engine.placing import fits
 from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
 from pointsman.engine.records import VICTIMS, Int, State
-from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm, start
+from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
 from pointsman.policies.levels import NEVER
 from pointsman.policies.moving import improve_places, misplaced
 from pointsman.types import Event, Knowledge
 
-LEVEL = int(Event.LEVEL)
+LEVEL, STOPPED = int(Event.LEVEL), int(Event.STOPPED)
 SLICE_MS, ROUND_MS = 0, 1  # params
 MOVED_AT = 0  # memory
 
 
 class Gandiva(CompiledPolicy):
     """First come, first served at the tightest level that has room; where jobs wait, those that have run a time slice
-    make way for them, and come back in turn a slice later; jobs slowed by their place move when a better comes free.
+    make way for them, and come back in turn; jobs slowed by their place are moved when a better one comes free.
     """
 
     name: ClassVar[str] = "gandiva"
@@ -44,18 +43,14 @@ class Gandiva(CompiledPolicy):
 
 
 @core
-def _may_evict_from(S: State, j: Int) -> Int:
-    """When waiting job `j` may take the place of others (ms): who has had to make way before, a slice later."""
-    J = S.jobs[j]
-    return J.pend_since + np.int64(S.params[SLICE_MS]) if J.preempts > 0 else J.pend_since
-
-
-@core
-def _wait(S: State, j: Int) -> None:
-    """Job `j` takes its place behind those that wait already."""
-    enqueue(S, j, np.float64(S.jobs[j].pend_since), np.inf)
-    if _may_evict_from(S, j) > S.g[0].now:
-        set_alarm(S, j, _may_evict_from(S, j))
+def _wait(S: State, j: Int, made_way: bool) -> None:
+    """Job `j` takes its place behind those that wait already; who has made way, behind those that come within a slice:
+    until then it takes what is free, but does not have its like make way.
+    """
+    turn = S.jobs[j].pend_since + (np.int64(S.params[SLICE_MS]) if made_way else 0)
+    enqueue(S, j, np.float64(turn), np.inf)
+    if made_way:
+        set_alarm(S, j, turn)
 
 
 @core
@@ -88,19 +83,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         _end_slice(S, j)
         note_worse(S, j)
     elif S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        _wait(S, j)
-
-
-@core
-def _start(S: State, j: Int) -> Int:
-    """Start job `j`, in the place of jobs that have had their slice if need be and if it has made way for a slice."""
-    if S.g[0].now >= _may_evict_from(S, j):
-        return start_or_evict(S, j, -np.inf, running_index(S))
-    S.g[0].victims = 0
-    if fits(S, S.jobs[j].cls):
-        return start(S, j, OK)
-    set_aside(S, j)
-    return RESERVED
+        _wait(S, j, kind == STOPPED)
 
 
 @core
@@ -110,14 +93,17 @@ def decide(S: State) -> None:
         j = first_waiting(S)
         if j < 0:
             break
-        reason = _start(S, j)
+        early = S.jobs[j].key > S.g[0].now
+        reason = start_or_evict(S, j, np.inf if early else -np.inf, running_index(S))
         if reason == QUOTA:
             close_queue(S, j)
         elif reason != OK and reason != RESERVED:
             block(S, S.jobs[j].cls)
+            if early:
+                S.classes[S.jobs[j].cls].failed_at = -1  # others, or itself later, may evict more
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
-                _wait(S, v)
+                _wait(S, v, True)
     improve_places(S, np.int64(S.params[ROUND_MS]), MOVED_AT)
     end_holds(S)
