@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from benchmarks.blocks import fill
+
 import pointsman
+from pointsman.errors import InputError
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,3 +29,28 @@ def test_an_unknown_benchmark_is_refused() -> None:
     done = benchmarks("generators")
     assert done.returncode == 2
     assert "there are generator, throughput, contended, latency, scaling" in done.stderr
+
+
+def test_without_the_logs_the_network_is_measured_on_generated_jobs_only(tmp_path: Path) -> None:
+    done = benchmarks("network", "sensitivity", "--quick", "--data", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert f"network: ITP and Philly skipped, for {tmp_path}/traces has no such log" in done.stderr
+    assert "| Helios-like | load 1 | 16x |" in done.stdout
+    assert "| ITP" not in done.stdout
+
+
+def test_a_page_of_the_network_is_not_written_from_a_part_of_the_runs(tmp_path: Path) -> None:
+    done = benchmarks("network", "--record", "--data", str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error: --record writes the page, which needs all the logs and all the runs" in done.stderr
+
+
+def test_tables_are_filled_into_their_places_and_all_other_words_are_left(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("A\n<!-- table a -->\nold\n<!-- end -->\nB\n<!-- table b -->\n<!-- end -->\n")
+    fill(page, {"a": "new\n"}, partly=True)
+    assert page.read_text() == "A\n<!-- table a -->\n\nnew\n\n<!-- end -->\nB\n<!-- table b -->\n<!-- end -->\n"
+    with pytest.raises(InputError, match="not both made and wanted: b"):
+        fill(page, {"a": "new\n"})
+    with pytest.raises(InputError, match="not both made and wanted: c"):
+        fill(page, {"c": "new\n"}, partly=True)

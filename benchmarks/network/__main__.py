@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks.blocks import fill
+from benchmarks.network.cells import FIGURES
 from benchmarks.network.dally import main_tables, variations
 from benchmarks.network.doubling import doubling
 from benchmarks.network.jobs import available
@@ -60,8 +61,9 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _keep(path: Path, means: dict) -> None:
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    path.write_text(json.dumps(kept | means, separators=(",", ":")).replace("},", "},\n") + "\n", encoding="utf-8")
+    kept = json.loads(path.read_text(encoding="utf-8"))["means"] if path.exists() else {}
+    text = json.dumps({"figures": FIGURES, "means": kept | means}, separators=(",", ":"))
+    path.write_text(text.replace("]},", "]},\n") + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

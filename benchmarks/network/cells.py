@@ -24,6 +24,13 @@ WARMUP = 0.2
 
 Figures = dict[str, float]
 
+FIGURES = (
+    "jct_s", "jct_p99_s", "queued_s", "queued_p99_s", "comm_s", "comm_share", "makespan_s", "makespan_bound_s",
+    "above_bound", "allocated", "preemptions", "counted", "censored", "node", "rack", "network", "narrow_comm_s",
+    "wide_comm_s", "wide_scattered",
+)  # fmt: skip
+"""Of a run, as `figures` gives them."""
+
 
 @dataclass(frozen=True)
 class Entry:

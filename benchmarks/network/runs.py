@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.network.cells import BASE, Cell, Entry, Figures, run_cell
+from benchmarks.network.cells import BASE, FIGURES, Cell, Entry, Figures, run_cell
 from pointsman.report.confidence import Interval, ratio_interval
 from pointsman.workers import side_by_side
 
@@ -61,11 +61,9 @@ def _by_label(entries: Sequence[Entry], of_seeds: list[list[Figures]]) -> dict[s
     return {entry.label: [figures[i] for figures in of_seeds] for i, entry in enumerate(entries)}
 
 
-def as_json(found: Sequence[Measured]) -> dict[str, dict[str, dict[str, float]]]:
-    """The means over seeds by cell and entry, four digits of each."""
+def as_json(found: Sequence[Measured]) -> dict[str, dict[str, list[float]]]:
+    """The means over seeds, by cell and entry, in the order of `FIGURES`, four digits of each."""
     return {
-        one.cell.name: {
-            label: {name: float(f"{one.mean(label, name):.4g}") for name in runs[0]} for label, runs in one.runs.items()
-        }
+        one.cell.name: {label: [float(f"{one.mean(label, name):.4g}") for name in FIGURES] for label in one.runs}
         for one in found
     }

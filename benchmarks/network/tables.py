@@ -14,6 +14,7 @@ DETAIL = (
     "waits for communication, a job", "Dally against it", "95 % CI", "of GPU time",
     "gangs on a node / in a rack / beyond", "above bound", "preemptions a job",
 )  # fmt: skip
+VERIFIED = ("fifo", "fifo-backfill", "srtf", "tiresias")
 OPEN, BATCH = ("allocated", "counted / censored"), ("makespan", "bound", "Dally against it", "95 % CI")
 
 
@@ -28,7 +29,7 @@ def _detail_row(one: Measured, entry: Entry) -> tuple[str, ...]:
         return one.mean(entry.label, figure)
 
     return (
-        entry.label,
+        named(entry),
         entry.knows,
         duration(mean("jct_s")),
         *_change(one, "jct_s", entry),
@@ -60,6 +61,11 @@ def _change(one: Measured, figure: str, entry: Entry) -> tuple[str, str]:
         return NOTHING, NOTHING
     ratio, interval = one.change(figure, entry.label)
     return signed(ratio), between(interval)
+
+
+def named(entry: Entry) -> str:
+    """Its label, and whether no published figure has been reproduced with it (``benchmarks.classical.published``)."""
+    return entry.label if entry.label.partition(",")[0] in VERIFIED else f"{entry.label} (unverified)"
 
 
 def signed(ratio: float) -> str:
@@ -114,7 +120,7 @@ def _range(found: Sequence[Measured], figure: str, label: str, congestion: float
 
 def overview(found: Sequence[Measured]) -> str:
     """Mean JCT and communication of every policy, a pair of columns a workload."""
-    head, rows = ["policy", "knows"], [[entry.label, entry.knows] for entry in found[0].entries]
+    head, rows = ["policy", "knows"], [[named(entry), entry.knows] for entry in found[0].entries]
     for one in found:
         head += [f"{one.cell.workload}: mean JCT", "Dally against it", "communication a job"]
         for row, entry in zip(rows, one.entries, strict=True):
