@@ -42,8 +42,8 @@ def random_chains(seed: int, admits: bool = True, told: bool = True) -> tuple[Gr
     )
     longest = draw.choice([3, 20, 60])
     jobs = []
-    submits = sorted(draw.choice([0, 0, draw.randint(0, 30), draw.randint(0, 300)]) for _ in range(draw.randint(1, 8)))
-    for submit in submits:
+    submits = [draw.choice([0, 0, draw.randint(0, 30), draw.randint(0, 300)]) for _ in range(draw.randint(1, 8))]
+    for submit in sorted(at - min(submits) for at in submits):
         fw, bw = draw.randint(1, longest), draw.choice([0, draw.randint(1, longest)])
         wire = draw.choice([0.0, draw.randint(1, 40) / 8, 0.856 * draw.randint(1, 60), float(draw.randint(1, longest))])
         solo = fw + bw + draw.choice([0, int(np.ceil(wire))])
@@ -51,9 +51,7 @@ def random_chains(seed: int, admits: bool = True, told: bool = True) -> tuple[Gr
         estimate = float(draw.choice([work, work, draw.randint(1, 2 * work)]))
         gpus = draw.randint(1, min(6, sum(nodes)))
         memory = draw.choice([1, 3, 5, 10])
-        jobs.append(
-            Chain(submit - min(submits), gpus, float(work), fw, bw, wire, solo, memory, estimate if told else None)
-        )
+        jobs.append(Chain(submit, gpus, float(work), fw, bw, wire, solo, memory, estimate if told else None))
     return ground, jobs
 
 
