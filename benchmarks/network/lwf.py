@@ -4,9 +4,6 @@ The jobs are those of the authors' simulator (HKBU-HPML/dl-scheduling): counts o
 arrival drawn evenly, on 16 nodes of 4 GPUs of 32 GiB with 10 Gb Ethernet.
 """
 
-import argparse
-import sys
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -16,8 +13,6 @@ import numpy as np
 import polars as pl
 
 import pointsman
-from pointsman.report.confidence import Interval, mean_interval, ratio_interval
-from pointsman.workers import side_by_side
 
 CLUSTER = "16x4/gpu=v100,nic=10Gbps"
 NODE_GPUS = 4
@@ -84,8 +79,7 @@ def workload(version: Version, seed: int) -> pointsman.Workload:
     models = draw.choice(list(DNNS), len(gpus))
     iterations = draw.integers(version.iterations[0], version.iterations[1], len(gpus), endpoint=True)
     solo_ms = [
-        DNNS[m][0] + (ceil(B_MS_PER_MB * DNNS[m][1]) if g > NODE_GPUS else 0)
-        for m, g in zip(models, gpus, strict=True)
+        DNNS[m][0] + (ceil(B_MS_PER_MB * DNNS[m][1]) if g > NODE_GPUS else 0) for m, g in zip(models, gpus, strict=True)
     ]
     submits = np.sort(draw.integers(0, round(1000 * version.arrivals_s), len(gpus), endpoint=True)) / 1000
     columns = {"submit_s": submits, "gpus": gpus, "model": models, "duration_s": iterations * solo_ms / 1000}
