@@ -52,6 +52,16 @@ def _as_contention(text: str) -> str:
     return text
 
 
+def _as_rate_model(text: str) -> str:
+    from pointsman.engine.rate_model import parse_rate_model
+
+    try:
+        parse_rate_model(text)
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
 class PolicyChoice(_Part):
     """A policy with its parameters; a bare name stands for one with the defaults."""
 
@@ -102,6 +112,8 @@ class ExperimentSpec(_Part):
     """By how much the bandwidth of a level of the network is divided."""
     contention: Annotated[str, AfterValidator(_as_contention)] = "none"
     """How jobs share links: none, level, max-min, duty-cycle or node-link[:PENALTY]."""
+    rate_model: Annotated[str, AfterValidator(_as_rate_model)] | None = None
+    """rates, or iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS]; by default what each policy needs."""
     load: Annotated[float, AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
     window: (

@@ -21,16 +21,8 @@ from pointsman.wording import wording
 from pointsman.workload.read import filters
 
 FLAGS = (
-    "trace",
-    "trace_format",
-    "cluster",
-    "window",
-    "load",
-    "estimate",
-    "placement",
-    "oversized",
-    "assign_models",
-    "contention",
+    *("trace", "trace_format", "cluster", "window", "load", "estimate", "placement"),
+    *("oversized", "assign_models", "contention", "rate_model"),
 )
 """Options that say a field of the experiment as it is."""
 

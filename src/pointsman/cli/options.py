@@ -127,6 +127,14 @@ class Options:
             rich_help_panel=ASSUMED,
         ),
     ]
+    rate_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="rates, or iterations: each with its tasks and transfer, on shared GPUs. Default: the policy's own.",
+            rich_help_panel=ASSUMED,
+        ),
+    ] = None
     enforce_limits: Annotated[
         bool,
         typer.Option("--enforce-limits", help="Kill jobs at their time limit.", rich_help_panel=ASSUMED),

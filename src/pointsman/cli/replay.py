@@ -134,6 +134,7 @@ def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable
         profiles=spec.profiles,
         congestion={**spec.congestion},
         contention=spec.contention,
+        rate_model=spec.rate_model,
         enforce_limits=spec.enforce_limits,
         audit=spec.audit,
         progress=tell,
@@ -165,6 +166,7 @@ def replayable(spec: ExperimentSpec, workload: "Workload", info: Mapping[str, An
         profiles=spec.profiles,
         congestion={**spec.congestion},
         contention=spec.contention,
+        rate_model=spec.rate_model,
         enforce_limits=spec.enforce_limits,
     )
 

@@ -139,6 +139,7 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "overheads": lambda result: result.info.get("overheads"),
     "congestion": lambda result: result.info.get("congestion") or {},
     "contention": lambda result: result.info.get("contention") or "none",
+    "rate_model": lambda result: result.info.get("rate_model") or "rates",
     "cluster": lambda result: result.info.get("cluster"),
 }
 """What makes two runs differ in more than the seed."""
