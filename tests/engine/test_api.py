@@ -350,7 +350,7 @@ def test_limits_are_enforced_when_asked_for() -> None:
     assert result.jobs["state"].to_list() == ["TIMEOUT", "COMPLETED"]
     assert result.jobs["end_s"].to_list() == [100.0, 150.0]
     assert result.info["quality"]["clamped"] == {"killed at their time limit": 1}
-    assert pointsman.report.summarise(result)["jobs_counted"] == 2
+    assert pointsman.summarise(result)["jobs_counted"] == 2
     recorded = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo")
     assert recorded.jobs["end_s"].to_list() == [300.0, 350.0]
 

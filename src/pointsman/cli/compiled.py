@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from pointsman.cli import screen
-from pointsman.engine.compile import build_folder, is_compiled, load_beside, load_loop
+from pointsman.engine.compile import BESIDE, is_compiled, load_beside, load_loop
 from pointsman.engine.simulation import HOSTED_HOOKS
 from pointsman.policies.registry import get_policy, policy_names
 
-QUESTIONS = "questions"
-"""Stands for the compiled questions that Python policies and `explain` ask, beside the loops' hooks."""
+QUESTIONS = "entries"
+"""The compiled questions that Python policies and `explain` ask, beside the loops."""
 
 
 def announce(policies: list[str], *, questions: bool = False) -> None:
@@ -16,7 +16,7 @@ def announce(policies: list[str], *, questions: bool = False) -> None:
     needed = {_hooks(name) for name in policies}
     if questions or HOSTED_HOOKS in needed:
         needed.add(QUESTIONS)
-    missing = len([hooks for hooks in needed if not _is_compiled(hooks)])
+    missing = len([hooks for hooks in needed if not is_compiled(hooks)])
     if missing:
         screen.note(
             f"compiling the simulator, once: {missing} parts, some seconds each (or all with 'pointsman warmup')"
@@ -24,11 +24,11 @@ def announce(policies: list[str], *, questions: bool = False) -> None:
 
 
 def compile_all(progress: Callable[[float, str], None]) -> None:
-    """Compile whatever a built-in policy, a policy written in Python or `explain` will need, on all cores."""
+    """Compile whatever a built-in policy, one written in Python, `explain` or a rate model will need, on all cores."""
     from pointsman.workers import side_by_side
 
-    needed = {HOSTED_HOOKS, QUESTIONS, *map(_hooks, policy_names())}
-    missing = sorted(hooks for hooks in needed if not _is_compiled(hooks))
+    needed = {HOSTED_HOOKS, *BESIDE, *map(_hooks, policy_names())}
+    missing = sorted(hooks for hooks in needed if not is_compiled(hooks))
     workers = min(len(missing), 8, screen.cores()) or 1
     for done, _ in enumerate(side_by_side(_compile, [(hooks,) for hooks in missing], workers), 1):
         progress(done / len(missing), f"{done} of {len(missing)}")
@@ -39,14 +39,8 @@ def _hooks(policy: str) -> str:
     return spec.factory.hooks if spec.compiled else HOSTED_HOOKS
 
 
-def _is_compiled(hooks: str) -> bool:
-    if hooks == QUESTIONS:
-        return any((build_folder() / "__pycache__").glob("entries.*.nbc"))
-    return is_compiled(hooks)
-
-
 def _compile(hooks: str) -> None:
-    if hooks == QUESTIONS:
-        load_beside("entries")
+    if hooks in BESIDE:
+        load_beside(hooks)
     else:
         load_loop(hooks)

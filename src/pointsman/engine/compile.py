@@ -27,6 +27,8 @@ from pointsman.errors import RunError
 PACKAGE = Path(__file__).parent.parent
 CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py")
 """Sources that compiled code depends on, besides those that import the decorators of this module."""
+BESIDE = ("entries", "contention", "iterations")
+"""Modules that are compiled beside the loops and are in none of them."""
 HOOKS = "from pointsman.engine.hosted import decide, on_event, on_run"
 _IS_CORE = re.compile(r"^from pointsman\.engine\.compile import .*\b(core|cold|entry|apart)\b", re.MULTILINE)
 _KEPT_DAYS = 14
@@ -98,7 +100,7 @@ def core_digest() -> str:
     digest.update(sys.version.encode())
     for path in sorted(PACKAGE.glob("engine/*.py")) + sorted(PACKAGE.glob("policies/*.py")) + [PACKAGE / "types.py"]:
         name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
-        if name in CORE or _IS_CORE.search(source):
+        if name in CORE or (_IS_CORE.search(source) and path.stem not in BESIDE):
             digest.update(f"{name}\n{source}".encode())
     return digest.hexdigest()[:16]
 
@@ -205,11 +207,19 @@ def _import_kept(folder: Path, name: str, source: str) -> ModuleType:
 
 
 def is_compiled(hooks: str) -> bool:
-    """Whether compiled code for `hooks` lies in the cache, so that no compile time need be announced."""
-    name = "loop_" + hooks.rpartition(".")[2].replace("-", "_")
-    return any((build_folder() / "__pycache__").glob(f"{name}.run-*.nbc"))
+    """Whether compiled code for `hooks`, or of a module of BESIDE, is there, so that no compile time need be announced."""
+    name = _beside(hooks)[0] if hooks in BESIDE else "loop_" + hooks.rpartition(".")[2].replace("-", "_") + ".run"
+    return any((build_folder() / "__pycache__").glob(f"{name}*.nbc"))
 
 
 def load_beside(name: str) -> ModuleType:
-    """The module `engine.<name>`, copied beside the loops so that its cache goes stale with them."""
-    return _import_source(build_folder(), name, (Path(__file__).parent / f"{name}.py").read_text())
+    """The module `engine.<name>`, which no loop contains, copied beside them so that its cache goes stale with them and
+    with its own text, which is in its name.
+    """
+    named, text = _beside(name)
+    return _import_source(build_folder(), named, text)
+
+
+def _beside(name: str) -> tuple[str, str]:
+    text = (Path(__file__).parent / f"{name}.py").read_text()
+    return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:12]}", text

@@ -17,6 +17,7 @@ from pointsman.types import Contention
 
 LEVEL, DUTY_CYCLE, NODE_LINK = (int(c) for c in (Contention.LEVEL, Contention.DUTY_CYCLE, Contention.NODE_LINK))
 FLOWS = VICTIMS  # nobody is evicted while links are shared out
+FROZEN = -1  # of FLOW.reached: a ring that rises no more
 
 
 @core
@@ -187,36 +188,46 @@ def _gather(S: State, through_all: bool) -> Int:
 
 
 @core
-def _begin_to_fill(S: State) -> None:
+def _begin_to_fill(S: State) -> Int:
+    """Everything is still to be shared out; how many uplinks are too narrow for what is wanted of them. They come
+    first in State.stirred.
+    """
+    narrow = np.int64(0)
     for k in range(S.g[0].stirred):
+        u = S.stirred[k]
+        U = S.uplinks[u]
+        U.rising = 0
+        if U.load > U.capacity:
+            U.left = U.capacity
+            U.rising = U.rings
+            S.stirred[k] = S.stirred[narrow]
+            S.stirred[narrow] = u
+            narrow += 1
+    return narrow
+
+
+@core
+def _next_level(S: State, rising: Int, narrow: Int) -> float:
+    """The least share at which a ring still rising has what it wants, or a narrow uplink is full."""
+    level = np.inf
+    for k in range(narrow):
         U = S.uplinks[S.stirred[k]]
-        U.left = U.capacity
-        U.rising = U.rings if U.load > U.capacity else np.int64(0)
-
-
-@core
-def _full_at(S: State, u: Int) -> float:
-    """The common share of the rings still rising at which uplink `u` is full."""
-    U = S.uplinks[u]
-    return np.floor(U.left / U.rising * 1024.0) / 1024.0 if U.rising > 0 else np.inf
-
-
-@core
-def _held_at(S: State, j: Int) -> float:
-    """The share beyond which the ring of job `j` cannot rise: what it wants, or where an uplink of it is full."""
-    L = S.flows[j]
-    held = L.demand
-    i = L.first
-    while i > 0:
-        held = min(held, _full_at(S, S.crossings[i - 1].uplink))
-        i = S.crossings[i - 1].next
-    return held
+        U.full = np.floor(U.left / U.rising * 1024.0) / 1024.0 if U.rising > 0 else np.inf
+        level = min(level, U.full)
+    for i in range(rising):
+        level = min(level, S.flows[S.lists[FLOWS, i]].demand)
+    return level
 
 
 @core
 def _freeze(S: State, j: Int, share: float) -> None:
-    S.flows[j].share = share
-    i = S.flows[j].first
+    """The ring of job `j`, if it still rises, stops at `share`."""
+    L = S.flows[j]
+    if L.reached == FROZEN:
+        return
+    L.reached = FROZEN
+    L.share = share
+    i = L.first
     while i > 0:
         U = S.uplinks[S.crossings[i - 1].uplink]
         if U.rising > 0:
@@ -230,24 +241,26 @@ def _fill(S: State, flows: Int) -> None:
     """Max-min fair shares of the jobs listed, by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2):
     all rise together, and a ring stops where it has what it wants or an uplink of it is full.
     """
-    _begin_to_fill(S)
+    narrow = np.int64(_begin_to_fill(S))
     rising = flows
     while rising > 0:
-        level = np.inf
-        for i in range(rising):
-            S.flows[S.lists[FLOWS, i]].held = _held_at(S, S.lists[FLOWS, i])
-            level = min(level, S.flows[S.lists[FLOWS, i]].held)
+        level = _next_level(S, rising, narrow)
+        for k in range(narrow):
+            if S.uplinks[S.stirred[k]].full <= level:
+                i = S.uplinks[S.stirred[k]].first
+                while i > 0:
+                    _freeze(S, S.crossings[i - 1].job, level)
+                    i = S.crossings[i - 1].after
         still = np.int64(0)
         for i in range(rising):
             j = S.lists[FLOWS, i]
-            if S.flows[j].held <= level:
+            if S.flows[j].demand <= level:
                 _freeze(S, j, level)
+            if S.flows[j].reached == FROZEN:
+                _slow_by_share(S, j)
             else:
-                S.lists[FLOWS, i] = S.lists[FLOWS, still]
                 S.lists[FLOWS, still] = j
                 still += 1
-        for i in range(still, rising):
-            _slow_by_share(S, S.lists[FLOWS, i])
         rising = still
 
 

@@ -188,6 +188,7 @@ UPLINK = np.dtype(
         ("first", I),  # its first crossing, plus 1; 0 if none
         ("stirred", I),  # whether its rings changed since rates were last shared out
         ("left", F),  # what the rings still rising may share
+        ("full", F),  # the common share at which they fill it
         ("rising", I),
     ],
     align=True,
@@ -212,7 +213,6 @@ FLOW = np.dtype(
         ("share", F),  # bytes/s that it gets
         ("stretch", F),  # how many times longer its network phase takes than alone; 0 is 1
         ("slowdown", F),  # of whole iterations, where rings are charged by their average; 0 is 1
-        ("held", F),  # bytes/s beyond which it cannot rise
         ("reached", I),
     ],
     align=True,
