@@ -207,7 +207,7 @@ def _import_kept(folder: Path, name: str, source: str) -> ModuleType:
 
 
 def is_compiled(hooks: str) -> bool:
-    """Whether compiled code for `hooks`, or of a module of BESIDE, is there, so that no compile time need be announced."""
+    """Whether compiled code for `hooks`, or of a module of BESIDE, is there and no compile time need be announced."""
     name = _beside(hooks)[0] if hooks in BESIDE else "loop_" + hooks.rpartition(".")[2].replace("-", "_") + ".run"
     return any((build_folder() / "__pycache__").glob(f"{name}*.nbc"))
 
