@@ -22,7 +22,7 @@ from pointsman.engine.speeds import Speeds
 from pointsman.policies.registry import get_policy
 from pointsman.types import LOCALITIES, JobState, Reason, Verb
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "500"))
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000"))
 CHUNKS = 5
 
 

@@ -84,7 +84,7 @@ class Running:
 
     def iterations_told(self) -> int:
         told = self.chain.told
-        return 0 if told is None else round(max(0.0, told - self.done) / self.chain.solo)
+        return 0 if told is None else math.floor(max(0.0, told - self.done) / self.chain.solo + 0.5)
 
     def service(self) -> int:
         return self.iterations_told() * (self.chain.fw + self.chain.bw) * self.chain.gpus
@@ -171,7 +171,7 @@ class World:
 
     def _run(self, job: Running) -> None:
         job.state, job.since_ms = "RUNNING", self.now
-        job.iterations = max(1, round((job.chain.work - job.done) / job.chain.solo))
+        job.iterations = max(1, math.floor((job.chain.work - job.done) / job.chain.solo + 0.5))
         job.workers = dict.fromkeys(job.gpus, "forward")
 
     def _stop_running(self, job: Running) -> None:

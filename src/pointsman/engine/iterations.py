@@ -373,7 +373,7 @@ def _join(S: State, W: World, j: Int) -> None:
     C = W.chains[j]
     S.flows[j].first = 1
     left = (W.truth[j].work - S.jobs[j].onset) / S.steps[row_of(S, j)].solo
-    C.left = max(np.int64(1), np.int64(np.rint(left))) if left < FOREVER else np.int64(FOREVER)
+    C.left = max(np.int64(1), np.int64(np.floor(left + 0.5))) if left < FOREVER else np.int64(FOREVER)
     C.leaps = 0
     W.truth[j].finish = NEVER
     W.truth[j].due = NEVER

@@ -21,7 +21,7 @@ def iterations_left(S: State, j: Int) -> float:
     """How many iterations job `j` is told to have left, the one under way included; 0 if nobody knows."""
     J = S.jobs[j]
     left = J.estimate - (J.onset if J.state == RUNNING else J.done)
-    return np.rint(left / S.steps[row_of(S, j)].solo) if left > 0.0 else 0.0
+    return np.floor(left / S.steps[row_of(S, j)].solo + 0.5) if left > 0.0 else 0.0
 
 
 @core
