@@ -4,6 +4,9 @@ The jobs are those of the authors' simulator (HKBU-HPML/dl-scheduling): counts o
 arrival drawn evenly, on 16 nodes of 4 GPUs of 32 GiB with 10 Gb Ethernet.
 """
 
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -13,13 +16,18 @@ import numpy as np
 import polars as pl
 
 import pointsman
+from benchmarks.classical.tables import markdown
+from pointsman.report.bound import srpt_mean_jct_s
+from pointsman.report.confidence import ratio_interval
+from pointsman.report.units import duration, percent
+from pointsman.workers import side_by_side
 
 CLUSTER = "16x4/gpu=v100,nic=10Gbps"
-NODE_GPUS = 4
+NODE_GPUS, GPUS = 4, 64
+WORKERS = 2
 MODELS = Path(__file__).parent / "lwf_models.yaml"
 GANGS = {1: 80, 2: 14, 4: 26, 8: 30, 16: 8, 32: 2}
 """How many of the 160 jobs ask for so many GPUs."""
-B_MS_PER_MB = 0.856
 DNNS = {
     "lwf_vgg16": (90, 526.4),
     "lwf_resnet50": (62, 99.2),
@@ -28,21 +36,26 @@ DNNS = {
 }
 """Ms of computing in an iteration, and megabytes of its transfer."""
 SEEDS = tuple(range(10))
+Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Version:
-    """The workload of the code, or of the paper as we recall it."""
+    """How many iterations jobs have and how long they keep coming, and a network."""
 
     name: str
     iterations: tuple[int, int]
     arrivals_s: float
+    b: float = 0.856
+    """ms/MB"""
+    eta: float = 0.235
+    """ms/MB"""
 
 
-VERSIONS = (
-    Version("code: 10-60 iterations, arrivals over 12 s", (10, 60), 12.0),
-    Version("paper (recalled): 1,000-6,000 iterations, arrivals over 1,200 s", (1000, 6000), 1200.0),
-)
+CODE = Version("code", (10, 60), 12.0)
+PAPER = Version("paper (recalled)", (1000, 6000), 1200.0)
+SLOW = Version("code, 1 GbE", (10, 60), 12.0, 1000 / 128, 0.7)
+"""The constants of the authors' offline simulator."""
 
 
 @dataclass(frozen=True)
@@ -51,56 +64,164 @@ class Entry:
 
     label: str
     policy: str
-    params: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict, hash=False)
+    knows: str = "oracle"
+
+    def placed(self, label: str, **params: Any) -> "Entry":
+        """The same with another placement."""
+        return Entry(f"{self.label}, {label}", self.policy, self.params | params, self.knows)
 
 
-def _with_choice(choice: str, kappa: int = 1) -> dict[str, Any]:
-    return {"choice": choice, "kappa": kappa}
-
-
-KAPPAS = (1, 2, 4, 8, 32)
+LWF_1 = Entry("LWF-1", "ada-srsf")
 PLACEMENTS = (
-    *(Entry(f"LWF-{kappa}", "ada-srsf", _with_choice("lwf", kappa)) for kappa in KAPPAS),
-    Entry("first-fit", "ada-srsf", _with_choice("first-fit")),
-    Entry("random", "ada-srsf", _with_choice("random")),
-    Entry("list scheduling", "ada-srsf", _with_choice("list")),
+    LWF_1,
+    *(Entry(f"LWF-{kappa}", "ada-srsf", {"kappa": kappa}) for kappa in (2, 4, 8, 32)),
+    Entry("first-fit", "ada-srsf", {"choice": "first-fit"}),
+    Entry("random", "ada-srsf", {"choice": "random"}),
+    Entry("list scheduling", "ada-srsf", {"choice": "list"}),
 )
-ADMISSIONS = (
-    Entry("Ada-SRSF", "ada-srsf"),
-    *(Entry(f"SRSF({t})", "srsf", {"transfers": t}) for t in (1, 2, 3)),
-    Entry("all at once", "lwf"),
+ADA = Entry("Ada-SRSF", "ada-srsf")
+SRSF = tuple(Entry(f"SRSF({t})", "srsf", {"transfers": t}) for t in (1, 2, 3))
+ADMISSIONS = (ADA, *SRSF, Entry("all at once", "lwf"))
+KNOWLEDGE = (
+    ADA,
+    Entry("Ada-SRSF", "ada-srsf", knows="lognormal:0.5"),
+    Entry("Ada-SRSF", "ada-srsf", knows="lognormal:1"),
+    Entry("sjf-backfill, no sharing", "sjf-backfill"),
+    Entry("fifo-backfill, no sharing", "fifo-backfill", knows="none"),
 )
+CHOICES = {"LWF-1": "lwf", "first-fit": "first-fit", "list scheduling": "list", "random": "random"}
 
 
-def workload(version: Version, seed: int) -> pointsman.Workload:
-    """The 160 jobs by one seed; a duration is that of the iterations alone on nodes filled."""
+def workload(version: Version, seed: int) -> tuple[pointsman.Workload, float]:
+    """The 160 jobs by one seed, whose durations are those of their iterations alone on nodes filled; and a bound (s)
+    on their mean JCT: all GPUs as one machine, which only computes, or nobody sooner than alone.
+    """
     draw = np.random.default_rng([seed, 160])
     gpus = draw.permutation(np.repeat(list(GANGS), list(GANGS.values())))
     models = draw.choice(list(DNNS), len(gpus))
     iterations = draw.integers(version.iterations[0], version.iterations[1], len(gpus), endpoint=True)
-    solo_ms = [
-        DNNS[m][0] + (ceil(B_MS_PER_MB * DNNS[m][1]) if g > NODE_GPUS else 0) for m, g in zip(models, gpus, strict=True)
-    ]
+    busy_ms = np.array([DNNS[m][0] for m in models])
+    wire_ms = np.array([ceil(version.b * DNNS[m][1]) for m in models]) * (gpus > NODE_GPUS)
     submits = np.sort(draw.integers(0, round(1000 * version.arrivals_s), len(gpus), endpoint=True)) / 1000
-    columns = {"submit_s": submits, "gpus": gpus, "model": models, "duration_s": iterations * solo_ms / 1000}
-    return pointsman.Workload.of(pl.DataFrame(columns))
+    durations = iterations * (busy_ms + wire_ms) / 1000
+    jobs = pl.DataFrame({"submit_s": submits, "gpus": gpus, "model": models, "duration_s": durations})
+    computing = srpt_mean_jct_s(submits - submits[0], iterations * busy_ms * gpus / 1000 / GPUS)
+    return pointsman.Workload.of(jobs), max(float(durations.mean()), computing)
 
 
-Figures = dict[str, float]
-
-
-def run(version: Version, entry: Entry, seed: int, rate_model: str = "iterations") -> Figures:
-    """Mean and 95th percentile JCT, makespan and GPU-side figures of one run, in seconds."""
+def run(version: Version, entry: Entry, seed: int) -> Figures:
+    """Figures of one run, times in seconds."""
+    jobs, bound_s = workload(version, seed)
     params = entry.params | ({"random_seed": seed} if entry.params.get("choice") == "random" else {})
     result = pointsman.simulate(
-        workload(version, seed), CLUSTER, entry.policy, params=params, profiles=(MODELS,), rate_model=rate_model,
-        log=False,
+        jobs, CLUSTER, entry.policy, params=params, profiles=(MODELS,), estimate=entry.knows, seed=seed, log=False,
+        rate_model=f"iterations:b={version.b!r},eta={version.eta!r}",
     )  # fmt: skip
-    jct = result.jobs["jct_s"]
+    done = result.jobs
     return {
-        "jct_s": float(jct.mean()),  # ty: ignore[invalid-argument-type]
-        "p95_s": float(jct.quantile(0.95)),  # ty: ignore[invalid-argument-type]
-        "makespan_s": float(result.jobs["end_s"].max()),  # ty: ignore[invalid-argument-type]
-        "comm_s": float(result.jobs["comm_s"].sum()),
-        "engine_s": float(result.info["engine_s"]),
+        "jct_s": float(done["jct_s"].mean()),  # ty: ignore[invalid-argument-type]
+        "p95_s": float(done["jct_s"].quantile(0.95)),  # ty: ignore[invalid-argument-type]
+        "makespan_s": float(done["end_s"].max() - done["submit_s"].min()),  # ty: ignore
+        "comm_share": float(done["comm_s"].sum()) / float(done["run_s"].sum()),
+        "bound_s": bound_s,
     }
+
+
+class Measured:
+    """The runs of entries on one version, seed by seed."""
+
+    def __init__(self, version: Version, entries: Sequence[Entry], seeds: Sequence[int]) -> None:
+        calls = [(version, entry, seed) for entry in entries for seed in seeds]
+        found = iter(list(side_by_side(run, calls, WORKERS)))
+        self.runs = {entry: [next(found) for _ in seeds] for entry in entries}
+        print(f"{version.name}: {len(calls)} runs", file=sys.stderr)
+
+    def values(self, entry: Entry, figure: str) -> Any:
+        """(seeds,)"""
+        return np.array([run[figure] for run in self.runs[entry]])
+
+    def row(self, entry: Entry, base: Entry, *, inverse: bool) -> tuple[str, ...]:
+        """Mean JCT; against `base` (`inverse`: of `base` against this) with the interval of pairs; and more."""
+        jct = self.values(entry, "jct_s")
+        above = jct.sum() / self.values(entry, "bound_s").sum() - 1
+        return (
+            duration(jct.mean()),
+            *(("", "") if entry == base else self.change(entry, base, inverse=inverse)),
+            percent(above),
+            duration(self.values(entry, "p95_s").mean()),
+            duration(self.values(entry, "makespan_s").mean()),
+            percent(self.values(entry, "comm_share").mean()),
+        )
+
+    def change(self, entry: Entry, base: Entry, *, inverse: bool) -> tuple[str, str]:
+        """Of mean JCT, and its interval."""
+        here, there = self.values(entry, "jct_s"), self.values(base, "jct_s")
+        if inverse:
+            here, there = there, here
+        interval = ratio_interval(here, there)
+        told = "" if interval is None else " to ".join(percent(end, signed=True) for end in interval)
+        return percent(here.sum() / there.sum() - 1, signed=True), told
+
+
+MORE = ("above bound", "p95 JCT", "makespan", "of running time communicating")
+
+
+def tables(seeds: Sequence[int] = SEEDS) -> dict[str, str]:
+    """All tables by name, as Markdown."""
+    versions = (CODE, PAPER)
+    placed = {version: Measured(version, PLACEMENTS, seeds) for version in versions}
+    admitted = {version: Measured(version, ADMISSIONS, seeds) for version in versions}
+    known = Measured(CODE, KNOWLEDGE, seeds)
+    return {
+        "lwf-placement": markdown(
+            ("workload", "placement", "mean JCT", "against LWF-1", "95 % CI", *MORE),
+            [
+                (version.name, entry.label, *found.row(entry, LWF_1, inverse=False))
+                for version, found in placed.items()
+                for entry in PLACEMENTS
+            ],
+            words=2,
+        ),
+        "lwf-admission": markdown(
+            ("workload", "admission", "mean JCT", "Ada-SRSF against it", "95 % CI", *MORE),
+            [
+                (version.name, entry.label, *found.row(entry, ADA, inverse=True))
+                for version, found in admitted.items()
+                for entry in ADMISSIONS
+            ],
+            words=2,
+        ),
+        "lwf-contended": markdown(
+            ("workload", "placement", *(f"Ada-SRSF against {s.label} (95 % CI)" for s in SRSF)),
+            list(_contended(seeds)),
+            words=2,
+        ),
+        "lwf-knowledge": markdown(
+            ("policy", "knows", "mean JCT", "against Ada-SRSF", "95 % CI", *MORE),
+            [(entry.label, entry.knows, *known.row(entry, ADA, inverse=False)) for entry in KNOWLEDGE],
+            words=2,
+        ),
+    }
+
+
+def _contended(seeds: Sequence[int]) -> Iterable[tuple[str, ...]]:
+    """Ada-SRSF against SRSF(t) where placement and network leave more transfers to meet."""
+    for version in (CODE, SLOW):
+        for label, choice in CHOICES.items():
+            ada, *others = (entry.placed(label, choice=choice) for entry in (ADA, *SRSF))
+            found = Measured(version, (ada, *others), seeds)
+            changes = [found.change(other, ada, inverse=True) for other in others]
+            yield version.name, label, *(f"{change} ({interval})" for change, interval in changes)
+
+
+def main() -> None:
+    """Print all tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.network.lwf", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many")
+    for name, table in tables(range(parser.parse_args().seeds)).items():
+        print(f"<!-- table {name} -->\n{table}<!-- end -->\n")
+
+
+if __name__ == "__main__":
+    main()
