@@ -154,7 +154,7 @@ def open_simulation(
     if oversized not in OVERSIZED:
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
     sharing = parse_sharing(contention)
-    law = rate_model_of(policy, rate_model, contention)
+    law = rate_model_of(policy, rate_model, contention, congestion)
     check_seed(seed)
     if enforce_limits:
         from pointsman.workload.enforce import enforce_limits as enforced

@@ -2,7 +2,7 @@
 
 import os
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -82,7 +82,7 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     numbers = policy.parameters() if hasattr(policy, "parameters") else []
     params[: len(numbers)] = numbers
     script = np.zeros(0, SCRIPT)
-    speeds = Speeds(speeds.rates, speeds.models, speeds.links, steps)
+    speeds = replace(speeds, steps=steps)
     return Simulation(build(layout, pools, demands, trace, [-1], speeds, params, script, rules), policy)
 
 

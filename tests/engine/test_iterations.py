@@ -255,6 +255,8 @@ def test_policies_and_rate_models_must_agree() -> None:
     ):
         with pytest.raises(UsageError):
             pointsman.simulate(workload, "1x1", policy, rate_model=model, contention=contention)
+    with pytest.raises(UsageError, match="larger b"):
+        pointsman.simulate(workload, "1x1", "lwf", congestion={"network": 4.0})
 
 
 def test_a_job_without_a_model_takes_its_duration_alone() -> None:

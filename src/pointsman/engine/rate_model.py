@@ -1,7 +1,9 @@
 """The two rate models: jobs run at a rate, or as chains of iterations (``docs/reference/semantics.md`` §9)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING
 
@@ -57,11 +59,13 @@ def parse_rate_model(text: str) -> Iterations | None:
     return Iterations(**given)
 
 
-def rate_model_of(policy: object, asked: str | None, contention: str) -> Iterations | None:
+def rate_model_of(
+    policy: object, asked: str | None, contention: str, congestion: Mapping[str, float] = UNCONGESTED
+) -> Iterations | None:
     """The rate model of a run: what was asked for, or the policy's own, else ``rates``.
 
     Raises:
-        UsageError: an unknown one, or one with which the policy or the contention does not go.
+        UsageError: an unknown one, or one with which the policy, the contention or the congestion does not go.
     """
     own = getattr(policy, "rate_model", None)
     model = parse_rate_model(asked if asked is not None else own or "rates")
@@ -69,6 +73,10 @@ def rate_model_of(policy: object, asked: str | None, contention: str) -> Iterati
     if model is not None and contention != "none":
         raise UsageError(
             f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}"
+        )
+    if model is not None and any(factor > 1 for factor in congestion.values()):
+        raise UsageError(
+            "the rate model 'iterations' has a network law of its own: for a congested one give a larger b"
         )
     return model
 

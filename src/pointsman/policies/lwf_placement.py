@@ -184,17 +184,42 @@ def _choose(S: State, j: Int) -> bool:
 
 
 @core
+def _least_bytes(S: State, j: Int) -> Int:
+    """GPU memory that job `j` takes on the type of GPU where it takes least."""
+    least = S.steps[S.jobs[j].speed].bytes
+    for kind in range(1, S.g[0].types):
+        least = min(least, S.steps[S.jobs[j].speed + kind].bytes)
+    return least
+
+
+@core
+def _most_bytes(S: State, j: Int) -> Int:
+    most = S.steps[S.jobs[j].speed].bytes
+    for kind in range(1, S.g[0].types):
+        most = max(most, S.steps[S.jobs[j].speed + kind].bytes)
+    return most
+
+
+@core
 def place_waiting(S: State) -> None:
     """Start waiting jobs, shortest service first, wherever they have room; who has none is passed over."""
     g = S.g[0]
     if g.pending == 0 or g.happened == ONLY_TRANSFERS:
         return
     _weigh(S)
+    group = gpus = size = np.int64(-1)  # of the last job that had no room: none does that asks for as much
     j = S.buckets[g.classes].first
     while j >= 0:
         after = following(S, j)
-        if S.queues[S.jobs[j].queue].closed != g.pass_id and _choose(S, j):
-            if start_on(S, j, OK) == QUOTA:
+        J = S.jobs[j]
+        C = S.classes[J.cls]
+        hopeless = C.group == group and C.gpus >= gpus and _least_bytes(S, j) >= size
+        if not hopeless and S.queues[J.queue].closed != g.pass_id:
+            if not _choose(S, j):
+                group = C.group
+                gpus = C.gpus
+                size = _most_bytes(S, j)
+            elif start_on(S, j, OK) == QUOTA:
                 close_queue(S, j)
             else:
                 _load(S, j)
