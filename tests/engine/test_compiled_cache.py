@@ -25,11 +25,12 @@ def test_damaged_code_is_made_anew(tmp_path: Path) -> None:
     build = tmp_path / "home" / "compiled" / build_folder().name
     ours = shutil.ignore_patterns("loop_[!f]*", "loop_fifo_backfill*", "user_*")
     shutil.copytree(build_folder(), build, ignore=ours)
-    for file in (build / "__pycache__").glob("loop_fifo.run-*.nbc"):
+    for file in (build / "__pycache__").glob("loop_fifo_*.run-*.nbc"):
         file.write_bytes(file.read_bytes()[:1000])
     done = simulate(tmp_path / "home", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    (build / "loop_fifo.py").write_text("")
+    (loop,) = build.glob("loop_fifo_*.py")
+    loop.write_text("")
     assert simulate(tmp_path / "home", tmp_path).returncode == 0
 
 

@@ -29,8 +29,10 @@ CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py"
 """Sources that compiled code depends on, besides those that import the decorators of this module."""
 BESIDE = ("entries", "contention", "iterations")
 """Modules that are compiled beside the loops and are in none of them."""
-HOOKS = "from pointsman.engine.hosted import decide, on_event, on_run"
+HOSTED = "pointsman.engine.hosted"
+HOOKS = f"from {HOSTED} import decide, on_event, on_run"
 _IS_CORE = re.compile(r"^from pointsman\.engine\.compile import .*\b(core|cold|entry|apart)\b", re.MULTILINE)
+_POLICY = re.compile(r"^from pointsman\.policies\.(\w+) import", re.MULTILINE)
 _KEPT_DAYS = 14
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -90,7 +92,7 @@ def apart(signature: str) -> Callable[[F], Any]:
 
 @functools.cache
 def core_digest() -> str:
-    """A digest of every source that compiled code is made of, and of the compilers' versions.
+    """A digest of every source of the engine that all compiled code is made of, and of the compilers' versions.
 
     numba's own cache looks only at the file of the outermost function, so an edited helper elsewhere would be missed.
     """
@@ -98,11 +100,25 @@ def core_digest() -> str:
     for package in ("numba", "llvmlite", "numpy"):
         digest.update(importlib.metadata.version(package).encode())
     digest.update(sys.version.encode())
-    for path in sorted(PACKAGE.glob("engine/*.py")) + sorted(PACKAGE.glob("policies/*.py")) + [PACKAGE / "types.py"]:
+    for path in [*sorted(PACKAGE.glob("engine/*.py")), PACKAGE / "types.py"]:
         name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
         if name in CORE or (_IS_CORE.search(source) and path.stem not in BESIDE):
             digest.update(f"{name}\n{source}".encode())
     return digest.hexdigest()[:16]
+
+
+def _with_its_policies(text: str, known: dict[str, str]) -> str:
+    """`text` and those of all policies that it imports, and that they import; `known` is filled with these."""
+    for name in _POLICY.findall(text):
+        if name not in known:
+            known[name] = (PACKAGE / "policies" / f"{name}.py").read_text(encoding="utf-8")
+            _with_its_policies(known[name], known)
+    return text + "".join(known[name] for name in sorted(known))
+
+
+def _stamped(name: str, text: str) -> str:
+    """`name` with a digest of `text` and of all policies that it imports."""
+    return f"{name}_{hashlib.sha256(_with_its_policies(text, {}).encode()).hexdigest()[:12]}"
 
 
 def _writable(folder: Path) -> bool:
@@ -143,27 +159,25 @@ def load_loop(hooks: str) -> ModuleType:
     """The engine's loop, specialised for the compiled hooks in the module `hooks`.
 
     A built-in policy is named by its module, a user's by the path of its file. The loop's source is written out with
-    the
-    import of its hooks replaced, so that numba can cache what it compiles from it.
+    the import of its hooks replaced, so that numba can cache what it compiles from it.
     """
     template = (Path(__file__).parent / "loop.py").read_text()
     if HOOKS not in template:
         raise AssertionError("engine/loop.py no longer imports its hooks by the line that load_loop replaces")
     folder = build_folder()
+    module = hooks
+    if hooks.endswith(".py"):  # a copy beside the loop, under a name that carries its digest
+        text = Path(hooks).read_text()
+        module = _stamped("user", text)
+        _import_source(folder, module, text)
+    return _import_source(folder, _loop_of(hooks), template.replace(HOOKS, HOOKS.replace(HOSTED, module)))
+
+
+def _loop_of(hooks: str) -> str:
+    """The name of the loop with these hooks."""
     if hooks.endswith(".py"):
-        name, source = _user_loop(hooks, template, folder)
-    else:
-        name = "loop_" + hooks.rpartition(".")[2].replace("-", "_")
-        source = template.replace(HOOKS, f"from {hooks} import decide, on_event, on_run")
-    return _import_source(folder, name, source)
-
-
-def _user_loop(path: str, template: str, folder: Path) -> tuple[str, str]:
-    """A user's compiled hooks are copied beside the loop under a name that carries their digest."""
-    text = Path(path).read_text()
-    name = "user_" + hashlib.sha256(text.encode()).hexdigest()[:12]
-    _import_source(folder, name, text)
-    return f"loop_{name}", template.replace(HOOKS, f"from {name} import decide, on_event, on_run")
+        return f"loop_{_stamped('user', Path(hooks).read_text())}"
+    return _stamped(f"loop_{hooks.rpartition('.')[2]}", f"from {hooks} import decide, on_event, on_run")
 
 
 def _import_source(folder: Path, name: str, source: str) -> ModuleType:
@@ -208,7 +222,7 @@ def _import_kept(folder: Path, name: str, source: str) -> ModuleType:
 
 def is_compiled(hooks: str) -> bool:
     """Whether compiled code for `hooks`, or of a module of BESIDE, is there and no compile time need be announced."""
-    name = _beside(hooks)[0] if hooks in BESIDE else "loop_" + hooks.rpartition(".")[2].replace("-", "_") + ".run"
+    name = _beside(hooks)[0] if hooks in BESIDE else f"{_loop_of(hooks)}.run"
     return any((build_folder() / "__pycache__").glob(f"{name}*.nbc"))
 
 
@@ -222,4 +236,4 @@ def load_beside(name: str) -> ModuleType:
 
 def _beside(name: str) -> tuple[str, str]:
     text = (Path(__file__).parent / f"{name}.py").read_text()
-    return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:12]}", text
+    return _stamped(name, text), text
