@@ -188,11 +188,45 @@ def _gather(S: State, through_all: bool) -> Int:
 
 
 @core
-def _begin_to_fill(S: State) -> Int:
-    """Everything is still to be shared out; how many uplinks are too narrow for what is wanted of them. They come
-    first in State.stirred.
+def _share_of_full(S: State, u: Int) -> float:
+    """The common share of the rings still rising at which they fill uplink `u`."""
+    U = S.uplinks[u]
+    return np.floor(U.left / U.rising * 1024.0) / 1024.0
+
+
+@core
+def _stops_at(S: State, item: Int) -> float:
+    """The share at which an item of the heap stops rings, as far as known: an uplink is full at it, or, of a job `j`
+    (item -1 - j), its ring has what it wants.
     """
-    narrow = np.int64(0)
+    return S.uplinks[item].full if item >= 0 else S.flows[-1 - item].demand
+
+
+@core
+def _sift_down(S: State, top: Int, size: Int) -> None:
+    """Let the item at `top` of the heap sink to its place."""
+    heap = S.uplinks.shape[0]
+    item = S.stirred[heap + top]
+    stops_at = _stops_at(S, item)
+    child = 2 * top + 1
+    while child < size:
+        if child + 1 < size and _stops_at(S, S.stirred[heap + child + 1]) < _stops_at(S, S.stirred[heap + child]):
+            child += 1
+        if _stops_at(S, S.stirred[heap + child]) >= stops_at:
+            break
+        S.stirred[heap + top] = S.stirred[heap + child]
+        top = child
+        child = 2 * top + 1
+    S.stirred[heap + top] = item
+
+
+@core
+def _heap(S: State, flows: Int) -> Int:
+    """Make the heap of what can stop the rings of the jobs listed: the uplinks too narrow for what is wanted of them,
+    and what each wants. Its size; it stands in State.stirred behind the stirred uplinks.
+    """
+    heap = S.uplinks.shape[0]
+    size = np.int64(0)
     for k in range(S.g[0].stirred):
         u = S.stirred[k]
         U = S.uplinks[u]
@@ -200,23 +234,15 @@ def _begin_to_fill(S: State) -> Int:
         if U.load > U.capacity:
             U.left = U.capacity
             U.rising = U.rings
-            S.stirred[k] = S.stirred[narrow]
-            S.stirred[narrow] = u
-            narrow += 1
-    return narrow
-
-
-@core
-def _next_level(S: State, rising: Int, narrow: Int) -> float:
-    """The least share at which a ring still rising has what it wants, or a narrow uplink is full."""
-    level = np.inf
-    for k in range(narrow):
-        U = S.uplinks[S.stirred[k]]
-        U.full = np.floor(U.left / U.rising * 1024.0) / 1024.0 if U.rising > 0 else np.inf
-        level = min(level, U.full)
-    for i in range(rising):
-        level = min(level, S.flows[S.lists[FLOWS, i]].demand)
-    return level
+            U.full = _share_of_full(S, u)
+            S.stirred[heap + size] = u
+            size += 1
+    for i in range(flows):
+        S.stirred[heap + size] = -1 - S.lists[FLOWS, i]
+        size += 1
+    for top in range(size // 2 - 1, -1, -1):
+        _sift_down(S, np.int64(top), size)
+    return size
 
 
 @core
@@ -237,31 +263,54 @@ def _freeze(S: State, j: Int, share: float) -> None:
 
 
 @core
+def _is_over(S: State, item: Int) -> bool:
+    """Whether no ring rises any more that this item of the heap could stop."""
+    if item >= 0:
+        return S.uplinks[item].rising == 0
+    return S.flows[-1 - item].reached == FROZEN
+
+
+@core
+def _freeze_all(S: State, item: Int, share: float) -> None:
+    """The rings that this item of the heap stops, stop."""
+    if item < 0:
+        _freeze(S, -1 - item, share)
+        return
+    i = S.uplinks[item].first
+    while i > 0:
+        _freeze(S, S.crossings[i - 1].job, share)
+        i = S.crossings[i - 1].after
+
+
+@core
 def _fill(S: State, flows: Int) -> None:
     """Max-min fair shares of the jobs listed, by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2):
     all rise together, and a ring stops where it has what it wants or an uplink of it is full.
     """
-    narrow = np.int64(_begin_to_fill(S))
-    rising = flows
-    while rising > 0:
-        level = _next_level(S, rising, narrow)
-        for k in range(narrow):
-            if S.uplinks[S.stirred[k]].full <= level:
-                i = S.uplinks[S.stirred[k]].first
-                while i > 0:
-                    _freeze(S, S.crossings[i - 1].job, level)
-                    i = S.crossings[i - 1].after
-        still = np.int64(0)
-        for i in range(rising):
-            j = S.lists[FLOWS, i]
-            if S.flows[j].demand <= level:
-                _freeze(S, j, level)
-            if S.flows[j].reached == FROZEN:
-                _slow_by_share(S, j)
-            else:
-                S.lists[FLOWS, still] = j
-                still += 1
-        rising = still
+    heap = S.uplinks.shape[0]
+    size = np.int64(_heap(S, flows))
+    while size > 0:
+        end = size
+        level = np.inf
+        while size > 0:
+            item = S.stirred[heap]
+            over = _is_over(S, item)
+            if not over:
+                if item >= 0 and _share_of_full(S, item) > S.uplinks[item].full:  # rings of it have stopped since
+                    S.uplinks[item].full = _share_of_full(S, item)
+                    _sift_down(S, np.int64(0), size)
+                    continue
+                if _stops_at(S, item) > level:
+                    break
+                level = _stops_at(S, item)
+            size -= 1
+            S.stirred[heap] = S.stirred[heap + size]
+            S.stirred[heap + size] = item
+            _sift_down(S, np.int64(0), size)
+        for i in range(size, end):
+            _freeze_all(S, S.stirred[heap + i], level)
+    for i in range(flows):
+        _slow_by_share(S, S.lists[FLOWS, i])
 
 
 @core
