@@ -246,11 +246,11 @@ def _heap(S: State, flows: Int) -> Int:
 
 
 @core
-def _freeze(S: State, j: Int, share: float) -> None:
-    """The ring of job `j`, if it still rises, stops at `share`."""
+def _freeze(S: State, j: Int, share: float) -> Int:
+    """The ring of job `j`, if it still rises, stops at `share`; how many that are."""
     L = S.flows[j]
     if L.reached == FROZEN:
-        return
+        return np.int64(0)
     L.reached = FROZEN
     L.share = share
     i = L.first
@@ -260,6 +260,7 @@ def _freeze(S: State, j: Int, share: float) -> None:
             U.left -= share
             U.rising -= 1
         i = S.crossings[i - 1].next
+    return np.int64(1)
 
 
 @core
@@ -271,15 +272,16 @@ def _is_over(S: State, item: Int) -> bool:
 
 
 @core
-def _freeze_all(S: State, item: Int, share: float) -> None:
-    """The rings that this item of the heap stops, stop."""
+def _freeze_all(S: State, item: Int, share: float) -> Int:
+    """The rings that this item of the heap stops, stop; how many that are."""
     if item < 0:
-        _freeze(S, -1 - item, share)
-        return
+        return _freeze(S, -1 - item, share)
+    stopped = np.int64(0)
     i = S.uplinks[item].first
     while i > 0:
-        _freeze(S, S.crossings[i - 1].job, share)
+        stopped += _freeze(S, S.crossings[i - 1].job, share)
         i = S.crossings[i - 1].after
+    return stopped
 
 
 @core
@@ -289,7 +291,8 @@ def _fill(S: State, flows: Int) -> None:
     """
     heap = S.uplinks.shape[0]
     size = np.int64(_heap(S, flows))
-    while size > 0:
+    rising = flows
+    while rising > 0:
         end = size
         level = np.inf
         while size > 0:
@@ -308,7 +311,7 @@ def _fill(S: State, flows: Int) -> None:
             S.stirred[heap + size] = item
             _sift_down(S, np.int64(0), size)
         for i in range(size, end):
-            _freeze_all(S, S.stirred[heap + i], level)
+            rising -= _freeze_all(S, S.stirred[heap + i], level)
     for i in range(flows):
         _slow_by_share(S, S.lists[FLOWS, i])
 
