@@ -75,9 +75,7 @@ def rate_model_of(
             f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}"
         )
     if model is not None and any(factor > 1 for factor in congestion.values()):
-        raise UsageError(
-            "the rate model 'iterations' has a own network law: for a congested one give a larger b"
-        )
+        raise UsageError("the rate model 'iterations' has a own network law: for a congested one give a larger b")
     return model
 
 
