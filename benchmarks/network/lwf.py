@@ -1,10 +1,9 @@
-"""LWF-κ and Ada-SRSF on the 160 jobs of their paper: ``python -m benchmarks.network.lwf`` prints the tables.
+"""Part 2: LWF-κ and Ada-SRSF on the 160 jobs of their paper.
 
 The jobs are those of the authors' simulator (HKBU-HPML/dl-scheduling): counts of GPUs fixed, model, iterations and
 arrival drawn evenly, on 16 nodes of 4 GPUs of 32 GiB with 10 Gb Ethernet.
 """
 
-import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,8 @@ import polars as pl
 
 import pointsman
 from benchmarks.classical.tables import markdown
+from benchmarks.network.dally import Found
+from benchmarks.network.scope import Scope
 from pointsman.report.bound import srpt_mean_jct_s
 from pointsman.report.confidence import ratio_interval
 from pointsman.report.units import duration, percent
@@ -90,7 +91,7 @@ KNOWLEDGE = (
     Entry("sjf-backfill, no sharing", "sjf-backfill"),
     Entry("fifo-backfill, no sharing", "fifo-backfill", knows="none"),
 )
-MANY = 1000
+MANY, QUICK = 1000, 2
 CHOICES = {"LWF-1": "lwf", "first-fit": "first-fit", "list scheduling": "list", "random": "random"}
 
 
@@ -217,13 +218,6 @@ def _contended(seeds: int) -> Iterable[tuple[str, ...]]:
             yield version.name, label, *(f"{change} ({interval})" for change, interval in changes)
 
 
-def main() -> None:
-    """Print all tables."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.network.lwf", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=MANY, help="no more than so many")
-    for name, table in tables(parser.parse_args().seeds).items():
-        print(f"<!-- table {name} -->\n{table}<!-- end -->\n")
-
-
-if __name__ == "__main__":
-    main()
+def lwf(scope: Scope) -> Found:
+    """The part of ``python -m benchmarks network``."""
+    return tables(MANY if len(scope.seeds) > QUICK else 1), []
