@@ -67,6 +67,8 @@ class Entry:
     policy: str
     params: dict[str, Any] = field(default_factory=dict, hash=False)
     knows: str = "oracle"
+    sharing: int = 8
+    """Jobs on a GPU at most."""
 
     def placed(self, label: str, **params: Any) -> "Entry":
         """The same with another placement."""
@@ -88,8 +90,9 @@ KNOWLEDGE = (
     ADA,
     Entry("Ada-SRSF", "ada-srsf", knows="lognormal:0.5"),
     Entry("Ada-SRSF", "ada-srsf", knows="lognormal:1"),
-    Entry("sjf-backfill, no sharing", "sjf-backfill"),
-    Entry("fifo-backfill, no sharing", "fifo-backfill", knows="none"),
+    Entry("Ada-SRSF, one job a GPU", "ada-srsf", sharing=1),
+    Entry("sjf-backfill, one job a GPU", "sjf-backfill"),
+    Entry("fifo-backfill, one job a GPU", "fifo-backfill", knows="none"),
 )
 MANY, QUICK = 1000, 2
 CHOICES = {"LWF-1": "lwf", "first-fit": "first-fit", "list scheduling": "list", "random": "random"}
@@ -118,7 +121,7 @@ def run(version: Version, entry: Entry, seed: int) -> Figures:
     params = entry.params | ({"random_seed": seed} if entry.params.get("choice") == "random" else {})
     result = pointsman.simulate(
         jobs, CLUSTER, entry.policy, params=params, profiles=(MODELS,), estimate=entry.knows, seed=seed, log=False,
-        rate_model=f"iterations:b={version.b!r},eta={version.eta!r}",
+        rate_model=f"iterations:b={version.b!r},eta={version.eta!r},sharing={entry.sharing}",
     )  # fmt: skip
     done = result.jobs
     return {
