@@ -108,6 +108,7 @@ def simulate(
         "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else dict(params or {}),
         "placement": placement_of(made, placement),
         "overheads": cost.model_dump(),
+        "assign_models": assign_models,
         "congestion": dict(congestion),
         "contention": contention,
         "rate_model": rate_model or getattr(made, "rate_model", None) or "rates",

@@ -13,7 +13,7 @@ JOB_SCHEMA = {
     "gpu_type": pl.String, "gpus": pl.Int64, "priority": pl.Int64, "submit_s": pl.Float64, "duration_s": pl.Float64,
     "row": pl.Int64, "estimate_s": pl.Float64, "start_s": pl.Float64, "end_s": pl.Float64, "wait_s": pl.Float64,
     "jct_s": pl.Float64, "run_s": pl.Float64, "held_gpu_s": pl.Float64, "preemptions": pl.Int64, "lost_s": pl.Float64,
-    "nodes": pl.Int64, "locality": pl.String, "state": pl.String,
+    "comm_s": pl.Float64, "nodes": pl.Int64, "locality": pl.String, "state": pl.String,
 }  # fmt: skip
 EVENT_SCHEMA = {
     "time_ms": pl.Int64, "seq": pl.Int64, "kind": pl.String, "row": pl.Int64, "attempt": pl.Int64, "arg": pl.Int64,
@@ -151,7 +151,7 @@ def job_row(job: Job) -> dict[str, Any]:
         "submit_s": job.submit_s, "duration_s": job.duration_s, "row": job.row, "start_s": job.start_s,
         "end_s": job.end_s, "wait_s": None if job.start_s is None else job.start_s - job.submit_s,
         "jct_s": job.end_s - job.submit_s if ended else None, "run_s": job.run_s, "held_gpu_s": job.held_gpu_s,
-        "preemptions": job.preemptions, "lost_s": 0.0, "nodes": job.spread,
+        "preemptions": job.preemptions, "lost_s": 0.0, "comm_s": 0.0, "nodes": job.spread,
         "locality": "CLUSTER" if job.spread > 1 else "NODE" if job.gpus > 1 else "GPU", "state": "COMPLETED",
     }  # fmt: skip
 

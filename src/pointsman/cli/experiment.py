@@ -91,8 +91,13 @@ def _flags(options: Options, policies: list[str], seeds: list[int]) -> dict[str,
 
 
 def _expanded(policies: list[str]) -> list[str]:
-    names = [each for name in policies for each in (policy_names() if name == "all" else [name])]
+    names = [each for name in policies for each in (_all() if name == "all" else [name])]
     return list(dict.fromkeys(names))
+
+
+def _all() -> list[str]:
+    """Built-in policies that can be compared with each other: not those with a rate model of their own."""
+    return [name for name in policy_names() if not hasattr(get_policy(name).factory, "rate_model")]
 
 
 def _without_file(flags: dict[str, Any]) -> Experiment:

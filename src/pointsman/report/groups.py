@@ -137,6 +137,7 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "params": lambda result: result.info.get("params") or {},
     "placement": lambda result: result.info.get("placement"),
     "overheads": lambda result: result.info.get("overheads"),
+    "assign_models": lambda result: result.info.get("assign_models"),
     "congestion": lambda result: result.info.get("congestion") or {},
     "contention": lambda result: result.info.get("contention") or "none",
     "rate_model": lambda result: result.info.get("rate_model") or "rates",

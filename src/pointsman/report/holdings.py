@@ -24,11 +24,19 @@ def horizon_s(result: Result) -> float:
     return max(last_end_s, float(series["time_ms"].max()) / 1000)  # ty: ignore
 
 
+def shares_gpus(result: Result) -> bool:
+    """Whether several jobs may hold one GPU."""
+    return str(result.info.get("rate_model") or "rates") != "rates"
+
+
 def holdings(result: Result) -> pl.DataFrame | None:
     """One row per node part of every start: ``row, node, gpus, from_s, to_s`` (s since the first submit).
 
-    Without a plan log, a run in which nobody was preempted is read from its job table, ``node`` null; None otherwise.
+    Without a plan log, a run in which nobody was preempted is read from its job table, ``node`` null; None otherwise,
+    and where jobs share GPUs, so that what they hold together is more than there is.
     """
+    if shares_gpus(result):
+        return None
     if result.events is None:
         return _from_jobs(result) if result.jobs["preemptions"].sum() == 0 else None
     return _from_log(result, result.events)

@@ -9,7 +9,7 @@ from pointsman.engine.result import Result
 from pointsman.report.bound import lower_bound_s
 from pointsman.report.counted import ENDED, Window, counted_jobs, submit_window, submitted_in
 from pointsman.report.fairness import jain_index
-from pointsman.report.holdings import holdings, horizon_s, mean_held
+from pointsman.report.holdings import holdings, horizon_s, mean_held, shares_gpus
 from pointsman.report.steps import step_means
 from pointsman.report.units import policy_name
 
@@ -52,9 +52,24 @@ def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, float | None
     return {
         **_times("jct", counted["jct_s"]),
         **_times("wait", counted["wait_s"]),
+        **_besides_running(counted),
         **_bound(result, counted),
         **_fairness(counted),
     }
+
+
+def _besides_running(counted: pl.DataFrame) -> dict[str, float | None]:
+    """What of a job's time is not computing: queueing, before its first start and between runs, and communication."""
+    run_s = float(counted["run_s"].sum())
+    return {
+        "queueing_mean_s": _mean(counted["jct_s"] - counted["run_s"]),
+        "comm_mean_s": _mean(counted["comm_s"]),
+        "comm_ratio": float(counted["comm_s"].sum()) / run_s if run_s > 0 else None,
+    }
+
+
+def _mean(values: pl.Series) -> float | None:
+    return None if values.is_empty() else float(values.mean())  # ty: ignore
 
 
 def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
@@ -128,6 +143,9 @@ def _usage(result: Result, window: Window) -> dict[str, float | None]:
     jobs, gpus = result.jobs, int(result.info["gpus"])
     offered_gpu_s = gpus * horizon_s(result)
     held_gpu_s = float(jobs["held_gpu_s"].sum())
+    if shares_gpus(result) and offered_gpu_s:  # a GPU is in use once, however many jobs are on it
+        whole = Window(0.0, horizon_s(result))
+        held_gpu_s = offered_gpu_s / gpus * _time_mean(result, result.series["used_gpus"], whole)
     cut_work_s = (pl.col("run_s") - pl.col("lost_s")).clip(0, pl.col("duration_s"))
     done_s = pl.when(pl.col("state").is_in(ENDED)).then("duration_s").otherwise(cut_work_s)
     done_gpu_s = float(jobs.select((pl.col("gpus") * done_s).sum()).item())

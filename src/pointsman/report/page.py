@@ -1,6 +1,7 @@
 """The report as one HTML file that needs nothing else."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,39 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
         ("Policies" if len(groups) > 1 else "Policy", "; ".join(map(_policy, groups))),
         ("Placement", _each(groups, "placement")),
         ("Overheads", _each(groups, "overheads")),
+        ("Models", _alike(groups, _models)),
+        ("Network", _alike(groups, _network)),
+        ("Speed", _alike(groups, _speed)),
     ]
+
+
+def _models(info: dict[str, Any]) -> str:
+    seed = info.get("assign_models")
+    return "as the log names them" if seed is None else f"given to jobs without one, by seed {seed}"
+
+
+def _network(info: dict[str, Any]) -> str:
+    congestion = info.get("congestion") or {}
+    slowed = [f"the bandwidth of {level} divided by {factor:g}" for level, factor in congestion.items()]
+    contention = info.get("contention") or "none"
+    shared = "nobody shares a link" if contention == "none" else f"links are shared ({contention})"
+    return "; ".join([*slowed, "a law of its own" if _speed(info) != RATES else shared])
+
+
+RATES = "a job has a rate that its place decides"
+
+
+def _speed(info: dict[str, Any]) -> str:
+    model = info.get("rate_model") or "rates"
+    return RATES if model == "rates" else f"jobs are chains of iterations on shared GPUs ({model})"
+
+
+def _alike(groups: list[Group], said_of: Callable[[dict[str, Any]], str]) -> str:
+    """What is said of all runs, or of each."""
+    said = [said_of(group.first.result.info) for group in groups]
+    if len(set(said)) == 1:
+        return said[0]
+    return "; ".join(f"{group.label}: {words}" for group, words in zip(groups, said, strict=True))
 
 
 def _seeds(groups: list[Group], seeds: list[int]) -> str:

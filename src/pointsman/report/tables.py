@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pointsman.report.comparison import Comparison, Row
-from pointsman.report.groups import Group
+from pointsman.report.groups import SETTINGS, Group
 from pointsman.report.metrics import breakdown
 from pointsman.report.paired import Difference
 from pointsman.report.units import NOTHING, count, digits, duration, percent
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 UNFINISHED = "unfinished"
 """The column of jobs not run to their end, there if there are any."""
+
+NETWORK = "for the network"
+"""The column of the mean time that jobs wait for communication, there if any do."""
 
 MOST_ROWS = 12
 """Rows of a table by user or queue; ``summary.json`` has all."""
@@ -62,6 +65,8 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("… above the lower bound", f"{above} (bound {bound})"),
         ("wait, mean", duration(summary["wait_mean_s"])),
         ("… median, 95 %, 99 %", _three(summary, "wait")),
+        ("queueing, mean", f"{duration(summary['queueing_mean_s'])} (of the completion time, before and between runs)"),
+        ("waiting for the network, mean", _network(summary)),
         ("makespan", f"{duration(summary['makespan_s'])} (at least {duration(summary['makespan_lower_bound_s'])})"),
         ("GPU time allocated", percent(summary["gpu_allocated_ratio"])),
         ("… while jobs are submitted", percent(summary["window_allocated_ratio"])),
@@ -75,6 +80,13 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
     ]
     return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
+
+
+def _network(summary: dict[str, Any]) -> str:
+    """``3 min, 12 % of running``."""
+    if not summary["comm_mean_s"]:
+        return "none"
+    return f"{duration(summary['comm_mean_s'])}, {percent(summary['comm_ratio'])} of running"
 
 
 def _preemptions(summary: dict[str, Any]) -> str:
@@ -95,13 +107,15 @@ def _rho(summary: dict[str, Any]) -> str:
 def comparison_table(comparison: Comparison) -> Table:
     """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
     unfinished = any(row.jobs_censored for row in comparison.rows)
+    talks = any(row.values["comm_mean_s"] for row in comparison.rows)
     columns = (
         "policy", "knows", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI", "above bound",
-        "99 % JCT", "mean wait", "99 % wait", "GPUs in use", "preemptions", "worst ρ",
+        "99 % JCT", "mean wait", "99 % wait", *((NETWORK,) if talks else ()), "GPUs in use", "preemptions", "worst ρ",
     )  # fmt: skip
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
     note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows[1:])}"
-    rows = [_comparison_row(row, unfinished) for row in comparison.rows]
+    note += _unlike(comparison.groups)
+    rows = [_comparison_row(row, unfinished, talks) for row in comparison.rows]
     return Table("", columns, rows, note, left=("knows",))
 
 
@@ -139,7 +153,18 @@ def _methods(rows: Sequence[Row]) -> str:
     return "".join(f" Intervals of {', '.join(of)}: {method}." for method, of in by_method.items())
 
 
-def _comparison_row(row: Row, unfinished: bool) -> tuple[str, ...]:
+ASSUMED = ("assign_models", "congestion", "contention", "rate_model", "overheads")
+"""Settings that should be alike where policies are compared."""
+
+
+def _unlike(groups: Sequence[Group]) -> str:
+    """A warning, where not only the policies differ."""
+    differ = [name for name in ASSUMED if len({repr(SETTINGS[name](group.first.result)) for group in groups}) > 1]
+    words = ", ".join(name.replace("_", " ") for name in differ)
+    return f" Take care: these did not run under the same assumptions ({words})." if differ else ""
+
+
+def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
     value, change = row.values, row.differences["jct_mean_s"]
     worst = value["fairness_rho_max"]
     return (
@@ -151,6 +176,7 @@ def _comparison_row(row: Row, unfinished: bool) -> tuple[str, ...]:
         _interval(change),
         percent(value["jct_above_bound_ratio"]),
         *(duration(value[metric]) for metric in ("jct_p99_s", "wait_mean_s", "wait_p99_s")),
+        *((duration(value["comm_mean_s"]),) if talks else ()),
         percent(value["window_allocated_ratio"] or value["gpu_allocated_ratio"]),
         count(value["preemptions"]),
         NOTHING if worst is None else digits(worst),
