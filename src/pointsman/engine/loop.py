@@ -37,10 +37,12 @@ from pointsman.engine.verbs import (
 )
 from pointsman.types import Event, JobState, Locality
 
-FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT, TRANSFER = (
+FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT, _ = (
     int(e) for e in Event
 )
 CLUSTER = int(Locality.CLUSTER)
+STEP = -1
+"""Not an event: something within an iteration is over. It goes before all events of its instant."""
 COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
 NEVER = 1 << 62
 
@@ -135,7 +137,7 @@ def _schedule(S: State, W: World, j: Int) -> None:
         finish = W.truth[j].finish
         step = W.truth[j].due
         if 0 <= step < min(finish, J.alarm):
-            heap_set(W, j, step, TRANSFER, J.row)
+            heap_set(W, j, step, STEP, J.row)
         elif finish <= J.alarm:
             heap_set(W, j, finish, FINISH, J.row)
         else:
@@ -282,7 +284,7 @@ def _enter_running(S: State, W: World, j: Int) -> None:
 @core
 def _apply(S: State, W: World, j: Int, kind: Int) -> None:
     """Apply an event of job `j`."""
-    if kind == TRANSFER:
+    if kind == STEP:
         call_apart(S.g[0].network, S.g[0].address, STEP_ON, j)
         _schedule(S, W, j)
     elif kind == STARTED or kind == LEVEL or kind == TIMER:
@@ -456,8 +458,8 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
         elif C.heap > 0 and W.heap[0].time <= t:
             kind = W.heap[0].order >> ROW_BITS
             _apply(S, W, W.heap[0].slot, kind)
-            if kind == TRANSFER:
-                continue  # nobody hears of a step
+            if kind == STEP:
+                continue  # nobody hears of it
         else:
             break
         C.events += 1
