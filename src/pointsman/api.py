@@ -106,7 +106,7 @@ def simulate(
         "policy_name": spec.title,
         "needs": spec.needs,
         "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else dict(params or {}),
-        "placement": placement_of(made, placement),
+        "placement": "its own" if hasattr(made, "rate_model") else placement_of(made, placement),
         "overheads": cost.model_dump(),
         "assign_models": assign_models,
         "congestion": dict(congestion),
@@ -204,6 +204,8 @@ def placement_of(policy: CompiledPolicy | Policy, asked: str | None) -> str:
         UsageError: an unknown placement, or another than the only one that the policy works with.
     """
     own = getattr(policy, "placement", None)
+    if asked is not None and hasattr(policy, "rate_model"):
+        raise UsageError(f"policy {policy.name!r} places by itself: leave out the placement {asked!r}")
     if asked is None:
         return own or "consolidated"
     if asked not in PLACEMENT_NAMES:

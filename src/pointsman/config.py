@@ -16,6 +16,7 @@ from pointsman.limits import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
 Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
 Oversized = Literal["refuse", "drop", "clamp"]
 Congestable = Literal["rack", "pod", "cluster", "network"]
+Factor = Annotated[float, Field(ge=1, le=1e6, allow_inf_nan=False)]
 Params = dict[str, Any]
 Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
 
@@ -108,7 +109,7 @@ class ExperimentSpec(_Part):
     """Give jobs without a model one, by this seed."""
     profiles: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
     """Files of model profiles, which go before the shipped ones."""
-    congestion: dict[Congestable, Annotated[float, Field(ge=1, allow_inf_nan=False)]] = Field(default_factory=dict)
+    congestion: dict[Congestable, Factor] = Field(default_factory=dict)
     """By how much the bandwidth of a level of the network is divided."""
     contention: Annotated[str, AfterValidator(_as_contention)] = "none"
     """How jobs share links: none, level, max-min, duty-cycle or node-link[:PENALTY]."""

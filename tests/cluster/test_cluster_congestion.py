@@ -51,9 +51,9 @@ def test_a_run_says_what_it_did(model, congestion, said):
     ("congestion", "said"),
     [
         ({"rak": 4}, "there is no level 'rak' (did you mean 'rack'?"),
-        ({"rack": 0.5}, "the factor of rack divides a bandwidth; it must be 1 or more, not 0.5"),
-        ({"pod": np.inf}, "must be 1 or more, not inf"),
-        ({"pod": np.nan}, "must be 1 or more, not nan"),
+        ({"rack": 0.5}, "the factor of rack divides a bandwidth; it must be from 1 to 1,000,000, not 0.5"),
+        ({"pod": np.inf}, "must be from 1 to 1,000,000, not inf"),
+        ({"pod": np.nan}, "must be from 1 to 1,000,000, not nan"),
     ],
 )
 def test_nonsense_is_refused(congestion, said):

@@ -210,6 +210,25 @@ def test_a_copy_goes_the_same_way() -> None:
     assert simulation.handle.world.outcomes.tobytes() == copy.handle.world.outcomes.tobytes()
 
 
+@pytest.mark.parametrize("contention", SHARED)
+@pytest.mark.parametrize(
+    ("gpus", "cluster", "congestion"),
+    [
+        (72, "16x8/rack=8,oversubscription=16,gpu=a100", {}),  # a full rack and one more node
+        (128, "16x8/rack=8,oversubscription=16,gpu=a100", {}),  # two full racks
+        (64, "16x8/rack=8,oversubscription=64,gpu=a100", {}),  # one rack
+        (16, "4x8/rack=1,pod=1,gpu=a100", {"pod": 7}),  # there is no level POD to be congested
+    ],
+)
+def test_alone_at_its_best_place_a_job_takes_what_was_recorded(
+    contention: str, gpus: int, cluster: str, congestion: dict[str, float]
+) -> None:
+    """Oversubscription is in the recorded duration, whether it is paid always or when it is felt."""
+    jobs = jobs_of("vgg16", [gpus])
+    result = pointsman.simulate(jobs, cluster, "fifo", contention=contention, congestion=congestion)
+    assert result.jobs["jct_s"][0] == 1000.0
+
+
 @pytest.mark.parametrize("text", ["rings", "max-min:2", "node-link:x", "node-link:-1", "node-link:nan", ""])
 def test_an_unknown_contention_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="contention"):

@@ -1,6 +1,6 @@
 """Chains of iterations worked by hand (semantics.md §9): tasks on shared GPUs, transfers on shared nodes, AdaDUAL."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -263,3 +263,63 @@ def test_a_job_without_a_model_takes_its_duration_alone() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [1, 1], "duration_s": [1.234, 2.0]})
     result = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "lwf", audit=True)
     assert result.jobs["end_s"].to_list() == [1.234, 3.234]
+
+
+@dataclass
+class Asking:
+    """Starts two gangs across both nodes, and asks what would become of them under another policy when both wait."""
+
+    other: str
+    name: str = "asking"
+    needs: str = "oracle"
+    admits: bool = True
+    foreseen: list[int] = field(default_factory=list)
+
+    def decide(self, view: Any) -> None:
+        for j in view.pending:
+            view.start(j, [(0, int(j)), (1, int(j))])
+        if len(view.waiting_transfers) == 2 and not self.foreseen:
+            future = view.what_if(get_policy(self.other).make())
+            future.run()
+            self.foreseen = future.handle.world.outcomes["end"].tolist()
+        for j in view.waiting_transfers[:1]:
+            view.admit(j)
+
+
+@pytest.mark.parametrize("other", ["lwf", "srsf", "ada-srsf", "fifo"])
+def test_a_future_goes_on_from_transfers_that_wait(other: str) -> None:
+    """Two jobs of one iteration, 2 + 2 ms and a transfer of 6 ms, whose transfers are ready at 4 on the same nodes."""
+    jobs = [chain(1, 2, 2, wire=6.0, gpus=2), chain(1, 2, 2, wire=6.0, gpus=2)]
+    asking = Asking(other)
+    simulation_of(replace(ground((2, 2)), admits=True), jobs, asking).run()
+    alone_then_alone, together = [10, 16], [16, 16]
+    assert asking.foreseen == (alone_then_alone if "srsf" in other else together)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("what", ["DOWN", "cancel"])
+def test_who_ends_as_its_node_fails_has_ended(shared: bool, what: str) -> None:
+    """Whether a job leaps to its end or steps there beside another: it is over before the events of that instant."""
+    rows = 2 if shared else 1
+    jobs = pl.DataFrame(
+        {"submit_s": [0.0] * rows, "gpus": [1] * rows, "duration_s": [1.0, 5.0][:rows], "model": ["resnet50"] * rows}
+    )
+    workload, cluster = pointsman.Workload.of(jobs), "1x1/gpu=v100"
+    end_s = float(pointsman.simulate(workload, cluster, "lwf").jobs["end_s"][0])
+    events: dict[str, Any] = {"node_events": [(end_s, "0", "DOWN"), (end_s + 1, "0", "UP")]}
+    if what == "cancel":
+        events = {"cancels": [(end_s, 0)]}
+    result = pointsman.simulate(workload, cluster, "lwf", audit=True, **events)
+    assert (result.jobs["end_s"][0], result.jobs["state"][0]) == (end_s, "COMPLETED")
+
+
+@pytest.mark.parametrize("law", ["b=1e-10", "b=1e-3,eta=1e5", ",,", "b=1,b=2"])
+def test_laws_beyond_reason_are_refused(law: str) -> None:
+    with pytest.raises(UsageError, match="rate model"):
+        parse_rate_model(f"iterations:{law}")
+
+
+def test_who_places_by_itself_takes_no_placement() -> None:
+    jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0], "model": ["resnet50"]})
+    with pytest.raises(UsageError, match="places by itself"):
+        pointsman.simulate(pointsman.Workload.of(jobs), "1x1/gpu=v100", "lwf", placement="spread")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from types import MappingProxyType
 
 from pointsman.cluster.layout import Layout
@@ -32,14 +31,18 @@ EMPTY = {
 }
 
 
+MOST = 1e6
+"""By how much a bandwidth may be divided; with more, jobs would never end."""
+
+
 def check_congestion(congestion: Mapping[str, float]) -> None:
     """UsageError unless it gives levels a factor of at least 1."""
     for level, factor in congestion.items():
         if level not in NAMES:
             raise UsageError(f"congestion: there is no level {level!r} ({did_you_mean(level, NAMES)})")
-        if not 1 <= factor < inf:
+        if not 1 <= factor <= MOST:
             raise UsageError(
-                f"congestion: the factor of {level} divides a bandwidth; it must be 1 or more, not {factor}"
+                f"congestion: the factor of {level} divides a bandwidth; it must be from 1 to {MOST:,.0f}, not {factor}"
             )
 
 

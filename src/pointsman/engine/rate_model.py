@@ -12,6 +12,10 @@ NEED_RATES = ("easy", "dally", "gandiva", "tiresias_skew")
 """Modules of policies that reckon with rates, which jobs do not have as chains of iterations."""
 
 
+LEAST_B, MOST_PENALTY = 1e-4, 1000.0
+"""ms/MB, and how many times as much a further transfer may cost: beyond, rates in whole 1/2^30 mean nothing."""
+
+
 @dataclass(frozen=True)
 class Iterations:
     """What a transfer of M megabytes (10^6 bytes) takes on a node where k are under way: ``a + k·b·M + (k-1)·η·M``."""
@@ -29,8 +33,11 @@ class Iterations:
         for name in ("a", "b", "eta"):
             if not 0 <= getattr(self, name) < 1e6:
                 raise UsageError(f"rate model iterations: {name} = {getattr(self, name)} is no number from 0")
-        if self.b == 0:
-            raise UsageError("rate model iterations: b = 0; a transfer takes some time")
+        if self.b < LEAST_B or self.eta > MOST_PENALTY * self.b:
+            raise UsageError(
+                f"rate model iterations: b = {self.b:g}, eta = {self.eta:g}; a transfer takes some time (b from "
+                f"{LEAST_B:g} on), and not for ever (eta up to {MOST_PENALTY:g} b)"
+            )
         if self.sharing not in range(1, MAX_SHARING + 1):
             raise UsageError(f"rate model iterations: sharing = {self.sharing}; a GPU has 1 to {MAX_SHARING} jobs")
 
@@ -48,10 +55,12 @@ def parse_rate_model(text: str) -> Iterations | None:
         return None
     known = {field.name: field.type for field in fields(Iterations)}
     given: dict[str, float] = {}
-    for setting in filter(None, settings.split(",")):
+    for setting in settings.split(",") if settings else ():
         key, _, value = (part.strip() for part in setting.partition("="))
         if key not in known:
             raise UsageError(f"rate model {text!r}: no parameter {key!r} (there are {', '.join(known)})")
+        if key in given:
+            raise UsageError(f"rate model {text!r}: {key} is given twice")
         try:
             given[key] = int(value) if key == "sharing" else float(value)
         except ValueError:

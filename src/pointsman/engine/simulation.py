@@ -14,7 +14,7 @@ from pointsman.engine.compile import load_beside, load_loop
 from pointsman.engine.contract import CompiledPolicy, Policy
 from pointsman.engine.handle import Handle
 from pointsman.engine.rate_model import check_rate_model
-from pointsman.engine.records import LOG
+from pointsman.engine.records import LOG, WAITING
 from pointsman.engine.snapshot import copied, snapshot
 from pointsman.engine.view import View
 from pointsman.errors import PointsmanError, RunError
@@ -159,7 +159,19 @@ class Simulation:
         state.g[0]["inbox_on"] = other.hosted
         state.g[0]["admits"] = getattr(policy, "admits", False)
         other.loop.adopt(self.handle.address)
+        other._let_transfers_begin()
         return other
+
+    def _let_transfers_begin(self) -> None:
+        """Transfers that wait for a policy that has been relieved begin, or the new one is asked."""
+        state = self.handle.state
+        waiting = state.lists[WAITING, : int(state.g[0]["waiting"])].tolist()
+        if not waiting:
+            return
+        if not state.g[0]["admits"]:
+            for job in waiting:
+                load_beside("entries").admit(self.handle.address, job)
+        state.g[0]["wake"] = self.now_ms
 
 
 _PATIENCE = 1_000_000

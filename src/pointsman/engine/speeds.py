@@ -67,6 +67,7 @@ def speeds_of(
         types = len(layout.gpu_types)
         without = Speeds.without_models(np.ones((types, LOCALITIES)), types)
         return (replace(without, steps=steps_without_models(layout)) if law else without), 0
+    from pointsman.engine.alone import Alone
     from pointsman.speed.catalogue import load_catalogue
     from pointsman.speed.tables import links, tabulate
 
@@ -89,7 +90,10 @@ def speeds_of(
     assumptions.extend(tables.assumptions)
     shared = contention not in (Contention.NONE, Contention.NODE_LINK)
     wires = _records(links(as_wide_as_cards(slow) if shared else slow), LINK)
-    speeds = Speeds(tables.rate, _records(tables.models, MODEL), wires, uplinks(slow, contention))
+    models = tables.models.copy()
+    if shared:
+        models[:, 3] = Alone(layout, contention).iterations_s(models, tables.best, [gpus for _, gpus, _ in demands])
+    speeds = Speeds(tables.rate, _records(models, MODEL), wires, uplinks(slow, contention))
     if law is not None:
         speeds = replace(speeds, steps=steps_of(slow, demands, catalogue, tables, law))
     return speeds, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)

@@ -51,14 +51,17 @@ def parse_sharing(text: str) -> Sharing:
 def uplinks(layout: Layout, contention: Contention) -> NDArray[np.void]:
     """UPLINK of nodes, then racks, then pods; under LEVEL of all nodes, all racks, all pods as one each. Whole bytes/s.
 
-    What lies above a node, a rack or a pod is as wide as the bandwidths of its GPUs at the level it leads to.
+    What lies above a node, a rack or a pod is as wide as the bandwidths of its GPUs at the level it leads to: of a rack
+    alone in its pod that is the cluster's, of a node alone in its rack what lies beyond the rack.
     """
     if contention == Contention.NONE:
         return np.zeros(0, UPLINK)
     by_node = layout.bandwidth_bytes_per_s[layout.node_type] * layout.node_gpus[:, None]
+    beyond_rack = np.where(_has_racks(layout), by_node[:, Locality.POD], by_node[:, Locality.CLUSTER])
+    alone = np.bincount(layout.node_rack)[layout.node_rack] == 1
     levels = [
-        by_node[:, Locality.RACK],
-        np.bincount(layout.node_rack, by_node[:, Locality.POD]),
+        np.where(alone, beyond_rack, by_node[:, Locality.RACK]),
+        np.bincount(layout.node_rack, beyond_rack),
         np.bincount(layout.node_pod, by_node[:, Locality.CLUSTER]),
     ]
     if contention == Contention.LEVEL:
@@ -67,6 +70,12 @@ def uplinks(layout: Layout, contention: Contention) -> NDArray[np.void]:
     links = np.zeros(len(capacity), UPLINK)
     links["capacity"] = np.maximum(capacity, 1.0)
     return links
+
+
+def _has_racks(layout: Layout) -> NDArray[np.bool_]:
+    """(M,) whether the pod of each node has several racks."""
+    racks = np.bincount(layout.node_pod[np.unique(layout.node_rack, return_index=True)[1]])
+    return racks[layout.node_pod] > 1
 
 
 def as_wide_as_cards(layout: Layout) -> Layout:

@@ -16,7 +16,8 @@ def _a_number(value: Any) -> Any:
 
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_a_number)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_a_number)]
+NotNegative = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), BeforeValidator(_a_number)]
+Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), BeforeValidator(_a_number)]
 Delta = Annotated[float, Field(ge=1), BeforeValidator(_a_number)]
 Source = Annotated[str, Field(min_length=1)]
 """``id`` or ``id: note``, where the id is a key of ``spec.sources``."""
@@ -29,8 +30,8 @@ class _Record(BaseModel):
 class Compute(_Record):
     """Time of one forward and backward pass on one GPU: ``alpha_s + beta_s_per_sample * batch``."""
 
-    alpha_s: NotNegative
-    beta_s_per_sample: NotNegative
+    alpha_s: Seconds
+    beta_s_per_sample: Seconds
     forward_share: Annotated[float, Field(gt=0, lt=1), BeforeValidator(_a_number)] = 1 / 3
     """Of the time; by default a backward pass takes twice as long as a forward pass (ours)."""
     delta: Delta | None = None
