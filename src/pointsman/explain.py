@@ -17,6 +17,7 @@ from pointsman.engine.snapshot import snapshot
 from pointsman.holding_out import HoldingOut, holding_out
 from pointsman.limits import instant_ms
 from pointsman.types import SCATTERED, JobState, Locality, NodeState, Reason
+from pointsman.workload.enforce import KILLED
 
 
 @dataclass(frozen=True)
@@ -80,20 +81,36 @@ class _Question:
 
     def _ended(self) -> tuple[str, None, str]:
         outcome = np.asarray(self.world.outcomes)[self.row]
-        return JobState(int(outcome["state"])).name, None, f"it ended at {self._instant(outcome['end'])}"
+        state, end = JobState(int(outcome["state"])), self._instant(outcome["end"])
+        jobs = self.prepared.jobs
+        if state is JobState.COMPLETED and KILLED in jobs.columns and jobs[KILLED][self.row]:
+            limit = duration(float(jobs["time_limit_s"][self.row]))
+            return JobState.TIMEOUT.name, None, f"it was killed at its time limit of {limit}, at {end}"
+        return state.name, None, f"it ended at {end}"
 
     def _holding(self, slot: int) -> tuple[str, None, str]:
-        gpus = np.flatnonzero((np.asarray(self.simulation.handle.state.occupants) == slot).any(axis=1))
+        occupants = np.asarray(self.simulation.handle.state.occupants)
+        gpus = np.flatnonzero((occupants == slot).any(axis=1))
         nodes = np.unique(np.searchsorted(self.nodes["gpu0"], gpus, side="right") - 1)
         names = [self.prepared.layout.node_names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4)
         since = self._instant(self.jobs["held_since"][slot])
         state = JobState(int(self.jobs["state"][slot])).name
-        return state, None, f"it holds {_gpus(len(gpus))} on {', '.join(names)} since {since}"
+        shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self._shares() else ""
+        return state, None, f"it holds {_gpus(len(gpus))} on {', '.join(names)}{shared} since {since}"
+
+    def _shares(self) -> bool:
+        """Whether the policy puts jobs on GPUs that others hold."""
+        several = int(self.simulation.handle.state.g[0]["limit"]) > 1
+        return several and getattr(self.simulation.policy, "rate_model", None) == "iterations"
 
     def _validator_says(self, slot: int, within: Locality) -> Reason:
         copy = snapshot(self.simulation.handle)
         copy.state.g[0]["within"] = within
-        return Reason(int(load_beside("entries").start(copy.address, slot)))
+        reason = Reason(int(load_beside("entries").start(copy.address, slot)))
+        if reason in (Reason.OK, Reason.QuotaExceeded) or not self._shares():
+            return reason
+        job = self.jobs[slot]  # what the validator says is of GPUs that nobody holds
+        return Reason.OK if self._most_roomy(job)[0] >= job["asked"] else Reason.Resources
 
     def _why(self, slot: int, reason: Reason) -> tuple[Reason, str]:
         job = self.jobs[slot]
@@ -144,6 +161,8 @@ class _Question:
 
     def _room(self, job: Any) -> tuple[Reason, str]:
         """For the alternative with the most free GPUs: too few of them, or too scattered."""
+        if self._shares():
+            return Reason.Resources, self._room_beside_others(job)
         free, size = max(
             (self._free(members) for members in self._alternatives(job)), key=lambda found: int(found[0].sum())
         )
@@ -159,6 +178,24 @@ class _Question:
         found = int((free == size).sum())
         return Reason.Fragmentation, f"needs {whole} whole nodes of {size} GPUs{more}; {found} such nodes are free"
 
+    def _room_beside_others(self, job: Any) -> str:
+        """How many GPUs have room for the job beside those that are on them."""
+        roomy, memory = self._most_roomy(job)
+        limit = int(self.simulation.handle.state.g[0]["limit"])
+        room = f"{memory / 2**30:.3g} GiB of memory, and fewer than {limit} jobs"
+        return f"needs {_gpus(job['asked'])}; {roomy} of those it may use have room for it ({room})"
+
+    def _most_roomy(self, job: Any) -> tuple[int, int]:
+        """GPUs with room for the job under the alternative that has most, and what it takes of their memory."""
+        state = self.simulation.handle.state
+        gpus, limit = np.asarray(state.gpus), int(state.g[0]["limit"])
+        node = np.repeat(np.arange(len(self.nodes)), self.nodes["gpus"])
+        takes = np.asarray(state.steps)["bytes"][job["speed"] + self.nodes["gpu_type"][node]]
+        room = (gpus["used"] < limit) & (gpus["free_bytes"] >= takes) & (self.nodes["state"][node] == NodeState.UP)
+        mine = [np.isin(self.nodes["pool"][node], pools) for pools in self._alternatives(job)]
+        best = max(mine, key=lambda members: int((room & members).sum()))
+        return int((room & best).sum()), int(takes[best].max())
+
     def _alternatives(self, job: Any) -> tuple[tuple[int, ...], ...]:
         return self.prepared.demands[int(job["cls"])].alternatives
 
@@ -166,6 +203,11 @@ class _Question:
         """(nodes,) free GPUs of the UP nodes of these pools, and the largest node's size."""
         mine = self.nodes[np.isin(self.nodes["pool"], pools)]
         return np.where(mine["state"] == NodeState.UP, mine["free"], 0), int(mine["gpus"].max())
+
+
+def _other_jobs(occupants: NDArray[np.int64], slot: int) -> str:
+    n = len(np.setdiff1d(occupants, (-1, slot)))
+    return "1 other job" if n == 1 else f"{n} other jobs" if n else "no other job"
 
 
 def _gpus(n: int) -> str:

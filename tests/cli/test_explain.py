@@ -173,3 +173,43 @@ def test_a_job_that_lacks_gpus_says_what_it_holds_out_for_too(command: Command, 
         "(Resources): needs 2 GPUs; 1 of those it may use are free; holds out for one node until 9 s"
         in command("explain", "c", "--run", "run", "--at", "5").out
     )
+
+
+def test_a_job_killed_at_its_limit_timed_out(command: Command, here: Path) -> None:
+    Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id,time_limit_s\n0,1,500,a,100\n0,1,50,b,100\n")
+    run(command, "jobs.csv", "fifo", "--enforce-limits")
+    said = command("explain", "a", "--run", "run", "--at", "600").out
+    assert "TIMEOUT: it was killed at its time limit of 1.67 min, at 100 s" in said
+    assert "COMPLETED: it ended at 50 s" in command("explain", "b", "--run", "run", "--at", "600").out
+
+
+SHARED = """\
+submit_s,gpus,duration_s,job_id,model
+0,4,1000,a,vgg16
+1,8,1000,b,resnet50
+2,4,1000,c,resnet50
+3,8,1000,d,
+4,1,1000,e,vgg16
+"""
+
+
+@pytest.mark.parametrize(
+    ("job", "sharing", "said"),
+    [
+        ("a", 8, "RUNNING: it holds 4 GPUs on n0000, shared with 2 other jobs, since 0 s (the first"),
+        ("a", 1, "RUNNING: it holds 4 GPUs on n0000 since 0 s"),
+        ("b", 8, "RUNNING: it holds 8 GPUs on n0000, n0001, shared with 3 other jobs, since 1 s"),
+        ("d", 8, "(Resources): needs 8 GPUs; 0 of those it may use have room for it (32 GiB of memory, and fewer than "
+         "8 jobs)"),
+        ("e", 2, "(Resources): needs 1 GPU; 0 of those it may use have room for it (6.33 GiB of memory, and fewer than "
+         "2 jobs)"),
+        ("b", 1, "(Resources): needs 8 GPUs; 0 of those it may use are free"),
+    ],
+)  # fmt: skip
+def test_where_gpus_are_shared_room_is_told_not_free_gpus(
+    job: str, sharing: int, said: str, command: Command, here: Path
+) -> None:
+    Path("jobs.csv").write_text(SHARED)
+    given = ("--cluster", "2x4/gpu=v100", "--rate-model", f"iterations:sharing={sharing}")
+    run(command, "jobs.csv", "lwf", *given)
+    assert said in command("explain", job, "--run", "run", "--at", "5").out
