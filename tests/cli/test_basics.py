@@ -177,3 +177,11 @@ def test_policy_show_describes_every_parameter() -> None:
     shown = pointsman("policy", "show", "tiresias").stdout
     for word in ("thresholds_gpu_s", "GPU-s", "3250", "NSDI 2019", "needs: none"):
         assert word in shown
+
+
+@pytest.mark.parametrize("group", [[], ["trace"]])
+def test_without_a_command_the_help_is_shown(group: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(group) == 2
+    printed = capsys.readouterr()
+    assert "Usage: pointsman" in printed.out
+    assert printed.err == f"pointsman: say which command (see '{' '.join(['pointsman', *group])} --help')\n"

@@ -123,6 +123,8 @@ WRONG = [
         2,
         "--placement: must be 'consolidated', 'first-fit', 'spread' or 'tightest'",
     ),
+    (["jobs.csv", *FIFO, "--rate-model", "iteration"], 2, "iterations[:b=MS_PER_MB,...])\n"),
+    (["jobs.csv", *FIFO, "--contention", "node-link:x"], 2, "a number from 0, as in node-link:0.27\n"),
     (["jobs.csv", *FIFO, "--window", "tomorrow"], 2, "--window: 'tomorrow' is no window; write it FROM:TO"),
     (["jobs.csv", *FIFO, "--window", "10d:11d"], 2, "holds no submit"),
     (["jobs.csv", *FIFO, "--load", "0"], 2, "--load: must be from 1e-06 to 1000 (1 keeps every GPU busy), not 0.0"),
@@ -323,5 +325,22 @@ def test_a_congested_network_is_kept_with_the_run(command: Command, here: Path) 
 )
 def test_a_wrong_congestion_is_refused(text: str, said: str, command: Command, jobs: str) -> None:
     done = command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--congestion", text)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("daly", "week.yaml:8: unknown policy 'daly' (did you mean 'dally'?"),
+        ("{name: dally, params: {epsilon: big}}", "week.yaml:8: dally.epsilon = 'big': must be a number"),
+    ],
+)
+def test_a_policy_that_a_file_has_wrong_is_told_with_its_line(
+    policy: str, said: str, command: Command, jobs: str
+) -> None:
+    head = "apiVersion: pointsman/v1\nkind: Experiment\nmetadata: {name: w}\nspec:\n  trace: jobs.csv\n  cluster: 2x4\n"
+    Path("week.yaml").write_text(f"{head}  policies:\n    - {policy}\n")
+    done = command("simulate", "-c", "week.yaml")
     assert (done.code, done.out) == (2, "")
     assert said in done.err

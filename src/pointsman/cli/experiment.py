@@ -1,6 +1,7 @@
 """From options and an experiment file to one complete `Experiment`: flag before file before default."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
 from pointsman.cluster.congestion import parse_congestion
 from pointsman.config import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
+from pointsman.document import read_document
 from pointsman.duration import parse_duration_s
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
@@ -51,7 +53,8 @@ def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Exper
         experiment = read.model_copy(update={"spec": _spec({**read.spec.model_dump(), **flags, "only": only})})
     load_cluster(experiment.spec.cluster)
     load_catalogue(*experiment.spec.profiles)
-    return experiment.model_copy(update={"spec": _with_settings(experiment.spec, _settings(options.settings))})
+    file = None if "policies" in flags else options.config
+    return experiment.model_copy(update={"spec": _with_settings(experiment.spec, _settings(options.settings), file)})
 
 
 def origins(options: Options, *, policies: list[str], seeds: list[int]) -> dict[str, str]:
@@ -117,7 +120,9 @@ def _spec(data: dict[str, Any]) -> ExperimentSpec:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
         flag = {"trace": "TRACE", "policies": "--policy", "seeds": "--seed"}.get(name, "--" + name.replace("_", "-"))
-        raise UsageError(f"{flag}: {wording(fault['msg'])}, not {fault['input']!r:.60}") from None
+        said = wording(fault["msg"])
+        whole = "error" in fault.get("ctx", {}) and not said.startswith("must")  # a sentence of ours names the value
+        raise UsageError(f"{flag}: {said}" if whole else f"{flag}: {said}, not {fault['input']!r:.60}") from None
 
 
 def _settings(texts: list[str]) -> dict[str, Params]:
@@ -145,21 +150,37 @@ def _value(param: str, text: str) -> Any:
         return text
 
 
-def _with_settings(spec: ExperimentSpec, settings: dict[str, Params]) -> ExperimentSpec:
-    """The settings in their places, every policy and parameter known to exist."""
-    specs = [get_policy(choice.name) for choice in spec.policies]
+def _with_settings(spec: ExperimentSpec, settings: dict[str, Params], file: Path | None) -> ExperimentSpec:
+    """The settings in their places, every policy and parameter known to exist; `file` names the policies, if any."""
+    specs = []
+    for i, choice in enumerate(spec.policies):
+        with _placed(file, i):
+            specs.append(get_policy(choice.name))
     known = [OVERHEADS, *{each.name: None for each in specs}]
     for name in settings:
         if name not in known:
             raise UsageError(f"--set {name}.…: there is no {name!r} in this experiment ({did_you_mean(name, known)})")
     choices = []
-    for choice, policy in zip(spec.policies, specs, strict=True):
+    for i, (choice, policy) in enumerate(zip(spec.policies, specs, strict=True)):
         params = {**choice.params, **settings.get(policy.name, {})}
-        policy.make(params)
+        with _placed(None if policy.name in settings else file, i):
+            policy.make(params)
         choices.append(PolicyChoice(name=choice.name, params=params))
     costs = _overheads(overheads_of(spec).model_dump() | settings.get(OVERHEADS, {}))
     overheads = costs.model_dump() if OVERHEADS in settings else spec.overheads
     return spec.model_copy(update={"policies": tuple(choices), "overheads": overheads})
+
+
+@contextmanager
+def _placed(file: Path | None, policy: int) -> Generator[None]:
+    """Complaints about this policy of an experiment file say where it stands there."""
+    try:
+        yield
+    except UsageError as error:
+        if file is None:
+            raise
+        where = read_document(file, Experiment).where("spec", "policies", policy)
+        raise UsageError(f"{where}: {error}") from error
 
 
 def _overheads(fields: Mapping[str, Any]) -> Overheads:
