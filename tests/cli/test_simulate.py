@@ -344,3 +344,11 @@ def test_a_policy_that_a_file_has_wrong_is_told_with_its_line(
     done = command("simulate", "-c", "week.yaml")
     assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+def test_unknown_models_are_named(command: Command, here: Path) -> None:
+    Path("jobs.csv").write_text("submit_s,gpus,duration_s,model\n0,1,6,vgg16\n0,1,6,resnt50\n0,1,6,qqq\n0,1,6,qqq\n")
+    done = command("simulate", "jobs.csv", "--cluster", "2x4/gpu=v100", "--policy", "fifo", "-o", "run")
+    said = "models without a profile are named (3 jobs): 'qqq', 'resnt50' (did you mean 'resnet50'?)"
+    assert f"{said}\n" in done.err
+    assert said in json.loads(Path("run/manifest.json").read_text())["info"]["assumptions"]

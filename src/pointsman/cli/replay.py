@@ -66,6 +66,7 @@ def replay(spec: ExperimentSpec, workload: "Workload", workers: int = 1) -> "lis
         results = _side_by_side if workers > 1 else _one_by_one
         found = list(results(spec, workload, runs, progress, min(workers, len(runs))))
     _tell_oversized(workload, found[0])
+    _tell_unknown_models(found[0])
     for run, result in zip(runs, found, strict=True):
         _tell_unstarted(run, result)
         decisions, engine_s = result.info["decisions"], result.info["engine_s"]
@@ -83,6 +84,15 @@ def _tell_oversized(workload: "Workload", result: "Result") -> None:
         for what, n in entries.items():
             if n != known.get(what):
                 screen.note(f"{word} {n:,}: {what}")
+
+
+def _tell_unknown_models(result: "Result") -> None:
+    """A misspelt model runs on, at the same speed everywhere, which nobody would notice."""
+    from pointsman.engine.speeds import UNKNOWN_MODELS
+
+    for assumption in result.info["assumptions"]:
+        if assumption.startswith(UNKNOWN_MODELS):
+            screen.note(assumption)
 
 
 def _tell_unstarted(run: Run, result: "Result") -> None:

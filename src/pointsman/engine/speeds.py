@@ -16,7 +16,14 @@ from pointsman.engine.records import LINK, MODEL, STEP, UPLINK
 from pointsman.engine.step_table import steps_of, steps_without_models
 from pointsman.engine.uplinks import as_wide_as_cards, uplinks
 from pointsman.errors import UsageError
+from pointsman.suggestion import nearest
 from pointsman.types import LOCALITIES, Contention
+
+UNKNOWN_MODELS = "models without a profile are named"
+"""How the assumption begins that names them."""
+
+NAMED = 3
+"""Names told in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,7 @@ def speeds_of(
     unknown = named["model"].null_count()
     if unknown:
         assumptions.append(f"{unknown} jobs without a known model run at the same speed everywhere")
+    assumptions.extend(_unknown_models(jobs["model"].filter(~jobs["model"].is_in(known)), catalogue))
     distinct = named.unique(maintain_order=True).with_row_index("profile")
     profile = named.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")[
         "profile"
@@ -97,6 +105,22 @@ def speeds_of(
     if law is not None:
         speeds = replace(speeds, steps=steps_of(slow, demands, catalogue, tables, law))
     return speeds, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
+
+
+def _unknown_models(names: pl.Series, catalogue: Any) -> list[str]:
+    """A sentence on the names that jobs have of models without a profile, the most frequent first, if there are any."""
+    named = names.drop_nulls()
+    if named.is_empty():
+        return []
+    counts = named.value_counts().sort("count", "model", descending=[True, False])
+    listed = [_not_known(name, catalogue) for name in counts["model"].head(NAMED)]
+    more = [f"{len(counts) - NAMED} more names"] if len(counts) > NAMED else []
+    return [f"{UNKNOWN_MODELS} ({len(named)} jobs): {', '.join([*listed, *more])}"]
+
+
+def _not_known(name: str, catalogue: Any) -> str:
+    near = nearest(name, catalogue.models)
+    return f"{name!r:.60}" + (f" (did you mean {near!r}?)" if near else "")
 
 
 def _is_known(catalogue: Any, model: str) -> bool:
