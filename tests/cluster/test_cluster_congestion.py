@@ -52,6 +52,8 @@ def test_a_run_says_what_it_did(model, congestion, said):
     [
         ({"rak": 4}, "there is no level 'rak' (did you mean 'rack'?"),
         ({"rack": 0.5}, "the factor of rack divides a bandwidth; it must be from 1 to 1,000,000, not 0.5"),
+        ("network=16", "congestion gives levels a factor, like {'network': 16}; it cannot be 'network=16'"),
+        ({"pod": "4"}, "must be from 1 to 1,000,000, not '4'"),
         ({"pod": np.inf}, "must be from 1 to 1,000,000, not inf"),
         ({"pod": np.nan}, "must be from 1 to 1,000,000, not nan"),
     ],

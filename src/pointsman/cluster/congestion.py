@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from types import MappingProxyType
 
 from pointsman.cluster.layout import Layout
@@ -37,13 +38,14 @@ MOST = 1e6
 
 def check_congestion(congestion: Mapping[str, float]) -> None:
     """UsageError unless it gives levels a factor of at least 1."""
+    if not isinstance(congestion, Mapping):
+        raise UsageError(f"congestion gives levels a factor, like {{'network': 16}}; it cannot be {congestion!r:.60}")
     for level, factor in congestion.items():
         if level not in NAMES:
             raise UsageError(f"congestion: there is no level {level!r} ({did_you_mean(level, NAMES)})")
-        if not 1 <= factor <= MOST:
-            raise UsageError(
-                f"congestion: the factor of {level} divides a bandwidth; it must be from 1 to {MOST:,.0f}, not {factor}"
-            )
+        if not (isinstance(factor, Real) and 1 <= factor <= MOST):
+            said = f"it must be from 1 to {MOST:,.0f}, not {factor!r}"
+            raise UsageError(f"congestion: the factor of {level} divides a bandwidth; {said}")
 
 
 def parse_congestion(texts: Sequence[str]) -> dict[str, str]:

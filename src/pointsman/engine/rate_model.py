@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from pointsman.cluster.congestion import UNCONGESTED
+from pointsman.cluster.congestion import UNCONGESTED, check_congestion
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING
 
@@ -76,6 +76,7 @@ def rate_model_of(
     Raises:
         UsageError: an unknown one, or one with which the policy, the contention or the congestion does not go.
     """
+    check_congestion(congestion)
     own = getattr(policy, "rate_model", None)
     model = parse_rate_model(asked if asked is not None else own or "rates")
     check_rate_model(policy, model is not None)
@@ -84,7 +85,9 @@ def rate_model_of(
             f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}"
         )
     if model is not None and any(factor > 1 for factor in congestion.values()):
-        raise UsageError("the rate model 'iterations' has a own network law: for a congested one give a larger b")
+        raise UsageError(
+            "the rate model 'iterations' has a network law of its own: for a congested one give a larger b"
+        )
     return model
 
 
