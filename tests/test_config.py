@@ -72,6 +72,8 @@ def test_an_open_window_reads_back_equal() -> None:
             r"x\.yaml:6: .*key 'trace' is given twice \(first on line 5",
         ),
         ("cluster: 4x8", "cluster: 4x8\n  seeds: [1, -1]", r"x\.yaml:7: spec\.seeds\.1: .*greater than or equal to 0"),
+        ("cluster: 4x8", "cluster: 4x8\n  assign_models: yes", r"x\.yaml:7: spec\.assign_models: .*not true"),
+        ("cluster: 4x8", "cluster: 4x8\n  congestion: {rack: on}", r"x\.yaml:7: spec\.congestion\.rack: .*not true"),
         ("{queue: prod", "*anchor #", r"x\.yaml:10: not valid YAML: aliases"),
         (GOOD, "[1, 2]", r"x\.yaml:1: the document must be a mapping of keys"),
         (GOOD, "", r"x\.yaml: the file is empty"),

@@ -16,9 +16,17 @@ from pointsman.limits import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
 Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
 Oversized = Literal["refuse", "drop", "clamp"]
 Congestable = Literal["rack", "pod", "cluster", "network"]
-Factor = Annotated[float, Field(ge=1, le=1e6, allow_inf_nan=False)]
 Params = dict[str, Any]
-Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
+
+
+def _no_switch(value: Any) -> Any:
+    if isinstance(value, bool):  # which Python takes for 0 or 1
+        raise ValueError(f"must be a number, not {str(value).lower()}")
+    return value
+
+
+Seed = Annotated[int, BeforeValidator(_no_switch), Field(ge=0, lt=SEEDS)]
+Factor = Annotated[float, BeforeValidator(_no_switch), Field(ge=1, le=1e6, allow_inf_nan=False)]
 
 
 class _Part(BaseModel):
@@ -115,7 +123,7 @@ class ExperimentSpec(_Part):
     """How jobs share links: none, level, max-min, duty-cycle or node-link[:PENALTY]."""
     rate_model: Annotated[str, AfterValidator(_as_rate_model)] | None = None
     """rates, or iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS]; by default what each policy needs."""
-    load: Annotated[float, AfterValidator(_in_range)] | None = None
+    load: Annotated[float, BeforeValidator(_no_switch), AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
     window: (
         Annotated[tuple[float, float], BeforeValidator(_as_window, json_schema_input_type=tuple[float, float] | str)]

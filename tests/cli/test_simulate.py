@@ -125,6 +125,8 @@ WRONG = [
     ),
     (["jobs.csv", *FIFO, "--rate-model", "iteration"], 2, "iterations[:b=MS_PER_MB,...])\n"),
     (["jobs.csv", *FIFO, "--contention", "node-link:x"], 2, "a number from 0, as in node-link:0.27\n"),
+    (["jobs.csv", *FIFO, "--policy", "easy"], 2, "simulate makes one run; give one --policy and one --seed, or use"),
+    (["jobs.csv", *FIFO, "--seed", "1", "--seed", "2"], 2, "simulate makes one run"),
     (["jobs.csv", *FIFO, "--window", "tomorrow"], 2, "--window: 'tomorrow' is no window; write it FROM:TO"),
     (["jobs.csv", *FIFO, "--window", "10d:11d"], 2, "holds no submit"),
     (["jobs.csv", *FIFO, "--load", "0"], 2, "--load: must be from 1e-06 to 1000 (1 keeps every GPU busy), not 0.0"),
@@ -316,15 +318,18 @@ def test_a_congested_network_is_kept_with_the_run(command: Command, here: Path) 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("texts", "said"),
     [
-        ("rack", "--congestion takes LEVEL=FACTOR, like rack=4 or network=16, not 'rack'"),
-        ("rack=0.5", "--congestion: must be greater than or equal to 1, not '0.5'"),
-        ("node=2", "--congestion: must be 'rack', 'pod', 'cluster' or 'network', not 'node'"),
+        (["rack"], "--congestion takes LEVEL=FACTOR, like rack=4 or network=16, not 'rack'"),
+        (["rack=2", "rack=3"], "--congestion has two factors for one level; give each once: rack=2, rack=3"),
+        (["rack=0.5"], "--congestion: must be greater than or equal to 1, not '0.5'"),
+        (["node=2"], "--congestion: must be 'rack', 'pod', 'cluster' or 'network', not 'node'"),
     ],
 )
-def test_a_wrong_congestion_is_refused(text: str, said: str, command: Command, jobs: str) -> None:
-    done = command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--congestion", text)
+def test_a_wrong_congestion_is_refused(texts: list[str], said: str, command: Command, jobs: str) -> None:
+    done = command(
+        "simulate", jobs, "--cluster", "2x4", "--policy", "fifo", *[f"--congestion={text}" for text in texts]
+    )
     assert (done.code, done.out) == (2, "")
     assert said in done.err
 

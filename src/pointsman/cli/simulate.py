@@ -11,14 +11,19 @@ from pointsman.cli.options import WHAT, Options, with_options
 def simulate(
     options: Options,
     policy: Annotated[
-        str | None,
+        list[str],
         typer.Option(
             metavar="NAME",
+            default_factory=list,
+            show_default=False,
             help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'. Required without -c.",
             rich_help_panel=WHAT,
         ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of everything random.", rich_help_panel=WHAT)] = None,
+    ],
+    seed: Annotated[
+        list[int],
+        typer.Option(default_factory=list, show_default=False, help="Of everything random.", rich_help_panel=WHAT),
+    ],
 ) -> None:
     """Replay a job log on a cluster under one policy."""
     from pathlib import Path
@@ -31,7 +36,7 @@ def simulate(
     from pointsman.errors import UsageError
     from pointsman.report import refuse_taken, summarise, write_run
 
-    experiment = resolve(options, policies=[policy] if policy else [], seeds=[] if seed is None else [seed])
+    experiment = resolve(options, policies=policy, seeds=seed)
     if len(runs_of(experiment.spec)) > 1:
         raise UsageError("simulate makes one run; give one --policy and one --seed, or use 'pointsman compare'")
     if options.dry_run:

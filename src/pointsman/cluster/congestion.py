@@ -58,7 +58,10 @@ def parse_congestion(texts: Sequence[str]) -> dict[str, str]:
     for text, (level, _, factor) in zip(texts, pairs, strict=True):
         if not level or not factor:
             raise UsageError(f"--congestion takes LEVEL=FACTOR, like rack=4 or network=16, not {text!r:.60}")
-    return {level.strip(): factor.strip() for level, _, factor in pairs}
+    factors = {level.strip(): factor.strip() for level, _, factor in pairs}
+    if len(factors) < len(pairs):
+        raise UsageError(f"--congestion has two factors for one level; give each once: {', '.join(texts)}")
+    return factors
 
 
 def congested(layout: Layout, congestion: Mapping[str, float]) -> Layout:
