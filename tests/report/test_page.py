@@ -8,12 +8,15 @@ from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from pointsman.engine.result import Result
 from pointsman.report.comparison import compare
+from pointsman.report.figures import style
 from pointsman.report.figures.catalogue import KINDS
+from pointsman.report.figures.panels import _nodes_of_a_row, node_rows
 from pointsman.report.groups import group_runs
 from pointsman.report.page import facts, lead, make_page
 from pointsman.report.rundir import write_comparison, write_run
@@ -247,3 +250,18 @@ def test_the_interval_of_checkpoints_says_what_it_is_for(fifo: Result) -> None:
     assert dict(facts(group_runs([own])))["Overheads"] == (
         "start 10 s, checkpoint every 30 min (it counts where a node fails, not where a job is preempted)"
     )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"), [(64, "a node"), (72, "1 or 2 neighbouring nodes"), (128, "2 neighbouring nodes")]
+)
+def test_a_row_of_the_heat_map_says_how_many_nodes_it_is(nodes: int, said: str) -> None:
+    assert _nodes_of_a_row(nodes) == said
+    assert said == "a node" or set(np.bincount(node_rows(nodes))) == {int(n) for n in said.split() if n.isdigit()}
+
+
+def test_twenty_policies_look_different() -> None:
+    lines = [style.line(i) for i in range(20)]
+    for looks in ([("color", "linestyle")], [("color", "marker")], [("linestyle", "marker")]):
+        assert len({tuple(map(str, (line[a], line[b]))) for line in lines for a, b in looks}) == 20
+    assert len({(bar["edgecolor"], bar["hatch"]) for bar in map(style.bar, range(20))}) == 20

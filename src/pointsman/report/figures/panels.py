@@ -130,5 +130,12 @@ def _filled(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | Non
 
 def _occupancy_sentence(group: Group) -> str:
     nodes = int(group.first.result.info["nodes"])
-    each = "Each row is a node" if nodes <= ROWS else f"Each row is about {round(nodes / ROWS)} neighbouring nodes"
-    return f"{each}; bright is busy. Bands that stay dark are nodes that the placement left for last."
+    row = _nodes_of_a_row(nodes)
+    return f"Each row is {row}; bright is busy. Bands that stay dark are nodes that the placement left for last."
+
+
+def _nodes_of_a_row(nodes: int) -> str:
+    if nodes <= ROWS:
+        return "a node"
+    least, most = nodes // ROWS, -(-nodes // ROWS)
+    return f"{least} neighbouring nodes" if least == most else f"{least} or {most} neighbouring nodes"
