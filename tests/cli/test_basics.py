@@ -185,3 +185,9 @@ def test_without_a_command_the_help_is_shown(group: list[str], capsys: pytest.Ca
     printed = capsys.readouterr()
     assert "Usage: pointsman" in printed.out
     assert printed.err == f"pointsman: say which command (see '{' '.join(['pointsman', *group])} --help')\n"
+
+
+def test_policy_show_lists_the_words_that_a_parameter_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["policy", "show", "lwf", "--format", "json"]) == 0
+    (choice,) = [row for row in json.loads(capsys.readouterr().out) if row["parameter"] == "choice"]
+    assert choice["meaning"].endswith("[lwf, first-fit, random, list]")

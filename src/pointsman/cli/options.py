@@ -74,7 +74,9 @@ class Options:
     ] = None
     placement: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="consolidated (default), first-fit, spread.", rich_help_panel=ASSUMED),
+        typer.Option(
+            metavar="KIND", help="consolidated (default), first-fit, spread, tightest.", rich_help_panel=ASSUMED
+        ),
     ] = None
     overheads: Annotated[
         str | None, typer.Option(metavar="KIND", help="none (default), realistic, or a file.", rich_help_panel=ASSUMED)

@@ -1,7 +1,7 @@
 """``pointsman policy``: what policies there are, what each needs to know, and a start for your own."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
@@ -137,6 +137,11 @@ def _described(name: str, field: "FieldInfo") -> dict[str, Any]:
         "parameter": name,
         "default": str(field.get_default(call_default_factory=True)),
         "unit": about.get("unit", ""),
-        "meaning": field.description or "",
+        "meaning": (field.description or "") + _values(field.annotation),
         "source": about.get("source", ""),
     }
+
+
+def _values(annotation: Any) -> str:
+    """The values of a parameter that takes only some words."""
+    return f" [{', '.join(map(str, get_args(annotation)))}]" if get_origin(annotation) is Literal else ""
