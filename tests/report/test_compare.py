@@ -169,6 +169,12 @@ def test_labels_say_what_differs(fifo: Result) -> None:
     assert labels == ["fifo (defaults, consolidated)", "fifo (defaults, spread)", "fifo (margin_s=5, consolidated)"]
 
 
+def test_labels_of_one_policy_say_only_the_parameters_that_differ(fifo: Result) -> None:
+    params = ({"epsilon": 0.05, "levels": 3}, {"epsilon": 0.1, "levels": 3})
+    runs = [Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"params": each}) for each in params]
+    assert [group.label for group in group_runs(runs)] == ["fifo (epsilon=0.05)", "fifo (epsilon=0.1)"]
+
+
 def test_the_tables(many: list[Result]) -> None:
     found = compare(many)
     table = comparison_table(found)

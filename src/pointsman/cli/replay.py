@@ -30,7 +30,7 @@ def runs_of(spec: ExperimentSpec) -> list[Run]:
 
     names = [get_policy(choice.name).title for choice in spec.policies]
     labels = [
-        name if names.count(name) == 1 else f"{name}({_listed(choice)})"
+        name if names.count(name) == 1 or not choice.params else f"{name}({_listed(choice)})"
         for name, choice in zip(names, spec.policies, strict=True)
     ]
     pairs = zip(labels, spec.policies, strict=True)

@@ -156,12 +156,14 @@ def _labels(settings: list[dict[str, Any]]) -> list[str]:
 
 def _label(own: dict[str, Any], namesakes: list[dict[str, Any]]) -> str:
     telling = [name for name in own if any(other[name] != own[name] for other in namesakes)]
-    return f"{own['name']} ({', '.join(_said(own[name]) for name in telling)})" if telling else own["name"]
+    said = [_said(own[name], [other[name] for other in namesakes]) for name in telling]
+    return f"{own['name']} ({', '.join(said)})" if said else own["name"]
 
 
-def _said(value: Any) -> str:
-    return (
-        ", ".join(f"{key}={part}" for key, part in value.items()) or "defaults"
-        if isinstance(value, dict)
-        else str(value)
-    )
+def _said(value: Any, others: list[Any]) -> str:
+    """A setting in the words that tell it from the others: of several parts, those in which any differ."""
+    if not isinstance(value, dict):
+        return str(value)
+    parts = [o if isinstance(o, dict) else {} for o in others]
+    telling = [key for key in value if any(key not in o or o[key] != value[key] for o in parts)]
+    return ", ".join(f"{key}={value[key]}" for key in telling) or "defaults"
