@@ -14,8 +14,10 @@ from pointsman.engine.compile import core
 from pointsman.engine.records import UNDER_WAY, Int, State
 from pointsman.engine.transfers import service_left, transfer_left
 from pointsman.engine.verbs import admit
-from pointsman.policies.lwf import Lwf
-from pointsman.policies.lwf_placement import place_waiting, wait
+from pointsman.policies.lwf import Lwf, on_event, on_run
+from pointsman.policies.lwf_placement import place_waiting
+
+__all__ = ["AdaSrsf", "decide", "on_event", "on_run"]
 
 
 class AdaSrsf(Lwf):
@@ -24,18 +26,6 @@ class AdaSrsf(Lwf):
     name: ClassVar[str] = "ada-srsf"
     hooks: ClassVar[str] = "pointsman.policies.ada_srsf"
     admits: ClassVar[bool] = True
-
-
-@core
-def on_event(S: State, kind: Int, j: Int) -> None:
-    """A job that waits joins the line."""
-    if j >= 0:
-        wait(S, j)
-
-
-@core
-def on_run(S: State, j: Int) -> None:
-    """Nothing to know about running jobs."""
 
 
 @core

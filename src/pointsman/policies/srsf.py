@@ -9,13 +9,15 @@ import numpy as np
 from pointsman.engine.admission import next_transfer
 from pointsman.engine.compile import core
 from pointsman.engine.contract import parameter
-from pointsman.engine.records import Int, State
+from pointsman.engine.records import State
 from pointsman.engine.transfers import most_under_way, service_left
 from pointsman.engine.verbs import admit
-from pointsman.policies.lwf import Lwf
-from pointsman.policies.lwf_placement import place_waiting, wait
+from pointsman.policies.lwf import Lwf, on_event, on_run
+from pointsman.policies.lwf_placement import place_waiting
 
 TRANSFERS = 3  # params, after those of the placement
+
+__all__ = ["Srsf", "decide", "on_event", "on_run"]
 
 
 class Srsf(Lwf):
@@ -29,18 +31,6 @@ class Srsf(Lwf):
 
     def parameters(self) -> list[float]:
         return [*super().parameters(), float(self.transfers)]
-
-
-@core
-def on_event(S: State, kind: Int, j: Int) -> None:
-    """A job that waits joins the line."""
-    if j >= 0:
-        wait(S, j)
-
-
-@core
-def on_run(S: State, j: Int) -> None:
-    """Nothing to know about running jobs."""
 
 
 @core
