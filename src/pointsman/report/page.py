@@ -160,7 +160,8 @@ def _models(info: dict[str, Any]) -> str:
 
 def _network(info: dict[str, Any]) -> str:
     congestion = info.get("congestion") or {}
-    slowed = [f"the bandwidth of {level} divided by {factor:g}" for level, factor in congestion.items()]
+    beyond = {"network": "every level beyond the node"}
+    slowed = [f"the bandwidth of {beyond.get(at, at)} divided by {factor:g}" for at, factor in congestion.items()]
     contention = info.get("contention") or "none"
     shared = "nobody shares a link" if contention == "none" else f"links are shared ({contention})"
     return "; ".join([*slowed, "a law of its own" if _speed(info) != RATES else shared])
