@@ -159,10 +159,9 @@ def _slow(S: State, j: Int, stretch: float, slowdown: float) -> None:
 
 
 @core
-def _gather(S: State, through_all: bool) -> Int:
-    """List the jobs that the stirred uplinks concern, and stir those that these concern in turn; how many jobs.
-
-    With `through_all` false an uplink that has room for all that its rings want passes nothing on.
+def _gather(S: State, passes_on: bool) -> Int:
+    """List the jobs that the stirred uplinks concern; how many. If a change `passes_on`, their uplinks are stirred in
+    turn, but for those that have room for all that their rings want.
     """
     g = S.g[0]
     g.attempt += 1
@@ -176,7 +175,7 @@ def _gather(S: State, through_all: bool) -> Int:
                 S.flows[j].reached = g.attempt
                 S.lists[FLOWS, flows] = j
                 flows += 1
-                c = np.int64(0) if through_all else S.flows[j].first
+                c = S.flows[j].first if passes_on else np.int64(0)
                 while c > 0:
                     U = S.uplinks[S.crossings[c - 1].uplink]
                     if U.load > U.capacity:
@@ -297,8 +296,7 @@ def _fill(S: State, flows: Int) -> None:
         level = np.inf
         while size > 0:
             item = S.stirred[heap]
-            over = _is_over(S, item)
-            if not over:
+            if not _is_over(S, item):
                 if item >= 0 and _share_of_full(S, item) > S.uplinks[item].full:  # rings of it have stopped since
                     S.uplinks[item].full = _share_of_full(S, item)
                     _sift_down(S, np.int64(0), size)
@@ -354,10 +352,10 @@ def _share(S: State) -> None:
     if g.stirred == 0:
         return
     if g.contention == LEVEL or g.contention == NODE_LINK:
-        for i in range(_gather(S, True)):
+        for i in range(_gather(S, False)):
             _slow_by_its_worst(S, S.lists[FLOWS, i])
     else:
-        _fill(S, _gather(S, False))
+        _fill(S, _gather(S, True))
     for k in range(g.stirred):
         S.uplinks[S.stirred[k]].stirred = 0
     g.stirred = 0

@@ -184,20 +184,14 @@ def _choose(S: State, j: Int) -> bool:
 
 
 @core
-def _least_bytes(S: State, j: Int) -> Int:
-    """GPU memory that job `j` takes on the type of GPU where it takes least."""
-    least = S.steps[S.jobs[j].speed].bytes
+def _bytes(S: State, j: Int) -> tuple[Int, Int]:
+    """GPU memory that job `j` takes: on the type of GPU where it takes least, and where it takes most."""
+    least = most = S.steps[S.jobs[j].speed].bytes
     for kind in range(1, S.g[0].types):
-        least = min(least, S.steps[S.jobs[j].speed + kind].bytes)
-    return least
-
-
-@core
-def _most_bytes(S: State, j: Int) -> Int:
-    most = S.steps[S.jobs[j].speed].bytes
-    for kind in range(1, S.g[0].types):
-        most = max(most, S.steps[S.jobs[j].speed + kind].bytes)
-    return most
+        size = S.steps[S.jobs[j].speed + kind].bytes
+        least = min(least, size)
+        most = max(most, size)
+    return least, most
 
 
 @core
@@ -213,12 +207,12 @@ def place_waiting(S: State) -> None:
         after = following(S, j)
         J = S.jobs[j]
         C = S.classes[J.cls]
-        hopeless = C.group == group and C.gpus >= gpus and _least_bytes(S, j) >= size
+        hopeless = C.group == group and C.gpus >= gpus and _bytes(S, j)[0] >= size
         if not hopeless and S.queues[J.queue].closed != g.pass_id:
             if not _choose(S, j):
                 group = C.group
                 gpus = C.gpus
-                size = _most_bytes(S, j)
+                size = _bytes(S, j)[1]
             elif start_on(S, j, OK) == QUOTA:
                 close_queue(S, j)
             else:
