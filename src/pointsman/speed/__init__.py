@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pointsman.speed.fair_share import max_min_rates
     from pointsman.speed.fit import fit_compute
     from pointsman.speed.gangs import Topology, topology
+    from pointsman.speed.interference import Interference, load_interference
     from pointsman.speed.iteration import exposed_s, iteration_time_s
     from pointsman.speed.profiles import Compute, ModelProfile
     from pointsman.speed.tables import Demand, Tables, distinct, tabulate
@@ -18,6 +19,7 @@ _HOMES = {
     "Compute": "profiles",
     "Demand": "tables",
     "GangShape": "allreduce",
+    "Interference": "interference",
     "ModelProfile": "profiles",
     "Network": "allreduce",
     "Tables": "tables",
@@ -29,6 +31,7 @@ _HOMES = {
     "fit_compute": "fit",
     "iteration_time_s": "iteration",
     "load_catalogue": "catalogue",
+    "load_interference": "interference",
     "max_min_rates": "fair_share",
     "shape_of": "allreduce",
     "tabulate": "tables",
@@ -40,6 +43,7 @@ __all__ = [
     "Compute",
     "Demand",
     "GangShape",
+    "Interference",
     "ModelProfile",
     "Network",
     "Tables",
@@ -51,6 +55,7 @@ __all__ = [
     "fit_compute",
     "iteration_time_s",
     "load_catalogue",
+    "load_interference",
     "max_min_rates",
     "shape_of",
     "tabulate",
