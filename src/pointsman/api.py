@@ -12,10 +12,11 @@ from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.engine.build import PARAMETERS, Rules, build
 from pointsman.engine.contract import CompiledPolicy, Policy
+from pointsman.engine.gpu_sharing import gpu_sharing_of
 from pointsman.engine.outcome import make_result
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.engine.prepare import Prepared, prepare, sigma_of
-from pointsman.engine.rate_model import rate_model_of
+from pointsman.engine.rate_model import Iterations, rate_model_of
 from pointsman.engine.result import Result
 from pointsman.engine.script import make_script
 from pointsman.engine.simulation import Simulation
@@ -46,6 +47,8 @@ def simulate(
     contention: str = "none",
     enforce_limits: bool = False,
     rate_model: str | None = None,
+    gpu_sharing: int | None = None,
+    interference: str | None = None,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
     until_s: float | None = None,
@@ -76,7 +79,12 @@ def simulate(
             of every uplink while they send), ``duty-cycle`` (of what they send on average) or ``node-link[:PENALTY]``.
         enforce_limits: kill jobs that would run longer than their ``time_limit_s``.
         rate_model: ``rates``, or ``iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS]``: jobs are chains of
-            iterations that may share GPUs, with one transfer each (``semantics.md`` §9); by default the policy's own.
+            iterations that may share GPUs, with one transfer each (``semantics.md`` §9), or ``goodput``: jobs tune their
+            batches (§11); by default the policy's own.
+        gpu_sharing: how many jobs a GPU may have (``semantics.md`` §10); by default the policy's own: 1, or 2 for those
+            that share. Jobs that ask for a fraction of a GPU share it with their like where it is above 1.
+        interference: how jobs on one GPU slow each other: ``table`` (measured pairs), ``law`` (fitted to them), a number
+            (times as long, for all), or a file of ``pointsman profile pairs``; by default ``table``.
         node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
         cancels: (time_s, row) of jobs that their users cancel, after their submit.
         until_s: stop after the instants up to this many seconds from the first submit.
@@ -96,8 +104,8 @@ def simulate(
     simulation, prepared = open_simulation(
         work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
         assign_models=assign_models, profiles=profiles, congestion=congestion, contention=contention,
-        rate_model=rate_model, enforce_limits=enforce_limits, node_events=node_events, cancels=cancels, log=log,
-        audit=audit,
+        rate_model=rate_model, gpu_sharing=gpu_sharing, interference=interference, enforce_limits=enforce_limits,
+        node_events=node_events, cancels=cancels, log=log, audit=audit,
     )  # fmt: skip
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
@@ -112,6 +120,8 @@ def simulate(
         "congestion": dict(congestion),
         "contention": contention,
         "rate_model": rate_model or getattr(made, "rate_model", None) or "rates",
+        "gpu_sharing": int(simulation.handle.state.g[0]["limit"]),
+        "interference": interference or "table",
         "seed": seed,
     }
     result = make_result(simulation, prepared, work, place, choices)
@@ -149,6 +159,8 @@ def open_simulation(
     contention: str = "none",
     enforce_limits: bool = False,
     rate_model: str | None = None,
+    gpu_sharing: int | None = None,
+    interference: str | None = None,
 ) -> tuple[Simulation, Prepared]:
     """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
     placement = placement_of(policy, placement)
@@ -156,6 +168,7 @@ def open_simulation(
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
     sharing = parse_sharing(contention)
     law = rate_model_of(policy, rate_model, contention, congestion)
+    gpus = gpu_sharing_of(policy, gpu_sharing, interference)
     check_seed(seed)
     if enforce_limits:
         from pointsman.workload.enforce import enforce_limits as enforced
@@ -170,13 +183,13 @@ def open_simulation(
     layout = cluster.layout()
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed,
-        profiles=profiles, congestion=congestion, contention=sharing.contention, law=law,
+        profiles=profiles, congestion=congestion, contention=sharing.contention, law=law, gpu_sharing=gpus,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
         placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,
-        hosted=hosted, sharing=sharing, iterations=law, admits=getattr(policy, "admits", False),
-        **overheads.milliseconds(),
+        hosted=hosted, sharing=sharing, iterations=law if isinstance(law, Iterations) else None,
+        gpu_sharing=gpus.limit, admits=getattr(policy, "admits", False), **overheads.milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     if isinstance(policy, CompiledPolicy):

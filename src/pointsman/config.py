@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pointsman.duration import parse_duration_s
 from pointsman.errors import UsageError
 from pointsman.limits import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
+from pointsman.types import MAX_SHARING
 
 Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
 Oversized = Literal["refuse", "drop", "clamp"]
@@ -122,7 +123,11 @@ class ExperimentSpec(_Part):
     contention: Annotated[str, AfterValidator(_as_contention)] = "none"
     """How jobs share links: none, level, max-min, duty-cycle or node-link[:PENALTY]."""
     rate_model: Annotated[str, AfterValidator(_as_rate_model)] | None = None
-    """rates, or iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS]; by default what each policy needs."""
+    """rates, iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS] or goodput; by default what each policy needs."""
+    gpu_sharing: Annotated[int, BeforeValidator(_no_switch), Field(ge=1, le=MAX_SHARING)] | None = None
+    """Jobs that a GPU may have; by default what each policy needs."""
+    interference: str | None = None
+    """How jobs on one GPU slow each other: table, law, a number, or a file of pointsman profile pairs."""
     load: Annotated[float, BeforeValidator(_no_switch), AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
     window: (

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pointsman.duration import duration, instant
 from pointsman.engine.compile import load_beside
 from pointsman.engine.prepare import Prepared
+from pointsman.engine.records import ACCUMULATIONS
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.snapshot import snapshot
 from pointsman.holding_out import HoldingOut, holding_out
@@ -106,7 +107,7 @@ class _Question:
     def _validator_says(self, slot: int, within: Locality) -> Reason:
         copy = snapshot(self.simulation.handle)
         copy.state.g[0]["within"] = within
-        reason = Reason(int(load_beside("entries").start(copy.address, slot)))
+        reason = Reason(int(load_beside("entries").start(copy.address, slot, 1)))
         if reason in (Reason.OK, Reason.QuotaExceeded) or not self._shares():
             return reason
         job = self.jobs[slot]  # what the validator says is of GPUs that nobody holds
@@ -190,7 +191,7 @@ class _Question:
         state = self.simulation.handle.state
         gpus, limit = np.asarray(state.gpus), int(state.g[0]["limit"])
         node = np.repeat(np.arange(len(self.nodes)), self.nodes["gpus"])
-        takes = np.asarray(state.steps)["bytes"][job["speed"] + self.nodes["gpu_type"][node]]
+        takes = np.asarray(state.subbatches)["bytes"][(job["speed"] + self.nodes["gpu_type"][node]) * ACCUMULATIONS]
         room = (gpus["used"] < limit) & (gpus["free_bytes"] >= takes) & (self.nodes["state"][node] == NodeState.UP)
         mine = [np.isin(self.nodes["pool"][node], pools) for pools in self._alternatives(job)]
         best = max(mine, key=lambda members: int((room & members).sum()))

@@ -24,7 +24,7 @@ from pointsman.workload.read import filters
 
 FLAGS = (
     *("trace", "trace_format", "cluster", "window", "load", "estimate", "placement"),
-    *("oversized", "assign_models", "contention", "rate_model"),
+    *("oversized", "assign_models", "contention", "rate_model", "gpu_sharing", "interference"),
 )
 """Options that say a field of the experiment as it is."""
 

@@ -133,7 +133,21 @@ class Options:
         str | None,
         typer.Option(
             metavar="KIND",
-            help="rates, or iterations: each with its tasks and transfer, on shared GPUs. Default: the policy's own.",
+            help="rates, iterations (tasks and transfers) or goodput (tuned batches). Default: the policy's own.",
+            rich_help_panel=ASSUMED,
+        ),
+    ] = None
+    gpu_sharing: Annotated[
+        int | None,
+        typer.Option(
+            metavar="JOBS", help="Jobs that a GPU may have. Default: the policy's own.", rich_help_panel=ASSUMED
+        ),
+    ] = None
+    interference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="How jobs on one GPU slow each other: table (default), law, a number, FILE.",
             rich_help_panel=ASSUMED,
         ),
     ] = None

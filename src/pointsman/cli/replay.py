@@ -145,6 +145,8 @@ def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable
         congestion={**spec.congestion},
         contention=spec.contention,
         rate_model=spec.rate_model,
+        gpu_sharing=spec.gpu_sharing,
+        interference=spec.interference,
         enforce_limits=spec.enforce_limits,
         audit=spec.audit,
         progress=tell,
@@ -177,6 +179,8 @@ def replayable(spec: ExperimentSpec, workload: "Workload", info: Mapping[str, An
         congestion={**spec.congestion},
         contention=spec.contention,
         rate_model=spec.rate_model,
+        gpu_sharing=spec.gpu_sharing,
+        interference=spec.interference,
         enforce_limits=spec.enforce_limits,
     )
 

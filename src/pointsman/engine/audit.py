@@ -4,10 +4,22 @@ import numpy as np
 
 from pointsman.engine.bits import bit, count
 from pointsman.engine.compile import core
-from pointsman.engine.occupancy import sits
+from pointsman.engine.occupancy import WHOLE, bytes_of, sits
 from pointsman.engine.records import Int, State, World
 
-GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD, OVERBOOKED, TASKS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD, OVERBOOKED, TASKS, SHARED = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+)
 FAILURES = {
     GPU_TWICE: "a GPU is held by a job that does not list it, or by two",
     GANG: "a job holds neither none nor all of its GPUs",
@@ -18,6 +30,7 @@ FAILURES = {
     PROGRESS: "a job's progress is negative or beyond its work",
     HELD: "a hold outlived its pass",
     OVERBOOKED: "the rings of an uplink are miscounted, or get more of it than it has",
+    SHARED: "a GPU has more jobs than it may, or its memory or fractions are overdrawn or miscounted",
     TASKS: "a GPU does two tasks or none while one is ready, its memory is overdrawn, or transfers are miscounted",
 }
 
@@ -48,7 +61,8 @@ def _audit_jobs(S: State, W: World) -> Int:
         gpus = _parts_hold(S, j)
         if gpus < 0:
             return GPU_TWICE
-        if gpus != J.gpus or (J.state == 1 and gpus != 0) or (J.state != 1 and gpus != J.asked):
+        C = S.classes[J.cls]
+        if gpus != J.gpus or (J.state == 1 and gpus != 0) or (J.state != 1 and not C.min_gpus <= gpus <= C.max_gpus):
             return GANG
         if J.done < 0.0 or J.done > W.truth[j].work + 1e-6 or J.settled > S.g[0].now:
             return PROGRESS
@@ -95,6 +109,27 @@ def _audit_nodes(S: State) -> Int:
 
 
 @core
+def _audit_sharing(S: State) -> Int:
+    """Whether what jobs take of each GPU is what is missing there."""
+    for n in range(S.nodes.shape[0]):
+        N = S.nodes[n]
+        for b in range(N.gpus):
+            X = S.gpus[N.gpu0 + b]
+            size = milli = np.int64(0)
+            for o in range(X.used):
+                size += bytes_of(S, S.occupants[N.gpu0 + b, o], n)
+                milli += S.classes[S.jobs[S.occupants[N.gpu0 + b, o]].cls].milli
+            divided = N.fractions & bit(b) != 0
+            if X.used > S.g[0].limit or size + X.free_bytes != N.bytes or X.free_bytes < 0:
+                return SHARED
+            if milli + X.free_milli != WHOLE or (divided and X.free_milli < 0):
+                return SHARED
+            if (N.shared & bit(b) != 0) != (X.used > 1):
+                return SHARED
+    return np.int64(0)
+
+
+@core
 def _audit_queues(S: State) -> Int:
     for q in range(S.queues.shape[0]):
         held = np.int64(0)
@@ -114,4 +149,6 @@ def audit(S: State, W: World) -> Int:
         failure = np.int64(_audit_nodes(S))
     if failure == 0:
         failure = np.int64(_audit_queues(S))
+    if failure == 0 and S.g[0].limit > 1:
+        failure = np.int64(_audit_sharing(S))
     return failure

@@ -10,6 +10,7 @@ from pointsman.engine.compile import load_beside
 from pointsman.engine.demand import Demand, Pools
 from pointsman.engine.handle import Handle
 from pointsman.engine.memo import FREED
+from pointsman.engine.occupancy import SINGLES
 from pointsman.engine.rate_model import Iterations
 from pointsman.engine.records import (
     ALT,
@@ -61,6 +62,7 @@ class Rules:
     start_ms: int = 0
     stop_ms: int = 0
     restore_ms: int = 0
+    rebatch_ms: int = 0
     lost_ms: int = 0
     checkpoint_ms: int = 0
     start_fail_rate: float = 0.0
@@ -72,6 +74,8 @@ class Rules:
     sharing: Sharing = ALONE
     iterations: Iterations | None = None
     """The law of chains of iterations, if jobs are such."""
+    gpu_sharing: int = 1
+    """Jobs on a GPU at most."""
     admits: bool = False
     """The policy admits transfers."""
 
@@ -101,7 +105,7 @@ def build(
     buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
     for name in ("root", "first", "last"):
         buckets[name] = -1
-    limit = rules.iterations.sharing if rules.iterations else 1
+    limit = rules.iterations.sharing if rules.iterations else rules.gpu_sharing
     seats = total * limit
     chained = slots if rules.iterations else 1
     parts = np.zeros(seats, PART)
@@ -149,7 +153,13 @@ def build(
         workers=np.zeros((total if rules.iterations else 1, MAX_SHARING), np.int64),
         transfers=np.zeros(chained, TRANSFER),
         wires=_wires(nodes),
+        subbatches=speeds.subbatches,
+        slowdowns=speeds.slowdowns,
+        goodputs=speeds.goodputs,
+        singles=np.zeros(SINGLES, np.int64),
     )
+    state.g["kinds"] = speeds.slowdowns.shape[1]
+    state.g["stages"] = speeds.stages
     if sharing:
         state.g["network"] = load_beside("contention").network.address
     if rules.iterations:
@@ -195,9 +205,18 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     g["queues"] = len(queue_limits)
     g["limits"] = any(limit >= 0 for limit in queue_limits)
     g["types"] = len(layout.gpu_types)
-    g["limit"] = 1
+    g["limit"] = rules.gpu_sharing
     g["within"] = Locality.CLUSTER
-    for name in ("placement", "start_ms", "stop_ms", "restore_ms", "lost_ms", "checkpoint_ms", "round_ms"):
+    for name in (
+        "placement",
+        "start_ms",
+        "stop_ms",
+        "restore_ms",
+        "rebatch_ms",
+        "lost_ms",
+        "checkpoint_ms",
+        "round_ms",
+    ):
         g[name] = getattr(rules, name)
     g["contention"], g["penalty"] = rules.sharing.contention, rules.sharing.penalty
     if (law := rules.iterations) is not None:
@@ -230,6 +249,7 @@ def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
     nodes["rack"], nodes["pod"] = layout.node_rack, layout.node_pod
     nodes["gpu_type"] = layout.node_gpu_type
     nodes["gpu0"] = np.cumsum(sizes) - sizes
+    nodes["bytes"] = layout.gpu_memory_bytes[layout.node_gpu_type].astype(np.int64)
     nodes["pool"] = pools.pool_of_node
     for members in pools.members:
         nodes["rank"][members] = np.arange(len(members))
@@ -290,7 +310,7 @@ def _classes(
     `offset`.
     """
     classes = np.zeros(len(demands), CLASS)
-    groups: dict[tuple[tuple[tuple[int, ...], ...], int], int] = {}
+    groups: dict[tuple[tuple[tuple[int, ...], ...], int, int], int] = {}
     alts, lists = [], []
     for c, demand in enumerate(demands):
         first = len(alts)
@@ -301,9 +321,28 @@ def _classes(
             lists += members
             widest = int(rack_gpus[list(members)].sum(axis=0).max())
             alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1, widest))
-        group = groups.setdefault((demand.alternatives, demand.limited_queue), len(groups))
+        group = groups.setdefault((demand.alternatives, demand.limited_queue, demand.milli), len(groups))
         n = demand.gpus
-        classes[c] = (n, n, n, 1000, 0, first, len(alts), group, demand.limited_queue, -1, -1, 0, -1, 0, 0, 0, 0, 0.0)
+        least, most = demand.elastic or (n, n)
+        classes[c] = (
+            n,
+            least,
+            most,
+            demand.milli,
+            first,
+            len(alts),
+            group,
+            demand.limited_queue,
+            -1,
+            -1,
+            0,
+            -1,
+            0,
+            0,
+            0,
+            0,
+            0.0,
+        )
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)

@@ -9,10 +9,11 @@ import numpy as np
 
 from pointsman.engine.audit import OVERBOOKED
 from pointsman.engine.compile import apart, core
+from pointsman.engine.dirty import mark
 from pointsman.engine.handle import open_state
-from pointsman.engine.rates import communication_s, overlapped_s, row_of
+from pointsman.engine.rates import communication_s, row_of, with_communication_s
 from pointsman.engine.records import DIRTY, LEAVE, SHARE, VICTIMS, Int, State
-from pointsman.engine.verbs import RUNNING, mark
+from pointsman.engine.verbs import RUNNING
 from pointsman.types import Contention
 
 LEVEL, DUTY_CYCLE, NODE_LINK = (int(c) for c in (Contention.LEVEL, Contention.DUTY_CYCLE, Contention.NODE_LINK))
@@ -110,7 +111,7 @@ def _join(S: State, j: Int) -> None:
     inside, between = communication_s(S, j, M.bytes)
     seconds = between
     if S.g[0].contention == DUTY_CYCLE:
-        seconds = overlapped_s(M.compute, inside + between, M.delta)
+        seconds = with_communication_s(S, j, inside + between)
     L = S.flows[j]
     L.demand = max(1.0, np.floor(2.0 * (n - 1) / n * M.bytes / seconds))
     L.share = L.demand

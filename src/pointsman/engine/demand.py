@@ -1,5 +1,6 @@
 """From what jobs ask for to demand classes, and from nodes to the pools those classes may use."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
 
-KEYS = ("gpus", "gpu_type", "partition", "limited")
+KEYS = ("gpus", "gpu_type", "partition", "limited", "milli")
+WITH_MODELS = (*KEYS, "model", "batch_size")
+"""Where policies must tell jobs of one class from each other by their models."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,10 @@ class Demand:
     alternatives: tuple[tuple[int, ...], ...]
     limited_queue: int
     """Index of the queue where that queue has a limit, else -1."""
+    milli: int = 1000
+    """Of one GPU, if it asks for a fraction and GPUs are shared."""
+    elastic: tuple[int, int] | None = None
+    """Fewest and most GPUs, where they may be others than it asks for."""
 
 
 def alternatives(
@@ -82,11 +89,11 @@ def can_ever_fit(pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...]
     return False
 
 
-def classify(jobs: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
+def classify(jobs: pl.DataFrame, by: Sequence[str] = KEYS) -> tuple[NDArray[np.int64], pl.DataFrame]:
     """Number the distinct demands of `jobs` in order of first appearance: (class of each row, one row for each
     class).
     """
-    keys = jobs.select(KEYS)
+    keys = jobs.select(by)
     classes = keys.unique(maintain_order=True).with_row_index("cls")
-    cls = keys.join(classes, on=KEYS, how="left", nulls_equal=True, maintain_order="left")["cls"]
+    cls = keys.join(classes, on=list(by), how="left", nulls_equal=True, maintain_order="left")["cls"]
     return cls.cast(pl.Int64).to_numpy(), classes

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from pointsman.engine import placing, verbs
+from pointsman.engine import changing, placing, verbs
+from pointsman.engine.bits import bit
 from pointsman.engine.compile import core, entry
 from pointsman.engine.handle import open_state
+from pointsman.engine.occupancy import room
 from pointsman.engine.queueing import enqueue
 from pointsman.engine.records import ACTIVE, Int, State
 
@@ -15,23 +17,68 @@ def _is_slot(S: State, j: Int) -> bool:
     return 0 <= j < S.g[0].slots
 
 
-@entry("int64(int64, int64)")
-def start(address: Int, j: Int) -> Int:
+@core
+def _accumulating(S: State, j: Int, accumulation: Int) -> bool:
+    """Whether job `j` waits; if so it is to start with so many steps of accumulation."""
+    if not _is_slot(S, j) or S.jobs[j].state != verbs.PENDING:
+        return False
+    S.jobs[j].accumulation = accumulation
+    return True
+
+
+@entry("int64(int64, int64, int64)")
+def start(address: Int, j: Int, accumulation: Int) -> Int:
     """Start job `j` on GPUs of the configured placement."""
     S = open_state(address)
-    if not _is_slot(S, j):
+    if not _accumulating(S, j, accumulation):
         return verbs.NOT_PENDING
     return verbs.start(S, j, verbs.OK)
 
 
-@entry("int64(int64, int64, int64)")
-def start_on(address: Int, j: Int, placed: Int) -> Int:
+@entry("int64(int64, int64, int64, int64)")
+def start_on(address: Int, j: Int, placed: Int, accumulation: Int) -> Int:
     """Start job `j` on the `placed` (node, mask) pairs in State.place."""
     S = open_state(address)
-    if not _is_slot(S, j):
+    if not _accumulating(S, j, accumulation):
         return verbs.NOT_PENDING
     S.g[0].placed = placed
     return verbs.start_on(S, j, verbs.OK)
+
+
+@entry("int64(int64, int64, int64)")
+def resize(address: Int, j: Int, placed: Int) -> Int:
+    """Give job `j` the `placed` (node, mask) pairs in State.place instead of its GPUs."""
+    S = open_state(address)
+    if not _is_slot(S, j):
+        return verbs.NOT_RUNNING
+    S.g[0].placed = placed
+    return changing.resize(S, j, verbs.OK)
+
+
+@entry("int64(int64, int64, int64)")
+def rebatch(address: Int, j: Int, accumulation: Int) -> Int:
+    """Let job `j` go on with so many steps of accumulation."""
+    S = open_state(address)
+    if not _is_slot(S, j):
+        return verbs.NOT_RUNNING
+    return changing.rebatch(S, j, accumulation)
+
+
+@entry("int64(int64, int64, int64, int64[::1])")
+def with_room(address: Int, j: Int, accumulation: Int, out: np.ndarray) -> Int:
+    """Write the GPUs that are free, or have room for waiting job `j` beside others, to `out`; how many there are."""
+    S = open_state(address)
+    n = np.int64(0)
+    if not _accumulating(S, j, accumulation):
+        return n
+    for m in range(S.nodes.shape[0]):
+        N = S.nodes[m]
+        for b in range(N.gpus):
+            if N.state == 0 and room(S, j, np.int64(m), bit(b)) == verbs.OK:
+                out[n] = N.gpu0 + b
+                n += 1
+    S.jobs[j].accumulation = 1
+    return n
 
 
 @entry("int64(int64, int64)")

@@ -12,6 +12,7 @@ from pointsman.engine.eligible import admits, free_gpus, nodes_with, whole_nodes
 from pointsman.engine.freeindex import give, take
 from pointsman.engine.handle import open_state
 from pointsman.engine.memo import remember_failure, will_fail
+from pointsman.engine.occupancy import occupant_mask
 from pointsman.engine.ordered import following, preceding
 from pointsman.engine.placing import SPREAD, fits, place
 from pointsman.engine.queueing import dequeue, enqueue, over_limit
@@ -22,7 +23,6 @@ from pointsman.engine.verbs import (
     QUOTA,
     RESOURCES,
     may_preempt,
-    occupant_mask,
     preempt_released,
     start,
     start_placed,

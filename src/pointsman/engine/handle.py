@@ -38,6 +38,7 @@ from pointsman.engine.records import (
     SCALARS,
     SCRIPT,
     STEP,
+    SUBBATCH,
     TRACE,
     TRANSFER,
     TRUTH,
@@ -59,6 +60,7 @@ STATE_ARRAYS = {
     "memory": (_FLOAT, 1), "rates": (_FLOAT, 2), "models": (MODEL, 1), "links": (LINK, 1),
     "flows": (FLOW, 1), "uplinks": (UPLINK, 1), "crossings": (CROSSING, 1), "stirred": (_INT, 1), "steps": (STEP, 1),
     "workers": (_INT, 2), "transfers": (TRANSFER, 1), "wires": (WIRE, 1),
+    "subbatches": (SUBBATCH, 1), "slowdowns": (_FLOAT, 2), "singles": (_INT, 1), "goodputs": (_FLOAT, 2),
 }  # fmt: skip
 WORLD_ARRAYS = {
     "clock": (CLOCK, 1), "truth": (TRUTH, 1), "chains": (CHAIN, 1), "heap": (HEAP, 1), "trace": (TRACE, 1),

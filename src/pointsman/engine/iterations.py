@@ -12,6 +12,7 @@ import numpy as np
 from pointsman.engine.audit import TASKS
 from pointsman.engine.bits import lowest
 from pointsman.engine.compile import apart, core
+from pointsman.engine.dirty import mark
 from pointsman.engine.handle import open_state, open_world
 from pointsman.engine.occupancy import BACKWARD, BACKWARDS, FORWARD, FORWARDS, OVER, seat, sits
 from pointsman.engine.rates import FINEST, row_of
@@ -32,7 +33,7 @@ from pointsman.engine.records import (
     World,
 )
 from pointsman.engine.transfers import most_under_way, sends, service_left, transfer_left
-from pointsman.engine.verbs import RUNNING, mark
+from pointsman.engine.verbs import RUNNING
 from pointsman.types import Event, Reason
 
 NEVER = 1 << 62

@@ -9,6 +9,8 @@ import numpy as np
 
 from pointsman.engine.audit import audit
 from pointsman.engine.compile import cold, core, entry
+from pointsman.engine.corunners import disturb, slowed_by
+from pointsman.engine.dirty import mark
 from pointsman.engine.freeindex import set_node_state
 from pointsman.engine.handle import call_apart, open_state, open_world
 from pointsman.engine.heap import ROW_BITS, heap_remove, heap_set
@@ -29,7 +31,6 @@ from pointsman.engine.verbs import (
     delay_of_start,
     leave_network,
     log_event,
-    mark,
     settle,
     stopping_index,
     unbind,
@@ -79,8 +80,9 @@ def _set_rate(S: State, W: World, j: Int) -> None:
             _note_odd(S, j)
             _rated(S.g[0].address, j)
         return
+    J.slow = slowed_by(S, j)
     time_s = iteration_s(S, j)
-    rate = rate_at(S, j, time_s)
+    rate = rate_at(S, j, time_s * J.slow)
     if rate == J.rate:
         return
     settle(S, j)
@@ -88,18 +90,45 @@ def _set_rate(S: State, W: World, j: Int) -> None:
     J.waits = waiting_share(S, j, time_s)
     J.onset = J.done
     J.rated = S.g[0].now
-    left = W.truth[j].work - J.done
-    if left <= 0.0:
-        W.truth[j].finish = S.g[0].now
-    elif rate <= 0.0:
-        W.truth[j].finish = NEVER
-    else:
-        W.truth[j].finish = S.g[0].now + np.int64(math.ceil(left / rate))
+    W.truth[j].finish = _when_done(S, j, W.truth[j].work)
+    if S.g[0].stages > 0:
+        _end_of_stage(S, W, j)
     if rate == 1.0:
         _forget_odd(S, j)
     elif J.odd < 0:
         _note_odd(S, j)
     _rated(S.g[0].address, j)
+
+
+@core
+def _when_done(S: State, j: Int, work: float) -> Int:
+    """When job `j`, whose progress has just been counted, has done so much work at its rate."""
+    J = S.jobs[j]
+    left = work - J.done
+    if left <= 0.0:
+        return S.g[0].now
+    return S.g[0].now + np.int64(math.ceil(left / J.rate)) if J.rate > 0.0 else np.int64(NEVER)
+
+
+@core
+def _end_of_stage(S: State, W: World, j: Int) -> None:
+    """When job `j` comes to its next stage of progress, if there is one."""
+    J = S.jobs[j]
+    T = W.truth[j]
+    share = (J.stage + 1) / S.g[0].stages
+    T.turn = _when_done(S, j, T.work * share) if J.stage + 1 < S.g[0].stages else np.int64(NEVER)
+
+
+@core
+def _next_stage(S: State, W: World, j: Int) -> None:
+    """Job `j` has come to its next stage of progress, and perhaps to another rate."""
+    J = S.jobs[j]
+    settle(S, j)
+    J.stage += 1
+    before = J.rate
+    _set_rate(S, W, j)
+    if J.rate == before:
+        _end_of_stage(S, W, j)
 
 
 @core
@@ -135,16 +164,19 @@ def _schedule(S: State, W: World, j: Int) -> None:
     g = S.g[0]
     if J.state == RUNNING:
         finish = W.truth[j].finish
-        step = W.truth[j].due
-        if 0 <= step < min(finish, J.alarm):
+        step = W.truth[j].due if W.truth[j].due >= 0 else W.truth[j].turn
+        if step < min(finish, J.alarm):
             heap_set(W, j, step, STEP, J.row)
         elif finish <= J.alarm:
             heap_set(W, j, finish, FINISH, J.row)
         else:
             heap_set(W, j, J.alarm, LEVEL, J.row)
     elif J.state == STARTING:
-        kind = START_FAILED if _will_fail(W, J.row, J.attempt) else STARTED
-        _transition(S, W, j, kind, delay_of_start(S, j))
+        if J.pause > 0:
+            _transition(S, W, j, np.int64(RESIZED), J.pause)
+        else:
+            kind = START_FAILED if _will_fail(W, J.row, J.attempt) else STARTED
+            _transition(S, W, j, kind, delay_of_start(S, j))
     elif J.state == STOPPING:
         _transition(S, W, j, STOPPED, g.stop_ms)
     elif J.alarm < NEVER:
@@ -239,6 +271,7 @@ def _leave(S: State, W: World, j: Int, kind: Int) -> None:
     J = S.jobs[j]
     settle(S, j)
     leave_network(S, j)
+    disturb(S, j)
     if kind == FINISH:
         J.done = W.truth[j].work
     elif kind == NODE_DOWN and J.state == RUNNING:
@@ -248,6 +281,7 @@ def _leave(S: State, W: World, j: Int, kind: Int) -> None:
     _forget_odd(S, j)
     W.truth[j].due = -1
     J.rate = 0.0
+    J.pause = 0
     J.alarm = NEVER
     log_event(S, kind, j, np.int64(0))
     unbind(S, j, True)
@@ -264,12 +298,14 @@ def _leave(S: State, W: World, j: Int, kind: Int) -> None:
 
 @core
 def _enter_running(S: State, W: World, j: Int) -> None:
-    """The start of job `j` is over: it runs."""
+    """The start of job `j`, or a change of it, is over: it runs."""
     J = S.jobs[j]
     J.state = RUNNING
-    J.started = S.g[0].now
+    if J.pause == 0:
+        J.started = S.g[0].now
+        J.restored = J.done
+    J.pause = 0
     J.settled = S.g[0].now
-    J.restored = J.done
     J.onset = J.done
     J.rated = S.g[0].now
     S.g[0].starting -= 1
@@ -277,18 +313,22 @@ def _enter_running(S: State, W: World, j: Int) -> None:
     W.truth[j].due = -1
     note_worse(S, j)
     _set_rate(S, W, j)
-    if S.g[0].network != 0:
-        mark(S, j)  # the links are shared out at the end of the instant
+    if S.g[0].network != 0 or S.g[0].limit > 1:
+        mark(S, j)  # the links are shared out at the end of the instant, and those beside it rated again
+        disturb(S, j)
 
 
 @core
 def _apply(S: State, W: World, j: Int, kind: Int) -> None:
     """Apply an event of job `j`."""
     if kind == STEP:
-        call_apart(S.g[0].network, S.g[0].address, STEP_ON, j)
+        if S.g[0].contention == ITERATIONS:
+            call_apart(S.g[0].network, S.g[0].address, STEP_ON, j)
+        else:
+            _next_stage(S, W, j)
         _schedule(S, W, j)
-    elif kind == STARTED or kind == LEVEL or kind == TIMER:
-        if kind == STARTED:
+    elif kind == STARTED or kind == RESIZED or kind == LEVEL or kind == TIMER:
+        if kind == STARTED or kind == RESIZED:
             _enter_running(S, W, j)
         else:
             settle(S, j)
@@ -384,6 +424,11 @@ def _submit(S: State, W: World) -> None:
     J.preempts = 0
     J.started_pass = -1
     J.accumulation = 1
+    J.slow = 1.0
+    J.alone = 0
+    J.pause = 0
+    J.stage = 0
+    J.spot = -1
     J.alarm = NEVER
     J.level = 0
     J.odd = -1
@@ -395,6 +440,7 @@ def _submit(S: State, W: World) -> None:
     W.truth[j].work = T.work
     W.truth[j].finish = NEVER
     W.truth[j].due = -1
+    W.truth[j].turn = NEVER
     W.truth[j].pos = -1
     become_pending(S, j)
     _tell(S, SUBMIT, j)

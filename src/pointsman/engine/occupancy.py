@@ -1,33 +1,103 @@
-"""Which jobs are on a GPU: one, or as many as its memory holds where GPUs are shared (``semantics.md`` §9)."""
+"""Which jobs are on a GPU: one, or as many as its memory holds where GPUs are shared (``semantics.md`` §9 and §10)."""
 
-from pointsman.engine.bits import lowest
+import numpy as np
+
+from pointsman.engine.bits import bit, lowest
 from pointsman.engine.compile import core
-from pointsman.engine.records import Int, State
-from pointsman.types import Reason
+from pointsman.engine.records import ACCUMULATIONS, Int, State
+from pointsman.types import Contention, Reason
 
 OK, GPU_TAKEN, SHARING_LIMIT, MEMORY = (
     int(r) for r in (Reason.OK, Reason.GpuTaken, Reason.SharingLimit, Reason.Memory)
 )
+ITERATIONS = int(Contention.ITERATIONS)
 FORWARD, FORWARDS, BACKWARD, BACKWARDS, OVER = 0, 1, 2, 3, 4
 """What a worker is at: ready for its forward, doing it, ready for its backward, doing it, done with the iteration."""
+WHOLE = 1000
+"""Milli-GPUs."""
+SINGLES = 1024
+"""How many notes of State.singles are kept."""
 
 
 @core
-def _bytes_of(S: State, j: Int, x: Int, n: Int) -> Int:
-    """What job `j` takes of the memory of GPU `x` on node `n`."""
-    kind = S.nodes[n].gpu_type
-    return S.steps[S.jobs[j].speed + kind].bytes
+def asks_fraction(S: State, j: Int) -> bool:
+    """Whether job `j` asks for a fraction of a GPU, and GPUs are shared."""
+    return S.classes[S.jobs[j].cls].milli < WHOLE
+
+
+@core
+def bytes_with(S: State, j: Int, n: Int, accumulation: Int) -> Int:
+    """What job `j` takes of the memory of each GPU of node `n` with so much accumulation."""
+    N = S.nodes[n]
+    milli = S.classes[S.jobs[j].cls].milli
+    if milli < WHOLE:
+        return N.bytes // WHOLE * milli
+    return S.subbatches[(S.jobs[j].speed + N.gpu_type) * ACCUMULATIONS + lowest(accumulation)].bytes
+
+
+@core
+def bytes_of(S: State, j: Int, n: Int) -> Int:
+    """What job `j` takes of the memory of each GPU of node `n`."""
+    return bytes_with(S, j, n, S.jobs[j].accumulation)
+
+
+@core
+def note_single(S: State, j: Int) -> None:
+    """Job `j` has got GPUs to itself, or another rate on them."""
+    g = S.g[0]
+    S.singles[g.singled & (SINGLES - 1)] = j
+    g.singled += 1
+
+
+@core
+def _enter(S: State, j: Int, x: Int, n: Int) -> None:
+    """Job `j` on GPU `x` of node `n` may share it."""
+    X = S.gpus[x]
+    N = S.nodes[n]
+    b = bit(x - N.gpu0)
+    if S.g[0].contention == ITERATIONS:
+        S.workers[x, X.used] = OVER
+    X.free_bytes -= bytes_of(S, j, n)
+    if X.used > 0:
+        N.shared |= b
+        if X.used == 1:
+            S.jobs[S.occupants[x, 0]].alone -= 1
+    else:
+        S.jobs[j].alone += 1
+    milli = S.classes[S.jobs[j].cls].milli
+    X.free_milli -= milli
+    if milli < WHOLE and X.used == 0:
+        N.fractions |= b
+        S.g[0].fractions += 1
+
+
+@core
+def _exit(S: State, j: Int, x: Int, n: Int) -> None:
+    """Job `j` on GPU `x` of node `n`, which it may have shared, is about to leave it."""
+    X = S.gpus[x]
+    N = S.nodes[n]
+    b = bit(x - N.gpu0)
+    X.free_bytes += bytes_of(S, j, n)
+    X.free_milli += S.classes[S.jobs[j].cls].milli
+    if X.used == 2:
+        N.shared &= ~b
+        other = S.occupants[x, 1] if S.occupants[x, 0] == j else S.occupants[x, 0]
+        S.jobs[other].alone += 1
+        note_single(S, other)
+    elif X.used == 1:
+        S.jobs[j].alone -= 1
+    if X.used == 1 and N.fractions & b != 0:
+        N.fractions &= ~b
+        S.g[0].fractions -= 1
 
 
 @core
 def occupy(S: State, j: Int, x: Int, n: Int) -> None:
     """Job `j` is on GPU `x` of node `n` from now on."""
     X = S.gpus[x]
-    S.occupants[x, X.used] = j
-    X.free_milli = 0
     if S.g[0].limit > 1:
-        S.workers[x, X.used] = OVER
-        X.free_bytes -= _bytes_of(S, j, x, n)
+        _enter(S, j, x, n)
+    S.occupants[x, X.used] = j
     X.used += 1
 
 
@@ -44,17 +114,15 @@ def seat(S: State, j: Int, x: Int) -> Int:
 def vacate(S: State, j: Int, x: Int, n: Int) -> bool:
     """Job `j` leaves GPU `x` of node `n`; whether nobody is on it now."""
     X = S.gpus[x]
+    if S.g[0].limit > 1:
+        _exit(S, j, x, n)
     X.used -= 1
     o = seat(S, j, x)
     S.occupants[x, o] = S.occupants[x, X.used]
     S.occupants[x, X.used] = -1
-    if S.g[0].limit > 1:
+    if S.g[0].contention == ITERATIONS:
         S.workers[x, o] = S.workers[x, X.used]
-        X.free_bytes += _bytes_of(S, j, x, n)
-    if X.used > 0:
-        return False
-    X.free_milli = 1000
-    return True
+    return X.used == 0
 
 
 @core
@@ -70,11 +138,19 @@ def sits(S: State, j: Int, x: Int) -> bool:
 def room_on(S: State, j: Int, x: Int, n: Int) -> Int:
     """Whether GPU `x` of node `n`, on which jobs are, has room for job `j` too: OK, or why not."""
     X = S.gpus[x]
-    if X.used == 0 or S.g[0].limit == 1:
+    if X.used == 0:
         return GPU_TAKEN  # by nobody: it is held for a job that waits
-    if X.used >= S.g[0].limit:
+    if sits(S, j, x):
+        return OK
+    if S.g[0].limit == 1:
+        return GPU_TAKEN
+    N = S.nodes[n]
+    divided = N.fractions & bit(x - N.gpu0) != 0
+    if X.used >= S.g[0].limit or divided != asks_fraction(S, j):
         return SHARING_LIMIT
-    return OK if X.free_bytes >= _bytes_of(S, j, x, n) else MEMORY
+    if divided and X.free_milli < S.classes[S.jobs[j].cls].milli:
+        return SHARING_LIMIT
+    return OK if X.free_bytes >= bytes_of(S, j, n) else MEMORY
 
 
 @core
@@ -91,3 +167,13 @@ def room(S: State, j: Int, n: Int, mask: Int) -> Int:
         if answer != OK:
             return answer
     return OK
+
+
+@core
+def occupant_mask(S: State, n: Int) -> Int:
+    """The GPUs of node `n` that some job holds."""
+    mask = np.int64(0)
+    for b in range(S.nodes[n].gpus):
+        if S.occupants[S.nodes[n].gpu0 + b, 0] >= 0:
+            mask |= bit(b)
+    return mask

@@ -226,3 +226,17 @@ def first_below(S: State, b: Int, bound: float) -> Int:
     if x < 0 or S.jobs[x].least > bound:
         return np.int64(-1)
     return _first_below(S, x, bound)
+
+
+@core
+def first_after(S: State, b: Int, j: Int) -> Int:
+    """The first job of bucket `b` that goes after job `j`, which need not stand in it; -1 if none."""
+    x = S.buckets[b].root
+    found = np.int64(-1)
+    while x >= 0:
+        if before(S, j, x):
+            found = x
+            x = S.jobs[x].left
+        else:
+            x = S.jobs[x].right
+    return found

@@ -22,6 +22,7 @@ class Overheads(BaseModel):
         0.0, ge=0, le=1e7, description="added to the start of a job that has run before: reading a checkpoint"
     )
     lost_s: float = Field(0.0, ge=0, le=1e9, description="nominal work lost by a preemption")
+    rebatch_s: float = Field(0.0, ge=0, le=1e7, description="a pause at each change of accumulation while running")
     checkpoint_every_s: float = Field(
         0.0, ge=0, le=1e9, description="interval of checkpoints, for node failures; 0: nothing is lost"
     )
@@ -35,7 +36,7 @@ class Overheads(BaseModel):
 
     def milliseconds(self) -> dict[str, Any]:
         """As fields of `Rules`."""
-        times = ("start", "stop", "restore", "lost", "checkpoint_every")
+        times = ("start", "stop", "restore", "rebatch", "lost", "checkpoint_every")
         named = {f"{name.removesuffix('_every')}_ms": round(1000 * getattr(self, f"{name}_s")) for name in times}
         return {**named, "start_fail_rate": self.start_fail_rate}
 

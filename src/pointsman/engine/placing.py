@@ -5,10 +5,12 @@ Whether a gang fits is monotone: in what is free, and in its GPUs among the clas
 
 import numpy as np
 
-from pointsman.engine.bits import bit, lowest
+from pointsman.engine.bits import bit, count, lowest
 from pointsman.engine.compile import core
 from pointsman.engine.eligible import free_gpus, nodes_with, some_node_with, whole_nodes
+from pointsman.engine.fractions import divided_gpu, place_on
 from pointsman.engine.freeindex import first_node, give, lowest_bits, put_on, take
+from pointsman.engine.occupancy import occupant_mask
 from pointsman.engine.records import Int, State
 from pointsman.engine.tightest import fits_tightly, place_tightly
 
@@ -37,6 +39,8 @@ def _fits_alternative(S: State, a: Int, gpus: Int) -> Int:
 def fits(S: State, c: Int) -> bool:
     """Whether a gang of class `c` can be placed on what is free."""
     C = S.classes[c]
+    if divided_gpu(S, c) >= 0:
+        return True
     for a in range(C.alt, C.alt_end):
         if _fits_alternative(S, a, C.gpus):
             return True
@@ -151,6 +155,10 @@ def place(S: State, c: Int) -> bool:
     """Take GPUs for a gang of class `c`; they are in State.place[:placed]. False if it does not fit."""
     C = S.classes[c]
     S.g[0].placed = 0
+    x = divided_gpu(S, c)
+    if x >= 0:
+        place_on(S, x)
+        return True
     for a in range(C.alt, C.alt_end):
         if _fits_alternative(S, a, C.gpus):
             _place_alternative(S, a, C.gpus)
@@ -163,5 +171,7 @@ def unplace(S: State) -> None:
     """Give back the GPUs in State.place."""
     for i in range(S.g[0].placed):
         P = S.place[i]
-        give(S, P.node, P.mask, P.gpus)
+        mask = P.mask & ~occupant_mask(S, P.node) if S.g[0].fractions > 0 else P.mask
+        if mask != 0:
+            give(S, P.node, mask, count(mask))
     S.g[0].placed = 0

@@ -9,13 +9,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.demand import Demand, Pools, alternatives, can_ever_fit, classify, make_pools
-from pointsman.engine.rate_model import Iterations
+from pointsman.engine.demand import KEYS, WITH_MODELS, Demand, Pools, alternatives, can_ever_fit, classify, make_pools
+from pointsman.engine.gpu_sharing import WHOLE_GPUS, GpuSharing
+from pointsman.engine.occupancy import WHOLE
+from pointsman.engine.rate_model import Goodput, RateModel
 from pointsman.engine.records import TRACE
 from pointsman.engine.refusal import nowhere, too_wide
 from pointsman.engine.speeds import Speeds, speeds_of
 from pointsman.errors import InputError, UsageError
-from pointsman.types import SCATTERED, Contention, Placement
+from pointsman.types import LOCALITIES, SCATTERED, Contention, Placement
 from pointsman.workload import Quality, Workload
 
 LATEST_MS = 1 << 60
@@ -55,13 +57,14 @@ def prepare(
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float],
     contention: Contention = Contention.NONE,
-    law: Iterations | None = None,
+    law: RateModel = None,
+    gpu_sharing: GpuSharing = WHOLE_GPUS,
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
     `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
     fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion`, `contention`: see
-    `speeds_of`; `law`: how jobs do iterations, if they do.
+    `speeds_of`; `law`: the rate model; `gpu_sharing`: whether jobs share GPUs.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
@@ -73,17 +76,20 @@ def prepare(
     assumptions: list[str] = []
     jobs = _without_partitions(workload.jobs.sort("submit_s", maintain_order=True), pools, assumptions)
     queues, limits = _limited_queues(jobs, layout)
-    workload = replace(workload, jobs=jobs.with_columns(limited=queues))
-    cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized)
+    workload = replace(workload, jobs=jobs.with_columns(limited=queues, milli=_milli(jobs, gpu_sharing)))
+    by = WITH_MODELS if gpu_sharing.limit > 1 or isinstance(law, Goodput) else KEYS
+    cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized, by)
     jobs = workload.jobs
-    speeds, speed = speeds_of(jobs, layout, profiles, congestion, contention, assumptions, law)
+    speeds, speed = speeds_of(jobs, layout, profiles, congestion, contention, assumptions, law, gpu_sharing)
+    if speeds.stages:
+        demands = _elastic(demands, cls, speeds, speed)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
     trace["unprio"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(
-        jobs.drop("limited"),
+        jobs.drop("limited", "milli"),
         trace,
         layout,
         pools,
@@ -129,19 +135,39 @@ def _limited_queues(jobs: pl.DataFrame, layout: Layout) -> tuple[pl.Series, list
     return jobs["queue"].replace_strict(index, default=0, return_dtype=pl.Int64), limits
 
 
+def _milli(jobs: pl.DataFrame, gpu_sharing: GpuSharing) -> pl.Series:
+    """Thousandths of a GPU that each job asks for."""
+    milli = (jobs["fraction"].fill_null(1.0) * WHOLE).round().clip(1, WHOLE).cast(pl.Int64).alias("milli")
+    return milli if gpu_sharing.limit > 1 else milli.clip(WHOLE)
+
+
+def _elastic(
+    demands: list[Demand], cls: NDArray[np.int64], speeds: Speeds, speed: NDArray[np.int64] | int
+) -> list[Demand]:
+    """The same, where jobs whose models are known may have any number of GPUs that their rates are known for."""
+    known = np.zeros(len(demands), bool)
+    known[cls] = speeds.models["reference"][speed] > 0.0
+    most = speeds.goodputs.shape[1] // LOCALITIES - 1
+    return [replace(d, elastic=(1, most)) if known[c] else d for c, d in enumerate(demands)]
+
+
 def _demands(
-    workload: Workload, layout: Layout, pools: Pools, limits: list[int], placement: Placement, oversized: str
+    workload: Workload,
+    layout: Layout,
+    pools: Pools,
+    limits: list[int],
+    placement: Placement,
+    oversized: str,
+    by: Sequence[str],
 ) -> tuple[NDArray[np.int64], list[Demand], Workload]:
     """The class of each job and what each class asks for; what never fits is refused, dropped or clamped.
 
     The jobs have a column `limited`, and the workload that comes back lacks, or has narrower, those that never fit.
     """
-    cls, classes = classify(workload.jobs)
+    cls, classes = classify(workload.jobs, by)
     demands: list[Demand] = []
     too_wide_for: dict[int, int] = {}
-    for c, (gpus, kind, partition, queue) in enumerate(
-        classes.select("gpus", "gpu_type", "partition", "limited").rows()
-    ):
+    for c, (gpus, kind, partition, queue, milli) in enumerate(classes.select(KEYS).rows()):
         sets = alternatives(layout, pools, kind, partition)
         if not sets:
             raise nowhere(workload, _first(cls, c), kind, partition, layout, pools)
@@ -150,11 +176,11 @@ def _demands(
             if oversized == "refuse" or (oversized == "clamp" and widest == 0):  # a queue may be closed
                 raise too_wide(workload, _first(cls, c), gpus, widest)
             too_wide_for[c] = widest
-        demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1))
+        demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1, milli))
     if not too_wide_for:
         return cls, demands, workload
     mend = _without_wide if oversized == "drop" else _narrowed
-    return _demands(mend(workload, cls, too_wide_for), layout, pools, limits, placement, "refuse")
+    return _demands(mend(workload, cls, too_wide_for), layout, pools, limits, placement, "refuse", by)
 
 
 def _first(cls: NDArray[np.int64], c: int) -> int:

@@ -7,7 +7,7 @@ from pointsman.cluster.congestion import UNCONGESTED, check_congestion
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING
 
-RATE_MODELS = ("rates", "iterations")
+RATE_MODELS = ("rates", "iterations", "goodput")
 NEED_RATES = ("easy", "dally", "gandiva", "tiresias_skew")
 """Modules of policies that reckon with rates, which jobs do not have as chains of iterations."""
 
@@ -42,17 +42,28 @@ class Iterations:
             raise UsageError(f"rate model iterations: sharing = {self.sharing}; a GPU has 1 to {MAX_SHARING} jobs")
 
 
-def parse_rate_model(text: str) -> Iterations | None:
-    """``rates`` (None), ``iterations``, or that with parameters: ``iterations:b=8.56,eta=0.7,a=1,sharing=4``.
+@dataclass(frozen=True)
+class Goodput:
+    """Jobs of known models tune their batches to the GPUs they have (Qiao et al., OSDI 2021): ``semantics.md`` §11."""
+
+
+RateModel = Iterations | Goodput | None
+"""None: jobs run at rates."""
+
+
+def parse_rate_model(text: str) -> RateModel:
+    """``rates`` (None), ``goodput``, ``iterations``, or that with parameters: ``iterations:b=8.56,eta=0.7,sharing=4``.
 
     Raises:
         UsageError: something else.
     """
     name, _, settings = text.partition(":")
-    if name not in RATE_MODELS or (settings and name == "rates"):
-        raise UsageError(f"unknown rate model {text!r} (there are {', '.join(RATE_MODELS)}[:b=MS_PER_MB,...])")
-    if name == "rates":
-        return None
+    if name not in RATE_MODELS or (settings and name != "iterations"):
+        raise UsageError(
+            f"unknown rate model {text!r} (there are {', '.join(RATE_MODELS)}; iterations[:b=MS_PER_MB,...])"
+        )
+    if name != "iterations":
+        return Goodput() if name == "goodput" else None
     known = {field.name: field.type for field in fields(Iterations)}
     given: dict[str, float] = {}
     for setting in settings.split(",") if settings else ():
@@ -70,7 +81,7 @@ def parse_rate_model(text: str) -> Iterations | None:
 
 def rate_model_of(
     policy: object, asked: str | None, contention: str, congestion: Mapping[str, float] = UNCONGESTED
-) -> Iterations | None:
+) -> RateModel:
     """The rate model of a run: what was asked for, or the policy's own, else ``rates``.
 
     Raises:
@@ -79,26 +90,34 @@ def rate_model_of(
     check_congestion(congestion)
     own = getattr(policy, "rate_model", None)
     model = parse_rate_model(asked if asked is not None else own or "rates")
-    check_rate_model(policy, model is not None)
-    if model is not None and contention != "none":
+    check_rate_model(policy, name_of(model))
+    if isinstance(model, Goodput) and contention != "none":
+        raise UsageError(f"in the rate model 'goodput' nobody shares links: leave out contention {contention!r}")
+    if isinstance(model, Iterations) and contention != "none":
         raise UsageError(
             f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}"
         )
-    if model is not None and any(factor > 1 for factor in congestion.values()):
+    if isinstance(model, Iterations) and any(factor > 1 for factor in congestion.values()):
         raise UsageError(
             "the rate model 'iterations' has a network law of its own: for a congested one give a larger b"
         )
     return model
 
 
-def check_rate_model(policy: object, iterations: bool) -> None:
-    """That the policy goes with jobs that are chains of iterations, or are not.
+def name_of(model: RateModel) -> str:
+    """What it is called."""
+    return "rates" if model is None else type(model).__name__.lower()
+
+
+def check_rate_model(policy: object, model: str) -> None:
+    """That the policy goes with a rate model of this name.
 
     Raises:
         UsageError: it does not.
     """
     title = getattr(policy, "name", type(policy).__name__)
-    if not iterations and getattr(policy, "rate_model", None) == "iterations":
-        raise UsageError(f"policy {title!r} needs the rate model 'iterations'")
-    if iterations and getattr(policy, "hooks", "").rpartition(".")[2] in NEED_RATES:
+    own = getattr(policy, "rate_model", None)
+    if own not in (None, model):
+        raise UsageError(f"policy {title!r} needs the rate model {own!r}")
+    if model == "iterations" and getattr(policy, "hooks", "").rpartition(".")[2] in NEED_RATES:
         raise UsageError(f"policy {title!r} reckons with rates, which jobs do not have in the rate model 'iterations'")

@@ -1,16 +1,17 @@
 """The speed of a running job where it is now: its iteration with the all-reduce over the very nodes and racks it is on.
 
 The formulas are those of `speed.iteration` and `speed.allreduce`; what they need of models and links was tabulated
-before the run. What others on its links do to a job is in State.flows (`contention`). Co-runners and accumulation will
-be further factors here; the engine's loop stays.
+before the run. What others on its links do to a job is in State.flows (`contention`), what those on its GPUs do is a
+further factor (`corunners`).
 """
 
 import numpy as np
 
+from pointsman.engine.bits import lowest
 from pointsman.engine.compile import cold, core
 from pointsman.engine.handle import open_state
-from pointsman.engine.records import Int, State
-from pointsman.types import Locality
+from pointsman.engine.records import ACCUMULATIONS, Int, State
+from pointsman.types import LOCALITIES, Locality
 
 NODE, RACK, POD, CLUSTER = (int(x) for x in (Locality.NODE, Locality.RACK, Locality.POD, Locality.CLUSTER))
 LEVELS = CLUSTER + 1
@@ -93,6 +94,23 @@ def overlapped_s(compute: float, communication: float, delta: float) -> float:
     return longer * (1.0 + (shorter / longer) ** delta) ** (1.0 / delta)
 
 
+@core
+def computing_s(S: State, j: Int) -> float:
+    """Seconds that job `j` computes in one step of accumulation."""
+    J = S.jobs[j]
+    if J.accumulation == 1:
+        return S.models[row_of(S, j)].compute
+    return S.subbatches[row_of(S, j) * ACCUMULATIONS + lowest(J.accumulation)].compute
+
+
+@core
+def with_communication_s(S: State, j: Int, communication: float) -> float:
+    """Seconds of an iteration of job `j` with so much communication, which only its last step hides."""
+    compute = computing_s(S, j)
+    delta = S.models[row_of(S, j)].delta
+    return (S.jobs[j].accumulation - 1) * compute + overlapped_s(compute, communication, delta)
+
+
 @cold
 def _of_gang_s(address: Int, j: Int) -> float:
     """Seconds of an iteration of a gang whose model is known."""
@@ -100,9 +118,9 @@ def _of_gang_s(address: Int, j: Int) -> float:
     M = S.models[row_of(S, j)]
     inside, between = communication_s(S, j, M.bytes)
     if S.g[0].network == 0 or S.flows[j].first == 0:
-        return overlapped_s(M.compute, inside + between, M.delta)
+        return with_communication_s(S, j, inside + between)
     L = S.flows[j]
-    return L.slowdown * overlapped_s(M.compute, inside + L.stretch * between, M.delta)
+    return L.slowdown * with_communication_s(S, j, inside + L.stretch * between)
 
 
 @core
@@ -112,7 +130,7 @@ def iteration_s(S: State, j: Int) -> float:
     if M.reference <= 0.0:
         return 0.0
     if S.jobs[j].gpus <= 1:
-        return M.compute
+        return with_communication_s(S, j, 0.0)
     return _of_gang_s(S.g[0].address, j)
 
 
@@ -124,10 +142,15 @@ def rate_at(S: State, j: Int, time_s: float) -> float:
     row = row_of(S, j)
     if time_s <= 0.0:
         return S.rates[row, S.jobs[j].locality]
+    if S.g[0].stages > 0:
+        J = S.jobs[j]
+        return S.goodputs[row * S.g[0].stages + J.stage, J.gpus * LOCALITIES + J.locality]
     return np.floor(S.models[row].reference / time_s * FINEST + 0.5) / FINEST
 
 
 @core
 def waiting_share(S: State, j: Int, time_s: float) -> float:
     """The share of its time in which job `j` waits for communication where an iteration takes `time_s`."""
-    return 1.0 - S.models[row_of(S, j)].compute / time_s if time_s > 0.0 else 0.0
+    if time_s <= 0.0 or S.g[0].stages > 0:
+        return 0.0
+    return 1.0 - S.jobs[j].accumulation * computing_s(S, j) / time_s

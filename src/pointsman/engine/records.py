@@ -49,7 +49,12 @@ JOB = np.dtype(
         ("preempts", I),
         ("started_pass", I),  # the pass in which it was started
         ("dirty", I),  # the world must look at it after the pass
-        ("accumulation", I),
+        ("accumulation", I),  # steps of it, a power of two
+        ("slow", F),  # how many times as long an iteration takes beside the jobs on its GPUs
+        ("pause", I),  # ms of the change of GPUs or accumulation that it is STARTING again after; 0: of none
+        ("stage", I),  # of its progress, where rates depend on it
+        ("alone", I),  # GPUs that it has to itself, where GPUs are shared
+        ("spot", I),  # position in the list of jobs that hold GPUs; -1
         ("alarm", I),  # ms; LEVEL while it runs, TIMER while it waits; NEVER_MS for none
         ("level", I),  # the policy's
         ("odd", I),  # position in the list of jobs with a rate other than 1; -1
@@ -71,7 +76,7 @@ JOB = np.dtype(
 GPU = np.dtype(
     [
         ("used", I),  # jobs on it
-        ("free_milli", I),
+        ("free_milli", I),  # for jobs that ask for a fraction
         ("free_bytes", I),
         ("busy", I),  # the job whose task it does; -1
         ("until", I),  # ms
@@ -92,6 +97,9 @@ NODE = np.dtype(
         ("gpu_type", I),
         ("gpu0", I),  # index of its first GPU
         ("held", I),  # GPUs that a waiting job holds until the end of the pass
+        ("shared", I),  # GPUs with several jobs
+        ("fractions", I),  # GPUs with jobs that ask for a fraction
+        ("bytes", I),  # memory of each GPU
         ("paper", I),  # GPUs that would be free with the jobs released in State.g.attempt
         ("paper_attempt", I),
         ("state", I),  # NodeState
@@ -119,8 +127,7 @@ CLASS = np.dtype(
         ("gpus", I),
         ("min_gpus", I),
         ("max_gpus", I),
-        ("milli", I),
-        ("bytes", I),
+        ("milli", I),  # of a GPU; 1000 unless it asks for a fraction, and GPUs are shared
         ("alt", I),  # its alternatives: State.alts[alt:alt_end]
         ("alt_end", I),
         ("group", I),  # classes of one group differ in GPUs only
@@ -167,9 +174,21 @@ MODEL = np.dtype(
         ("bytes", F),  # of gradients
         ("delta", F),  # how far communication hides behind computing
         ("reference", F),  # s of an iteration as the job's duration was recorded; 0: nothing is known
+        ("kind", I),  # its model's place in State.slowdowns
     ],
     align=True,
 )
+
+SUBBATCH = np.dtype(
+    [
+        ("compute", F),  # s of one step of accumulation
+        ("stretch", F),  # how many times as long an iteration takes at the best locality as without accumulation
+        ("bytes", I),  # of GPU memory; 0: there are not so many samples
+    ],
+    align=True,
+)
+ACCUMULATIONS = 12
+"""Powers of two that accumulation may be, from 1 on."""
 
 LINK = np.dtype(
     [
@@ -224,7 +243,6 @@ STEP = np.dtype(
         ("bw", I),  # ms of a backward task
         ("wire", F),  # ms of the all-reduce between nodes, alone and less the latency
         ("solo", F),  # ms of an iteration at the best locality, alone
-        ("bytes", I),  # of GPU memory
     ],
     align=True,
 )
@@ -297,6 +315,7 @@ SCALARS = np.dtype(
         ("start_ms", I),
         ("stop_ms", I),
         ("restore_ms", I),
+        ("rebatch_ms", I),
         ("lost_ms", F),
         ("checkpoint_ms", F),
         ("active", I),  # classes with waiting jobs
@@ -328,6 +347,11 @@ SCALARS = np.dtype(
         ("seq", I),
         ("types", I),  # GPU types
         ("limit", I),  # jobs a GPU may hold
+        ("singled", I),  # how many jobs were noted in State.singles so far
+        ("on_gpus", I),  # jobs in State.lists[PLACED]
+        ("fractions", I),  # GPUs with jobs that ask for a fraction
+        ("kinds", I),  # models in State.slowdowns
+        ("stages", I),  # of progress; 0: rates do not depend on it
         ("inbox_on", I),
         ("inbox", I),
         ("preempts", I),
@@ -335,7 +359,16 @@ SCALARS = np.dtype(
     align=True,
 )
 
-TRUTH = np.dtype([("work", F), ("finish", I), ("due", I), ("pos", I)], align=True)
+TRUTH = np.dtype(
+    [
+        ("work", F),
+        ("finish", I),
+        ("due", I),
+        ("turn", I),  # ms; when its stage ends
+        ("pos", I),
+    ],
+    align=True,
+)
 
 CHAIN = np.dtype(
     [
@@ -432,7 +465,7 @@ class State(NamedTuple):
     queues: np.ndarray  # QUEUE
     buckets: np.ndarray  # BUCKET: classes first, then queues, then RUNNING and what a policy needs
     parts: np.ndarray  # PART: what jobs hold
-    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, holders of places, WAITING
+    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, holders, WAITING, PLACED
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
     freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
@@ -452,6 +485,10 @@ class State(NamedTuple):
     workers: np.ndarray  # i8, (G, MAX_SHARING): what the worker of each occupant is at
     transfers: np.ndarray  # TRANSFER, (slots,)
     wires: np.ndarray  # WIRE, (M,)
+    subbatches: np.ndarray  # SUBBATCH, (speed rows * ACCUMULATIONS,)
+    slowdowns: np.ndarray  # f8, (GPU types * kinds, kinds): of a job of one kind beside one of another
+    singles: np.ndarray  # i8, (1024,): a ring of jobs that got GPUs to themselves
+    goodputs: np.ndarray  # f8, (speed rows * stages, (most GPUs + 1) * LOCALITIES): rates of elastic jobs
 
 
 class World(NamedTuple):
@@ -467,7 +504,7 @@ class World(NamedTuple):
     samples: np.ndarray  # SAMPLE
 
 
-ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, WAITING, LISTS = 0, 1, 2, 3, 4, 5, 6
+ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, WAITING, PLACED, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
 """Rows of State.lists, and how many there are."""
 
 SHARE, LEAVE, AUDIT, STEP_ON, ALERT, ADMIT = 0, 1, 2, 3, 4, 5

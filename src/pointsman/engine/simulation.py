@@ -149,7 +149,9 @@ class Simulation:
         Raises:
             UsageError: the policy does not go with the state's rate model.
         """
-        check_rate_model(policy, int(self.handle.state.g[0]["contention"]) == Contention.ITERATIONS)
+        g = self.handle.state.g[0]
+        elastic = "goodput" if int(g["stages"]) else "rates"
+        check_rate_model(policy, "iterations" if int(g["contention"]) == Contention.ITERATIONS else elastic)
         other = Simulation(self.handle, policy, self.named)
         state = self.handle.state
         state.params[:] = 0.0

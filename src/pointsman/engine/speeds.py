@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.congestion import congested, told
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_model import Iterations
-from pointsman.engine.records import LINK, MODEL, STEP, UPLINK
+from pointsman.engine.gpu_sharing import WHOLE_GPUS, GpuSharing, slowdowns_of
+from pointsman.engine.rate_model import Goodput, Iterations, RateModel
+from pointsman.engine.records import LINK, MODEL, STEP, SUBBATCH, UPLINK
 from pointsman.engine.step_table import steps_of, steps_without_models
+from pointsman.engine.subbatches import subbatches_of, without_models
 from pointsman.engine.uplinks import as_wide_as_cards, uplinks
 from pointsman.errors import UsageError
 from pointsman.suggestion import nearest
@@ -40,6 +42,14 @@ class Speeds:
     """UPLINK: see `uplinks.uplinks`; none where nobody shares a link."""
     steps: NDArray[np.void] = field(default_factory=lambda: np.zeros(1, STEP))
     """STEP, (rows,), where jobs are chains of iterations."""
+    subbatches: NDArray[np.void] = field(default_factory=lambda: np.zeros(1, SUBBATCH))
+    """SUBBATCH, (rows * ACCUMULATIONS,)"""
+    slowdowns: NDArray[np.float64] = field(default_factory=lambda: np.ones((1, 1)))
+    """(GPU types * kinds of models, kinds) ξ of a job of one kind beside one of another."""
+    goodputs: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 1)))
+    """(rows * stages of progress, (most GPUs + 1) * LOCALITIES) rates of elastic jobs."""
+    stages: int = 0
+    """Of progress, where rates depend on it."""
 
     @staticmethod
     def without_models(rates: NDArray[np.float64], gpu_types: int) -> "Speeds":
@@ -54,7 +64,8 @@ def speeds_of(
     congestion: Mapping[str, float],
     contention: Contention,
     assumptions: list[str],
-    law: Iterations | None = None,
+    law: RateModel = None,
+    gpu_sharing: GpuSharing = WHOLE_GPUS,
 ) -> tuple[Speeds, Any]:
     """How fast the jobs run on the types of `layout`, and each job's first row in it. `congestion` divides the
     bandwidth of levels, but their durations were recorded without it.
@@ -73,7 +84,8 @@ def speeds_of(
             assumptions.append("no job names a model, so nobody sends over the network and nobody shares it")
         types = len(layout.gpu_types)
         without = Speeds.without_models(np.ones((types, LOCALITIES)), types)
-        return (replace(without, steps=steps_without_models(layout)) if law else without), 0
+        without = replace(without, subbatches=without_models(layout))
+        return (replace(without, steps=steps_without_models(layout)) if isinstance(law, Iterations) else without), 0
     from pointsman.engine.alone import Alone
     from pointsman.speed.catalogue import load_catalogue
     from pointsman.speed.tables import links, tabulate
@@ -98,13 +110,41 @@ def speeds_of(
     assumptions.extend(tables.assumptions)
     shared = contention not in (Contention.NONE, Contention.NODE_LINK)
     wires = _records(links(as_wide_as_cards(slow) if shared else slow), LINK)
-    models = tables.models.copy()
+    models = np.zeros(len(tables.models), MODEL)
+    for field_name, column in zip(("compute", "bytes", "delta", "reference"), tables.models.T, strict=True):
+        models[field_name] = column
     if shared:
-        models[:, 3] = Alone(layout, contention).iterations_s(models, tables.best, [gpus for _, gpus, _ in demands])
-    speeds = Speeds(tables.rate, _records(models, MODEL), wires, uplinks(slow, contention))
-    if law is not None:
+        models["reference"] = Alone(layout, contention).iterations_s(
+            tables.models, tables.best, [gpus for _, gpus, _ in demands]
+        )
+    kinds, slowdowns = np.zeros(len(demands), np.int64), np.ones((len(layout.gpu_types), 1))
+    if gpu_sharing.limit > 1:
+        names = [model for model, _, _ in demands]
+        kinds, slowdowns = slowdowns_of(gpu_sharing.interference, names, layout.gpu_types, catalogue, assumptions)
+    models["kind"] = np.repeat(kinds, len(layout.gpu_types))
+    speeds = Speeds(
+        tables.rate,
+        models,
+        wires,
+        uplinks(slow, contention),
+        subbatches=subbatches_of(slow, demands, catalogue),
+        slowdowns=slowdowns,
+    )
+    if isinstance(law, Iterations):
         speeds = replace(speeds, steps=steps_of(slow, demands, catalogue, tables, law))
+    elif isinstance(law, Goodput):
+        speeds = _adaptive(speeds, slow, demands, catalogue, tables, assumptions)
     return speeds, profile.cast(pl.Int64).to_numpy() * len(layout.gpu_types)
+
+
+def _adaptive(
+    speeds: Speeds, layout: Layout, demands: list[Any], catalogue: Any, tables: Any, assumptions: list[str]
+) -> Speeds:
+    """The same with rates by number of GPUs and progress."""
+    from pointsman.speed.goodput import STAGES, goodput_table
+
+    assumptions.append("jobs of known models tune their batches; what they wait for communication is not counted")
+    return replace(speeds, goodputs=goodput_table(layout, demands, catalogue, tables), stages=STAGES)
 
 
 def _unknown_models(names: pl.Series, catalogue: Any) -> list[str]:

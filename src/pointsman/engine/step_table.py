@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 def steps_without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
-    """Of jobs whose model is not known: an iteration is 1 ms of forward task, and they fill their GPUs' memory."""
+    """Of jobs whose model is not known: an iteration is 1 ms of forward task."""
     steps = np.zeros(rows * len(layout.gpu_types), STEP)
     steps["fw"] = steps["solo"] = 1
-    steps["bytes"] = np.tile(layout.gpu_memory_bytes.astype(np.int64), rows)
     return steps
 
 
@@ -38,7 +37,7 @@ def steps_of(
             if model is not None:
                 row = i * types + t
                 spans = gpus > 1 and tables.best[row] > Locality.NODE
-                steps[row] = _step(catalogue, model, gpu_type, batch, spans, law, int(steps["bytes"][row]))
+                steps[row] = _step(catalogue, model, gpu_type, batch, spans, law)
     return steps
 
 
@@ -49,8 +48,7 @@ def _step(
     batch: int | None,
     spans: bool,
     law: Iterations,
-    memory: int,
-) -> tuple[int, int, float, float, int]:
+) -> tuple[int, int, float, float]:
     compute, _ = catalogue.compute(model, gpu_type)
     profile = catalogue.model(model)
     samples = batch or profile.batch.per_gpu
@@ -59,4 +57,4 @@ def _step(
     forward = min(whole, max(1, round(ms * compute.forward_share)))
     wire = law.b * profile.gradient.bytes / 1e6
     alone = float(np.ceil(law.a) + np.ceil(wire)) if spans and wire > 0 else 0.0
-    return forward, whole - forward, wire, whole + alone, min(memory, int(profile.memory_bytes(samples)))
+    return forward, whole - forward, wire, whole + alone

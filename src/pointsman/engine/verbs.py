@@ -6,16 +6,18 @@ A verb changes the state (the mirror of the cluster) and marks the job; the worl
 import numpy as np
 
 from pointsman.engine.bits import bit, count, lowest
-from pointsman.engine.compile import core
+from pointsman.engine.compile import cold, core
+from pointsman.engine.corunners import disturb
+from pointsman.engine.dirty import mark
 from pointsman.engine.freeindex import give, take
-from pointsman.engine.handle import call_apart
+from pointsman.engine.handle import call_apart, open_state
 from pointsman.engine.memo import note_freed
-from pointsman.engine.occupancy import occupy, room, vacate
+from pointsman.engine.occupancy import ITERATIONS, occupy, room, vacate
 from pointsman.engine.ordered import insert
 from pointsman.engine.placing import place, unplace
 from pointsman.engine.queueing import dequeue, over_limit
-from pointsman.engine.records import ADMIT, DIRTY, LEAVE, Int, State
-from pointsman.types import Contention, Event, JobState, Locality, Reason, Verb
+from pointsman.engine.records import ACCUMULATIONS, ADMIT, LEAVE, PLACED, Int, State
+from pointsman.types import Event, JobState, Locality, Reason, Verb
 
 PENDING, STARTING, RUNNING, STOPPING = (
     int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING)
@@ -30,7 +32,6 @@ GANG_INCOMPLETE, GPU_TAKEN, NOT_ELIGIBLE = (
     int(r) for r in (Reason.GangIncomplete, Reason.GpuTaken, Reason.GpuNotEligible)
 )
 NOT_SUPPORTED = int(Reason.NotSupported)
-ITERATIONS = int(Contention.ITERATIONS)
 AT_GPU, AT_NODE, AT_RACK, AT_POD, AT_CLUSTER = (int(x) for x in Locality)
 
 
@@ -50,15 +51,6 @@ def running_index(S: State) -> Int:
 def stopping_index(S: State) -> Int:
     """The index of STOPPING jobs."""
     return S.g[0].classes + S.g[0].queues + 1
-
-
-@core
-def mark(S: State, j: Int) -> None:
-    """The world must look at job `j` after this pass."""
-    if S.jobs[j].dirty == 0:
-        S.jobs[j].dirty = 1
-        S.lists[DIRTY, S.g[0].dirty] = j
-        S.g[0].dirty += 1
 
 
 @core
@@ -87,7 +79,8 @@ def log_event(S: State, kind: Int, j: Int, arg: Int) -> None:
 
 
 @core
-def _log_parts(S: State, kind: Int, j: Int, arg: Int, reason: Int) -> None:
+def log_parts(S: State, kind: Int, j: Int, arg: Int, reason: Int) -> None:
+    """Log what happens to job `j` with the GPUs it holds."""
     g = S.g[0]
     if g.log_on:
         g.seq += 1
@@ -131,7 +124,7 @@ def leave_network(S: State, j: Int) -> None:
 
 
 @core
-def _bind(S: State, j: Int) -> None:
+def bind(S: State, j: Int) -> None:
     """Job `j` holds the GPUs in State.place."""
     J = S.jobs[j]
     g = S.g[0]
@@ -166,6 +159,10 @@ def _bind(S: State, j: Int) -> None:
     J.locality = AT_GPU if gpus == 1 else locality
     J.gpu_type = kind
     J.held_since = g.now
+    S.queues[J.queue].held += gpus
+    J.spot = g.on_gpus
+    S.lists[PLACED, J.spot] = j
+    g.on_gpus += 1
     g.placed = 0
 
 
@@ -195,6 +192,11 @@ def unbind(S: State, j: Int, index: bool) -> None:
     J.held += J.gpus * (S.g[0].now - J.held_since)
     J.part = -1
     J.gpus = 0
+    S.g[0].on_gpus -= 1
+    last = S.lists[PLACED, S.g[0].on_gpus]
+    S.lists[PLACED, J.spot] = last
+    S.jobs[last].spot = J.spot
+    J.spot = -1
 
 
 @core
@@ -209,8 +211,7 @@ def _commence(S: State, j: Int, reason: Int) -> None:
     J = S.jobs[j]
     g = S.g[0]
     dequeue(S, j)
-    _bind(S, j)
-    S.queues[J.queue].held += J.gpus
+    bind(S, j)
     g.pending -= 1
     g.queued_gpus -= J.asked
     J.attempt += 1
@@ -231,8 +232,28 @@ def _commence(S: State, j: Int, reason: Int) -> None:
         J.onset = J.done
         J.rated = g.now
         g.running += 1
+        disturb(S, j)
     mark(S, j)
-    _log_parts(S, START, j, J.accumulation, reason)
+    log_parts(S, START, j, J.accumulation, reason)
+
+
+@core
+def _refused(S: State, j: Int, answer: Int) -> Int:
+    """Job `j`, which the policy may have given an accumulation, is not started after all."""
+    if S.jobs[j].state == PENDING:
+        S.jobs[j].accumulation = 1
+    return answer
+
+
+@core
+def accumulates(S: State, j: Int, accumulation: Int) -> bool:
+    """Whether job `j` can do so many steps of accumulation: a power of two, up to its samples."""
+    if accumulation < 1 or accumulation >> ACCUMULATIONS != 0 or accumulation & (accumulation - 1) != 0:
+        return False
+    return accumulation == 1 or (
+        S.g[0].contention != ITERATIONS
+        and S.subbatches[S.jobs[j].speed * ACCUMULATIONS + lowest(accumulation)].bytes > 0
+    )
 
 
 @core
@@ -253,10 +274,12 @@ def start(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
     if S.jobs[j].state != PENDING:
         return NOT_PENDING
+    if not accumulates(S, j, S.jobs[j].accumulation):
+        return _refused(S, j, NOT_SUPPORTED)
     if over_limit(S, j):
-        return QUOTA
+        return _refused(S, j, QUOTA)
     if not place(S, S.jobs[j].cls):
-        return RESOURCES if S.jobs[j].asked > S.g[0].free else FRAGMENTATION
+        return _refused(S, j, RESOURCES if S.jobs[j].asked > S.g[0].free else FRAGMENTATION)
     _commence(S, j, reason)
     return OK
 
@@ -288,40 +311,64 @@ def _one_alternative(S: State, c: Int) -> bool:
 
 
 @core
-def start_on(S: State, j: Int, reason: Int) -> Int:
-    """Start job `j` on the GPUs a policy chose: (node, mask) in State.place[:placed], not taken yet."""
-    J = S.jobs[j]
-    g = S.g[0]
-    if J.state != PENDING:
-        return NOT_PENDING
-    gpus = np.int64(0)
-    for i in range(g.placed):
-        P = S.place[i]
-        if P.node < 0 or P.node >= S.nodes.shape[0]:
-            return NOT_ELIGIBLE
-        N = S.nodes[P.node]
-        if N.state != 0 or not _eligible(S, J.cls, P.node):
-            return NOT_ELIGIBLE
-        if P.mask == 0:
+def _part_of_place(S: State, j: Int, i: Int) -> Int:
+    """Whether job `j` may have part `i` of State.place: OK, or why not."""
+    P = S.place[i]
+    if P.node < 0 or P.node >= S.nodes.shape[0]:
+        return NOT_ELIGIBLE
+    if S.nodes[P.node].state != 0 or not _eligible(S, S.jobs[j].cls, P.node):
+        return NOT_ELIGIBLE
+    if P.mask == 0:
+        return GPU_TAKEN
+    for k in range(i):
+        if S.place[k].node == P.node:
             return GPU_TAKEN
-        answer = room(S, j, P.node, P.mask)
+    return room(S, j, P.node, P.mask)
+
+
+@cold
+def place_for(address: Int, j: Int) -> Int:
+    """Whether job `j` may have the GPUs that a policy chose, (node, mask) in State.place[:placed]: OK, or why not. Its
+    own count as free.
+    """
+    S = open_state(address)
+    J = S.jobs[j]
+    C = S.classes[J.cls]
+    gpus = np.int64(0)
+    for i in range(S.g[0].placed):
+        answer = _part_of_place(S, j, np.int64(i))
         if answer != OK:
             return answer
-        for k in range(i):
-            if S.place[k].node == P.node:
-                return GPU_TAKEN
-        P.gpus = count(P.mask)
-        gpus += P.gpus
-    if gpus != J.asked:
+        S.place[i].gpus = count(S.place[i].mask)
+        gpus += S.place[i].gpus
+    if gpus < C.min_gpus or gpus > C.max_gpus:
         return GANG_INCOMPLETE
     if not _one_alternative(S, J.cls):
         return NOT_ELIGIBLE
-    if over_limit(S, j):
-        return QUOTA
-    for i in range(g.placed):
+    Q = S.queues[J.queue]
+    return QUOTA if Q.limit >= 0 and Q.held - J.gpus + gpus > Q.limit else OK
+
+
+@core
+def take_place(S: State) -> None:
+    """What is free of the GPUs in State.place is free no more."""
+    for i in range(S.g[0].placed):
         free = S.place[i].mask & S.nodes[S.place[i].node].free_mask
         if free != 0:
             take(S, S.place[i].node, free, count(free))
+
+
+@core
+def start_on(S: State, j: Int, reason: Int) -> Int:
+    """Start job `j` on the GPUs a policy chose: (node, mask) in State.place[:placed], not taken yet."""
+    if S.jobs[j].state != PENDING:
+        return NOT_PENDING
+    if not accumulates(S, j, S.jobs[j].accumulation):
+        return _refused(S, j, NOT_SUPPORTED)
+    answer = place_for(S.g[0].address, j)
+    if answer != OK:
+        return _refused(S, j, answer)
+    take_place(S)
     _commence(S, j, reason)
     return OK
 
@@ -338,6 +385,7 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     g = S.g[0]
     settle(S, j)
     leave_network(S, j)
+    disturb(S, j)
     dequeue(S, j)
     lost = g.lost_ms if g.lost_ms < J.done else J.done
     J.done -= lost
@@ -347,7 +395,7 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     J.preempts += 1
     g.preempts += 1
     g.running -= 1
-    _log_parts(S, PREEMPT, j, np.int64(0), reason)
+    log_parts(S, PREEMPT, j, np.int64(0), reason)
     mark(S, j)
     if g.stop_ms > 0:
         J.state = STOPPING
@@ -368,6 +416,7 @@ def become_pending(S: State, j: Int) -> None:
     J.state = PENDING
     J.pend_since = g.now
     J.settled = g.now
+    J.accumulation = 1
     g.pending += 1
     g.queued_gpus += J.asked
 
@@ -415,13 +464,3 @@ def admit(S: State, j: Int) -> Int:
     if answer == OK:
         log_event(S, ADMITS, j, np.int64(0))
     return answer
-
-
-@core
-def occupant_mask(S: State, n: Int) -> Int:
-    """The GPUs of node `n` that some job holds."""
-    mask = np.int64(0)
-    for b in range(S.nodes[n].gpus):
-        if S.occupants[S.nodes[n].gpu0 + b, 0] >= 0:
-            mask |= bit(b)
-    return mask

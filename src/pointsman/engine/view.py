@@ -146,10 +146,15 @@ class View:
 
     def start(self, job: int, gpus: Iterable[tuple[int, int]] | None = None, accumulation: int = 1) -> Reason:
         """Start `job` on `gpus`, (node, GPU) pairs, or where the configured placement puts it. OK, or why not."""
-        if accumulation != 1:
-            return Reason.NotSupported
         if gpus is None:
-            return _REASONS[self._entries.start(self._address, index(job))]
+            return _REASONS[self._entries.start(self._address, index(job), index(accumulation))]
+        placed = self._note_place(gpus)
+        if isinstance(placed, Reason):
+            return placed
+        return _REASONS[self._entries.start_on(self._address, index(job), placed, index(accumulation))]
+
+    def _note_place(self, gpus: Iterable[tuple[int, int]]) -> int | Reason:
+        """Note (node, GPU) pairs in State.place: how many nodes they are on, or what is wrong with them."""
         masks: dict[int, int] = {}
         for node, gpu in ((index(node), index(gpu)) for node, gpu in gpus):
             if not 0 <= gpu < 64 or masks.get(node, 0) >> gpu & 1:
@@ -160,7 +165,7 @@ class View:
             return Reason.GangIncomplete
         for i, (node, mask) in enumerate(masks.items()):
             self._state.place[i] = (node if 0 <= node < nodes else -1, mask - (1 << 64) if mask >> 63 else mask, 0, 0)
-        return _REASONS[self._entries.start_on(self._address, index(job), len(masks))]
+        return len(masks)
 
     def preempt(self, job: int) -> Reason:
         """Preempt `job`; it waits again. OK, or why not."""
@@ -176,13 +181,38 @@ class View:
             raise ValueError(f"wake_at({time_s}): not a time in seconds")
         self._entries.wake_at(self._address, int(np.ceil(time_s * 1000)))
 
-    def resize(self, job: int, gpus: int) -> Reason:
-        """Gangs are rigid in this world."""
-        return Reason.NotSupported
+    def resize(self, job: int, gpus: Iterable[tuple[int, int]]) -> Reason:
+        """Give running `job` these GPUs, (node, GPU) pairs, instead of its own, of which it may keep some; another
+        number only where it is elastic. OK, or why not.
+        """
+        placed = self._note_place(gpus)
+        if isinstance(placed, Reason):
+            return placed
+        return _REASONS[self._entries.resize(self._address, index(job), placed)]
 
     def rebatch(self, job: int, accumulation: int) -> Reason:
-        """This world cannot change a running job's batch."""
-        return Reason.NotSupported
+        """Let running `job` go on with so many steps of accumulation. OK, or why not."""
+        return _REASONS[self._entries.rebatch(self._address, index(job), index(accumulation))]
+
+    def with_room(self, job: int, accumulation: int = 1) -> list[tuple[int, int]]:
+        """(node, GPU) pairs that are free, or have room for waiting `job` beside the jobs on them, with so much
+        accumulation; whether they are of a type it may use is not asked.
+        """
+        out = np.empty(self.gpus, np.int64)
+        gpus = out[: self._entries.with_room(self._address, index(job), index(accumulation), out)]
+        first = self._state.nodes["gpu0"]
+        nodes = np.searchsorted(first, gpus, side="right") - 1
+        return list(zip(nodes.tolist(), (gpus - first[nodes]).tolist(), strict=True))
+
+    def jobs_on(self, node: int, gpu: int) -> list[int]:
+        """The jobs on a GPU."""
+        return [j for j in self._state.occupants[int(self._state.nodes["gpu0"][node]) + gpu].tolist() if j >= 0]
+
+    def slow_down(self, job: int, beside: int, gpu_type: int = 0) -> float:
+        """How many times as long an iteration of `job` takes beside another job on a GPU of this type: ξ >= 1."""
+        state = self._state
+        kinds = state.models["kind"][state.jobs["speed"][[index(job), index(beside)]]]
+        return float(state.slowdowns[gpu_type * int(state.g["kinds"][0]) + kinds[0], kinds[1]])
 
     def move(self, job: int, partition: str) -> Reason:
         """This world cannot move jobs between partitions."""

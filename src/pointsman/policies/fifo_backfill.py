@@ -61,7 +61,7 @@ def _first_that_fits(S: State) -> Int:
 @core
 def decide(S: State) -> None:
     """Start whoever fits, in order."""
-    if S.g[0].free == 0:
+    if S.g[0].free == 0 and S.g[0].fractions == 0:
         return
     while True:
         j = _first_that_fits(S)

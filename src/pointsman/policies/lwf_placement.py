@@ -9,10 +9,11 @@ import numpy as np
 
 from pointsman.engine.bits import bit
 from pointsman.engine.compile import core
+from pointsman.engine.occupancy import bytes_of
 from pointsman.engine.ordered import following, insert
 from pointsman.engine.queueing import close_queue
 from pointsman.engine.rates import row_of
-from pointsman.engine.records import Int, State
+from pointsman.engine.records import ACCUMULATIONS, Int, State
 from pointsman.engine.transfers import iterations_left, service_left
 from pointsman.engine.verbs import OK, PENDING, QUOTA, start_on
 from pointsman.types import Event
@@ -85,7 +86,7 @@ def _has_room(S: State, j: Int, n: Int, b: Int) -> bool:
     X = S.gpus[N.gpu0 + b]
     if X.used == 0:
         return N.free_mask & bit(b) != 0
-    return X.used < S.g[0].limit and X.free_bytes >= S.steps[S.jobs[j].speed + N.gpu_type].bytes
+    return X.used < S.g[0].limit and X.free_bytes >= bytes_of(S, j, n)
 
 
 @core
@@ -186,9 +187,9 @@ def _choose(S: State, j: Int) -> bool:
 @core
 def _bytes(S: State, j: Int) -> tuple[Int, Int]:
     """GPU memory that job `j` takes: on the type of GPU where it takes least, and where it takes most."""
-    least = most = S.steps[S.jobs[j].speed].bytes
+    least = most = S.subbatches[S.jobs[j].speed * ACCUMULATIONS].bytes
     for kind in range(1, S.g[0].types):
-        size = S.steps[S.jobs[j].speed + kind].bytes
+        size = S.subbatches[(S.jobs[j].speed + kind) * ACCUMULATIONS].bytes
         least = min(least, size)
         most = max(most, size)
     return least, most

@@ -107,10 +107,10 @@ class Workload:
     provenance: Provenance
 
     def __post_init__(self) -> None:
-        """A job's `fraction` is kept, but no GPU is shared yet; whoever reads the report must know."""
+        """A job's `fraction` is kept, and counts only where GPUs are shared; whoever reads the report must know."""
         told = tuple(note for note in self.quality.notes if not note.startswith(_SHARING))
         parts = int((self.jobs["fraction"] < 1).sum())
-        note = (f"{_SHARING}: {parts:,}; each takes a whole one, for sharing is off",) if parts else ()
+        note = (f"{_SHARING}: {parts:,}; each takes a whole one unless GPUs are shared",) if parts else ()
         object.__setattr__(self, "quality", replace(self.quality, notes=told + note))
 
     @classmethod
