@@ -79,12 +79,12 @@ def simulate(
             of every uplink while they send), ``duty-cycle`` (of what they send on average) or ``node-link[:PENALTY]``.
         enforce_limits: kill jobs that would run longer than their ``time_limit_s``.
         rate_model: ``rates``, or ``iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS]``: jobs are chains of
-            iterations that may share GPUs, with one transfer each (``semantics.md`` §9), or ``goodput``: jobs tune their
-            batches (§11); by default the policy's own.
+            iterations that may share GPUs, with one transfer each (``semantics.md`` §9), or ``goodput``: jobs tune
+            their batches (§11); by default the policy's own.
         gpu_sharing: how many jobs a GPU may have (``semantics.md`` §10); by default the policy's own: 1, or 2 for those
             that share. Jobs that ask for a fraction of a GPU share it with their like where it is above 1.
-        interference: how jobs on one GPU slow each other: ``table`` (measured pairs), ``law`` (fitted to them), a number
-            (times as long, for all), or a file of ``pointsman profile pairs``; by default ``table``.
+        interference: how jobs on one GPU slow each other: ``table`` (measured pairs), ``law`` (fitted to them), a
+            number (times as long, for all), or a file of ``pointsman profile pairs``; by default ``table``.
         node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
         cancels: (time_s, row) of jobs that their users cancel, after their submit.
         until_s: stop after the instants up to this many seconds from the first submit.
