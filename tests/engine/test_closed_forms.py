@@ -102,6 +102,33 @@ def test_m_m_1_is_the_same_in_mean_whoever_goes_first_without_knowing_durations(
         assert sum(np.count_nonzero(run.wait > 1e-6) for run in runs) > JOBS
 
 
+def test_two_on_a_gpu_that_each_run_at_half_speed_are_one_server() -> None:
+    """K = 2 and ξ = 2: together they get as much done as one alone, so M/M/1 has mean 1 / (mu - lambda), if those that
+    wait come in their order. They do where all are thought to be of one length.
+    """
+
+    def run(random: np.random.Generator, n: int) -> Any:
+        frame = pl.DataFrame(
+            {
+                "submit_s": np.cumsum(random.exponential(1 / 0.7, n)) * UNIT_S,
+                "gpus": np.ones(n, np.int64),
+                "duration_s": exponential(random, n) * UNIT_S,
+                "time_limit_s": np.full(n, UNIT_S),
+                "model": ["ncf"] * n,
+            }
+        )
+        options: dict[str, Any] = {"estimate": "limit", "interference": "2", "log": False}
+        return pointsman.simulate(pointsman.Workload.of(frame), "1x1/gpu=v100", "sjf-ffs", **options).jobs
+
+    runs = []
+    for seed in range(REPLICATIONS):
+        jobs = run(np.random.default_rng(seed), JOBS)
+        times = [jobs[name].to_numpy()[JOBS // 10 :] / UNIT_S for name in ("run_s", "wait_s", "jct_s")]
+        runs.append(Replication(*times))
+    check_mean(runs, 1 / (1 - 0.7), sojourns)
+    assert all((run.wait > 0).any() for run in runs)
+
+
 GENERAL: dict[str, tuple[Draw, float, float]] = {
     "constant": (lambda random, n: np.ones(n), 1.0, 1.0),
     "uniform": (lambda random, n: random.uniform(0, 2, n), 1.0, 4 / 3),
