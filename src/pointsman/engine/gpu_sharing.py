@@ -12,7 +12,7 @@ from pointsman.types import MAX_SHARING
 if TYPE_CHECKING:
     from pointsman.speed.catalogue import Catalogue
 
-TAKE_WHOLE = ("easy", "srtf", "tiresias", "tiresias_skew", "dally", "lwf", "srsf", "ada_srsf", "pollux")
+TAKE_WHOLE = ("easy", "srtf", "tiresias", "tiresias_skew", "dally", "gandiva", "lwf", "srsf", "ada_srsf", "pollux")
 """Modules of policies that reserve or take away whole GPUs, or share them by rules of their own."""
 
 
@@ -41,7 +41,7 @@ def gpu_sharing_of(policy: object, asked: int | None, interference: str | None) 
     title = getattr(policy, "name", type(policy).__name__)
     if limit not in range(1, MAX_SHARING + 1):
         raise UsageError(f"gpu sharing {limit}: a GPU has 1 to {MAX_SHARING} jobs")
-    if limit > 1 and getattr(policy, "hooks", "").rpartition(".")[2] in TAKE_WHOLE:
+    if limit > own and own == 1 and getattr(policy, "hooks", "").rpartition(".")[2] in TAKE_WHOLE:
         raise UsageError(f"policy {title!r} takes whole GPUs: leave out the sharing of GPUs ({limit} jobs each)")
     if limit < own:
         raise UsageError(f"policy {title!r} shares GPUs among {own} jobs: leave out the limit of {limit}")

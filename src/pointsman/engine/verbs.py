@@ -375,8 +375,11 @@ def start_on(S: State, j: Int, reason: Int) -> Int:
 
 @core
 def may_preempt(S: State, j: Int) -> bool:
-    """Whether job `j` could be preempted in this pass."""
-    return S.jobs[j].state == RUNNING and S.jobs[j].started_pass != S.g[0].pass_id
+    """Whether job `j` could be preempted in this pass, and what it holds would be free then."""
+    J = S.jobs[j]
+    if J.state != RUNNING or J.started_pass == S.g[0].pass_id:
+        return False
+    return S.g[0].limit == 1 or J.alone == J.gpus
 
 
 @core

@@ -1,6 +1,6 @@
 """Gandiva's time-slicing and migration (Xiao et al., OSDI 2018, §3), as the baseline of network-sensitive schedulers.
 
-What is left out: packing two jobs on a GPU, which needs sharing, and growing and shrinking of jobs.
+`gandiva-packing` also packs jobs in pairs on GPUs. What is left out: growing and shrinking of jobs.
 """
 
 from typing import ClassVar
@@ -12,15 +12,17 @@ from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.memo import note_worse
 from pointsman.engine.ordered import insert, remove
+from pointsman.engine.placing import fits
 from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
 from pointsman.engine.records import VICTIMS, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
 from pointsman.policies.levels import NEVER
 from pointsman.policies.moving import improve_places, misplaced
+from pointsman.policies.packing import pack
 from pointsman.types import Event, Knowledge
 
 LEVEL, STOPPED = int(Event.LEVEL), int(Event.STOPPED)
-SLICE_MS, ROUND_MS = 0, 1  # params
+SLICE_MS, ROUND_MS, PACK_GAIN = 0, 1, 2  # params; no packing without a gain
 MOVED_AT = 0  # memory
 
 
@@ -87,18 +89,29 @@ def on_event(S: State, kind: Int, j: Int) -> None:
 
 
 @core
+def _give_up(S: State, j: Int) -> None:
+    """There is no place for job `j` in this pass, nor for those that ask for as much: but they may pack well."""
+    if S.params[PACK_GAIN] > 0.0:
+        S.classes[S.jobs[j].cls].blocked = S.g[0].pass_id
+    else:
+        block(S, S.jobs[j].cls)
+
+
+@core
 def decide(S: State) -> None:
     """Start waiting jobs in turn, in the place of jobs that have had their slice where there is no room."""
     while S.g[0].pending > 0:
         j = first_waiting(S)
         if j < 0:
             break
+        if S.params[PACK_GAIN] > 0.0 and not fits(S, S.jobs[j].cls) and pack(S.g[0].address, j, S.params[PACK_GAIN]):
+            continue
         early = S.jobs[j].key > S.g[0].now
         reason = start_or_evict(S, j, np.inf if early else -np.inf, running_index(S))
         if reason == QUOTA:
             close_queue(S, j)
         elif reason != OK and reason != RESERVED:
-            block(S, S.jobs[j].cls)
+            _give_up(S, j)
             if early:
                 S.classes[S.jobs[j].cls].failed_at = -1  # others, or itself later, may evict more
         for i in range(S.g[0].victims):

@@ -31,6 +31,7 @@ BUILT_IN: dict[str, str] = {
     "tiresias": "pointsman.policies.tiresias:Tiresias",
     "tiresias-skew": "pointsman.policies.tiresias_skew:TiresiasSkew",
     "gandiva": "pointsman.policies.gandiva:Gandiva",
+    "gandiva-packing": "pointsman.policies.gandiva_packing:GandivaPacking",
     "dally": "pointsman.policies.dally:Dally",
     "dally-manual": "pointsman.policies.dally:DallyManual",
     "dally-nowait": "pointsman.policies.dally:DallyNoWait",
