@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 
 from benchmarks.profile_fit_data import CATALOGUE, rows
-from pointsman.document import read_document
-from pointsman.speed.interference import SHIPPED
-from pointsman.speed.interference_file import InterferenceFile, InterferenceSpec, TypeFigures, interference_yaml
+from pointsman.speed.interference_file import InterferenceSpec, TypeFigures, interference_yaml
 from pointsman.speed.interference_fit import Pair
 
 SOURCES = ("gavel_simulation", "gavel_oracle")
@@ -39,11 +37,6 @@ def on_one_gpu(source: str) -> list[dict[str, str]]:
         if (r["source"], r["n_gpus_a"], r["n_gpus_b"], r["placement"]) == (source, "1", "1", "consolidated")
         and (r["model_a"], int(r["bs_a"])) <= (r["model_b"], int(r["bs_b"]))
     ]
-
-
-def shipped() -> InterferenceSpec:
-    """What ``--interference table`` uses."""
-    return read_document(SHIPPED, InterferenceFile).content.spec
 
 
 def shipped_text(figures: Mapping[str, TypeFigures], spec: InterferenceSpec) -> str:

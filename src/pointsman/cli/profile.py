@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pointsman.cli.pairs import pairs
 from pointsman.cli.screen import Format
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ Profiles = Annotated[
     ),
 ]
 PER_CENT = 100.0
+
+app.command()(pairs)
 
 
 @app.command("list")

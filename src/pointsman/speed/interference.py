@@ -67,8 +67,7 @@ class Figures:
             return None
         kind, a, b = found
         figures = self.spec.gpu_types[kind]
-        measured = {} if self.by_law else figures.slow_down.get(a, {})
-        return measured[b] if b in measured else figures.law.slow_down(a, b)
+        return figures.law.slow_down(a, b) if self.by_law else figures.slow_down_of(a, b)
 
     def taken_for(self, gpu_types: Iterable[str], models: Iterable[str]) -> list[str]:
         """``bert as transformer``: what stands in for what, here."""
@@ -190,6 +189,11 @@ def _file(path: Path, name: str, catalogue: Catalogue, mapping: str, *, by_law: 
         if mapping not in measured:
             raise UsageError(f"unknown mapping {mapping!r} of {name} ({did_you_mean(mapping, {*MAPPINGS, *measured})})")
     return Figures(name, spec, catalogue, mapping, by_law)
+
+
+def shipped() -> InterferenceSpec:
+    """The figures of ``table``, and the law of ``law``."""
+    return _shipped().content.spec
 
 
 @cache

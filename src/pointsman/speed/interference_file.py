@@ -63,6 +63,11 @@ class TypeFigures(_Record):
         """All that were measured, in order of the alphabet."""
         return sorted(self.law.sensitivity)
 
+    def slow_down_of(self, model: str, beside: str) -> float:
+        """As measured, or by the law where it was not."""
+        measured = self.slow_down.get(model, {})
+        return measured[beside] if beside in measured else self.law.slow_down(model, beside)
+
     def gaps(self) -> list[Ordered]:
         """The pairs that only the law can tell."""
         names = self.models

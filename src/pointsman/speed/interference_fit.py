@@ -37,8 +37,8 @@ class Pair(NamedTuple):
 class Errors:
     """How far the law is from the medians of the pairs of a GPU type."""
 
-    r2: float
-    """Share of the variance of log ξ that the law explains; NaN where there is none."""
+    r2: float | None
+    """Share of the variance of log ξ that the law explains; None where there is none."""
     seen: float
     """Median of |predicted/measured − 1| of ξ."""
     left_out: float | None
@@ -79,7 +79,7 @@ def law_errors(figures: TypeFigures) -> Errors:
     told = np.log(list(measured.values()))
     said = np.log([law.slow_down(*pair) for pair in measured])
     spread = float(((told - told.mean()) ** 2).sum())
-    r2 = 1 - float(((told - said) ** 2).sum()) / spread if spread > 0 else float("nan")
+    r2 = 1 - float(((told - said) ** 2).sum()) / spread if spread > 0 else None
     out = left_out_errors(measured)
     return Errors(r2, _median(np.abs(np.exp(said - told) - 1)), _median(out) if out else None, len(measured) - len(out))
 
