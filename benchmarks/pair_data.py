@@ -1,44 +1,63 @@
-"""The published pairs of jobs on one GPU of ``../shared/data/profiles``, and the figures we ship of them."""
+"""The published pairs of jobs on one GPU of ``../shared/data/profiles``."""
 
-from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
-from benchmarks.profile_fit_data import CATALOGUE, rows
-from pointsman.speed.interference_file import InterferenceSpec, TypeFigures, interference_yaml
+from benchmarks.profile_fit_data import CATALOGUE, PROFILES, rows
 from pointsman.speed.interference_fit import Pair
 
-SOURCES = ("gavel_simulation", "gavel_oracle")
+FILE = "gavel_pairs.csv.gz"
+SHIPPED_SOURCE = "gavel_simulation"
+SOURCES = (SHIPPED_SOURCE, "gavel_oracle")
 """Gavel's two tables. The first is what its simulations and our figures use; they disagree."""
 
 
-def pairs(source: str) -> list[Pair]:
-    """Each measured pair once.
+class Measured(NamedTuple):
+    """A row of Gavel's: the pair, and the batches, by which two jobs of one model differ."""
 
-    Jobs on one GPU only. Left out: zeros, which are pairs that were not measured; mirror images of other rows; and the
-    rows called unconsolidated, which with one GPU are the same figures again.
+    pair: Pair
+    batch_a: int
+    batch_b: int
+
+    @property
+    def job_a(self) -> str:
+        return f"{self.pair.model_a} {self.batch_a}"
+
+    @property
+    def job_b(self) -> str:
+        return f"{self.pair.model_b} {self.batch_b}"
+
+
+class Table(NamedTuple):
+    """What one source says of jobs on one GPU, each pair once."""
+
+    measured: list[Measured]
+    missing: list[str]
+    """GPU types of the pairs that were not measured: both speeds are 0."""
+
+    def of(self, gpu_type: str) -> list[Measured]:
+        return [m for m in self.measured if m.pair.gpu_type == gpu_type]
+
+    def pairs(self) -> list[Pair]:
+        return [m.pair for m in self.measured]
+
+
+def load(source: str, folder: Path = PROFILES) -> Table:
+    """The rows of a source with jobs on one GPU.
+
+    Left out are mirror images of other rows, and the rows called unconsolidated, which with one GPU are the same
+    figures again.
     """
-    return [
-        Pair(
-            r["gpu_type"],
-            CATALOGUE.model_name(r["model_a"]),
-            CATALOGUE.model_name(r["model_b"]),
-            float(r["norm_a"]),
-            float(r["norm_b"]),
-        )
-        for r in on_one_gpu(source)
-        if float(r["norm_a"]) > 0 and float(r["norm_b"]) > 0
-    ]
-
-
-def on_one_gpu(source: str) -> list[dict[str, str]]:
-    """The rows of a source with jobs on one GPU, one of each two that are mirror images."""
-    return [
-        r
-        for r in rows("gavel_pairs.csv.gz")
-        if (r["source"], r["n_gpus_a"], r["n_gpus_b"], r["placement"]) == (source, "1", "1", "consolidated")
-        and (r["model_a"], int(r["bs_a"])) <= (r["model_b"], int(r["bs_b"]))
-    ]
-
-
-def shipped_text(figures: Mapping[str, TypeFigures], spec: InterferenceSpec) -> str:
-    """The file that should be shipped: these figures, with the source and the stand-ins of `spec`."""
-    return interference_yaml("gavel", spec.source, figures, spec.stand_ins)
+    measured, missing = [], []
+    for r in rows(FILE, folder):
+        job_a, job_b = (r["model_a"], int(r["bs_a"])), (r["model_b"], int(r["bs_b"]))
+        wanted = (r["source"], r["n_gpus_a"], r["n_gpus_b"], r["placement"]) == (source, "1", "1", "consolidated")
+        if not wanted or job_a > job_b:
+            continue
+        norms = float(r["norm_a"]), float(r["norm_b"])
+        if all(norms):
+            models = CATALOGUE.model_name(job_a[0]), CATALOGUE.model_name(job_b[0])
+            measured.append(Measured(Pair(r["gpu_type"], *models, *norms), job_a[1], job_b[1]))
+        else:
+            missing.append(r["gpu_type"])
+    return Table(measured, missing)

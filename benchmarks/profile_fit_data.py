@@ -16,10 +16,10 @@ OWN_GRADIENT_BYTES = {"resnet50_cifar10": 94.1e6}
 NODE_GPUS = 8
 
 
-def rows(name: str) -> list[dict[str, str]]:
+def rows(name: str, folder: Path = PROFILES) -> list[dict[str, str]]:
     """A table of the folder."""
     opened = gzip.open if name.endswith(".gz") else open
-    with opened(PROFILES / name, "rt") as file:
+    with opened(folder / name, "rt") as file:
         return list(csv.DictReader(file))
 
 

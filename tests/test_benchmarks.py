@@ -1,5 +1,6 @@
 """The benchmarks that need no minutes: that they are found, and say what they skip."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from benchmarks.blocks import fill
 
 import pointsman
 from pointsman.errors import InputError
+from pointsman.speed import load_catalogue, load_interference
 
 ROOT = Path(__file__).parents[1]
+PAIRS = ROOT.parent / "shared" / "data" / "profiles" / "gavel_pairs.csv.gz"
 
 
 def benchmarks(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -43,6 +46,31 @@ def test_a_page_of_the_network_is_not_written_from_a_part_of_the_runs(tmp_path: 
     done = benchmarks("network", "--record", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: --record writes the page, which needs all the logs and all the runs" in done.stderr
+
+
+def test_without_the_measurements_the_pairs_are_skipped_and_it_is_said(tmp_path: Path) -> None:
+    done = benchmarks("pairs", "--data", str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, f"pairs: skipped, for {tmp_path}/gavel_pairs.csv.gz is not there\n")
+
+
+@pytest.mark.skipif(not PAIRS.is_file(), reason=f"no measurements: {PAIRS} is absent")
+def test_the_slow_downs_shipped_are_those_of_the_measurements(tmp_path: Path) -> None:
+    done = benchmarks("pairs", "--oracle", str(tmp_path / "oracle.yaml"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "| gavel_simulation | v100 | 660 | 42 |" in done.stdout
+    other = load_interference(str(tmp_path / "oracle.yaml"), load_catalogue())
+    assert other.slow_down("v100", "a3c", "resnet50") == 1.645
+
+
+@pytest.mark.skipif(not PAIRS.is_file(), reason=f"no measurements: {PAIRS} is absent")
+def test_slow_downs_that_are_not_those_of_the_measurements_break_the_benchmark(tmp_path: Path) -> None:
+    lines = gzip.decompress(PAIRS.read_bytes()).decode().splitlines()
+    kept = [line for line in lines if not line.startswith("gavel_simulation,k80,consolidated,A3C,0,1,A3C")]
+    assert len(kept) == len(lines) - 1
+    (tmp_path / PAIRS.name).write_bytes(gzip.compress("\n".join(kept).encode()))
+    done = benchmarks("pairs", "--data", str(tmp_path))
+    assert done.returncode == 4
+    assert "gavel.yaml is not what" in done.stdout
 
 
 def test_tables_are_filled_into_their_places_and_all_other_words_are_left(tmp_path: Path) -> None:

@@ -180,9 +180,7 @@ def _number(text: str) -> float | None:
 
 
 def _file(path: Path, name: str, catalogue: Catalogue, mapping: str, *, by_law: bool = False) -> Figures:
-    document = _shipped() if path == SHIPPED else read_document(path, InterferenceFile)
-    spec = document.content.spec
-    _check_names(document, catalogue)
+    spec = shipped() if path == SHIPPED else _read(path, catalogue)
     measured = {model for figures in spec.gpu_types.values() for model in figures.models}
     if mapping not in MAPPINGS:
         mapping = _canonical(catalogue, mapping)
@@ -191,14 +189,16 @@ def _file(path: Path, name: str, catalogue: Catalogue, mapping: str, *, by_law: 
     return Figures(name, spec, catalogue, mapping, by_law)
 
 
+@cache
 def shipped() -> InterferenceSpec:
     """The figures of ``table``, and the law of ``law``."""
-    return _shipped().content.spec
+    return read_document(SHIPPED, InterferenceFile).content.spec
 
 
-@cache
-def _shipped() -> Document[InterferenceFile]:
-    return read_document(SHIPPED, InterferenceFile)
+def _read(path: Path, catalogue: Catalogue) -> InterferenceSpec:
+    document = read_document(path, InterferenceFile)
+    _check_names(document, catalogue)
+    return document.content.spec
 
 
 def _check_names(document: Document[InterferenceFile], catalogue: Catalogue) -> None:
