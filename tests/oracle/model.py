@@ -33,6 +33,10 @@ class Job:
     partition: str = ""
     gpu_type: str = ""
     model: str = ""
+    samples: int | None = None
+    """On each of its GPUs; None: its model's."""
+    milli: int = 1000
+    """Of a GPU; less than 1000: a fraction (section 10)."""
 
     @property
     def told_ms(self) -> int:

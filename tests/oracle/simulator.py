@@ -107,6 +107,7 @@ def run(world: World, decide: Callable[[World], None], round_ms: int, until_ms: 
             decide(world)
         else:
             round_timer_ms = (world.now // round_ms + 1) * round_ms
+        world.end_of_instant()
     if due and until_ms is not None:
         world.now = until_ms
 

@@ -46,6 +46,8 @@ class Life:
     place: Place = NOTHING
     rate: float = 1.0
     done: float = 0.0
+    restored: float = 0.0
+    """The work done when it last began to run."""
     has_run: bool = False
     held_since_ms: int = 0
     running_from_ms: int = 0
@@ -94,6 +96,13 @@ class World:
 
     def find_place(self, life: Life, free: set[Gpu]) -> Place | None:
         return place(self.nodes, life.job, free, self.rules.placement)
+
+    def has_room(self, life: Life, chosen: Place) -> bool:
+        """Whether the job may be started there."""
+        return chosen <= self.free()
+
+    def rate_on(self, life: Life, chosen: Place) -> float:
+        return self.rules.rate(life.job, locality(self.nodes, chosen))
 
     def elapsed(self, life: Life) -> int:
         return self.now - life.running_from_ms if life.state == "RUNNING" else 0
@@ -214,10 +223,10 @@ class World:
     def fail_jobs_of(self, node: int) -> None:
         for life in self.having("STARTING", "RUNNING", "STOPPING"):
             if any(at == node for at, _ in life.place):
-                restored, ran = life.done, life.state == "RUNNING"
+                ran = life.state == "RUNNING"
                 self.halt(life)
                 if ran and self.rules.checkpoint_every_ms > 0:
-                    self.lose(life, (life.done - restored) % self.rules.checkpoint_every_ms)
+                    self.lose(life, (life.done - life.restored) % self.rules.checkpoint_every_ms)
                 self.become_pending(life)
 
     def finish(self, life: Life) -> None:
@@ -234,6 +243,7 @@ class World:
     def begin_to_run(self, life: Life) -> None:
         life.state = "RUNNING"
         life.has_run = True
+        life.restored = life.done
         life.finish_ms = self.now + math.ceil((life.job.work_ms - life.done) / life.rate)
 
     def halt(self, life: Life) -> None:
@@ -252,14 +262,17 @@ class World:
         life.held_gpu_ms += len(life.place) * (self.now - life.held_since_ms)
         life.place = NOTHING
 
+    def end_of_instant(self) -> None:
+        """What happens after the pass."""
+
     # -- actions ----------------------------------------------------------------------------------------
 
     def start(self, life: Life, chosen: Place) -> None:
-        assert life.state == "PENDING" and len(chosen) == life.job.gpus and chosen <= self.free()
+        assert life.state == "PENDING" and len(chosen) == life.job.gpus and self.has_room(life, chosen)
         self.log.append((self.now, "START", life.row, as_masks(chosen)))
         life.place = chosen
         life.held_since_ms = self.now
-        life.rate = self.rules.rate(life.job, locality(self.nodes, chosen))
+        life.rate = self.rate_on(life, chosen)
         if life.first_start_ms is None:
             life.first_start_ms = self.now
         life.running_from_ms = self.now + self.delay_ms(life)

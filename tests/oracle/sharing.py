@@ -1,0 +1,234 @@
+"""Section 10: a world in which several jobs may be on one GPU."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, prod
+from typing import Any
+
+from . import bsbf
+from .model import Gpu, Job, Place
+from .placement import PLACEMENTS, RULES, alternatives, every_gpu, locality, place, place_packed
+from .policies import backfill, by_estimate, by_row, strict
+from .simulator import OVERHEADS, refuse, run
+from .speeds import Speeds, rounded
+from .world import Life, Rules, World, to_ms
+
+Decide = Callable[["SharingWorld"], None]
+SharedEntry = tuple[int, str, int, tuple[tuple[int, int], ...], int]
+"""As `model.LogEntry`, and the accumulation steps of a START (1 of others)."""
+
+POLICIES: dict[str, Decide] = {
+    "fifo": lambda world: strict(world, by_row),
+    "sjf": lambda world: strict(world, by_estimate),
+    "fifo-backfill": lambda world: backfill(world, by_row),
+    "sjf-bsbf": bsbf.sjf_bsbf,
+    "sjf-bsbf-consolidated": bsbf.sjf_bsbf_consolidated,
+    "sjf-ffs": bsbf.sjf_ffs,
+}
+PAIRS = ("sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs")
+"""Two jobs a GPU by default; they place by tightest."""
+
+
+@dataclass
+class SharedLife(Life):
+    steps: int = 1
+    xi: float = 1.0
+    comm_ms: float = 0.0
+    """Waited for communication."""
+    last_place: Place = frozenset()
+
+
+@dataclass(frozen=True)
+class SharedSchedule:
+    """One list entry per row."""
+
+    first_start_ms: list[int | None]
+    end_ms: list[int | None]
+    run_ms: list[int]
+    preemptions: list[int]
+    lost_ms: list[float]
+    comm_ms: list[float]
+    nodes: list[int]
+    """Of the last place; 0 without one. So `locality`: 0 GPU .. 4 cluster, -1 without one."""
+    locality: list[int]
+    log: list[SharedEntry]
+
+
+@dataclass
+class SharingWorld(World):
+    lives: list[SharedLife]
+    speeds: Speeds = field(kw_only=True)
+    sharing: int = field(kw_only=True)
+    """Jobs that may be on a GPU at once."""
+    gate: str = "pairwise"
+    steps_log: list[int] = field(default_factory=list)
+    """Of each log entry."""
+
+    # -- what can be asked ------------------------------------------------------------------------------
+
+    def on(self, gpu: Gpu) -> list[SharedLife]:
+        return [life for life in self.lives if gpu in life.place]
+
+    def is_fraction(self, life: Life) -> bool:
+        return self.sharing > 1 and life.job.milli < 1000
+
+    def free_bytes(self, gpu: Gpu) -> float:
+        gpu_type = self.speeds.type_of(gpu)
+        taken = (self.speeds.takes_bytes(life.job, life.steps, gpu_type) for life in self.on(gpu))
+        return self.speeds.memory[gpu_type] - sum(taken)
+
+    def free_milli(self, gpu: Gpu) -> int:
+        """Of a GPU on which fractions are."""
+        return 1000 - sum(life.job.milli for life in self.on(gpu))
+
+    def has_room(self, life: SharedLife, chosen: Place) -> bool:
+        return self.up(chosen) == chosen and all(self.gpu_has_room(life, gpu) for gpu in chosen)
+
+    def gpu_has_room(self, life: SharedLife, gpu: Gpu) -> bool:
+        there = self.on(gpu)
+        if not there:
+            return True
+        if len(there) >= self.sharing:
+            return False
+        if any(self.is_fraction(other) for other in [*there, life]):
+            return all(self.is_fraction(other) for other in [*there, life]) and self.free_milli(gpu) >= life.job.milli
+        return self.speeds.takes_bytes(life.job, life.steps, self.speeds.type_of(gpu)) <= self.free_bytes(gpu)
+
+    def find_place(self, life: Life, free: set[Gpu]) -> Place | None:
+        if not self.is_fraction(life):
+            return super().find_place(life, free)
+        for eligible in alternatives(self.nodes, life.job):
+            begun = [gpu for gpu in self.up(every_gpu(self.nodes)) if gpu[0] in eligible and self.has_left(life, gpu)]
+            if begun:
+                return frozenset({min(begun, key=lambda gpu: (self.free_milli(gpu), gpu))})
+            rule = RULES.get(self.rules.placement, place_packed)
+            chosen = rule(self.nodes, eligible, 1, free, self.rules.placement)
+            if chosen is not None:
+                return frozenset(chosen)
+        return None
+
+    def has_left(self, life: Life, gpu: Gpu) -> bool:
+        """A GPU that only fractions hold, with room for one more."""
+        there = self.on(gpu)
+        fractions = bool(there) and all(self.is_fraction(other) for other in there)
+        return fractions and len(there) < self.sharing and self.free_milli(gpu) >= life.job.milli
+
+    def slowdown(self, life: SharedLife) -> float:
+        """By the jobs that run on its GPUs now."""
+        if self.is_fraction(life):
+            return 1.0
+        return max(self.slowdown_on(life, gpu) for gpu in life.place)
+
+    def slowdown_on(self, life: SharedLife, gpu: Gpu) -> float:
+        others = [other for other in self.on(gpu) if other is not life and other.state == "RUNNING"]
+        return prod(self.speeds.xi(self.speeds.type_of(gpu), life.job.model, other.job.model) for other in others)
+
+    def rate_on(self, life: Life, chosen: Place) -> float:
+        assert isinstance(life, SharedLife)
+        return rounded(self.speeds.rate(life.job, chosen, life.steps))
+
+    # -- what happens -----------------------------------------------------------------------------------
+
+    def start(self, life: Life, chosen: Place, steps: int = 1) -> None:
+        assert isinstance(life, SharedLife) and steps in self.speeds.steps(life.job)
+        life.steps, life.xi, life.last_place = steps, 1.0, chosen
+        self.steps_log.append(steps)
+        super().start(life, chosen)
+
+    def preempt(self, life: Life) -> None:
+        self.steps_log.append(1)
+        super().preempt(life)
+
+    def halt(self, life: Life) -> None:
+        assert isinstance(life, SharedLife)
+        life.comm_ms += self.elapsed(life) * self.speeds.exposed(life.job, life.last_place, life.steps)
+        super().halt(life)
+
+    def end_of_instant(self) -> None:
+        """Whose neighbours began or ceased to run gets another rate; a stretch ends only where the rate is another."""
+        for life in self.lives:
+            if life.state == "RUNNING":
+                life.xi = self.slowdown(life)
+                rate = rounded(self.speeds.rate(life.job, life.place, life.steps) / life.xi)
+                if rate != life.rate:
+                    self.halt(life)
+                    life.rate = rate
+                    life.finish_ms = self.now + ceil((life.job.work_ms - life.done) / rate)
+
+    # -- for policies -----------------------------------------------------------------------------------
+
+    def solo_rate(self, life: SharedLife) -> float:
+        """Of a partner (`sjf-bsbf`, step 1)."""
+        if life.state == "STARTING":
+            gpu_type = self.speeds.type_of_gang([node for node, _ in life.place])
+            return 1 / self.speeds.stretch(life.job, gpu_type, life.steps)
+        return life.rate * life.xi
+
+
+def simulate(
+    speeds: Speeds,
+    jobs: Sequence[Job],
+    policy: str | Decide,
+    *,
+    sharing: int | None = None,
+    gate: str = "pairwise",
+    placement: str | None = None,
+    overheads: Mapping[str, float] = {},
+    queue_limits: Mapping[str, int] = {},
+    script: Sequence[tuple[int, str, int]] = (),
+    round_ms: int = 0,
+    until_ms: int | None = None,
+) -> SharedSchedule:
+    """As `simulator.simulate`, on the nodes of `speeds`; by default with the policy's own sharing and placement."""
+    pairs = policy in PAIRS
+    placement = placement or ("tightest" if pairs else "consolidated")
+    refuse(placement not in PLACEMENTS or not set(overheads) <= set(OVERHEADS), "no such placement or overhead")
+    refuse(pairs and placement != "tightest", f"{policy} places by tightest")
+    refuse(gate not in ("pairwise", "joint"), f"no gate {gate}")
+    for row, job in enumerate(jobs):
+        refuse(place(speeds.nodes, job, every_gpu(speeds.nodes), placement) is None, f"job {row} fits no empty cluster")
+    world = SharingWorld(
+        speeds.nodes,
+        [SharedLife(row, job) for row, job in enumerate(jobs)],
+        list(script),
+        rules_of(placement, queue_limits, overheads),
+        node_state=["UP"] * len(speeds.nodes),
+        speeds=speeds,
+        sharing=sharing or (2 if pairs else 1),
+        gate=gate,
+    )
+    decide: Any = POLICIES[policy] if isinstance(policy, str) else policy
+    run(world, decide, round_ms, until_ms)
+    return schedule_of(world)
+
+
+def rules_of(placement: str, queue_limits: Mapping[str, int], overheads: Mapping[str, float]) -> Rules:
+    return Rules(
+        placement=placement,
+        rate=lambda job, locality: 1.0,
+        queue_limits=dict(queue_limits),
+        **{f"{name.removesuffix('_s')}_ms": to_ms(overheads.get(name, 0)) for name in OVERHEADS},  # ty: ignore
+        reestimates=False,
+        margin_ms=0,
+        thresholds_gpu_ms=[],
+        promote_knob=0,
+    )
+
+
+def schedule_of(world: SharingWorld) -> SharedSchedule:
+    lives = world.lives
+    for life in lives:
+        if life.state == "RUNNING":
+            world.halt(life)
+    return SharedSchedule(
+        first_start_ms=[life.first_start_ms for life in lives],
+        end_ms=[life.end_ms for life in lives],
+        run_ms=[life.run_ms for life in lives],
+        preemptions=[life.preemptions for life in lives],
+        lost_ms=[life.lost_ms for life in lives],
+        comm_ms=[life.comm_ms for life in lives],
+        nodes=[len({node for node, _ in life.last_place}) for life in lives],
+        locality=[locality(world.nodes, life.last_place) if life.last_place else -1 for life in lives],
+        log=[(*entry, steps) for entry, steps in zip(world.log, world.steps_log, strict=True)],
+    )
+

@@ -1,0 +1,206 @@
+"""Sections 8 and 10: how long an iteration takes, for the GPUs, the accumulation steps and the neighbours that a job has.
+
+The law of an iteration and of its all-reduce is that of docs/background/speed.md, done again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+
+from .model import Gpu, Job, Node, Place
+
+GPU, NODE, RACK, POD, CLUSTER = range(5)
+MOST_STEPS = 2048
+
+
+@dataclass(frozen=True)
+class Compute:
+    """`alpha_s + beta_s` · samples, and the exponent of its overlap with communication."""
+
+    alpha_s: float
+    beta_s: float
+    delta: float = 2.0
+
+
+@dataclass(frozen=True)
+class Model:
+    compute: Mapping[str, Compute]
+    """By GPU type."""
+    samples: int
+    """On each GPU, where the job does not say."""
+    fixed_bytes: float
+    bytes_per_sample: float
+    gradient_bytes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Link:
+    """What one GPU has of a level's link when all `sharers` of it communicate."""
+
+    bytes_per_s: float
+    latency_s: float
+    sharers: float = 1.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """GPUs of each node, nodes of each rack, racks of each pod that a gang is on, and its pods."""
+
+    members: tuple[tuple[int, ...], ...]
+
+    @property
+    def levels(self) -> list[tuple[int, int, int]]:
+        """(level, members of its largest group, of its smallest)."""
+        return [(level, max(m), min(m)) for level, m in zip((NODE, RACK, POD, CLUSTER), self.members, strict=True)]
+
+
+Slowdown = Callable[[str, str, str], float]
+"""(GPU type, model a, model b): how many times as long an iteration of `a` takes beside `b`."""
+
+
+@dataclass(frozen=True)
+class Speeds:
+    nodes: tuple[Node, ...]
+    memory: Mapping[str, float]
+    """Bytes of a GPU, by type."""
+    models: Mapping[str, Model]
+    networks: Mapping[str, Sequence[Link]]
+    """By GPU type, then by locality."""
+    xi: Slowdown
+
+    # -- memory ----------------------------------------------------------------------------------------
+
+    def samples(self, job: Job) -> int:
+        return job.samples or self.models[job.model].samples
+
+    def steps(self, job: Job) -> list[int]:
+        """The accumulation steps that the job may take."""
+        if job.model not in self.models:
+            return [1]
+        return [1 << k for k in range(12) if 1 << k <= min(self.samples(job), MOST_STEPS)]
+
+    def wants_bytes(self, job: Job, steps: int) -> float:
+        model = self.models[job.model]
+        return floor(model.fixed_bytes + model.bytes_per_sample * ceil(self.samples(job) / steps))
+
+    def takes_bytes(self, job: Job, steps: int, gpu_type: str) -> float:
+        if job.milli < 1000:
+            return self.memory[gpu_type] * job.milli / 1000
+        if job.model not in self.models:
+            return self.memory[gpu_type]
+        return min(self.wants_bytes(job, steps), self.memory[gpu_type])
+
+    def least_steps(self, job: Job, free: Mapping[Gpu, float]) -> int | None:
+        """The fewest steps at which what the job takes fits what these GPUs have free; None if none does."""
+        for steps in self.steps(job):
+            if all(self.takes_bytes(job, steps, self.type_of(gpu)) <= left for gpu, left in free.items()):
+                return steps
+        return None
+
+    def least_steps_when_empty(self, job: Job, gpu_type: str) -> int:
+        if job.model not in self.models:
+            return 1
+        return next((s for s in self.steps(job) if self.wants_bytes(job, s) <= self.memory[gpu_type]), 1)
+
+    # -- time ------------------------------------------------------------------------------------------
+
+    def type_of(self, gpu: Gpu) -> str:
+        return self.nodes[gpu[0]].gpu_type
+
+    def type_of_gang(self, nodes: Sequence[int]) -> str:
+        """Of nodes of several types: the cluster's first."""
+        types = {self.nodes[node].gpu_type for node in nodes}
+        return types.pop() if len(types) == 1 else self.nodes[0].gpu_type
+
+    def rate(self, job: Job, place: Place, steps: int) -> float:
+        """Without neighbours, not rounded; whole nominal ms each ms."""
+        if job.model not in self.models or job.milli < 1000:
+            return 1.0
+        gpu_type = self.type_of_gang(sorted({node for node, _ in place}))
+        reference = self.iteration_s(job, gpu_type, self.best_shape(job.gpus, gpu_type), 1)
+        return reference / self.iteration_s(job, gpu_type, self.shape_of(place), steps)
+
+    def exposed(self, job: Job, place: Place, steps: int) -> float:
+        """The share of an iteration that waits for communication."""
+        if job.model not in self.models or job.milli < 1000:
+            return 0.0
+        gpu_type = self.type_of_gang(sorted({node for node, _ in place}))
+        whole = self.iteration_s(job, gpu_type, self.shape_of(place), steps)
+        return 1 - steps * self.compute_s(job, gpu_type, steps) / whole
+
+    def stretch(self, job: Job, gpu_type: str, steps: int) -> float:
+        """Of an iteration by its accumulation steps, alone at the best locality."""
+        if job.model not in self.models:
+            return 1.0
+        shape = self.best_shape(job.gpus, gpu_type)
+        return self.iteration_s(job, gpu_type, shape, steps) / self.iteration_s(job, gpu_type, shape, 1)
+
+    def compute_s(self, job: Job, gpu_type: str, steps: int) -> float:
+        compute = self.models[job.model].compute[gpu_type]
+        return compute.alpha_s + compute.beta_s * (self.samples(job) / steps)
+
+    def iteration_s(self, job: Job, gpu_type: str, shape: Shape, steps: int) -> float:
+        busy = self.compute_s(job, gpu_type, steps)
+        wire = self.all_reduce_s(self.models[job.model].gradient_bytes, shape, self.networks[gpu_type])
+        delta = self.models[job.model].compute[gpu_type].delta
+        return (steps - 1) * busy + overlap(busy, wire, delta)
+
+    def all_reduce_s(self, gradient_bytes: float, shape: Shape, network: Sequence[Link]) -> float:
+        total, shard, rings = 0.0, gradient_bytes, min(shape.members[0])
+        for level, most, least in shape.levels:
+            if most > 1:
+                link = network[level]
+                crossing = link.sharers if level == NODE else min(rings, link.sharers)
+                bytes_per_s = link.bytes_per_s * (link.sharers / crossing)
+                total += 2 * (most - 1) / most * shard / bytes_per_s + 2 * (most - 1) * link.latency_s
+            shard /= least
+        return total
+
+    # -- shapes ----------------------------------------------------------------------------------------
+
+    def shape_of(self, place: Place) -> Shape:
+        gpus = Counter(node for node, _ in place)
+        racks = Counter((self.nodes[node].pod, self.nodes[node].rack) for node in gpus)
+        pods = Counter(pod for pod, _ in racks)
+        return Shape((*(tuple(count.values()) for count in (gpus, racks, pods)), (len(pods),)))
+
+    def best_shape(self, gpus: int, gpu_type: str) -> Shape:
+        """Whole nodes of the largest size and a remainder, in racks and pods as full, at the best locality."""
+        own = [node for node in self.nodes if node.gpu_type == gpu_type]
+        size = max(node.gpus for node in own)
+        in_rack, in_pod = Counter[tuple[int, int]](), Counter[int]()
+        for node in own:
+            in_rack[node.pod, node.rack] += node.gpus
+            in_pod[node.pod] += node.gpus
+        if gpus <= size:
+            return Shape(((gpus,), (1,), (1,), (1,)))
+        nodes = filled(gpus, size)
+        if gpus <= max(in_rack.values()):
+            return Shape((nodes, (len(nodes),), (1,), (1,)))
+        racks = filled(len(nodes), max(Counter((n.pod, n.rack) for n in own if n.gpus == size).values()))
+        if gpus <= max(in_pod.values()):
+            return Shape((nodes, racks, (len(racks),), (1,)))
+        return Shape((nodes, racks, halves(len(racks)), (len(halves(len(racks))),)))
+
+
+def overlap(busy_s: float, wire_s: float, delta: float) -> float:
+    longer, shorter = max(busy_s, wire_s), min(busy_s, wire_s)
+    if shorter == 0 or delta == float("inf"):
+        return longer
+    return longer * (1 + (shorter / longer) ** delta) ** (1 / delta)
+
+
+def filled(members: int, size: int) -> tuple[int, ...]:
+    whole, rest = divmod(members, size)
+    groups = (size,) * whole + (rest,) * (rest > 0)
+    return groups if len(groups) > 1 else halves(members)
+
+
+def halves(members: int) -> tuple[int, ...]:
+    return (members - members // 2, members // 2)
+
+
+def rounded(rate: float) -> float:
+    """To whole 1/2^30."""
+    return floor(rate * 2**30 + 0.5) / 2**30
