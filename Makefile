@@ -3,6 +3,7 @@
 # make bench  the benchmarks                     make docs   the documentation, in site/
 # make test-slow  those that take minutes, such as 10,000 more instances for the oracle
 # make .venv  only the environment               make clean  back to a fresh clone
+# make learn  PyTorch as well, for the tests and examples that train
 
 SHELL := /bin/bash
 BIN := .venv/bin
@@ -12,7 +13,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo test test-slow lint bench docs clean .venv
+.PHONY: demo test test-slow lint bench docs clean learn .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -23,6 +24,14 @@ DEMO_JOBS := out/demo-jobs.parquet
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/pip check
+	@touch $@
+
+learn: .venv/learn
+
+# With what torch asks for: on a machine with GPUs that is CUDA, some gigabytes, and so nothing else depends on it.
+.venv/learn: requirements-learn.lock .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock -r requirements-learn.lock
 	$(BIN)/pip check
 	@touch $@
 
