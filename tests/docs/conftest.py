@@ -36,6 +36,10 @@ def _exported() -> str:
     return "\n".join(["JobName,Owner,Team,Queued,GPUs,WallClockSeconds", *lines]) + "\n"
 
 
+PAIRS = """gpu_type,model_a,model_b,alone_s_a,step_s_a,alone_s_b,step_s_b
+a100,resnet50,bert,0.11,0.15,0.24,0.39
+a100,resnet50,resnet50,0.11,0.19,0.11,0.19
+"""
 NODES = "sn,cpu_milli,memory_mib,gpu,model\nnode-0,64000,262144,2,P100\nnode-1,64000,262144,8,T4\n"
 CLUSTER = (
     "{apiVersion: pointsman/v1, kind: Cluster, metadata: {name: ours}, "
@@ -60,6 +64,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "ms_itp_2021.csv.gz").write_bytes(gzip.compress(_gathered().encode()))
     (tmp_path / "export.csv").write_text(_exported())
     (tmp_path / "nodes.csv").write_text(NODES)
+    (tmp_path / "pairs.csv").write_text(PAIRS)
     (tmp_path / "cluster.yaml").write_text(CLUSTER)
     (tmp_path / "my_policy.py").write_text(ONE_AT_A_TIME)
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))

@@ -77,10 +77,12 @@ def _python(arguments: list[str]) -> tuple[int, str, str]:
 
 
 def _assert_known(command: Command) -> None:
-    """What is not run: `make`, which makes environments; benchmarks, which take minutes; what is not ours."""
+    """What is not run: `make`, which makes environments; what measures for long; what is not ours."""
     program, *arguments = command.words
     if program == "make":
         assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(), re.M), command.where
+    elif program == "python" and arguments[0] != "-m":
+        assert (ROOT / arguments[0]).is_file(), command.where
     elif program == "python":
         assert (ROOT / arguments[1].replace(".", "/")).with_suffix(".py").exists() or find_spec(arguments[1])
     else:
