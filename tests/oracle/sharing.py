@@ -231,4 +231,3 @@ def schedule_of(world: SharingWorld) -> SharedSchedule:
         locality=[locality(world.nodes, life.last_place) if life.last_place else -1 for life in lives],
         log=[(*entry, steps) for entry, steps in zip(world.log, world.steps_log, strict=True)],
     )
-

@@ -75,7 +75,10 @@ def test_the_sum_of_a_pair_is_twice_its_mean() -> None:
     draw = random.Random(1)
     life = None
     for _ in range(200):
-        left_a, left_b, xi_a, xi_b = (*(draw.uniform(0, 100) for _ in range(2)), *(draw.uniform(1, 3) for _ in range(2)))
+        left_a, left_b, xi_a, xi_b = (
+            *(draw.uniform(0, 100) for _ in range(2)),
+            *(draw.uniform(1, 3) for _ in range(2)),
+        )
         partner = Partner(life, [G0], 1, left_b, xi_a, xi_b, 0.0)  # ty: ignore[invalid-argument-type]
         assert sum_of_ends(left_a, [partner]) == pytest.approx(2 * mean_of_joining(left_a, left_b, xi_a, xi_b))
 

@@ -37,7 +37,9 @@ def ground(*gpus: int, xi: float | Callable[[str, str], float] = 2.0) -> Speeds:
     )
 
 
-def run(speeds: Speeds, jobs: Sequence[Job], starts: Sequence[Start], sharing: int = 2, **others: object) -> SharedSchedule:
+def run(
+    speeds: Speeds, jobs: Sequence[Job], starts: Sequence[Start], sharing: int = 2, **others: object
+) -> SharedSchedule:
     """Each start at its time (there must be a pass then)."""
     left = list(starts)
 

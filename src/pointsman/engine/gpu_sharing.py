@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pointsman.speed.catalogue import Catalogue
 
 TAKE_WHOLE = ("easy", "srtf", "tiresias", "tiresias_skew", "dally", "gandiva", "lwf", "srsf", "ada_srsf", "pollux")
-"""Modules of policies that reserve or take away whole GPUs, or share them by rules of their own."""
+"""Modules of policies that reserve whole GPUs, or take them away, or share them by rules of their own."""
 
 
 @dataclass(frozen=True)

@@ -144,9 +144,10 @@ def _milli(jobs: pl.DataFrame, gpu_sharing: GpuSharing) -> pl.Series:
 def _elastic(
     demands: list[Demand], cls: NDArray[np.int64], speeds: Speeds, speed: NDArray[np.int64] | int
 ) -> list[Demand]:
-    """The same, where jobs whose models are known may have any number of GPUs that their rates are known for."""
+    """The same, where jobs that tune their batches may have any number of GPUs that their rates are known for."""
+    adapts = np.any(speeds.goodputs.reshape(len(speeds.models), -1) > 0.0, axis=1)
     known = np.zeros(len(demands), bool)
-    known[cls] = speeds.models["reference"][speed] > 0.0
+    known[cls] = np.asarray(adapts)[speed]
     most = speeds.goodputs.shape[1] // LOCALITIES - 1
     return [replace(d, elastic=(1, most)) if known[c] else d for c, d in enumerate(demands)]
 

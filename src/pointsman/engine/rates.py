@@ -144,7 +144,9 @@ def rate_at(S: State, j: Int, time_s: float) -> float:
         return S.rates[row, S.jobs[j].locality]
     if S.g[0].stages > 0:
         J = S.jobs[j]
-        return S.goodputs[row * S.g[0].stages + J.stage, J.gpus * LOCALITIES + J.locality]
+        adapted = S.goodputs[row * S.g[0].stages + J.stage, J.gpus * LOCALITIES + J.locality]
+        if adapted > 0.0:
+            return adapted
     return np.floor(S.models[row].reference / time_s * FINEST + 0.5) / FINEST
 
 

@@ -13,6 +13,7 @@ from pointsman.cluster.congestion import congested, told
 from pointsman.cluster.layout import Layout
 from pointsman.engine.gpu_sharing import WHOLE_GPUS, GpuSharing, slowdowns_of
 from pointsman.engine.rate_model import Goodput, Iterations, RateModel
+from pointsman.engine.rates import FINEST
 from pointsman.engine.records import LINK, MODEL, STEP, SUBBATCH, UPLINK
 from pointsman.engine.step_table import steps_of, steps_without_models
 from pointsman.engine.subbatches import subbatches_of, without_models
@@ -141,10 +142,14 @@ def _adaptive(
     speeds: Speeds, layout: Layout, demands: list[Any], catalogue: Any, tables: Any, assumptions: list[str]
 ) -> Speeds:
     """The same with rates by number of GPUs and progress."""
-    from pointsman.speed.goodput import STAGES, goodput_table
+    from pointsman.speed.goodput import BINS, MOST_GPUS, goodput_table
 
-    assumptions.append("jobs of known models tune their batches; what they wait for communication is not counted")
-    return replace(speeds, goodputs=goodput_table(layout, demands, catalogue, tables), stages=STAGES)
+    assumptions.append(
+        "jobs whose noise scale is known tune their batches; their waits for communication are not counted"
+    )
+    most = min(MOST_GPUS, int(layout.node_gpus.sum()))
+    rates = goodput_table(layout, demands, catalogue, tables, max(most, *(gpus for _, gpus, _ in demands)))
+    return replace(speeds, goodputs=np.floor(rates * FINEST + 0.5) / FINEST, stages=BINS)
 
 
 def _unknown_models(names: pl.Series, catalogue: Any) -> list[str]:

@@ -11,11 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.engine.bits import bit
+from pointsman.engine.changing import resize
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.ordered import following
 from pointsman.engine.records import Int, State
-from pointsman.engine.verbs import OK, PENDING, RUNNING, STARTING, preempt, resize, start_on, wake_at
+from pointsman.engine.verbs import OK, PENDING, RUNNING, STARTING, preempt, start_on, wake_at
 from pointsman.policies.pollux_packing import (
     WHOLE_NODES,
     fitness_of_now,
@@ -210,7 +211,7 @@ def _change(S: State, j: Int) -> bool:
     """Job `j` starts on State.place, or changes to it; whether it could."""
     J = S.jobs[j]
     again = J.first_start >= 0
-    answer = start_on(S, j, OK) if J.state == PENDING else resize(S, j)
+    answer = start_on(S, j, OK) if J.state == PENDING else resize(S, j, OK)
     _rejoin(S, j)
     if answer == OK and again:
         J.level += 1

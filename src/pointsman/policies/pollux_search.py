@@ -43,10 +43,15 @@ def stand_in_line(S: State, j: Int) -> None:
 
 
 @core
+def widest(S: State) -> Int:
+    """The most GPUs for which goodputs are known."""
+    return S.goodputs.shape[1] // LOCALITIES - 1
+
+
+@core
 def goodput(S: State, j: Int, gpus: Int, locality: Int) -> float:
     """Of job `j` on `gpus` GPUs of its type at `locality`, or ANY."""
-    bins = S.goodputs.shape[0] // S.rates.shape[0]
-    row = (S.jobs[j].speed + np.int64(S.jobs[j].s3)) * bins + S.jobs[j].bin
+    row = (S.jobs[j].speed + np.int64(S.jobs[j].s3)) * S.g[0].stages + S.jobs[j].stage
     if locality != ANY:
         return S.goodputs[row, gpus * LOCALITIES + locality]
     most = 0.0
@@ -103,7 +108,7 @@ def unit(S: State, j: Int) -> Int:
 @core
 def most_gpus(S: State, j: Int) -> Int:
     """The most that elastic job `j` may have: twice as many as it ever had, to learn how it scales step by step."""
-    return min(S.g[0].goodput_gpus, max(np.int64(1), 2 * np.int64(S.jobs[j].s0)))
+    return min(widest(S), max(np.int64(1), 2 * np.int64(S.jobs[j].s0)))
 
 
 @core
@@ -111,7 +116,7 @@ def _fair_gpus(S: State, j: Int) -> Int:
     """An equal share of the GPUs of the type of job `j`, rounded up, that each job there would have."""
     kind = np.int64(S.jobs[j].s3)
     share = np.int64(np.ceil(S.memory[TOTAL + kind] / max(1.0, S.memory[SEEKING + kind])))
-    return min(max(share, np.int64(1)), S.g[0].goodput_gpus)
+    return min(max(share, np.int64(1)), widest(S))
 
 
 @core

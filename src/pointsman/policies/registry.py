@@ -40,6 +40,7 @@ BUILT_IN: dict[str, str] = {
     "sjf-bsbf": "pointsman.policies.sjf_bsbf:SjfBsbf",
     "sjf-bsbf-consolidated": "pointsman.policies.sjf_bsbf_consolidated:SjfBsbfConsolidated",
     "sjf-ffs": "pointsman.policies.sjf_ffs:SjfFfs",
+    "pollux": "pointsman.policies.pollux:Pollux",
     "lwf": "pointsman.policies.lwf:Lwf",
     "srsf": "pointsman.policies.srsf:Srsf",
     "ada-srsf": "pointsman.policies.ada_srsf:AdaSrsf",
