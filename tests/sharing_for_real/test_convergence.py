@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 if TYPE_CHECKING:
-    from .both_jobs import Learnt
+    from .both_jobs import Cut, Learnt
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps two processes on one core")
@@ -23,47 +22,41 @@ STEPS = 5
 CLOSE = 1e-6
 
 
-@pytest.fixture(scope="module")
-def learnt() -> "Iterator[dict[str, Learnt]]":
-    """By job: what its process found while the other one ran."""
-    with pytest.MonkeyPatch.context() as patch:
-        for place in (HERE, HERE.parents[1] / "examples"):
-            patch.syspath_prepend(place)  # the processes are given it, too
-        import both_jobs
-        import two_jobs
+def test_both_jobs_learn_what_they_learn_without_accumulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in (HERE, HERE.parents[1] / "examples"):
+        monkeypatch.syspath_prepend(place)  # the processes are given it, too
+    import both_jobs
+    import two_jobs
 
-        found = two_jobs.side_by_side(both_jobs.learn, "cpu", CUTS, STEPS)
-        yield dict(zip(two_jobs.JOBS, found, strict=True))
-
-
-def test_the_jobs_ran_at_the_same_time_as_processes(learnt: "dict[str, Learnt]") -> None:
-    assert list(learnt) == ["small-mlp", "small-transformer"]
-    assert len({os.getpid(), *(job.pid for job in learnt.values())}) == 3
-    assert max(job.begin_s for job in learnt.values()) < min(job.end_s for job in learnt.values())
+    jobs = two_jobs.side_by_side(both_jobs.learn, "cpu", CUTS, STEPS)
+    assert len({os.getpid(), *(job.pid for job in jobs)}) == 3
+    assert max(job.begin_s for job in jobs) < min(job.end_s for job in jobs)
+    for name, job in zip(two_jobs.JOBS, jobs, strict=True):
+        assert job.gradients.keys() == job.after.keys() == set(CUTS)
+        for cut in CUTS:
+            check_gradients(job, cut, name)
+            check_parameters(job, cut, name)
 
 
-@pytest.mark.parametrize("cut", CUTS, ids=str)
-def test_gradients_are_those_of_the_whole_batch(learnt: "dict[str, Learnt]", cut: int | tuple[int, ...]) -> None:
-    for name, job in learnt.items():
-        whole, found = job.gradients[WHOLE], job.gradients[cut]
-        assert found.keys() == whole.keys() == {"loss", *job.before}
-        for key, wanted in whole.items():
-            assert np.asarray(found[key]).dtype == np.float64
-            assert np.linalg.norm(wanted) > 1e-3
-            assert are_close(found[key], wanted), (name, key)
+def check_gradients(job: "Learnt", cut: "Cut", name: str) -> None:
+    whole, found = job.gradients[WHOLE], job.gradients[cut]
+    assert found.keys() == whole.keys() == {"loss", *job.before}
+    for key, wanted in whole.items():
+        assert np.asarray(found[key]).dtype == np.float64
+        assert np.linalg.norm(wanted) > 1e-3
+        assert are_close(found[key], wanted), (name, cut, key)
 
 
-@pytest.mark.parametrize("cut", CUTS, ids=str)
-def test_parameters_after_steps_are_the_same(learnt: "dict[str, Learnt]", cut: int | tuple[int, ...]) -> None:
-    for name, job in learnt.items():
-        for key, before in job.before.items():
-            wanted = job.after[WHOLE][key]
-            assert np.abs(wanted - before).max() > 1e-3, f"{name} has not learnt {key}"
-            assert are_close(job.after[cut][key], wanted), (name, key)
+def check_parameters(job: "Learnt", cut: "Cut", name: str) -> None:
+    for key, before in job.before.items():
+        wanted = job.after[WHOLE][key]
+        assert np.abs(wanted - before).max() > 1e-3, f"{name} has not learnt {key}"
+        assert are_close(job.after[cut][key], wanted), (name, cut, key)
 
 
-def test_what_would_not_be_the_same_is_noticed(learnt: "dict[str, Learnt]") -> None:
+def test_what_would_not_be_the_same_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Uneven parts that count the same, and batch normalization, which looks at a part as if it were all."""
+    monkeypatch.syspath_prepend(HERE.parents[1] / "examples")
     from two_jobs import Job
 
     name = "small-mlp"
