@@ -16,7 +16,7 @@ from pointsman.cluster.layout import Layout
 from pointsman.engine.build import PARAMETERS, Rules, build
 from pointsman.engine.demand import Demand, make_pools
 from pointsman.engine.rate_model import Iterations
-from pointsman.engine.records import SCRIPT, STEP, TRACE
+from pointsman.engine.records import ACCUMULATIONS, SCRIPT, STEP, SUBBATCH, TRACE
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.speeds import Speeds
 from pointsman.policies.registry import get_policy
@@ -72,7 +72,9 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     told = [np.nan if job.told is None else job.told for job in jobs]
     trace = np.array([(j.submit_ms, j.work, told[i], widths.index(j.gpus), 0, 0, i) for i, j in enumerate(jobs)], TRACE)
     speeds = Speeds.without_models(np.ones((len(jobs), LOCALITIES)), 1)
-    steps = np.array([(j.fw, j.bw, j.wire, j.solo, j.memory) for j in jobs], STEP)
+    steps = np.array([(j.fw, j.bw, j.wire, j.solo) for j in jobs], STEP)
+    subbatches = np.zeros((len(jobs), ACCUMULATIONS), SUBBATCH)
+    subbatches["bytes"][:, 0] = [j.memory for j in jobs]
     rules = Rules(
         start_ms=ground.start_ms, stop_ms=ground.stop_ms, lost_ms=ground.lost_ms, audit=True,
         hosted=not hasattr(policy, "parameters"), admits=ground.admits,
@@ -82,7 +84,7 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     numbers = policy.parameters() if hasattr(policy, "parameters") else []
     params[: len(numbers)] = numbers
     script = np.zeros(0, SCRIPT)
-    speeds = replace(speeds, steps=steps)
+    speeds = replace(speeds, steps=steps, subbatches=subbatches.ravel())
     return Simulation(build(layout, pools, demands, trace, [-1], speeds, params, script, rules), policy)
 
 

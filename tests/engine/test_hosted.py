@@ -81,7 +81,8 @@ class Asking:
             "taken": view.start(one, [(0, 3)]),
             "too wide now": view.start(four),
             "preempt just started": view.preempt(two),
-            "resize": view.resize(two, 1),
+            "resize": view.resize(two, [(0, 0), (0, 1)]),
+            "resize to nothing": view.resize(two, []),
             "free": view.free_on(0),
         }
 
@@ -104,7 +105,8 @@ def test_verbs_answer_with_reasons() -> None:
         "taken": Reason.GpuTaken,
         "too wide now": Reason.Resources,
         "preempt just started": Reason.StartedThisPass,
-        "resize": Reason.NotSupported,
+        "resize": Reason.StartedThisPass,
+        "resize to nothing": Reason.GangIncomplete,
         "free": [0, 2],
     }
     assert result.events.filter((pl.col("kind") == "START") & (pl.col("row") == 0))["gpu_mask"].to_list() == [0b1010]

@@ -162,6 +162,10 @@ def build(
     state.g["stages"] = speeds.stages
     if sharing:
         state.g["network"] = load_beside("contention").network.address
+    if limit > 1:
+        state.g["sharing"] = load_beside("sharing").sharing.address
+    if speeds.stages:
+        state.g["staging"] = load_beside("stages").stages.address
     if rules.iterations:
         state.g["network"] = load_beside("iterations").iterations.address
     world = World(

@@ -108,7 +108,7 @@ def rebatch(S: State, j: Int, accumulation: Int) -> Int:
     J = S.jobs[j]
     if J.state != RUNNING:
         return NOT_RUNNING
-    if not accumulates(S, j, accumulation):
+    if not accumulates(S.g[0].address, j, accumulation):
         return NOT_SUPPORTED
     if accumulation == J.accumulation:
         return OK

@@ -9,7 +9,7 @@ import numpy as np
 
 from pointsman.engine.audit import audit
 from pointsman.engine.compile import cold, core, entry
-from pointsman.engine.corunners import disturb, slowed_by
+from pointsman.engine.corunners import disturb, feel_corunners
 from pointsman.engine.dirty import mark
 from pointsman.engine.freeindex import set_node_state
 from pointsman.engine.handle import call_apart, open_state, open_world
@@ -19,7 +19,7 @@ from pointsman.engine.memo import forget_failures, note_worse
 from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import dequeue
 from pointsman.engine.rates import iteration_s, rate_at, waiting_share
-from pointsman.engine.records import ALERT, AUDIT, DIRTY, ODD, SHARE, STEP_ON, Int, State, World
+from pointsman.engine.records import ALERT, AUDIT, DIRTY, NEXT, ODD, SHARE, STEP_ON, TURN, Int, State, World
 from pointsman.engine.sampling import sample
 from pointsman.engine.verbs import (
     ITERATIONS,
@@ -80,7 +80,7 @@ def _set_rate(S: State, W: World, j: Int) -> None:
             _note_odd(S, j)
             _rated(S.g[0].address, j)
         return
-    J.slow = slowed_by(S, j)
+    feel_corunners(S, j)
     time_s = iteration_s(S, j)
     rate = rate_at(S, j, time_s * J.slow)
     if rate == J.rate:
@@ -90,45 +90,20 @@ def _set_rate(S: State, W: World, j: Int) -> None:
     J.waits = waiting_share(S, j, time_s)
     J.onset = J.done
     J.rated = S.g[0].now
-    W.truth[j].finish = _when_done(S, j, W.truth[j].work)
+    left = W.truth[j].work - J.done
+    if left <= 0.0:
+        W.truth[j].finish = S.g[0].now
+    elif rate <= 0.0:
+        W.truth[j].finish = NEVER
+    else:
+        W.truth[j].finish = S.g[0].now + np.int64(math.ceil(left / rate))
     if S.g[0].stages > 0:
-        _end_of_stage(S, W, j)
+        call_apart(S.g[0].staging, S.g[0].address, TURN, j)
     if rate == 1.0:
         _forget_odd(S, j)
     elif J.odd < 0:
         _note_odd(S, j)
     _rated(S.g[0].address, j)
-
-
-@core
-def _when_done(S: State, j: Int, work: float) -> Int:
-    """When job `j`, whose progress has just been counted, has done so much work at its rate."""
-    J = S.jobs[j]
-    left = work - J.done
-    if left <= 0.0:
-        return S.g[0].now
-    return S.g[0].now + np.int64(math.ceil(left / J.rate)) if J.rate > 0.0 else np.int64(NEVER)
-
-
-@core
-def _end_of_stage(S: State, W: World, j: Int) -> None:
-    """When job `j` comes to its next stage of progress, if there is one."""
-    J = S.jobs[j]
-    T = W.truth[j]
-    share = (J.stage + 1) / S.g[0].stages
-    T.turn = _when_done(S, j, T.work * share) if J.stage + 1 < S.g[0].stages else np.int64(NEVER)
-
-
-@core
-def _next_stage(S: State, W: World, j: Int) -> None:
-    """Job `j` has come to its next stage of progress, and perhaps to another rate."""
-    J = S.jobs[j]
-    settle(S, j)
-    J.stage += 1
-    before = J.rate
-    _set_rate(S, W, j)
-    if J.rate == before:
-        _end_of_stage(S, W, j)
 
 
 @core
@@ -325,7 +300,7 @@ def _apply(S: State, W: World, j: Int, kind: Int) -> None:
         if S.g[0].contention == ITERATIONS:
             call_apart(S.g[0].network, S.g[0].address, STEP_ON, j)
         else:
-            _next_stage(S, W, j)
+            call_apart(S.g[0].staging, S.g[0].address, NEXT, j)
         _schedule(S, W, j)
     elif kind == STARTED or kind == RESIZED or kind == LEVEL or kind == TIMER:
         if kind == STARTED or kind == RESIZED:

@@ -4,7 +4,8 @@ import numpy as np
 
 from pointsman.engine.bits import bit, lowest
 from pointsman.engine.compile import core
-from pointsman.engine.records import ACCUMULATIONS, Int, State
+from pointsman.engine.handle import call_apart
+from pointsman.engine.records import ACCUMULATIONS, ENTER, EXIT, SEAT_BITS, Int, State
 from pointsman.types import Contention, Reason
 
 OK, GPU_TAKEN, SHARING_LIMIT, MEMORY = (
@@ -50,53 +51,11 @@ def note_single(S: State, j: Int) -> None:
 
 
 @core
-def _enter(S: State, j: Int, x: Int, n: Int) -> None:
-    """Job `j` on GPU `x` of node `n` may share it."""
-    X = S.gpus[x]
-    N = S.nodes[n]
-    b = bit(x - N.gpu0)
-    if S.g[0].contention == ITERATIONS:
-        S.workers[x, X.used] = OVER
-    X.free_bytes -= bytes_of(S, j, n)
-    if X.used > 0:
-        N.shared |= b
-        if X.used == 1:
-            S.jobs[S.occupants[x, 0]].alone -= 1
-    else:
-        S.jobs[j].alone += 1
-    milli = S.classes[S.jobs[j].cls].milli
-    X.free_milli -= milli
-    if milli < WHOLE and X.used == 0:
-        N.fractions |= b
-        S.g[0].fractions += 1
-
-
-@core
-def _exit(S: State, j: Int, x: Int, n: Int) -> None:
-    """Job `j` on GPU `x` of node `n`, which it may have shared, is about to leave it."""
-    X = S.gpus[x]
-    N = S.nodes[n]
-    b = bit(x - N.gpu0)
-    X.free_bytes += bytes_of(S, j, n)
-    X.free_milli += S.classes[S.jobs[j].cls].milli
-    if X.used == 2:
-        N.shared &= ~b
-        other = S.occupants[x, 1] if S.occupants[x, 0] == j else S.occupants[x, 0]
-        S.jobs[other].alone += 1
-        note_single(S, other)
-    elif X.used == 1:
-        S.jobs[j].alone -= 1
-    if X.used == 1 and N.fractions & b != 0:
-        N.fractions &= ~b
-        S.g[0].fractions -= 1
-
-
-@core
-def occupy(S: State, j: Int, x: Int, n: Int) -> None:
-    """Job `j` is on GPU `x` of node `n` from now on."""
+def occupy(S: State, j: Int, x: Int) -> None:
+    """Job `j` is on GPU `x` from now on."""
     X = S.gpus[x]
     if S.g[0].limit > 1:
-        _enter(S, j, x, n)
+        call_apart(S.g[0].sharing, S.g[0].address, ENTER, j | x << SEAT_BITS)
     S.occupants[x, X.used] = j
     X.used += 1
 
@@ -111,11 +70,11 @@ def seat(S: State, j: Int, x: Int) -> Int:
 
 
 @core
-def vacate(S: State, j: Int, x: Int, n: Int) -> bool:
-    """Job `j` leaves GPU `x` of node `n`; whether nobody is on it now."""
+def vacate(S: State, j: Int, x: Int) -> bool:
+    """Job `j` leaves GPU `x`; whether nobody is on it now."""
     X = S.gpus[x]
     if S.g[0].limit > 1:
-        _exit(S, j, x, n)
+        call_apart(S.g[0].sharing, S.g[0].address, EXIT, j | x << SEAT_BITS)
     X.used -= 1
     o = seat(S, j, x)
     S.occupants[x, o] = S.occupants[x, X.used]

@@ -5,13 +5,13 @@ Whether a gang fits is monotone: in what is free, and in its GPUs among the clas
 
 import numpy as np
 
-from pointsman.engine.bits import bit, count, lowest
+from pointsman.engine.bits import bit, lowest
 from pointsman.engine.compile import core
 from pointsman.engine.eligible import free_gpus, nodes_with, some_node_with, whole_nodes
-from pointsman.engine.fractions import divided_gpu, place_on
 from pointsman.engine.freeindex import first_node, give, lowest_bits, put_on, take
-from pointsman.engine.occupancy import occupant_mask
-from pointsman.engine.records import Int, State
+from pointsman.engine.handle import call_apart
+from pointsman.engine.occupancy import WHOLE
+from pointsman.engine.records import DIVIDE, UNPLACE, Int, State
 from pointsman.engine.tightest import fits_tightly, place_tightly
 
 CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST = 0, 1, 2, 3
@@ -36,10 +36,18 @@ def _fits_alternative(S: State, a: Int, gpus: Int) -> Int:
 
 
 @core
+def _divides(S: State, c: Int) -> bool:
+    """Whether class `c` asks for a fraction and a divided GPU has room for it, which is noted in State.place."""
+    if S.classes[c].milli == WHOLE:
+        return False
+    return call_apart(S.g[0].sharing, S.g[0].address, DIVIDE, c) >= 0
+
+
+@core
 def fits(S: State, c: Int) -> bool:
     """Whether a gang of class `c` can be placed on what is free."""
     C = S.classes[c]
-    if divided_gpu(S, c) >= 0:
+    if S.g[0].fractions > 0 and _divides(S, c):
         return True
     for a in range(C.alt, C.alt_end):
         if _fits_alternative(S, a, C.gpus):
@@ -155,9 +163,7 @@ def place(S: State, c: Int) -> bool:
     """Take GPUs for a gang of class `c`; they are in State.place[:placed]. False if it does not fit."""
     C = S.classes[c]
     S.g[0].placed = 0
-    x = divided_gpu(S, c)
-    if x >= 0:
-        place_on(S, x)
+    if S.g[0].fractions > 0 and _divides(S, c):
         return True
     for a in range(C.alt, C.alt_end):
         if _fits_alternative(S, a, C.gpus):
@@ -169,9 +175,9 @@ def place(S: State, c: Int) -> bool:
 @core
 def unplace(S: State) -> None:
     """Give back the GPUs in State.place."""
+    if S.g[0].fractions > 0:
+        call_apart(S.g[0].sharing, S.g[0].address, UNPLACE, np.int64(0))
     for i in range(S.g[0].placed):
         P = S.place[i]
-        mask = P.mask & ~occupant_mask(S, P.node) if S.g[0].fractions > 0 else P.mask
-        if mask != 0:
-            give(S, P.node, mask, count(mask))
+        give(S, P.node, P.mask, P.gpus)
     S.g[0].placed = 0

@@ -334,6 +334,8 @@ SCALARS = np.dtype(
         ("free_part", I),  # head of the list of free parts
         ("network", I),  # address of what shares out the network; 0: nobody shares a link
         ("contention", I),  # Contention
+        ("sharing", I),  # address of what keeps account of GPUs that jobs share
+        ("staging", I),  # address of what knows the stages of jobs' progress
         ("latency", I),  # ms before a transfer's first byte
         ("admits", I),  # whether the policy admits transfers
         ("waiting", I),  # transfers that wait
@@ -506,6 +508,17 @@ class World(NamedTuple):
 
 ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, WAITING, PLACED, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
 """Rows of State.lists, and how many there are."""
+
+ENTER, EXIT, DISTURB, SLOW, DIVIDE, UNPLACE = 0, 1, 2, 3, 4, 5
+"""What is asked of the code at State.g.sharing: a job comes onto a GPU (both in one number) or is about to leave it; it
+begins or ceases to run; how much its co-runners slow it; which GPU has a fraction left for a class, which is then noted
+as a place; the place is given back."""
+
+SEAT_BITS = 32
+"""Of a job, below the GPU in one number."""
+
+TURN, NEXT = 0, 1
+"""What is asked of the code at State.g.staging: when a job's stage ends at its rate; and the next is to begin."""
 
 SHARE, LEAVE, AUDIT, STEP_ON, ALERT, ADMIT = 0, 1, 2, 3, 4, 5
 """What is asked of the code at State.g.network: share the links out, let a job leave them, look for faults; and of

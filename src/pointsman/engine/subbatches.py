@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
+from pointsman.engine.rates import FINEST
 from pointsman.engine.records import ACCUMULATIONS, SUBBATCH
 
 if TYPE_CHECKING:
@@ -55,5 +56,6 @@ def _steps(
     for steps in (1 << k for k in range(ACCUMULATIONS) if 1 << k <= samples):
         time_s = iteration_time_s(profile, compute, shape, place.network, samples / steps, steps)
         size = min(memory, int(profile.memory_bytes(ceil(samples / steps))))
-        found.append((compute.time_s(samples / steps), time_s / whole_s, size))
+        stretch = np.floor(time_s / whole_s * FINEST + 0.5) / FINEST
+        found.append((compute.time_s(samples / steps), stretch, size))
     return found

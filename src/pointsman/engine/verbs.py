@@ -152,7 +152,7 @@ def bind(S: State, j: Int) -> None:
             kind = np.int64(-1)
         mask = P.mask
         while mask != 0:
-            occupy(S, j, N.gpu0 + lowest(mask), P.node)
+            occupy(S, j, N.gpu0 + lowest(mask))
             mask &= mask - np.int64(1)
     J.gpus = gpus
     J.nodes = g.placed
@@ -179,7 +179,7 @@ def unbind(S: State, j: Int, index: bool) -> None:
         while mask != 0:
             b = lowest(mask)
             mask &= mask - np.int64(1)
-            if vacate(S, j, gpu0 + b, P.node):
+            if vacate(S, j, gpu0 + b):
                 emptied |= bit(b)
         if index and emptied != 0:
             give(S, P.node, emptied, count(emptied))
@@ -245,9 +245,10 @@ def _refused(S: State, j: Int, answer: Int) -> Int:
     return answer
 
 
-@core
-def accumulates(S: State, j: Int, accumulation: Int) -> bool:
+@cold
+def accumulates(address: Int, j: Int, accumulation: Int) -> bool:
     """Whether job `j` can do so many steps of accumulation: a power of two, up to its samples."""
+    S = open_state(address)
     if accumulation < 1 or accumulation >> ACCUMULATIONS != 0 or accumulation & (accumulation - 1) != 0:
         return False
     return accumulation == 1 or (
@@ -274,7 +275,7 @@ def start(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
     if S.jobs[j].state != PENDING:
         return NOT_PENDING
-    if not accumulates(S, j, S.jobs[j].accumulation):
+    if S.jobs[j].accumulation != 1 and not accumulates(S.g[0].address, j, S.jobs[j].accumulation):
         return _refused(S, j, NOT_SUPPORTED)
     if over_limit(S, j):
         return _refused(S, j, QUOTA)
@@ -363,7 +364,7 @@ def start_on(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on the GPUs a policy chose: (node, mask) in State.place[:placed], not taken yet."""
     if S.jobs[j].state != PENDING:
         return NOT_PENDING
-    if not accumulates(S, j, S.jobs[j].accumulation):
+    if S.jobs[j].accumulation != 1 and not accumulates(S.g[0].address, j, S.jobs[j].accumulation):
         return _refused(S, j, NOT_SUPPORTED)
     answer = place_for(S.g[0].address, j)
     if answer != OK:

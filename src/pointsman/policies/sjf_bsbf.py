@@ -13,7 +13,7 @@ from pydantic import Field
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy
 from pointsman.engine.eligible import free_gpus
-from pointsman.engine.occupancy import SINGLES, note_single
+from pointsman.engine.occupancy import SINGLES, WHOLE, note_single
 from pointsman.engine.ordered import before, first_after, next_below
 from pointsman.engine.placing import fits
 from pointsman.engine.queueing import close_queue, enqueue
@@ -161,7 +161,8 @@ def _share(S: State, j: Int) -> Int:
 @core
 def _start(S: State, j: Int) -> Int:
     """Start job `j` on free GPUs, or beside others, if it can be."""
-    if S.params[CONSOLIDATE] != 0.0 and may_share(S, j) and note_one_node(S.g[0].address, j, S.params[GATE] == JOINT):
+    whole = S.classes[S.jobs[j].cls].milli == WHOLE
+    if S.params[CONSOLIDATE] != 0.0 and whole and note_one_node(S.g[0].address, j, S.params[GATE] == JOINT):
         return start_on(S, j, OK)
     if fits(S, S.jobs[j].cls):
         return start(S, j, OK)
