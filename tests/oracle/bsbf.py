@@ -1,4 +1,4 @@
-"""Section 10: `sjf-bsbf`, `sjf-bsbf-consolidated` and `sjf-ffs`: shortest job first, sharing with one other where it pays."""
+"""Section 10: `sjf-bsbf`, `sjf-bsbf-consolidated`, `sjf-ffs`: shortest job first, two on a GPU where it pays."""
 
 from __future__ import annotations
 
@@ -169,18 +169,13 @@ def partners(world: SharingWorld, life: SharedLife, nodes: Sequence[int], gpu_ty
             xi_a = speeds.xi(gpu_type, life.job.model, other.job.model)
             xi_b = speeds.xi(gpu_type, other.job.model, life.job.model)
             joined = mean_of_joining(left_alone(world, life, gpu_type, steps), left, xi_a, xi_b)
-            if joined < left + left_when_empty(world, life, gpu_type) / 2:
+            if joined < left + left_alone(world, life, gpu_type, 1) / 2:
                 yield Partner(other, gpus, steps, left, xi_a, xi_b, joined)
 
 
 def left_alone(world: SharingWorld, life: SharedLife, gpu_type: str, steps: int) -> float:
-    """L_A"""
+    """L_A; at one step, L_A'"""
     return max(0, world.remaining(life)) * world.speeds.stretch(life.job, gpu_type, steps)
-
-
-def left_when_empty(world: SharingWorld, life: SharedLife, gpu_type: str) -> float:
-    """L_A'"""
-    return left_alone(world, life, gpu_type, world.speeds.least_steps_when_empty(life.job, gpu_type))
 
 
 def mean_of_joining(left_a: float, left_b: float, xi_a: float, xi_b: float) -> float:
@@ -193,7 +188,7 @@ def mean_of_joining(left_a: float, left_b: float, xi_a: float, xi_b: float) -> f
 def pays_jointly(world: SharingWorld, life: SharedLife, taken: list[Partner], gpu_type: str, steps: int) -> bool:
     left = left_alone(world, life, gpu_type, steps)
     alone = [partner.left for partner in taken]
-    later = max(alone) + left_when_empty(world, life, gpu_type)
+    later = max(alone) + left_alone(world, life, gpu_type, 1)
     return sum_of_ends(left, taken) < sum(alone) + later
 
 

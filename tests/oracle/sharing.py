@@ -7,7 +7,7 @@ from typing import Any
 
 from . import bsbf
 from .model import Gpu, Job, Place
-from .placement import PLACEMENTS, RULES, alternatives, every_gpu, locality, place, place_packed
+from .placement import PLACEMENTS, alternatives, every_gpu, locality, place
 from .policies import backfill, by_estimate, by_row, strict
 from .simulator import OVERHEADS, refuse, run
 from .speeds import Speeds, rounded
@@ -63,6 +63,8 @@ class SharingWorld(World):
     gate: str = "pairwise"
     steps_log: list[int] = field(default_factory=list)
     """Of each log entry."""
+    just_started: set[int] = field(default_factory=set)
+    """Rows of those started in this pass."""
 
     # -- what can be asked ------------------------------------------------------------------------------
 
@@ -97,15 +99,12 @@ class SharingWorld(World):
     def find_place(self, life: Life, free: set[Gpu]) -> Place | None:
         if not self.is_fraction(life):
             return super().find_place(life, free)
-        for eligible in alternatives(self.nodes, life.job):
-            begun = [gpu for gpu in self.up(every_gpu(self.nodes)) if gpu[0] in eligible and self.has_left(life, gpu)]
-            if begun:
-                return frozenset({min(begun, key=lambda gpu: (self.free_milli(gpu), gpu))})
-            rule = RULES.get(self.rules.placement, place_packed)
-            chosen = rule(self.nodes, eligible, 1, free, self.rules.placement)
-            if chosen is not None:
-                return frozenset(chosen)
-        return None
+        every = alternatives(self.nodes, life.job)
+        begun = [gpu for gpu in self.up(every_gpu(self.nodes)) if self.has_left(life, gpu)]
+        begun = [gpu for gpu in begun if any(gpu[0] in eligible for eligible in every)]
+        if begun:
+            return frozenset({min(begun, key=lambda gpu: (self.free_milli(gpu), gpu))})
+        return super().find_place(life, free)
 
     def has_left(self, life: Life, gpu: Gpu) -> bool:
         """A GPU that only fractions hold, with room for one more."""
@@ -133,6 +132,7 @@ class SharingWorld(World):
         assert isinstance(life, SharedLife) and steps in self.speeds.steps(life.job)
         life.steps, life.xi, life.last_place = steps, 1.0, chosen
         self.steps_log.append(steps)
+        self.just_started.add(life.row)
         super().start(life, chosen)
 
     def preempt(self, life: Life) -> None:
@@ -146,6 +146,7 @@ class SharingWorld(World):
 
     def end_of_instant(self) -> None:
         """Whose neighbours began or ceased to run gets another rate; a stretch ends only where the rate is another."""
+        self.just_started.clear()
         for life in self.lives:
             if life.state == "RUNNING":
                 life.xi = self.slowdown(life)
@@ -159,7 +160,7 @@ class SharingWorld(World):
 
     def solo_rate(self, life: SharedLife) -> float:
         """Of a partner (`sjf-bsbf`, step 1)."""
-        if life.state == "STARTING":
+        if life.state == "STARTING" or life.row in self.just_started:
             gpu_type = self.speeds.type_of_gang([node for node, _ in life.place])
             return 1 / self.speeds.stretch(life.job, gpu_type, life.steps)
         return life.rate * life.xi

@@ -1,4 +1,4 @@
-"""Sections 8 and 10: how long an iteration takes, for the GPUs, the accumulation steps and the neighbours that a job has.
+"""Sections 8 and 10: how long an iteration takes, by the GPUs, accumulation steps and neighbours of a job.
 
 The law of an iteration and of its all-reduce is that of docs/background/speed.md, done again.
 """
@@ -97,11 +97,6 @@ class Speeds:
             if all(self.takes_bytes(job, steps, self.type_of(gpu)) <= left for gpu, left in free.items()):
                 return steps
         return None
-
-    def least_steps_when_empty(self, job: Job, gpu_type: str) -> int:
-        if job.model not in self.models:
-            return 1
-        return next((s for s in self.steps(job) if self.wants_bytes(job, s) <= self.memory[gpu_type]), 1)
 
     # -- time ------------------------------------------------------------------------------------------
 

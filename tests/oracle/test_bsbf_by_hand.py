@@ -61,7 +61,7 @@ def test_the_best_time_to_join_is_at_once_or_at_the_end() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_without_slow_down_it_always_pays_and_at_two_only_for_the_shorter(seed: int) -> None:
+def test_at_one_it_always_pays_and_at_two_for_the_shorter(seed: int) -> None:
     draw = random.Random(seed)
     left_a, left_b = draw.uniform(1, 1e6), draw.uniform(1, 1e6)
     longer, shorter = max(left_a, left_b), min(left_a, left_b)
@@ -164,9 +164,9 @@ def test_a_job_above_its_queues_limit_closes_the_queue() -> None:
 def test_the_joint_gate_asks_for_the_sum_of_all() -> None:
     """A of 2 GPUs beside B and C, one GPU each, xi 1.4 on both, A 30, B and C 100.
 
-    With each alone it pays: T = 50 + (1 - 1/2.8) · 42 = 77 < 115. Together: A to 42, B and C have done 30 by then and end
-    at 112: 266. Apart: B and C at 100, A at 130: 330. It pays. With A of 90 beside B of 100: pairwise
-    T = 50 + 0.642857 · 126 = 131 < 145, and jointly: A to 126, B and C to 136: 398 against 100 + 100 + 190 = 390. It does not.
+    With each alone it pays: T = 50 + (1 - 1/2.8) · 42 = 77 < 115. Together: A to 42, B and C have done 30 by then
+    and end at 112: 266. Apart: B and C at 100, A at 130: 330. It pays. With A of 90 beside B of 100: pairwise
+    T = 50 + 0.642857 · 126 = 131 < 145, and jointly: A to 126, B and C to 136: 398; apart 100 + 100 + 190 = 390.
     """
     for work, joint in ((30, 1), (90, 101)):
         jobs = [light(0, 1, 101), light(0, 1, 101), light(1, 2, work)]
@@ -217,3 +217,12 @@ def test_consolidated_takes_the_node_that_suits_best() -> None:
     assert mask(schedule, 0) == [(0, 0b100)]
     assert mask(schedule, 2) == [(1, 0b001)]
     assert mask(schedule, 3) == [(1, 0b110)]
+
+
+def test_consolidated_breaks_ties_by_the_jobs_on_a_node_also_for_who_cannot_share() -> None:
+    # By 6 the second and the last have ended:  n0 . . A B   n1 . . C C. Both have two free, and on n1 are fewer jobs.
+    # Nothing is known of the model of the last, so it can share with nobody.
+    jobs = [light(0, 1, 100), light(0, 2, 5), light(0, 1, 101), light(1, 2, 90), light(1, 2, 4), Job(6, 1, 9)]
+    schedule = simulate(ground(4, 4, xi=3.0), jobs, "sjf-bsbf-consolidated")
+    assert [mask(schedule, row) for row in range(4)] == [[(0, 0b0100)], [(0, 0b0011)], [(0, 0b1000)], [(1, 0b1100)]]
+    assert mask(schedule, 5) == [(1, 0b0001)]

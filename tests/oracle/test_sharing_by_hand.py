@@ -1,10 +1,11 @@
 """Section 10, the world: jobs on one GPU, their memory and their speed, worked out on paper.
 
-Drawings: one line per GPU and place on it, one letter per ms. The models, all of them on a GPU of 100 bytes and with 4 samples on each GPU:
+Drawings: one line per GPU and place on it, one letter per ms. The models, on a GPU of 100 bytes, 4 samples each:
 
 * ``light`` takes 40 bytes. Accumulation costs it nothing: c(s) = 1 · 4/s seconds, so t(s) = s · c(s) = 4.
-* ``heavy`` takes 20 + 10 · 4/s bytes: 60, 40, 30 at s = 1, 2, 4. c(s) = 1 + 1 · 4/s, so t(s) = s + 4 = 5, 6, 8: stretch 1, 1.2, 1.6.
-* ``ring`` takes 10 bytes, computes for 3 s and sends for 4 s between two nodes: 5 s with δ = 2, at its best on one node 3 s.
+* ``heavy`` takes 20 + 10 · 4/s bytes: 60, 40, 30 at s = 1, 2, 4. c(s) = 1 + 1 · 4/s, so t(s) = s + 4 = 5, 6, 8:
+  stretch 1, 1.2, 1.6.
+* ``ring`` takes 10 bytes, computes for 3 s and sends for 4 s between two nodes: 5 s with δ = 2, on one node 3 s.
 """
 
 from collections.abc import Callable, Sequence
@@ -221,7 +222,7 @@ def test_no_more_than_k_fractions_on_a_gpu() -> None:
 
 @pytest.mark.parametrize("policy", ["fifo", "sjf-bsbf", "sjf-ffs", "sjf-bsbf-consolidated"])
 def test_fractions_and_whole_jobs_keep_off_each_other(policy: str) -> None:
-    # gpu0 A (.3), and C (.3), which joins it: B, a whole job, is on gpu1. D, another, waits for B, or (sjf-ffs) joins it.
+    # gpu0 A (.3), and C (.3) joins it: B, a whole job, is on gpu1. D, another, waits for B or (sjf-ffs) joins it.
     jobs = [part(0, 300, 20), light(0, 1, 21), part(0, 300, 30), light(0, 1, 31)]
     schedule = simulate(ground(2, xi=5.0), jobs, policy, sharing=2)
     assert gpus_of(schedule) == [G0, G1, G0, G1]

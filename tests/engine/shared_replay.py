@@ -1,0 +1,179 @@
+"""An instance of the oracle's with shared GPUs, run by `pointsman.simulate`."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+import pointsman
+from oracle.shared_instances import SharedInstance
+from oracle.sharing import SharedSchedule
+from pointsman.engine.overheads import Overheads
+from pointsman.speed import load_catalogue
+from pointsman.speed.interference import load_interference
+from pointsman.types import Locality
+
+
+def cluster_of(instance: SharedInstance, folder: Path) -> pointsman.Cluster:
+    """Of a cluster file with the instance's nodes and network."""
+    net, nodes = instance.network, instance.nodes
+    racks = [[n for n in nodes if n.rack == rack] for rack in sorted({n.rack for n in nodes})]
+    per_pod = max(len({n.rack for n in nodes if n.pod == pod}) for pod in {n.pod for n in nodes})
+    card, inside = f"{net.card / 1e9:g} GB/s", f"{net.inside / 1e9:g} GB/s"
+    spec = {
+        "node_types": {
+            f"{n.gpu_type}x{n.gpus}": {
+                "gpus": n.gpus,
+                "gpu_type": n.gpu_type,
+                "interconnect": {"kind": "nvlink", "bandwidth": inside, "latency": "1 us"},
+                "nic": {"bandwidth": card},
+            }
+            for n in nodes
+        },
+        "racks": [{"nodes": [{"type": f"{n.gpu_type}x{n.gpus}"} for n in rack]} for rack in racks],
+        "racks_per_pod": per_pod,
+        "network": {
+            "rack": {"latency": "5 us"},
+            "pod": {"oversubscription": net.oversubscription, "latency": "10 us"},
+        },
+        "gpu_types": {kind: {"memory": f"{size / 1e9:g} GB"} for kind, size in instance.memory.items()},
+        "queues": {queue: {"gpu_limit": limit} for queue, limit in instance.queue_limits.items()},
+    }
+    path = folder / "cluster.yaml"
+    head = {"apiVersion": "pointsman/v1", "kind": "Cluster", "metadata": {"name": "small"}}
+    path.write_text(yaml.safe_dump(head | {"spec": spec}))
+    return pointsman.load_cluster(str(path))
+
+
+def profiles_of(instance: SharedInstance, folder: Path) -> Path:
+    models = {
+        name: {
+            "title": name,
+            "gradient": {"bytes": float(model.gradient_bytes), "source": "ours"},
+            "batch": {"per_gpu": model.samples, "source": "ours"},
+            "memory": {
+                "fixed_bytes": float(model.fixed_bytes),
+                "bytes_per_sample": float(model.bytes_per_sample),
+                "source": "ours",
+            },
+            "overlap": {"delta": 2.0, "source": "ours"},
+            "compute": {
+                kind: {"alpha_s": c.alpha_s, "beta_s_per_sample": c.beta_s, "delta": c.delta, "source": "ours"}
+                for kind, c in model.compute.items()
+            },
+        }
+        for name, model in instance.models.items()
+    }
+    path = folder / "profiles.yaml"
+    head = {"apiVersion": "pointsman/v1", "kind": "ModelProfiles", "metadata": {"name": "small"}}
+    path.write_text(yaml.safe_dump(head | {"spec": {"models": models}}))
+    return path
+
+
+def interference_of(instance: SharedInstance, folder: Path) -> str:
+    """What the option says."""
+    if instance.interference != "file":
+        return instance.interference
+    kinds: dict[str, Any] = {}
+    for (kind, a, b), xi in instance.xi.items():
+        kinds.setdefault(kind, {"slow_down": {}})["slow_down"].setdefault(a, {})[b] = xi
+    for kind in kinds.values():
+        kind["law"] = {part: dict.fromkeys(kind["slow_down"], 0.0) for part in ("sensitivity", "pressure")}
+    path = folder / "pairs.yaml"
+    head = {"apiVersion": "pointsman/v1", "kind": "Interference", "metadata": {"name": "small"}}
+    path.write_text(yaml.safe_dump(head | {"spec": {"source": "drawn", "gpu_types": kinds}}))
+    return str(path)
+
+
+def with_measured_pairs(instance: SharedInstance, word: str) -> SharedInstance:
+    """The same with the shipped ``table`` or ``law``."""
+    found = load_interference(word, load_catalogue())
+    return replace(instance, interference=word, xi={pair: found.slow_down(*pair) for pair in instance.xi})
+
+
+def workload_of(instance: SharedInstance) -> pointsman.Workload:
+    jobs = instance.jobs
+    samples = [job.samples or (instance.models[job.model].samples if job.model else 1) for job in jobs]
+    columns = {
+        "submit_s": [job.submit_ms / 1000 for job in jobs],
+        "gpus": [job.gpus for job in jobs],
+        "duration_s": [job.work_ms / 1000 for job in jobs],
+        "model": [job.model or None for job in jobs],
+        "gpu_type": [job.gpu_type or None for job in jobs],
+        "queue": [job.queue or None for job in jobs],
+        "priority": [job.priority for job in jobs],
+        "time_limit_s": [job.told_ms / 1000 for job in jobs],
+        "batch_size": [job.samples and job.gpus * some for job, some in zip(jobs, samples, strict=True)],
+        "fraction": [job.milli / 1000 if job.milli < 1000 else None for job in jobs],
+    }
+    text = {name: pl.String for name in ("model", "gpu_type", "queue")}
+    schema = text | {"batch_size": pl.Int64, "fraction": pl.Float64}
+    return pointsman.Workload.of(pl.DataFrame(columns, schema_overrides=schema))
+
+
+def run_engine(instance: SharedInstance, folder: Path, *, audit: bool = True) -> SharedSchedule:
+    policy = f"rounds({instance.policy}, {instance.round_ms / 1000:g})" if instance.round_ms else instance.policy
+    words = {"NODE_DOWN": "DOWN", "NODE_UP": "UP", "NODE_DRAIN": "DRAIN"}
+    result = pointsman.simulate(
+        workload_of(instance),
+        cluster_of(instance, folder),
+        policy,
+        params=instance.params,
+        placement=instance.placement,
+        overheads=Overheads(**instance.overheads),
+        estimate="limit",
+        profiles=[profiles_of(instance, folder)],
+        gpu_sharing=instance.sharing,
+        interference=interference_of(instance, folder),
+        node_events=[(time_ms / 1000, str(node), words[kind]) for time_ms, kind, node in instance.script],
+        audit=audit,
+    )
+    return schedule_of(result)
+
+
+def schedule_of(result: pointsman.Result) -> SharedSchedule:
+    """What the engine did, in the oracle's words."""
+    jobs = {name: result.jobs[name].to_list() for name in result.jobs.columns}
+
+    def ms(name: str) -> list[Any]:
+        return [None if value is None else round(1000 * value) for value in jobs[name]]
+
+    return SharedSchedule(
+        first_start_ms=ms("start_s"),
+        end_ms=ms("end_s"),
+        run_ms=ms("run_s"),
+        preemptions=jobs["preemptions"],
+        lost_ms=[1000 * value for value in jobs["lost_s"]],
+        comm_ms=[1000 * value for value in jobs["comm_s"]],
+        nodes=jobs["nodes"],
+        locality=[-1 if value is None else Locality[value.upper()].value for value in jobs["locality"]],
+        log=log_of(result),
+    )
+
+
+def log_of(result: pointsman.Result) -> list[Any]:
+    assert result.events is not None
+    log = []
+    for (_,), parts in result.events.group_by("seq", maintain_order=True):
+        time_ms, kind, row, arg = parts.select("time_ms", "kind", "row", "arg").row(0)
+        if kind in ("START", "PREEMPT"):
+            masks = sorted(zip(parts["node"], (mask & (1 << 64) - 1 for mask in parts["gpu_mask"]), strict=True))
+            log.append((time_ms, kind, row, tuple(masks), arg if kind == "START" else 1))
+    return log
+
+
+def differences(engine: SharedSchedule, oracle: SharedSchedule) -> list[str]:
+    """The first of each field."""
+    found = []
+    theirs = asdict(engine)
+    for name, wanted in asdict(oracle).items():
+        close = 1e-3 if name == "comm_ms" else 1e-6 if name == "lost_ms" else 0
+        same = [
+            a == b or (close and abs(a - b) <= close * (1 + abs(b))) for a, b in zip(theirs[name], wanted, strict=False)
+        ]
+        if not all(same) or len(theirs[name]) != len(wanted):
+            at = same.index(False) if False in same else len(same)
+            found.append(f"{name}[{at}]: engine {theirs[name][at : at + 2]}, oracle {wanted[at : at + 2]}")
+    return found

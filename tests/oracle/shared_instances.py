@@ -1,0 +1,215 @@
+"""Small random instances with shared GPUs (section 10), to run in the oracle and in the engine."""
+
+import random
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .instances import Kind, chance, draw_estimate, draw_overheads, draw_queue_limits, draw_script
+from .model import Job, Node
+from .placement import every_gpu, place
+from .sharing import PAIRS, POLICIES, SharedSchedule, simulate
+from .speeds import Compute, Link, Model, Speeds
+
+NAMES = ("transformer", "lstm", "resnet18", "resnet50")
+"""Models that were measured in pairs, so that tables and laws know them."""
+TYPES = ("v100", "k80")
+CONSTANTS = (1.0, 1.2, 1.5, 2.0)
+STEPS_MS = (1, 1, 1000, 20_000)
+MEMORY = 10**9
+MICROSECOND = 1e-6
+Table = dict[tuple[str, str, str], float]
+
+
+@dataclass(frozen=True)
+class Network:
+    """What the instance's cluster file says, in bytes per second and seconds."""
+
+    inside: float
+    card: float
+    """Of a node, shared by its GPUs."""
+    oversubscription: float
+    """Of what joins the racks."""
+
+    def links(self, gpus: int) -> tuple[Link, ...]:
+        """Of a node with so many."""
+        card = self.card / gpus
+        slow = Link(card / self.oversubscription, 10 * MICROSECOND, gpus)
+        return (Link(1, 0), Link(self.inside, MICROSECOND), Link(card, 5 * MICROSECOND, gpus), slow, slow)
+
+
+@dataclass(frozen=True)
+class SharedInstance:
+    """One problem. Jobs are in row order and the first is submitted at 0; ms of every field are exact in seconds."""
+
+    seed: int
+    nodes: tuple[Node, ...]
+    network: Network
+    memory: dict[str, int]
+    models: dict[str, Model]
+    interference: str
+    """A number, or ``file`` (`xi`); who compares may draw the others, ``table`` and ``law``, into `xi`."""
+    xi: Table
+    jobs: tuple[Job, ...]
+    policy: str
+    params: dict[str, Any]
+    sharing: int | None
+    placement: str
+    overheads: dict[str, float]
+    queue_limits: dict[str, int]
+    script: tuple[tuple[int, str, int], ...]
+    round_ms: int
+
+    @property
+    def speeds(self) -> Speeds:
+        return Speeds(
+            nodes=self.nodes,
+            memory=self.memory,
+            models=self.models,
+            networks={kind: self.network.links(largest(self.nodes, kind)) for kind in self.memory},
+            xi=lambda gpu_type, a, b: self.xi[gpu_type, a, b],
+        )
+
+    def run_oracle(self, until_ms: int | None = None) -> SharedSchedule:
+        return simulate(
+            self.speeds,
+            self.jobs,
+            self.policy,
+            sharing=self.sharing,
+            placement=self.placement,
+            overheads=self.overheads,
+            queue_limits=self.queue_limits,
+            script=self.script,
+            round_ms=self.round_ms,
+            until_ms=until_ms,
+            **self.params,
+        )
+
+
+def largest(nodes: tuple[Node, ...], gpu_type: str) -> int:
+    return max(node.gpus for node in nodes if node.gpu_type == gpu_type)
+
+
+def random_shared(seed: int, policies: tuple[str, ...] = tuple(POLICIES)) -> SharedInstance:
+    """The same seed and policies give the same instance. Every job fits the empty cluster and its queue's limit."""
+    draw = random.Random(seed)
+    policy = draw.choice(policies)
+    step_ms = draw.choice(STEPS_MS)
+    nodes = draw_nodes(draw)
+    types = tuple(dict.fromkeys(node.gpu_type for node in nodes))
+    models = {name: draw_model(draw, types) for name in NAMES}
+    interference = draw.choice(("number", "file", "file"))
+    number = draw.choice(CONSTANTS)
+    placement = "tightest" if policy in PAIRS else draw.choice(("consolidated", "first-fit", "spread", "tightest"))
+    jobs = draw_jobs(draw, nodes, placement, step_ms)
+    return SharedInstance(
+        seed=seed,
+        nodes=nodes,
+        network=Network(
+            inside=draw.choice((40e9, 10e9)), card=draw.choice((10e9, 1.25e9)), oversubscription=draw.choice((1, 2, 4))
+        ),
+        memory={kind: MEMORY if kind == "v100" else draw.choice((MEMORY, MEMORY // 2)) for kind in types},
+        models=models,
+        interference=str(number) if interference == "number" else interference,
+        xi=draw_xi(draw, types, number if interference == "number" else None),
+        jobs=jobs,
+        policy=policy,
+        params={"gate": draw.choice(("pairwise", "joint"))} if policy == "sjf-bsbf" else {},
+        sharing=draw.choice((None, 2, 3)) if policy in PAIRS else draw.choice((1, 2, 2, 3)),
+        placement=placement,
+        overheads=draw_overheads(draw, Kind(), step_ms, may_lose=True),
+        queue_limits=draw_queue_limits(draw, jobs),
+        script=draw_script(draw, Kind(), len(nodes), step_ms),
+        round_ms=draw.choice((3, 10)) * step_ms if draw.random() < 0.15 else 0,
+    )
+
+
+def draw_nodes(draw: random.Random) -> tuple[Node, ...]:
+    """Often but one or two GPUs, so that jobs meet."""
+    count = draw.choice((1, 1, 2, 2, 3, 4, 6))
+    size = draw.choice((1, 2, 2, 4))
+    mixed, typed = draw.random() < 0.3, draw.random() < 0.4
+    racks = [0]
+    for _ in range(count - 1):
+        racks.append(racks[-1] + draw.choice((0, 0, 1)))
+    pods = draw.choice((1, 2, 9))
+    return tuple(
+        Node(
+            gpus=draw.randint(1, 4) if mixed else size,
+            rack=rack,
+            pod=rack // pods,
+            gpu_type=draw.choice(TYPES) if typed else TYPES[0],
+        )
+        for rack in racks
+    )
+
+
+def draw_model(draw: random.Random, types: tuple[str, ...]) -> Model:
+    """Some take little memory, some more than half of a GPU however much they accumulate, some more than a GPU."""
+    samples = draw.choice((1, 3, 4, 8, 32, 100))
+    fixed = draw.choice((0.02, 0.1, 0.2, 0.45, 0.55))
+    grows = draw.choice((0.05, 0.3, 0.5, 0.9, 1.3))
+    delta = draw.choice((1.0, 2.0, 2.5))
+    alpha, beta = draw.choice((0.002, 0.01, 0.05)), draw.choice((0.1, 0.001, 0.0125))
+    return Model(
+        compute={kind: Compute(alpha * slow, beta * slow, delta) for kind, slow in zip(types, (1, 3), strict=False)},
+        samples=samples,
+        fixed_bytes=round(fixed * MEMORY),
+        bytes_per_sample=round(grows * MEMORY / samples, 2),
+        gradient_bytes=draw.choice((0, 10**6, 10**8)),
+    )
+
+
+def draw_xi(draw: random.Random, types: tuple[str, ...], number: float | None) -> Table:
+    pairs = [(kind, a, b) for kind in types for a in NAMES for b in NAMES]
+    return {pair: number or draw.choice((1.0, 1.1, 1.25, 1.5, 2.0, round(draw.uniform(1, 3), 3))) for pair in pairs}
+
+
+def draw_jobs(draw: random.Random, nodes: tuple[Node, ...], placement: str, step_ms: int) -> tuple[Job, ...]:
+    count = draw.randint(3, 25)
+    span, lengths = draw.choice((1, 10, 40)), draw.choice((5, 20, 60))
+    queues, priorities = draw.random() < 0.3, draw.random() < 0.2
+    estimates = draw.choice(("truth", "truth", "drawn", "lognormal"))
+    fractions, unknown = draw.choice((0, 0.2, 0.6)), draw.choice((0, 0, 0.2))
+    submits = sorted(step_ms * draw.randrange(span) for _ in range(count))
+    jobs = []
+    for submit_ms in submits:
+        work_ms = step_ms * draw.randrange(lengths)
+        jobs.append(
+            draw_job(
+                draw,
+                nodes,
+                placement,
+                fractions,
+                submit_ms=submit_ms - submits[0],
+                work_ms=work_ms,
+                estimate_ms=estimate(draw, estimates, work_ms, step_ms),
+                priority=draw.choice((-1, 0, 0, 5)) if priorities else 0,
+                queue=draw.choice(("", "x", "y")) if queues else "",
+                model="" if draw.random() < unknown else draw.choice(NAMES),
+                samples=draw.choice((None, None, 1, 2, 5, 16)),
+            )
+        )
+    return tuple(jobs)
+
+
+def estimate(draw: random.Random, how: str, work_ms: int, step_ms: int) -> int:
+    """At least 1 ms: that is what a limit can be."""
+    if how == "lognormal":
+        return max(1, round(work_ms * draw.lognormvariate(0, 0.5)))
+    return draw_estimate(draw, work_ms, step_ms) if how == "drawn" else max(1, work_ms)
+
+
+def draw_job(draw: random.Random, nodes: tuple[Node, ...], placement: str, fractions: float, **others: Any) -> Job:
+    types = Counter(node.gpu_type for node in nodes)
+    demands = ["", "", *types] + ["v100|k80", "k80|v100", "v100+k80"] * (len(types) > 1)
+    widest = sum(node.gpus for node in nodes)
+    while True:
+        job = Job(
+            gpus=draw.choice((1, 1, 1, 2, 3, 4, draw.randint(1, widest))), gpu_type=draw.choice(demands), **others
+        )
+        if place(nodes, job, every_gpu(nodes), placement) is not None:
+            break
+    if job.gpus == 1 and chance(draw, True, fractions):
+        return replace(job, milli=draw.choice((100, 250, 300, 500, 700, 999)))
+    return job
