@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.beside_others import BesideOthers, shares
 from pointsman.duration import duration, instant
 from pointsman.engine.compile import load_beside
 from pointsman.engine.prepare import Prepared
@@ -58,6 +59,7 @@ class _Question:
         self.world = simulation.handle.world
         self.jobs: NDArray[np.void] = np.asarray(simulation.handle.jobs)
         self.nodes: NDArray[np.void] = np.asarray(simulation.handle.state.nodes)
+        self.beside = BesideOthers(simulation, prepared, now_ms, self._instant) if shares(simulation) else None
 
     def answer(self) -> tuple[str, Reason | None, str]:
         """The state, the reason of a pending job, and the sentence."""
@@ -96,8 +98,12 @@ class _Question:
         names = [self.prepared.layout.node_names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4)
         since = self._instant(self.jobs["held_since"][slot])
         state = JobState(int(self.jobs["state"][slot])).name
-        shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self._shares() else ""
-        return state, None, f"it holds {_gpus(len(gpus))} on {', '.join(names)}{shared} since {since}"
+        if self.beside is None:
+            held = _gpus(len(gpus))
+            shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self._shares() else ""
+        else:
+            held, shared = self.beside.part(slot) or _gpus(len(gpus)), self.beside.holding(slot)
+        return state, None, f"it holds {held} on {', '.join(names)}{shared} since {since}"
 
     def _shares(self) -> bool:
         """Whether the policy puts jobs on GPUs that others hold."""
@@ -118,7 +124,8 @@ class _Question:
         if reason is Reason.QuotaExceeded:
             return reason, self._quota(job)
         if reason is not Reason.OK:
-            return self._room(job)
+            beside_others = self.beside.waiting(slot) if self.beside else None
+            return beside_others or self._room(job)
         ahead, first = self._ahead(slot)
         if int(self.simulation.handle.state.g[0]["reserved"]):
             return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {first}"
