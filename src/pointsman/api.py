@@ -121,6 +121,7 @@ def simulate(
         "contention": contention,
         "rate_model": rate_model or getattr(made, "rate_model", None) or "rates",
         "gpu_sharing": int(simulation.handle.state.g[0]["limit"]),
+        "own_gpu_sharing": gpu_sharing is None or int(getattr(made, "gpu_sharing", 1)) == gpu_sharing,
         "interference": interference or "table",
         "seed": seed,
     }

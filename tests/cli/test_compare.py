@@ -38,7 +38,7 @@ def test_all_are_the_built_in_policies(command: Command, jobs: str) -> None:
     names = [policy["name"] for policy in given["spec"]["policies"]]
     assert names[:8] == ["fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias"]
     dally = [f"dally{part}" for part in ("", "-manual", "-nowait", "-consolidated", "-nopreempt")]
-    assert names[8:] == ["tiresias-skew", "gandiva", *dally]
+    assert names[8:] == ["tiresias-skew", "gandiva", *dally, "sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs"]
 
 
 def test_seeds_are_paired_and_processes_change_nothing(command: Command, jobs: str) -> None:

@@ -80,8 +80,9 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     known = outcomes["state"] != 0
     started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
     estimate = np.where(np.isnan(trace["estimate"]), np.nan, trace["estimate"] / 1000.0)
+    asked = ("fraction",) if int(simulation.handle.state.g[0]["limit"]) > 1 else ()
     locality = pl.Series(np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], -1))
-    return prepared.jobs.select(_COLUMNS).with_columns(
+    return prepared.jobs.select(*_COLUMNS, *asked).with_columns(
         row=pl.int_range(pl.len(), dtype=pl.Int64),
         submit_s=pl.Series(trace["submit"] / 1000.0 + origin_s),
         duration_s=pl.Series(trace["work"] / 1000.0),

@@ -15,7 +15,8 @@ class Result:
             submit_s, duration_s`` as in the workload, and ``row`` (i64), ``estimate_s`` (f64, null if nothing was
             known), ``start_s`` (first start), ``end_s``, ``wait_s``, ``jct_s`` (f64, null where it did not happen),
             ``run_s`` (wall seconds RUNNING), ``held_gpu_s``, ``preemptions``, ``lost_s``, ``nodes``,
-            ``locality`` (str) and ``state`` (COMPLETED, or PENDING or RUNNING if the run was cut).
+            ``locality`` (str) and ``state`` (COMPLETED, or PENDING or RUNNING if the run was cut); where GPUs are
+            shared also ``fraction``, the part of one GPU that was asked for (f64, null: all of it).
         events: the plan log, or None if it was not kept: ``time_ms, seq, kind, row, attempt, arg, reason, node,
             gpu_mask, gpus``. A START of a gang over p nodes is p rows of one ``seq``; bit i of ``gpu_mask`` is the
             i-th GPU of the node.

@@ -8,6 +8,7 @@ import polars as pl
 from pointsman.engine.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.fairness import finish_time_fairness
+from pointsman.report.shared import part_asked
 
 ENDED = ("COMPLETED", "TIMEOUT")
 """States of jobs that the policy saw through: to their recorded end, or to the time limit that was to be enforced."""
@@ -60,11 +61,15 @@ def submitted_in(jobs: pl.DataFrame, window: Window) -> pl.DataFrame:
 
 
 def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
-    """Jobs that ended, submitted in the window, with ``bucket`` and ``rho`` (finish-time fairness, null if d = 0)."""
-    rho = finish_time_fairness(result.jobs, int(result.info["gpus"]))
+    """Jobs that ended, submitted in the window, with ``bucket``, ``asked`` (GPUs, less than 1 of a fraction) and
+    ``rho`` (finish-time fairness, null if d = 0); GPU-seconds held of fractions are fractions, too.
+    """
+    part = part_asked(result)
+    jobs = result.jobs.with_columns(asked=pl.col("gpus") * part, held_gpu_s=pl.col("held_gpu_s") * part)
+    rho = finish_time_fairness(jobs, int(result.info["gpus"]))
     edges = np.asarray(BUCKET_EDGES)
     bucket = np.searchsorted(edges, result.jobs["gpus"].to_numpy())
-    measured = result.jobs.with_columns(
+    measured = jobs.with_columns(
         pl.Series("rho", rho, nan_to_null=True),
         pl.Series("bucket", np.asarray(BUCKETS, dtype=object)[bucket].tolist(), dtype=pl.Enum(BUCKETS)),
     )

@@ -35,7 +35,7 @@ def mean_jobs_in_system(arrive_s: Floats, leave_s: Floats) -> Floats:
 def finish_time_fairness(jobs: pl.DataFrame, cluster_gpus: int) -> Floats:
     """Finish-time fairness rho of every job (n): JCT / (d * max(1, g * nbar / G)); NaN if it has not ended or d = 0.
 
-    Above 1 the job ended later than with its 1/nbar share of the cluster all to itself.
+    Above 1 the job ended later than with its 1/nbar share of the cluster all to itself. g is the column ``asked``.
 
     Source: Themis, NSDI 2020; nbar as in ``docs/background/metrics.md``.
     """
@@ -45,7 +45,7 @@ def finish_time_fairness(jobs: pl.DataFrame, cluster_gpus: int) -> Floats:
     arrive_s = (jobs["submit_s"] - origin_s).to_numpy()
     leave_s = (jobs["end_s"] - origin_s).fill_null(np.inf).to_numpy()
     duration_s = jobs["duration_s"].to_numpy()
-    asked = jobs["gpus"].to_numpy() * mean_jobs_in_system(arrive_s, leave_s) / cluster_gpus
+    asked = jobs["asked"].to_numpy() * mean_jobs_in_system(arrive_s, leave_s) / cluster_gpus
     ideal_s = np.where(duration_s > 0, duration_s, np.nan) * np.maximum(1.0, asked)
     return (leave_s - arrive_s) / ideal_s
 

@@ -1,4 +1,4 @@
-"""Tables of the page: what became of the GPU time, and how far apart gangs were placed."""
+"""Tables of the page: what became of the GPU time, how it was shared, and how far apart gangs were placed."""
 
 from pointsman.report.groups import Group
 from pointsman.report.tables import Table
@@ -28,6 +28,35 @@ def _gpu_time(group: Group) -> tuple[str, ...]:
         *(percent(group.mean(name)) for name in ratios),
         NOTHING if lost is None else digits(lost),
         count(group.mean("jobs_preempted")),
+    )
+
+
+def sharing_table(groups: list[Group]) -> Table:
+    """One row a policy that shares GPUs: how much of it there was; means over its seeds."""
+    columns = (
+        "policy", "jobs that shared", "GPU time shared", "their running ÷ duration", "jobs with accumulation",
+    )  # fmt: skip
+    note = (
+        "A GPU counts once as allocated, however many jobs are on it, and is divided evenly among them where tenants "
+        "are shown; in GPU-hours of jobs it counts for each. Jobs run longer than their durations by what is on their "
+        "GPUs, by accumulation and by their places. Two jobs may do more together than one, so productive time may "
+        "exceed 100 %."
+    )
+    rows = [_sharing(group) for group in groups if group.first.summary["sharing"]]
+    return Table("Shared GPUs", columns, rows, note if rows else "")
+
+
+def _sharing(group: Group) -> tuple[str, ...]:
+    def mean(name: str) -> float | None:
+        found = [run.summary["sharing"][name] for run in group.runs]
+        return None if None in found else sum(found) / len(found)
+
+    stretch = mean("stretch_shared")
+    return (
+        group.label,
+        *(percent(mean(name)) for name in ("jobs_shared_ratio", "gpu_shared_ratio")),
+        NOTHING if stretch is None else digits(stretch),
+        percent(mean("accumulated_ratio")),
     )
 
 

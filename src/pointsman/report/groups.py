@@ -15,6 +15,7 @@ from pointsman.errors import UsageError
 from pointsman.report.counted import Window, counted_jobs, submit_window
 from pointsman.report.holdings import holdings, horizon_s
 from pointsman.report.metrics import summarise
+from pointsman.report.shared import interference_of, jobs_per_gpu
 from pointsman.report.units import policy_name
 
 
@@ -141,6 +142,8 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "congestion": lambda result: result.info.get("congestion") or {},
     "contention": lambda result: result.info.get("contention") or "none",
     "rate_model": lambda result: result.info.get("rate_model") or "rates",
+    "gpu_sharing": lambda result: f"{jobs_per_gpu(result.info)} jobs a GPU",
+    "interference": lambda result: interference_of(result.info) and f"interference {interference_of(result.info)}",
     "cluster": lambda result: result.info.get("cluster"),
 }
 """What makes two runs differ in more than the seed."""

@@ -7,9 +7,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.engine.result import Result
+from pointsman.report.shared import divided, shares_gpus
+
+TAKES = ("START", "RESIZE")
+"""Decisions that give a job GPUs; the second, others instead of its own."""
 
 RELEASES = ("FINISH", "PREEMPT", "STOPPED", "FAIL", "CANCEL", "START_FAILED", "NODE_DOWN", "TIMEOUT")
-"""Events that can end a holding; the last of them before the job's next START does."""
+"""Events that can end a holding; the last of them before the job next takes some does."""
 
 
 def horizon_s(result: Result) -> float:
@@ -24,22 +28,18 @@ def horizon_s(result: Result) -> float:
     return max(last_end_s, float(series["time_ms"].max()) / 1000)  # ty: ignore
 
 
-def shares_gpus(result: Result) -> bool:
-    """Whether several jobs may hold one GPU."""
-    return str(result.info.get("rate_model") or "rates") != "rates"
-
-
 def holdings(result: Result) -> pl.DataFrame | None:
-    """One row per node part of every start: ``row, node, gpus, from_s, to_s`` (s since the first submit).
+    """One row per node part of every start: ``row, node, gpus, from_s, to_s`` (s since the first submit); where jobs
+    share GPUs one per GPU and stretch of time, each of n jobs on it holding 1/n (`shared.divided`).
 
-    Without a plan log, a run in which nobody was preempted is read from its job table, ``node`` null; None otherwise,
-    and where jobs share GPUs, so that what they hold together is more than there is.
+    Without a plan log, a run in which nobody was preempted, shared a GPU or changed its number of them is read from its
+    job table, ``node`` null; None otherwise.
     """
-    if shares_gpus(result):
-        return None
-    if result.events is None:
-        return _from_jobs(result) if result.jobs["preemptions"].sum() == 0 else None
-    return _from_log(result, result.events)
+    if result.events is not None:
+        held = _from_log(result, result.events)
+        return divided(held) if shares_gpus(result) else held.drop("gpu_mask")
+    changes = shares_gpus(result) or str(result.info.get("rate_model")) == "goodput"
+    return _from_jobs(result) if not changes and result.jobs["preemptions"].sum() == 0 else None
 
 
 def _from_jobs(result: Result) -> pl.DataFrame:
@@ -55,7 +55,7 @@ def _from_jobs(result: Result) -> pl.DataFrame:
 
 
 def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
-    log = events.select("row", "seq", "node", "gpus", "time_ms", start=_is_one_of(events, ("START",)))
+    log = events.select("row", "seq", "node", "gpus", "gpu_mask", "time_ms", start=_is_one_of(events, TAKES))
     log = log.with_columns(release=_is_one_of(events, RELEASES)).filter(pl.col("start") | pl.col("release"))
     log = log.sort("row", maintain_order=True)  # the log is in order of seq, so each job's events stay in that order
     row, seq, time_ms, start = (log[name].to_numpy() for name in ("row", "seq", "time_ms", "start"))
@@ -63,9 +63,12 @@ def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
     opens[1:] = (row[1:] != row[:-1]) | (start[1:] & (seq[1:] != seq[:-1]))
     holding = np.cumsum(opens) - 1
     last = np.flatnonzero(np.roll(opens, -1))
-    end_s = np.where(start[last], horizon_s(result), time_ms[last] / 1000)
+    begin_s = time_ms[opens] / 1000
+    goes_on = np.append(row[opens][1:] == row[opens][:-1], False)  # its next holding begins where this one ends
+    open_end_s = np.where(goes_on, np.roll(begin_s, -1), horizon_s(result))
+    end_s = np.where(start[last], open_end_s, time_ms[last] / 1000)
     parts = log.with_columns(to_s=pl.Series(end_s[holding])).filter(pl.col("start"))
-    return parts.select("row", "node", "gpus", from_s=pl.col("time_ms") / 1000, to_s="to_s")
+    return parts.select("row", "node", "gpus", "gpu_mask", from_s=pl.col("time_ms") / 1000, to_s="to_s")
 
 
 def _is_one_of(events: pl.DataFrame, kinds: Sequence[str]) -> pl.Series:

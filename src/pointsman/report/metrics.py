@@ -9,7 +9,8 @@ from pointsman.engine.result import Result
 from pointsman.report.bound import lower_bound_s
 from pointsman.report.counted import ENDED, Window, counted_jobs, submit_window, submitted_in
 from pointsman.report.fairness import jain_index
-from pointsman.report.holdings import holdings, horizon_s, mean_held, shares_gpus
+from pointsman.report.holdings import holdings, horizon_s, mean_held
+from pointsman.report.shared import most_gpus_of_work, part_asked, shares_gpus, sharing_figures
 from pointsman.report.steps import step_means
 from pointsman.report.units import policy_name
 
@@ -30,13 +31,14 @@ def summarise(result: Result, *, window: tuple[float, float] | None = None) -> d
         UsageError: no job was submitted in the window.
     """
     chosen = submit_window(result, window)
-    counted = counted_jobs(result, chosen)
+    counted, held = counted_jobs(result, chosen), holdings(result)
     return {
         **_identity(result),
         **_counts(result, chosen, counted),
         **job_figures(result, counted),
         **_makespan(result),
-        **_usage(result, chosen),
+        **_usage(result, chosen, held),
+        "sharing": sharing_figures(result, held, counted),
         **_preemptions(result),
         **_fragmentation(result, chosen),
         "locality": _locality(counted),
@@ -109,7 +111,7 @@ def _counts(result: Result, window: Window, counted: pl.DataFrame) -> dict[str, 
     jobs, gpus = result.jobs, int(result.info["gpus"])
     submitted = submitted_in(jobs, window)
     span_s = submit_window(result).span_s
-    asked_gpu_s = float((jobs["gpus"] * jobs["duration_s"]).sum())
+    asked_gpu_s = _gpu_s(result, pl.col("duration_s"))
     return {
         "jobs": jobs.height,
         "jobs_counted": counted.height,
@@ -123,52 +125,53 @@ def _makespan(result: Result) -> dict[str, float | None]:
     jobs = result.jobs
     if jobs["end_s"].null_count() == jobs.height:
         return {"makespan_s": None, "makespan_lower_bound_s": None}
-    area_s = float((jobs["gpus"] * jobs["duration_s"]).sum()) / int(result.info["gpus"])
+    most = most_gpus_of_work(result)
+    longest_s = float(jobs["duration_s"].max())  # ty: ignore
     return {
         "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()),  # ty: ignore
-        "makespan_lower_bound_s": max(area_s, float(jobs["duration_s"].max())),  # ty: ignore
+        "makespan_lower_bound_s": most and max(_gpu_s(result, pl.col("duration_s")) / most, longest_s),
     }
 
 
+def _gpu_s(result: Result, seconds: pl.Expr) -> float:
+    """Sum over the jobs of GPUs asked for times seconds."""
+    return float(result.jobs.select((pl.col("gpus") * part_asked(result) * seconds).sum()).item())
+
+
 def _bound(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
-    if counted.is_empty():
+    most = most_gpus_of_work(result)
+    if counted.is_empty() or most is None:
         return {"jct_lower_bound_s": None, "jct_above_bound_ratio": None}
-    columns = (counted[name].to_numpy() for name in ("submit_s", "gpus", "duration_s"))
-    bound_s = lower_bound_s(*columns, int(result.info["gpus"]))
+    bound_s = lower_bound_s(*(counted[name].to_numpy() for name in ("submit_s", "asked", "duration_s")), most)
     mean_s = float(counted["jct_s"].mean())  # ty: ignore
     return {"jct_lower_bound_s": bound_s, "jct_above_bound_ratio": mean_s / bound_s - 1 if bound_s > 0 else None}
 
 
-def _usage(result: Result, window: Window) -> dict[str, float | None]:
-    jobs, gpus = result.jobs, int(result.info["gpus"])
-    offered_gpu_s = gpus * horizon_s(result)
-    held_gpu_s = float(jobs["held_gpu_s"].sum())
-    if shares_gpus(result) and offered_gpu_s:  # a GPU is in use once, however many jobs are on it
-        whole = Window(0.0, horizon_s(result))
-        held_gpu_s = offered_gpu_s / gpus * _time_mean(result, result.series["used_gpus"], whole)
+def _usage(result: Result, window: Window, held: pl.DataFrame | None) -> dict[str, float | None]:
+    whole = Window(0.0, horizon_s(result))
+    offered_gpu_s = int(result.info["gpus"]) * whole.span_s
+    held_gpu_s = float(result.jobs["held_gpu_s"].sum())
+    if shares_gpus(result):  # a GPU is in use once, however many jobs are on it
+        held_gpu_s = _gpus_in_use(result, whole, held) * whole.span_s
     cut_work_s = (pl.col("run_s") - pl.col("lost_s")).clip(0, pl.col("duration_s"))
-    done_s = pl.when(pl.col("state").is_in(ENDED)).then("duration_s").otherwise(cut_work_s)
-    done_gpu_s = float(jobs.select((pl.col("gpus") * done_s).sum()).item())
+    done_gpu_s = _gpu_s(result, pl.when(pl.col("state").is_in(ENDED)).then("duration_s").otherwise(cut_work_s))
+    in_window = _gpus_in_use(result, window, held) / int(result.info["gpus"]) if window.span_s > 0 else None
     return {
         "gpu_allocated_ratio": held_gpu_s / offered_gpu_s if offered_gpu_s else None,
         "gpu_productive_ratio": done_gpu_s / offered_gpu_s if offered_gpu_s else None,
-        "window_allocated_ratio": _window_allocated(result, window),
+        "window_allocated_ratio": in_window,
         "gpu_hours_offered": offered_gpu_s / 3600,
         "gpu_hours_allocated": held_gpu_s / 3600,
         "gpu_hours_productive": done_gpu_s / 3600,
     }
 
 
-def _window_allocated(result: Result, window: Window) -> float | None:
-    held = holdings(result)
-    if window.span_s <= 0:
-        return None
-    if held is None:
-        used = _time_mean(result, result.series["used_gpus"], window)
-    else:
-        everybody = np.zeros(held.height, dtype=np.int64)
-        used = float(mean_held(held, everybody, 1, np.array([window.from_s, window.to_s]))[0, 0])
-    return used / int(result.info["gpus"])
+def _gpus_in_use(result: Result, window: Window, held: pl.DataFrame | None) -> float:
+    """Time average in the window, by the plan log, or where there is none by the samples."""
+    if held is None or window.span_s <= 0:
+        return _time_mean(result, result.series["used_gpus"], window)
+    everybody = np.zeros(held.height, dtype=np.int64)
+    return float(mean_held(held, everybody, 1, np.array([window.from_s, window.to_s]))[0, 0])
 
 
 def _time_mean(result: Result, values: pl.Series, window: Window) -> float:
@@ -182,7 +185,7 @@ def _preemptions(result: Result) -> dict[str, Any]:
     return {
         "preemptions": int(jobs["preemptions"].sum()),
         "jobs_preempted": int((jobs["preemptions"] > 0).sum()),
-        "lost_gpu_hours": float((jobs["gpus"] * jobs["lost_s"]).sum()) / 3600,
+        "lost_gpu_hours": _gpu_s(result, pl.col("lost_s")) / 3600,
     }
 
 

@@ -10,8 +10,9 @@ from pointsman import __version__
 from pointsman.report.comparison import Comparison
 from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
 from pointsman.report.figures.style import THEMED
-from pointsman.report.gpu_time import gpu_time_table, locality_table
+from pointsman.report.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.groups import Group
+from pointsman.report.shared import allowed
 from pointsman.report.tables import (
     Table,
     comparison_table,
@@ -58,7 +59,7 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         facts=facts(groups),
         assumptions=assumptions(groups),
         headline=summary_table(groups[0].first.summary) if comparison is None else comparison_table(comparison),
-        details=[table for table in (gpu_time_table(groups), locality_table(groups)) if table.rows],
+        details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         waiting=waiting(groups),
         drawings=[(drawing, Markup(inline(drawing))) for drawing in drawings],  # ours, so trusted
         command=command,
@@ -150,6 +151,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
         ("Models", _alike(groups, _models)),
         ("Network", _alike(groups, _network)),
         ("Speed", _alike(groups, _speed)),
+        ("GPU sharing", _alike(groups, allowed)),
     ]
 
 
@@ -164,15 +166,18 @@ def _network(info: dict[str, Any]) -> str:
     slowed = [f"the bandwidth of {beyond.get(at, at)} divided by {factor:g}" for at, factor in congestion.items()]
     contention = info.get("contention") or "none"
     shared = "nobody shares a link" if contention == "none" else f"links are shared ({contention})"
-    return "; ".join([*slowed, "a law of its own" if _speed(info) != RATES else shared])
+    return "; ".join([*slowed, "a law of its own" if _speed(info) not in SPEEDS.values() else shared])
 
 
-RATES = "a job has a rate that its place decides"
+SPEEDS = {
+    "rates": "a job has a rate that its place decides",
+    "goodput": "a job has a rate that its GPUs, its place and the batch it tunes to them decide (goodput)",
+}
 
 
 def _speed(info: dict[str, Any]) -> str:
     model = info.get("rate_model") or "rates"
-    return RATES if model == "rates" else f"jobs are chains of iterations on shared GPUs ({model})"
+    return SPEEDS.get(model, f"jobs are chains of iterations ({model})")
 
 
 def _alike(groups: list[Group], said_of: Callable[[dict[str, Any]], str]) -> str:

@@ -8,6 +8,7 @@ from pointsman.report.comparison import Comparison, Row
 from pointsman.report.groups import SETTINGS, Group
 from pointsman.report.metrics import breakdown
 from pointsman.report.paired import Difference
+from pointsman.report.shared import unlike_sharing
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("GPU time allocated", percent(summary["gpu_allocated_ratio"])),
         ("… while jobs are submitted", percent(summary["window_allocated_ratio"])),
         ("GPU time productive", percent(summary["gpu_productive_ratio"])),
+        *_sharing(summary["sharing"]),
         ("idle though enough for the first in line", percent(summary["fragmentation_ratio"])),
         ("… share of the time that happens", percent(fragments.get("blocked_time_ratio"))),
         ("preemptions", _preemptions(summary)),
@@ -80,6 +82,20 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
     ]
     return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
+
+
+def _sharing(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on GPUs that jobs share, where they may."""
+    if figures is None:
+        return []
+    stretch, source = figures["stretch_shared"], figures["interference"]
+    of_what = f"up to {figures['jobs_per_gpu']} a GPU{f', interference {source}' if source else ''}"
+    return [
+        ("jobs that shared a GPU", f"{percent(figures['jobs_shared_ratio'])} ({of_what})"),
+        ("… GPU time shared, of that allocated", percent(figures["gpu_shared_ratio"])),
+        ("… these jobs' running over their duration, mean", NOTHING if stretch is None else digits(stretch)),
+        ("jobs started with accumulation", percent(figures["accumulated_ratio"])),
+    ]
 
 
 def _network(summary: dict[str, Any]) -> str:
@@ -159,9 +175,10 @@ ASSUMED = ("assign_models", "congestion", "contention", "rate_model", "overheads
 
 def _unlike(groups: Sequence[Group]) -> str:
     """A warning, where not only the policies differ."""
-    differ = [name for name in ASSUMED if len({repr(SETTINGS[name](group.first.result)) for group in groups}) > 1]
-    words = ", ".join(name.replace("_", " ") for name in differ)
-    return f" Take care: these did not run under the same assumptions ({words})." if differ else ""
+    results = [group.first.result for group in groups]
+    differ = [name for name in ASSUMED if len({repr(SETTINGS[name](result)) for result in results}) > 1]
+    words = ", ".join([name.replace("_", " ") for name in differ] + unlike_sharing([result.info for result in results]))
+    return f" Take care: these did not run under the same assumptions ({words})." if words else ""
 
 
 def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def _one_policy(figure: "Figure", group: Group) -> str:
     axes.set_xlabel("job completion time (h)")
     bound_s, above = group.mean("jct_lower_bound_s"), group.mean("jct_above_bound_ratio")
     if bound_s is None:
-        return "No counted job has ended."
+        return "" if group.counted.height else "No counted job has ended."
     axes.plot([bound_s / 3600] * 2, [-0.4, 0.4], color=INK, linewidth=2)
     return (
         f"The mean is {percent(above)} above {duration(bound_s)}, below which no schedule can bring it "
