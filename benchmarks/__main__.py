@@ -37,7 +37,10 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 
 
 def main() -> int:
-    """Run the benchmarks named on the command line, or all; `classical`, `network`, `profiles`, `pairs` make pages."""
+    """Run the benchmarks named on the command line, or all.
+
+    `classical`, `network`, `sharing`, `profiles` and `pairs` make pages.
+    """
     if sys.argv[1:2] == ["classical"]:
         from benchmarks.classical.__main__ import main as classical
 
@@ -46,6 +49,10 @@ def main() -> int:
         from benchmarks.network.__main__ import main as network
 
         return network(sys.argv[2:])
+    if sys.argv[1:2] == ["sharing"]:
+        from benchmarks.sharing.__main__ import main as sharing
+
+        return sharing(sys.argv[2:])
     if sys.argv[1:2] == ["profiles"]:
         from benchmarks.profile_fit import main as profiles
 

@@ -1,13 +1,14 @@
 """All cells and seeds side by side, and what comes of them: means, and differences paired on seeds."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.network.cells import BASE, FIGURES, Cell, Entry, Figures, run_cell
+from benchmarks.network.cells import BASE, FIGURES, Figures, run_cell
 from pointsman.report.confidence import Interval, ratio_interval
 from pointsman.workers import side_by_side
 
@@ -18,8 +19,8 @@ WORKERS = 2
 class Measured:
     """One cell: the figures of each entry, seed by seed."""
 
-    cell: Cell
-    entries: tuple[Entry, ...]
+    cell: Any
+    entries: tuple[Any, ...]
     seeds: tuple[int, ...]
     runs: dict[str, list[Figures]]
     """By the entry's label, in the order of the seeds."""
@@ -41,12 +42,17 @@ class Measured:
 
 
 def measure(
-    what: str, cells: Sequence[Cell], entries: Sequence[Entry], seeds: Sequence[int], data: Path
+    what: str,
+    cells: Sequence[Any],
+    entries: Sequence[Any],
+    seeds: Sequence[int],
+    data: Path,
+    run: Callable[..., list[Figures]] = run_cell,
 ) -> list[Measured]:
     """Run all entries in all cells with all seeds, and say how far it is."""
     calls = [(cell, entries, seed, data) for cell in cells for seed in seeds]
     found: list[list[Figures]] = []
-    for done, figures in enumerate(side_by_side(run_cell, calls, WORKERS), 1):
+    for done, figures in enumerate(side_by_side(run, calls, WORKERS), 1):
         found.append(figures)
         if done % max(1, len(calls) // 4) == 0:
             print(f"{what}: {done} of {len(calls)}", file=sys.stderr, flush=True)
@@ -57,13 +63,13 @@ def measure(
     ]
 
 
-def _by_label(entries: Sequence[Entry], of_seeds: list[list[Figures]]) -> dict[str, list[Figures]]:
+def _by_label(entries: Sequence[Any], of_seeds: list[list[Figures]]) -> dict[str, list[Figures]]:
     return {entry.label: [figures[i] for figures in of_seeds] for i, entry in enumerate(entries)}
 
 
-def as_json(found: Sequence[Measured]) -> dict[str, dict[str, list[float]]]:
-    """The means over seeds, by cell and entry, in the order of `FIGURES`, four digits of each."""
+def as_json(found: Sequence[Measured], figures: Sequence[str] = FIGURES) -> dict[str, dict[str, list[float]]]:
+    """The means over seeds, by cell and entry, in the order of `figures`, four digits of each."""
     return {
-        one.cell.name: {label: [float(f"{one.mean(label, name):.4g}") for name in FIGURES] for label in one.runs}
+        one.cell.name: {label: [float(f"{one.mean(label, name):.4g}") for name in figures] for label in one.runs}
         for one in found
     }
