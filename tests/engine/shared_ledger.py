@@ -1,4 +1,4 @@
-"""A run in which jobs share the GPUs of one node, told again from its plan log alone, by somebody who trusts nothing."""
+"""A run in which jobs share the GPUs of one node, told again from its log alone, by somebody who trusts nothing."""
 
 from collections import defaultdict
 from itertools import groupby
@@ -16,8 +16,8 @@ ROUNDING_MS = 1.0
 
 
 class SharedLedger:
-    """Who was on which GPU, with how much memory, and how much of each job's work got done, at one slow-down ξ for all
-    and free overheads. Making one checks that no GPU ever had too many jobs or too little memory, and that the work done
+    """Who was on which GPU, with how much memory, and how much of each job's work got done, at one slow-down ξ for
+    all and free overheads. Making one checks that no GPU ever had too many jobs or too little memory, and that the work done
     is the work there was.
     """
 

@@ -11,7 +11,7 @@ from tests.engine.test_chains_against_oracle import simulation_of
 import pointsman
 from oracle.chains import Chain, Ground
 from pointsman.engine.rate_model import Iterations, parse_rate_model
-from pointsman.engine.records import UNDER_WAY, WAITS
+from pointsman.engine.records import ACCUMULATIONS, UNDER_WAY, WAITS
 from pointsman.engine.simulation import Simulation
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy

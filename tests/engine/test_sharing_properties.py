@@ -78,8 +78,8 @@ def test_with_no_slow_down_sharing_always_pays() -> None:
 
 @pytest.mark.parametrize(("longer_s", "shares"), [(50.0, False), (49.0, True)])
 def test_at_twice_the_time_only_a_shorter_newcomer_pays(longer_s: float, shares: bool) -> None:
-    """ξ = 2: A has 100 s left. B joins only if it is so much shorter that A's loss is less than its wait: 2 · B - B / 2 +
-    A / 2 < A + B / 2, which is B < A / 2.
+    """ξ = 2: A has 100 s left. B joins only if it is so much shorter that A's loss is less than its wait: 2 · B - B / 2
+    + A / 2 < A + B / 2, which is B < A / 2.
     """
     rows = [
         {"submit_s": 0.0, "gpus": 1, "duration_s": 101.0, "model": "ncf"},
