@@ -16,9 +16,8 @@ ROUNDING_MS = 1.0
 
 
 class SharedLedger:
-    """Who was on which GPU, with how much memory, and how much of each job's work got done, at one slow-down ξ for
-    all and free overheads. Making one checks that no GPU ever had too many jobs or too little memory, and that the work done
-    is the work there was.
+    """Who was on which GPU, with how much memory, and how much of each job's work got done, at one slow-down ξ for all.
+    Making one checks that no GPU ever had too many jobs or too little memory, and that the work done is what there was.
     """
 
     def __init__(self, workload: Workload, result: Result, cluster: str, limit: int, slow_down: float) -> None:
