@@ -54,7 +54,7 @@ JOB = np.dtype(
         ("pause", I),  # ms of the change of GPUs or accumulation that it is STARTING again after; 0: of none
         ("stage", I),  # of its progress, where rates depend on it
         ("alone", I),  # GPUs that it has to itself, where GPUs are shared
-        ("spot", I),  # position in the list of jobs that hold GPUs; -1
+        ("spot", I),  # position in the list of jobs that have some to themselves; -1
         ("alarm", I),  # ms; LEVEL while it runs, TIMER while it waits; NEVER_MS for none
         ("level", I),  # the policy's
         ("odd", I),  # position in the list of jobs with a rate other than 1; -1
@@ -350,7 +350,7 @@ SCALARS = np.dtype(
         ("types", I),  # GPU types
         ("limit", I),  # jobs a GPU may hold
         ("singled", I),  # how many jobs were noted in State.singles so far
-        ("on_gpus", I),  # jobs in State.lists[PLACED]
+        ("soloists", I),  # jobs in State.lists[ALONE]
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("kinds", I),  # models in State.slowdowns
         ("stages", I),  # of progress; 0: rates do not depend on it
@@ -467,7 +467,7 @@ class State(NamedTuple):
     queues: np.ndarray  # QUEUE
     buckets: np.ndarray  # BUCKET: classes first, then queues, then RUNNING and what a policy needs
     parts: np.ndarray  # PART: what jobs hold
-    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, holders, WAITING, PLACED
+    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, holders, WAITING, ALONE
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
     freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
@@ -506,7 +506,7 @@ class World(NamedTuple):
     samples: np.ndarray  # SAMPLE
 
 
-ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, WAITING, PLACED, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
+ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, WAITING, ALONE, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
 """Rows of State.lists, and how many there are."""
 
 ENTER, EXIT, DISTURB, SLOW, DIVIDE, UNPLACE = 0, 1, 2, 3, 4, 5

@@ -12,7 +12,7 @@ from pointsman.engine.eligible import admits
 from pointsman.engine.freeindex import give
 from pointsman.engine.handle import open_state
 from pointsman.engine.occupancy import OVER, WHOLE, bytes_of, note_single, occupant_mask
-from pointsman.engine.records import DISTURB, DIVIDE, ENTER, EXIT, SEAT_BITS, SLOW, Int, State
+from pointsman.engine.records import ALONE, DISTURB, DIVIDE, ENTER, EXIT, SEAT_BITS, SLOW, Int, State
 from pointsman.types import Contention, JobState
 
 ITERATIONS = int(Contention.ITERATIONS)
@@ -34,6 +34,24 @@ def _node_of(S: State, x: Int) -> Int:
 
 
 @core
+def _be_alone(S: State, j: Int, gpus: Int) -> None:
+    """Job `j` has so many more GPUs to itself; those who have any are listed."""
+    J = S.jobs[j]
+    g = S.g[0]
+    J.alone += gpus
+    if J.alone > 0 and J.spot < 0:
+        J.spot = g.soloists
+        S.lists[ALONE, J.spot] = j
+        g.soloists += 1
+    elif J.alone == 0 and J.spot >= 0:
+        g.soloists -= 1
+        last = S.lists[ALONE, g.soloists]
+        S.lists[ALONE, J.spot] = last
+        S.jobs[last].spot = J.spot
+        J.spot = -1
+
+
+@core
 def _enter(S: State, j: Int, x: Int) -> None:
     """Job `j` comes onto GPU `x`."""
     n = _node_of(S, x)
@@ -46,9 +64,9 @@ def _enter(S: State, j: Int, x: Int) -> None:
     if X.used > 0:
         N.shared |= b
         if X.used == 1:
-            S.jobs[S.occupants[x, 0]].alone -= 1
+            _be_alone(S, S.occupants[x, 0], np.int64(-1))
     else:
-        S.jobs[j].alone += 1
+        _be_alone(S, j, np.int64(1))
     milli = S.classes[S.jobs[j].cls].milli
     X.free_milli -= milli
     if milli < WHOLE and X.used == 0:
@@ -68,10 +86,10 @@ def _exit(S: State, j: Int, x: Int) -> None:
     if X.used == 2:
         N.shared &= ~b
         other = S.occupants[x, 1] if S.occupants[x, 0] == j else S.occupants[x, 0]
-        S.jobs[other].alone += 1
+        _be_alone(S, other, np.int64(1))
         note_single(S, other)
     elif X.used == 1:
-        S.jobs[j].alone -= 1
+        _be_alone(S, j, np.int64(-1))
     if X.used == 1 and N.fractions & b != 0:
         N.fractions &= ~b
         S.g[0].fractions -= 1

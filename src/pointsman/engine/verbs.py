@@ -16,7 +16,7 @@ from pointsman.engine.occupancy import ITERATIONS, occupy, room, vacate
 from pointsman.engine.ordered import insert
 from pointsman.engine.placing import place, unplace
 from pointsman.engine.queueing import dequeue, over_limit
-from pointsman.engine.records import ACCUMULATIONS, ADMIT, LEAVE, PLACED, Int, State
+from pointsman.engine.records import ACCUMULATIONS, ADMIT, LEAVE, Int, State
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 
 PENDING, STARTING, RUNNING, STOPPING = (
@@ -160,9 +160,6 @@ def bind(S: State, j: Int) -> None:
     J.gpu_type = kind
     J.held_since = g.now
     S.queues[J.queue].held += gpus
-    J.spot = g.on_gpus
-    S.lists[PLACED, J.spot] = j
-    g.on_gpus += 1
     g.placed = 0
 
 
@@ -192,11 +189,6 @@ def unbind(S: State, j: Int, index: bool) -> None:
     J.held += J.gpus * (S.g[0].now - J.held_since)
     J.part = -1
     J.gpus = 0
-    S.g[0].on_gpus -= 1
-    last = S.lists[PLACED, S.g[0].on_gpus]
-    S.lists[PLACED, J.spot] = last
-    S.jobs[last].spot = J.spot
-    J.spot = -1
 
 
 @core

@@ -4,6 +4,7 @@
 
 import numpy as np
 
+from pointsman.engine.bits import count
 from pointsman.engine.compile import cold, core
 from pointsman.engine.freeindex import lowest_bits
 from pointsman.engine.handle import open_state
@@ -13,8 +14,6 @@ from pointsman.policies.joint_gate import pays_for_all
 from pointsman.policies.pair_theorem import remaining
 from pointsman.policies.partners import choose_partners, usable
 from pointsman.policies.place_beside import add_to_place, clear_place, note_place, place_beside
-
-Rank = tuple[Int, Int, Int]
 
 
 @core
@@ -37,18 +36,24 @@ def _jobs_on(S: State, n: Int) -> Int:
 
 
 @core
-def _rank(S: State, gpus: Int, size: Int, n: Int) -> Rank:
-    """By what nodes are tried, the least first: GPUs left over, then the most free, then the fewest jobs."""
-    N = S.nodes[n]
-    return N.free - gpus if N.free >= gpus else size, -N.free, _jobs_on(S, n)
+def _has_fewer_jobs(S: State, n: Int, best: Int) -> bool:
+    """Whether node `n` has fewer jobs than node `best`, which comes before it, or there is no such."""
+    return bool(best < 0 or _jobs_on(S, n) < _jobs_on(S, best))
 
 
 @core
-def _goes_before(a: Rank, b: Rank) -> bool:
-    for i in range(3):
-        if a[i] != b[i]:
-            return bool(a[i] < b[i])
-    return False
+def _free_node(S: State, a: Int, gpus: Int) -> Int:
+    """The node with the fewest free GPUs of those that have `gpus`, with the fewest jobs among equals; -1 if none."""
+    best = np.int64(-1)
+    least = np.int64(1 << 62)
+    for n in range(S.nodes.shape[0]):
+        free = S.nodes[n].free
+        if not gpus <= free <= least or not usable(S, a, np.int64(n)):
+            continue
+        if free < least or _has_fewer_jobs(S, np.int64(n), best):
+            best = np.int64(n)
+            least = free
+    return best
 
 
 @core
@@ -60,19 +65,20 @@ def _partners_on(S: State, j: Int, a: Int, n: Int, joint: bool) -> Int:
 
 
 @core
-def _best(S: State, j: Int, a: Int, joint: bool) -> Int:
-    """The first node, in order, with room for job `j` under alternative `a`, alone or beside partners; -1 if none."""
+def _shared_node(S: State, j: Int, a: Int, joint: bool) -> Int:
+    """The node with the most free GPUs, though too few, of those on which it pays for job `j` to join partners, with
+    the fewest jobs among equals; -1 if none.
+    """
     gpus = S.classes[S.jobs[j].cls].gpus
-    size = S.alts[a].gpus
     best = np.int64(-1)
-    least = (np.int64(1 << 62), np.int64(0), np.int64(0))
+    most = np.int64(-1)
     for n in range(S.nodes.shape[0]):
-        if usable(S, a, np.int64(n)):
-            rank = _rank(S, gpus, size, np.int64(n))
-            room = S.nodes[n].free >= gpus
-            if _goes_before(rank, least) and (room or _partners_on(S, j, a, np.int64(n), joint) > 0):
-                best = np.int64(n)
-                least = rank
+        N = S.nodes[n]
+        if N.free < most or N.gpus - count(N.shared) < gpus or not usable(S, a, np.int64(n)):
+            continue
+        if (N.free > most or _has_fewer_jobs(S, np.int64(n), best)) and _partners_on(S, j, a, np.int64(n), joint) > 0:
+            best = np.int64(n)
+            most = N.free
     return best
 
 
@@ -82,15 +88,17 @@ def note_one_node(address: int, j: Int, joint: bool) -> bool:
     S = open_state(address)
     C = S.classes[S.jobs[j].cls]
     for a in range(C.alt, C.alt_end):
-        n = _best(S, j, np.int64(a), joint) if C.gpus <= S.alts[a].gpus else np.int64(-1)
-        if n < 0:
+        if C.gpus > S.alts[a].gpus:
             continue
-        need = C.gpus - S.nodes[n].free
-        if need > 0:
-            place_beside(S, j, np.int64(a), n, _partners_on(S, j, np.int64(a), n, joint), need)
-        else:
+        n = _free_node(S, np.int64(a), C.gpus)
+        if n >= 0:
             clear_place(S)
             add_to_place(S, n, lowest_bits(S.nodes[n].free_mask, C.gpus))
             note_place(S)
-        return True
+            return True
+        n = _shared_node(S, j, np.int64(a), joint)
+        if n >= 0:
+            chosen = _partners_on(S, j, np.int64(a), n, joint)
+            place_beside(S, j, np.int64(a), n, chosen, C.gpus - S.nodes[n].free)
+            return True
     return False

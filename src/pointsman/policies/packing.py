@@ -8,7 +8,7 @@ from pointsman.engine.compile import cold, core
 from pointsman.engine.corunners import slow_down
 from pointsman.engine.handle import open_state
 from pointsman.engine.occupancy import bytes_of
-from pointsman.engine.records import PLACED, Int, State
+from pointsman.engine.records import ALONE, Int, State
 from pointsman.engine.verbs import OK, RUNNING, start_on
 from pointsman.policies.partners import may_share, type_of, usable
 
@@ -39,8 +39,8 @@ def _best(S: State, j: Int, a: Int, least: float) -> Int:
     """The job with which job `j` gets most done, more than `least`; -1 if there is none."""
     best = np.int64(-1)
     most = least
-    for i in range(S.g[0].on_gpus):
-        b = S.lists[PLACED, i]
+    for i in range(S.g[0].soloists):
+        b = S.lists[ALONE, i]
         if _has_room(S, j, a, b):
             gain = _gain(S, j, b, type_of(S, a))
             if gain > most or (gain == most and best >= 0 and S.jobs[b].row < S.jobs[best].row):

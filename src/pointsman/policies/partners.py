@@ -12,7 +12,7 @@ from pointsman.engine.corunners import slow_down
 from pointsman.engine.eligible import admits
 from pointsman.engine.handle import open_state
 from pointsman.engine.occupancy import WHOLE, bytes_of
-from pointsman.engine.records import ACCUMULATIONS, PLACED, VICTIMS, Int, State
+from pointsman.engine.records import ACCUMULATIONS, ALONE, VICTIMS, Int, State
 from pointsman.policies.pair_theorem import alone_ms, in_turn_ms, together_ms
 
 CHOSEN = VICTIMS  # nobody is evicted by policies that share
@@ -133,6 +133,27 @@ def _choose(S: State, b: Int, chosen: Int, covered: Int, need: Int) -> tuple[Int
     return chosen, covered
 
 
+@core
+def _candidates(S: State, only: Int) -> Int:
+    """How many `_candidate` may name: jobs that have GPUs to themselves, or GPUs of node `only`."""
+    return S.nodes[only].gpus if only >= 0 else S.g[0].soloists
+
+
+@core
+def _candidate(S: State, only: Int, i: Int) -> Int:
+    """Of those the i-th; -1 if it has been named already, or nobody is on that GPU alone."""
+    if only < 0:
+        return S.lists[ALONE, i]
+    N = S.nodes[only]
+    if S.gpus[N.gpu0 + i].used != 1:
+        return np.int64(-1)
+    b = S.occupants[N.gpu0 + i, 0]
+    for before in range(i):
+        if S.gpus[N.gpu0 + before].used == 1 and S.occupants[N.gpu0 + before, 0] == b:
+            return np.int64(-1)
+    return b
+
+
 @cold
 def choose_partners(address: int, j: Int, a: Int, only: Int, left: float, need: Int) -> tuple[Int, Int]:
     """Choose partners for job `j`, with `left` nominal ms, under alternative `a` that have `need` single GPUs together
@@ -141,11 +162,9 @@ def choose_partners(address: int, j: Int, a: Int, only: Int, left: float, need: 
     S = open_state(address)
     kind = type_of(S, a)
     chosen = covered = all_gpus = np.int64(0)
-    for i in range(S.g[0].on_gpus):
-        b = S.lists[PLACED, i]
-        if S.jobs[b].alone == 0:
-            continue
-        gpus, k = _offer(S, j, a, only, b)
+    for i in range(_candidates(S, only)):
+        b = _candidate(S, only, np.int64(i))
+        gpus, k = _offer(S, j, a, only, b) if b >= 0 else (np.int64(0), np.int64(-1))
         if gpus == 0:
             continue
         time = pays_with(S, j, left, kind, k, b)

@@ -81,7 +81,7 @@ def _count_new_partners(S: State, j: Int) -> None:
     for i in range(C.failed_at, S.g[0].singled):
         b = S.singles[i & (SINGLES - 1)]
         B = S.jobs[b]
-        if B.spot >= 0 and B.alone > 0 and (S.params[GATE] == NONE or pays_somewhere(S, j, C.failed_key, b)):
+        if B.spot >= 0 and (S.params[GATE] == NONE or pays_somewhere(S, j, C.failed_key, b)):
             C.lacking += B.alone
     C.failed_at = S.g[0].singled
 
@@ -147,12 +147,14 @@ def _share(S: State, j: Int) -> Int:
     """Start job `j` beside partners, in the first of its alternatives where it can be."""
     C = S.classes[S.jobs[j].cls]
     most = np.int64(0)
+    too_few = True
     for a in range(C.alt, C.alt_end):
         found, gpus = _find_place(S, j, np.int64(a))
         if found:
             return start_on(S, j, OK)
         most = max(most, gpus)
-    C.failed_at = S.g[0].singled if S.params[GATE] != JOINT else -1  # what pays for all is another matter for each job
+        too_few = too_few and free_gpus(S, S.alts[a]) + gpus < C.gpus
+    C.failed_at = S.g[0].singled if too_few else -1  # what pays for all together is another matter for each job
     C.failed_key = S.jobs[j].key
     C.lacking = most
     return OK
