@@ -1,7 +1,9 @@
 """Reports of runs in which jobs share GPUs, with figures worked by hand."""
 
+from collections import Counter
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -145,3 +147,39 @@ def test_only_what_is_really_unlike_is_warned_of(others: list[tuple[str, dict[st
 def test_two_sources_of_the_slow_down_are_two_rows() -> None:
     labels = [group.label for group in group_runs([pair(), pair(interference="1.5")])]
     assert labels == ["sjf-bsbf (interference 1.6)", "sjf-bsbf (interference 1.5)"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [("sjf-bsbf", {}), ("sjf-ffs", {}), ("fifo-backfill", {"gpu_sharing": 4}), ("lwf", {"estimate": "oracle"})],
+)
+def test_holdings_agree_with_who_is_on_which_gpu(policy: str, options: dict[str, Any]) -> None:
+    draw = np.random.default_rng(5)
+    gpus = draw.choice([1, 1, 2, 4, 6], 120)
+    rows = {
+        "submit_s": np.sort(draw.uniform(0, 600, 120)).round(3),
+        "gpus": gpus,
+        "duration_s": draw.uniform(5, 200, 120).round(3),
+        "model": draw.choice(["resnet18", "resnet50"], 120),
+        "fraction": np.where((gpus == 1) & (draw.uniform(size=120) < 0.5), 0.3, 1.0),
+    }
+    result = pointsman.simulate(pointsman.Workload.of(pl.DataFrame(rows)), "3x4/gpu=v100", policy, **options)
+    held = holdings(result)
+    assert held is not None
+    origin_s = result.jobs["submit_s"].min()
+    spans = result.jobs.select("row", pl.col("start_s", "end_s") - origin_s)
+    starts = result.events.filter(pl.col("kind") == "START").join(spans, on="row")  # nobody is preempted
+    parts = [
+        (start_s, end_s, row, {(node, bit) for bit in range(4) if mask >> bit & 1})
+        for start_s, end_s, row, node, mask in starts.select("start_s", "end_s", "row", "node", "gpu_mask").rows()
+    ]
+    for at_s in draw.uniform(0, 800, 60):
+        on = [(row, gpu) for start_s, end_s, row, gpus in parts if start_s <= at_s < end_s for gpu in gpus]
+        crowd = Counter(gpu for _, gpu in on)
+        now = held.filter(pl.col("from_s") <= at_s, pl.col("to_s") > at_s)
+        shares = Counter()
+        for row, gpu in on:
+            shares[row] += 1 / crowd[gpu]
+        assert dict(now.group_by("row").agg(pl.col("gpus").sum()).rows()) == pytest.approx(dict(shares))
+        assert now["gpus"].sum() == pytest.approx(len(crowd))
+    assert held["beside"].max() > 1
