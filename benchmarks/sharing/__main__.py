@@ -1,6 +1,6 @@
 """``python -m benchmarks sharing [PART ...] [--record]``: prints the tables, or writes them into the page.
 
-Parts: paper; by default all.
+Parts: paper, variations, speed; by default all.
 """
 
 import argparse
@@ -13,12 +13,13 @@ from benchmarks.blocks import fill
 from benchmarks.network.jobs import HELIOS, available
 from benchmarks.network.runs import as_json
 from benchmarks.sharing.cells import FIGURES
-from benchmarks.sharing.paper import paper
+from benchmarks.sharing.paper import paper, variations
 from benchmarks.sharing.pollux_mix import FILE
 from benchmarks.sharing.scope import Scope
+from benchmarks.sharing.speed import speed
 from pointsman.errors import PointsmanError, UsageError
 
-PARTS = {"paper": paper}
+PARTS = {"paper": paper, "variations": variations, "speed": speed}
 """What makes the tables of each part."""
 
 PAGE = Path("docs/results/sharing.md")

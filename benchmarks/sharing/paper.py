@@ -32,7 +32,7 @@ from pointsman.report.units import digits, duration, percent
 Found = tuple[dict[str, str], list[Measured]]
 """Tables by name, and what they are of."""
 
-SEEDS = 20
+SEEDS, FEWER_SEEDS = 20, 10
 CELLS = (Cell(MIX, "16x4", 240, 8.0), Cell(MIX, "16x4", 480, 8.0), Cell(MIX, "4x4", 30, 1.5))
 EQUAL = Cell(SHORT, "16x4", 240, 8.0, load=1.85)
 """As much work as in the first of `CELLS`, but no job of hours on half of the cluster."""
@@ -49,28 +49,36 @@ CLAIMS = (
 
 
 def paper(scope: Scope) -> Found:
-    """Every policy on the paper's clusters and on jobs without the longest; then other ξ, GPU types and loads."""
-    seeds, data = scope.seeds(SEEDS), scope.data
-    main = measure("paper", [*CELLS, EQUAL], ALL, seeds, data, run_cell)
-    xis = [(cell, name, text) for cell in (CELLS[0], CELLS[2], EQUAL) for name, text in sources(data).items()]
-    by_xi = measure("xi", [replace(cell, interference=text) for cell, _, text in xis], FEW, seeds, data, run_cell)
-    types = [replace(cell, gpu_type=kind) for cell in (CELLS[0], CELLS[2], EQUAL) for kind in scope.few(GPU_TYPES)]
+    """Every policy on the paper's clusters, and on jobs without the longest."""
+    main = measure("paper", [*CELLS, EQUAL], ALL, scope.seeds(SEEDS), scope.data, run_cell)
+    tables = {
+        "paper-jobs": _jobs([one.cell for one in main], scope.data),
+        "paper-claims": _claims(main),
+        **{f"paper-{i}": detail(one) for i, one in enumerate(main, 1)},
+    }
+    return tables, main
+
+
+def variations(scope: Scope) -> Found:
+    """The same with other ξ, on other GPUs, and at other loads."""
+    seeds, data = scope.seeds(FEWER_SEEDS), scope.data
+    three = (CELLS[0], CELLS[2], EQUAL)
+    xis = [(cell, name, text) for cell in three for name, text in sources(data).items()]
+    by_xi = measure("ξ", [replace(cell, interference=text) for cell, _, text in xis], FEW, seeds, data, run_cell)
+    types = [replace(cell, gpu_type=kind) for cell in three for kind in scope.few(GPU_TYPES)]
     by_type = measure("GPU types", types, FEW, seeds, data, run_cell)
     loads = [Cell(name, "16x4", 240, 8.0, load) for name in (MIX, SHORT) for load in scope.few(LOADS)]
     by_load = measure("loads", loads, FEW, seeds, data, run_cell)
     tables = {
-        "paper-jobs": _jobs([one.cell for one in main], data),
-        "paper-claims": _claims(main),
-        **{f"paper-{i}": detail(one) for i, one in enumerate(main, 1)},
-        "paper-xi": against(_called([(told(cell), name) for cell, name, _ in xis], by_xi), ("jobs", "ξ"), OTHERS),
-        "paper-types": against(
+        "variations-xi": against(_called([(told(cell), name) for cell, name, _ in xis], by_xi), ("jobs", "ξ"), OTHERS),
+        "variations-types": against(
             _called([(told(cell), cell.gpu_type) for cell in types], by_type), ("jobs", "GPU"), OTHERS
         ),
-        "paper-loads": against(
+        "variations-loads": against(
             _called([(cell.workload, f"{cell.load:g}") for cell in loads], by_load), ("jobs", "load"), OTHERS
         ),
     }
-    return tables, [*main, *by_xi, *by_type, *by_load]
+    return tables, [*by_xi, *by_type, *by_load]
 
 
 def _called(words: Sequence[tuple[str, ...]], found: Sequence[Measured]) -> list[tuple[tuple[str, ...], Measured]]:
