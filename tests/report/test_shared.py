@@ -62,6 +62,7 @@ def test_figures_of_a_shared_gpu() -> None:
         "gpu_shared_ratio": pytest.approx(96 / 136),
         "accumulated_ratio": 0.0,
         "stretch_shared": pytest.approx((136 / 100 + 96 / 60) / 2),
+        "slow_down_mean": pytest.approx((136 + 96) / 160),
     }
 
 

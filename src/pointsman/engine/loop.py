@@ -202,6 +202,7 @@ def _record(S: State, W: World, j: Int, state: Int) -> None:
     R.attained = J.attained
     R.lost = J.lost
     R.waited = J.waited
+    R.slowed = J.slowed
     R.preempts = J.preempts
     R.nodes = J.nodes
     R.locality = J.locality
@@ -384,6 +385,7 @@ def _submit(S: State, W: World) -> None:
     J.restored = 0.0
     J.lost = 0.0
     J.waited = 0.0
+    J.slowed = 0.0
     J.waits = 0.0
     J.rate = 0.0
     J.gpus = 0

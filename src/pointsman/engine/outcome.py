@@ -82,7 +82,10 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     estimate = np.where(np.isnan(trace["estimate"]), np.nan, trace["estimate"] / 1000.0)
     asked = ("fraction",) if int(simulation.handle.state.g[0]["limit"]) > 1 else ()
     locality = pl.Series(np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], -1))
-    return prepared.jobs.select(*_COLUMNS, *asked).with_columns(
+    jobs = prepared.jobs.select(*_COLUMNS, *asked)
+    if asked:
+        jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
+    return jobs.with_columns(
         row=pl.int_range(pl.len(), dtype=pl.Int64),
         submit_s=pl.Series(trace["submit"] / 1000.0 + origin_s),
         duration_s=pl.Series(trace["work"] / 1000.0),
@@ -115,7 +118,7 @@ def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:
     since = np.where(jobs["state"] == JobState.RUNNING, now - jobs["settled"], 0)
     outcomes["run"][row] = jobs["executed"] + since
     outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])
-    for name in ("lost", "waited", "preempts", "nodes", "locality", "state"):
+    for name in ("lost", "waited", "slowed", "preempts", "nodes", "locality", "state"):
         outcomes[name][row] = jobs[name]
 
 

@@ -33,6 +33,7 @@ JOB = np.dtype(
         ("rated", I),  # ms; when that was
         ("lost", F),  # nominal ms of work lost
         ("waited", F),  # ms of running in which it waited for communication
+        ("slowed", F),  # ms of running that its co-runners cost it
         ("waits", F),  # the share of its time in which it does, where it is
         ("rate", F),  # nominal ms per ms
         ("gpus", I),  # held GPUs; 0 if none
@@ -400,6 +401,7 @@ OUTCOME = np.dtype(
         ("attained", I),
         ("lost", F),
         ("waited", F),
+        ("slowed", F),
         ("preempts", "i4"),
         ("nodes", "i4"),
         ("locality", "i4"),

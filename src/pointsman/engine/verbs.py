@@ -112,6 +112,8 @@ def settle(S: State, j: Int) -> None:
             J.attained += J.gpus * elapsed
             J.executed += elapsed
             J.waited += J.waits * elapsed
+            if J.slow > 1.0:
+                J.slowed += (1.0 - 1.0 / J.slow) * elapsed
         J.settled = now
 
 

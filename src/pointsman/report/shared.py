@@ -11,6 +11,8 @@ from pointsman.engine.result import Result
 from pointsman.types import MAX_NODE_GPUS, MAX_SHARING
 
 ITERATIONS = "iterations"
+FROM_LOG = ("jobs_shared_ratio", "gpu_shared_ratio", "accumulated_ratio", "stretch_shared", "slow_down_mean")
+"""Figures of sharing that are read from the plan log."""
 
 
 def jobs_per_gpu(info: dict[str, Any]) -> int:
@@ -95,18 +97,20 @@ def sharing_figures(result: Result, held: pl.DataFrame | None, counted: pl.DataF
         return None
     limit = {"jobs_per_gpu": jobs_per_gpu(result.info), "interference": interference_of(result.info)}
     if held is None or result.events is None:
-        return limit | dict.fromkeys(("jobs_shared_ratio", "gpu_shared_ratio", "accumulated_ratio", "stretch_shared"))
+        return limit | dict.fromkeys(FROM_LOG)
     beside = held.filter(pl.col("beside") > 1)
     in_use_s, shared_s = (float((one["gpus"] * (one["to_s"] - one["from_s"])).sum()) for one in (held, beside))
     shared = counted["row"].is_in(beside["row"].unique().implode())
     starts = result.events.filter(result.events["kind"].cast(pl.String) == "START", pl.col("arg") > 1)
     accumulated = counted["row"].is_in(starts["row"].unique().implode())
     stretch = counted.filter(shared, pl.col("duration_s") > 0).select(pl.col("run_s") / pl.col("duration_s"))
+    ran_s, slowed_s = (float(counted.filter(shared)[name].sum()) for name in ("run_s", "slowed_s"))
     return limit | {
         "jobs_shared_ratio": shared.mean(),
         "gpu_shared_ratio": shared_s / in_use_s if in_use_s else None,
         "accumulated_ratio": accumulated.mean(),
         "stretch_shared": stretch.to_series().mean(),
+        "slow_down_mean": ran_s / (ran_s - slowed_s) if ran_s else None,
     }
 
 

@@ -88,12 +88,13 @@ def _sharing(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Lines on GPUs that jobs share, where they may."""
     if figures is None:
         return []
-    stretch, source = figures["stretch_shared"], figures["interference"]
+    stretch, slow_down, source = (figures[name] for name in ("stretch_shared", "slow_down_mean", "interference"))
     of_what = f"up to {figures['jobs_per_gpu']} a GPU{f', interference {source}' if source else ''}"
     return [
         ("jobs that shared a GPU", f"{percent(figures['jobs_shared_ratio'])} ({of_what})"),
         ("… GPU time shared, of that allocated", percent(figures["gpu_shared_ratio"])),
         ("… these jobs' running over their duration, mean", NOTHING if stretch is None else digits(stretch)),
+        ("… of it by those beside them, times", NOTHING if slow_down is None else digits(slow_down)),
         ("jobs started with accumulation", percent(figures["accumulated_ratio"])),
     ]
 
