@@ -38,7 +38,8 @@ def test_all_are_the_built_in_policies(command: Command, jobs: str) -> None:
     names = [policy["name"] for policy in given["spec"]["policies"]]
     assert names[:8] == ["fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias"]
     dally = [f"dally{part}" for part in ("", "-manual", "-nowait", "-consolidated", "-nopreempt")]
-    assert names[8:] == ["tiresias-skew", "gandiva", *dally, "sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs"]
+    gandiva, sharing = ["gandiva", "gandiva-packing"], ["sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs"]
+    assert names[8:] == ["tiresias-skew", *gandiva, *dally, *sharing]
 
 
 def test_seeds_are_paired_and_processes_change_nothing(command: Command, jobs: str) -> None:

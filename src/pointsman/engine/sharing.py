@@ -13,6 +13,7 @@ from pointsman.engine.freeindex import give
 from pointsman.engine.handle import open_state
 from pointsman.engine.occupancy import OVER, WHOLE, bytes_of, note_single, occupant_mask
 from pointsman.engine.records import ALONE, DISTURB, DIVIDE, ENTER, EXIT, SEAT_BITS, SLOW, Int, State
+from pointsman.engine.verbs import settle
 from pointsman.types import Contention, JobState
 
 ITERATIONS = int(Contention.ITERATIONS)
@@ -213,6 +214,7 @@ def sharing(address: Int, what: Int, j: Int) -> Int:
     elif what == DISTURB:
         _disturb(S, j)
     elif what == SLOW:
+        settle(S, j)  # at the slow-down that was
         S.jobs[j].slow = _slowest(S, j)
     elif what == DIVIDE:
         answer = _divide(S, j)
