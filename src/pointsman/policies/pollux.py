@@ -3,7 +3,9 @@
 Found in the paper's own simulator (github.com/petuum/adaptdl, osdi21-artifact): the fitness (power mean, p = -1, of
 goodput over that of a fair share, 0.001 added), the factor for restarts, rounds of 60 s, at most twice the GPUs ever
 held, at most one distributed job on a node. Ours: the search (theirs is a genetic algorithm), gangs wider than a node
-have whole nodes, and throughput and noise are those of the tables where Pollux fits them as it goes.
+have whole nodes, and throughput and noise are those of the tables where Pollux fits them as it goes. Priorities are
+ignored, as there: the fitness alone decides. A rigid gang that no one type of GPU could hold so (it mixes types, or its
+nodes are of several sizes) is started as `semantics.md` §3 says, on what a round leaves free.
 """
 
 from typing import ClassVar
@@ -16,10 +18,9 @@ from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.ordered import following
 from pointsman.engine.records import Int, State
-from pointsman.engine.verbs import OK, PENDING, RUNNING, STARTING, preempt, start_on, wake_at
+from pointsman.engine.verbs import OK, PENDING, RUNNING, STARTING, preempt, start, start_on, wake_at
 from pointsman.policies.pollux_packing import (
     WHOLE_NODES,
-    fitness_of_now,
     fitness_of_plan,
     is_owner,
     pack,
@@ -27,14 +28,19 @@ from pointsman.policies.pollux_packing import (
 )
 from pointsman.policies.pollux_search import (
     FREE,
+    LEFT,
+    QUEUES,
     SEEKING,
     TOTAL,
     TYPES,
+    could_hold,
+    fitness_of_now,
+    is_elastic,
     line,
     may_change,
     share_out,
     stand_in_line,
-    takes,
+    take_back,
 )
 from pointsman.types import Knowledge
 
@@ -46,7 +52,7 @@ DONE = -1.0
 
 class Pollux(CompiledPolicy):
     """Every minute all jobs get the GPUs with which they learn fastest together: elastic ones any number, adapting
-    their batch; a restart must pay.
+    their batch; a restart must pay. Priorities are ignored.
     """
 
     name: ClassVar[str] = "pollux"
@@ -74,12 +80,15 @@ def on_event(S: State, kind: Int, j: Int) -> None:
 
 @core
 def on_run(S: State, j: Int) -> None:
-    """Nothing to know about running jobs."""
+    """So does one that already ran when the policy took over."""
+    _rejoin(S, j)
 
 
 @core
 def decide(S: State) -> None:
-    """A round at every multiple of the interval, as long as there are jobs."""
+    """A round at every multiple of the interval, as long as there are jobs; if none of them got a GPU in it, the next
+    is only after something has happened.
+    """
     every = np.int64(S.params[INTERVAL_MS])
     now = S.g[0].now
     if S.buckets[line(S)].first < 0:
@@ -88,6 +97,9 @@ def decide(S: State) -> None:
         _begin(S)
         if _plan(S):
             _carry_out(S)
+        _start_the_rest(S)
+        if S.g[0].running + S.g[0].starting + S.g[0].stopping == 0:
+            return
     wake_at(S, now - now % every + every)
 
 
@@ -100,7 +112,8 @@ def _begin(S: State) -> None:
         S.memory[SEEKING + k] = 0.0
         S.memory[TOTAL + k] = 0.0
     for n in range(S.nodes.shape[0]):
-        S.memory[TOTAL + S.nodes[n].gpu_type] += S.nodes[n].gpus
+        if S.nodes[n].state == 0:
+            S.memory[TOTAL + S.nodes[n].gpu_type] += S.nodes[n].gpus
     j = S.buckets[line(S)].first
     while j >= 0:
         if S.jobs[j].state != PENDING:
@@ -118,38 +131,32 @@ def _begin(S: State) -> None:
 
 @core
 def _least_sought(S: State, j: Int) -> Int:
-    """Of the types of GPU that job `j` may have, the one with most of them for each job; ties: the lowest."""
+    """Of the types of GPU that could hold job `j`, the one with most of them for each job; ties: the lowest."""
     best = np.int64(0)
     most = -1.0
     for k in range(S.g[0].types):
         S.jobs[j].s3 = np.float64(k)
         share = S.memory[TOTAL + k] / (1.0 + S.memory[SEEKING + k])
-        if share > most and _has_node(S, j):
+        if share > most and could_hold(S, j):
             best = np.int64(k)
             most = share
     return best
 
 
 @core
-def _has_node(S: State, j: Int) -> bool:
-    for n in range(S.nodes.shape[0]):
-        if takes(S, j, n):
-            return True
-    return False
-
-
-@core
 def _count_free(S: State) -> None:
-    """What there is to give away of each type."""
+    """What there is to give away of each type, and to each queue with a limit."""
     for k in range(TYPES):
         S.memory[FREE + k] = 0.0
+    for q in range(min(S.queues.shape[0], QUEUES)):
+        S.memory[LEFT + q] = S.queues[q].limit - S.queues[q].held if S.queues[q].limit >= 0 else np.inf
     for n in range(S.nodes.shape[0]):
         if S.nodes[n].state == 0:
             S.memory[FREE + S.nodes[n].gpu_type] += S.nodes[n].free
     j = S.buckets[line(S)].first
     while j >= 0:
         if may_change(S, j):
-            S.memory[FREE + np.int64(S.jobs[j].s3)] += S.jobs[j].gpus
+            take_back(S, j, np.float64(S.jobs[j].gpus))
         j = following(S, j)
 
 
@@ -192,15 +199,27 @@ def _carry_out(S: State) -> None:
         j = S.buckets[line(S)].first
         while j >= 0:
             after = following(S, j)
-            if S.jobs[j].s1 > 0 and _locate(S, j):
-                moved = _change(S, j) or moved
+            if S.jobs[j].s1 > 0 and _locate(S, j) and _change(S, j):
                 S.jobs[j].s1 = DONE
+                moved = True
             j = after
 
 
 @core
+def _start_the_rest(S: State) -> None:
+    """Rigid gangs that no plan has a place for start wherever they can."""
+    j = S.buckets[line(S)].first
+    while j >= 0:
+        after = following(S, j)
+        if S.jobs[j].state == PENDING and not is_elastic(S, j) and not could_hold(S, j):
+            start(S, j, OK)
+            _rejoin(S, j)
+        j = after
+
+
+@core
 def _rejoin(S: State, j: Int) -> None:
-    """A verb may have taken job `j` out of the line."""
+    """Job `j` may have been taken out of the line by a verb."""
     J = S.jobs[j]
     if J.bucket < 0 and (J.state == PENDING or J.state == STARTING or J.state == RUNNING):
         stand_in_line(S, j)

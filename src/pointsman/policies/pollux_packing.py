@@ -22,8 +22,10 @@ from pointsman.policies.pollux_search import (
     line,
     may_change,
     most_gpus,
+    take_back,
     takes,
     unit,
+    within_limit,
 )
 from pointsman.types import Locality
 
@@ -214,13 +216,14 @@ def _fill(S: State, j: Int) -> None:
     J = S.jobs[j]
     best = fitness_now(S, j) if stays(S, j) else fitness_moved(S, j, np.int64(J.s1), planned_locality(S, j))
     size = np.int64(J.s1)
-    most = min(np.int64(J.s1 + S.nodes[np.int64(J.s2)].s0), most_gpus(S, j))
+    most = min(size + np.int64(min(S.nodes[np.int64(J.s2)].s0, within_limit(S, j))), most_gpus(S, j))
     for gpus in range(size + 1, most + 1):
         value = fitness_moved(S, j, np.int64(gpus), np.int64(ANY))
         if value > best:
             best = value
             size = np.int64(gpus)
     S.nodes[np.int64(J.s2)].s0 -= size - J.s1
+    take_back(S, j, J.s1 - size)
     J.s1 = np.float64(size)
 
 
@@ -286,17 +289,5 @@ def fitness_of_plan(S: State) -> float:
                 total += fitness(S, 0.0)
             else:
                 total += fitness_moved(S, j, np.int64(S.jobs[j].s1), planned_locality(S, j))
-        j = following(S, j)
-    return total
-
-
-@core
-def fitness_of_now(S: State) -> float:
-    """The same if all is left as it is."""
-    total = 0.0
-    j = S.buckets[line(S)].first
-    while j >= 0:
-        if may_change(S, j):
-            total += fitness_now(S, j)
         j = following(S, j)
     return total

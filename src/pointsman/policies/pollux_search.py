@@ -16,6 +16,7 @@ from pointsman.types import LOCALITIES
 
 POWER, RESTART_MS = 1, 2  # params
 FREE, SEEKING, TOTAL, TYPES = 0, 64, 128, 64  # memory, by type of GPU: GPUs to give away, jobs, all GPUs
+LEFT, QUEUES = 192, 8000  # memory, by queue: GPUs that its jobs may yet have; of queues beyond nothing is foreseen
 NO_SPEED = 1e-3
 """Added to all speedups, as the authors do: a job without GPUs is very unfit, not infinitely."""
 ANY = -1
@@ -39,12 +40,13 @@ def stand_in_line(S: State, j: Int) -> None:
     """Job `j` is one of those the next round looks at."""
     S.jobs[j].key = np.float64(S.jobs[j].row)
     S.jobs[j].aux = np.inf
+    S.buckets[line(S)].by_key = 1
     insert(S, line(S), j)
 
 
 @core
 def widest(S: State) -> Int:
-    """The most GPUs for which goodputs are known."""
+    """The most GPUs for which goodputs are known; below 1 where all jobs are rigid."""
     return S.goodputs.shape[1] // LOCALITIES - 1
 
 
@@ -63,7 +65,7 @@ def goodput(S: State, j: Int, gpus: Int, locality: Int) -> float:
 @core
 def is_elastic(S: State, j: Int) -> bool:
     """Whether job `j` can do with another number of GPUs than it asks for."""
-    return goodput(S, j, np.int64(1), np.int64(ANY)) > 0.0
+    return widest(S) > 0 and goodput(S, j, np.int64(1), np.int64(ANY)) > 0.0
 
 
 @core
@@ -94,6 +96,21 @@ def takes(S: State, j: Int, n: Int) -> bool:
 
 
 @core
+def could_hold(S: State, j: Int) -> bool:
+    """Whether the nodes of its type could hold job `j` as plans are made: on one of them, or on whole ones."""
+    elastic = is_elastic(S, j)
+    asked = S.jobs[j].asked
+    size = unit(S, j)
+    whole = np.int64(0)
+    for n in range(S.nodes.shape[0]):
+        if takes(S, j, n):
+            if elastic or S.nodes[n].gpus >= asked:
+                return True
+            whole += size if S.nodes[n].gpus == size else 0
+    return whole >= asked
+
+
+@core
 def unit(S: State, j: Int) -> Int:
     """GPUs of the largest node for job `j`; wider gangs have whole nodes of this size."""
     C = S.classes[S.jobs[j].cls]
@@ -112,11 +129,25 @@ def most_gpus(S: State, j: Int) -> Int:
 
 
 @core
+def within_limit(S: State, j: Int) -> float:
+    """GPUs that the limit of its queue still leaves job `j` in this plan."""
+    return S.memory[LEFT + S.jobs[j].queue] if S.jobs[j].queue < QUEUES else np.inf
+
+
+@core
+def take_back(S: State, j: Int, gpus: float) -> None:
+    """There are so many GPUs more to give away that were meant for job `j`."""
+    S.memory[FREE + np.int64(S.jobs[j].s3)] += gpus
+    if S.jobs[j].queue < QUEUES:
+        S.memory[LEFT + S.jobs[j].queue] += gpus
+
+
+@core
 def _fair_gpus(S: State, j: Int) -> Int:
     """An equal share of the GPUs of the type of job `j`, rounded up, that each job there would have."""
     kind = np.int64(S.jobs[j].s3)
     share = np.int64(np.ceil(S.memory[TOTAL + kind] / max(1.0, S.memory[SEEKING + kind])))
-    return min(max(share, np.int64(1)), widest(S))
+    return max(share, np.int64(1))
 
 
 @core
@@ -127,6 +158,7 @@ def speedup(S: State, j: Int, gpus: Int, locality: Int) -> float:
     fair = _fair_gpus(S, j)
     if not is_elastic(S, j):
         return np.float64(gpus) / fair
+    fair = min(fair, widest(S))
     while goodput(S, j, fair, np.int64(ANY)) <= 0.0:
         fair -= 1
     return goodput(S, j, gpus, locality) / goodput(S, j, fair, np.int64(ANY))
@@ -135,13 +167,13 @@ def speedup(S: State, j: Int, gpus: Int, locality: Int) -> float:
 @core
 def restart_factor(S: State, j: Int) -> float:
     """What is left of the speed of job `j` if its restarts, with one more, are shared out over its age so far: at its
-    first start nothing is lost.
+    first start nothing is lost, and later never all.
     """
     J = S.jobs[j]
     if J.first_start < 0:
         return 1.0
-    age = np.float64(S.g[0].now - J.submit)
-    return max(0.0, age - J.level * S.params[RESTART_MS]) / (age + S.params[RESTART_MS])
+    age = max(1.0, np.float64(S.g[0].now - J.submit))
+    return max(1.0, age - J.level * S.params[RESTART_MS]) / (age + S.params[RESTART_MS])
 
 
 @core
@@ -171,6 +203,18 @@ def fitness_moved(S: State, j: Int, gpus: Int, locality: Int) -> float:
 
 
 @core
+def fitness_of_now(S: State) -> float:
+    """The sum over the jobs of which this round decides, if all is left as it is."""
+    total = 0.0
+    j = S.buckets[line(S)].first
+    while j >= 0:
+        if may_change(S, j):
+            total += fitness_now(S, j)
+        j = following(S, j)
+    return total
+
+
+@core
 def _fitness_of(S: State, j: Int, gpus: Int) -> float:
     """Of job `j` with so many GPUs, wherever they are best."""
     moved = fitness_moved(S, j, gpus, np.int64(ANY))
@@ -192,7 +236,8 @@ def _best_step(S: State, j: Int) -> tuple[float, Int]:
     J = S.jobs[j]
     now = np.int64(J.s1)
     elastic = is_elastic(S, j)
-    most = min(now + np.int64(S.memory[FREE + np.int64(J.s3)]), most_gpus(S, j) if elastic else J.asked)
+    more = min(S.memory[FREE + np.int64(J.s3)], within_limit(S, j))
+    most = min(now + np.int64(more), most_gpus(S, j) if elastic else J.asked)
     base = _fitness_of(S, j, now)
     best = 0.0
     size = now
@@ -223,7 +268,6 @@ def share_out(S: State) -> None:
     """Decide on State.jobs.s1 of all jobs in line: each next GPU goes to whom it makes the cluster fittest."""
     race = _race(S)
     S.buckets[race].by_key = 1
-    S.buckets[line(S)].by_key = 1
     j = S.buckets[line(S)].first
     while j >= 0:
         after = following(S, j)
@@ -241,7 +285,7 @@ def share_out(S: State) -> None:
         remove(S, j)
         gain, size = _best_step(S, j)
         if gain >= believed or S.buckets[race].first < 0 or gain >= -S.jobs[S.buckets[race].first].key:
-            S.memory[FREE + np.int64(J.s3)] -= size - J.s1
+            take_back(S, j, J.s1 - size)
             J.s1 = np.float64(size)
             gain, _ = _best_step(S, j)
         _enter(S, j, gain)

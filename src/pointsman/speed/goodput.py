@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster import Layout
+from pointsman.errors import UsageError
 from pointsman.speed.allreduce import all_reduce_s
 from pointsman.speed.catalogue import Catalogue
 from pointsman.speed.gangs import Topology, topology
@@ -29,6 +30,8 @@ BATCHES: Final = 50
 """Batch sizes tried, evenly spaced by ratio: as many as in the authors' simulator."""
 MOST_GPUS: Final = 64
 """GPUs of the widest gang that is tabulated: likewise."""
+MOST_TYPES: Final = 64
+"""Types of GPU that a policy can tell apart among elastic jobs."""
 
 
 def goodput_table(
@@ -42,8 +45,16 @@ def goodput_table(
 
     It is 0 where a gang cannot be, and everywhere for a job without a model or of one without a known noise scale:
     such a job is rigid. On the GPUs it asks for, as its duration was recorded, a job's rate is at least 1.
+
+    Raises:
+        UsageError: the cluster has more types of GPU than MOST_TYPES.
     """
     types = len(layout.gpu_types)
+    if types > MOST_TYPES:
+        raise UsageError(
+            f"the cluster has {types} GPU types, and the rate model 'goodput' knows {MOST_TYPES} at most: join some "
+            "of them, or use another policy"
+        )
     rates = np.zeros((len(demands) * types, BINS, max_gpus + 1, LOCALITIES))
     places = [topology(layout, t) for t in range(types)]
     total = [int(layout.node_gpus[layout.node_gpu_type == t].sum()) for t in range(types)]
