@@ -10,6 +10,7 @@ import yaml
 import pointsman
 from oracle.shared_instances import SharedInstance
 from oracle.sharing import SharedSchedule
+from oracle.uplinks import Contention
 from pointsman.engine.overheads import Overheads
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference import load_interference
@@ -113,14 +114,25 @@ def workload_of(instance: SharedInstance) -> pointsman.Workload:
     return pointsman.Workload.of(pl.DataFrame(columns, schema_overrides=schema))
 
 
-def run_engine(instance: SharedInstance, folder: Path, *, audit: bool = True) -> SharedSchedule:
-    policy = f"rounds({instance.policy}, {instance.round_ms / 1000:g})" if instance.round_ms else instance.policy
+ACTIONS = ("START", "PREEMPT", "REBATCH", "RESIZE", "RESIZED")
+
+
+def run_engine(
+    instance: SharedInstance,
+    folder: Path,
+    *,
+    policy: Any = None,
+    contention: Contention | None = None,
+    audit: bool = True,
+) -> SharedSchedule:
+    """Under its own policy, or another's."""
+    own = f"rounds({instance.policy}, {instance.round_ms / 1000:g})" if instance.round_ms else instance.policy
     words = {"NODE_DOWN": "DOWN", "NODE_UP": "UP", "NODE_DRAIN": "DRAIN"}
     result = pointsman.simulate(
         workload_of(instance),
         cluster_of(instance, folder),
-        policy,
-        params=instance.params,
+        policy or own,
+        params=instance.params if policy is None else {},
         placement=instance.placement,
         overheads=Overheads(**instance.overheads),
         estimate="limit",
@@ -128,9 +140,16 @@ def run_engine(instance: SharedInstance, folder: Path, *, audit: bool = True) ->
         gpu_sharing=instance.sharing,
         interference=interference_of(instance, folder),
         node_events=[(time_ms / 1000, str(node), words[kind]) for time_ms, kind, node in instance.script],
+        contention=words_of(contention),
         audit=audit,
     )
     return schedule_of(result)
+
+
+def words_of(contention: Contention | None) -> str:
+    if contention is None:
+        return "none"
+    return f"node-link:{contention.penalty}" if contention.how == "node-link" else contention.how
 
 
 def schedule_of(result: pointsman.Result) -> SharedSchedule:
@@ -158,9 +177,9 @@ def log_of(result: pointsman.Result) -> list[Any]:
     log = []
     for (_,), parts in result.events.group_by("seq", maintain_order=True):
         time_ms, kind, row, arg = parts.select("time_ms", "kind", "row", "arg").row(0)
-        if kind in ("START", "PREEMPT"):
-            masks = sorted(zip(parts["node"], (mask & (1 << 64) - 1 for mask in parts["gpu_mask"]), strict=True))
-            log.append((time_ms, kind, row, tuple(masks), arg if kind == "START" else 1))
+        if kind in ACTIONS:
+            pairs = sorted(zip(parts["node"], (mask & (1 << 64) - 1 for mask in parts["gpu_mask"]), strict=True))
+            log.append((time_ms, kind, row, tuple(pair for pair in pairs if pair[1]), arg))
     return log
 
 

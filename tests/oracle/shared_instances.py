@@ -10,6 +10,7 @@ from .model import Job, Node
 from .placement import every_gpu, place
 from .sharing import PAIRS, POLICIES, SharedSchedule, simulate
 from .speeds import Compute, Link, Model, Speeds
+from .uplinks import Contention
 
 NAMES = ("transformer", "lstm", "resnet18", "resnet50")
 """Models that were measured in pairs, so that tables and laws know them."""
@@ -68,9 +69,10 @@ class SharedInstance:
             models=self.models,
             networks={kind: self.network.links(largest(self.nodes, kind)) for kind in self.memory},
             xi=lambda gpu_type, a, b: self.xi[gpu_type, a, b],
+            links_of=lambda node: self.network.links(node.gpus),
         )
 
-    def run_oracle(self, until_ms: int | None = None) -> SharedSchedule:
+    def run_oracle(self, until_ms: int | None = None, contention: Contention | None = None) -> SharedSchedule:
         return simulate(
             self.speeds,
             self.jobs,
@@ -82,6 +84,7 @@ class SharedInstance:
             script=self.script,
             round_ms=self.round_ms,
             until_ms=until_ms,
+            contention=contention,
             **self.params,
         )
 
@@ -124,6 +127,45 @@ def random_shared(seed: int, policies: tuple[str, ...] = tuple(POLICIES)) -> Sha
     )
 
 
+def random_crowded(seed: int) -> SharedInstance:
+    """For a policy that names GPUs itself: two to four jobs on each of a few GPUs, for long enough to be changed."""
+    base, draw = random_shared(seed, ("fifo",)), random.Random(-1 - seed)
+    lean = draw.random() < 0.7
+    models = {name: replace(m, **lean_memory(draw, m)) for name, m in base.models.items()} if lean else base.models
+    overheads = base.overheads
+    if draw.random() < 0.5:
+        longest = max(job.work_ms for job in base.jobs)
+        overheads = overheads | {"rebatch_s": draw.randint(1, max(1, longest // 20)) / 1000}
+    return replace(base, models=models, sharing=draw.choice((1, 2, 3, 4, 4)), overheads=overheads, round_ms=0)
+
+
+def with_links(instance: SharedInstance) -> SharedInstance:
+    """For `simulate` with contention, which knows of no gang that is wider than the racks of each type."""
+    widest = min(
+        max(sum(n.gpus for n in instance.nodes if (n.rack, n.gpu_type) == rack) for rack in racks_of(instance, kind))
+        for kind in instance.memory
+    )
+    every = every_gpu(instance.nodes)
+    narrow = [replace(job, gpus=min(job.gpus, widest)) for job in instance.jobs]
+    fit = [place(instance.nodes, job, every, instance.placement) is not None for job in narrow]
+    return replace(
+        instance, jobs=tuple(job if fits else replace(job, gpus=1) for job, fits in zip(narrow, fit, strict=True))
+    )
+
+
+def racks_of(instance: SharedInstance, kind: str) -> set[tuple[int, str]]:
+    return {(node.rack, kind) for node in instance.nodes if node.gpu_type == kind}
+
+
+def lean_memory(draw: random.Random, model: Model) -> dict[str, float]:
+    """Three or four fit a GPU."""
+    fixed, grows = draw.choice((0.02, 0.1, 0.2)), draw.choice((0.02, 0.05, 0.2))
+    return {
+        "fixed_bytes": round(fixed * MEMORY),
+        "bytes_per_sample": round(grows * MEMORY / model.samples, 2),
+    }
+
+
 def draw_nodes(draw: random.Random) -> tuple[Node, ...]:
     """Often but one or two GPUs, so that jobs meet."""
     count = draw.choice((1, 1, 2, 2, 3, 4, 6))
@@ -150,7 +192,7 @@ def draw_model(draw: random.Random, types: tuple[str, ...]) -> Model:
     fixed = draw.choice((0.02, 0.1, 0.2, 0.45, 0.55))
     grows = draw.choice((0.05, 0.3, 0.5, 0.9, 1.3))
     delta = draw.choice((1.0, 2.0, 2.5))
-    alpha, beta = draw.choice((0.002, 0.01, 0.05)), draw.choice((0.1, 0.001, 0.0125))
+    alpha, beta = draw.choice((0.0, 0.002, 0.01, 0.05)), draw.choice((0.1, 0.001, 0.0125))
     return Model(
         compute={kind: Compute(alpha * slow, beta * slow, delta) for kind, slow in zip(types, (1, 3), strict=False)},
         samples=samples,

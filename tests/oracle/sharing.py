@@ -10,12 +10,13 @@ from .model import Gpu, Job, Place
 from .placement import PLACEMENTS, alternatives, every_gpu, locality, place
 from .policies import backfill, by_estimate, by_row, strict
 from .simulator import OVERHEADS, refuse, run
-from .speeds import Speeds, rounded
+from .speeds import ALONE, Felt, Speeds, rounded
+from .uplinks import Contention, ring_of, shares, widened
 from .world import Life, Rules, World, to_ms
 
 Decide = Callable[["SharingWorld"], None]
 SharedEntry = tuple[int, str, int, tuple[tuple[int, int], ...], int]
-"""As `model.LogEntry`, and the accumulation steps of a START (1 of others)."""
+"""As `model.LogEntry`, and the steps of a START or REBATCH, how many GPUs a RESIZE gives; 0 of others."""
 
 POLICIES: dict[str, Decide] = {
     "fifo": lambda world: strict(world, by_row),
@@ -33,8 +34,11 @@ PAIRS = ("sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs")
 class SharedLife(Life):
     steps: int = 1
     xi: float = 1.0
+    felt: Felt = ALONE
+    waits: float = 0.0
+    """The share of its time in which it waits for communication, since its rate was set."""
     comm_ms: float = 0.0
-    """Waited for communication."""
+    """Waited so."""
     last_place: Place = frozenset()
 
 
@@ -61,10 +65,12 @@ class SharingWorld(World):
     sharing: int = field(kw_only=True)
     """Jobs that may be on a GPU at once."""
     gate: str = "pairwise"
-    steps_log: list[int] = field(default_factory=list)
+    rebatch_ms: int = 0
+    contention: Contention | None = None
+    args: list[int] = field(default_factory=list)
     """Of each log entry."""
     just_started: set[int] = field(default_factory=set)
-    """Rows of those started in this pass."""
+    """Rows of those started or resized in this pass."""
 
     # -- what can be asked ------------------------------------------------------------------------------
 
@@ -131,30 +137,39 @@ class SharingWorld(World):
     def start(self, life: Life, chosen: Place, steps: int = 1) -> None:
         assert isinstance(life, SharedLife) and steps in self.speeds.steps(life.job)
         life.steps, life.xi, life.last_place = steps, 1.0, chosen
-        self.steps_log.append(steps)
+        self.args.append(steps)
         self.just_started.add(life.row)
         super().start(life, chosen)
 
     def preempt(self, life: Life) -> None:
-        self.steps_log.append(1)
+        self.args.append(0)
         super().preempt(life)
 
     def halt(self, life: Life) -> None:
         assert isinstance(life, SharedLife)
-        life.comm_ms += self.elapsed(life) * self.speeds.exposed(life.job, life.last_place, life.steps)
+        life.comm_ms += self.elapsed(life) * life.waits
         super().halt(life)
 
     def end_of_instant(self) -> None:
         """Whose neighbours began or ceased to run gets another rate; a stretch ends only where the rate is another."""
         self.just_started.clear()
+        self.share_links()
         for life in self.lives:
             if life.state == "RUNNING":
                 life.xi = self.slowdown(life)
-                rate = rounded(self.speeds.rate(life.job, life.place, life.steps) / life.xi)
+                rate = rounded(self.speeds.rate(life.job, life.place, life.steps, life.felt) / life.xi)
                 if rate != life.rate:
                     self.halt(life)
                     life.rate = rate
                     life.finish_ms = self.now + ceil((life.job.work_ms - life.done) / rate)
+                life.waits = self.speeds.exposed(life.job, life.place, life.steps, life.felt)
+
+    def share_links(self) -> None:
+        if self.contention:
+            running = [life for life in self.lives if life.state == "RUNNING"]
+            rings = [ring_of(life.job, life.place, life.steps, self.speeds, self.contention) for life in running]
+            for life, felt in zip(running, shares(rings, self.speeds, self.contention), strict=True):
+                life.felt = felt
 
     # -- for policies -----------------------------------------------------------------------------------
 
@@ -179,24 +194,30 @@ def simulate(
     script: Sequence[tuple[int, str, int]] = (),
     round_ms: int = 0,
     until_ms: int | None = None,
+    contention: Contention | None = None,
+    make: type[SharingWorld] | None = None,
 ) -> SharedSchedule:
     """As `simulator.simulate`, on the nodes of `speeds`; by default with the policy's own sharing and placement."""
     pairs = policy in PAIRS
     placement = placement or ("tightest" if pairs else "consolidated")
-    refuse(placement not in PLACEMENTS or not set(overheads) <= set(OVERHEADS), "no such placement or overhead")
+    refuse(
+        placement not in PLACEMENTS or not set(overheads) <= {*OVERHEADS, "rebatch_s"}, "no such placement or overhead"
+    )
     refuse(pairs and placement != "tightest", f"{policy} places by tightest")
     refuse(gate not in ("pairwise", "joint"), f"no gate {gate}")
     for row, job in enumerate(jobs):
         refuse(place(speeds.nodes, job, every_gpu(speeds.nodes), placement) is None, f"job {row} fits no empty cluster")
-    world = SharingWorld(
+    world = (make or SharingWorld)(
         speeds.nodes,
         [SharedLife(row, job) for row, job in enumerate(jobs)],
         list(script),
         rules_of(placement, queue_limits, overheads),
         node_state=["UP"] * len(speeds.nodes),
-        speeds=speeds,
+        speeds=widened(speeds, contention),
         sharing=sharing or (2 if pairs else 1),
         gate=gate,
+        rebatch_ms=to_ms(overheads.get("rebatch_s", 0)),
+        contention=contention,
     )
     decide: Any = POLICIES[policy] if isinstance(policy, str) else policy
     run(world, decide, round_ms, until_ms)
@@ -230,5 +251,5 @@ def schedule_of(world: SharingWorld) -> SharedSchedule:
         comm_ms=[life.comm_ms for life in lives],
         nodes=[len({node for node, _ in life.last_place}) for life in lives],
         locality=[locality(world.nodes, life.last_place) if life.last_place else -1 for life in lives],
-        log=[(*entry, steps) for entry, steps in zip(world.log, world.steps_log, strict=True)],
+        log=[(*entry, arg) for entry, arg in zip(world.log, world.args, strict=True)],
     )

@@ -44,6 +44,17 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Felt:
+    """How many times as long it takes by others on its links: what goes between nodes, and the whole iteration."""
+
+    wire: float = 1.0
+    whole: float = 1.0
+
+
+ALONE = Felt()
+
+
+@dataclass(frozen=True)
 class Shape:
     """GPUs of each node, nodes of each rack, racks of each pod that a gang is on, and its pods."""
 
@@ -68,6 +79,8 @@ class Speeds:
     networks: Mapping[str, Sequence[Link]]
     """By GPU type, then by locality."""
     xi: Slowdown
+    links_of: Callable[[Node], Sequence[Link]] = lambda node: ()
+    """Of a node of its size, by locality; asked for only where links are shared."""
 
     # -- memory ----------------------------------------------------------------------------------------
 
@@ -108,20 +121,20 @@ class Speeds:
         types = {self.nodes[node].gpu_type for node in nodes}
         return types.pop() if len(types) == 1 else self.nodes[0].gpu_type
 
-    def rate(self, job: Job, place: Place, steps: int) -> float:
-        """Without neighbours, not rounded; whole nominal ms each ms."""
-        if job.model not in self.models or job.milli < 1000:
+    def rate(self, job: Job, place: Place, steps: int, felt: Felt = ALONE) -> float:
+        """Without neighbours on its GPUs, not rounded; whole nominal ms each ms."""
+        if job.model not in self.models:
             return 1.0
         gpu_type = self.type_of_gang(sorted({node for node, _ in place}))
         reference = self.iteration_s(job, gpu_type, self.best_shape(job.gpus, gpu_type), 1)
-        return reference / self.iteration_s(job, gpu_type, self.shape_of(place), steps)
+        return reference / self.iteration_s(job, gpu_type, self.shape_of(place), steps, felt)
 
-    def exposed(self, job: Job, place: Place, steps: int) -> float:
+    def exposed(self, job: Job, place: Place, steps: int, felt: Felt = ALONE) -> float:
         """The share of an iteration that waits for communication."""
-        if job.model not in self.models or job.milli < 1000:
+        if job.model not in self.models:
             return 0.0
         gpu_type = self.type_of_gang(sorted({node for node, _ in place}))
-        whole = self.iteration_s(job, gpu_type, self.shape_of(place), steps)
+        whole = self.iteration_s(job, gpu_type, self.shape_of(place), steps, felt)
         return 1 - steps * self.compute_s(job, gpu_type, steps) / whole
 
     def stretch(self, job: Job, gpu_type: str, steps: int) -> float:
@@ -129,28 +142,30 @@ class Speeds:
         if job.model not in self.models:
             return 1.0
         shape = self.best_shape(job.gpus, gpu_type)
-        return self.iteration_s(job, gpu_type, shape, steps) / self.iteration_s(job, gpu_type, shape, 1)
+        return rounded(self.iteration_s(job, gpu_type, shape, steps) / self.iteration_s(job, gpu_type, shape, 1))
 
     def compute_s(self, job: Job, gpu_type: str, steps: int) -> float:
         compute = self.models[job.model].compute[gpu_type]
         return compute.alpha_s + compute.beta_s * (self.samples(job) / steps)
 
-    def iteration_s(self, job: Job, gpu_type: str, shape: Shape, steps: int) -> float:
+    def iteration_s(self, job: Job, gpu_type: str, shape: Shape, steps: int, felt: Felt = ALONE) -> float:
         busy = self.compute_s(job, gpu_type, steps)
-        wire = self.all_reduce_s(self.models[job.model].gradient_bytes, shape, self.networks[gpu_type])
+        inside, between = self.all_reduce_s(self.models[job.model].gradient_bytes, shape, self.networks[gpu_type])
         delta = self.models[job.model].compute[gpu_type].delta
-        return (steps - 1) * busy + overlap(busy, wire, delta)
+        return felt.whole * ((steps - 1) * busy + overlap(busy, inside + felt.wire * between, delta))
 
-    def all_reduce_s(self, gradient_bytes: float, shape: Shape, network: Sequence[Link]) -> float:
-        total, shard, rings = 0.0, gradient_bytes, min(shape.members[0])
+    def all_reduce_s(self, gradient_bytes: float, shape: Shape, network: Sequence[Link]) -> tuple[float, float]:
+        """Inside its nodes, and between them."""
+        inside, between, shard, rings = 0.0, 0.0, gradient_bytes, min(shape.members[0])
         for level, most, least in shape.levels:
             if most > 1:
                 link = network[level]
                 crossing = link.sharers if level == NODE else min(rings, link.sharers)
                 bytes_per_s = link.bytes_per_s * (link.sharers / crossing)
-                total += 2 * (most - 1) / most * shard / bytes_per_s + 2 * (most - 1) * link.latency_s
+                seconds = 2 * (most - 1) / most * shard / bytes_per_s + 2 * (most - 1) * link.latency_s
+                inside, between = (seconds, between) if level == NODE else (inside, between + seconds)
             shard /= least
-        return total
+        return inside, between
 
     # -- shapes ----------------------------------------------------------------------------------------
 

@@ -105,7 +105,7 @@ def test_the_gates_and_the_places_differ() -> None:
         plain = logs["sjf-bsbf", "pairwise"]
         found.update(f"{name} {gate}" for (name, gate), log in logs.items() if log != plain)
     assert set(found) == {"sjf-bsbf joint", "sjf-bsbf-consolidated pairwise", "sjf-ffs pairwise"}
-    assert min(found.values()) > 2
+    assert min(found.values()) > 1
 
 
 def fits(instance: SharedInstance) -> list[bool]:

@@ -1,0 +1,141 @@
+"""Starts on GPUs named at random, rebatch, resize and preemption where up to four jobs share a GPU, and rings that
+share links (semantics.md §8, §10): the engine and the oracle agree job by job and action by action, and on refusals.
+"""
+
+import os
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from oracle.changing import ChangingWorld
+from oracle.shared_instances import SharedInstance, random_crowded, random_shared, with_links
+from oracle.sharing import PAIRS, SharedSchedule, simulate
+from oracle.speeds import ALONE
+from oracle.uplinks import Contention
+from oracle.world import Life
+
+from .shared_replay import differences, run_engine, with_measured_pairs
+from .shared_whims import Whims, replay
+
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 8
+CHUNKS = 4
+LINKS = ("level", "max-min", "duty-cycle", "node-link")
+
+
+def drawn(seed: int) -> SharedInstance:
+    """Slow-downs are mostly numbers and files; now and then the shipped pairs, or their law."""
+    instance = random_crowded(seed)
+    word = {3: "table", 4: "law"}.get(seed % 7)
+    return with_measured_pairs(instance, word) if word else instance
+
+
+def both(
+    instance: SharedInstance,
+    folder: Path,
+    contention: Contention | None = None,
+    make: type[ChangingWorld] = ChangingWorld,
+) -> tuple[SharedSchedule, SharedSchedule, Whims]:
+    """What the engine did under whims, what the oracle makes of the same whims, and the whims."""
+    whims = Whims(instance, max(1, max(job.work_ms for job in instance.jobs) // 6))
+    engine = run_engine(instance, folder, policy=whims, contention=contention)
+    told = replace(whims, passes=list(whims.passes))
+    decide: Any = partial(replay, told)
+    oracle = simulate(
+        instance.speeds,
+        instance.jobs,
+        decide,
+        sharing=instance.sharing,
+        placement=instance.placement,
+        overheads=instance.overheads,
+        queue_limits=instance.queue_limits,
+        script=instance.script,
+        contention=contention,
+        make=make,
+    )
+    assert not told.passes, f"passes that the oracle has not: {told.passes[0]}"
+    return engine, oracle, whims
+
+
+def agree_under_whims(seeds: range, folder: Path) -> None:
+    for seed in seeds:
+        engine, oracle, _ = both(drawn(seed), folder)
+        found = differences(engine, oracle)
+        assert not found, (seed, found)
+
+
+def agree_on_links(how: str, seeds: range, folder: Path) -> None:
+    """Under whims, and under policies that count on rates."""
+    contention = Contention(how)
+    for seed in seeds:
+        engine, oracle, _ = both(with_links(drawn(seed)), folder, contention)
+        found = differences(engine, oracle)
+        assert not found, (seed, "whims", found)
+        instance = with_links(random_shared(seed, PAIRS))
+        found = differences(run_engine(instance, folder, contention=contention), instance.run_oracle(None, contention))
+        assert not found, (seed, instance.policy, found)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_whatever_a_policy_does_ends_in_the_same_way(chunk: int, tmp_path: Path) -> None:
+    agree_under_whims(range(chunk, INSTANCES, CHUNKS), tmp_path)
+
+
+@pytest.mark.parametrize("how", LINKS)
+def test_links_are_shared_as_well(how: str, tmp_path: Path) -> None:
+    agree_on_links(how, range(INSTANCES // 8), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(10))
+def test_whatever_a_policy_does_ends_in_the_same_way_thousands_of_times(chunk: int, tmp_path: Path) -> None:
+    agree_under_whims(range(100_000 + chunk, 100_000 + 40 * INSTANCES, 10), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", LINKS)
+def test_links_are_shared_as_well_thousands_of_times(how: str, tmp_path: Path) -> None:
+    agree_on_links(how, range(100_000, 100_000 + 5 * INSTANCES), tmp_path)
+
+
+class Watched(ChangingWorld):
+    """Counts what the instances meet."""
+
+    seen: ClassVar[Counter[str]] = Counter()
+
+    def end_of_instant(self) -> None:
+        super().end_of_instant()
+        self.seen["passes"] += 1
+        for gpu in {gpu for life in self.lives for gpu in life.place}:
+            states = Counter(life.state for life in self.on(gpu) if not self.is_fraction(life))
+            self.seen[f"{states['RUNNING']} running"] += 1
+            self.seen["STARTING beside RUNNING"] += states["STARTING"] > 0 < states["RUNNING"]
+            self.seen["STOPPING beside RUNNING"] += states["STOPPING"] > 0 < states["RUNNING"]
+        self.seen["links shared"] += any(self.lives[life.row].felt != ALONE for life in self.having("RUNNING"))
+
+    def begin_to_run(self, life: Life) -> None:
+        self.seen["resumed"] += life.row in self.changing
+        super().begin_to_run(life)
+
+    def fail_jobs_of(self, node: int) -> None:
+        down = [life for life in self.lives if any(at == node for at, _ in life.place)]
+        self.seen["down while RUNNING"] += any(life.state == "RUNNING" for life in down)
+        self.seen["down amid a change"] += any(life.row in self.changing for life in down)
+        super().fail_jobs_of(node)
+
+
+def test_instances_meet_what_they_are_meant_to_test(tmp_path: Path) -> None:
+    tries = Counter[tuple[str, bool]]()
+    Watched.seen.clear()
+    for seed in range(60):
+        _, _, whims = both(with_links(drawn(seed)), tmp_path, Contention(LINKS[seed % 4]), Watched)
+        tries.update((what.verb, what.allowed) for _, tried, _ in whims.passes for what in tried)
+    assert min(tries[verb, True] for verb in ("start", "preempt", "rebatch", "resize")) > 100, tries
+    assert min(tries[verb, False] for verb in ("start", "rebatch", "resize")) > 100, tries
+    assert min(Watched.seen[f"{many} running"] for many in (2, 3, 4)) > 300, Watched.seen
+    rare = ("STARTING beside RUNNING", "STOPPING beside RUNNING", "resumed", "down while RUNNING", "links shared")
+    assert min(Watched.seen[what] for what in rare) > 30, Watched.seen
+    assert Watched.seen["down amid a change"] > 3, Watched.seen
