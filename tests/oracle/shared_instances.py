@@ -132,11 +132,29 @@ def random_crowded(seed: int) -> SharedInstance:
     base, draw = random_shared(seed, ("fifo",)), random.Random(-1 - seed)
     lean = draw.random() < 0.7
     models = {name: replace(m, **lean_memory(draw, m)) for name, m in base.models.items()} if lean else base.models
-    overheads = base.overheads
+    overheads, script = base.overheads, base.script
+    longest = max(20, *(job.work_ms for job in base.jobs))
     if draw.random() < 0.5:
-        longest = max(job.work_ms for job in base.jobs)
-        overheads = overheads | {"rebatch_s": draw.randint(1, max(1, longest // 20)) / 1000}
-    return replace(base, models=models, sharing=draw.choice((1, 2, 3, 4, 4)), overheads=overheads, round_ms=0)
+        overheads = overheads | {"rebatch_s": draw.randint(1, longest // 20) / 1000}
+    if draw.random() < 0.3:
+        overheads = overheads | {"checkpoint_every_s": draw.randint(longest // 20, longest) / 1000}
+        script = draw_failures(draw, len(base.nodes), longest)
+    return replace(
+        base, models=models, sharing=draw.choice((1, 2, 3, 4, 4)), overheads=overheads, script=script, round_ms=0
+    )
+
+
+def draw_failures(draw: random.Random, nodes: int, longest: int) -> tuple[tuple[int, str, int], ...]:
+    """Each node goes down a few times while its jobs are at work."""
+    script = []
+    for node in range(nodes):
+        time_ms = 0
+        for _ in range(draw.randint(1, 3)):
+            time_ms += draw.randint(longest // 4, 2 * longest)
+            script.append((time_ms, "NODE_DOWN", node))
+            time_ms += draw.randint(1, longest // 4)
+            script.append((time_ms, "NODE_UP", node))
+    return tuple(sorted(script, key=lambda entry: (entry[0], entry[2])))
 
 
 def with_links(instance: SharedInstance) -> SharedInstance:
