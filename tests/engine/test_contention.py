@@ -193,6 +193,14 @@ def test_work_is_conserved_through_any_number_of_re_ratings(contention: str) -> 
 
 
 @pytest.mark.parametrize("contention", SHARED)
+def test_there_is_room_for_the_rings_of_all_jobs_on_shared_gpus(contention: str) -> None:
+    """Two gangs on the same two GPUs, each ring over two nodes, two racks and two pods: twice six crossings."""
+    jobs, options = jobs_of("vgg16", [2, 2], 100.0), {"interference": "1", "contention": contention, "audit": True}
+    ends = pointsman.simulate(jobs, "2x1/rack=1,gpu=v100,nic=10Gbps", "sjf-bsbf", **options).jobs["end_s"].to_list()
+    assert ends[0] == ends[1] > 150.0
+
+
+@pytest.mark.parametrize("contention", SHARED)
 def test_others_never_speed_a_job_up(contention: str) -> None:
     """The same places at the same times, with and without contention: who shares a link runs at least as long."""
     places = [[(0, 1), (2, 1)], [(0, 1), (1, 1)], [(1, 1), (3, 1)], [(2, 1), (3, 1), (4, 1)]]

@@ -13,7 +13,7 @@ from oracle.sharing import POLICIES
 
 from .shared_replay import cluster_of, differences, run_engine, with_measured_pairs
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 5
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 8
 CHUNKS = 2
 
 
