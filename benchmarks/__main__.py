@@ -39,7 +39,7 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 def main() -> int:
     """Run the benchmarks named on the command line, or all.
 
-    `classical`, `network`, `sharing`, `profiles` and `pairs` make pages.
+    `classical`, `network`, `sharing`, `profiles`, `pairs` and `pollux` make pages.
     """
     if sys.argv[1:2] == ["classical"]:
         from benchmarks.classical.__main__ import main as classical
@@ -61,6 +61,10 @@ def main() -> int:
         from benchmarks.pairs import main as pairs
 
         return pairs(sys.argv[2:])
+    if sys.argv[1:2] == ["pollux"]:
+        from benchmarks.pollux import main as pollux
+
+        return pollux(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"of {', '.join(NAMES)}; by default all", default=[])
     parser.add_argument("--jobs", type=int, default=1_000_000, help="jobs of the largest runs")

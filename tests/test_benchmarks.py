@@ -48,6 +48,11 @@ def test_a_page_of_the_network_is_not_written_from_a_part_of_the_runs(tmp_path: 
     assert "error: --record writes the page, which needs all the logs and all the runs" in done.stderr
 
 
+def test_without_the_workload_pollux_is_skipped_and_it_is_said(tmp_path: Path) -> None:
+    done = benchmarks("pollux", "--data", str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, f"pollux: skipped, for {tmp_path}/workload-1.csv is not there\n")
+
+
 def test_without_the_measurements_the_pairs_are_skipped_and_it_is_said(tmp_path: Path) -> None:
     done = benchmarks("pairs", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, f"pairs: skipped, for {tmp_path}/gavel_pairs.csv.gz is not there\n")

@@ -24,6 +24,7 @@ PUBLISHED = {
     "dally": (64, 512),
     "lwf": (16, 64),
     "pollux": (16, 64),
+    "pollux-measured": (16, 64),
     "sjf-bsbf": (4, 16),
     "sjf-bsbf-sim": (16, 64),
     "muri": (8, 64),

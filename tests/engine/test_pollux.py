@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def test_one_job_alone_ends_when_its_tenths_say(cluster: str, start_s: float) ->
     changes = kinds(result, "START", "RESIZE")
     sizes = [gpus for *_, gpus in changes]
     assert sizes[0] == 1 and sizes[-1] == total
-    assert [b <= 2 * a for a, b in zip(sizes, sizes[1:], strict=False)] == [True] * (len(sizes) - 1)
+    assert [b <= 2 * a for a, b in pairwise(sizes)] == [True] * (len(sizes) - 1)
     at, done, tenth = 0.0, 0.0, 0
     for i, (time_s, _, gpus) in enumerate(changes):
         at = 1000 * (time_s + start_s)
@@ -115,7 +116,7 @@ def test_a_change_costs_the_pause_that_the_overheads_say() -> None:
     result = run(jobs, "1x4/gpu=t4", costs)
     changes, ends = kinds(result, "RESIZE"), kinds(result, "RESIZED")
     assert len(changes) >= 4 and [t + 7.0 for t, *_ in changes] == [t for t, *_ in ends]
-    assert any(b[2] < a[2] for a, b in zip(changes, changes[1:], strict=False)), "nobody gave GPUs back"
+    assert any(b[2] < a[2] for a, b in pairwise(changes)), "nobody gave GPUs back"
     assert result.jobs["preemptions"].sum() == 0 and result.jobs["lost_s"].sum() == 0.0
 
 
@@ -127,7 +128,7 @@ def test_between_rounds_free_gpus_stay_free() -> None:
 
 
 def test_wide_gangs_have_whole_nodes_to_themselves() -> None:
-    """Two gangs have two nodes each; what they leave of them is for a small job, a round later; the third gang waits."""
+    """Two gangs have two nodes each; what they leave of these is for a small job, a round later; the third waits."""
     jobs = workload(*({"gpus": 6, "duration_s": 300.0, "model": None} for _ in range(3)), {"duration_s": 300.0})
     result = run(jobs, "4x4/gpu=t4")
     assert sorted(result.jobs["wait_s"].to_list()) == [0.0, 0.0, 60.0, 360.0]

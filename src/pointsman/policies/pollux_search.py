@@ -65,7 +65,7 @@ def goodput(S: State, j: Int, gpus: Int, locality: Int) -> float:
 @core
 def is_elastic(S: State, j: Int) -> bool:
     """Whether job `j` can do with another number of GPUs than it asks for."""
-    return widest(S) > 0 and goodput(S, j, np.int64(1), np.int64(ANY)) > 0.0
+    return bool(widest(S) > 0 and goodput(S, j, np.int64(1), np.int64(ANY)) > 0.0)
 
 
 @core
