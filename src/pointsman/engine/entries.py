@@ -71,6 +71,9 @@ def with_room(address: Int, j: Int, accumulation: Int, out: np.ndarray) -> Int:
     n = np.int64(0)
     if not _accumulating(S, j, accumulation):
         return n
+    if not verbs.accumulates(address, j, accumulation):
+        S.jobs[j].accumulation = 1
+        return n
     for m in range(S.nodes.shape[0]):
         N = S.nodes[m]
         for b in range(N.gpus):

@@ -137,7 +137,7 @@ def iteration_s(S: State, j: Int) -> float:
 @core
 def rate_at(S: State, j: Int, time_s: float) -> float:
     """Nominal milliseconds that job `j` does in a millisecond where an iteration takes `time_s`: an iteration as its
-    duration was recorded, over that. Without a model (0) it is what the table says for its locality.
+    duration was recorded, over that, and never nothing. Without a model (0) it is what the table says for its locality.
     """
     row = row_of(S, j)
     if time_s <= 0.0:
@@ -147,7 +147,7 @@ def rate_at(S: State, j: Int, time_s: float) -> float:
         adapted = S.goodputs[row * S.g[0].stages + J.stage, J.gpus * LOCALITIES + J.locality]
         if adapted > 0.0:
             return adapted
-    return np.floor(S.models[row].reference / time_s * FINEST + 0.5) / FINEST
+    return max(1.0, np.floor(S.models[row].reference / time_s * FINEST + 0.5)) / FINEST
 
 
 @core
