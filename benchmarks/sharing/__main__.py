@@ -1,25 +1,32 @@
 """``python -m benchmarks sharing [PART ...] [--record]``: prints the tables, or writes them into the page.
 
-Parts: paper, variations, speed; by default all.
+Parts: paper, variations, traces, large, models, constants, accumulation, speed; by default all.
 """
 
 import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.blocks import fill
 from benchmarks.network.jobs import HELIOS, available
-from benchmarks.network.runs import as_json
+from benchmarks.network.runs import Measured, as_json
+from benchmarks.sharing.accumulation import accumulation
 from benchmarks.sharing.cells import FIGURES
+from benchmarks.sharing.constants import constants
 from benchmarks.sharing.paper import paper, variations
 from benchmarks.sharing.pollux_mix import FILE
 from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.speed import speed
+from benchmarks.sharing.traces import large, models, traces
 from pointsman.errors import PointsmanError, UsageError
 
-PARTS = {"paper": paper, "variations": variations, "speed": speed}
+PARTS = {
+    "paper": paper, "variations": variations, "traces": traces, "large": large, "models": models,
+    "constants": constants, "accumulation": accumulation, "speed": speed,
+}  # fmt: skip
 """What makes the tables of each part."""
 
 PAGE = Path("docs/results/sharing.md")
@@ -58,14 +65,17 @@ def _run(options: argparse.Namespace) -> None:
         print(f"{part}: {time.monotonic() - began:.0f} s", file=sys.stderr)
         if options.record:
             fill(options.page, tables, partly=True)
-            _keep(options.page.with_suffix(".json"), as_json(found, FIGURES))
+            _keep(options.page.with_suffix(".json"), found)
         else:
             print("\n".join(f"## {name}\n\n{table}" for name, table in tables.items()))
 
 
-def _keep(path: Path, means: dict) -> None:
-    kept = json.loads(path.read_text(encoding="utf-8"))["means"] if path.exists() else {}
-    text = json.dumps({"figures": FIGURES, "means": kept | means}, separators=(",", ":"))
+def _keep(path: Path, found: Sequence[Measured]) -> None:
+    means = json.loads(path.read_text(encoding="utf-8"))["means"] if path.exists() else {}
+    for one in found:
+        for cell, of_cell in as_json([one], FIGURES).items():
+            means[cell] = means.get(cell, {}) | of_cell
+    text = json.dumps({"figures": FIGURES, "means": means}, separators=(",", ":"))
     path.write_text(text.replace("]},", "]},\n") + "\n", encoding="utf-8")
 
 

@@ -1,13 +1,13 @@
 """One cell: every policy on the same jobs, and the figures that the tables show of each."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import polars as pl
 
-from benchmarks.network.jobs import poisson, sample
+from benchmarks.network.jobs import fitting, poisson, pool, sample
 from benchmarks.sharing.bound import shared_bounds_s
 from benchmarks.sharing.entries import RESTARTS, Entry
 from benchmarks.sharing.pollux_mix import SMALL, pollux_mix
@@ -18,7 +18,9 @@ from pointsman.engine.gpu_sharing import gpu_sharing_of
 from pointsman.engine.result import Result
 from pointsman.policies.registry import get_policy
 from pointsman.report.bound import lower_bound_s
+from pointsman.speed.assign import assign_models
 from pointsman.workload import Workload
+from pointsman.workload.rescale import at_load
 
 MIX = "Pollux mix"
 SHORT = "without ImageNet"
@@ -31,7 +33,7 @@ WARMUP = 0.2
 Figures = dict[str, float]
 FIGURES = (
     "jct_s", "jct_p95_s", "jct_p99_s", "queued_s", "small_jct_s", "large_jct_s", "makespan_s", "makespan_bound_s",
-    "above_bound", "shared", "accumulated", "slowed", "preemptions", "counted", "censored", "load",
+    "above_bound", "shared", "accumulated", "slowed", "slow_down", "preemptions", "counted", "censored", "load",
 )  # fmt: skip
 """Of a run, as `figures` gives them."""
 
@@ -51,8 +53,8 @@ class Cell:
     interference: str = "table"
     mix: tuple[str, int] = ("typical", 0)
     profiles: tuple[str, ...] = ()
-    batches: bool = True
-    """Whether jobs have the batch sizes of the log, or those of their models' profiles."""
+    logged: bool = False
+    """Whether submits come as in the log, or one after another with exponential gaps."""
 
     @property
     def gpus(self) -> int:
@@ -69,6 +71,8 @@ class Cell:
         if self.workload in WITHOUT:
             without = WITHOUT[self.workload]
             return pollux_mix(data, self.gpus, self.jobs, self.hours, seed, load=self.load, without=without)
+        if self.logged:
+            return as_logged(self.workload, data, self.gpus, self.load or 1.0, seed, self.mix)
         drawn = sample(self.workload, data, self.gpus, self.jobs, seed, self.mix)
         return poisson(drawn, self.gpus, self.load or 1.0, seed)
 
@@ -82,7 +86,14 @@ class Cell:
         """As in the JSON file."""
         others = (f"load {self.load:g}" if self.load else f"{self.hours:g} h", Path(self.interference).name)
         mix = () if self.workload in WITHOUT else tuple(map(str, self.mix))
-        return " / ".join((self.workload, f"{self.nodes} {self.gpu_type}", f"{self.jobs} jobs", *others, *mix))
+        logged = ("as logged",) if self.logged else ()
+        return " / ".join((self.workload, f"{self.nodes} {self.gpu_type}", f"{self.jobs} jobs", *others, *mix, *logged))
+
+
+def as_logged(name: str, data: Path, gpus: int, load: float, seed: int, mix: tuple[str, int]) -> Workload:
+    """All the jobs of a log that fit, in its order and with its gaps, these scaled to be exactly this load."""
+    jobs = assign_models(fitting(name, data, gpus), 1000 * mix[1] + seed, mix=mix[0])
+    return at_load(replace(pool(name, data), jobs=jobs), gpus, load)
 
 
 @cache
@@ -94,10 +105,11 @@ def run_cell(cell: Cell, entries: Sequence[Entry], seed: int, data: Path) -> lis
     """The figures of each entry on the cell's jobs of one seed."""
     jobs = cell.made(seed, data)
     bounds = _bounds(cell, jobs)
-    return [figures(_run(cell, jobs, entry, seed), cell.warmup, bounds(entry)) for entry in entries]
+    return [figures(run(cell, jobs, entry, seed), cell.warmup, bounds(entry)) for entry in entries]
 
 
-def _run(cell: Cell, jobs: Workload, entry: Entry, seed: int) -> Result:
+def run(cell: Cell, jobs: Workload, entry: Entry, seed: int) -> Result:
+    """The jobs under one policy."""
     return simulate(
         jobs, cell.cluster, entry.policy, params=entry.params or None, seed=seed, estimate=entry.estimate,
         placement=entry.placement, overheads=RESTARTS, interference=cell.interference, profiles=cell.profiles,
@@ -121,6 +133,14 @@ def _bounds(cell: Cell, work: Workload) -> Callable[[Entry], tuple[float, float]
     _, makespan_s = shared_bounds_s(jobs, gpus, cell.gpu_type, cell.interference)
     nothing = float("nan"), float("nan")
     return lambda entry: nothing if entry.adapts else (mean_s, makespan_s) if shares(entry) else alone
+
+
+def _slow_down(jobs: pl.DataFrame) -> float:
+    """How much longer those that shared ran because others were on their GPUs; 1 if none did."""
+    if "slowed_s" not in jobs.columns:
+        return 1.0
+    ran_s, slowed_s = (float(jobs.filter("shared")[name].sum()) for name in ("run_s", "slowed_s"))
+    return ran_s / (ran_s - slowed_s) if ran_s else 1.0
 
 
 def counting(jobs: pl.DataFrame, warmup: float) -> pl.DataFrame:
@@ -151,6 +171,7 @@ def figures(result: Result, warmup: float, bounds: tuple[float, float]) -> Figur
         "shared": counted["shared"].mean(),
         "accumulated": counted["accumulated"].mean(),
         "slowed": counted["run_s"].sum() / counted["duration_s"].sum() - 1,
+        "slow_down": _slow_down(counted),
         "preemptions": counted["preemptions"].mean(),
         "counted": counted.height - censored,
         "censored": censored,

@@ -37,9 +37,9 @@ CELLS = (Cell(MIX, "16x4", 240, 8.0), Cell(MIX, "16x4", 480, 8.0), Cell(MIX, "4x
 EQUAL = Cell(SHORT, "16x4", 240, 8.0, load=1.85)
 """As much work as in the first of `CELLS`, but no job of hours on half of the cluster."""
 
-LOADS = (0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
+LOADS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 GPU_TYPES = ("v100", "v100m16", "p100", "t4")
-FEW = (BSBF, JOINT, CONSOLIDATED, FFS, POLLUX, TIRESIAS[0], SLOW_GANDIVA, SLOW_PACKING, SRTF[0], BACKFILL[0], SJF[0])
+FEW = (BSBF, JOINT, CONSOLIDATED, FFS, TIRESIAS[0], SLOW_GANDIVA, SLOW_PACKING, SRTF[0], BACKFILL[0], SJF[0])
 OTHERS = [entry.label for entry in FEW[1:]]
 PREEMPTIVE, SHARING = "−27 to −33 %", "up to −17 %"
 CLAIMS = (
@@ -70,6 +70,7 @@ def variations(scope: Scope) -> Found:
     loads = [Cell(name, "16x4", 240, 8.0, load) for name in (MIX, SHORT) for load in scope.few(LOADS)]
     by_load = measure("loads", loads, FEW, seeds, data, run_cell)
     tables = {
+        "variations-consolidated": _one_node(by_load),
         "variations-xi": against(_called([(told(cell), name) for cell, name, _ in xis], by_xi), ("jobs", "ξ"), OTHERS),
         "variations-types": against(
             _called([(told(cell), cell.gpu_type) for cell in types], by_type), ("jobs", "GPU"), OTHERS
@@ -79,6 +80,29 @@ def variations(scope: Scope) -> Found:
         ),
     }
     return tables, [*by_xi, *by_type, *by_load]
+
+
+def _one_node(by_load: Sequence[Measured]) -> str:
+    """What it costs to share within a node where free GPUs on several would do."""
+    heads = (
+        "jobs", "load", "sjf-bsbf", "shared", "run time over solo", "queueing",
+        "consolidated", "shared", "run time over solo", "queueing", "sjf-bsbf against it",
+    )  # fmt: skip
+    rows = [
+        (
+            one.cell.workload,
+            f"{one.cell.load:g}",
+            *(text for entry in (BSBF, CONSOLIDATED) for text in _shared_by(one, entry.label)),
+            with_interval(one, CONSOLIDATED.label),
+        )
+        for one in by_load
+    ]
+    return markdown(heads, rows, words=2)
+
+
+def _shared_by(one: Measured, label: str) -> tuple[str, ...]:
+    shares = (percent(one.mean(label, figure)) for figure in ("shared", "slowed"))
+    return duration(one.mean(label, "jct_s")), *shares, duration(one.mean(label, "queued_s"))
 
 
 def _called(words: Sequence[tuple[str, ...]], found: Sequence[Measured]) -> list[tuple[tuple[str, ...], Measured]]:

@@ -14,7 +14,8 @@ VERIFIED = ("fifo", "srtf", "tiresias")
 
 DETAIL = (
     "policy", "knows", "mean JCT", "sjf-bsbf against it", "95 % CI", "p95", "p99", "queueing", "≤ 4 GPUs", "wider",
-    "above bound", "shared", "accumulated", "slowed by", "preemptions a job", "makespan", "counted / censored",
+    "above bound", "shared", "accumulated", "slow-down", "run time over solo", "preemptions a job", "makespan",
+    "counted / censored",
 )  # fmt: skip
 
 
@@ -41,6 +42,7 @@ def _detail_row(one: Measured, entry: Entry) -> tuple[str, ...]:
         *(duration(mean(f"{figure}_s")) for figure in ("jct_p95", "jct_p99", "queued", "small_jct", "large_jct")),
         shown(mean("above_bound")),
         *(percent(mean(figure)) for figure in ("shared", "accumulated")),
+        digits(mean("slow_down")) if mean("shared") else NOTHING,
         NOTHING if entry.adapts else percent(mean("slowed")),
         digits(mean("preemptions")),
         _makespan(mean("makespan_s"), mean("makespan_bound_s")),
