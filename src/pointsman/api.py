@@ -48,7 +48,7 @@ def simulate(
     enforce_limits: bool = False,
     rate_model: str | None = None,
     gpu_sharing: int | None = None,
-    interference: str | None = None,
+    interference: str | float | None = None,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
     until_s: float | None = None,
@@ -122,7 +122,7 @@ def simulate(
         "rate_model": rate_model or getattr(made, "rate_model", None) or "rates",
         "gpu_sharing": int(simulation.handle.state.g[0]["limit"]),
         "own_gpu_sharing": gpu_sharing is None or int(getattr(made, "gpu_sharing", 1)) == gpu_sharing,
-        "interference": interference or "table",
+        "interference": "table" if interference is None else str(interference),
         "seed": seed,
     }
     result = make_result(simulation, prepared, work, place, choices)
@@ -161,15 +161,20 @@ def open_simulation(
     enforce_limits: bool = False,
     rate_model: str | None = None,
     gpu_sharing: int | None = None,
-    interference: str | None = None,
+    interference: str | float | None = None,
 ) -> tuple[Simulation, Prepared]:
     """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
     placement = placement_of(policy, placement)
     if oversized not in OVERSIZED:
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
     sharing = parse_sharing(contention)
-    law = rate_model_of(policy, rate_model, contention, congestion)
+    law = rate_model_of(policy, rate_model, contention, congestion, gpu_sharing)
     gpus = gpu_sharing_of(policy, gpu_sharing, interference)
+    if interference is not None:
+        from pointsman.speed.catalogue import load_catalogue
+        from pointsman.speed.interference import load_interference
+
+        load_interference(gpus.interference, load_catalogue(*profiles))
     check_seed(seed)
     if enforce_limits:
         from pointsman.workload.enforce import enforce_limits as enforced

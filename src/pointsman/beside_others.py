@@ -26,10 +26,10 @@ class BesideOthers:
     """Jobs that share GPUs at an instant, in words; `instant` says a time of the engine's."""
 
     def __init__(self, simulation: Simulation, prepared: Prepared, now_ms: int, instant: Callable[[int], str]) -> None:
-        gate = GATES[int(simulation.handle.state.params[GATE])]
+        self.looks_for_partners = getattr(simulation.policy, "hooks", None) == SjfBsbf.hooks
+        gate = GATES[int(simulation.handle.state.params[GATE])] if self.looks_for_partners else ""
         self.room = RoomBeside(simulation.handle.state, now_ms, any_partner=gate == "none")
         self.state, self.prepared, self.now_ms, self.instant = self.room.state, prepared, now_ms, instant
-        self.looks_for_partners = getattr(simulation.policy, "hooks", None) == SjfBsbf.hooks
 
     def part(self, slot: int) -> str:
         """``0.3 of a GPU`` if the job asks for that, else nothing."""

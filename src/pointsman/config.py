@@ -52,6 +52,11 @@ def _in_range(load: float) -> float:
     return load
 
 
+def _as_text(value: Any) -> Any:
+    """A number may be written as such."""
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
 def _as_contention(text: str) -> str:
     from pointsman.engine.uplinks import parse_sharing
 
@@ -126,7 +131,7 @@ class ExperimentSpec(_Part):
     """rates, iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS] or goodput; by default what each policy needs."""
     gpu_sharing: Annotated[int, BeforeValidator(_no_switch), Field(ge=1, le=MAX_SHARING)] | None = None
     """Jobs that a GPU may have; by default what each policy needs."""
-    interference: str | None = None
+    interference: Annotated[str, BeforeValidator(_as_text)] | None = None
     """How jobs on one GPU slow each other: table, law, a number, or a file of pointsman profile pairs."""
     load: Annotated[float, BeforeValidator(_no_switch), AfterValidator(_in_range)] | None = None
     """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""

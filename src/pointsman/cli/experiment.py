@@ -14,6 +14,7 @@ from pointsman.cluster.congestion import parse_congestion
 from pointsman.config import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
 from pointsman.document import read_document
 from pointsman.duration import parse_duration_s
+from pointsman.engine.gpu_sharing import gpu_sharing_of
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy, policy_names
@@ -54,7 +55,19 @@ def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Exper
     load_cluster(experiment.spec.cluster)
     load_catalogue(*experiment.spec.profiles)
     file = None if "policies" in flags else options.config
-    return experiment.model_copy(update={"spec": _with_settings(experiment.spec, _settings(options.settings), file)})
+    spec = _with_settings(experiment.spec, _settings(options.settings), file)
+    _check_sharing(spec)
+    return experiment.model_copy(update={"spec": spec})
+
+
+def _check_sharing(spec: ExperimentSpec) -> None:
+    """That all policies go with the sharing of GPUs asked for, before any of them runs."""
+    if spec.interference is not None:
+        from pointsman.speed.interference import load_interference
+
+        load_interference(spec.interference, load_catalogue(*spec.profiles))
+    for choice in spec.policies if spec.gpu_sharing is not None else ():
+        gpu_sharing_of(get_policy(choice.name).make(choice.params), spec.gpu_sharing, None)
 
 
 def origins(options: Options, *, policies: list[str], seeds: list[int]) -> dict[str, str]:

@@ -140,14 +140,14 @@ class Options:
     gpu_sharing: Annotated[
         int | None,
         typer.Option(
-            metavar="JOBS", help="Jobs that a GPU may have. Default: the policy's own.", rich_help_panel=ASSUMED
+            metavar="JOBS", help="Jobs that a GPU may have, 1 to 8. Default: the policy's own.", rich_help_panel=ASSUMED
         ),
     ] = None
     interference: Annotated[
         str | None,
         typer.Option(
             metavar="SOURCE",
-            help="How jobs on one GPU slow each other: table (default), law, a number, FILE.",
+            help="How jobs on one GPU slow each other: table (default), law, a number, FILE; table:MAPPING.",
             rich_help_panel=ASSUMED,
         ),
     ] = None

@@ -88,10 +88,10 @@ def _tell_oversized(workload: "Workload", result: "Result") -> None:
 
 def _tell_unknown_models(result: "Result") -> None:
     """A misspelt model runs on, at the same speed everywhere, which nobody would notice."""
-    from pointsman.engine.speeds import UNKNOWN_MODELS
+    from pointsman.engine.speeds import NOBODY_SHARES, UNKNOWN_MODELS
 
     for assumption in result.info["assumptions"]:
-        if assumption.startswith(UNKNOWN_MODELS):
+        if assumption.startswith((UNKNOWN_MODELS, NOBODY_SHARES)):
             screen.note(assumption)
 
 

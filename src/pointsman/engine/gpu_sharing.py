@@ -30,7 +30,7 @@ WHOLE_GPUS = GpuSharing()
 """A GPU has one job."""
 
 
-def gpu_sharing_of(policy: object, asked: int | None, interference: str | None) -> GpuSharing:
+def gpu_sharing_of(policy: object, asked: int | None, interference: str | float | None) -> GpuSharing:
     """How many jobs a GPU may have: what was asked for, or the policy's own, else 1.
 
     Raises:
@@ -39,13 +39,16 @@ def gpu_sharing_of(policy: object, asked: int | None, interference: str | None) 
     own = int(getattr(policy, "gpu_sharing", 1))
     limit = own if asked is None else asked
     title = getattr(policy, "name", type(policy).__name__)
-    if limit not in range(1, MAX_SHARING + 1):
+    if isinstance(limit, bool) or limit not in range(1, MAX_SHARING + 1):
         raise UsageError(f"gpu sharing {limit}: a GPU has 1 to {MAX_SHARING} jobs")
     if limit > own and own == 1 and getattr(policy, "hooks", "").rpartition(".")[2] in TAKE_WHOLE:
-        raise UsageError(f"policy {title!r} takes whole GPUs: leave out the sharing of GPUs ({limit} jobs each)")
+        raise UsageError(
+            f"policy {title!r} takes whole GPUs, or shares them by rules of its own: leave out the sharing of GPUs "
+            f"({limit} jobs each)"
+        )
     if limit < own:
         raise UsageError(f"policy {title!r} shares GPUs among {own} jobs: leave out the limit of {limit}")
-    return GpuSharing(limit, interference or "table")
+    return GpuSharing(limit, "table" if interference is None else str(interference))
 
 
 def slowdowns_of(

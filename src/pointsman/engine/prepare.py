@@ -137,7 +137,8 @@ def _limited_queues(jobs: pl.DataFrame, layout: Layout) -> tuple[pl.Series, list
 
 def _milli(jobs: pl.DataFrame, gpu_sharing: GpuSharing) -> pl.Series:
     """Thousandths of a GPU that each job asks for."""
-    milli = (jobs["fraction"].fill_null(1.0) * WHOLE).round().clip(1, WHOLE).cast(pl.Int64).alias("milli")
+    part = pl.when(pl.col("gpus") == 1).then(pl.col("fraction")).fill_null(1.0).alias("part")  # of one GPU
+    milli = (jobs.select(part)["part"] * WHOLE).round().clip(1, WHOLE).cast(pl.Int64).alias("milli")
     return milli if gpu_sharing.limit > 1 else milli.clip(WHOLE)
 
 

@@ -80,7 +80,11 @@ def parse_rate_model(text: str) -> RateModel:
 
 
 def rate_model_of(
-    policy: object, asked: str | None, contention: str, congestion: Mapping[str, float] = UNCONGESTED
+    policy: object,
+    asked: str | None,
+    contention: str,
+    congestion: Mapping[str, float] = UNCONGESTED,
+    gpu_sharing: int | None = None,
 ) -> RateModel:
     """The rate model of a run: what was asked for, or the policy's own, else ``rates``.
 
@@ -91,6 +95,8 @@ def rate_model_of(
     own = getattr(policy, "rate_model", None)
     model = parse_rate_model(asked if asked is not None else own or "rates")
     check_rate_model(policy, name_of(model))
+    if isinstance(model, Goodput) and (gpu_sharing or 1) > 1:
+        raise UsageError("in the rate model 'goodput' nobody shares GPUs: leave out the sharing of GPUs")
     if isinstance(model, Goodput) and contention != "none":
         raise UsageError(f"in the rate model 'goodput' nobody shares links: leave out contention {contention!r}")
     if isinstance(model, Iterations) and contention != "none":
@@ -119,5 +125,7 @@ def check_rate_model(policy: object, model: str) -> None:
     own = getattr(policy, "rate_model", None)
     if own not in (None, model):
         raise UsageError(f"policy {title!r} needs the rate model {own!r}")
+    if model != "rates" and own is None and int(getattr(policy, "gpu_sharing", 1)) > 1:
+        raise UsageError(f"policy {title!r} shares GPUs by what that does to rates, which are others in {model!r}")
     if model == "iterations" and getattr(policy, "hooks", "").rpartition(".")[2] in NEED_RATES:
         raise UsageError(f"policy {title!r} reckons with rates, which jobs do not have in the rate model 'iterations'")

@@ -25,6 +25,8 @@ from pointsman.types import LOCALITIES, Contention
 UNKNOWN_MODELS = "models without a profile are named"
 """How the assumption begins that names them."""
 
+NOBODY_SHARES = "no job names a model, so none shares a GPU but by a fraction (--assign-models SEED gives them some)"
+
 NAMED = 3
 """Names told in a sentence."""
 
@@ -83,6 +85,8 @@ def speeds_of(
         assumptions.extend(f"the profiles of {file} are of no use: no job names a model" for file in profiles)
         if contention != Contention.NONE:
             assumptions.append("no job names a model, so nobody sends over the network and nobody shares it")
+        if gpu_sharing.limit > 1:
+            assumptions.append(NOBODY_SHARES)
         types = len(layout.gpu_types)
         without = Speeds.without_models(np.ones((types, LOCALITIES)), types)
         without = replace(without, subbatches=without_models(layout))

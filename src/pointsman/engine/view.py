@@ -205,12 +205,28 @@ class View:
         return list(zip(nodes.tolist(), (gpus - first[nodes]).tolist(), strict=True))
 
     def jobs_on(self, node: int, gpu: int) -> list[int]:
-        """The jobs on a GPU."""
-        return [j for j in self._state.occupants[int(self._state.nodes["gpu0"][node]) + gpu].tolist() if j >= 0]
+        """The jobs on a GPU.
+
+        Raises:
+            IndexError: there is no such GPU.
+        """
+        nodes = self._state.nodes
+        if not 0 <= node < len(nodes) or not 0 <= gpu < int(nodes["gpus"][node]):
+            raise IndexError(f"there is no GPU {gpu} of node {node}")
+        return [j for j in self._state.occupants[int(nodes["gpu0"][node]) + gpu].tolist() if j >= 0]
 
     def slow_down(self, job: int, beside: int, gpu_type: int = 0) -> float:
-        """How many times as long an iteration of `job` takes beside another job on a GPU of this type: ξ >= 1."""
+        """How many times as long an iteration of `job` takes beside another job on a GPU of this type (an index of
+        ``nodes["gpu_type"]``): ξ >= 1.
+
+        Raises:
+            IndexError: no job has this slot, or there is no such type.
+        """
         state = self._state
+        for slot in (job, beside):
+            self._class_of(slot)
+        if not 0 <= gpu_type < int(state.g["types"][0]):
+            raise IndexError(f"there is no GPU type {gpu_type}")
         kinds = state.models["kind"][state.jobs["speed"][[index(job), index(beside)]]]
         return float(state.slowdowns[gpu_type * int(state.g["kinds"][0]) + kinds[0], kinds[1]])
 

@@ -14,6 +14,8 @@ from pointsman.speed.interference_file import InterferenceFile, InterferenceSpec
 from pointsman.suggestion import did_you_mean
 
 SHIPPED: Final = Path(__file__).parent / "pairs" / "gavel.yaml"
+MOST: Final = 1000
+"""Times as long: more is no co-location."""
 MAPPINGS: Final = ("kind", "sensitive", "insensitive")
 """What a model that was not measured is like: one of its kind, the worst, the mildest; or a model, by name."""
 
@@ -174,8 +176,8 @@ def _number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    if not (isfinite(number) and number >= 1):
-        raise UsageError(f"interference {text!r}: times as long as alone; give a number from 1")
+    if not (isfinite(number) and 1 <= number <= MOST):
+        raise UsageError(f"interference {text!r}: times as long as alone; give a number from 1 to {MOST:,}")
     return number
 
 
