@@ -1,6 +1,7 @@
 """GPUs that jobs share: co-runners, memory, accumulation, changes of running jobs and fractions, worked by hand."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,7 @@ from pointsman.speed.catalogue import load_catalogue
 from pointsman.types import Reason
 
 CATALOGUE = load_catalogue()
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_sharing_policy.py"
 ONE_GPU, TWO_GPUS = "1x1/gpu=v100", "1x2/gpu=v100"
 Gpus = list[tuple[int, int]]
 
@@ -180,6 +182,13 @@ def test_rigid_gangs_cannot_have_another_number_of_gpus() -> None:
     told = Told([[(0, 0)]], later={1: lambda view, slots: view.resize(slots[0], [(0, 0), (0, 1)])})
     run([{"duration_s": 10.0}], TWO_GPUS, told)
     assert told.answers == [Reason.OK, Reason.GangIncomplete]
+
+
+def test_the_example_of_a_sharing_policy_shares() -> None:
+    """Three jobs on two GPUs, ξ = 1.6: a and b are beside each other, c has the second GPU."""
+    ends, result = run([{"duration_s": 16.0}] * 3, TWO_GPUS, f"{EXAMPLE}:Pairs", interference="1.6")
+    assert ends == [25.6, 25.6, 16.0]
+    assert result.info["gpu_sharing"] == 2
 
 
 def test_jobs_without_a_model_fill_their_gpus() -> None:

@@ -185,8 +185,16 @@ def _preemptions(result: Result) -> dict[str, Any]:
     return {
         "preemptions": int(jobs["preemptions"].sum()),
         "jobs_preempted": int((jobs["preemptions"] > 0).sum()),
+        "resizes": _resizes(result),
         "lost_gpu_hours": _gpu_s(result, pl.col("lost_s")) / 3600,
     }
+
+
+def _resizes(result: Result) -> int | None:
+    """How often running jobs were given other GPUs; None without a plan log."""
+    if result.events is None:
+        return None
+    return int(result.events.filter(result.events["kind"].cast(pl.String) == "RESIZE")["seq"].n_unique())
 
 
 def _fairness(counted: pl.DataFrame) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("idle though enough for the first in line", percent(summary["fragmentation_ratio"])),
         ("… share of the time that happens", percent(fragments.get("blocked_time_ratio"))),
         ("preemptions", _preemptions(summary)),
+        *([("changes of GPUs while running", count(summary["resizes"]))] if summary["resizes"] else []),
         ("work lost", f"{digits(summary['lost_gpu_hours'])} GPU-hours"),
         ("finish-time fairness ρ, median, 99 %, worst", _rho(summary)),
         ("… later than with a fair share", percent(summary["fairness_rho_above_1_ratio"])),

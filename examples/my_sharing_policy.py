@@ -1,0 +1,21 @@
+"""A policy whose jobs share GPUs, two each: usable as ``--policy examples/my_sharing_policy.py:Pairs``."""
+
+from typing import Any
+
+
+class Pairs:
+    """In order of submission, onto the first GPUs with room; with gradient accumulation where their memory wants it."""
+
+    name = "pairs"
+    needs = "none"
+    gpu_sharing = 2
+
+    def decide(self, view: Any) -> None:
+        """Start whoever finds room."""
+        for job in view.pending.tolist():
+            asked = int(view.jobs["asked"][job])
+            for accumulation in (1, 2, 4, 8):
+                room = view.with_room(job, accumulation)
+                if len(room) >= asked:
+                    view.start(job, room[:asked], accumulation)
+                    break
