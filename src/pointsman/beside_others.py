@@ -8,6 +8,8 @@ from pointsman.duration import digits, duration
 from pointsman.engine.occupancy import WHOLE
 from pointsman.engine.prepare import Prepared
 from pointsman.engine.simulation import Simulation
+from pointsman.engine.snapshot import snapshot
+from pointsman.engine.view import blindfolded
 from pointsman.policies.sjf_bsbf import GATE, GATES, JOINT, SjfBsbf
 from pointsman.room_beside import Offer, Partner, RoomBeside
 from pointsman.types import NEVER_MS, Contention, JobState, Reason
@@ -29,7 +31,7 @@ class BesideOthers:
         self.looks_for_partners = getattr(simulation.policy, "hooks", None) == SjfBsbf.hooks
         gate = GATES[int(simulation.handle.state.params[GATE])] if self.looks_for_partners else ""
         self.room = RoomBeside(simulation.handle.state, now_ms, any_partner=gate == "none")
-        self.state, self.prepared, self.now_ms, self.instant = self.room.state, prepared, now_ms, instant
+        self.state, self.prepared, self.instant, self.simulation = self.room.state, prepared, instant, simulation
 
     def part(self, slot: int) -> str:
         """``0.3 of a GPU`` if the job asks for that, else nothing."""
@@ -56,7 +58,7 @@ class BesideOthers:
         offers = self.room.offers(slot)
         offer = next((o for o in offers if o.enough), max(offers, key=lambda o: o.free + o.beside))
         if not offer.enough:
-            return Reason.Resources, f"{self._has(offer)}{self._soonest(offer)}"
+            return Reason.Resources, f"{self._has(offer)}; {self._soonest(slot)}"
         reason, held = self._held_back(slot)
         return reason, f"{_needs(offer)}; it could go beside {self._all_told(offer.chosen)}, {held}"
 
@@ -85,14 +87,27 @@ class BesideOthers:
         among = f"pays with none of {len(slots)} partners, the best being" if len(slots) > 1 else "does not pay with"
         return f"{_needs(offer)}, and sharing {among} {self._told(best)}"
 
-    def _soonest(self, offer: Offer) -> str:
-        """When there will be enough, by what is told of durations."""
-        time_ms, slot = self.room.enough_from(offer)
-        if time_ms == NEVER_MS:
-            return "; by what is told of durations there will never be enough"
-        over = time_ms <= self.now_ms
-        when = "should have ended by now" if over else f"at its present speed will be at {self.instant(time_ms)}"
-        return f"; enough without further partners once {self._ids([slot])} has ended, which {when}"
+    def _soonest(self, slot: int) -> str:
+        """When it would start if nobody else came and jobs ended as is told of them, whose end lets it, beside whom."""
+        row = int(self.state.jobs[slot].row)
+        end = self._future(NEVER_MS - 1).handle.world.outcomes
+        start_ms = int(end["start"][row])
+        if end["state"][row] == 0 or start_ms < 0:
+            return "by what is told of durations there will never be enough"
+        enders = np.flatnonzero((end["end"] == start_ms) & (end["state"] != 0) & (np.arange(len(end)) != row)).tolist()
+        occupants = self._future(start_ms).handle.state.occupants
+        others = np.setdiff1d(occupants[(occupants == slot).any(axis=1)], (-1, slot)).tolist()
+        when = f", when {self._named(enders)} end{'s' if len(enders) == 1 else ''}" if enders else ""
+        beside = f", beside {self._ids(others)}" if others else ""
+        return (
+            f"by what is told of durations, if nobody else comes, it starts at {self.instant(start_ms)}{when}{beside}"
+        )
+
+    def _future(self, until_ms: int) -> Simulation:
+        """What would happen up to then under the same policy, as far as anybody can know."""
+        future = Simulation(blindfolded(snapshot(self.simulation.handle, room=False)), self.simulation.policy)
+        future.run(until_ms)
+        return future
 
     def _all_told(self, partners: Sequence[Partner]) -> str:
         told = [self._told(partner) for partner in partners[:NAMED]]
@@ -106,11 +121,14 @@ class BesideOthers:
 
     def _ids(self, slots: Sequence[int]) -> str:
         """``job a``; ``jobs a and b``; ``jobs a, b, c and 2 others``."""
-        ids = [str(self.prepared.jobs["job_id"][int(self.state.jobs[slot].row)]) for slot in slots[:NAMED]]
-        if len(slots) == 1:
+        return self._named([int(self.state.jobs[slot].row) for slot in slots])
+
+    def _named(self, rows: Sequence[int]) -> str:
+        ids = [str(self.prepared.jobs["job_id"][row]) for row in rows[:NAMED]]
+        if len(rows) == 1:
             return f"job {ids[0]}"
-        if len(slots) > NAMED:
-            return f"jobs {', '.join(ids)} and {len(slots) - NAMED} other{'s' if len(slots) > NAMED + 1 else ''}"
+        if len(rows) > NAMED:
+            return f"jobs {', '.join(ids)} and {len(rows) - NAMED} other{'s' if len(rows) > NAMED + 1 else ''}"
         return f"jobs {', '.join(ids[:-1])} and {ids[-1]}"
 
 

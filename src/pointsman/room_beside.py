@@ -15,7 +15,7 @@ from pointsman.engine.corunners import slow_down
 from pointsman.engine.records import ACCUMULATIONS, State
 from pointsman.policies.pair_theorem import in_turn_ms, together_ms
 from pointsman.policies.partners import fitting, may_share, type_of
-from pointsman.types import NEVER_MS, JobState, NodeState
+from pointsman.types import JobState, NodeState
 
 ACTIVE = (JobState.RUNNING, JobState.STARTING)
 
@@ -87,25 +87,6 @@ class RoomBeside:
         demand = self.state.classes[int(self.state.jobs[slot].cls)]
         return [self._offer(slot, a) for a in range(demand.alt, demand.alt_end)]
 
-    def enough_from(self, offer: Offer) -> tuple[int, int]:
-        """When the job would find enough GPUs if nobody else came, and the job whose end that is: (ms, slot).
-
-        Jobs end as is told of their durations, at their present rates. A GPU counts when all on it have ended, those
-        of paying partners at once. (`NEVER_MS`, -1) if that never comes.
-        """
-        occupants = self.state.occupants[offer.usable]
-        present, at = np.unique(occupants, return_inverse=True)
-        ends = np.array([self._end_ms(int(b)) if b >= 0 else 0 for b in present])[at.reshape(occupants.shape)]
-        last = ends.argmax(axis=1)
-        slots, times = (of[np.arange(len(last)), last] for of in (occupants, ends))
-        paying = np.concatenate([np.empty(0, np.int64), *(partner.gpus for partner in offer.paying)])
-        times = np.where(np.isin(offer.usable, paying), 0, times)
-        order = np.lexsort([slots, times])
-        if len(order) < offer.asked or times[order[offer.asked - 1]] == NEVER_MS:
-            return NEVER_MS, -1
-        decisive = order[offer.asked - 1]
-        return int(times[decisive]), int(slots[decisive])
-
     def _offer(self, slot: int, a: int) -> Offer:
         alternative, nodes, used = self.state.alts[a], self.state.nodes, self.state.gpus["used"]
         pools = self.state.ints[alternative.pool : alternative.pool_end]
@@ -162,13 +143,6 @@ class RoomBeside:
             return self._remaining_ms(b) / float(job.rate * job.slow)
         power = int(job.accumulation).bit_length() - 1
         return self._remaining_ms(b) * self._stretch(job.speed + max(0, job.gpu_type), power)
-
-    def _end_ms(self, b: int) -> int:
-        """When job `b` is to end; never if nothing is told of it."""
-        job, left = self.state.jobs[b], self._remaining_ms(b)
-        if job.gpus == 0 or not np.isfinite(left):
-            return NEVER_MS
-        return self.now_ms + int(np.ceil(left / (float(job.rate) or 1.0)))
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:

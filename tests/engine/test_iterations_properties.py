@@ -15,7 +15,7 @@ from tests.engine.test_chains_against_oracle import Whims, random_chains, simula
 import pointsman
 from pointsman.engine.overheads import Overheads
 from pointsman.engine.snapshot import snapshot
-from pointsman.engine.view import _blindfolded
+from pointsman.engine.view import blindfolded
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
 from pointsman.types import JobState
@@ -50,7 +50,7 @@ def test_another_policy_takes_over_and_a_blindfold_that_knows_all_changes_nothin
         made = get_policy(policy).make()
         simulation = simulation_of(ground, jobs, made)
         simulation.run(random.Random(seed).randint(jobs[-1].submit_ms, 400))
-        blind = type(simulation)(_blindfolded(snapshot(simulation.handle, room=False)), made).adopt(made)
+        blind = type(simulation)(blindfolded(snapshot(simulation.handle, room=False)), made).adopt(made)
         simulation.run()
         blind.run()
         ended = simulation.handle.world.outcomes["end"]

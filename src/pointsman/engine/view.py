@@ -252,12 +252,12 @@ class View:
         there.
         """
         simulation = self._simulation
-        copy = _blindfolded(snapshot(simulation.handle, room=False))
+        copy = blindfolded(snapshot(simulation.handle, room=False))
         made = simulation.named(policy) if isinstance(policy, str) and simulation.named else policy
         return type(simulation)(copy, made, simulation.named).adopt(made)
 
 
-def _blindfolded(handle: Handle) -> Handle:
+def blindfolded(handle: Handle) -> Handle:
     """The same without the truth: estimates for work, no arrivals to come, no scripted events, no log, no outcomes."""
     world, clock, jobs = handle.world, handle.world.clock, handle.jobs
     arrived = int(clock["arrived"][0])
