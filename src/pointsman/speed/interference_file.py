@@ -98,7 +98,7 @@ class Metadata(_Record):
 
 
 class InterferenceFile(_Record):
-    """One file of slow-downs (``docs/formats/interference.md``)."""
+    """One file of slow-downs (``docs/formats/pairs.md``)."""
 
     apiVersion: Annotated[str, Field(pattern="^pointsman/v1$")]
     kind: Annotated[str, Field(pattern="^Interference$")]
