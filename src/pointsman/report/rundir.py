@@ -128,7 +128,7 @@ def read_runs(directory: str | Path) -> list[Result]:
 def _read(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError):
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise InputError("this part of the run is missing or damaged", path=path, fix="run again") from None
 
 
@@ -160,7 +160,7 @@ def _write_json(path: Path, content: Any) -> None:
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
     try:
         frame.write_parquet(path, compression="zstd", compression_level=3)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         number = re.search(r"\(os error (\d+)\)", str(error))
         code = int(number.group(1)) if number else 0
         raise OSError(code, os.strerror(code) if code else str(error)) from error

@@ -34,7 +34,7 @@ def read_parquet(source: Source) -> tuple[pl.DataFrame, Quality]:
     """
     try:
         frame = pl.read_parquet(io.BytesIO(source.data))
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         cause = str(error).partition("\n")[0]
         cause = f"the Parquet file is truncated or damaged: {cause:.200}"
         raise InputError(cause, path=source.path, fix="fetch or write the file again") from None
