@@ -122,7 +122,7 @@ def test_the_page_and_the_screen_say_what_was_assumed() -> None:
     assert dict(facts(groups))["GPU sharing"] == (
         "sjf-bsbf: up to 2 jobs a GPU, slowed by interference 1.6; sjf: a GPU has one job"
     )
-    assert sharing_table(groups).rows == [("sjf-bsbf", "100.0 %", "70.6 %", "1.48", "0.0 %")]
+    assert sharing_table(groups).rows == [("sjf-bsbf", "100.0 %", "70.6 %", "1.45", "1.48", "0.0 %")]
     shown = dict(summary_table(groups[0].first.summary).rows)  # ty: ignore
     assert shown["jobs that shared a GPU"] == "100.0 % (up to 2 a GPU, interference 1.6)"
     assert "jobs that shared a GPU" not in dict(summary_table(groups[1].first.summary).rows)  # ty: ignore

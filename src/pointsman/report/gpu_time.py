@@ -34,13 +34,14 @@ def _gpu_time(group: Group) -> tuple[str, ...]:
 def sharing_table(groups: list[Group]) -> Table:
     """One row a policy that shares GPUs: how much of it there was; means over its seeds."""
     columns = (
-        "policy", "jobs that shared", "GPU time shared", "their running ÷ duration", "jobs with accumulation",
+        "policy", "jobs that shared", "GPU time shared", "slowed by those beside them", "running ÷ duration",
+        "jobs with accumulation",
     )  # fmt: skip
     note = (
         "A GPU counts once as allocated, however many jobs are on it, and is divided evenly among them where tenants "
         "are shown; in GPU-hours of jobs it counts for each. Jobs run longer than their durations by what is on their "
-        "GPUs, by accumulation and by their places. Two jobs may do more together than one, so productive time may "
-        "exceed 100 %."
+        "GPUs (slowed: over all their running), by accumulation and by their places (running ÷ duration: mean over "
+        "these jobs). Two jobs may do more together than one, so productive time may exceed 100 %."
     )
     rows = [_sharing(group) for group in groups if group.first.summary["sharing"]]
     return Table("Shared GPUs", columns, rows, note if rows else "")
@@ -51,11 +52,10 @@ def _sharing(group: Group) -> tuple[str, ...]:
         found = [run.summary["sharing"][name] for run in group.runs]
         return None if None in found else sum(found) / len(found)
 
-    stretch = mean("stretch_shared")
     return (
         group.label,
         *(percent(mean(name)) for name in ("jobs_shared_ratio", "gpu_shared_ratio")),
-        NOTHING if stretch is None else digits(stretch),
+        *(NOTHING if times is None else digits(times) for times in (mean("slow_down_mean"), mean("stretch_shared"))),
         percent(mean("accumulated_ratio")),
     )
 
