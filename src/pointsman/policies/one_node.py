@@ -13,7 +13,7 @@ from pointsman.engine.records import Int, State
 from pointsman.policies.joint_gate import pays_for_all
 from pointsman.policies.pair_theorem import remaining
 from pointsman.policies.partners import choose_partners, usable
-from pointsman.policies.place_beside import add_to_place, clear_place, note_place, place_beside
+from pointsman.policies.place_beside import add_to_place, place_beside
 
 
 @core
@@ -92,9 +92,8 @@ def note_one_node(address: int, j: Int, joint: bool) -> bool:
             continue
         n = _free_node(S, np.int64(a), C.gpus)
         if n >= 0:
-            clear_place(S)
+            S.g[0].placed = 0
             add_to_place(S, n, lowest_bits(S.nodes[n].free_mask, C.gpus))
-            note_place(S)
             return True
         n = _shared_node(S, j, np.int64(a), joint)
         if n >= 0:

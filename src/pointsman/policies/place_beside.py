@@ -11,39 +11,29 @@ from pointsman.policies.partners import CHOSEN, fitting, singles_on, usable
 
 
 @core
-def clear_place(S: State) -> None:
-    """No node has GPUs of the place yet that `add_to_place` notes."""
-    S.g[0].attempt += 1
-
-
-@core
 def add_to_place(S: State, n: Int, mask: Int) -> None:
-    """GPUs `mask` of node `n` are part of the place."""
-    N = S.nodes[n]
-    if N.paper_attempt != S.g[0].attempt:
-        N.paper_attempt = S.g[0].attempt
-        N.paper = 0
-    N.paper |= mask
+    """GPUs `mask` of node `n` are part of the place in State.place, which is in the order of nodes."""
+    g = S.g[0]
+    i = g.placed
+    while i > 0 and S.place[i - 1].node > n:
+        i -= 1
+    if i > 0 and S.place[i - 1].node == n:
+        S.place[i - 1].mask |= mask
+        return
+    for k in range(g.placed, i, -1):
+        S.place[k] = S.place[k - 1]
+    S.place[i].node = n
+    S.place[i].mask = mask
+    g.placed += 1
 
 
 @core
-def note_place(S: State) -> None:
-    """The place, node by node, in State.place."""
-    S.g[0].placed = 0
-    for n in range(S.nodes.shape[0]):
-        if S.nodes[n].paper_attempt == S.g[0].attempt:
-            P = S.place[S.g[0].placed]
-            P.node = n
-            P.mask = S.nodes[n].paper
-            P.gpus = count(P.mask)
-            S.g[0].placed += 1
-
-
-@core
-def add_free(S: State, a: Int, only: Int) -> None:
+def _add_free(S: State, a: Int, only: Int) -> None:
     """All free GPUs of alternative `a`, on node `only` or anywhere, are part of the place."""
-    for n in range(S.nodes.shape[0]):
-        if (only < 0 or n == only) and S.nodes[n].free_mask != 0 and usable(S, a, np.int64(n)):
+    first = only if only >= 0 else np.int64(0)
+    last = only + 1 if only >= 0 else S.nodes.shape[0]
+    for n in range(first, last):
+        if S.nodes[n].free_mask != 0 and usable(S, a, np.int64(n)):
             add_to_place(S, np.int64(n), S.nodes[n].free_mask)
 
 
@@ -82,40 +72,41 @@ def place_beside(S: State, j: Int, a: Int, only: Int, chosen: Int, need: Int) ->
     """Note the place of job `j` under alternative `a` (on node `only`, or anywhere) in State.place: all that is free,
     and `need` GPUs of the partners chosen; it accumulates as the most crowded of them wants.
     """
-    clear_place(S)
-    add_free(S, a, only)
+    S.g[0].placed = 0
+    if need < S.jobs[j].asked:
+        _add_free(S, a, only)
     power = np.int64(0)
     for i in range(chosen):
         b = S.lists[CHOSEN, i]
         need = add_singles(S, a, only, b, need)
         power = max(power, np.int64(S.jobs[b].s1))
     S.jobs[j].accumulation = np.int64(1) << power
-    note_place(S)
 
 
 @cold
 def place_on_any(address: int, j: Int, a: Int, need: Int) -> Int:
     """The same with `need` GPUs, from the lowest on, that jobs have to themselves and that have room for job `j` at any
-    accumulation. How many there are; if fewer than needed nothing is noted.
+    accumulation. How many there are, up to so many.
     """
     S = open_state(address)
-    clear_place(S)
+    S.g[0].placed = 0
     found = power = np.int64(0)
     for n in range(S.nodes.shape[0]):
         N = S.nodes[n]
         held = lowest_bits(np.int64(-1), N.gpus) & ~N.free_mask if usable(S, a, np.int64(n)) else np.int64(0)
         mask = singles_on(S, np.int64(n), held)
-        while mask != 0:
+        while mask != 0 and found < need:
             b = lowest(mask)
             mask &= mask - np.int64(1)
             k = fitting(S, j, np.int64(n), S.gpus[N.gpu0 + b].free_bytes)
             if k >= 0 and S.gpus[N.gpu0 + b].used == 1:
                 found += 1
-                if found <= need:
-                    add_to_place(S, np.int64(n), bit(b))
-                    power = max(power, k)
-    if found >= need:
-        add_free(S, a, np.int64(-1))
+                add_to_place(S, np.int64(n), bit(b))
+                power = max(power, k)
+        if found == need:
+            break
+    if found == need:
+        if need < S.jobs[j].asked:
+            _add_free(S, a, np.int64(-1))
         S.jobs[j].accumulation = np.int64(1) << power
-        note_place(S)
     return found
