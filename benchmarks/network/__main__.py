@@ -6,19 +6,18 @@ Parts: dally, variations, lwf, sensitivity, doubling; by default all.
 import argparse
 import json
 import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.blocks import fill
 from benchmarks.network.cells import FIGURES
 from benchmarks.network.dally import main_tables, variations
 from benchmarks.network.doubling import doubling
 from benchmarks.network.jobs import available
 from benchmarks.network.lwf import lwf
-from benchmarks.network.runs import as_json
+from benchmarks.network.runs import Measured, as_json
 from benchmarks.network.scope import Scope, quick
 from benchmarks.network.sensitivity import sensitivity
-from pointsman.errors import PointsmanError, UsageError
+from benchmarks.parts import check_complete, exit_code, options_of, run_parts
 
 PARTS = {"dally": main_tables, "variations": variations, "lwf": lwf, "sensitivity": sensitivity, "doubling": doubling}
 """What makes the tables of each part."""
@@ -28,42 +27,20 @@ PAGE = Path("docs/results/network.md")
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the parts asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks network", description=__doc__)
-    parser.add_argument("part", nargs="*", choices=[*PARTS, []], default=[], help="by default all")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is")
-    parser.add_argument("--page", type=Path, default=PAGE)
-    parser.add_argument("--record", action="store_true", help="write the tables into the page, all means beside it")
-    parser.add_argument("--quick", action="store_true", help="a little of everything, to see that it works")
-    options = parser.parse_args(arguments)
-    try:
-        _run(options)
-    except PointsmanError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+    options = options_of("network", str(__doc__), PARTS, PAGE, "where traces/ is", arguments)
+    return exit_code(_run, options)
 
 
 def _run(options: argparse.Namespace) -> None:
     workloads, missing = available(options.data)
-    if missing:
-        print(f"network: {missing}", file=sys.stderr)
-    if options.record and (missing or options.quick):
-        raise UsageError("--record writes the page, which needs all the logs and all the runs")
+    check_complete("network", missing, options)
     scope = quick(tuple(workloads), options.data) if options.quick else Scope(tuple(workloads), options.data)
-    for part in options.part or PARTS:
-        began = time.monotonic()
-        tables, found = PARTS[part](scope)
-        print(f"{part}: {time.monotonic() - began:.0f} s", file=sys.stderr)
-        if options.record:
-            fill(options.page, tables, partly=True)
-            _keep(options.page.with_suffix(".json"), as_json(found))
-        else:
-            print("\n".join(f"## {name}\n\n{table}" for name, table in tables.items()))
+    run_parts(PARTS, scope, options, _keep)
 
 
-def _keep(path: Path, means: dict) -> None:
+def _keep(path: Path, found: Sequence[Measured]) -> None:
     kept = json.loads(path.read_text(encoding="utf-8"))["means"] if path.exists() else {}
-    text = json.dumps({"figures": FIGURES, "means": kept | means}, separators=(",", ":"))
+    text = json.dumps({"figures": FIGURES, "means": kept | as_json(found)}, separators=(",", ":"))
     path.write_text(text.replace("]},", "]},\n") + "\n", encoding="utf-8")
 
 

@@ -211,16 +211,8 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     g["types"] = len(layout.gpu_types)
     g["limit"] = rules.gpu_sharing
     g["within"] = Locality.CLUSTER
-    for name in (
-        "placement",
-        "start_ms",
-        "stop_ms",
-        "restore_ms",
-        "rebatch_ms",
-        "lost_ms",
-        "checkpoint_ms",
-        "round_ms",
-    ):
+    times = ("start_ms", "stop_ms", "restore_ms", "rebatch_ms", "lost_ms", "checkpoint_ms", "round_ms")
+    for name in ("placement", *times):
         g[name] = getattr(rules, name)
     g["contention"], g["penalty"] = rules.sharing.contention, rules.sharing.penalty
     if (law := rules.iterations) is not None:
@@ -328,25 +320,8 @@ def _classes(
         group = groups.setdefault((demand.alternatives, demand.limited_queue, demand.milli), len(groups))
         n = demand.gpus
         least, most = demand.elastic or (n, n)
-        classes[c] = (
-            n,
-            least,
-            most,
-            demand.milli,
-            first,
-            len(alts),
-            group,
-            demand.limited_queue,
-            -1,
-            -1,
-            0,
-            -1,
-            0,
-            0,
-            0,
-            0,
-            0.0,
-        )
+        asked = (n, least, most, demand.milli, first, len(alts), group, demand.limited_queue)
+        classes[c] = (*asked, -1, -1, 0, -1, 0, 0, 0, 0, 0.0)
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)
