@@ -1,0 +1,1 @@
+"""Learning to schedule: environments (no torch), networks, algorithms, checkpoints, and learned policies."""
