@@ -14,6 +14,10 @@ from pointsman.learn.config import Config, parameter
 from pointsman.learn.masking import draw, entropy, log_probabilities, of_actions
 from pointsman.learn.networks.actor_critic import ActorCritic
 from pointsman.learn.rollout import MASK, Floats, Rollout, tensors
+from pointsman.learn.state import State, learner_state, restore_learner
+
+TAKEN = "taken"
+"""The actions so far (steps, N)."""
 
 
 class PpoConfig(Config):
@@ -27,7 +31,7 @@ class PpoConfig(Config):
     trace: float = parameter(0.95, "Lambda of the generalised advantages, for each decision.", ge=0, le=1)
     clip: float = parameter(0.2, "How far a probability may move in an update, as a ratio.", source="paper", gt=0, lt=1)
     epochs: int = parameter(4, "Passes over the steps of an update.", ge=1, le=100)
-    minibatch: int = parameter(512, "Steps from which a gradient is made.", ge=2, le=1_000_000)
+    minibatch: int = parameter(256, "Steps from which a gradient is made.", ge=2, le=1_000_000)
     value_weight: float = parameter(0.5, "Of the value's loss, beside the policy's.", ge=0, le=100)
     entropy_weight: float = parameter(0.01, "Of the entropy, which keeps the policy trying.", ge=0, le=10)
     max_gradient: float = parameter(0.5, "Norm to which gradients are cut.", gt=0, le=1e6)
@@ -56,15 +60,20 @@ class Ppo:
     ) -> None:
         self.config, self.network, self.rollout, self.device = config, network.to(device), rollout, device
         self.names = network.inputs or tuple(sorted(rollout.shapes))
-        self.optimiser = torch.optim.Adam(network.parameters(), config.learning_rate, eps=1e-5)
+        self.optimiser = torch.optim.Adam(network.parameters(), config.learning_rate, eps=1e-5, fused=True)
         self.generator = torch.Generator().manual_seed(seed)
         self.batch = Batch(rollout, config.steps, self.names)
         rollout.reset(first_seeds(seed, rollout.size))
 
-    @property
-    def steps(self) -> int:
-        """Steps of one iteration, of all environments together."""
-        return self.config.steps * self.rollout.size
+    def state(self) -> State:
+        """All that is needed to go on from here; the environments are brought here by what was done in them."""
+        taken = np.array(self.rollout.taken, np.int16).reshape(-1, self.rollout.size)
+        return learner_state(self.network, self.optimiser, self.generator) | {TAKEN: torch.from_numpy(taken)}
+
+    def restore(self, state: State) -> None:
+        """Be where `state` was taken. InputError if it is that of something else."""
+        self.rollout.replay(state[TAKEN].numpy())
+        restore_learner(state, self.network, self.optimiser, self.generator)
 
     def iterate(self, done: float) -> dict[str, float]:
         """Collect steps and learn from them; `done` is the share of the training that is over. Returns metrics."""
@@ -72,7 +81,7 @@ class Ppo:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         last_values = self._collect()
-        return self._learn(last_values) | {"learning_rate": rate}
+        return {"steps": self.batch.actions.size} | self._learn(last_values) | {"learning_rate": rate}
 
     @torch.no_grad()
     def _act(self) -> tuple[NDArray[np.int64], Floats, Floats]:

@@ -15,6 +15,7 @@ from pointsman.learn.config import Config, parameter
 from pointsman.learn.masking import draw, entropy, log_probabilities, of_actions
 from pointsman.learn.networks.actor_critic import ActorCritic
 from pointsman.learn.rollout import MASK, Floats, Rollout, tensors
+from pointsman.learn.state import State, learner_state, restore_learner
 
 CHUNK = 1024
 """Steps that go through the network at a time; the gradient is that of all together."""
@@ -61,6 +62,14 @@ class Reinforce:
         self.names = network.inputs or tuple(sorted(rollout.shapes))
         self.optimiser = torch.optim.RMSprop(network.parameters(), config.learning_rate, alpha=0.9, eps=1e-9)
         self.generator = torch.Generator().manual_seed(seed)
+
+    def state(self) -> State:
+        """All that is needed to go on from here."""
+        return learner_state(self.network, self.optimiser, self.generator)
+
+    def restore(self, state: State) -> None:
+        """Be where `state` was taken. InputError if it is that of something else."""
+        restore_learner(state, self.network, self.optimiser, self.generator)
 
     def iterate(self, done: float) -> dict[str, float]:
         """Play whole episodes and learn from them. Returns metrics."""
