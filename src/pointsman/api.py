@@ -16,7 +16,7 @@ from pointsman.engine.gpu_sharing import gpu_sharing_of
 from pointsman.engine.outcome import make_result
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.engine.prepare import Prepared, prepare, sigma_of
-from pointsman.engine.rate_model import Iterations, rate_model_of
+from pointsman.engine.rate_model import Iterations, Tree, rate_model_of
 from pointsman.engine.result import Result
 from pointsman.engine.script import make_script
 from pointsman.engine.simulation import Simulation
@@ -195,7 +195,8 @@ def open_simulation(
     rules = Rules(
         placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,
         hosted=hosted, sharing=sharing, iterations=law if isinstance(law, Iterations) else None,
-        gpu_sharing=gpus.limit, admits=getattr(policy, "admits", False), **overheads.milliseconds(),
+        tree=law if isinstance(law, Tree) else None, gpu_sharing=gpus.limit,
+        admits=getattr(policy, "admits", False), **overheads.milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     if isinstance(policy, CompiledPolicy):

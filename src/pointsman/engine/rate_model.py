@@ -1,4 +1,4 @@
-"""The two rate models: jobs run at a rate, or as chains of iterations (``docs/reference/semantics.md`` §9)."""
+"""The rate models: jobs run at a rate, or as chains of iterations (``docs/reference/semantics.md`` §9, §11, §12)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -7,13 +7,15 @@ from pointsman.cluster.congestion import UNCONGESTED, check_congestion
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING
 
-RATE_MODELS = ("rates", "iterations", "goodput")
+RATE_MODELS = ("rates", "iterations", "goodput", "tree")
 NEED_RATES = ("easy", "dally", "gandiva", "tiresias_skew")
 """Modules of policies that reckon with rates, which jobs do not have as chains of iterations."""
 
 
 LEAST_B, MOST_PENALTY = 1e-4, 1000.0
 """ms/MB, and how many times as much a further transfer may cost: beyond, rates in whole 1/2^30 mean nothing."""
+LEAST_COST, MOST_COST = 1e-3, 1000.0
+"""Of a gang's communication, and of an edge: likewise."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,32 @@ class Goodput:
     """Jobs of known models tune their batches to the GPUs they have (Qiao et al., OSDI 2021): ``semantics.md`` §11."""
 
 
-RateModel = Iterations | Goodput | None
+@dataclass(frozen=True)
+class Tree:
+    """What a gang's communication costs, by the tree that its GPUs span (Proximity-DRL, likely TopDRL):
+    ``semantics.md`` §12.
+    """
+
+    rack: float = 0.5
+    """For each rack that it is on; the weight of the edge from the centre, from their code."""
+    node: float = 0.25
+    """For each node; likewise."""
+    gpu: float = 0.025
+    """For each GPU; likewise."""
+    clamp: float = 0.0
+    """Below which the cost does not fall: with 1, no gang runs faster than its model would."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not 0 <= getattr(self, field.name) <= MOST_COST:
+                raise UsageError(
+                    f"rate model tree: {field.name} = {getattr(self, field.name)} is no number from 0 to {MOST_COST:g}"
+                )
+        if self.rack + self.node + self.gpu + self.clamp < LEAST_COST:
+            raise UsageError(f"rate model tree: a GPU costs something (its edges or clamp {LEAST_COST:g} at least)")
+
+
+RateModel = Iterations | Goodput | Tree | None
 """None: jobs run at rates."""
 
 
