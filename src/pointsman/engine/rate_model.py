@@ -78,20 +78,27 @@ RateModel = Iterations | Goodput | Tree | None
 """None: jobs run at rates."""
 
 
+_LAWS: dict[str, type[Iterations | Tree]] = {"iterations": Iterations, "tree": Tree}
+"""Those with parameters."""
+
+
 def parse_rate_model(text: str) -> RateModel:
-    """``rates`` (None), ``goodput``, ``iterations``, or that with parameters: ``iterations:b=8.56,eta=0.7,sharing=4``.
+    """``rates`` (None), ``goodput``, ``iterations``, ``tree``, or the latter with parameters:
+    ``iterations:b=8.56,eta=0.7,sharing=4``, ``tree:clamp=1``.
 
     Raises:
         UsageError: something else.
     """
     name, _, settings = text.partition(":")
-    if name not in RATE_MODELS or (settings and name != "iterations"):
+    if name not in RATE_MODELS or (settings and name not in _LAWS):
         raise UsageError(
-            f"unknown rate model {text!r} (there are {', '.join(RATE_MODELS)}; iterations[:b=MS_PER_MB,...])"
+            f"unknown rate model {text!r} (there are {', '.join(RATE_MODELS)}; iterations[:b=MS_PER_MB,...], "
+            "tree[:clamp=COST,...])"
         )
-    if name != "iterations":
+    if name not in _LAWS:
         return Goodput() if name == "goodput" else None
-    known = {field.name: field.type for field in fields(Iterations)}
+    law = _LAWS[name]
+    known = {field.name: field.type for field in fields(law)}
     given: dict[str, float] = {}
     for setting in settings.split(",") if settings else ():
         key, _, value = (part.strip() for part in setting.partition("="))
@@ -100,10 +107,10 @@ def parse_rate_model(text: str) -> RateModel:
         if key in given:
             raise UsageError(f"rate model {text!r}: {key} is given twice")
         try:
-            given[key] = int(value) if key == "sharing" else float(value)
+            given[key] = int(value) if known[key] is int else float(value)
         except ValueError:
             raise UsageError(f"rate model {text!r}: {key} = {value!r} is no number") from None
-    return Iterations(**given)
+    return law(**given)
 
 
 def rate_model_of(
@@ -122,10 +129,12 @@ def rate_model_of(
     own = getattr(policy, "rate_model", None)
     model = parse_rate_model(asked if asked is not None else own or "rates")
     check_rate_model(policy, name_of(model))
-    if isinstance(model, Goodput) and (gpu_sharing or 1) > 1:
-        raise UsageError("in the rate model 'goodput' nobody shares GPUs: leave out the sharing of GPUs")
-    if isinstance(model, Goodput) and contention != "none":
-        raise UsageError(f"in the rate model 'goodput' nobody shares links: leave out contention {contention!r}")
+    if isinstance(model, Goodput | Tree) and (gpu_sharing or 1) > 1:
+        raise UsageError(f"in the rate model {name_of(model)!r} nobody shares GPUs: leave out the sharing of GPUs")
+    if isinstance(model, Goodput | Tree) and contention != "none":
+        raise UsageError(f"in the rate model {name_of(model)!r} nobody shares links: leave out {contention!r}")
+    if isinstance(model, Tree) and any(factor > 1 for factor in congestion.values()):
+        raise UsageError("the rate model 'tree' has a network law of its own: for a dearer network give larger weights")
     if isinstance(model, Iterations) and contention != "none":
         raise UsageError(
             f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}"
