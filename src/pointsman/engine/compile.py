@@ -27,7 +27,7 @@ from pointsman.errors import RunError
 PACKAGE = Path(__file__).parent.parent
 CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py")
 """Sources that compiled code depends on, besides those that import the decorators of this module."""
-BESIDE = ("entries", "contention", "iterations", "sharing", "stages")
+BESIDE = ("entries", "contention", "iterations", "sharing", "stages", "tree")
 """Modules that are compiled beside the loops and are in none of them."""
 HOSTED = "pointsman.engine.hosted"
 HOOKS = f"from {HOSTED} import decide, on_event, on_run"
