@@ -1,5 +1,5 @@
-"""Environments in which agents learn to schedule: ``pointsman/PickJob-v0`` and ``pointsman/PlaceJob-v0``, on the compiled
-engine (``docs/guides/train-a-policy.md``). Neither needs PyTorch.
+"""Environments in which agents learn to schedule: ``pointsman/PickJob-v0`` and ``pointsman/PlaceJob-v0``, on the
+compiled engine (``docs/guides/train-a-policy.md``). Neither needs PyTorch.
 """
 
 import importlib

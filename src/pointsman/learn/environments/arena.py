@@ -1,5 +1,5 @@
-"""N simulations of one template side by side: what changes of each is one row of words, so that a copy of the template's
-row is a reset.
+"""N simulations of one template side by side: what changes of each is one row of words, so that a copy of the
+template's row is a reset.
 """
 
 import numpy as np
@@ -10,8 +10,10 @@ from pointsman.engine.records import State, World
 from pointsman.engine.snapshot import copied
 
 SHARED = frozenset(
-    ("ints", "alts", "params", "rates", "models", "links", "steps", "subbatches", "slowdowns", "goodputs", "log", "inbox")
-    + ("script", "samples")
+    (
+        *("ints", "alts", "params", "rates", "models", "links", "steps", "subbatches", "slowdowns", "goodputs"),
+        *("log", "inbox", "script", "samples"),
+    )
 )
 """Arrays that nobody writes, or that nobody uses here: all simulations have them in common."""
 LINE = 8

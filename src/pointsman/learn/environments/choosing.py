@@ -70,7 +70,9 @@ def _allow(S: State, a: Int, mask: np.ndarray, by_gpu: bool) -> None:
 
 @core
 def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
-    """Fill `window`, the job to be placed first, and `mask`, whose last entry is to wait; whether that job can start."""
+    """Fill `window`, the job to be placed first, and `mask`, whose last entry is to wait; whether that job can
+    start.
+    """
     last = mask.shape[0] - 1
     mask[:] = 0
     can = fill_window(S, window) > 0 and can_start(S, window[0])

@@ -3,8 +3,9 @@ of ``State.params``.
 """
 
 ADDRESS, TURN, NEXT, EPISODE, OVER, REFUSED, DESK = 0, 1, 2, 3, 4, 5, 6
-"""Columns of `desk`, one row a simulation: its handle; how many episodes have begun; the episode asked for (-1: the next
-in order); the one it is in; whether that is over; how often the engine refused what the mask allowed; how many columns.
+"""Columns of `desk`, one row a simulation: its handle; how many episodes have begun; the episode asked for (-1: the
+next in order); the one it is in; whether that is over; how often the engine refused what the mask allowed; how many
+columns.
 """
 
 REWARD, ELAPSED, TERMINATED, TRUNCATED, ANSWER = 0, 1, 2, 3, 4
@@ -21,13 +22,14 @@ BY_GPU, BY_NODE = 0, 1
 """What PlaceJob chooses one after another."""
 
 RUN_RATE, WAIT_URGENCY, URGENCY, FLOW, GRANTED = 0, 1, 2, 3, 4
-"""``State.memory``: Σ GPUs x rate of running jobs; Σ 1/length (1/ms) of waiting jobs; of all in the system; reward per τ
-as things are; rewards granted at once since the last decision."""
+"""``State.memory``: Σ GPUs x rate of running jobs; Σ 1/length (1/ms) of waiting jobs; of all in the system; reward
+per τ as things are; rewards granted at once since the last decision."""
 
-RETURN, STEPS, WORK, ENDED, JCT, SLOWDOWN, COST, NEARNESS, STARTED, INVALID, METRICS = 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+RETURN, STEPS, WORK, ENDED, JCT, SLOWDOWN = 5, 6, 7, 8, 9, 10
+COST, NEARNESS, STARTED, GANGS, INVALID, METRICS = 11, 12, 13, 14, 15, 16
 """``State.memory``: of the episode so far: Σ rewards; steps; nominal GPU-ms done; jobs ended, and Σ of their completion
-times (ms) and bounded slow-downs; jobs started, and Σ of their communication costs and normalised proximities; invalid
-actions. METRICS is the end of them."""
+times (ms) and bounded slow-downs; Σ communication costs of jobs started, and normalised proximities; how many have
+started, and how many of these have several GPUs; invalid actions. METRICS is the end of them."""
 
 HOLD, TAU, ORDER, BEST = 0, 1, 2, 8
 """``State.params``: the price of a waiting GPU; ms of the unit of time of rewards; the order of jobs (PlaceJob); from
@@ -37,5 +39,5 @@ IN_ORDER, SHORTEST, WIDEST, NARROWEST, AT_RANDOM = 0, 1, 2, 3, 4
 """Orders of waiting jobs: FCFS, SJF, Tetris, DRF, random."""
 
 FLOWING, STARTING = 0, 1
-"""What is asked of the reward's code: the reward per τ as things are, into FLOW; what a job that has just been given its
-GPUs is worth, added to GRANTED."""
+"""What is asked of the reward's code: the reward per τ as things are, into FLOW; what a job that has just been given
+its GPUs is worth, added to GRANTED."""

@@ -6,12 +6,10 @@ from pointsman.engine.compile import core
 from pointsman.engine.records import Int, State
 from pointsman.learn.environments.columns import BEST
 
-PER_RACK, PER_NODE, PER_GPU = 0.5, 0.25, 0.025
-
 
 @core
 def cost(S: State, j: Int) -> float:
-    """Of the GPUs that job `j` has: so much for each rack, node and GPU."""
+    """Of the GPUs that job `j` has: so much for each rack, node and GPU (``semantics.md`` §12)."""
     J = S.jobs[j]
     S.g[0].attempt += 1
     racks = np.int64(0)
@@ -20,15 +18,16 @@ def cost(S: State, j: Int) -> float:
         R = S.racks[S.nodes[S.parts[i].node].rack]
         if R.paper_attempt != S.g[0].attempt:
             R.paper_attempt = S.g[0].attempt
-            R.paper = 0
             racks += 1
         i = S.parts[i].next
-    return PER_RACK * racks + PER_NODE * J.nodes + PER_GPU * J.gpus
+    return S.g[0].rack_cost * racks + S.g[0].node_cost * J.nodes + S.g[0].gpu_cost * J.gpus
 
 
 @core
 def nearness(S: State, j: Int) -> float:
-    """1 where no gang of so many GPUs can cost less on the empty cluster, 0 where none can cost more, and for one GPU."""
+    """1 where no gang of so many GPUs can cost less on the empty cluster, 0 where none can cost more, and for one
+    GPU.
+    """
     n = S.jobs[j].gpus
     least = S.params[BEST + n]
     most = S.params[BEST + S.g[0].gpus + 1 + n]

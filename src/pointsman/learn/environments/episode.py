@@ -19,6 +19,7 @@ from pointsman.learn.environments.columns import (
     EPISODE,
     FLOW,
     FLOWING,
+    GANGS,
     GRANTED,
     HORIZON,
     INVALID,
@@ -141,6 +142,7 @@ def _carry_out(S: State, address: Int, action: Int, window: np.ndarray, rules: n
     S.memory[STARTED] += 1.0
     S.memory[COST] += cost(S, j)
     S.memory[NEARNESS] += nearness(S, j)
+    S.memory[GANGS] += 1.0 if S.jobs[j].gpus > 1 else 0.0
     call_apart(rules[REWARDING], address, np.int64(STARTING), j)
     return True
 

@@ -27,8 +27,9 @@ def ms_left(S: State, j: Int) -> float:
 
 @core
 def write_jobs(S: State, window: np.ndarray, out: np.ndarray, at: Int) -> None:
-    """For each job of the window: GPUs (as a share, and by logarithm), length, waiting time, bytes of its gradients (1 kB
-    to 1 TB), seconds of an iteration's computing (1 ms to 1000 s), whether it can start now, whether there is one.
+    """For each job of the window: GPUs (as a share, and by logarithm), length, waiting time, bytes of its gradients
+    (1 kB to 1 TB), seconds of an iteration's computing (1 ms to 1000 s), whether it can start now, whether there is
+    one.
     """
     total = S.g[0].gpus
     for i in range(window.shape[0]):
@@ -52,8 +53,9 @@ def write_jobs(S: State, window: np.ndarray, out: np.ndarray, at: Int) -> None:
 
 @core
 def write_globals(S: State, window: np.ndarray, out: np.ndarray, at: Int) -> None:
-    """Share of GPUs free; of jobs beyond the window (up to 2**16) and GPUs that all waiting jobs ask for (up to 256 times
-    the cluster), by logarithm; running jobs, by logarithm; the freest node's share of free GPUs; nodes wholly free.
+    """Share of GPUs free; of jobs beyond the window (up to 2**16) and GPUs that all waiting jobs ask for (up to 256
+    times the cluster), by logarithm; running jobs, by logarithm; the freest node's share of free GPUs; nodes wholly
+    free.
     """
     g = S.g[0]
     beyond = max(np.int64(0), g.pending - window.shape[0])

@@ -1,6 +1,7 @@
 """N simulations and the arrays through which compiled code and Python speak about them."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Fleet:
         self._metrics = np.zeros((size, columns.METRICS - columns.RETURN))
         self.seen = np.zeros((size, sum(int(np.prod(shape)) for shape in self.shapes.values())), np.float32)
         cuts = np.linspace(0, size, min(threads, size) + 1).astype(int).tolist()
-        self._parts = list(zip(cuts, cuts[1:], strict=False))
+        self._parts = list(pairwise(cuts))
         self._pool = ThreadPoolExecutor(len(self._parts)) if len(self._parts) > 1 else None
 
     def seed(self, e: int, seed: int) -> None:
@@ -110,11 +111,11 @@ class Fleet:
     def metrics(self, e: int) -> dict[str, float]:
         """Of the episode of simulation `e`, which is over."""
         m = dict(zip(_NAMES, self._metrics[e].tolist(), strict=True))
-        ended, started = max(1.0, m["jobs_ended"]), max(1.0, m["jobs_started"])
+        ended, started, gangs = (max(1.0, m[name]) for name in ("jobs_ended", "jobs_started", "gangs_started"))
         span_s = max(1e-3, float(self._arena.handles[e].state.g["now"][0]) / 1000.0)
         work_gpu_h = m.pop("work") / 1000.0 / SECONDS_PER_HOUR
         jct_s, slowdown = m.pop("jct") / 1000.0 / ended, m.pop("slowdown") / ended
-        cost, nearness = m.pop("cost") / started, m.pop("nearness") / started
+        cost, nearness = m.pop("cost") / started, m.pop("nearness") / gangs
         return {
             **m,
             "span_s": span_s,
@@ -128,6 +129,7 @@ class Fleet:
 
 
 _NAMES = (
-    "return", "steps", "work", "jobs_ended", "jct", "slowdown", "cost", "nearness", "jobs_started", "invalid_actions",
-)  # fmt: skip
+    *("return", "steps", "work", "jobs_ended", "jct", "slowdown"),
+    *("cost", "nearness", "jobs_started", "gangs_started", "invalid_actions"),
+)
 """Of the columns from RETURN to METRICS."""

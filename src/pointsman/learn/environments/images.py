@@ -8,7 +8,8 @@ from pointsman.learn.environments.features import ms_left
 from pointsman.learn.environments.scale import ROWS, of_gpus, rows
 
 COLUMNS = 64
-"""Of the image of the cluster: each is a 64th of the GPUs, racks side by side; a GPU has several where there are fewer."""
+"""Of the image of the cluster: each is a 64th of the GPUs, racks side by side; a GPU has several where there are
+fewer."""
 BLOCK = 8
 """Columns of a job in the image of the queue."""
 HEIGHT, WIDTH = 16, 8

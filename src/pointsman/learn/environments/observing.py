@@ -29,4 +29,3 @@ def look(address: Int, window: np.ndarray, mask: np.ndarray, out: np.ndarray) ->
     some = picking.look(S, window, mask, window)
     observe(S, window, out)
     return some
-

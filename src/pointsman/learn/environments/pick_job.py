@@ -7,8 +7,8 @@ from pointsman.learn.environments.vector import NativeVectorEnv
 
 
 class PickJobEnv(SingleEnv):
-    """Action i starts job i of the window, the last one lets time pass to the next instant at which anything changed and
-    some job of the window can start. Several jobs may start at one instant. Where nothing runs, one must.
+    """Action i starts job i of the window, the last one lets time pass to the next instant at which anything changed
+    and some job of the window can start. Several jobs may start at one instant. Where nothing runs, one must.
     """
 
     choice: ClassVar[str] = "picking"

@@ -9,7 +9,8 @@ from pointsman.engine.records import Int, State
 SHORTEST_MS, LONGEST_MS = 60_000.0, 864_000_000.0
 """A minute and ten days: times are told between them."""
 ROWS = 20
-"""Of images with time: now, and then 19 times as far apart from each other, in the measure of `log2`, up to the longest."""
+"""Of images with time: now, and then 19 times as far apart from each other, in the measure of `log2`, up to the
+longest."""
 
 if config.DISABLE_JIT:
 
@@ -22,8 +23,8 @@ else:
     from numba.extending import intrinsic
 
     @intrinsic
-    def _bits(typingctx, x):  # noqa: ANN001, ANN202
-        def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
+    def _bits(typingctx, x):
+        def codegen(context, builder, signature, args):
             return builder.bitcast(args[0], ir.IntType(64))
 
         return types.int64(types.float64), codegen

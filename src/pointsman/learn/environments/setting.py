@@ -11,12 +11,11 @@ from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.layout import Layout
 from pointsman.engine.build import Rules, build
 from pointsman.engine.handle import Handle
-from pointsman.engine.rate_model import Iterations, RateModel, rate_model_of
+from pointsman.engine.rate_model import Iterations, RateModel, Tree, rate_model_of
 from pointsman.engine.records import SCRIPT, TRACE
 from pointsman.errors import UsageError
 from pointsman.learn.environments import columns
 from pointsman.learn.environments.bank import Bank, make_bank
-from pointsman.learn.environments.distance import PER_GPU, PER_NODE, PER_RACK
 from pointsman.learn.environments.observations.proximity import MOST_GPUS, PLACES
 from pointsman.learn.environments.workloads import Generated, Sampler
 from pointsman.policies.gpu_pickers import GPU_PICKERS
@@ -36,8 +35,8 @@ MOST_SLOTS = 64
 class Setting:
     """The keywords of every environment; those of PickJob and of PlaceJob besides are `gpus` and `picker`.
 
-    Rewards are integrals over simulated time in units of `tau_s`; `discount` in the info of a step is gamma to the power
-    of the time it took over `tau_s`.
+    Rewards are integrals over simulated time in units of `tau_s`; `discount` in the info of a step is gamma to the
+    power of the time it took over `tau_s`.
     """
 
     cluster: Cluster | str = "8x4/rack=4"
@@ -138,7 +137,7 @@ def make(setting: Setting, choice: str) -> Made:
         setting.observation or ("topdrl" if picks else "proximity"),
         setting.reward or (("jobs" if setting.horizon_s is None else "throughput") if picks else "proximity"),
         1 + (setting.slots if picks else _places(layout)),
-        _template(bank, layout, _params(setting, layout), placement, law),
+        _template(bank, layout, _params(setting, layout, _tree(law)), placement, law),
         bank,
         rules,
         lambda k: sampler(k, gpus),
@@ -152,35 +151,36 @@ def _places(layout: Layout) -> int:
     return PLACES
 
 
-def _template(
-    bank: Bank, layout: Layout, params: NDArray[np.float64], placement: Placement, law: RateModel
-) -> Handle:
+def _template(bank: Bank, layout: Layout, params: NDArray[np.float64], placement: Placement, law: RateModel) -> Handle:
     """A state before its first event, with room for the longest episode."""
     made = bank.prepared
     trace, script = np.zeros(bank.longest, TRACE), np.zeros(0, SCRIPT)
-    rules = Rules(placement=placement, log=False)
-    return build(
-        layout, made.pools, made.demands, trace, made.queue_limits, made.speeds, params, script, rules
-    )
+    rules = Rules(placement=placement, log=False, tree=law if isinstance(law, Tree) else None)
+    return build(layout, made.pools, made.demands, trace, made.queue_limits, made.speeds, params, script, rules)
 
 
-def _params(setting: Setting, layout: Layout) -> NDArray[np.float64]:
+def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]:
     """What compiled code finds in ``State.params``."""
     total = int(layout.node_gpus.sum())
     params = np.zeros(columns.BEST + 2 * (total + 1))
     params[columns.HOLD] = setting.hold
     params[columns.TAU] = 1000.0 * setting.tau_s
     params[columns.ORDER] = ORDERS.index(setting.picker)
-    params[columns.BEST :] = np.concatenate(costs_by_size(layout))
+    params[columns.BEST :] = np.concatenate(costs_by_size(layout, tree))
     return params
 
 
-def costs_by_size(layout: Layout) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _tree(law: RateModel) -> Tree:
+    """By which communication is priced, whatever the rate model."""
+    return law if isinstance(law, Tree) else Tree()
+
+
+def costs_by_size(layout: Layout, tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least and the greatest that the communication of a gang of 0, 1, ... GPUs costs on the empty cluster."""
     racks = np.bincount(layout.node_rack, layout.node_gpus).astype(np.int64)
     n = np.arange(int(layout.node_gpus.sum()) + 1)
-    least = PER_RACK * _fewest(racks, n) + PER_NODE * _fewest(layout.node_gpus, n) + PER_GPU * n
-    most = PER_RACK * np.minimum(n, len(racks)) + PER_NODE * np.minimum(n, len(layout.node_gpus)) + PER_GPU * n
+    least = tree.rack * _fewest(racks, n) + tree.node * _fewest(layout.node_gpus, n) + tree.gpu * n
+    most = tree.rack * np.minimum(n, len(racks)) + tree.node * np.minimum(n, len(layout.node_gpus)) + tree.gpu * n
     return least, most
 
 

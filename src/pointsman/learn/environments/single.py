@@ -26,7 +26,8 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
     """An environment of which only the kind of choice is open; keywords are those of `Setting`.
 
     An invalid action is counted and taken for waiting, or, where time cannot pass, for the first valid one. The info of
-    each step has `action_mask`, `discount` (of what comes after it) and `elapsed_s`; of the last one, `episode_metrics`.
+    each step has `action_mask`, `discount` (of what comes after it) and `elapsed_s`; of the last one,
+    `episode_metrics`.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}

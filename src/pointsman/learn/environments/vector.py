@@ -68,9 +68,7 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             return [None] * self.num_envs
         return self.np_random.integers(1 << 62, size=self.num_envs).tolist()
 
-    def step(
-        self, actions: NDArray[np.int64]
-    ) -> tuple[Observation, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
+    def step(self, actions: NDArray[np.int64]) -> tuple[Observation, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
         """Do `actions` (N,) and let time pass to the next decision of each."""
         fleet = self._fleet
         fleet.step(np.ascontiguousarray(actions, np.int64))

@@ -81,7 +81,9 @@ class Windows:
         first, last = (0, split) if self.part == "train" else (split, total)
         if not 2 <= self.jobs <= last - first:
             source = self._jobs.provenance.source
-            raise UsageError(f"{source}: no window of {self.jobs} jobs in the {self.part} part, which has {last - first}")
+            raise UsageError(
+                f"{source}: no window of {self.jobs} jobs in the {self.part} part, which has {last - first}"
+            )
         return first, last
 
 

@@ -1,5 +1,5 @@
-"""The images of the cluster, the queue and the topology, the jobs of the window and a few numbers about the cluster: what
-the branches of TopDRL look at. The same shapes whatever the cluster.
+"""The images of the cluster, the queue and the topology, the jobs of the window and a few numbers about the cluster:
+what the branches of TopDRL look at. The same shapes whatever the cluster.
 """
 
 import numpy as np

@@ -1,4 +1,6 @@
-"""Slow-down (DeepRM, Mao et al., HotNets 2016): it adds up to minus the jobs' times in the system over their lengths."""
+"""Slow-down (DeepRM, Mao et al., HotNets 2016): it adds up to minus the jobs' times in the system over their
+lengths.
+"""
 
 from pointsman.engine.compile import core
 from pointsman.engine.records import Int, State
