@@ -62,7 +62,8 @@ class TopDrlNetwork(ActorCritic):
         self.actor = scaled(nn.Linear(config.body_width, actions), 0.01)
         self.value = ValueHead(config.body_width)
         self.judge = _Judge(config, features) if config.shared else None
-        self.to(memory_format=torch.channels_last)  # a fifth quicker on CPUs
+        self.images.to(memory_format=torch.channels_last)  # ty: ignore
+        # a fifth quicker on CPUs
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         parts = [self.images[image](observation[image].unsqueeze(1)) for image in self.shown]
