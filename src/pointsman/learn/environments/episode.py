@@ -9,7 +9,7 @@ import numpy as np
 from pointsman.engine.compile import cold, core, entry
 from pointsman.engine.handle import call_apart, open_state, open_world
 from pointsman.engine.loop import NEVER, advance, commit, next_time
-from pointsman.engine.records import Int, State, World
+from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import OK
 from pointsman.learn.environments.bookkeeping import waits_no_more
 from pointsman.learn.environments.columns import (
@@ -59,11 +59,11 @@ def _pass_time(S: State, until: Int, answer: np.ndarray) -> None:
     S.memory[WORK] += S.memory[RUN_RATE] * elapsed
 
 
-@core
-def _go_on(
-    S: State, W: World, address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray
-) -> Int:
+@cold
+def _go_on(address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray) -> Int:
     """Let time pass until there is a choice, or the episode is over."""
+    S = open_state(address)
+    W = open_world(address)
     while True:
         commit(S, W)
         call_apart(rules[REWARDING], address, np.int64(FLOWING), np.int64(-1))
@@ -95,7 +95,7 @@ def _renew(e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank:
     open_world(address).clock[0].jobs = bank[k, 0]
 
 
-@core
+@cold
 def _begin(
     e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
     window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray,
@@ -109,8 +109,7 @@ def _begin(
     desk[e, EPISODE] = k
     desk[e, OVER] = 0
     _renew(e, desk, arena, first, bank, k, rules[TRACE_AT])
-    address = desk[e, ADDRESS]
-    _go_on(open_state(address), open_world(address), address, window, mask, answer, rules)
+    _go_on(desk[e, ADDRESS], window, mask, answer, rules)
     for i in range(answer.shape[0]):
         answer[i] = 0.0
 
@@ -163,7 +162,7 @@ def _step(
         passed = True  # else it would be asked the same for ever
     end = np.int64(GOES_ON)
     if passed or not is_choice(S, window, mask, rules):
-        end = _go_on(S, open_world(address), address, window, mask, answer, rules)
+        end = _go_on(address, window, mask, answer, rules)
     answer[REWARD] += S.memory[GRANTED]
     S.memory[GRANTED] = 0.0
     S.memory[RETURN] += answer[REWARD]

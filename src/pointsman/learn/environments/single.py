@@ -30,7 +30,7 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
     `episode_metrics`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
     choice: ClassVar[str]
 
     def __init__(self, *, render_mode: None = None, **keywords: Any) -> None:

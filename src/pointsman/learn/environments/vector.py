@@ -26,7 +26,7 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     `episode_metrics` holds for the simulations of `_episode_metrics`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
     choice: ClassVar[str]
 
     def __init__(
