@@ -15,6 +15,8 @@ from pointsman.errors import UsageError
 from pointsman.learn.networks import Shapes
 
 MASK = "action_mask"
+OURS = ("return", "steps")
+"""What environments say of an episode that is counted here."""
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
@@ -97,7 +99,7 @@ class Rollout:
         self.episodes.returns += self._return[over].tolist()
         self.episodes.lengths += self._length[over].tolist()
         for name, values in info.get("episode_metrics", {}).items():
-            if not name.startswith("_"):
+            if not name.startswith("_") and name not in OURS:
                 self.episodes.metrics.setdefault(name, []).extend(np.asarray(values)[over].tolist())
         self._return[over], self._length[over] = 0.0, 0
 
