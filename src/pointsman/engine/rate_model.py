@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from pointsman.cluster.congestion import UNCONGESTED, check_congestion
+from pointsman.cluster.tree_cost import TreeCost
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING
 
@@ -50,17 +51,9 @@ class Goodput:
 
 
 @dataclass(frozen=True)
-class Tree:
-    """What a gang's communication costs, by the tree that its GPUs span (Proximity-DRL, likely TopDRL):
-    ``semantics.md`` §12.
-    """
+class Tree(TreeCost):
+    """A gang pays for the racks, nodes and GPUs that it spans (Proximity-DRL, likely TopDRL): ``semantics.md`` §12."""
 
-    rack: float = 0.5
-    """For each rack that it is on; the weight of the edge from the centre, from their code."""
-    node: float = 0.25
-    """For each node; likewise."""
-    gpu: float = 0.025
-    """For each GPU; likewise."""
     clamp: float = 0.0
     """Below which the cost does not fall: with 1, no gang runs faster than its model would."""
 
@@ -71,7 +64,7 @@ class Tree:
                     f"rate model tree: {field.name} = {getattr(self, field.name)} is no number from 0 to {MOST_COST:g}"
                 )
         if self.rack + self.node + self.gpu + self.clamp < LEAST_COST:
-            raise UsageError(f"rate model tree: a GPU costs something (its edges or clamp {LEAST_COST:g} at least)")
+            raise UsageError(f"rate model tree: a GPU costs something (its edges, or clamp, {LEAST_COST:g} at least)")
 
 
 RateModel = Iterations | Goodput | Tree | None

@@ -171,7 +171,7 @@ def _by_tree(layout: Layout, demands: list[Any], catalogue: Any, law: Tree, assu
 
     assumptions.append("gangs are as fast as the tree that they span lets them; their waits for it are not counted")
     by_racks = rack_rates(layout, demands, catalogue)
-    usual = usual_rates(layout, demands, by_racks, (law.rack, law.node, law.gpu), law.clamp)
+    usual = usual_rates(layout, demands, by_racks, law, law.clamp)
     speeds = Speeds.without_models(usual, len(layout.gpu_types))
     return replace(speeds, subbatches=subbatches_of(layout, demands, catalogue), goodputs=_rounded(by_racks))
 

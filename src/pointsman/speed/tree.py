@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster import Layout
+from pointsman.cluster.tree_cost import TreeCost, fewest
 from pointsman.speed.catalogue import Catalogue
 from pointsman.speed.gangs import topology
 from pointsman.speed.tables import Demand
@@ -33,17 +34,10 @@ def all_reduce_s(gradient_bytes: float, gpus: int, racks: int = 1) -> float:
     return of_one * gpus**0.5 * (1.0 + FURTHER_RACK * (racks - 1))
 
 
-def communication_cost(racks: int, nodes: int, gpus: int, weights: tuple[float, float, float]) -> float:
-    """The sum of the edges of the tree that joins GPUs on so many racks and nodes to the centre."""
-    return weights[0] * racks + weights[1] * nodes + weights[2] * gpus
-
-
 def fewest_racks(layout: Layout, gpu_type: int, gpus: int) -> int:
-    """On how few racks so many GPUs of a type are, all of them if there are not so many."""
+    """On how few racks so many GPUs of a type are."""
     own = layout.node_gpu_type == gpu_type
-    sizes = np.sort(np.bincount(layout.node_rack[own], weights=layout.node_gpus[own]))[::-1]
-    sizes = sizes[sizes > 0]
-    return min(len(sizes), int(np.searchsorted(np.cumsum(sizes), gpus)) + 1)
+    return fewest(np.bincount(layout.node_rack[own], weights=layout.node_gpus[own]), gpus)
 
 
 def rack_rates(layout: Layout, demands: Sequence[tuple[str | None, int, int | None]], catalogue: Catalogue) -> NDArray:
@@ -74,7 +68,7 @@ def usual_rates(
     layout: Layout,
     demands: Sequence[tuple[str | None, int, int | None]],
     by_racks: NDArray[np.float64],
-    weights: tuple[float, float, float],
+    costs: TreeCost,
     clamp: float,
 ) -> NDArray[np.float64]:
     """(rows, LOCALITIES) what policies expect of gangs of the usual shapes (`gangs.Topology.shape`)."""
@@ -87,6 +81,6 @@ def usual_rates(
             nodes = 1 if locality <= Locality.NODE else max(2, ceil(gpus / place.node_gpus))
             racks = 1 if locality <= Locality.RACK else max(2, ceil(nodes / place.rack_nodes))
             racks = min(racks, by_racks.shape[1] - 1)
-            cost = max(clamp, communication_cost(racks, nodes, gpus, weights))
+            cost = max(clamp, costs.of(racks, nodes, gpus))
             rates[row, locality] = by_racks[row, racks] / cost
     return rates
