@@ -16,7 +16,7 @@ from pointsman.engine.gpu_sharing import gpu_sharing_of
 from pointsman.engine.outcome import make_result
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.engine.prepare import Prepared, prepare, sigma_of
-from pointsman.engine.rate_model import Iterations, rate_model_of
+from pointsman.engine.rate_model import Iterations, Tree, rate_model_of
 from pointsman.engine.result import Result
 from pointsman.engine.script import make_script
 from pointsman.engine.simulation import Simulation
@@ -80,7 +80,8 @@ def simulate(
         enforce_limits: kill jobs that would run longer than their ``time_limit_s``.
         rate_model: ``rates``, or ``iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS]``: jobs are chains of
             iterations that may share GPUs, with one transfer each (``semantics.md`` §9), or ``goodput``: jobs tune
-            their batches (§11); by default the policy's own.
+            their batches (§11), or ``tree[:clamp=COST,rack=,node=,gpu=]``: a gang pays for the racks, nodes and GPUs
+            that it spans (§12); by default the policy's own.
         gpu_sharing: how many jobs a GPU may have (``semantics.md`` §10); by default the policy's own: 1, or 2 for those
             that share. Jobs that ask for a fraction of a GPU share it with their like where it is above 1.
         interference: how jobs on one GPU slow each other: ``table`` (measured pairs), ``law`` (fitted to them), a
@@ -195,7 +196,8 @@ def open_simulation(
     rules = Rules(
         placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,
         hosted=hosted, sharing=sharing, iterations=law if isinstance(law, Iterations) else None,
-        gpu_sharing=gpus.limit, admits=getattr(policy, "admits", False), **overheads.milliseconds(),
+        tree=law if isinstance(law, Tree) else None, gpu_sharing=gpus.limit,
+        admits=getattr(policy, "admits", False), **overheads.milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     if isinstance(policy, CompiledPolicy):

@@ -18,6 +18,7 @@ from pointsman.cli import (
     simulate,
     suite,
     trace,
+    train,
     version,
     warmup,
 )
@@ -62,6 +63,7 @@ def common(
 app.command()(simulate.simulate)
 app.command("sim", hidden=True)(simulate.simulate)
 app.command()(compare.compare)
+app.command()(train.train)
 app.command()(report.report)
 app.command()(explain.explain)
 app.add_typer(suite.app, name="suite")

@@ -133,7 +133,8 @@ class Options:
         str | None,
         typer.Option(
             metavar="KIND",
-            help="rates, iterations (tasks and transfers) or goodput (tuned batches). Default: the policy's own.",
+            help="rates, iterations (tasks and transfers), goodput (tuned batches) or tree (racks and nodes cost). "
+            "Default: the policy's own.",
             rich_help_panel=ASSUMED,
         ),
     ] = None

@@ -97,7 +97,9 @@ def convert(
 
 @app.command()
 def generate(
-    like: Annotated[str, typer.Option("--like", help="What to be like: philly, itp, helios, or a profile (YAML).")],
+    like: Annotated[
+        str, typer.Option("--like", help="What to be like: philly, itp, helios, topdrl, or a profile (YAML).")
+    ],
     jobs: Annotated[int, typer.Option("--jobs", min=2, max=100_000_000, help="How many jobs.")],
     cluster: Annotated[str, typer.Option("--cluster", help="The cluster that the load is meant for.")],
     output: Annotated[str, typer.Option("-o", "--output", help="File ending in .parquet, .csv or .swf; '-' prints.")],

@@ -11,7 +11,7 @@ from pointsman.engine.demand import Demand, Pools
 from pointsman.engine.handle import Handle
 from pointsman.engine.memo import FREED
 from pointsman.engine.occupancy import SINGLES
-from pointsman.engine.rate_model import Iterations
+from pointsman.engine.rate_model import Iterations, Tree
 from pointsman.engine.records import (
     ALT,
     BUCKET,
@@ -78,6 +78,8 @@ class Rules:
     """Jobs on a GPU at most."""
     admits: bool = False
     """The policy admits transfers."""
+    tree: Tree | None = None
+    """What gangs on several racks and nodes pay, if their rates depend on it."""
 
 
 def build(
@@ -166,6 +168,8 @@ def build(
         state.g["sharing"] = load_beside("sharing").sharing.address
     if speeds.stages:
         state.g["staging"] = load_beside("stages").stages.address
+    if rules.tree:
+        state.g["tree"] = load_beside("tree").tree.address
     if rules.iterations:
         state.g["network"] = load_beside("iterations").iterations.address
     world = World(
@@ -218,6 +222,8 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     if (law := rules.iterations) is not None:
         g["contention"], g["penalty"] = Contention.ITERATIONS, law.eta / law.b
         g["latency"], g["limit"], g["admits"] = int(np.ceil(law.a)), law.sharing, rules.admits
+    costs = rules.tree or Tree()  # by which policies may choose GPUs in any case
+    g["rack_cost"], g["node_cost"], g["gpu_cost"], g["least_cost"] = costs.rack, costs.node, costs.gpu, costs.clamp
     g["free_crossing"] = 1
     g["log_on"] = rules.log
     g["inbox_on"] = rules.hosted

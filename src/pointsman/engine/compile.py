@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -27,7 +27,7 @@ from pointsman.errors import RunError
 PACKAGE = Path(__file__).parent.parent
 CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py")
 """Sources that compiled code depends on, besides those that import the decorators of this module."""
-BESIDE = ("entries", "contention", "iterations", "sharing", "stages")
+BESIDE = ("entries", "contention", "iterations", "sharing", "stages", "tree")
 """Modules that are compiled beside the loops and are in none of them."""
 HOSTED = "pointsman.engine.hosted"
 HOOKS = f"from {HOSTED} import decide, on_event, on_run"
@@ -161,16 +161,37 @@ def load_loop(hooks: str) -> ModuleType:
     A built-in policy is named by its module, a user's by the path of its file. The loop's source is written out with
     the import of its hooks replaced, so that numba can cache what it compiles from it.
     """
-    template = (Path(__file__).parent / "loop.py").read_text()
-    if HOOKS not in template:
-        raise AssertionError("engine/loop.py no longer imports its hooks by the line that load_loop replaces")
-    folder = build_folder()
-    module = hooks
-    if hooks.endswith(".py"):  # a copy beside the loop, under a name that carries its digest
-        text = Path(hooks).read_text()
-        module = _stamped("user", text)
-        _import_source(folder, module, text)
-    return _import_source(folder, _loop_of(hooks), template.replace(HOOKS, HOOKS.replace(HOSTED, module)))
+    source = _replaced(Path(__file__).parent / "loop.py", {HOOKS: HOOKS.replace(HOSTED, module_of(hooks))})
+    return _import_source(build_folder(), _loop_of(hooks), source)
+
+
+def load_template(template: Path, lines: Mapping[str, str], sources: Iterable[Path] = ()) -> ModuleType:
+    """The module at `template` with some of its lines replaced, kept and compiled beside the loops.
+
+    `sources`, and the policies that they import, are compiled into it and outside the core: it goes stale with them.
+    """
+    text = _replaced(template, lines)
+    parts = "".join(path.read_text(encoding="utf-8") for path in sources)
+    return _import_source(build_folder(), _stamped(template.stem, text + parts), text)
+
+
+def module_of(hooks: str) -> str:
+    """The module that `hooks` name; of a user's file, a copy beside the loops under a name that carries its digest."""
+    if not hooks.endswith(".py"):
+        return hooks
+    text = Path(hooks).read_text()
+    name = _stamped("user", text)
+    _import_source(build_folder(), name, text)
+    return name
+
+
+def _replaced(template: Path, lines: Mapping[str, str]) -> str:
+    text = template.read_text()
+    for line, other in lines.items():
+        if line not in text:
+            raise AssertionError(f"{template} no longer has what is to be replaced: {line}")
+        text = text.replace(line, other)
+    return text
 
 
 def _loop_of(hooks: str) -> str:

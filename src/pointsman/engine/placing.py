@@ -56,7 +56,7 @@ def fits(S: State, c: Int) -> bool:
 
 
 @core
-def _best_fit(S: State, A: np.void, k: Int) -> Int:
+def best_fit(S: State, A: np.void, k: Int) -> Int:
     """The eligible node with the fewest free GPUs that has k; lowest index among equals."""
     best = np.int64(-1)
     fewest = np.int64(65)
@@ -155,7 +155,7 @@ def _place_alternative(S: State, a: Int, gpus: Int) -> None:
         if S.g[0].placement == FIRST_FIT:
             put_on(S, _first_fit(S, A, rest), rest)
         else:
-            put_on(S, _best_fit(S, A, rest), rest)
+            put_on(S, best_fit(S, A, rest), rest)
 
 
 @core

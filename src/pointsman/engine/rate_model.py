@@ -1,19 +1,22 @@
-"""The two rate models: jobs run at a rate, or as chains of iterations (``docs/reference/semantics.md`` §9)."""
+"""The rate models: jobs run at a rate, or as chains of iterations (``docs/reference/semantics.md`` §9, §11, §12)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from pointsman.cluster.congestion import UNCONGESTED, check_congestion
+from pointsman.cluster.tree_cost import TreeCost
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING
 
-RATE_MODELS = ("rates", "iterations", "goodput")
+RATE_MODELS = ("rates", "iterations", "goodput", "tree")
 NEED_RATES = ("easy", "dally", "gandiva", "tiresias_skew")
 """Modules of policies that reckon with rates, which jobs do not have as chains of iterations."""
 
 
 LEAST_B, MOST_PENALTY = 1e-4, 1000.0
 """ms/MB, and how many times as much a further transfer may cost: beyond, rates in whole 1/2^30 mean nothing."""
+LEAST_COST, MOST_COST = 1e-3, 1000.0
+"""Of a gang's communication, and of an edge: likewise."""
 
 
 @dataclass(frozen=True)
@@ -47,24 +50,48 @@ class Goodput:
     """Jobs of known models tune their batches to the GPUs they have (Qiao et al., OSDI 2021): ``semantics.md`` §11."""
 
 
-RateModel = Iterations | Goodput | None
+@dataclass(frozen=True)
+class Tree(TreeCost):
+    """A gang pays for the racks, nodes and GPUs that it spans (Proximity-DRL, likely TopDRL): ``semantics.md`` §12."""
+
+    clamp: float = 0.0
+    """Below which the cost does not fall: with 1, no gang runs faster than its model would."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not 0 <= getattr(self, field.name) <= MOST_COST:
+                raise UsageError(
+                    f"rate model tree: {field.name} = {getattr(self, field.name)} is no number from 0 to {MOST_COST:g}"
+                )
+        if self.rack + self.node + self.gpu + self.clamp < LEAST_COST:
+            raise UsageError(f"rate model tree: a GPU costs something (its edges, or clamp, {LEAST_COST:g} at least)")
+
+
+RateModel = Iterations | Goodput | Tree | None
 """None: jobs run at rates."""
 
 
+_LAWS: dict[str, type[Iterations | Tree]] = {"iterations": Iterations, "tree": Tree}
+"""Those with parameters."""
+
+
 def parse_rate_model(text: str) -> RateModel:
-    """``rates`` (None), ``goodput``, ``iterations``, or that with parameters: ``iterations:b=8.56,eta=0.7,sharing=4``.
+    """``rates`` (None), ``goodput``, ``iterations``, ``tree``, or the latter with parameters:
+    ``iterations:b=8.56,eta=0.7,sharing=4``, ``tree:clamp=1``.
 
     Raises:
         UsageError: something else.
     """
     name, _, settings = text.partition(":")
-    if name not in RATE_MODELS or (settings and name != "iterations"):
+    if name not in RATE_MODELS or (settings and name not in _LAWS):
         raise UsageError(
-            f"unknown rate model {text!r} (there are {', '.join(RATE_MODELS)}; iterations[:b=MS_PER_MB,...])"
+            f"unknown rate model {text!r} (there are {', '.join(RATE_MODELS)}; iterations[:b=MS_PER_MB,...], "
+            "tree[:clamp=COST,...])"
         )
-    if name != "iterations":
+    if name not in _LAWS:
         return Goodput() if name == "goodput" else None
-    known = {field.name: field.type for field in fields(Iterations)}
+    law = _LAWS[name]
+    known = {field.name: field.type for field in fields(law)}
     given: dict[str, float] = {}
     for setting in settings.split(",") if settings else ():
         key, _, value = (part.strip() for part in setting.partition("="))
@@ -73,10 +100,10 @@ def parse_rate_model(text: str) -> RateModel:
         if key in given:
             raise UsageError(f"rate model {text!r}: {key} is given twice")
         try:
-            given[key] = int(value) if key == "sharing" else float(value)
+            given[key] = int(value) if known[key] is int else float(value)
         except ValueError:
             raise UsageError(f"rate model {text!r}: {key} = {value!r} is no number") from None
-    return Iterations(**given)
+    return law(**given)
 
 
 def rate_model_of(
@@ -95,10 +122,12 @@ def rate_model_of(
     own = getattr(policy, "rate_model", None)
     model = parse_rate_model(asked if asked is not None else own or "rates")
     check_rate_model(policy, name_of(model))
-    if isinstance(model, Goodput) and (gpu_sharing or 1) > 1:
-        raise UsageError("in the rate model 'goodput' nobody shares GPUs: leave out the sharing of GPUs")
-    if isinstance(model, Goodput) and contention != "none":
-        raise UsageError(f"in the rate model 'goodput' nobody shares links: leave out contention {contention!r}")
+    if isinstance(model, Goodput | Tree) and (gpu_sharing or 1) > 1:
+        raise UsageError(f"in the rate model {name_of(model)!r} nobody shares GPUs: leave out the sharing of GPUs")
+    if isinstance(model, Goodput | Tree) and contention != "none":
+        raise UsageError(f"in the rate model {name_of(model)!r} nobody shares links: leave out {contention!r}")
+    if isinstance(model, Tree) and any(factor > 1 for factor in congestion.values()):
+        raise UsageError("the rate model 'tree' has a network law of its own: for a dearer network give larger weights")
     if isinstance(model, Iterations) and contention != "none":
         raise UsageError(
             f"the rate model 'iterations' has a network law of its own: leave out contention {contention!r}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from pointsman.engine.bits import lowest
 from pointsman.engine.compile import cold, core
-from pointsman.engine.handle import open_state
+from pointsman.engine.handle import call_apart, open_state
 from pointsman.engine.records import ACCUMULATIONS, Int, State
 from pointsman.types import LOCALITIES, Locality
 
@@ -140,6 +140,8 @@ def rate_at(S: State, j: Int, time_s: float) -> float:
     duration was recorded, over that, and never nothing. Without a model (0) it is what the table says for its locality.
     """
     row = row_of(S, j)
+    if S.g[0].tree != 0:
+        return call_apart(S.g[0].tree, S.g[0].address, np.int64(0), j) / FINEST
     if time_s <= 0.0:
         return S.rates[row, S.jobs[j].locality]
     if S.g[0].stages > 0:

@@ -337,6 +337,11 @@ SCALARS = np.dtype(
         ("contention", I),  # Contention
         ("sharing", I),  # address of what keeps account of GPUs that jobs share
         ("staging", I),  # address of what knows the stages of jobs' progress
+        ("tree", I),  # address of what rates jobs by the racks, nodes and GPUs they are on
+        ("rack_cost", F),  # of communication, for each rack that a gang is on
+        ("node_cost", F),
+        ("gpu_cost", F),
+        ("least_cost", F),  # below which a gang's does not fall
         ("latency", I),  # ms before a transfer's first byte
         ("admits", I),  # whether the policy admits transfers
         ("waiting", I),  # transfers that wait
@@ -492,7 +497,8 @@ class State(NamedTuple):
     subbatches: np.ndarray  # SUBBATCH, (speed rows * ACCUMULATIONS,)
     slowdowns: np.ndarray  # f8, (GPU types * kinds, kinds): of a job of one kind beside one of another
     singles: np.ndarray  # i8, (1024,): a ring of jobs that got GPUs to themselves
-    goodputs: np.ndarray  # f8, (speed rows * stages, (most GPUs + 1) * LOCALITIES): rates of elastic jobs
+    goodputs: np.ndarray  # f8, (speed rows * stages, (most GPUs + 1) * LOCALITIES): rates of elastic jobs;
+    # or, where the rate model is the tree, (speed rows, racks + 1): of a job on so many, but for its communication cost
 
 
 class World(NamedTuple):

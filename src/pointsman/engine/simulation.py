@@ -150,8 +150,8 @@ class Simulation:
             UsageError: the policy does not go with the state's rate model.
         """
         g = self.handle.state.g[0]
-        elastic = "goodput" if int(g["stages"]) else "rates"
-        check_rate_model(policy, "iterations" if int(g["contention"]) == Contention.ITERATIONS else elastic)
+        by_rates = "goodput" if int(g["stages"]) else "tree" if int(g["tree"]) else "rates"
+        check_rate_model(policy, "iterations" if int(g["contention"]) == Contention.ITERATIONS else by_rates)
         other = Simulation(self.handle, policy, self.named)
         state = self.handle.state
         state.params[:] = 0.0

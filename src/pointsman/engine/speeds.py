@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pointsman.cluster.congestion import congested, told
 from pointsman.cluster.layout import Layout
 from pointsman.engine.gpu_sharing import WHOLE_GPUS, GpuSharing, slowdowns_of
-from pointsman.engine.rate_model import Goodput, Iterations, RateModel
+from pointsman.engine.rate_model import Goodput, Iterations, RateModel, Tree
 from pointsman.engine.rates import FINEST
 from pointsman.engine.records import LINK, MODEL, STEP, SUBBATCH, UPLINK
 from pointsman.engine.step_table import steps_of, steps_without_models
@@ -90,6 +90,8 @@ def speeds_of(
         types = len(layout.gpu_types)
         without = Speeds.without_models(np.ones((types, LOCALITIES)), types)
         without = replace(without, subbatches=without_models(layout))
+        if isinstance(law, Tree):
+            return replace(without, goodputs=np.ones((types, int(layout.node_rack.max()) + 2))), 0
         return (replace(without, steps=steps_without_models(layout)) if isinstance(law, Iterations) else without), 0
     from pointsman.engine.alone import Alone
     from pointsman.speed.catalogue import load_catalogue
@@ -104,13 +106,20 @@ def speeds_of(
     )
     unknown = named["model"].null_count()
     if unknown:
-        assumptions.append(f"{unknown} jobs without a known model run at the same speed everywhere")
+        same = (
+            "pay for communication, and reduce nothing" if isinstance(law, Tree) else "run at the same speed everywhere"
+        )
+        assumptions.append(f"{unknown} jobs without a known model {same}")
     assumptions.extend(_unknown_models(jobs["model"].filter(~jobs["model"].is_in(known)), catalogue))
     distinct = named.unique(maintain_order=True).with_row_index("profile")
     profile = named.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")[
         "profile"
     ]
     demands = distinct.select("model", "gpus", "batch").rows()
+    if isinstance(law, Tree):
+        return _by_tree(layout, demands, catalogue, law, assumptions), profile.cast(pl.Int64).to_numpy() * len(
+            layout.gpu_types
+        )
     tables = tabulate(slow, demands, catalogue=catalogue, recorded_on=layout)
     assumptions.extend(tables.assumptions)
     shared = contention not in (Contention.NONE, Contention.NODE_LINK)
@@ -153,7 +162,23 @@ def _adaptive(
     )
     most = min(MOST_GPUS, int(layout.node_gpus.sum()))
     rates = goodput_table(layout, demands, catalogue, tables, max(most, *(gpus for _, gpus, _ in demands)))
-    return replace(speeds, goodputs=np.floor(rates * FINEST + 0.5) / FINEST, stages=BINS)
+    return replace(speeds, goodputs=_rounded(rates), stages=BINS)
+
+
+def _by_tree(layout: Layout, demands: list[Any], catalogue: Any, law: Tree, assumptions: list[str]) -> Speeds:
+    """Speeds by the racks, nodes and GPUs that gangs are on; their iterations are of no other use."""
+    from pointsman.speed.tree import rack_rates, usual_rates
+
+    assumptions.append("gangs are as fast as the tree that they span lets them; their waits for it are not counted")
+    by_racks = rack_rates(layout, demands, catalogue)
+    usual = usual_rates(layout, demands, by_racks, law, law.clamp)
+    speeds = Speeds.without_models(usual, len(layout.gpu_types))
+    return replace(speeds, subbatches=subbatches_of(layout, demands, catalogue), goodputs=_rounded(by_racks))
+
+
+def _rounded(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """In whole 1/2^30, so that the last bit of a power does not decide a schedule."""
+    return np.ascontiguousarray(np.floor(rates * FINEST + 0.5) / FINEST)
 
 
 def _unknown_models(names: pl.Series, catalogue: Any) -> list[str]:

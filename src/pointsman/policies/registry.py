@@ -44,6 +44,8 @@ BUILT_IN: dict[str, str] = {
     "lwf": "pointsman.policies.lwf:Lwf",
     "srsf": "pointsman.policies.srsf:Srsf",
     "ada-srsf": "pointsman.policies.ada_srsf:AdaSrsf",
+    "pick-place": "pointsman.policies.pick_place:PickPlace",
+    "pick-place-sjf": "pointsman.policies.pick_place:PickPlaceSjf",
 }
 MAX_ROUND_S = 100 * 86400.0
 _IN_FILE = re.compile(r"[^(),]*\.py:\w+")

@@ -177,6 +177,8 @@ SPEEDS = {
 
 def _speed(info: dict[str, Any]) -> str:
     model = info.get("rate_model") or "rates"
+    if str(model).startswith("tree"):
+        return f"a job has a rate that its model and the racks, nodes and GPUs it spans decide ({model})"
     return SPEEDS.get(model, f"jobs are chains of iterations ({model})")
 
 

@@ -12,6 +12,7 @@ from pointsman.workload.generator.clock import Clock
 from pointsman.workload.generator.gaps import with_gaps
 from pointsman.workload.generator.marks import draw_marks, draw_status, draw_users
 from pointsman.workload.generator.profile import Floats, Ints, Profile, Tier, load_profile
+from pointsman.workload.generator.topdrl import WIDEST, topdrl
 from pointsman.workload.table import Provenance, Quality, Workload, complete
 
 
@@ -19,7 +20,7 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
     """A workload of `jobs` jobs like a real log's, for a cluster of `cluster_gpus` GPUs.
 
     Args:
-        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file.
+        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file; ``topdrl``: as `topdrl` draws them.
         jobs: how many jobs, at least 2. As many as the log has span its whole season of busy and quiet days; fewer
             are a piece of it, at a place chosen by the seed; more repeat it.
         cluster_gpus: GPUs of the cluster. Wider gangs are narrowed to it and counted in the quality report.
@@ -35,6 +36,8 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
         UsageError: an unknown profile, fewer than 2 jobs or 1 GPU, a load or a seed out of range.
     """
     _check(jobs, cluster_gpus, load, seed)
+    if like == "topdrl":
+        return topdrl(jobs, seed, widest=min(WIDEST, cluster_gpus), cluster_gpus=cluster_gpus, load=load)
     return generate_from(load_profile(like), jobs=jobs, cluster_gpus=cluster_gpus, load=load, seed=seed)
 
 

@@ -132,7 +132,9 @@ def load_profile(like: str) -> Profile:
     elif like.endswith((".yaml", ".yml")):
         text = _read(Path(like))
     else:
-        raise UsageError(f"there is no profile {like!r}; there are {', '.join(SHIPPED)}, or name a profile's YAML file")
+        raise UsageError(
+            f"there is no profile {like!r}; there are {', '.join(SHIPPED)}, topdrl, or name a profile's YAML file"
+        )
     try:
         return Profile.model_validate(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except (yaml.YAMLError, ValidationError) as error:

@@ -1,0 +1,90 @@
+"""Compiled code of the environments: templates, with the choice, the observation and the reward put in."""
+
+import functools
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+
+from pointsman.engine.compile import HOOKS, HOSTED, PACKAGE, load_template, module_of
+from pointsman.errors import UsageError
+from pointsman.suggestion import did_you_mean
+
+HERE = Path(__file__).parent
+ROOM = "pointsman.learn.environments"
+LOOP = "from pointsman.engine.loop import NEVER, advance, commit, next_time"
+CHOICE = f"from {ROOM}.picking import act, is_choice, look, waits"
+OBSERVATION = f"from {ROOM}.observations.topdrl import observe"
+REWARD = f"from {ROOM}.rewards.throughput import at_start, flow"
+ENTRIES = ('@entry("int64(int64, int64, int64)")', '@entry("void(int64)")')
+"""Of the loop, which an episode needs none of."""
+_OURS = re.compile(rf"^from {ROOM}\.([\w.]+) import", re.MULTILINE)
+
+
+@functools.cache
+def load_episode(choice: str) -> ModuleType:
+    """`episode`, where agents choose by the module `choice`."""
+    hooks = f"{ROOM}.bookkeeping"
+    inlined = dict.fromkeys(ENTRIES, "@core")
+    lines = {HOOKS: HOOKS.replace(HOSTED, hooks), **inlined}
+    loop = load_template(PACKAGE / "engine" / "loop.py", lines, _sources(hooks))
+    lines = {LOOP: LOOP.replace("pointsman.engine.loop", loop.__name__), CHOICE: CHOICE.replace("picking", choice)}
+    return load_template(HERE / "episode.py", lines, _sources(hooks, f"{ROOM}.episode", f"{ROOM}.{choice}"))
+
+
+@functools.cache
+def load_observation(name: str) -> ModuleType:
+    """`observing`, with the observation `name`: one of ours, or a file."""
+    module = _named(name, "observations")
+    line = f"from {module_of(module)} import observe"
+    return load_template(HERE / "observing.py", {OBSERVATION: line}, _sources(f"{ROOM}.observing", module))
+
+
+@functools.cache
+def load_reward(name: str) -> ModuleType:
+    """`rewarding`, with the reward `name`: one of ours, or a file."""
+    module = _named(name, "rewards")
+    line = f"from {module_of(module)} import at_start, flow"
+    return load_template(HERE / "rewarding.py", {REWARD: line}, _sources(f"{ROOM}.rewarding", module))
+
+
+@functools.cache
+def load_deciding() -> ModuleType:
+    """`deciding`."""
+    return load_template(HERE / "deciding.py", {}, _sources(f"{ROOM}.deciding"))
+
+
+def shapes_of(observation: str, slots: int) -> dict[str, tuple[int, ...]]:
+    """The parts of an observation and their shapes."""
+    module = importlib.import_module(module_of(_named(observation, "observations")))
+    return module.shapes(slots)
+
+
+def _named(name: str, folder: str) -> str:
+    """The module, or the user's file, of an observation or a reward."""
+    if name.endswith(".py"):
+        if not Path(name).is_file():
+            raise UsageError(f"{name}: no such file (one of {folder} of your own goes by its file)")
+        return name
+    known = sorted(path.stem for path in (HERE / folder).glob("*.py") if path.stem != "__init__")
+    if name not in known:
+        raise UsageError(f"there is no {name!r} among {folder} ({did_you_mean(name, known)}; your own: file.py)")
+    return f"{ROOM}.{folder}.{name}"
+
+
+def _sources(*modules: str) -> list[Path]:
+    """The files of these modules, and of all of this room that they import."""
+    found: dict[Path, None] = {}
+    ahead = [_file(module) for module in modules]
+    while ahead:
+        path = ahead.pop()
+        if path not in found:
+            found[path] = None
+            ahead += [_file(f"{ROOM}.{name}") for name in _OURS.findall(path.read_text(encoding="utf-8"))]
+    return sorted(found)
+
+
+def _file(module: str) -> Path:
+    if module.endswith(".py"):
+        return Path(module)
+    return PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")

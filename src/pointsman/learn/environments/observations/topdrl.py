@@ -1,0 +1,46 @@
+"""The images of the cluster, the queue and the topology, the jobs of the window and a few numbers about the cluster:
+what the branches of TopDRL look at. The same shapes whatever the cluster.
+"""
+
+import numpy as np
+
+from pointsman.engine.compile import core
+from pointsman.engine.records import State
+from pointsman.learn.environments.features import GLOBALS, JOB_FEATURES, write_globals, write_jobs
+from pointsman.learn.environments.images import (
+    BLOCK,
+    CELLS,
+    COLUMNS,
+    HEIGHT,
+    WIDTH,
+    write_cluster,
+    write_queue,
+    write_topology,
+)
+from pointsman.learn.environments.scale import ROWS
+
+
+def shapes(slots: int) -> dict[str, tuple[int, ...]]:
+    """`cluster`, `queue` and `topology`: see `images`; `jobs` and `globals`: see `features`."""
+    return {
+        "cluster": (ROWS, COLUMNS),
+        "queue": (ROWS, slots * BLOCK),
+        "topology": (HEIGHT, WIDTH),
+        "jobs": (slots, JOB_FEATURES),
+        "globals": (GLOBALS,),
+    }
+
+
+@core
+def observe(S: State, window: np.ndarray, out: np.ndarray) -> None:
+    """Write the parts one behind the other."""
+    at = np.int64(0)
+    write_cluster(S, out, at)
+    at += ROWS * COLUMNS
+    write_queue(S, window, out, at)
+    at += ROWS * BLOCK * window.shape[0]
+    write_topology(S, out, at)
+    at += CELLS
+    write_jobs(S, window, out, at)
+    at += window.shape[0] * JOB_FEATURES
+    write_globals(S, window, out, at)

@@ -1,0 +1,189 @@
+"""What an environment is made of: its keywords, checked and resolved."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.cluster import Cluster, load_cluster
+from pointsman.cluster.layout import Layout
+from pointsman.engine.build import Rules, build
+from pointsman.engine.handle import Handle
+from pointsman.engine.rate_model import Iterations, RateModel, Tree, rate_model_of
+from pointsman.engine.records import SCRIPT, TRACE
+from pointsman.errors import UsageError
+from pointsman.learn.environments import columns
+from pointsman.learn.environments.bank import Bank, make_bank
+from pointsman.learn.environments.observations.proximity import MOST_GPUS, PLACES
+from pointsman.learn.environments.workloads import Generated, Sampler
+from pointsman.policies.gpu_pickers import GPU_PICKERS
+from pointsman.suggestion import did_you_mean
+from pointsman.types import NEVER_MS, PLACEMENT_NAMES, Placement
+from pointsman.workload import Workload
+
+ORDERS = ("fcfs", "sjf", "tetris", "drf", "random")
+"""Of waiting jobs, by the numbers of `columns`."""
+CUT_REWARDS = ("throughput", "throughput_b")
+"""Rewards that add up to the same whatever is done, unless episodes are cut."""
+HORIZON_S = 2 * 86400.0
+MOST_SLOTS = 64
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The keywords of every environment; those of PickJob and of PlaceJob besides are `gpus` and `picker`.
+
+    Rewards are integrals over simulated time in units of `tau_s`; `discount` in the info of a step is gamma to the
+    power of the time it took over `tau_s`.
+    """
+
+    cluster: Cluster | str = "8x4/rack=4"
+    """A `Cluster`, or what `load_cluster` takes; by default the authors' 2 racks of 4 nodes of 4 GPUs."""
+    workload: Sampler | None = None
+    """A sampler (`workloads`); by default `Generated()`."""
+    observation: str = ""
+    """``topdrl``, ``vector``, ``proximity``, or a file; by default topdrl for PickJob, proximity for PlaceJob."""
+    reward: str = ""
+    """``throughput``, ``throughput_b``, ``jobs``, ``slowdown``, ``proximity``, or a file; by default proximity for
+    PlaceJob, and for PickJob throughput, or jobs where `horizon_s` is None."""
+    slots: int = 10
+    """Waiting jobs that the agent sees, the first in order."""
+    gpus: str = "nearest"
+    """Of PickJob: a GPU picker (`policies.gpu_pickers`), or a placement of the engine."""
+    picker: str = "fcfs"
+    """Of PlaceJob: the order of waiting jobs, the first of which is placed."""
+    rate_model: str | None = None
+    """As in `simulate`, but for iterations."""
+    assign_models: int | None = None
+    """As in `simulate`."""
+    estimate: str = "oracle"
+    """What is known of durations, as in `simulate`."""
+    horizon_s: float | None = HORIZON_S
+    """When episodes are cut; None: they end when all jobs are done."""
+    gamma: float = 0.99
+    tau_s: float = 241.5
+    """The authors' time step."""
+    hold: float = 0.1
+    """What a GPU that is waited for costs, in the reward throughput; a running one is worth 1."""
+    episodes: int = 64
+    """In the bank, from which each reset takes another."""
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("slots", 1, MOST_SLOTS), ("episodes", 1, 1 << 20)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or not least <= value <= most:
+                raise UsageError(f"{name} = {value!r}: it must be a whole number from {least} to {most}")
+        if not 0 < self.gamma <= 1 or not 0 < self.tau_s < 1e9 or not 0 <= self.hold < 1e6:
+            raise UsageError(f"gamma {self.gamma}, tau_s {self.tau_s}, hold {self.hold}: numbers out of range")
+        if self.horizon_s is not None and not 0 < self.horizon_s < 1e12:
+            raise UsageError(f"horizon_s = {self.horizon_s}: it must be seconds above 0, or None")
+        if self.picker not in ORDERS:
+            raise UsageError(f"there is no picker {self.picker!r} ({did_you_mean(self.picker, ORDERS)})")
+        known = [*GPU_PICKERS, *PLACEMENT_NAMES]
+        if self.gpus not in known:
+            raise UsageError(f"there is no GPU picker {self.gpus!r} ({did_you_mean(self.gpus, known)})")
+        if self.reward in CUT_REWARDS and self.horizon_s is None:
+            raise UsageError(
+                f"reward {self.reward!r} adds up to the same whatever is done where all jobs run to their end: give "
+                "horizon_s, and more jobs than it has room for; or reward 'jobs'"
+            )
+
+
+@dataclass(frozen=True)
+class Made:
+    """What is made of a setting for one kind of choice."""
+
+    setting: Setting
+    choice: str
+    """Module of the choice."""
+    observation: str
+    reward: str
+    actions: int
+    template: Handle
+    bank: Bank
+    rules: NDArray[np.int64]
+    workloads: Callable[[int], Workload]
+    """That of episode k."""
+
+
+def make(setting: Setting, choice: str) -> Made:
+    """Everything that the environments of this setting need, where agents choose by the module `choice`.
+
+    Raises:
+        InputError, UsageError: the cluster, the jobs or a keyword is wrong.
+    """
+    place = setting.cluster if isinstance(setting.cluster, Cluster) else load_cluster(setting.cluster)
+    layout = place.layout()
+    sampler: Any = setting.workload or Generated()
+    gpus = int(layout.node_gpus.sum())
+    picks = choice == "picking"
+    placement = Placement.SPREAD if setting.gpus in GPU_PICKERS or not picks else PLACEMENT_NAMES[setting.gpus]
+    law = rate_model_of(None, setting.rate_model, "none")
+    if isinstance(law, Iterations):
+        raise UsageError("environments know rates, not chains of iterations: leave out the rate model 'iterations'")
+    bank = make_bank(
+        [sampler(k, gpus) for k in range(setting.episodes)], layout, estimate=setting.estimate, placement=placement,
+        law=law, assign_models=setting.assign_models,
+    )  # fmt: skip
+    rules = np.zeros(columns.RULES, np.int64)
+    rules[columns.HORIZON] = NEVER_MS if setting.horizon_s is None else round(1000 * setting.horizon_s)
+    rules[columns.HOW] = GPU_PICKERS.index(setting.gpus) if setting.gpus in GPU_PICKERS else columns.CONFIGURED
+    rules[columns.UNITS] = columns.BY_GPU if gpus <= MOST_GPUS else columns.BY_NODE
+    return Made(
+        setting,
+        choice,
+        setting.observation or ("topdrl" if picks else "proximity"),
+        setting.reward or (("jobs" if setting.horizon_s is None else "throughput") if picks else "proximity"),
+        1 + (setting.slots if picks else _places(layout)),
+        _template(bank, layout, _params(setting, layout, _tree(law)), placement, law),
+        bank,
+        rules,
+        lambda k: sampler(k, gpus),
+    )
+
+
+def _places(layout: Layout) -> int:
+    nodes = len(layout.node_gpus)
+    if int(layout.node_gpus.sum()) > MOST_GPUS and nodes > PLACES:
+        raise UsageError(f"PlaceJob chooses among at most {PLACES} nodes; the cluster has {nodes}")
+    return PLACES
+
+
+def _template(bank: Bank, layout: Layout, params: NDArray[np.float64], placement: Placement, law: RateModel) -> Handle:
+    """A state before its first event, with room for the longest episode."""
+    made = bank.prepared
+    trace, script = np.zeros(bank.longest, TRACE), np.zeros(0, SCRIPT)
+    rules = Rules(placement=placement, log=False, tree=law if isinstance(law, Tree) else None)
+    return build(layout, made.pools, made.demands, trace, made.queue_limits, made.speeds, params, script, rules)
+
+
+def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]:
+    """What compiled code finds in ``State.params``."""
+    total = int(layout.node_gpus.sum())
+    params = np.zeros(columns.BEST + 2 * (total + 1))
+    params[columns.HOLD] = setting.hold
+    params[columns.TAU] = 1000.0 * setting.tau_s
+    params[columns.ORDER] = ORDERS.index(setting.picker)
+    params[columns.BEST :] = np.concatenate(costs_by_size(layout, tree))
+    return params
+
+
+def _tree(law: RateModel) -> Tree:
+    """By which communication is priced, whatever the rate model."""
+    return law if isinstance(law, Tree) else Tree()
+
+
+def costs_by_size(layout: Layout, tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the greatest that the communication of a gang of 0, 1, ... GPUs costs on the empty cluster."""
+    racks = np.bincount(layout.node_rack, layout.node_gpus).astype(np.int64)
+    n = np.arange(int(layout.node_gpus.sum()) + 1)
+    least = tree.rack * _fewest(racks, n) + tree.node * _fewest(layout.node_gpus, n) + tree.gpu * n
+    most = tree.rack * np.minimum(n, len(racks)) + tree.node * np.minimum(n, len(layout.node_gpus)) + tree.gpu * n
+    return least, most
+
+
+def _fewest(sizes: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of the largest of `sizes` hold n GPUs."""
+    return np.where(n > 0, 1 + np.searchsorted(np.cumsum(np.sort(sizes)[::-1]), n), 0)

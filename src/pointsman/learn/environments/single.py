@@ -1,0 +1,109 @@
+"""One simulation as a `gymnasium.Env`."""
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete
+from numpy.typing import NDArray
+
+from pointsman.learn.environments.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
+from pointsman.learn.environments.fleet import Fleet
+from pointsman.learn.environments.setting import Made, Setting, make
+from pointsman.workload import Workload
+
+Observation = dict[str, NDArray[Any]]
+
+
+def spaces_of(fleet: Fleet) -> tuple[Dict, Discrete]:
+    """What one simulation of `fleet` shows, and what can be done."""
+    parts = {name: Box(0.0, 1.0, shape, np.float32) for name, shape in fleet.shapes.items()}
+    actions = fleet.made.actions
+    return Dict({**parts, "action_mask": Box(0, 1, (actions,), np.int8)}), Discrete(actions)
+
+
+class SingleEnv(gymnasium.Env[Observation, np.int64]):
+    """An environment of which only the kind of choice is open; keywords are those of `Setting`.
+
+    An invalid action is counted and taken for waiting, or, where time cannot pass, for the first valid one. The info of
+    each step has `action_mask`, `discount` (of what comes after it) and `elapsed_s`; of the last one,
+    `episode_metrics`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+    choice: ClassVar[str]
+
+    def __init__(self, *, render_mode: None = None, **keywords: Any) -> None:
+        self.render_mode = render_mode
+        self.made: Made = make(Setting(**keywords), self.choice)
+        self._fleet = Fleet(self.made, 1)
+        self.observation_space, self.action_space = spaces_of(self._fleet)
+        self._action = np.zeros(1, np.int64)
+        self._seeded = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin the next episode: the first in the order that `seed` gives, or ``options["episode"]`` of the bank."""
+        super().reset(seed=seed)
+        if seed is not None or not self._seeded:
+            self._fleet.seed(0, int(self.np_random.integers(1 << 62)) if seed is None else seed)
+            self._seeded = True
+        if options and "episode" in options:
+            self._fleet.ask_for(0, options["episode"])
+        self._fleet.begin()
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Do `action` and let time pass to the next decision."""
+        fleet = self._fleet
+        self._action[0] = action
+        fleet.step(self._action)
+        answer = fleet.answers[0]
+        terminated, truncated = bool(answer[TERMINATED]), bool(answer[TRUNCATED])
+        info = self._info()
+        if terminated or truncated:
+            info["episode_metrics"] = fleet.metrics(0)
+        return self._observation(), float(answer[REWARD]), terminated, truncated, info
+
+    def close(self) -> None:
+        """Nothing is left open."""
+        self._fleet.close()
+
+    @property
+    def episode(self) -> int:
+        """Which episode of the bank this is."""
+        return int(self._fleet.episodes[0])
+
+    def workload(self, episode: int) -> Workload:
+        """The jobs of an episode of the bank."""
+        return self.made.workloads(episode)
+
+    @property
+    def state(self) -> Any:
+        """The engine's state as it is (`engine.records.State`); not to be written to."""
+        return self._fleet.state(0)
+
+    @property
+    def window(self) -> NDArray[np.int64]:
+        """The slots of the jobs that the agent sees, in order; -1 behind them."""
+        return self._fleet.windows[0].copy()
+
+    @property
+    def refused(self) -> int:
+        """How often the engine refused what the mask allowed: never."""
+        return self._fleet.refused
+
+    def _observation(self) -> Observation:
+        found: Observation = dict(self._fleet.parts(self._fleet.seen[0].copy()))
+        found["action_mask"] = self._fleet.masks[0].copy()
+        return found
+
+    def _info(self) -> dict[str, Any]:
+        fleet = self._fleet
+        return {
+            "action_mask": fleet.masks[0].copy(),
+            "discount": float(fleet.discounts()[0]),
+            "elapsed_s": float(fleet.answers[0, ELAPSED]) / 1000.0,
+            "episode": self.episode,
+        }

@@ -1,0 +1,117 @@
+"""Samplers: objects that give the workload of episode k, always the same one for the same k."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+import polars as pl
+
+from pointsman.errors import UsageError
+from pointsman.workload import Workload, generate, read_workload
+from pointsman.workload.rescale import at_load
+
+
+@runtime_checkable
+class Sampler(Protocol):
+    """Anything that gives workloads."""
+
+    def __call__(self, episode: int, gpus: int) -> Workload:
+        """The jobs of `episode` for a cluster of so many GPUs."""
+        ...
+
+
+def _seed(seed: int, episode: int) -> int:
+    return int(np.random.SeedSequence((seed, episode)).generate_state(1)[0])
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Jobs like a real log's (``trace generate``): another stretch of it for each episode."""
+
+    like: str = "philly"
+    jobs: int = 256
+    load: float = 1.5
+    seed: int = 0
+    widest: int | None = None
+    """GPUs to which wider gangs are narrowed; None: a quarter of the cluster, as 8 of 32 in the authors' set-up."""
+
+    def __call__(self, episode: int, gpus: int) -> Workload:
+        seed = _seed(self.seed, episode)
+        made = generate(self.like, jobs=self.jobs, cluster_gpus=gpus, load=self.load, seed=seed)
+        return _fitted(made, gpus, self.widest, self.load)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Stretches of a real log, so many jobs one after another, at another load: those for training are from its first
+    part, those held out from the rest.
+    """
+
+    log: Workload | str | Path
+    jobs: int = 256
+    load: float | None = 1.5
+    """Offered to the cluster; None: the log's own gaps."""
+    part: Literal["train", "held-out"] = "train"
+    held_out: float = 0.3
+    """Share of the jobs, the last submitted, that are not trained on."""
+    seed: int = 0
+    widest: int | None = None
+    """As for `Generated`."""
+
+    @cached_property
+    def _jobs(self) -> Workload:
+        return self.log if isinstance(self.log, Workload) else read_workload(self.log)
+
+    def __call__(self, episode: int, gpus: int) -> Workload:
+        first, last = self._rows()
+        start = int(np.random.default_rng((self.seed, episode)).integers(first, last - self.jobs + 1))
+        window = self._jobs.jobs.slice(start, self.jobs)
+        anywhere = [pl.lit(None, pl.String).alias(name) for name in ("gpu_type", "partition", "queue")]
+        return _fitted(replace(self._jobs, jobs=window.with_columns(anywhere)), gpus, self.widest, self.load)
+
+    def _rows(self) -> tuple[int, int]:
+        """The rows of this part."""
+        total = self._jobs.jobs.height
+        if not 0 < self.held_out < 1 or self.part not in ("train", "held-out"):
+            raise UsageError(f"part {self.part!r}, held_out {self.held_out}: train or held-out, and a share below 1")
+        split = round(total * (1 - self.held_out))
+        first, last = (0, split) if self.part == "train" else (split, total)
+        if not 2 <= self.jobs <= last - first:
+            source = self._jobs.provenance.source
+            raise UsageError(
+                f"{source}: no window of {self.jobs} jobs in the {self.part} part, which has {last - first}"
+            )
+        return first, last
+
+
+@dataclass(frozen=True)
+class Listed:
+    """These workloads, one after another and over again."""
+
+    workloads: Sequence[Workload]
+
+    def __call__(self, episode: int, gpus: int) -> Workload:
+        return self.workloads[episode % len(self.workloads)]
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """The jobs of another sampler, all there from the first moment."""
+
+    sampler: Sampler
+
+    def __call__(self, episode: int, gpus: int) -> Workload:
+        work = self.sampler(episode, gpus)
+        return replace(work, jobs=work.jobs.with_columns(submit_s=pl.lit(0.0)))
+
+
+def _fitted(work: Workload, gpus: int, widest: int | None, load: float | None) -> Workload:
+    """The same with gangs of `widest` GPUs at most and at this load, from the first submit on."""
+    most = max(1, gpus // 4) if widest is None else min(widest, gpus)
+    first_s = work.jobs["submit_s"][0]
+    jobs = work.jobs.with_columns(pl.col("gpus").clip(upper_bound=most), pl.col("submit_s") - first_s)
+    work = replace(work, jobs=jobs)
+    return work if load is None else at_load(work, gpus, load)

@@ -1,0 +1,78 @@
+"""Where an agent practises: the cluster, its jobs and what is rewarded, as settings that can be written down."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import field_validator
+
+from pointsman.errors import UsageError
+from pointsman.learn.config import Config, parameter
+
+if TYPE_CHECKING:
+    from pointsman.learn.environments.workloads import Sampler
+
+GENERATED = ("topdrl", "philly", "itp", "helios")
+"""Workloads that are drawn anew; others are logs."""
+Part = Literal["train", "held-out"]
+
+
+class PracticeConfig(Config):
+    """The environment (``learn.environments.setting`` has the whole story of most of these)."""
+
+    cluster: str = parameter("8x4/rack=4", "A ready name, a shorthand, or a file.", source="paper", min_length=1)
+    workload: str = parameter("topdrl", "topdrl, philly, itp, helios, or a job log.", source="paper", min_length=1)
+    jobs: int = parameter(400, "Jobs of an episode.", ge=1, le=100_000)
+    load: float | None = parameter(None, "Offered load; none: all jobs are there from the start.", gt=0, le=100)
+    widest: int | None = parameter(None, "GPUs to which gangs are narrowed; none: a quarter of the cluster.", ge=1)
+    held_out: float = parameter(0.3, "Share of a log, its last jobs, that is kept for tests.", gt=0, lt=1)
+    workload_seed: int = parameter(0, "Of the episodes that are trained on.", ge=0, lt=1 << 32)
+    episodes: int = parameter(256, "Different episodes, which come again and again.", ge=1, le=1 << 16)
+    observation: str = parameter("", "What is seen; by default as the task has it.")
+    reward: str = parameter("", "What is rewarded; by default as the task has it.")
+    slots: int = parameter(10, "Waiting jobs that are seen.", source="paper", ge=1, le=64)
+    gpus: str = parameter("nearest", "Who gives a picked job its GPUs.", source="paper")
+    picker: str = parameter("fcfs", "Who picks the job to be placed.", source="paper")
+    rate_model: str = parameter("tree", "How fast jobs run: tree, rates.", source="paper")
+    assign_models: int | None = parameter(0, "Seed of the models of jobs without one; none: they communicate nothing.")
+    estimate: str = parameter("oracle", "What is known of durations.")
+    horizon_s: float | None = parameter(
+        43_200.0, "When episodes are cut; none: when all jobs are done.", unit="s", gt=0, le=1e9
+    )
+    gamma: float = parameter(0.99, "Discount of a time of tau_s.", source="paper", gt=0, le=1)
+    tau_s: float = parameter(241.5, "Unit of time of rewards.", unit="s", source="paper", gt=0, le=1e9)
+    hold: float = parameter(0.1, "Price of a GPU that is waited for, for each that runs.", source="paper", ge=0, le=100)
+
+    @field_validator("load", "widest", "assign_models", "horizon_s", mode="before")
+    @classmethod
+    def _may_be_none(cls, value: Any) -> Any:
+        return None if value == "none" else value
+
+
+def keywords(config: PracticeConfig) -> dict[str, Any]:
+    """What the environments' constructors are given."""
+    of_jobs = ("workload", "jobs", "load", "widest", "held_out", "workload_seed")
+    given = {name: value for name, value in config.model_dump().items() if name not in of_jobs}
+    return given | {"workload": sampler(config, "train")}
+
+
+def sampler(config: PracticeConfig, part: Part, seed: int | None = None) -> "Sampler":
+    """The workloads to train on, or those held out: other seeds, or the last part of the log.
+
+    Raises:
+        UsageError: no such workload.
+    """
+    from pointsman.learn.environments.workloads import AtOnce, Generated, Windows
+
+    seed = config.workload_seed if seed is None else seed
+    own = seed if part == "train" else (1 << 32) + seed
+    load: Any = config.load
+    if config.workload in GENERATED:
+        made = Generated(config.workload, config.jobs, load, own, config.widest)
+        if config.workload == "topdrl":
+            return made
+        return made if load is not None else AtOnce(replace(made, load=1.0))
+    if not Path(config.workload).is_file():
+        raise UsageError(f"workload {config.workload!r}: no such file, nor one of {', '.join(GENERATED)}")
+    log = Windows(config.workload, config.jobs, load, part, config.held_out, own, config.widest)
+    return log if load is not None else AtOnce(log)
