@@ -81,15 +81,29 @@ def _offer(S: State, j: Int, a: Int, only: Int, b: Int) -> tuple[Int, Int]:
 
 
 @core
-def pays_somewhere(S: State, j: Int, left: float, b: Int) -> bool:
-    """Whether a job like `j`, with `left` nominal ms, might have partner `b` under any of its alternatives: if not, no
-    longer one does, nor later on.
-    """
+def _pays_on(S: State, j: Int, left: float, only: Int, b: Int) -> bool:
     C = S.classes[S.jobs[j].cls]
     for a in range(C.alt, C.alt_end):
-        gpus, k = _offer(S, j, np.int64(a), np.int64(ANYWHERE), b)
+        if pays_with(S, j, left, type_of(S, np.int64(a)), np.int64(0), b) == np.inf:
+            continue
+        gpus, k = _offer(S, j, np.int64(a), only, b)
         if gpus > 0 and pays_with(S, j, left, type_of(S, np.int64(a)), k, b) < np.inf:
             return True
+    return False
+
+
+@core
+def pays_somewhere(S: State, j: Int, left: float, b: Int, by_node: bool) -> bool:
+    """Whether a job like `j`, with `left` nominal ms, might have partner `b` under any of its alternatives, be it on
+    one node (`by_node`), where it may want less accumulation: if not, no longer one does, nor later on.
+    """
+    if _pays_on(S, j, left, np.int64(ANYWHERE), b):
+        return True
+    i = S.jobs[b].part if by_node else np.int64(-1)
+    while i >= 0:
+        if _pays_on(S, j, left, S.parts[i].node, b):
+            return True
+        i = S.parts[i].next
     return False
 
 
