@@ -105,5 +105,5 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
             "action_mask": fleet.masks[0].copy(),
             "discount": float(fleet.discounts()[0]),
             "elapsed_s": float(fleet.answers[0, ELAPSED]) / 1000.0,
-            "episode": self.episode,
+            "bank_episode": self.episode,
         }
