@@ -170,7 +170,7 @@ def test_the_reward_is_how_close_they_are(gpus: tuple[int, int], worth: float) -
     steps = play(place(), *gpus)
     assert [step[1] for step in steps] == [0.0, worth]
     mask = steps[-1][0]["action_mask"]
-    assert np.flatnonzero(mask).tolist() == sorted({0, 1, 2, 3} - set(gpus)) + [128]  # the next job; it may wait now
+    assert np.flatnonzero(mask).tolist() == [*sorted({0, 1, 2, 3} - set(gpus)), 128]  # the next job; it may wait now
 
 
 def test_the_first_blocks_and_the_order_is_the_pickers() -> None:
