@@ -10,7 +10,7 @@ from benchmarks.page import record
 
 BROKEN = 4
 CONTENDED_JOBS = 200_000
-NAMES = ("generator", "throughput", "contended", "latency", "scaling")
+NAMES = ("generator", "throughput", "contended", "latency", "scaling", "environments")
 
 
 def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
@@ -30,6 +30,10 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
         from benchmarks.latency import latency
 
         yield from latency(options.jobs)
+    elif name == "environments":
+        from benchmarks.environments import environments
+
+        yield from environments()
     else:
         from benchmarks.scaling import scaling
 
@@ -81,7 +85,7 @@ def main() -> int:
         unbroken &= holds
         if options.record:
             remember(measures)
-            if name != "generator":  # the page is of speed
+            if name not in ("generator", "environments"):  # the page is of the engine's speed
                 record(measures)
     return 0 if unbroken else BROKEN
 

@@ -72,7 +72,7 @@ def save_budgets(budgets: dict[str, Budget]) -> None:
     """Write `budgets` back, one line each."""
     lines = []
     for name, b in budgets.items():
-        goal = f"at_least: {b.at_least:g}" if b.at_least is not None else f"at_most: {b.at_most:g}"
+        goal = f"at_least: {b.at_least:.9g}" if b.at_least is not None else f"at_most: {b.at_most:g}"
         fields = f"{goal}, mean: {b.mean:.4g}, spread: {b.spread:.2g}, runs: {b.runs}, margin: {b.margin:g}"
         lines.append(f"{name}: {{{fields}}}\n")
     BUDGETS.write_text(HEADER + "".join(lines))

@@ -2,11 +2,11 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.engine.handle import Handle
 from pointsman.learn.environments import columns
 from pointsman.learn.environments.arena import Arena
 from pointsman.learn.environments.loading import load_episode, load_observation, load_reward, shapes_of
@@ -90,9 +90,9 @@ class Fleet:
         """(N,) the episode that each is in."""
         return self._desk[:, columns.EPISODE].copy()
 
-    def state(self, e: int) -> Any:
-        """The state of simulation `e`."""
-        return self._arena.handles[e].state
+    def handle(self, e: int) -> Handle:
+        """The state of simulation `e` and its world."""
+        return self._arena.handles[e]
 
     def discounts(self) -> NDArray[np.float64]:
         """(N,) gamma to the power of the time of the last step over τ."""

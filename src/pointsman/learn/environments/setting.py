@@ -177,13 +177,6 @@ def _tree(law: RateModel) -> Tree:
 
 def costs_by_size(layout: Layout, tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least and the greatest that the communication of a gang of 0, 1, ... GPUs costs on the empty cluster."""
-    racks = np.bincount(layout.node_rack, layout.node_gpus).astype(np.int64)
-    n = np.arange(int(layout.node_gpus.sum()) + 1)
-    least = tree.rack * _fewest(racks, n) + tree.node * _fewest(layout.node_gpus, n) + tree.gpu * n
-    most = tree.rack * np.minimum(n, len(racks)) + tree.node * np.minimum(n, len(layout.node_gpus)) + tree.gpu * n
-    return least, most
-
-
-def _fewest(sizes: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many of the largest of `sizes` hold n GPUs."""
-    return np.where(n > 0, 1 + np.searchsorted(np.cumsum(np.sort(sizes)[::-1]), n), 0)
+    nodes = layout.node_gpus, layout.node_rack
+    sizes = range(int(layout.node_gpus.sum()) + 1)
+    return np.array([tree.least(*nodes, n) for n in sizes]), np.array([tree.most(*nodes, n) for n in sizes])

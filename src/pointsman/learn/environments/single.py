@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
 from numpy.typing import NDArray
 
+from pointsman.engine.snapshot import copied
 from pointsman.learn.environments.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
 from pointsman.learn.environments.fleet import Fleet
 from pointsman.learn.environments.setting import Made, Setting, make
@@ -82,7 +83,13 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
     @property
     def state(self) -> Any:
         """The engine's state as it is (`engine.records.State`); not to be written to."""
-        return self._fleet.state(0)
+        return self._fleet.handle(0).state
+
+    @property
+    def outcomes(self) -> NDArray[np.void]:
+        """(jobs,) what became of the jobs so far (`engine.records.OUTCOME`); ``state`` is 0 until a job has ended."""
+        world = self._fleet.handle(0).world
+        return copied(world.outcomes[: int(world.clock["jobs"][0])])
 
     @property
     def window(self) -> NDArray[np.int64]:
@@ -105,5 +112,5 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
             "action_mask": fleet.masks[0].copy(),
             "discount": float(fleet.discounts()[0]),
             "elapsed_s": float(fleet.answers[0, ELAPSED]) / 1000.0,
-            "episode": self.episode,
+            "bank_episode": self.episode,
         }

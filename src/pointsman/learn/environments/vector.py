@@ -112,5 +112,5 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             "action_mask": fleet.masks.copy() if self._copy else fleet.masks,
             "discount": fleet.discounts(),
             "elapsed_s": fleet.answers[:, ELAPSED] / 1000.0,
-            "episode": fleet.episodes,
+            "bank_episode": fleet.episodes,
         }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
@@ -11,7 +11,9 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.workload import Workload, generate, read_workload
+from pointsman.workload.narrow import narrowed
 from pointsman.workload.rescale import at_load
+from pointsman.workload.table import MAX_GPUS
 
 
 @runtime_checkable
@@ -23,25 +25,37 @@ class Sampler(Protocol):
         ...
 
 
-def _seed(seed: int, episode: int) -> int:
-    return int(np.random.SeedSequence((seed, episode)).generate_state(1)[0])
+SEASON, CUTS = 20_000, 32
+"""Jobs of a generated log, and how many episodes are cut from it before the next is generated."""
 
 
 @dataclass(frozen=True)
 class Generated:
-    """Jobs like a real log's (``trace generate``): another stretch of it for each episode."""
+    """Jobs like a real log's, or ``topdrl``'s (``trace generate``): another stretch of a generated log each episode."""
 
     like: str = "philly"
     jobs: int = 256
-    load: float = 1.5
+    load: float | None = 1.5
+    """Offered to the cluster; None: the log's own gaps, or topdrl's jobs all at once."""
     seed: int = 0
     widest: int | None = None
     """GPUs to which wider gangs are narrowed; None: a quarter of the cluster, as 8 of 32 in the authors' set-up."""
 
     def __call__(self, episode: int, gpus: int) -> Workload:
-        seed = _seed(self.seed, episode)
-        made = generate(self.like, jobs=self.jobs, cluster_gpus=gpus, load=self.load, seed=seed)
-        return _fitted(made, gpus, self.widest, self.load)
+        rng = np.random.default_rng((self.seed, episode))
+        if self.like == "topdrl":
+            seed = int(rng.integers(1 << 32))
+            drawn = generate(self.like, jobs=self.jobs, cluster_gpus=gpus, load=self.load, seed=seed)
+            return _fitted(drawn, gpus, self.widest, None)
+        log = _season(self.like, max(SEASON, self.jobs), self.seed, episode // CUTS)
+        start = int(rng.integers(log.jobs.height - self.jobs + 1))
+        return _fitted(replace(log, jobs=log.jobs.slice(start, self.jobs)), gpus, self.widest, self.load)
+
+
+@lru_cache(4)
+def _season(like: str, jobs: int, seed: int, number: int) -> Workload:
+    own = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
+    return generate(like, jobs=jobs, cluster_gpus=MAX_GPUS, load=None, seed=own)
 
 
 @dataclass(frozen=True)
@@ -110,8 +124,6 @@ class AtOnce:
 
 def _fitted(work: Workload, gpus: int, widest: int | None, load: float | None) -> Workload:
     """The same with gangs of `widest` GPUs at most and at this load, from the first submit on."""
-    most = max(1, gpus // 4) if widest is None else min(widest, gpus)
-    first_s = work.jobs["submit_s"][0]
-    jobs = work.jobs.with_columns(pl.col("gpus").clip(upper_bound=most), pl.col("submit_s") - first_s)
-    work = replace(work, jobs=jobs)
+    work = narrowed(work, max(1, gpus // 4) if widest is None else min(widest, gpus))
+    work = replace(work, jobs=work.jobs.with_columns(pl.col("submit_s") - pl.col("submit_s").first()))
     return work if load is None else at_load(work, gpus, load)

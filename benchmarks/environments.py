@@ -1,0 +1,78 @@
+"""Steps per second of the learning environments: one through Gymnasium's dictionaries, and many at once.
+
+Of many, those of two threads are by the clock on the wall, for the goals are of two cores; those of one are by
+CPU time, for the machine may be shared. Choosing the actions is not counted. The cluster is the default: 32 GPUs.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measures import Measure, interleaved
+from pointsman.learn.environments import Generated, PickJobEnv, PickJobVectorEnv, PlaceJobEnv, PlaceJobVectorEnv
+
+MANY = 512
+STEPS = {"vector": 400, "topdrl": 100, "proximity": 100}
+"""Of all together, a round."""
+ALONE = 20_000
+CASES = (
+    ("pick", "vector", PickJobEnv, PickJobVectorEnv),
+    ("pick", "topdrl", PickJobEnv, PickJobVectorEnv),
+    ("place", "proximity", PlaceJobEnv, PlaceJobVectorEnv),
+)
+
+
+def environments() -> Iterator[Measure]:
+    """Figures of each kind and observation."""
+    for kind, observation, one, many in CASES:
+        settings: dict[str, Any] = {"observation": observation, "workload": Generated("topdrl", load=2.0)}
+        alone = one(**settings)
+        envs = [many(MANY, threads=threads, copy=False, **settings) for threads in (1, 2)]
+        runs = {
+            "single": _alone(alone),
+            "by_cpu": _together(envs[0], STEPS[observation], time.process_time),
+            "by_wall": _together(envs[1], STEPS[observation], time.perf_counter),
+        }
+        best = interleaved(runs)
+        name = f"environments/{kind}/{observation}"
+        steps = MANY * STEPS[observation]
+        yield Measure(f"{name}/single_per_s", ALONE / best["single"], "steps/s")
+        yield Measure(f"{name}/vector_per_cpu_s", steps / best["by_cpu"], "steps/CPU s")
+        yield Measure(f"{name}/vector_per_s", steps / best["by_wall"], "steps/s")
+        yield Measure(f"{name}/vector_of_single", steps / best["by_cpu"] / (ALONE / best["single"]))
+        for env in envs:
+            env.close()
+
+
+def _alone(env: Any) -> Callable[[], float]:
+    def measured() -> float:
+        seen, _ = env.reset(seed=0)
+        spent = 0.0
+        for _ in range(ALONE):
+            action = int(seen["action_mask"].argmax())
+            began = time.process_time()
+            seen, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                seen, _ = env.reset()
+            spent += time.process_time() - began
+        return spent
+
+    return measured
+
+
+def _together(
+    envs: PickJobVectorEnv | PlaceJobVectorEnv, steps: int, clock: Callable[[], float]
+) -> Callable[[], float]:
+    def measured() -> float:
+        seen, _ = envs.reset(seed=0)
+        spent = 0.0
+        for _ in range(steps):
+            actions = seen["action_mask"].argmax(1).astype(np.int64)
+            began = clock()
+            seen, *_ = envs.step(actions)
+            spent += clock() - began
+        return spent
+
+    return measured

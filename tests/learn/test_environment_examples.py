@@ -1,0 +1,58 @@
+"""The examples of the guide run; a reward and an observation of one's own are files."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pointsman
+from pointsman.learn.environments import PickJobEnv
+
+from .small import listed
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+COUNTING = """
+from pointsman.engine.compile import core
+
+
+def shapes(slots):
+    return {"waiting": (1,), "window": (slots,)}
+
+
+@core
+def observe(S, window, out):
+    out[0] = min(1.0, S.g[0].pending / 100.0)
+    for i in range(window.shape[0]):
+        out[1 + i] = 1.0 if window[i] >= 0 else 0.0
+"""
+
+
+def test_the_agent_of_the_guide() -> None:
+    env = os.environ | {"PYTHONPATH": str(Path(pointsman.__file__).parents[1])}
+    command = [sys.executable, "-W", "error", str(EXAMPLES / "random_agent.py")]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("60 jobs, mean completion time ")
+
+
+def test_a_reward_of_ones_own() -> None:
+    jobs = listed((0.0, 3, 100.0), (0.0, 2, 100.0))
+    reward = str(EXAMPLES / "my_reward.py")
+    env = PickJobEnv(cluster="2x2", workload=jobs, episodes=1, reward=reward, tau_s=50.0, observation="vector")
+    env.reset(seed=0)
+    assert env.step(0)[1] == pytest.approx(-0.1 * (2 - 1) - 100 / 50 * 1 / 4)
+    assert env.step(0)[1] == 0.0
+
+
+def test_an_observation_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "counting.py"
+    file.write_text(COUNTING)
+    jobs = listed((0.0, 4, 100.0), (0.0, 2, 100.0))
+    env = PickJobEnv(cluster="2x2", workload=jobs, episodes=1, observation=str(file), slots=3)
+    seen, _ = env.reset(seed=0)
+    assert set(seen) == {"waiting", "window", "action_mask"}
+    assert np.allclose(seen["waiting"], 0.02) and seen["window"].tolist() == [1.0, 1.0, 0.0]
+    assert env.step(0)[0]["window"].tolist() == [1.0, 0.0, 0.0]
