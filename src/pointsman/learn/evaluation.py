@@ -7,21 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.api import open_simulation
+from pointsman.api import simulate
 from pointsman.cluster import load_cluster
-from pointsman.cluster.layout import Layout
-from pointsman.cluster.tree_cost import TreeCost, proximity
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.prepare import Prepared
-from pointsman.engine.simulation import Simulation
 from pointsman.errors import InputError
 from pointsman.learn.checkpoint import CARD, Card, read_card
 from pointsman.learn.iqm import interquartile_mean, interval
 from pointsman.learn.practice import PracticeConfig, sampler
 from pointsman.policies.registry import get_policy
-from pointsman.types import NEVER_MS, JobState, Verb
-
-HOUR_MS = 3_600_000.0
+from pointsman.report import summarise
+from pointsman.report.holdings import horizon_s
 
 MEASURES = {
     "throughput": "nominal GPU-hours of work done per hour",
@@ -29,7 +23,7 @@ MEASURES = {
     "makespan_s": "until the last job ended, if all did",
     "communication_cost": "mean over the jobs that started",
     "proximity": "mean over the gangs that started, from 0 to 1",
-    "jobs_ended": "by the horizon",
+    "jobs_ended": "in that time",
 }
 """What is measured."""
 
@@ -75,68 +69,29 @@ def contestant(directory: Path) -> tuple[Contestant, Card]:
 
 def measure(policy: str, params: Mapping[str, Any], practice: PracticeConfig, seed: int) -> dict[str, float | None]:
     """The `MEASURES` of a policy on the held-out workload of this seed."""
-    cluster = load_cluster(practice.cluster)
-    layout = cluster.layout()
-    workload = sampler(practice, "held-out")(seed, int(layout.node_gpus.sum()))
-    spec = get_policy(policy)
-    simulation, prepared = open_simulation(
-        workload, cluster, spec, spec.make(params), seed=seed, estimate=_known(practice, spec.needs), placement=None,
-        overheads=Overheads(), oversized="refuse", assign_models=practice.assign_models, node_events=(), cancels=(),
-        log=True, audit=False, rate_model=practice.rate_model,
-    )  # fmt: skip
-    horizon_ms = NEVER_MS - 1 if practice.horizon_s is None else round(1000 * practice.horizon_s)
-    simulation.run(horizon_ms)
-    ended = simulation.handle.world.outcomes["state"] == JobState.COMPLETED
-    times_ms = simulation.handle.world.outcomes["end"] - prepared.trace["submit"]
-    span_ms = horizon_ms if practice.horizon_s is not None else max(1, simulation.now_ms)
-    costs, near = _places(simulation, layout)
+    result = simulate(
+        sampler(practice, "held-out")(seed, load_cluster(practice.cluster).gpus),
+        practice.cluster,
+        policy,
+        params=params,
+        seed=seed,
+        estimate=None if get_policy(policy).needs == "none" else practice.estimate,
+        assign_models=practice.assign_models,
+        rate_model=practice.rate_model,
+        until_s=practice.horizon_s,
+    )
+    figures = summarise(result)
+    tree = figures.get("tree", {})
+    ended = result.jobs["end_s"].drop_nulls().len()
+    span_s = practice.horizon_s or horizon_s(result)
     return {
-        "throughput": work_done_gpu_ms(simulation, prepared, horizon_ms) / span_ms,
-        "jct_mean_s": float(times_ms[ended].mean()) / 1000.0 if ended.any() else None,
-        "makespan_s": float(simulation.handle.world.outcomes["end"].max()) / 1000.0 if ended.all() else None,
-        "communication_cost": _mean(costs),
-        "proximity": _mean(near),
-        "jobs_ended": float(ended.sum()),
+        "throughput": figures["gpu_hours_productive"] / (span_s / 3600),
+        "jct_mean_s": figures["jct_mean_s"],
+        "makespan_s": figures["makespan_s"] if ended == result.jobs.height else None,
+        "communication_cost": tree.get("cost_mean"),
+        "proximity": tree.get("proximity_mean"),
+        "jobs_ended": float(ended),
     }
-
-
-def work_done_gpu_ms(simulation: Simulation, prepared: Prepared, until_ms: int) -> float:
-    """Nominal GPU-ms of work done until then, of jobs that have ended and of those that run."""
-    ended = simulation.handle.world.outcomes["state"] == JobState.COMPLETED
-    whole = float((prepared.jobs["gpus"].to_numpy() * prepared.trace["work"])[ended].sum())
-    jobs = simulation.handle.jobs[simulation.handle.jobs["state"] != 0]
-    now_ms = min(until_ms, NEVER_MS - 2) if until_ms < NEVER_MS - 1 else simulation.now_ms
-    elapsed = np.where(jobs["state"] == JobState.RUNNING, now_ms - jobs["rated"], 0)
-    done = np.where(elapsed > 0, jobs["onset"] + jobs["rate"] * elapsed, jobs["done"])
-    return whole + float((jobs["asked"] * done).sum())
-
-
-def _known(practice: PracticeConfig, needs: str) -> str | None:
-    return practice.estimate if needs != "none" else None
-
-
-def _places(simulation: Simulation, layout: Layout) -> tuple[list[float], list[float]]:
-    """Communication cost of each job that started, and how close the GPUs of each gang are."""
-    log, tree = simulation.log(), TreeCost()
-    starts = log[log["kind"] == Verb.START]
-    racks = layout.node_rack[starts["node"]]
-    widths = np.bitwise_count(np.ascontiguousarray(starts["mask"]).view(np.uint64)).astype(np.int64)
-    costs, near = [], []
-    bounds: dict[int, tuple[float, float]] = {}
-    for rows in np.split(np.arange(len(starts)), np.flatnonzero(np.diff(starts["seq"])) + 1) if len(starts) else ():
-        gpus = int(widths[rows].sum())
-        cost = tree.of(len(set(racks[rows].tolist())), len(rows), gpus)
-        costs.append(cost)
-        if gpus > 1:
-            if gpus not in bounds:
-                ends = (layout.node_gpus, layout.node_rack, gpus)
-                bounds[gpus] = tree.least(*ends), tree.most(*ends)
-            near.append(proximity(cost, *bounds[gpus]))
-    return costs, near
-
-
-def _mean(values: list[float]) -> float | None:
-    return float(np.mean(values)) if values else None
 
 
 def summary(label: str, found: list[list[dict[str, float | None]]]) -> dict[str, Any]:
