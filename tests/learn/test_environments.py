@@ -31,6 +31,7 @@ CASES = [
     ("pick", {"observation": "topdrl"}),
     ("pick", {"observation": "vector", "gpus": "consolidated", "reward": "jobs", "horizon_s": None}),
     ("pick", {"observation": "vector", "gpus": "random", "reward": "slowdown", "rate_model": "tree"}),
+    ("pick", {"observation": "graph", "cluster": "150x2/rack=2", "workload": crowded(count=300)}),
     ("place", {"observation": "proximity"}),
     ("place", {"observation": "vector", "cluster": "20x4/rack=4", "picker": "tetris"}),
 ]

@@ -148,6 +148,26 @@ def test_a_running_job_is_in_the_image_of_the_cluster_until_it_ends() -> None:
     assert seen["cluster"][:, 32:].sum(axis=1).tolist() == [16.0] + [0.0] * 19
 
 
+def test_the_tree_as_a_graph() -> None:
+    """A rack of two nodes of two GPUs, and one of a node; a job of ten days on the first node, one GPU is left."""
+    jobs = listed((0.0, 3, 864_000.0), (0.0, 1, 30.0))
+    env = PickJobEnv(cluster="3x2/rack=2", workload=jobs, episodes=1, observation="graph", gpus="first-available")
+    env.reset(seed=1)
+    seen = env.step(0)[0]
+    alive = np.flatnonzero(seen["edge_mask"])
+    edges = np.rint(seen["edge_index"][:, alive] * 192).astype(int)
+    assert edges.T.tolist() == [[0, 128], [1, 128], [2, 129], [128, 192], [129, 192]]
+    vertices = {i: seen["node_feat"][i].tolist() for i in np.flatnonzero(seen["node_feat"][:, 3])}
+    assert vertices == {
+        0: pytest.approx([2 / 6, 0.0, 1.0, 1.0]),
+        1: pytest.approx([2 / 6, 0.5, 1.0, 1.0]),
+        2: pytest.approx([2 / 6, 1.0, 0.0, 1.0]),
+        128: pytest.approx([4 / 6, 0.25, 1.0, 1.0]),
+        129: pytest.approx([2 / 6, 1.0, 0.0, 1.0]),
+        192: pytest.approx([1.0, 0.5, 1.0, 1.0]),
+    }
+
+
 def place(**keywords: Any) -> PlaceJobEnv:
     jobs = listed((0.0, 2, 100.0), (0.0, 1, 50.0))
     return PlaceJobEnv(**{"cluster": "2x2/rack=1", "workload": jobs, "episodes": 1, "tau_s": 100.0, **keywords})

@@ -10,6 +10,7 @@ from pointsman.cli import (
     compare,
     config,
     doctor,
+    eval,
     explain,
     policy,
     profile,
@@ -64,6 +65,7 @@ app.command()(simulate.simulate)
 app.command("sim", hidden=True)(simulate.simulate)
 app.command()(compare.compare)
 app.command()(train.train)
+app.command("eval")(eval.evaluate)
 app.command()(report.report)
 app.command()(explain.explain)
 app.add_typer(suite.app, name="suite")

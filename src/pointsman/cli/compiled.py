@@ -24,11 +24,14 @@ def announce(policies: list[str], *, questions: bool = False) -> None:
 
 
 def compile_all(progress: Callable[[float, str], None]) -> None:
-    """Compile whatever a built-in policy, one written in Python, `explain` or a rate model will need, on all cores."""
+    """Compile whatever a built-in policy, one written in Python, `explain`, a rate model or a learning environment will
+    need, on all cores.
+    """
+    from pointsman.learn.environments.loading import parts
     from pointsman.workers import Processes
 
     needed = {HOSTED_HOOKS, *BESIDE, *map(_hooks, policy_names())}
-    missing = sorted(hooks for hooks in needed if not is_compiled(hooks))
+    missing = [*parts(), *sorted(hooks for hooks in needed if not is_compiled(hooks))]
     workers = min(len(missing), 8, screen.cores()) or 1
     for done, _ in enumerate(Processes(workers)(_compile, [(hooks,) for hooks in missing]), 1):
         progress(done / len(missing), f"{done} of {len(missing)}")
@@ -39,8 +42,12 @@ def _hooks(policy: str) -> str:
     return spec.factory.hooks if spec.compiled else HOSTED_HOOKS
 
 
-def _compile(hooks: str) -> None:
-    if hooks in BESIDE:
+def _compile(hooks: str | tuple[str, str]) -> None:
+    if not isinstance(hooks, str):
+        from pointsman.learn.environments.loading import load_part
+
+        load_part(*hooks)
+    elif hooks in BESIDE:
         load_beside(hooks)
     else:
         load_loop(hooks)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from pointsman.wording import wording
 Settings = Mapping[str, Mapping[str, Any]]
 """By name (the agent's, its algorithm's or ``practice``), parameters and their values."""
 PRACTICE = "practice"
+C = TypeVar("C", bound=Config)
 
 ALGORITHMS = {"ppo": "pointsman.learn.ppo:Ppo", "reinforce": "pointsman.learn.reinforce:Reinforce"}
 CONFIGS = {"ppo": "pointsman.learn.ppo:PpoConfig", "reinforce": "pointsman.learn.reinforce:ReinforceConfig"}
@@ -83,11 +84,18 @@ def recipe(name: str, settings: Settings) -> Recipe:
     for given in settings:
         if given not in kinds:
             raise UsageError(f"--set {given}.…: {name} has no part {given!r:.60} ({did_you_mean(given, kinds)})")
-    network, algorithm, practice = (
-        _made(part, kind, {**agent.settings.get(part, {}), **settings.get(part, {})}) for part, kind in kinds.items()
-    )
-    assert isinstance(practice, PracticeConfig)
-    return Recipe(agent, network, algorithm, practice)
+    values = {part: {**agent.settings.get(part, {}), **settings.get(part, {})} for part in kinds}
+    network, algorithm = (_made(part, kinds[part], values[part]) for part in (agent.name, agent.algorithm))
+    return Recipe(agent, network, algorithm, practice_config(values[PRACTICE]))
+
+
+def practice_config(values: Mapping[str, Any]) -> PracticeConfig:
+    """The practice with these settings.
+
+    Raises:
+        UsageError: there is no such parameter, or a value is wrong.
+    """
+    return _made(PRACTICE, PracticeConfig, values)
 
 
 def kinds_of(agent: Agent) -> dict[str, type[Config]]:
@@ -111,7 +119,7 @@ def _found(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _made(part: str, kind: type[Config], values: Mapping[str, Any]) -> Config:
+def _made(part: str, kind: type[C], values: Mapping[str, Any]) -> C:
     try:
         return kind(**values)
     except ValidationError as error:

@@ -10,6 +10,7 @@ import torch
 from pointsman import __version__
 from pointsman.learn.agents import Recipe, environments_class, learner_class
 from pointsman.learn.checkpoint import Card, Named, ObservationSpec
+from pointsman.learn.environments.loading import version_of
 from pointsman.learn.networks import make_network
 from pointsman.learn.practice import keywords
 from pointsman.learn.rollout import Rollout
@@ -48,7 +49,12 @@ def _card(
     recipe: Recipe, environments: "VectorEnv", rollout: Rollout, seed: int, device: torch.device, threads: int, command: str
 ) -> Card:
     made: Any = environments.made  # ty: ignore
-    observation = ObservationSpec(name=made.observation, shapes=dict(rollout.shapes), actions=rollout.actions)
+    observation = ObservationSpec(
+        name=made.observation,
+        version=version_of(made.observation),
+        shapes=dict(rollout.shapes),
+        actions=rollout.actions,
+    )
     layout = made.bank.prepared.layout
     return Card(
         agent=recipe.agent.name,

@@ -142,6 +142,26 @@ def read_card(directory: Path) -> Card:
     return card
 
 
+def observation_of(card: Card, directory: Path, own: str = "") -> ObservationSpec:
+    """The observation that a policy is for, as this code builds it; one of the user's is built by the file `own`.
+
+    Raises:
+        InputError: there is none of that name. UsageError: `own` is no such file.
+    """
+    from pointsman.learn.environments.loading import shapes_of, version_of
+
+    theirs = card.observation
+    if theirs.name.endswith(".py") and not own:  # which may be any code: whoever copied the checkpoint must say so
+        _refuse(directory / CARD, f"trained on your own observation {theirs.name}", "give its file as `observation`")
+    try:
+        shapes, version = shapes_of(own or theirs.name, theirs.actions - 1), version_of(own or theirs.name)
+    except UsageError as error:
+        if own:
+            raise
+        _refuse(directory / CARD, str(error), "train it again, or give another")
+    return ObservationSpec(name=theirs.name, version=version, shapes=shapes, actions=theirs.actions)
+
+
 def load_policy(directory: Path, observation: ObservationSpec | None = None) -> Checkpoint:
     """The policy in `directory`, which must be for this `observation`, if one is given.
 

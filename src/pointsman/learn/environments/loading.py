@@ -54,10 +54,32 @@ def load_deciding() -> ModuleType:
     return load_template(HERE / "deciding.py", {}, _sources(f"{ROOM}.deciding"))
 
 
+def parts() -> list[tuple[str, str]]:
+    """All that there is to load, what takes longest first: what it is, and its name."""
+    shipped = [("observation", name) for name in _known("observations")] + [("reward", n) for n in _known("rewards")]
+    return [("episode", "picking"), ("episode", "choosing"), ("deciding", ""), *shipped]
+
+
+def load_part(kind: str, name: str) -> None:
+    """Compile one of `parts`, or load it if it is compiled."""
+    if kind == "deciding":
+        load_deciding()
+    else:
+        {"episode": load_episode, "observation": load_observation, "reward": load_reward}[kind](name)
+
+
 def shapes_of(observation: str, slots: int) -> dict[str, tuple[int, ...]]:
     """The parts of an observation and their shapes."""
-    module = importlib.import_module(module_of(_named(observation, "observations")))
-    return module.shapes(slots)
+    return _observation(observation).shapes(slots)
+
+
+def version_of(observation: str) -> int:
+    """The module's VERSION, 1 where it says none: raised when its numbers come to mean something else."""
+    return getattr(_observation(observation), "VERSION", 1)
+
+
+def _observation(name: str) -> ModuleType:
+    return importlib.import_module(module_of(_named(name, "observations")))
 
 
 def _named(name: str, folder: str) -> str:
@@ -66,10 +88,14 @@ def _named(name: str, folder: str) -> str:
         if not Path(name).is_file():
             raise UsageError(f"{name}: no such file (one of {folder} of your own goes by its file)")
         return name
-    known = sorted(path.stem for path in (HERE / folder).glob("*.py") if path.stem != "__init__")
+    known = _known(folder)
     if name not in known:
         raise UsageError(f"there is no {name!r} among {folder} ({did_you_mean(name, known)}; your own: file.py)")
     return f"{ROOM}.{folder}.{name}"
+
+
+def _known(folder: str) -> list[str]:
+    return sorted(path.stem for path in (HERE / folder).glob("*.py") if path.stem != "__init__")
 
 
 def _sources(*modules: str) -> list[Path]:
