@@ -53,7 +53,13 @@ class Mixture(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """Do `actions` (N,) and let time pass to the next decision of each."""
         found = [part.step(actions[cut]) for part, cut in zip(self.parts, self._slices, strict=True)]
         seen, rewards, ended, cut, infos = zip(*found, strict=True)
-        return self._joined(seen), np.concatenate(rewards), np.concatenate(ended), np.concatenate(cut), self._told(infos)
+        return (
+            self._joined(seen),
+            np.concatenate(rewards),
+            np.concatenate(ended),
+            np.concatenate(cut),
+            self._told(infos),
+        )
 
     def close_extras(self, **kwargs: Any) -> None:
         """So do the parts."""
