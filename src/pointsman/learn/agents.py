@@ -126,5 +126,7 @@ def _made(part: str, kind: type[C], values: Mapping[str, Any]) -> C:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
         if fault["type"] == "extra_forbidden":
-            raise UsageError(f"{part} has no parameter {name!r:.60} ({did_you_mean(name, kind.model_fields)})") from None
+            raise UsageError(
+                f"{part} has no parameter {name!r:.60} ({did_you_mean(name, kind.model_fields)})"
+            ) from None
         raise UsageError(f"{part}.{name}: {wording(fault['msg'])}, not {fault['input']!r:.60}") from None

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv
 
 
-def begin(recipe: Recipe, directory: Path, *, seed: int, device: str = "auto", threads: int = 1, command: str = "") -> Training:
+def begin(
+    recipe: Recipe, directory: Path, *, seed: int, device: str = "auto", threads: int = 1, command: str = ""
+) -> Training:
     """A training before its first step.
 
     Args:
@@ -46,7 +48,13 @@ def begin(recipe: Recipe, directory: Path, *, seed: int, device: str = "auto", t
 
 
 def _card(
-    recipe: Recipe, environments: "VectorEnv", rollout: Rollout, seed: int, device: torch.device, threads: int, command: str
+    recipe: Recipe,
+    environments: "VectorEnv",
+    rollout: Rollout,
+    seed: int,
+    device: torch.device,
+    threads: int,
+    command: str,
 ) -> Card:
     made: Any = environments.made  # ty: ignore
     observation = ObservationSpec(

@@ -48,6 +48,12 @@ class PracticeConfig(Config):
     def _may_be_none(cls, value: Any) -> Any:
         return None if value == "none" else value
 
+    def told(self) -> str:
+        """What is practised, in a sentence."""
+        load = "all there from the start" if self.load is None else f"at load {self.load:g}"
+        span = "until all are done" if self.horizon_s is None else f"for {self.horizon_s / 3600:g} h"
+        return f"{self.workload}, {self.jobs} jobs {load}, on {self.cluster}, {span}"
+
 
 def keywords(config: PracticeConfig) -> dict[str, Any]:
     """What the environments' constructors are given."""
