@@ -81,7 +81,9 @@ def test_a_run_is_an_episode(agent: str, practice: dict, tmp_path: Path) -> None
 def test_they_are_listed_without_their_weights() -> None:
     assert {"topdrl", "deeprm", "proximity-drl"} <= set(policy_names())
     spec = get_policy("topdrl")
-    assert spec.needs == "oracle" and not spec.compiled and list(spec.arguments) == ["checkpoint", "gpus", "observation"]
+    assert (
+        spec.needs == "oracle" and not spec.compiled and list(spec.arguments) == ["checkpoint", "gpus", "observation"]
+    )
 
 
 def test_the_forms_of_the_name(tmp_path: Path) -> None:

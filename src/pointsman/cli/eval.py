@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pointsman.workers import Workers
 
 
+LEFT = ("cluster", "workload", "policy")
+
+
 def evaluate(
     checkpoint: Annotated[
         list[Path], typer.Argument(metavar="CHECKPOINT...", help="What 'pointsman train -o DIR' wrote; with its seeds.")
@@ -61,6 +64,7 @@ def evaluate(
 
     need_torch()
     from pointsman.learn.evaluation import BASELINES, Contestant, contestant, summary
+    from pointsman.learn.practice import settings_of
     from pointsman.policies.registry import get_policy
     from pointsman.workers import workers
 
@@ -73,14 +77,22 @@ def evaluate(
     if on == "local":
         announce([name for each in asked for name in each.policies])
     numbers = parse_seeds(seeds)
-    calls = [(name, each.params, practice, seed) for each in asked for name in each.policies for seed in numbers]
+    places = settings_of(practice)
+    calls = [
+        (name, each.params, one, seed) for one in places for each in asked for name in each.policies for seed in numbers
+    ]
     with workers(on, at_once) as some, screen.progress("eval") as progress:
         measured = iter(list(_measured(calls, some, progress)))
-    rows = [summary(each.label, [[next(measured) for _ in numbers] for _ in each.policies]) for each in asked]
+    rows = [
+        {"cluster": one.cluster, "workload": one.workload, "policy": each.label}
+        | summary([[next(measured) for _ in numbers] for _ in each.policies])
+        for one in places
+        for each in asked
+    ]
     if format is not screen.Format.table:
         screen.show(rows, format)
         return
-    screen.show([_told(row) for row in rows], format, left=("policy",))
+    screen.show([_told(row, several=len(places) > 1) for row in rows], format, left=LEFT)
     _explain(practice, numbers)
 
 
@@ -111,12 +123,13 @@ def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Pr
         yield result
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
+def _told(row: dict[str, Any], *, several: bool) -> dict[str, Any]:
     """The row for people: a measure and its interval in one cell."""
     from pointsman.learn.evaluation import MEASURES
 
     cells = {name: _cell(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in MEASURES}
-    return {"policy": row["policy"], "runs": row["trainings"] * row["seeds"], **cells}
+    names = {name: row[name] for name in (LEFT if several else ("policy",))}
+    return {**names, "runs": row["trainings"] * row["seeds"], **cells}
 
 
 def _cell(value: float | None, low: float | None, high: float | None) -> str:

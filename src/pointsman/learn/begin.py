@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pointsman import __version__
+from pointsman.errors import UsageError
 from pointsman.learn.agents import Recipe, environments_class, learner_class
 from pointsman.learn.checkpoint import Card, Named, ObservationSpec
 from pointsman.learn.environments.loading import version_of
 from pointsman.learn.networks import make_network
-from pointsman.learn.practice import keywords
+from pointsman.learn.practice import keywords, settings_of
 from pointsman.learn.rollout import Rollout
 from pointsman.learn.training import Training, pick_device
 
@@ -39,12 +40,25 @@ def begin(
     place = pick_device(device)
     torch.set_num_threads(threads)
     config: Any = recipe.algorithm
-    environments = environments_class(recipe.agent)(num_envs=config.num_envs, **keywords(recipe.practice))
+    environments = _environments(recipe, config.num_envs)
     rollout = Rollout(environments, config.gamma)
     network = make_network(recipe.agent.network, recipe.network, rollout.shapes, rollout.actions, seed)
     learner = learner_class(recipe.agent)(config, network, rollout, seed, place)
     card = _card(recipe, environments, rollout, seed, place, threads, command)
     return Training(learner, card, directory)
+
+
+def _environments(recipe: Recipe, number: int) -> "VectorEnv":
+    """So many in step, shared out evenly among the clusters and workloads."""
+    kind, settings = environments_class(recipe.agent), settings_of(recipe.practice)
+    if len(settings) == 1:
+        return kind(num_envs=number, **keywords(settings[0]))
+    from pointsman.learn.environments.mixture import Mixture
+
+    if number < len(settings):
+        raise UsageError(f"{number} environments for {len(settings)} clusters and workloads: give at least as many")
+    shares = [number * (k + 1) // len(settings) - number * k // len(settings) for k in range(len(settings))]
+    return Mixture([kind(num_envs=n, **keywords(one)) for n, one in zip(shares, settings, strict=True)])
 
 
 def _card(

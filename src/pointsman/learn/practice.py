@@ -1,11 +1,13 @@
 """Where an agent practises: the cluster, its jobs and what is rewarded, as settings that can be written down."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import field_validator
 
+from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
 from pointsman.learn.config import Config, parameter
 
@@ -15,13 +17,26 @@ if TYPE_CHECKING:
 GENERATED = ("topdrl", "philly", "itp", "helios")
 """Workloads that are drawn anew; others are logs."""
 Part = Literal["train", "held-out"]
+AND = " + "
+SOME = 8
+"""Episodes from which a horizon is reckoned."""
 
 
 class PracticeConfig(Config):
     """The environment (``learn.environments.setting`` has the whole story of most of these)."""
 
-    cluster: str = parameter("8x4/rack=4", "A ready name, a shorthand, or a file.", source="paper", min_length=1)
-    workload: str = parameter("topdrl", "topdrl, philly, itp, helios, or a job log.", source="paper", min_length=1)
+    cluster: str = parameter(
+        "8x4/rack=4",
+        "A ready name, a shorthand, or a file; or several with ' + ' between.",
+        source="paper",
+        min_length=1,
+    )
+    workload: str = parameter(
+        "topdrl",
+        "topdrl, philly, itp, helios, or a job log; or several with ' + ' between.",
+        source="paper",
+        min_length=1,
+    )
     jobs: int = parameter(400, "Jobs of an episode.", ge=1, le=100_000)
     load: float | None = parameter(None, "Offered load; none: all jobs are there from the start.", gt=0, le=100)
     widest: int | None = parameter(None, "GPUs to which gangs are narrowed; none: a quarter of the cluster.", ge=1)
@@ -39,11 +54,14 @@ class PracticeConfig(Config):
     horizon_s: float | None = parameter(
         43_200.0, "When episodes are cut; none: when all jobs are done.", unit="s", gt=0, le=1e9
     )
+    horizon_share: float | None = parameter(
+        None, "Instead, of the time in which the cluster, fully used, could do all jobs of an episode.", gt=0, le=10
+    )
     gamma: float = parameter(0.99, "Discount of a time of tau_s.", source="paper", gt=0, le=1)
     tau_s: float = parameter(241.5, "Unit of time of rewards.", unit="s", source="paper", gt=0, le=1e9)
     hold: float = parameter(0.1, "Price of a GPU that is waited for, for each that runs.", source="paper", ge=0, le=100)
 
-    @field_validator("load", "widest", "assign_models", "horizon_s", mode="before")
+    @field_validator("load", "widest", "assign_models", "horizon_s", "horizon_share", mode="before")
     @classmethod
     def _may_be_none(cls, value: Any) -> Any:
         return None if value == "none" else value
@@ -52,14 +70,32 @@ class PracticeConfig(Config):
         """What is practised, in a sentence."""
         load = "all there from the start" if self.load is None else f"at load {self.load:g}"
         span = "until all are done" if self.horizon_s is None else f"for {self.horizon_s / 3600:g} h"
+        if self.horizon_share is not None:
+            span = f"for {self.horizon_share:g} of the time in which the cluster could do them all"
         return f"{self.workload}, {self.jobs} jobs {load}, on {self.cluster}, {span}"
+
+
+def settings_of(config: PracticeConfig) -> list[PracticeConfig]:
+    """One for each cluster with each workload."""
+    pairs = product(config.cluster.split(AND), config.workload.split(AND))
+    return [config.model_copy(update={"cluster": cluster, "workload": workload}) for cluster, workload in pairs]
 
 
 def keywords(config: PracticeConfig) -> dict[str, Any]:
     """What the environments' constructors are given."""
-    of_jobs = ("workload", "jobs", "load", "widest", "held_out", "workload_seed")
+    of_jobs = ("workload", "jobs", "load", "widest", "held_out", "workload_seed", "horizon_share")
     given = {name: value for name, value in config.model_dump().items() if name not in of_jobs}
-    return given | {"workload": sampler(config, "train")}
+    return given | {"workload": sampler(config, "train"), "horizon_s": horizon_s(config)}
+
+
+def horizon_s(config: PracticeConfig) -> float | None:
+    """When episodes are cut: by `horizon_share` of the work of a few of those trained on, to whole minutes."""
+    if config.horizon_share is None:
+        return config.horizon_s
+    gpus = load_cluster(config.cluster).gpus
+    drawn = (sampler(config, "train")(episode, gpus).jobs for episode in range(SOME))
+    work_gpu_s = sum(float((jobs["gpus"] * jobs["duration_s"]).sum()) for jobs in drawn) / SOME
+    return max(1.0, round(config.horizon_share * work_gpu_s / gpus / 60.0)) * 60.0
 
 
 def sampler(config: PracticeConfig, part: Part, seed: int | None = None) -> "Sampler":
