@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pointsman.cli import screen
-from pointsman.cli.options import OUTPUT, WHAT
+from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pointsman.learn.evaluation import Contestant
     from pointsman.learn.practice import PracticeConfig
+    from pointsman.workers import Workers
+
+
+LEFT = ("cluster", "workload", "policy")
 
 
 def evaluate(
@@ -50,7 +53,8 @@ def evaluate(
     seeds: Annotated[
         str, typer.Option("--seeds", "--seed", metavar="LIST", help="Held-out workloads: 0-4.", rich_help_panel=WHAT)
     ] = "0-9",
-    workers: Annotated[int, typer.Option(min=1, help="Run so many at a time.", rich_help_panel=OUTPUT)] = 1,
+    at_once: AtOnce = None,
+    on: On = "local",
     format: Annotated[screen.Format, typer.Option(help="How to print.", rich_help_panel=OUTPUT)] = screen.Format.table,
 ) -> None:
     """Measure trained policies: interquartile means over trainings and held-out workloads, with 95 % intervals."""
@@ -60,7 +64,9 @@ def evaluate(
 
     need_torch()
     from pointsman.learn.evaluation import BASELINES, Contestant, contestant, summary
+    from pointsman.learn.practice import settings_of
     from pointsman.policies.registry import get_policy
+    from pointsman.workers import workers
 
     found = [contestant(place) for place in checkpoint]
     practice = _practice(found[0][1].environment, settings, {"cluster": cluster, "workload": workload})
@@ -68,16 +74,25 @@ def evaluate(
         get_policy(name)
     asked = [each for each, _ in found] + [Contestant(name, (name,)) for name in policy]
     asked += BASELINES if baselines else ()
-    announce([name for each in asked for name in each.policies])
+    if on == "local":
+        announce([name for each in asked for name in each.policies])
     numbers = parse_seeds(seeds)
-    calls = [(name, each.params, practice, seed) for each in asked for name in each.policies for seed in numbers]
-    with screen.progress("eval") as progress:
-        measured = iter(list(_measured(calls, workers, progress)))
-    rows = [summary(each.label, [[next(measured) for _ in numbers] for _ in each.policies]) for each in asked]
+    places = settings_of(practice)
+    calls = [
+        (name, each.params, one, seed) for one in places for each in asked for name in each.policies for seed in numbers
+    ]
+    with workers(on, at_once) as some, screen.progress("eval") as progress:
+        measured = iter(list(_measured(calls, some, progress)))
+    rows = [
+        {"cluster": one.cluster, "workload": one.workload, "policy": each.label}
+        | summary([[next(measured) for _ in numbers] for _ in each.policies])
+        for one in places
+        for each in asked
+    ]
     if format is not screen.Format.table:
         screen.show(rows, format)
         return
-    screen.show([_told(row) for row in rows], format, left=("policy",))
+    screen.show([_told(row, several=len(places) > 1) for row in rows], format, left=LEFT)
     _explain(practice, numbers)
 
 
@@ -93,22 +108,28 @@ def _practice(trained: dict[str, Any], settings: list[str], short: dict[str, str
     return practice_config({**trained, **given.get(PRACTICE, {}), **said})
 
 
-def _measured(calls: list[tuple[Any, ...]], workers: int, progress: screen.Progress) -> "Iterator[dict[str, Any]]":
+def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
     from pointsman.learn.evaluation import measure
-    from pointsman.workers import side_by_side
+    from pointsman.parcel import Parcel, pack
 
-    results = side_by_side(measure, calls, workers) if workers > 1 else (measure(*call) for call in calls)
-    for done, result in enumerate(results, 1):
+    names = [(name, practice.model_dump()) for name, _, practice, _ in calls]
+    parcel = pack(names) if some.far else Parcel()
+    there = [
+        (parcel.there(name), params, practice.model_copy(update=parcel.there(practice.model_dump())), seed)
+        for name, params, practice, seed in calls
+    ]
+    for done, result in enumerate(some(measure, there, parcel), 1):
         progress.update(done / len(calls), f"{done} of {len(calls)}")
         yield result
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
+def _told(row: dict[str, Any], *, several: bool) -> dict[str, Any]:
     """The row for people: a measure and its interval in one cell."""
     from pointsman.learn.evaluation import MEASURES
 
     cells = {name: _cell(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in MEASURES}
-    return {"policy": row["policy"], "runs": row["trainings"] * row["seeds"], **cells}
+    names = {name: row[name] for name in (LEFT if several else ("policy",))}
+    return {**names, "runs": row["trainings"] * row["seeds"], **cells}
 
 
 def _cell(value: float | None, low: float | None, high: float | None) -> str:
@@ -122,11 +143,9 @@ def _cell(value: float | None, low: float | None, high: float | None) -> str:
 def _explain(practice: "PracticeConfig", numbers: list[int]) -> None:
     from pointsman.learn.evaluation import MEASURES
 
-    span = "until all jobs are done" if practice.horizon_s is None else f"for {practice.horizon_s / 3600:g} h"
-    load = "all there from the start" if practice.load is None else f"at load {practice.load:g}"
+    meanings = "; ".join(f"{name}: {meaning}" for name, meaning in MEASURES.items())
+    held_out = f"held-out seeds: {', '.join(map(str, numbers))}"
     typer.echo(
-        f"\n{practice.workload}, {practice.jobs} jobs {load}, on {practice.cluster}, {span}; held-out seeds: "
-        f"{', '.join(map(str, numbers))}.\nInterquartile means over trainings and seeds [95 % bootstrap interval]. "
-        + "; ".join(f"{name}: {meaning}" for name, meaning in MEASURES.items())
-        + "."
+        f"\n{practice.told()}; {held_out}.\n"
+        f"Interquartile means over trainings and seeds [95 % bootstrap interval]. {meanings}."
     )

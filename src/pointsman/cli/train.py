@@ -1,15 +1,18 @@
 """``pointsman train``: an agent learns to schedule."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pointsman.cli import screen
-from pointsman.cli.options import OUTPUT, WHAT
+from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
 
 if TYPE_CHECKING:
     from pointsman.learn.agents import Recipe
+    from pointsman.learn.training import Tell
+    from pointsman.parcel import Parcel
 
 HOW = "How to train"
 
@@ -44,7 +47,8 @@ def train(
     seeds: Annotated[
         int, typer.Option(min=1, max=1000, help="Train so many, in DIR/seed-N, from --seed on.", rich_help_panel=HOW)
     ] = 1,
-    workers: Annotated[int, typer.Option(min=1, help="Train so many at a time.", rich_help_panel=HOW)] = 1,
+    at_once: AtOnce = None,
+    on: On = "local",
     device: Annotated[
         str, typer.Option(help="auto takes a GPU if there is one; else cpu.", rich_help_panel=HOW)
     ] = "auto",
@@ -74,16 +78,13 @@ def train(
     places = [output] if seeds == 1 else [output / f"seed-{seed + k}" for k in range(seeds)]
     for place in places:
         _check_place(place, resume=resume, force=force)
-    _announce(made)
-    calls = [
-        (made, place, seed + k, steps, resume and (place / "policy.yaml").is_file(), device, threads)
-        for k, place in enumerate(places)
-    ]
+    screen.note(made.practice.told())
+    runs = [_Run(made, seed + k, steps, device, threads, resume) for k in range(seeds)]
     with screen.progress(f"train {name}") as progress:
-        if seeds == 1:
-            _train(*calls[0], progress.update)
+        if seeds == 1 and on == "local":
+            runs[0].train(places[0], progress.update)
         else:
-            _train_all(calls, min(workers, seeds), progress)
+            _train_all(runs, places, on, at_once, progress)
     screen.note(f"checkpoint: {', '.join(map(str, places))} (use it with --policy {name}:{places[0]})")
 
 
@@ -118,32 +119,78 @@ def _check_place(place: Path, *, resume: bool, force: bool) -> None:
     shutil.rmtree(place)
 
 
-def _announce(made: "Recipe") -> None:
-    """Compile what the environments need before a bar promises a time."""
-    practice = made.practice
-    span = "until all are done" if practice.horizon_s is None else f"cut after {practice.horizon_s / 3600:g} h"
-    screen.note(f"{practice.workload} jobs on {practice.cluster}, {practice.jobs} an episode, {span}")
+@dataclass(frozen=True)
+class _Run:
+    """One of the trainings that were asked for."""
+
+    recipe: "Recipe"
+    seed: int
+    steps: int
+    device: str
+    threads: int
+    resume: bool
+
+    def train(self, place: Path, tell: "Tell") -> None:
+        from pointsman.cli.results import command_line
+        from pointsman.learn.begin import begin
+
+        training = begin(
+            self.recipe, place, seed=self.seed, device=self.device, threads=self.threads, command=command_line()
+        )
+        if self.resume and place.is_dir():
+            training.resume()
+        training.run(self.steps, tell)
+
+    def there(self, parcel: "Parcel") -> "_Run":
+        """The same where the files of `parcel` are."""
+        practice = self.recipe.practice
+        names = practice.model_copy(update=parcel.there(practice.model_dump()))
+        return replace(self, recipe=replace(self.recipe, practice=names))
 
 
-def _train(
-    made: "Recipe", place: Path, seed: int, steps: int, resume: bool, device: str, threads: int, tell: Any
-) -> None:
-    from pointsman.cli.results import command_line
-    from pointsman.learn.begin import begin
+def _train_all(runs: list[_Run], places: list[Path], on: str, at_once: int | None, progress: screen.Progress) -> None:
+    """Trainings side by side. Here each saves now and then, so that little is lost if they are stopped; from elsewhere
+    its files come when it is done.
+    """
+    from pointsman.parcel import Parcel, pack
+    from pointsman.workers import workers
 
-    training = begin(made, place, seed=seed, device=device, threads=threads, command=command_line())
-    if resume:
-        training.resume()
-    training.run(steps, tell)
+    with workers(on, at_once) as some:
+        parcel = pack(runs[0].recipe.practice.model_dump()) if some.far else Parcel()
+        if some.far:
+            calls = [(run.there(parcel), _files(place)) for run, place in zip(runs, places, strict=True)]
+            results = some(_train_there, calls, parcel)
+        else:
+            results = some(_train_here, list(zip(runs, places, strict=True)))
+        for done, (place, files) in enumerate(zip(places, results, strict=True), 1):
+            _keep(place, files)
+            progress.update(done / len(runs), f"{done} of {len(runs)}")
 
 
-def _train_all(calls: list[tuple[Any, ...]], workers: int, progress: screen.Progress) -> None:
-    """Replicas side by side; each saves now and then, so that little is lost when they are all stopped."""
-    from pointsman.workers import side_by_side
+def _train_here(run: _Run, place: Path) -> dict[str, bytes]:
+    run.train(place, _silently)
+    return {}
 
-    with_silence = [(*call, _silently) for call in calls]
-    for done, _ in enumerate(side_by_side(_train, with_silence, workers), 1):
-        progress.update(done / len(calls), f"{done} of {len(calls)}")
+
+def _train_there(run: _Run, files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files that a training makes of these, on a machine that has no place for them."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "training"
+        _keep(place, files)
+        run.train(place, _silently)
+        return _files(place)
+
+
+def _files(place: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in place.iterdir()} if place.is_dir() else {}
+
+
+def _keep(place: Path, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        place.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(content)
 
 
 def _silently(share: float, label: str) -> None:

@@ -12,10 +12,10 @@ from pointsman.cluster import load_cluster
 from pointsman.errors import InputError
 from pointsman.learn.checkpoint import CARD, Card, read_card
 from pointsman.learn.iqm import interquartile_mean, interval
-from pointsman.learn.practice import PracticeConfig, sampler
+from pointsman.learn.practice import PracticeConfig, horizon_s, sampler
 from pointsman.policies.registry import get_policy
 from pointsman.report import summarise
-from pointsman.report.holdings import horizon_s
+from pointsman.report.holdings import horizon_s as whole_s
 
 MEASURES = {
     "throughput": "nominal GPU-hours of work done per hour",
@@ -68,7 +68,8 @@ def contestant(directory: Path) -> tuple[Contestant, Card]:
 
 
 def measure(policy: str, params: Mapping[str, Any], practice: PracticeConfig, seed: int) -> dict[str, float | None]:
-    """The `MEASURES` of a policy on the held-out workload of this seed."""
+    """The `MEASURES` of a policy on the held-out workload of this seed, in a practice of one cluster and workload."""
+    until_s = horizon_s(practice)
     result = simulate(
         sampler(practice, "held-out")(seed, load_cluster(practice.cluster).gpus),
         practice.cluster,
@@ -78,12 +79,12 @@ def measure(policy: str, params: Mapping[str, Any], practice: PracticeConfig, se
         estimate=None if get_policy(policy).needs == "none" else practice.estimate,
         assign_models=practice.assign_models,
         rate_model=practice.rate_model,
-        until_s=practice.horizon_s,
+        until_s=until_s,
     )
     figures = summarise(result)
     tree = figures.get("tree", {})
     ended = result.jobs["end_s"].drop_nulls().len()
-    span_s = practice.horizon_s or horizon_s(result)
+    span_s = until_s or whole_s(result)
     return {
         "throughput": figures["gpu_hours_productive"] / (span_s / 3600),
         "jct_mean_s": figures["jct_mean_s"],
@@ -94,9 +95,9 @@ def measure(policy: str, params: Mapping[str, Any], practice: PracticeConfig, se
     }
 
 
-def summary(label: str, found: list[list[dict[str, float | None]]]) -> dict[str, Any]:
+def summary(found: list[list[dict[str, float | None]]]) -> dict[str, Any]:
     """Interquartile mean and interval of each measure, of what was found for each training on each seed."""
-    row: dict[str, Any] = {"policy": label, "trainings": len(found), "seeds": len(found[0])}
+    row: dict[str, Any] = {"trainings": len(found), "seeds": len(found[0])}
     for name in MEASURES:
         values = [[one[name] for one in of_training] for of_training in found]
         if any(value is None for of_training in values for value in of_training):

@@ -27,16 +27,18 @@ OK = 0
 class Seen:
     """What a network is shown, in an array that compiled code fills, and what it would do then."""
 
-    def __init__(self, made: "Checkpoint") -> None:
+    def __init__(self, made: "Checkpoint", observation: str) -> None:
         import torch
 
-        self.network, spec = made.network, made.card.observation
-        self.actions = spec.actions
-        sizes = {name: int(np.prod(shape)) for name, shape in spec.shapes.items()}
+        from pointsman.learn.environments.loading import shapes_of
+
+        self.network, self.actions = made.network, made.card.observation.actions
+        shapes = shapes_of(observation, self.actions - 1)  # in the order in which they are written
+        sizes = {name: int(np.prod(shape)) for name, shape in shapes.items()}
         self.out = np.zeros(sum(sizes.values()), np.float32)
         parts = dict(zip(sizes, np.split(self.out, np.cumsum(list(sizes.values()))[:-1]), strict=True))
         names = self.network.inputs or tuple(sizes)
-        self._parts = {name: torch.from_numpy(parts[name].reshape(1, *spec.shapes[name])) for name in names}
+        self._parts = {name: torch.from_numpy(parts[name].reshape(1, *shapes[name])) for name in names}
 
     def best(self, mask: NDArray[np.bool_]) -> int:
         """The action that the mask allows and the network likes best."""
@@ -67,8 +69,8 @@ class LearnedPicker:
             known = did_you_mean(picker, GPU_PICKERS)
             raise UsageError(f"{self.name}.gpus = {picker!r:.60}: there is no such GPU picker ({known})")
         self._how, self._start = GPU_PICKERS.index(picker), load_deciding().start
-        self._seen = Seen(made)
-        self._look = load_observation(observation or made.card.observation.name).look
+        builder = observation or made.card.observation.name
+        self._seen, self._look = Seen(made, builder), load_observation(builder).look
         self._window = np.full(self._seen.actions - 1, -1, np.int64)
         self._mask = np.zeros(self._seen.actions, np.int8)
 

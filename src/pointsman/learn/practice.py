@@ -66,6 +66,14 @@ class PracticeConfig(Config):
     def _may_be_none(cls, value: Any) -> Any:
         return None if value == "none" else value
 
+    def told(self) -> str:
+        """What is practised, in a sentence."""
+        load = "all there from the start" if self.load is None else f"at load {self.load:g}"
+        span = "until all are done" if self.horizon_s is None else f"for {self.horizon_s / 3600:g} h"
+        if self.horizon_share is not None:
+            span = f"for {self.horizon_share:g} of the time in which the cluster could do them all"
+        return f"{self.workload}, {self.jobs} jobs {load}, on {self.cluster}, {span}"
+
 
 def settings_of(config: PracticeConfig) -> list[PracticeConfig]:
     """One for each cluster with each workload."""

@@ -35,8 +35,8 @@ class ProximityDrl:
         if order not in KEYS:
             raise InputError(f"trained on jobs in the order {order!r}, which no policy can follow", path=checkpoint)
         self._key, self._sign = KEYS[order]
-        self._seen = Seen(made)
-        self._observe = load_observation(made.card.observation.name).observe_all
+        builder = made.card.observation.name
+        self._seen, self._observe = Seen(made, builder), load_observation(builder).observe_all
         self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
         self._window = np.full((1, 1), -1, np.int64)
 

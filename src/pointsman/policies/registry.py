@@ -202,9 +202,8 @@ def get_policy(text: str) -> PolicySpec:
         )
     close = difflib.get_close_matches(text, policy_names(), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    raise UsageError(
-        f"unknown policy {text!r} ({hint}there are {', '.join(policy_names())}; learned: NAME:CHECKPOINT; your own: file.py:Class)"
-    )
+    forms = "learned: NAME:CHECKPOINT; your own: file.py:Class"
+    raise UsageError(f"unknown policy {text!r} ({hint}there are {', '.join(policy_names())}; {forms})")
 
 
 def _imported(place: str) -> type[Any]:
