@@ -12,6 +12,8 @@ from pointsman.errors import UsageError
 from pointsman.learn.config import Config, parameter
 
 if TYPE_CHECKING:
+    from polars import DataFrame
+
     from pointsman.learn.environments.workloads import Sampler
 
 GENERATED = ("topdrl", "philly", "itp", "helios")
@@ -19,7 +21,9 @@ GENERATED = ("topdrl", "philly", "itp", "helios")
 Part = Literal["train", "held-out"]
 AND = " + "
 SOME = 8
-"""Episodes from which a horizon is reckoned."""
+"""Episodes from which times are reckoned."""
+STEPS_OF_A_JOB = 8
+"""As the authors' jobs have in the mean, of at most 20."""
 
 
 class PracticeConfig(Config):
@@ -58,10 +62,17 @@ class PracticeConfig(Config):
         None, "Instead, of the time in which the cluster, fully used, could do all jobs of an episode.", gt=0, le=10
     )
     gamma: float = parameter(0.99, "Discount of a time of tau_s.", source="paper", gt=0, le=1)
-    tau_s: float = parameter(241.5, "Unit of time of rewards.", unit="s", source="paper", gt=0, le=1e9)
+    tau_s: float | None = parameter(
+        241.5,
+        "Unit of time of rewards; none: an eighth of a job's mean duration.",
+        unit="s",
+        source="paper",
+        gt=0,
+        le=1e9,
+    )
     hold: float = parameter(0.1, "Price of a GPU that is waited for, for each that runs.", source="paper", ge=0, le=100)
 
-    @field_validator("load", "widest", "assign_models", "horizon_s", "horizon_share", mode="before")
+    @field_validator("load", "widest", "assign_models", "horizon_s", "horizon_share", "tau_s", mode="before")
     @classmethod
     def _may_be_none(cls, value: Any) -> Any:
         return None if value == "none" else value
@@ -85,17 +96,28 @@ def keywords(config: PracticeConfig) -> dict[str, Any]:
     """What the environments' constructors are given."""
     of_jobs = ("workload", "jobs", "load", "widest", "held_out", "workload_seed", "horizon_share")
     given = {name: value for name, value in config.model_dump().items() if name not in of_jobs}
-    return given | {"workload": sampler(config, "train"), "horizon_s": horizon_s(config)}
+    return given | {"workload": sampler(config, "train"), "horizon_s": horizon_s(config), "tau_s": tau_s(config)}
 
 
 def horizon_s(config: PracticeConfig) -> float | None:
     """When episodes are cut: by `horizon_share` of the work of a few of those trained on, to whole minutes."""
     if config.horizon_share is None:
         return config.horizon_s
-    gpus = load_cluster(config.cluster).gpus
-    drawn = (sampler(config, "train")(episode, gpus).jobs for episode in range(SOME))
-    work_gpu_s = sum(float((jobs["gpus"] * jobs["duration_s"]).sum()) for jobs in drawn) / SOME
-    return max(1.0, round(config.horizon_share * work_gpu_s / gpus / 60.0)) * 60.0
+    work_gpu_s = sum(float((jobs["gpus"] * jobs["duration_s"]).sum()) for jobs in _some(config)) / SOME
+    return max(1.0, round(config.horizon_share * work_gpu_s / load_cluster(config.cluster).gpus / 60.0)) * 60.0
+
+
+def tau_s(config: PracticeConfig) -> float:
+    """The unit of time: as given, or as the jobs of a few episodes have it, to whole seconds."""
+    if config.tau_s is not None:
+        return config.tau_s
+    return max(1.0, round(sum(float(jobs["duration_s"].mean()) for jobs in _some(config)) / SOME / STEPS_OF_A_JOB))
+
+
+def _some(config: PracticeConfig) -> list["DataFrame"]:
+    """The jobs of a few episodes."""
+    made, gpus = sampler(config, "train"), load_cluster(config.cluster).gpus
+    return [made(episode, gpus).jobs for episode in range(SOME)]
 
 
 def sampler(config: PracticeConfig, part: Part, seed: int | None = None) -> "Sampler":
