@@ -1,15 +1,15 @@
 """Where an agent practises: the cluster, its jobs and what is rewarded, as settings that can be written down."""
 
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
 from pointsman.learn.config import Config, parameter
+from pointsman.wording import wording
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -24,6 +24,9 @@ SOME = 8
 """Episodes from which times are reckoned."""
 STEPS_OF_A_JOB = 8
 """As the authors' jobs have in the mean, of at most 20."""
+
+
+Load = Annotated[float, Field(gt=0, le=100)] | None
 
 
 class PracticeConfig(Config):
@@ -42,7 +45,7 @@ class PracticeConfig(Config):
         min_length=1,
     )
     jobs: int = parameter(400, "Jobs of an episode.", ge=1, le=100_000)
-    load: float | None = parameter(None, "Offered load; none: all jobs are there from the start.", gt=0, le=100)
+    load: Load | str = parameter(None, "Offered load; none: all jobs are there from the start; or several, likewise.")
     widest: int | None = parameter(None, "GPUs to which gangs are narrowed; none: a quarter of the cluster.", ge=1)
     held_out: float = parameter(0.3, "Share of a log, its last jobs, that is kept for tests.", gt=0, lt=1)
     workload_seed: int = parameter(0, "Of the episodes that are trained on.", ge=0, lt=1 << 32)
@@ -77,9 +80,19 @@ class PracticeConfig(Config):
     def _may_be_none(cls, value: Any) -> Any:
         return None if value == "none" else value
 
+    @field_validator("load", mode="before")
+    @classmethod
+    def _is_number_or_several(cls, value: Any) -> Any:
+        if not isinstance(value, str) or AND in value or value == "none":
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            raise ValueError("must be a number, or none") from None
+
     def told(self) -> str:
         """What is practised, in a sentence."""
-        load = "all there from the start" if self.load is None else f"at load {self.load:g}"
+        load = "all there from the start" if self.load is None else f"at load {self.load}"
         span = "until all are done" if self.horizon_s is None else f"for {self.horizon_s / 3600:g} h"
         if self.horizon_share is not None:
             span = f"for {self.horizon_share:g} of the time in which the cluster could do them all"
@@ -87,9 +100,24 @@ class PracticeConfig(Config):
 
 
 def settings_of(config: PracticeConfig) -> list[PracticeConfig]:
-    """One for each cluster with each workload."""
-    pairs = product(config.cluster.split(AND), config.workload.split(AND))
-    return [config.model_copy(update={"cluster": cluster, "workload": workload}) for cluster, workload in pairs]
+    """One for each of several: the first cluster with the first workload at the first load, and so on; of what there is
+    only one goes with all.
+
+    Raises:
+        UsageError: their numbers differ, or a load is none.
+    """
+    loads = config.load.split(AND) if isinstance(config.load, str) else [config.load]
+    given = {"cluster": config.cluster.split(AND), "workload": config.workload.split(AND), "load": loads}
+    many = max(map(len, given.values()))
+    for name, values in given.items():
+        if len(values) not in (1, many):
+            raise UsageError(f"practice.{name} has {len(values)} parts, others have {many}: give one, or as many")
+    columns = [values * (many // len(values)) for values in given.values()]
+    rows = [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
+    try:
+        return [PracticeConfig.model_validate(config.model_dump() | row) for row in rows]
+    except ValidationError as error:
+        raise UsageError(f"practice.load {config.load!r}: {wording(error.errors()[0]['msg'])}") from None
 
 
 def keywords(config: PracticeConfig) -> dict[str, Any]:
