@@ -139,7 +139,9 @@ def tau_s(config: PracticeConfig) -> float:
     """The unit of time: as given, or as the jobs of a few episodes have it, to whole seconds."""
     if config.tau_s is not None:
         return config.tau_s
-    return max(1.0, round(sum(float(jobs["duration_s"].mean()) for jobs in _some(config)) / SOME / STEPS_OF_A_JOB))
+    return max(
+        1.0, round(sum(float(jobs["duration_s"].to_numpy().mean()) for jobs in _some(config)) / SOME / STEPS_OF_A_JOB)
+    )
 
 
 def _some(config: PracticeConfig) -> list["DataFrame"]:
