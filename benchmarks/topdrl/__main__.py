@@ -58,10 +58,16 @@ class Scope:
         return range(2 if self.quick else SEEDS)
 
     def cells(self, jobs: int, loads: Sequence[float | None], horizon_share: float | None = None) -> list[Cell]:
-        """The spec's cluster with its jobs, and both logs on two larger ones."""
+        """The spec's cluster with its jobs, which in a horizon are all there at once as in the authors' queue, that is never
+        empty, and both logs on two larger ones.
+        """
         sizes = [(SPEC, 32), *((log, gpus) for log in LOGS for gpus in (64, 256))]
         chosen = sizes[:2] if self.quick else sizes
-        return [Cell(name, gpus, jobs, load, horizon_share) for name, gpus in chosen for load in loads]
+        return [
+            Cell(name, gpus, jobs, None if name == SPEC and horizon_share else load, horizon_share)
+            for name, gpus in chosen
+            for load in loads
+        ]
 
 
 SATURATED = (1000, (1.5,), 0.6)
