@@ -1,4 +1,4 @@
-"""``python -m benchmarks topdrl [PART ...] [--trained DIR] [--record]``: prints the tables, or writes them into the page.
+"""``python -m benchmarks topdrl [PART ...] [--trained DIR] [--record]``: prints the tables, or fills the page.
 
 Parts: throughput, completion, batches, ablations, estimates, curves; by default all. The trainings are read from
 ``--trained``, where the commands of the page put them.
@@ -58,8 +58,8 @@ class Scope:
         return range(2 if self.quick else SEEDS)
 
     def cells(self, jobs: int, loads: Sequence[float | None], horizon_share: float | None = None) -> list[Cell]:
-        """The spec's cluster with its jobs, which in a horizon are all there at once as in the authors' queue, that is never
-        empty, and both logs on two larger ones.
+        """The spec's cluster with its jobs, and both logs on two larger ones. In a horizon the spec's jobs are all there at
+        once, as in the authors' queue, which is never empty.
         """
         sizes = [(SPEC, 32), *((log, gpus) for log in LOGS for gpus in (64, 256))]
         chosen = sizes[:2] if self.quick else sizes
