@@ -36,7 +36,7 @@ def test_they_run_on_any_cluster_with_any_gang_that_fits(cluster: str, widest: i
 
 @pytest.mark.parametrize("policy", ["fifo", "sjf"])
 def test_they_get_more_done_than_the_classics(policy: str) -> None:
-    """Jobs of seeds that nobody trained on, of which some always wait (`docs/results/topdrl.md` has the whole story)."""
+    """Jobs of seeds that nobody trained on, some of which always wait (the whole story: `docs/results/topdrl.md`)."""
     for seed in (7_000_001, 7_000_002):
         jobs = topdrl(400, seed)
         run = {"rate_model": "tree", "until_s": HORIZON_S}
