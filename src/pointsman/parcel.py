@@ -43,10 +43,8 @@ class Parcel:
             root.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=root) as draft:
                 inner = Path(draft) / digest
-                for path, content in {f"{self.origin}/.here": b"", **self.contents}.items():
-                    file = inner / path.lstrip("/")
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    file.write_bytes(content)
+                (inner / self.origin.lstrip("/")).mkdir(parents=True)
+                write_files(inner, {path.lstrip("/"): content for path, content in self.contents.items()})
                 _put(inner, whole)
         return whole / self.origin.lstrip("/")
 
@@ -60,11 +58,23 @@ def pack(data: Any) -> Parcel:
     relative: dict[str, str] = {}
     for name in dict.fromkeys(_named(data)):
         path = Path(name)
-        files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if file.is_file()]
-        contents |= {os.path.abspath(file): file.read_bytes() for file in files}
+        files = {"": path.read_bytes()} if path.is_file() else read_files(path)
+        contents |= {os.path.abspath(path / file): content for file, content in files.items()}
         if path.is_absolute():
             relative[name] = f".//{os.path.relpath(name)}"  # as nobody writes a name, so that it is known again
     return Parcel(contents=contents, relative=relative)
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """What all files in a folder hold, by their names there."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Files of these names in a folder."""
+    for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
 
 
 def _named(data: Any) -> Iterable[str]:

@@ -1,13 +1,14 @@
 """Calls side by side: the one place that decides in which processes they run, here or on a Ray cluster."""
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from pointsman.errors import UsageError
-from pointsman.parcel import Parcel
+from pointsman.parcel import Parcel, read_files, write_files
 
 LOCAL = "local"
 _RAY = re.compile(r"ray(://([^\s:/\[\]]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?)?")
@@ -98,6 +99,32 @@ def workers(on: str = LOCAL, at_once: int | None = None) -> Generator[Workers]:
             yield on_ray
     else:
         yield Processes(at_once) if at_once and at_once > 1 else ONE_BY_ONE
+
+
+def fill_folders(
+    workers: Workers, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], parcel: Parcel | None = None
+) -> Iterator[None]:
+    """Calls whose first argument is the folder that they fill, such as a checkpoint's; yields as each is, in order.
+
+    Far workers are sent what is in it, and send back what is in it when they are done.
+    """
+    if not workers.far:
+        for _ in workers(function, calls):
+            yield
+        return
+    sent = [(function, read_files(folder), *arguments) for folder, *arguments in calls]
+    for (folder, *_), made in zip(calls, workers(_filled, sent, parcel), strict=True):
+        write_files(folder, made)
+        yield
+
+
+def _filled(function: Callable[..., Any], contents: dict[str, bytes], *arguments: Any) -> dict[str, bytes]:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        write_files(Path(folder), contents)
+        function(Path(folder), *arguments)
+        return read_files(Path(folder))
 
 
 @contextmanager

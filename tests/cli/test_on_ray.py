@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 from tests.cli.command import pointsman
 from tests.cli.conftest import Command
-from tests.cli.two_nodes import Cluster, two_nodes
+from tests.cli.two_nodes import ONLY_HERE, Cluster, two_nodes
 
 has_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed ('make ray')")
 
@@ -46,18 +45,30 @@ class Witness:
 TRIVIAL = """
 import sys, time
 from pointsman.parcel import pack
-from pointsman.workers import workers
+from pathlib import Path
+from pointsman.workers import fill_folders, workers
 
 def on_a_node(name, nap_s):
     import ray
     time.sleep(nap_s)
     return ray.get_runtime_context().get_node_id(), open(name).read()
 
+def count_on(folder, by):
+    (folder / "count").write_text(str(int((folder / "count").read_text()) + by))
+    (folder / "more").mkdir()
+    (folder / "more" / "bytes").write_bytes(bytes([by]))
+
 if __name__ == "__main__":
     name = sys.argv[1]
     parcel = pack([name])
     with workers("ray") as four:
         done = list(four(on_a_node, [(parcel.there(name), 0.3)] * 8, parcel))
+        calls = []
+        for by in range(3):
+            Path(f"count-{by}").mkdir()
+            Path(f"count-{by}", "count").write_text("10")
+            calls.append((Path(f"count-{by}"), by))
+        assert len(list(fill_folders(four, count_on, calls))) == 3
     assert {text for _, text in done} == {"read here"}
     print(*(node for node, _ in done))
 """
@@ -65,14 +76,15 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with tempfile.TemporaryDirectory(prefix="ray") as folder, two_nodes(Path(folder)) as started:
+    with two_nodes() as started:
         yield started
 
 
 @pytest.fixture
 def on_it(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     """This process is on a node of the cluster."""
-    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    for name, value in (ONLY_HERE | {"RAY_ADDRESS": cluster.address}).items():
+        monkeypatch.setenv(name, value)
     return cluster
 
 
@@ -96,6 +108,9 @@ def test_calls_run_on_both_nodes_with_the_files_they_read(here: Path, on_it: Clu
     nodes = done.stdout.split()
     assert len(nodes) == 8
     assert len(set(nodes)) == 2
+    for by in range(3):
+        assert (here / f"count-{by}" / "count").read_text() == str(10 + by)
+        assert (here / f"count-{by}" / "more" / "bytes").read_bytes() == bytes([by])
 
 
 def figures(text: str) -> Any:

@@ -1,82 +1,65 @@
-"""A Ray cluster of two nodes, on this machine and seen by nobody else."""
+"""A Ray cluster of two nodes, on this machine and for nobody else. Run as a script, it lasts as long as its input."""
 
 import os
 import random
-import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Generator
+import tempfile
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
-HOST, LOG = "127.0.0.1", "log.txt"
-SMALL = ("--num-cpus=2", "--object-store-memory=80000000", "--include-log-monitor=false")
+HOST = "127.0.0.1"
+ONLY_HERE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""The second, which is not for Linux, lets Ray take 127.0.0.1 instead of an address that others reach."""
 
 
 @dataclass(frozen=True)
 class Cluster:
     address: str
-    """What a process of this machine sets RAY_ADDRESS to."""
+    """Where it is for processes of its nodes, which this machine's are: RAY_ADDRESS."""
     client: str
-    """What others give to --on."""
+    """Where it is for others: --on."""
 
 
 @contextmanager
-def two_nodes(folder: Path) -> Generator[Cluster]:
-    """Two nodes of two CPUs, whose files lie in `folder`; all that was started ends."""
-    head, client = _free_ports(2)
-    given = (f"--port={head}", f"--ray-client-server-port={client}", "--include-dashboard=false")
-    started = []
-    try:
-        started.append(_start(folder, "--head", *given, f"--temp-dir={folder}"))
-        _wait_until(lambda: _answers(head))
-        started.append(_start(folder, f"--address={HOST}:{head}"))
-        _wait_until(lambda: _answers(client) and (folder / LOG).read_text().count("Ray runtime started") == 2)
-        yield Cluster(f"{HOST}:{head}", f"ray://{HOST}:{client}")
-    finally:
-        for node in reversed(started):
-            node.terminate()
-        for node in started:
-            node.wait(timeout=30)
-            with suppress(ProcessLookupError):
-                os.killpg(node.pid, signal.SIGKILL)
+def two_nodes() -> Generator[Cluster]:
+    """Two nodes with two CPUs each."""
+    client = _free_port()
+    with tempfile.TemporaryDirectory(prefix="ray") as folder:
+        env = os.environ | ONLY_HERE | {"RAY_TMPDIR": folder}
+        command = [sys.executable, __file__, str(client)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=env) as script:
+            assert script.stdin and script.stdout and script.stderr
+            address = script.stdout.readline().strip()
+            assert address, script.stderr.read()
+            yield Cluster(address, f"ray://{HOST}:{client}")
+            script.communicate("", timeout=60)
 
 
-def _start(folder: Path, *given: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", f"--node-ip-address={HOST}", *SMALL]
-    with (folder / LOG).open("ab") as log:
-        return subprocess.Popen(
-            [*command, *given],
-            stdout=log,
-            stderr=log,
-            env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0"},
-            start_new_session=True,
-        )
-
-
-def _free_ports(n: int) -> list[int]:
+def _free_port() -> int:
     """Below those that Ray takes for its workers."""
-    found: list[int] = []
-    while len(found) < n:
-        port = random.randrange(6000, 10_000)
+    while True:
         with socket.socket() as probe, suppress(OSError):
-            probe.bind((HOST, port))
-            found = list(dict.fromkeys([*found, port]))
-    return found
+            probe.bind((HOST, port := random.randrange(6000, 10_000)))
+            return port
 
 
-def _wait_until(is_so: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if is_so():
-            return
-        time.sleep(0.1)
-    raise TimeoutError("the cluster of two nodes has not come up in a minute")
+def _serve(client_port: int) -> None:
+    from ray.cluster_utils import Cluster
+
+    node: dict[str, Any] = {"num_cpus": 2, "object_store_memory": 80_000_000, "node_ip_address": HOST}
+    quiet = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+    cluster = Cluster()
+    cluster.add_node(**node, **quiet, ray_client_server_port=client_port)
+    cluster.add_node(**node)
+    print(cluster.address, flush=True)
+    sys.stdin.read()
+    cluster.shutdown()
 
 
-def _answers(port: int) -> bool:
-    with suppress(OSError), socket.create_connection((HOST, port), timeout=1):
-        return True
-    return False
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))

@@ -42,7 +42,17 @@ class Agent:
 AGENTS = {
     agent.name: agent
     for agent in (
-        Agent("topdrl", "topdrl", "ppo", "pick"),
+        Agent(
+            "topdrl",
+            "topdrl",
+            "ppo",
+            "pick",
+            {
+                "topdrl": {"first_filters": 8, "second_filters": 16, "image_width": 64},
+                "ppo": {"num_envs": 36, "learning_rate": 1e-3, "trace": 0.98},
+                PRACTICE: {"hold": 0.0},
+            },
+        ),
         Agent(
             "deeprm",
             "deeprm",

@@ -1,17 +1,19 @@
 """Where an agent practises: the cluster, its jobs and what is rewarded, as settings that can be written down."""
 
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
 from pointsman.learn.config import Config, parameter
+from pointsman.wording import wording
 
 if TYPE_CHECKING:
+    from polars import DataFrame
+
     from pointsman.learn.environments.workloads import Sampler
 
 GENERATED = ("topdrl", "philly", "itp", "helios")
@@ -19,7 +21,12 @@ GENERATED = ("topdrl", "philly", "itp", "helios")
 Part = Literal["train", "held-out"]
 AND = " + "
 SOME = 8
-"""Episodes from which a horizon is reckoned."""
+"""Episodes from which times are reckoned."""
+STEPS_OF_A_JOB = 8
+"""As the authors' jobs have in the mean, of at most 20."""
+
+
+Load = Annotated[float, Field(gt=0, le=100)] | None
 
 
 class PracticeConfig(Config):
@@ -38,7 +45,7 @@ class PracticeConfig(Config):
         min_length=1,
     )
     jobs: int = parameter(400, "Jobs of an episode.", ge=1, le=100_000)
-    load: float | None = parameter(None, "Offered load; none: all jobs are there from the start.", gt=0, le=100)
+    load: Load | str = parameter(None, "Offered load; none: all jobs are there from the start; or several, likewise.")
     widest: int | None = parameter(None, "GPUs to which gangs are narrowed; none: a quarter of the cluster.", ge=1)
     held_out: float = parameter(0.3, "Share of a log, its last jobs, that is kept for tests.", gt=0, lt=1)
     workload_seed: int = parameter(0, "Of the episodes that are trained on.", ge=0, lt=1 << 32)
@@ -58,17 +65,34 @@ class PracticeConfig(Config):
         None, "Instead, of the time in which the cluster, fully used, could do all jobs of an episode.", gt=0, le=10
     )
     gamma: float = parameter(0.99, "Discount of a time of tau_s.", source="paper", gt=0, le=1)
-    tau_s: float = parameter(241.5, "Unit of time of rewards.", unit="s", source="paper", gt=0, le=1e9)
+    tau_s: float | None = parameter(
+        241.5,
+        "Unit of time of rewards; none: an eighth of a job's mean duration.",
+        unit="s",
+        source="paper",
+        gt=0,
+        le=1e9,
+    )
     hold: float = parameter(0.1, "Price of a GPU that is waited for, for each that runs.", source="paper", ge=0, le=100)
 
-    @field_validator("load", "widest", "assign_models", "horizon_s", "horizon_share", mode="before")
+    @field_validator("load", "widest", "assign_models", "horizon_s", "horizon_share", "tau_s", mode="before")
     @classmethod
     def _may_be_none(cls, value: Any) -> Any:
         return None if value == "none" else value
 
+    @field_validator("load", mode="before")
+    @classmethod
+    def _is_number_or_several(cls, value: Any) -> Any:
+        if not isinstance(value, str) or AND in value or value == "none":
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            raise ValueError("must be a number, or none") from None
+
     def told(self) -> str:
         """What is practised, in a sentence."""
-        load = "all there from the start" if self.load is None else f"at load {self.load:g}"
+        load = "all there from the start" if self.load is None else f"at load {self.load}"
         span = "until all are done" if self.horizon_s is None else f"for {self.horizon_s / 3600:g} h"
         if self.horizon_share is not None:
             span = f"for {self.horizon_share:g} of the time in which the cluster could do them all"
@@ -76,26 +100,54 @@ class PracticeConfig(Config):
 
 
 def settings_of(config: PracticeConfig) -> list[PracticeConfig]:
-    """One for each cluster with each workload."""
-    pairs = product(config.cluster.split(AND), config.workload.split(AND))
-    return [config.model_copy(update={"cluster": cluster, "workload": workload}) for cluster, workload in pairs]
+    """One for each of several: the first cluster with the first workload at the first load, and so on; of what there is
+    only one goes with all.
+
+    Raises:
+        UsageError: their numbers differ, or a load is none.
+    """
+    loads = config.load.split(AND) if isinstance(config.load, str) else [config.load]
+    given = {"cluster": config.cluster.split(AND), "workload": config.workload.split(AND), "load": loads}
+    many = max(map(len, given.values()))
+    for name, values in given.items():
+        if len(values) not in (1, many):
+            raise UsageError(f"practice.{name} has {len(values)} parts, others have {many}: give one, or as many")
+    columns = [values * (many // len(values)) for values in given.values()]
+    rows = [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
+    try:
+        return [PracticeConfig.model_validate(config.model_dump() | row) for row in rows]
+    except ValidationError as error:
+        raise UsageError(f"practice.load {config.load!r}: {wording(error.errors()[0]['msg'])}") from None
 
 
 def keywords(config: PracticeConfig) -> dict[str, Any]:
     """What the environments' constructors are given."""
     of_jobs = ("workload", "jobs", "load", "widest", "held_out", "workload_seed", "horizon_share")
     given = {name: value for name, value in config.model_dump().items() if name not in of_jobs}
-    return given | {"workload": sampler(config, "train"), "horizon_s": horizon_s(config)}
+    return given | {"workload": sampler(config, "train"), "horizon_s": horizon_s(config), "tau_s": tau_s(config)}
 
 
 def horizon_s(config: PracticeConfig) -> float | None:
     """When episodes are cut: by `horizon_share` of the work of a few of those trained on, to whole minutes."""
     if config.horizon_share is None:
         return config.horizon_s
-    gpus = load_cluster(config.cluster).gpus
-    drawn = (sampler(config, "train")(episode, gpus).jobs for episode in range(SOME))
-    work_gpu_s = sum(float((jobs["gpus"] * jobs["duration_s"]).sum()) for jobs in drawn) / SOME
-    return max(1.0, round(config.horizon_share * work_gpu_s / gpus / 60.0)) * 60.0
+    work_gpu_s = sum(float((jobs["gpus"] * jobs["duration_s"]).sum()) for jobs in _some(config)) / SOME
+    return max(1.0, round(config.horizon_share * work_gpu_s / load_cluster(config.cluster).gpus / 60.0)) * 60.0
+
+
+def tau_s(config: PracticeConfig) -> float:
+    """The unit of time: as given, or as the jobs of a few episodes have it, to whole seconds."""
+    if config.tau_s is not None:
+        return config.tau_s
+    return max(
+        1.0, round(sum(float(jobs["duration_s"].to_numpy().mean()) for jobs in _some(config)) / SOME / STEPS_OF_A_JOB)
+    )
+
+
+def _some(config: PracticeConfig) -> list["DataFrame"]:
+    """The jobs of a few episodes."""
+    made, gpus = sampler(config, "train"), load_cluster(config.cluster).gpus
+    return [made(episode, gpus).jobs for episode in range(SOME)]
 
 
 def sampler(config: PracticeConfig, part: Part, seed: int | None = None) -> "Sampler":
