@@ -92,7 +92,7 @@ def test_the_forms_of_the_name(tmp_path: Path) -> None:
     assert get_policy(f"rounds(deeprm:{place}, 60)").make().name == "deeprm"
     with pytest.raises(InputError, match=r"a checkpoint of 'deeprm' \(use it as --policy deeprm:"):
         get_policy(f"topdrl:{place}").make()
-    with pytest.raises(UsageError, match="there is no such GPU picker.*'nearest'"):
+    with pytest.raises(UsageError, match=r"there is no such GPU picker.*'nearest'"):
         get_policy(f"deeprm:{place}").make({"gpus": "nearer"})
     with pytest.raises(InputError, match="no such directory"):
         get_policy(f"topdrl:{tmp_path / 'none'}").make()

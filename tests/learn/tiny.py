@@ -27,11 +27,16 @@ class Tiny(ActorCritic):
         self.actor, self.value = scaled(nn.Linear(64, actions), 0.01), ValueHead(64)
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
-        body = self.body(torch.cat([observation[name] for name in self.names], 1)).relu()
+        body = self.body(torch.cat([observation[name].flatten(1) for name in self.names], 1)).relu()
         return self.actor(body), self.value(body)
+
+
+def tiny_network(rollout: Rollout, seed: int = 0) -> Tiny:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Tiny(Config(), rollout.shapes, rollout.actions)
 
 
 def tiny_ppo(world, config: PpoConfig, seed: int = 0) -> Ppo:
     rollout = Rollout(side_by_side(world, config.num_envs), config.gamma)
-    torch.manual_seed(seed)
-    return Ppo(config, Tiny(Config(), rollout.shapes, rollout.actions), rollout, seed, CPU)
+    return Ppo(config, tiny_network(rollout, seed), rollout, seed, CPU)

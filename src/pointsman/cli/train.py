@@ -64,6 +64,7 @@ def train(
     """Train an agent, and keep it as a checkpoint that --policy NAME:DIR takes; Ctrl-C saves, --resume goes on."""
     from pointsman.cli.experiment import parse_settings
     from pointsman.cli.learning import need_torch
+    from pointsman.cli.results import command_line
 
     need_torch()
     from pointsman.learn.agents import PRACTICE, recipe
@@ -79,7 +80,7 @@ def train(
     for place in places:
         _check_place(place, resume=resume, force=force)
     screen.note(made.practice.told())
-    runs = [_Run(made, seed + k, steps, device, threads, resume) for k in range(seeds)]
+    runs = [_Run(made, seed + k, steps, device, threads, resume, command_line()) for k in range(seeds)]
     with screen.progress(f"train {name}") as progress:
         if seeds == 1 and on == "local":
             runs[0].train(places[0], progress.update)
@@ -129,15 +130,16 @@ class _Run:
     device: str
     threads: int
     resume: bool
+    command: str
 
     def train(self, place: Path, tell: "Tell") -> None:
-        from pointsman.cli.results import command_line
         from pointsman.learn.begin import begin
+        from pointsman.learn.checkpoint import CARD
 
         training = begin(
-            self.recipe, place, seed=self.seed, device=self.device, threads=self.threads, command=command_line()
+            self.recipe, place, seed=self.seed, device=self.device, threads=self.threads, command=self.command
         )
-        if self.resume and place.is_dir():
+        if self.resume and (place / CARD).is_file():
             training.resume()
         training.run(self.steps, tell)
 
@@ -149,48 +151,21 @@ class _Run:
 
 
 def _train_all(runs: list[_Run], places: list[Path], on: str, at_once: int | None, progress: screen.Progress) -> None:
-    """Trainings side by side. Here each saves now and then, so that little is lost if they are stopped; from elsewhere
-    its files come when it is done.
+    """Trainings side by side. Each saves now and then, so that little is lost if they are stopped; from far away its
+    files come when it is done.
     """
     from pointsman.parcel import Parcel, pack
-    from pointsman.workers import workers
+    from pointsman.workers import fill_folders, workers
 
     with workers(on, at_once) as some:
         parcel = pack(runs[0].recipe.practice.model_dump()) if some.far else Parcel()
-        if some.far:
-            calls = [(run.there(parcel), _files(place)) for run, place in zip(runs, places, strict=True)]
-            results = some(_train_there, calls, parcel)
-        else:
-            results = some(_train_here, list(zip(runs, places, strict=True)))
-        for done, (place, files) in enumerate(zip(places, results, strict=True), 1):
-            _keep(place, files)
+        calls = [(place, run.there(parcel)) for place, run in zip(places, runs, strict=True)]
+        for done, _ in enumerate(fill_folders(some, _train, calls, parcel), 1):
             progress.update(done / len(runs), f"{done} of {len(runs)}")
 
 
-def _train_here(run: _Run, place: Path) -> dict[str, bytes]:
+def _train(place: Path, run: _Run) -> None:
     run.train(place, _silently)
-    return {}
-
-
-def _train_there(run: _Run, files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files that a training makes of these, on a machine that has no place for them."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "training"
-        _keep(place, files)
-        run.train(place, _silently)
-        return _files(place)
-
-
-def _files(place: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in place.iterdir()} if place.is_dir() else {}
-
-
-def _keep(place: Path, files: dict[str, bytes]) -> None:
-    for name, content in files.items():
-        place.mkdir(parents=True, exist_ok=True)
-        (place / name).write_bytes(content)
 
 
 def _silently(share: float, label: str) -> None:
