@@ -1,4 +1,4 @@
-"""Environments of several settings in step, as one: what an agent practises in that is to work on clusters of any size."""
+"""Environments of several settings in step, as one: for an agent that is to do well in all of them."""
 
 from collections.abc import Sequence
 from itertools import pairwise
