@@ -36,10 +36,8 @@ ABLATIONS = {
     "no image of the cluster": "no-cluster",
     "no image of the queue": "no-queue",
     "no image of the topology": "no-topology",
-    "no vector of jobs": "no-jobs",
-    "no shared judge of slots": "no-shared",
+    "no vector of jobs, nor judge of slots": "no-jobs",
     "reward: jobs in the system": "reward-jobs",
-    "reward: version B": "reward-b",
 }
 """By what tables say, the directory of the trainings."""
 
