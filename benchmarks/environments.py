@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.measures import Measure, interleaved
 from pointsman.learn.environments import Generated, PickJobEnv, PickJobVectorEnv, PlaceJobEnv, PlaceJobVectorEnv
 
-MANY = 512
-STEPS = {"vector": 400, "topdrl": 100, "proximity": 100}
+MANY = 128
+STEPS = {"vector": 1600, "topdrl": 400, "proximity": 400}
 """Of all together, a round."""
 ALONE = 20_000
 CASES = (

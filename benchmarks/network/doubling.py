@@ -22,7 +22,7 @@ from pointsman.policies import levels
 from pointsman.policies.registry import get_policy
 from pointsman.report.confidence import mean_interval
 from pointsman.report.units import NOTHING, duration, percent
-from pointsman.workers import side_by_side
+from pointsman.workers import Processes
 from pointsman.workload import Workload
 from pointsman.workload.generator.profile import DAY_S
 
@@ -38,11 +38,11 @@ FOLLOWED = (BASE, MANUAL, NOWAIT, CONSOLIDATED)
 def doubling(scope: Scope) -> Found:
     """JCT, queueing and communication of the jobs of each day around a doubling of the load."""
     calls = [(scope.workloads[0], scope.gpus, seed, scope.data) for seed in range(scope.doubling_seeds)]
-    runs = np.array(list(side_by_side(_followed, calls, WORKERS)), dtype=np.float64)
+    runs = np.array(list(Processes(WORKERS)(_followed, calls)), dtype=np.float64)
     tables = {
         f"doubling-{figure}": _by_day(runs[..., i]) for i, figure in enumerate(("jct", "queueing", "communication"))
     }
-    timers = np.array(list(side_by_side(_timers, calls, WORKERS)), dtype=np.float64)
+    timers = np.array(list(Processes(WORKERS)(_timers, calls)), dtype=np.float64)
     return {"doubling-timers": _timers_by_day(timers), **tables}, []
 
 

@@ -21,7 +21,7 @@ from benchmarks.network.scope import Scope
 from pointsman.report.bound import srpt_mean_jct_s
 from pointsman.report.confidence import ratio_interval
 from pointsman.report.units import duration, percent
-from pointsman.workers import side_by_side
+from pointsman.workers import Processes
 
 CLUSTER = "16x4/gpu=v100,nic=10Gbps"
 NODE_GPUS, GPUS = 4, 64
@@ -141,7 +141,7 @@ class Measured:
     def __init__(self, version: Version, entries: Sequence[Entry], most_seeds: int) -> None:
         seeds = range(min(version.seeds, most_seeds))
         calls = [(version, entry, seed) for entry in entries for seed in seeds]
-        found = iter(list(side_by_side(run, calls, WORKERS)))
+        found = iter(list(Processes(WORKERS)(run, calls)))
         self.runs = {entry: [next(found) for _ in seeds] for entry in entries}
         print(f"{version.name}: {len(calls)} runs", file=sys.stderr)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.network.cells import BASE, FIGURES, Figures, run_cell
 from pointsman.report.confidence import Interval, ratio_interval
-from pointsman.workers import side_by_side
+from pointsman.workers import Processes
 
 WORKERS = 2
 
@@ -52,7 +52,7 @@ def measure(
     """Run all entries in all cells with all seeds, and say how far it is."""
     calls = [(cell, entries, seed, data) for cell in cells for seed in seeds]
     found: list[list[Figures]] = []
-    for done, figures in enumerate(side_by_side(run, calls, WORKERS), 1):
+    for done, figures in enumerate(Processes(WORKERS)(run, calls), 1):
         found.append(figures)
         if done % max(1, len(calls) // 4) == 0:
             print(f"{what}: {done} of {len(calls)}", file=sys.stderr, flush=True)

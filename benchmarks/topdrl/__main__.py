@@ -1,4 +1,4 @@
-"""``python -m benchmarks topdrl [PART ...] [--trained DIR] [--record]``: prints the tables, or writes them into the page.
+"""``python -m benchmarks topdrl [PART ...] [--trained DIR] [--record]``: prints the tables, or fills the page.
 
 Parts: throughput, completion, batches, ablations, estimates, curves; by default all. The trainings are read from
 ``--trained``, where the commands of the page put them.
@@ -58,10 +58,16 @@ class Scope:
         return range(2 if self.quick else SEEDS)
 
     def cells(self, jobs: int, loads: Sequence[float | None], horizon_share: float | None = None) -> list[Cell]:
-        """The spec's cluster with its jobs, and both logs on two larger ones."""
+        """The spec's cluster with its jobs, and both logs on two larger ones. In a horizon the spec's jobs all come
+        once, as in the authors' queue, which is never empty.
+        """
         sizes = [(SPEC, 32), *((log, gpus) for log in LOGS for gpus in (64, 256))]
         chosen = sizes[:2] if self.quick else sizes
-        return [Cell(name, gpus, jobs, load, horizon_share) for name, gpus in chosen for load in loads]
+        return [
+            Cell(name, gpus, jobs, None if name == SPEC and horizon_share else load, horizon_share)
+            for name, gpus in chosen
+            for load in loads
+        ]
 
 
 SATURATED = (1000, (1.5,), 0.6)

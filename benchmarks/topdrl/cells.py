@@ -14,7 +14,7 @@ from pointsman.cluster import load_cluster
 from pointsman.learn.practice import PracticeConfig, horizon_s, sampler
 from pointsman.policies.registry import get_policy
 from pointsman.report import summarise
-from pointsman.workers import side_by_side
+from pointsman.workers import Processes
 
 SPEC = "TopDRL's"
 LOGS = {"ITP": "ms_itp_2021.csv.gz", "Philly": "philly_2017.csv.gz"}
@@ -100,7 +100,7 @@ def run(cells: Sequence[Cell], who: Iterable[Contestant], seeds: Sequence[int], 
     """All of them in all cells."""
     who = list(who)
     calls = [(cell, one, name, seed, data) for cell in cells for one in who for name in one.policies for seed in seeds]
-    found = iter(list(side_by_side(measure, calls, WORKERS)))
+    found = iter(list(Processes(WORKERS)(measure, calls)))
     return [Measured(cell, {one.label: _of(one, seeds, found) for one in who}) for cell in cells]
 
 

@@ -141,10 +141,12 @@ def _connected(address: str | None) -> Generator[Any]:
         os.environ.setdefault(name, value)
     with _our_signals(), _quiet():
         try:
+            import grpc  # noqa: F401 - which ray:// needs and plain Ray lacks
             import ray
             from ray._private.services import canonicalize_bootstrap_address_or_die as found
         except ImportError as error:
             raise UsageError(f"--on ray needs Ray ({error}): pip install 'pointsman[ray]'") from None
+        _mute()
         try:
             at = address or found("auto")
             _knock(at)
@@ -156,6 +158,16 @@ def _connected(address: str | None) -> Generator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _mute() -> None:
+    """Ray tells of workers and nodes on stdout, which is for data; what matters comes as an error."""
+    from ray._private import worker
+    from ray.util.client.logsclient import LogstreamClient
+
+    screen: Any = worker
+    screen._worker_logs_enabled = False
+    LogstreamClient.stdstream = lambda self, level, msg: None
 
 
 def _knock(address: str) -> None:

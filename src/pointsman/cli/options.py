@@ -23,7 +23,8 @@ On = Annotated[
         "--on",
         metavar="PLACE",
         callback=check_place,
-        help="Where runs run: local (this machine), ray (the Ray cluster it belongs to), ray://HOST[:PORT].",
+        help="Where to simulate: local, ray (the Ray cluster that this machine is in) or ray://HOST[:PORT]. "
+        "Inputs are read and results written here.",
         rich_help_panel=OUTPUT,
     ),
 ]

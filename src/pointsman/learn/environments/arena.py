@@ -1,5 +1,5 @@
 """N simulations of one template side by side: what changes of each is one row of words, so that a copy of the
-template's row is a reset.
+template's row, or of its beginning, is a reset.
 """
 
 import numpy as np
@@ -16,6 +16,8 @@ SHARED = frozenset(
     )
 )
 """Arrays that nobody writes, or that nobody uses here: all simulations have them in common."""
+REWRITTEN = frozenset(("jobs", "truth", "heap", "lists", "undo", "freed", "singles", "memory", "trace"))
+"""Arrays of which nobody reads what was not written since the reset, or which it clears itself: at the end of a row."""
 LINE = 8
 """Words of a cache line."""
 
@@ -27,17 +29,19 @@ class Arena:
         arrays = {**template.state._asdict(), **template.world._asdict()}
         own = {name: np.asarray(array) for name, array in arrays.items() if name not in SHARED}
         self._at: dict[str, int] = {}
-        end = 0
-        for name, array in own.items():
+        end = begins = 0
+        for name, array in sorted(own.items(), key=lambda item: item[0] in REWRITTEN):
+            begins = begins if name in REWRITTEN else end + array.nbytes // 8
             self._at[name] = end
             end += -(-array.nbytes // 8 // LINE) * LINE
         width = end if end // LINE % 2 else end + LINE  # an odd number of lines: rows do not crowd the same cache sets
-        self.first = np.zeros(width, np.int64)
-        """The words of the template."""
+        first = np.zeros(width, np.int64)
         for name, array in own.items():
-            self._words(self.first, name, array)[:] = copied(array).view(np.int64).ravel()
+            self._words(first, name, array)[:] = copied(array).view(np.int64).ravel()
         self.rows = np.zeros((copies, width), np.int64)
-        self.rows[:] = self.first
+        self.rows[:] = first
+        self.first = first[:begins].copy()
+        """The words of the template with which a row begins that is reset."""
         self.handles = [self._handle(template, own, row) for row in self.rows]
         self.addresses = np.array([handle.address for handle in self.handles], np.int64)
         self.trace_at = self._at["trace"]

@@ -47,7 +47,7 @@ from pointsman.learn.environments.columns import (
 )
 from pointsman.learn.environments.distance import cost, nearness
 from pointsman.learn.environments.picking import act, is_choice, look, waits
-from pointsman.policies.gpu_pickers import SEED
+from pointsman.policies.gpu_pickers import DRAWS, SEED
 
 GOES_ON, DRAINED, CUT = 0, 1, 2
 """How letting time pass ended: with a choice, with all jobs done, or at the horizon."""
@@ -91,14 +91,19 @@ def _go_on(address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarra
 @cold
 def _renew(e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, k: Int, at: Int) -> None:
     """Simulation `e` is as before its first event, with the jobs of episode `k`."""
+    address = desk[e, ADDRESS]
+    S = open_state(address)
+    for j in range(S.g[0].slots):
+        S.jobs[j].dirty = 0
+    for i in range(METRICS):
+        S.memory[i] = 0.0
     for i in range(first.shape[0]):
         arena[e, i] = first[i]
     for i in range(1, bank.shape[1]):
         arena[e, at + i - 1] = bank[k, i]
-    address = desk[e, ADDRESS]
-    S = open_state(address)
-    S.g[0].address = address
     S.memory[SEED] = np.float64(k)
+    S.memory[DRAWS] = 0.0
+    S.g[0].address = address
     open_world(address).clock[0].jobs = bank[k, 0]
 
 

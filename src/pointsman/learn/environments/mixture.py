@@ -1,4 +1,4 @@
-"""Environments of several settings in step, as one: what an agent practises in that is to work on clusters of any size."""
+"""Environments of several settings in step, as one: for an agent that is to do well in all of them."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -41,12 +41,13 @@ class Mixture(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin the next episodes; seeds as of one vector of `num_envs`."""
+        """Begin the next episodes; `seed` and ``options["episodes"]`` as of one vector of `num_envs`."""
         seeds: Any = range(seed, seed + self.num_envs) if isinstance(seed, int | np.integer) else seed
-        found = [
-            part.reset(seed=None if seeds is None else list(seeds[cut]), options=options)
-            for part, cut in zip(self.parts, self._slices, strict=True)
-        ]
+        asked = (options or {}).get("episodes")
+        found = []
+        for part, cut in zip(self.parts, self._slices, strict=True):
+            own = None if asked is None else {"episodes": asked[cut]}
+            found.append(part.reset(seed=None if seeds is None else list(seeds[cut]), options=own))
         return self._joined([seen for seen, _ in found]), self._told([info for _, info in found])
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Observation, Any, Any, Any, dict[str, Any]]:
