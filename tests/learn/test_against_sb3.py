@@ -23,14 +23,6 @@ SETTING: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def theirs(world: Any, config: PpoConfig, gamma: float, steps: int, seed: int) -> float:
     """Mean return of the last 100 episodes of MaskablePPO with the same numbers as ours."""
     model = sb3.MaskablePPO(

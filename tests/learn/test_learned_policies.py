@@ -23,14 +23,6 @@ CLUSTER = "4x4/rack=2"
 SMALL: dict[str, Any] = {"cluster": CLUSTER, "jobs": 40, "episodes": 2, "horizon_s": None, "reward": "jobs"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def untrained(agent: str, directory: Path, **practice: Any) -> Path:
     """A checkpoint whose weights are bold enough to have opinions, and which has learnt nothing."""
     made = recipe(agent, {PRACTICE: SMALL | practice})

@@ -15,14 +15,6 @@ from .worlds import Corridor, Shelf  # noqa: E402
 QUICK = PpoConfig(num_envs=8, steps=64, minibatch=128, learning_rate=3e-3)
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def slow_advantages(rewards, discounts, values, last, over, trace):
     """By the definition: a sum over what comes, each surprise weighed by what lies between."""
     steps, environments = rewards.shape

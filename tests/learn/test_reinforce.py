@@ -16,14 +16,6 @@ from .worlds import Corridor, Shelf, side_by_side  # noqa: E402
 QUICK = ReinforceConfig(rollouts=16, sequences=4, longest=100, learning_rate=5e-3)
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def reinforce(world, seed: int = 0, config: ReinforceConfig = QUICK) -> Reinforce:
     rollout = Rollout(side_by_side(world, config.num_envs), config.gamma)
     torch.manual_seed(seed)

@@ -29,14 +29,6 @@ KINDS = {
 STEPS = 1000
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def training(kind: str, directory: Path, seed: int = 5, world=Corridor) -> Training:
     learner, config = KINDS[kind]
     rollout = Rollout(side_by_side(world, config.num_envs), config.gamma)

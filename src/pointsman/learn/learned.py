@@ -32,6 +32,7 @@ class Seen:
 
         from pointsman.learn.environments.loading import shapes_of
 
+        torch.set_num_threads(1)  # one state at a time gains nothing from more, which wait for each other at full speed
         self.network, self.actions = made.network, made.card.observation.actions
         shapes = shapes_of(observation, self.actions - 1)  # in the order in which they are written
         sizes = {name: int(np.prod(shape)) for name, shape in shapes.items()}
