@@ -4,6 +4,7 @@
 # make test-slow  those that take minutes, such as 10,000 more instances for the oracle
 # make .venv  only the environment               make clean  back to a fresh clone
 # make learn  PyTorch as well, for the tests and examples that train
+# make ray    Ray as well, for runs on a cluster and their tests
 
 SHELL := /bin/bash
 BIN := .venv/bin
@@ -13,7 +14,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo test test-slow lint bench docs clean learn .venv
+.PHONY: demo test test-slow lint bench docs clean learn ray .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -32,6 +33,13 @@ learn: .venv/learn
 # With what torch asks for: on a machine with GPUs that is CUDA, some gigabytes, and so nothing else depends on it.
 .venv/learn: requirements-learn.lock .venv/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock -r requirements-learn.lock
+	$(BIN)/pip check
+	@touch $@
+
+ray: .venv/ray
+
+.venv/ray: requirements-ray.lock .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-ray.lock
 	$(BIN)/pip check
 	@touch $@
 

@@ -1,6 +1,7 @@
 """Part 5: jobs per second on 6,400 GPUs."""
 
 from dataclasses import replace
+from functools import partial
 
 from benchmarks.classical.tables import markdown
 from benchmarks.measures import cpu_s
@@ -18,30 +19,39 @@ from pointsman.workload import Workload
 CLUSTER, GPUS, JOBS, GOAL = "800x8/gpu=v100,rack=8", 6400, 100_000, 100_000
 LOADS = (0.95, 1.05, 1.2)
 ROUNDS = 3
-FEWER = 10_000
-"""Jobs of the variants that look at every node, or at all partners together, for every job."""
+ENTRIES = (BSBF, FFS, CONSOLIDATED, JOINT)
+PATIENCE_S = 30.0
+"""CPU time after which a run is left, and the jobs that have ended by then count."""
 
-ENTRIES = ((BSBF, JOBS), (FFS, JOBS), (JOINT, FEWER), (CONSOLIDATED, FEWER))
+SLICES = 200
+"""Of the submit span, after which the time is looked at."""
 
 
 def speed(scope: Scope) -> Found:
-    """CPU time of the run alone, the least of three."""
+    """CPU time of the run alone, the best of three."""
     rows = []
     for load in scope.few(LOADS):
-        for entry, jobs in ENTRIES:
-            made = mixture(min(jobs, 2000) if scope.quick else jobs, GPUS, load)
-            work = replace(made, jobs=assign_models(made.jobs, 1))
-            seconds = [_seconds(work, entry) for _ in range(ROUNDS if jobs == JOBS else 1)]
-            per_s = work.jobs.height / min(seconds)
+        made = mixture(2000 if scope.quick else JOBS, GPUS, load)
+        work = replace(made, jobs=assign_models(made.jobs, 1))
+        for entry in ENTRIES:
+            ended, per_s = max((_measured(work, entry) for _ in range(ROUNDS)), key=lambda found: found[1])
             met = "met" if per_s >= GOAL else f"missed, {percent(per_s / GOAL)}"
-            rows.append((entry.label, f"{load:g}", count(work.jobs.height), count(round(per_s)), met))
-    return {"speed": markdown(("policy", "load", "jobs", "jobs/s", f"goal {count(GOAL)}"), rows)}, []
+            rows.append((entry.label, f"{load:g}", count(ended), count(round(per_s)), met))
+    return {"speed": markdown(("policy", "load", "jobs that ended", "jobs/s", f"goal {count(GOAL)}"), rows)}, []
 
 
-def _seconds(work: Workload, entry: Entry) -> float:
+def _measured(work: Workload, entry: Entry) -> tuple[int, float]:
+    """How many jobs ended, and how many a second of CPU time."""
     spec = get_policy(entry.policy)
     simulation, _ = open_simulation(
         work, load_cluster(CLUSTER), spec, spec.make(entry.params), seed=0, estimate=None, placement=None,
         overheads=RESTARTS, oversized="refuse", assign_models=None, node_events=(), cancels=(), log=False, audit=False,
     )  # fmt: skip
-    return cpu_s(simulation.run)
+    clock, spent_s = simulation.handle.world.clock[0], 0.0
+    span_ms = int(work.jobs["submit_s"].max() * 1000)  # ty: ignore
+    for slice_ms in (span_ms * k // SLICES for k in range(1, SLICES + 1)):
+        spent_s += cpu_s(partial(simulation.run, slice_ms))
+        if spent_s > PATIENCE_S:
+            return int(clock["ended"]), int(clock["ended"]) / spent_s
+    spent_s += cpu_s(simulation.run)
+    return int(clock["ended"]), int(clock["ended"]) / spent_s

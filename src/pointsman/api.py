@@ -126,6 +126,8 @@ def simulate(
         "interference": "table" if interference is None else str(interference),
         "seed": seed,
     }
+    if until_s is not None:
+        choices["until_s"] = until_s
     result = make_result(simulation, prepared, work, place, choices)
     result.info["wall_s"] = time.perf_counter() - began
     return result

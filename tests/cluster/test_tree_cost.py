@@ -51,7 +51,7 @@ def test_the_ranges_are_those_of_the_authors() -> None:
     assert most == pytest.approx(WORST)
     assert proximity(least[3], least[3], most[3]) == 1
     assert proximity(most[3], least[3], most[3]) == 0
-    assert proximity(0.775, least[0], most[0]) == 1  # one GPU is as close as can be
+    assert proximity(0.775, least[0], most[0]) == 0  # of one GPU, as in their code
 
 
 def test_groups_of_unequal_size_are_filled_the_largest_first() -> None:

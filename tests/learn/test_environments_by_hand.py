@@ -61,12 +61,25 @@ def test_the_discount_is_of_the_time_that_passed() -> None:
     ],
 )
 def test_rewards_are_integrals_over_the_time_between_decisions(reward: str, worth: list[float]) -> None:
-    steps = play(pick(reward=reward), B_FIRST, WAIT, A_NEXT, C_LAST)
+    steps = play(pick(reward=reward, gamma=1.0), B_FIRST, WAIT, A_NEXT, C_LAST)
     assert [step[1] for step in steps] == pytest.approx(worth)
 
 
+def test_the_later_a_reward_comes_the_less_it_is_worth() -> None:
+    steps = play(pick(reward="throughput"), B_FIRST, WAIT, A_NEXT, C_LAST)
+    pairs = [(0.4, 0.1), (0.35, 0.4), (0.95, 1.0), (0.5, 2.0)]  # per τ, and how many of them; ∫ 0.9^t dt
+    assert [step[1] for step in steps] == pytest.approx([flow * (1 - 0.9**t) / -np.log(0.9) for flow, t in pairs])
+
+
+def test_what_flows_at_several_paces_between_two_decisions() -> None:
+    env = pick(workload=listed((0.0, 1, 50.0), (10.0, 2, 100.0)), reward="jobs", gamma=0.9)
+    (step,) = play(env, 0)
+    alone, both = 1 - 0.9**0.1, 0.9**0.1 - 0.9**0.5  # one job in the system for 10 s, two for 40 s
+    assert step[1] == pytest.approx(-(0.5 * alone + 1.0 * both) / -np.log(0.9))
+
+
 def test_the_metrics_of_the_episode() -> None:
-    found = play(pick(reward="slowdown"), B_FIRST, WAIT, A_NEXT, C_LAST)[-1][4]["episode_metrics"]
+    found = play(pick(reward="slowdown", gamma=1.0), B_FIRST, WAIT, A_NEXT, C_LAST)[-1][4]["episode_metrics"]
     slowdowns = [150 / 100, 50 / 50, 340 / 200]
     assert found["return"] == pytest.approx(-sum(slowdowns))
     assert found == pytest.approx(
@@ -80,7 +93,7 @@ def test_the_metrics_of_the_episode() -> None:
 
 
 def test_at_the_horizon_an_episode_is_cut() -> None:
-    *_, last = play(pick(horizon_s=120.0), B_FIRST, WAIT, A_NEXT)
+    *_, last = play(pick(horizon_s=120.0, gamma=1.0), B_FIRST, WAIT, A_NEXT)
     assert (last[2], last[3]) == (False, True)
     assert last[1] == pytest.approx(0.7 * 0.95)
     assert last[4]["elapsed_s"] == 70.0
@@ -100,7 +113,7 @@ def test_what_is_not_allowed_is_waiting_and_counted() -> None:
 
 
 def test_several_jobs_start_at_one_instant() -> None:
-    steps = play(pick(workload=listed((0.0, 1, 100.0), (0.0, 1, 50.0))), 0, 0)
+    steps = play(pick(workload=listed((0.0, 1, 100.0), (0.0, 1, 50.0)), gamma=1.0), 0, 0)
     assert [(step[1], step[4]["elapsed_s"]) for step in steps] == [(0.0, 0.0), (pytest.approx(0.5 + 0.25), 100.0)]
     assert steps[-1][2]
 

@@ -10,6 +10,7 @@ from pointsman.cli import (
     compare,
     config,
     doctor,
+    eval,
     explain,
     policy,
     profile,
@@ -18,6 +19,7 @@ from pointsman.cli import (
     simulate,
     suite,
     trace,
+    train,
     version,
     warmup,
 )
@@ -62,6 +64,8 @@ def common(
 app.command()(simulate.simulate)
 app.command("sim", hidden=True)(simulate.simulate)
 app.command()(compare.compare)
+app.command()(train.train)
+app.command("eval")(eval.evaluate)
 app.command()(report.report)
 app.command()(explain.explain)
 app.add_typer(suite.app, name="suite")

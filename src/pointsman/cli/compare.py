@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pointsman.cli.options import OUTPUT, WHAT, Options, with_options
+from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,8 @@ def compare(
         bool,
         typer.Option("--first-divergence", help="Show the first decision that differs.", rich_help_panel=OUTPUT),
     ] = False,
-    workers: Annotated[int, typer.Option(min=1, help="Run so many at a time.", rich_help_panel=OUTPUT)] = 1,
+    at_once: AtOnce = None,
+    on: On = "local",
 ) -> None:
     """Replay a job log under several policies, and put them side by side."""
     from pathlib import Path
@@ -68,6 +69,7 @@ def compare(
     from pointsman.report import compare as put_side_by_side
     from pointsman.report import fail_if as check
     from pointsman.report import parse_threshold, refuse_taken, write_comparison
+    from pointsman.workers import workers
 
     experiment = resolve(options, policies=policy, seeds=parse_seeds(seeds) if seeds else [])
     spec = experiment.spec
@@ -80,8 +82,9 @@ def compare(
         return
     if options.output:
         refuse_taken(options.output, force=options.force)
-    workload = read_jobs(spec)
-    results = replay(spec, workload, workers)
+    with workers(on, at_once) as some:
+        workload = read_jobs(spec)
+        results = replay(spec, workload, some)
     if options.output:
         screen.note("writing the report")
         comparison = write_comparison(

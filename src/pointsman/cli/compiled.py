@@ -28,12 +28,12 @@ def compile_all(progress: Callable[[float, str], None]) -> None:
     need, on all cores.
     """
     from pointsman.learn.environments.loading import parts
-    from pointsman.workers import side_by_side
+    from pointsman.workers import Processes
 
     needed = {HOSTED_HOOKS, *BESIDE, *map(_hooks, policy_names())}
     missing = [*parts(), *sorted(hooks for hooks in needed if not is_compiled(hooks))]
     workers = min(len(missing), 8, screen.cores()) or 1
-    for done, _ in enumerate(side_by_side(_compile, [(hooks,) for hooks in missing], workers), 1):
+    for done, _ in enumerate(Processes(workers)(_compile, [(hooks,) for hooks in missing]), 1):
         progress(done / len(missing), f"{done} of {len(missing)}")
 
 

@@ -55,7 +55,7 @@ def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Exper
     load_cluster(experiment.spec.cluster)
     load_catalogue(*experiment.spec.profiles)
     file = None if "policies" in flags else options.config
-    spec = _with_settings(experiment.spec, _settings(options.settings), file)
+    spec = _with_settings(experiment.spec, parse_settings(options.settings), file)
     _check_sharing(spec)
     return experiment.model_copy(update={"spec": spec})
 
@@ -73,7 +73,7 @@ def _check_sharing(spec: ExperimentSpec) -> None:
 def origins(options: Options, *, policies: list[str], seeds: list[int]) -> dict[str, str]:
     """Where each field of what `resolve` makes of the same is from: ``flag``, ``file`` or ``default``."""
     flags = set(_flags(options, policies, seeds))
-    flags |= {OVERHEADS if name == OVERHEADS else "policies" for name in _settings(options.settings)}
+    flags |= {OVERHEADS if name == OVERHEADS else "policies" for name in parse_settings(options.settings)}
     written = read_experiment(options.config).spec.model_fields_set if options.config else set()
     return {
         name: "flag" if name in flags else "file" if name in written else "default"
@@ -138,8 +138,12 @@ def _spec(data: dict[str, Any]) -> ExperimentSpec:
         raise UsageError(f"{flag}: {said}" if whole else f"{flag}: {said}, not {fault['input']!r:.60}") from None
 
 
-def _settings(texts: list[str]) -> dict[str, Params]:
-    """``--set`` texts by what they set: ``{"srtf": {"margin_s": 60.0}}``."""
+def parse_settings(texts: list[str]) -> dict[str, Params]:
+    """``--set`` texts by what they set: ``{"srtf": {"margin_s": 60.0}}``.
+
+    Raises:
+        UsageError: a text is of another form.
+    """
     settings: dict[str, Params] = {}
     for text in texts:
         key, equals, value = text.partition("=")

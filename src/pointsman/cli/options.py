@@ -10,11 +10,32 @@ from typing import Annotated, Any, Concatenate, ParamSpec, get_type_hints
 import typer
 
 from pointsman.cli.screen import Format
+from pointsman.workers import check_place
 
 P = ParamSpec("P")
 
 LISTS = ("only", "profiles", "congestion", "settings")
 WHAT, ASSUMED, OUTPUT = "What to replay", "Assumptions", "Output"
+
+On = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        metavar="PLACE",
+        callback=check_place,
+        help="Where runs run: local (this machine), ray (the Ray cluster it belongs to), ray://HOST[:PORT].",
+        rich_help_panel=OUTPUT,
+    ),
+]
+AtOnce = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="Run so many at a time: by default 1, or as many as the Ray cluster has CPUs.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,14 @@
 """The runs of an experiment: each policy with each seed, one after another or side by side."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pointsman.cli import screen
 from pointsman.cli.experiment import overheads_of
 from pointsman.config import ExperimentSpec, PolicyChoice
+from pointsman.parcel import Parcel, pack
+from pointsman.workers import OneByOne, Workers
 
 if TYPE_CHECKING:
     from pointsman.engine.prepare import Prepared
@@ -56,15 +58,18 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
     return workload
 
 
-def replay(spec: ExperimentSpec, workload: "Workload", workers: int = 1) -> "list[Result]":
-    """The results of every run, in order; with `workers` above 1 in as many processes."""
+def replay(spec: ExperimentSpec, workload: "Workload", workers: Workers) -> "list[Result]":
+    """The results of every run, in order."""
     from pointsman.cli.compiled import announce
 
     runs = runs_of(spec)
-    announce([run.choice.name for run in runs])
+    if not workers.far:
+        announce([run.choice.name for run in runs])
     with screen.progress("replay") as progress:
-        results = _side_by_side if workers > 1 else _one_by_one
-        found = list(results(spec, workload, runs, progress, min(workers, len(runs))))
+        if isinstance(workers, OneByOne):
+            found = list(_one_by_one(spec, workload, runs, progress))
+        else:
+            found = list(_side_by_side(spec, workload, runs, progress, workers))
     _tell_oversized(workload, found[0])
     _tell_unknown_models(found[0])
     for run, result in zip(runs, found, strict=True):
@@ -106,7 +111,7 @@ def _tell_unstarted(run: Run, result: "Result") -> None:
 
 
 def _one_by_one(
-    spec: ExperimentSpec, workload: "Workload", runs: list[Run], progress: screen.Progress, workers: int
+    spec: ExperimentSpec, workload: "Workload", runs: list[Run], progress: screen.Progress
 ) -> "Iterator[Result]":
     for done, run in enumerate(runs):
 
@@ -118,13 +123,14 @@ def _one_by_one(
 
 
 def _side_by_side(
-    spec: ExperimentSpec, workload: "Workload", runs: list[Run], progress: screen.Progress, workers: int
+    spec: ExperimentSpec, workload: "Workload", runs: list[Run], progress: screen.Progress, workers: Workers
 ) -> "Iterator[Result]":
-    from pointsman.workers import side_by_side
-
-    for done, result in enumerate(side_by_side(_result, [(spec, workload, run, None) for run in runs], workers), 1):
+    parcel = pack(spec.model_dump(exclude={"trace"})) if workers.far else Parcel()
+    there = ExperimentSpec.model_validate(parcel.there(spec.model_dump()))
+    calls = [(there, workload, run, None) for run in runs_of(there)]
+    for done, result in enumerate(workers(_result, calls, parcel), 1):
         progress.update(done / len(runs), f"{done} of {len(runs)}")
-        yield result
+        yield replace(result, info=parcel.back(result.info))
 
 
 def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable[[float], None] | None) -> "Result":

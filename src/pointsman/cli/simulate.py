@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pointsman.cli.options import WHAT, Options, with_options
+from pointsman.cli.options import WHAT, On, Options, with_options
 
 
 @with_options
@@ -24,6 +24,7 @@ def simulate(
         list[int],
         typer.Option(default_factory=list, show_default=False, help="Of everything random.", rich_help_panel=WHAT),
     ],
+    on: On = "local",
 ) -> None:
     """Replay a job log on a cluster under one policy."""
     from pathlib import Path
@@ -35,6 +36,7 @@ def simulate(
     from pointsman.config import located
     from pointsman.errors import UsageError
     from pointsman.report import refuse_taken, summarise, write_run
+    from pointsman.workers import workers
 
     experiment = resolve(options, policies=policy, seeds=seed)
     if len(runs_of(experiment.spec)) > 1:
@@ -45,7 +47,8 @@ def simulate(
     if options.output:
         refuse_taken(options.output, force=options.force)
     spec = experiment.spec
-    (result,) = replay(spec, read_jobs(spec))
+    with workers(on) as one:
+        (result,) = replay(spec, read_jobs(spec), one)
     if options.output:  # before anything is printed: whoever reads that may stop reading
         screen.note("writing the report")
         write_run(

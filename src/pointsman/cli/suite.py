@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pointsman.cli import screen
+from pointsman.cli.options import AtOnce, On
 
 app = typer.Typer(
     no_args_is_help=True, help="Suite v1: frozen workloads, clusters, loads and seeds to measure policies on."
@@ -38,7 +39,8 @@ def run(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the table here, as CSV and JSON.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Run so many at a time.")] = 1,
+    at_once: AtOnce = None,
+    on: On = "local",
     force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
     format: Annotated[screen.Format, typer.Option(help="How to print the table.")] = screen.Format.table,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be run.")] = False,
@@ -51,6 +53,7 @@ def run(
     from pointsman.report.units import NOTHING
     from pointsman.suite.definition import suite_v1
     from pointsman.suite.measure import measure, table
+    from pointsman.workers import workers
 
     suite = suite_v1().part(only)
     policies = policy or list(suite.spec.policies)
@@ -63,12 +66,13 @@ def run(
         left = ("workload", "cluster", "counted", "seeds", "policies", "sha256")
         screen.show(_plan(suite, policies, 64 if whole else 8), format, left=left)
         return
-    announce(policies)
+    if on == "local":
+        announce(policies)
     cells, rows, told, note = list(suite.cells()), [], [], ""
-    with screen.progress(f"suite {suite.metadata.name}") as progress:
+    with workers(on, at_once) as some, screen.progress(f"suite {suite.metadata.name}") as progress:
         for done, cell in enumerate(cells):
             progress.update(done / len(cells), cell.name)
-            comparison = measure(cell, policies, workers)
+            comparison = measure(cell, policies, some)
             rows += table(cell, comparison)
             shown = comparison_table(comparison)
             told += [_told(cell, shown.columns, row) for row in shown.rows]

@@ -41,5 +41,7 @@ def fewest(sizes: NDArray, gpus: int) -> int:
 
 
 def proximity(cost: float, least: float, most: float) -> float:
-    """How close the GPUs of a gang are, from 0 (as far apart as can be) to 1, by its cost."""
-    return 1.0 if most <= least else 1.0 - (cost - least) / (most - least)
+    """How close the GPUs of a gang are, by its cost: from 0, as far apart as can be, to 1; 0 for one GPU, as in the
+    authors' code, and wherever there is no choice.
+    """
+    return 0.0 if most <= least else 1.0 - (cost - least) / (most - least)

@@ -48,9 +48,15 @@ def make_result(
         "quality": prepared.quality.as_dict(),
         "assumptions": _assumptions(prepared, choices["needs"]),
     }
+    if (g := simulation.handle.state.g[0])["tree"]:
+        info["tree"] = {name: float(g[f"{name}_cost"]) for name in ("rack", "node", "gpu", "least")}
+        info["node_racks"] = layout.node_rack.tolist()
     origin_s = float(prepared.jobs["submit_s"][0])
     events = _events(simulation) if simulation.handle.state.g[0]["log_on"] else None
-    return Result(_jobs(simulation, prepared, origin_s), events, _series(simulation), info)
+    jobs = _jobs(simulation, prepared, origin_s)
+    if simulation.handle.state.g[0]["tree"]:
+        jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
+    return Result(jobs, events, _series(simulation), info)
 
 
 def _assumptions(prepared: Prepared, needs: str) -> list[str]:
@@ -105,6 +111,20 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         ),
         state=pl.Series(state).replace_strict(_STATES, return_dtype=pl.String),
     )
+
+
+def _done_s(simulation: Simulation, jobs: pl.DataFrame, until_s: float | None) -> pl.Series:
+    """Nominal seconds of work that each job has done by `until_s`, or now; null if it was cancelled."""
+    done = np.where(jobs["state"] == "COMPLETED", jobs["duration_s"].to_numpy(), np.nan)
+    unfinished = np.asarray(simulation.handle.jobs)
+    unfinished = unfinished[unfinished["state"] != 0]
+    by_ms = simulation.now_ms if until_s is None else 1000 * until_s
+    runs = unfinished["state"] == JobState.RUNNING
+    gone_on = np.where(
+        runs, unfinished["onset"] + unfinished["rate"] * (by_ms - unfinished["rated"]), unfinished["done"]
+    )
+    done[unfinished["row"]] = gone_on / 1000.0
+    return pl.Series(np.minimum(done, jobs["duration_s"].to_numpy())).fill_nan(None)
 
 
 def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:

@@ -4,16 +4,19 @@
 
 import numpy as np
 
-from pointsman.engine.bits import count
+from pointsman.engine.bits import bit, lowest
 from pointsman.engine.compile import cold, core
 from pointsman.engine.freeindex import lowest_bits
 from pointsman.engine.handle import open_state
 from pointsman.engine.occupancy import sits
-from pointsman.engine.records import Int, State
+from pointsman.engine.records import ALONE, Int, State
 from pointsman.policies.joint_gate import pays_for_all
 from pointsman.policies.pair_theorem import remaining
-from pointsman.policies.partners import choose_partners, usable
+from pointsman.policies.partners import choose_partners, pays_with, type_of, usable
 from pointsman.policies.place_beside import add_to_place, place_beside
+
+MANY = 1 << 20
+"""More jobs than a node ever has."""
 
 
 @core
@@ -26,34 +29,69 @@ def _is_first(S: State, n: Int, x: Int, j: Int) -> bool:
 
 
 @core
-def _jobs_on(S: State, n: Int) -> Int:
+def _jobs_on(S: State, n: Int, most: Int) -> Int:
+    """How many jobs are on node `n`, counted up to `most`."""
     N = S.nodes[n]
     jobs = np.int64(0)
     for x in range(N.gpu0, N.gpu0 + N.gpus):
         for o in range(S.gpus[x].used):
             jobs += 1 if _is_first(S, n, np.int64(x), S.occupants[x, o]) else 0
+        if jobs >= most:
+            return most
     return jobs
 
 
 @core
-def _has_fewer_jobs(S: State, n: Int, best: Int) -> bool:
-    """Whether node `n` has fewer jobs than node `best`, which comes before it, or there is no such."""
-    return bool(best < 0 or _jobs_on(S, n) < _jobs_on(S, best))
+def _least_free(S: State, a: Int, gpus: Int) -> Int:
+    """The fewest free GPUs, of at least `gpus`, that a node has under alternative `a`; -1 if none has so many."""
+    some = np.int64(0)
+    for i in range(S.alts[a].pool, S.alts[a].pool_end):
+        some |= S.pools[S.ints[i]].some
+    some &= ~(bit(gpus - 1) - np.int64(1))
+    return lowest(some) + np.int64(1) if some != 0 else np.int64(-1)
+
+
+@core
+def _fewest_jobs(S: State, p: Int, free: Int, best: Int) -> Int:
+    """Of the nodes of pool `p` with exactly so many free GPUs, and node `best` (-1: none), that with the fewest jobs,
+    the lowest among equals.
+    """
+    P = S.pools[p]
+    jobs = _jobs_on(S, best, MANY) if best >= 0 else np.int64(MANY)
+    leaf0 = P.bits + free * (P.leaves + P.tops) + P.tops
+    for leaf in range(P.leaves):
+        word = S.words[leaf0 + leaf]
+        while word != 0:
+            n = S.ints[P.members + (leaf << 6) + lowest(word)]
+            word &= word - np.int64(1)
+            there = _jobs_on(S, n, jobs + 1)
+            if there < jobs or (there == jobs and n < best):
+                best = n
+                jobs = there
+            if n >= best and jobs == (0 if P.gpus == free else 1):
+                return best
+    return best
 
 
 @core
 def _free_node(S: State, a: Int, gpus: Int) -> Int:
     """The node with the fewest free GPUs of those that have `gpus`, with the fewest jobs among equals; -1 if none."""
     best = np.int64(-1)
-    least = np.int64(1 << 62)
-    for n in range(S.nodes.shape[0]):
-        free = S.nodes[n].free
-        if not gpus <= free <= least or not usable(S, a, np.int64(n)):
-            continue
-        if free < least or _has_fewer_jobs(S, np.int64(n), best):
-            best = np.int64(n)
-            least = free
+    free = _least_free(S, a, gpus)
+    if free > 0:
+        for i in range(S.alts[a].pool, S.alts[a].pool_end):
+            if S.counts[S.ints[i], free] > 0:
+                best = _fewest_jobs(S, S.ints[i], free, best)
     return best
+
+
+@core
+def _may_hold(S: State, n: Int, gpus: Int) -> bool:
+    """Whether so many GPUs of node `n` have not several jobs yet."""
+    left = ~S.nodes[n].shared
+    for _ in range(gpus - 1):
+        left &= left - np.int64(1)
+    return left != 0 and lowest(left) < S.nodes[n].gpus
 
 
 @core
@@ -65,20 +103,33 @@ def _partners_on(S: State, j: Int, a: Int, n: Int, joint: bool) -> Int:
 
 
 @core
+def _somebody_pays(S: State, j: Int, a: Int) -> bool:
+    """Whether anyone at all pays as a partner of job `j`, if it need not accumulate."""
+    left = remaining(S, j)
+    for i in range(S.g[0].soloists):
+        if pays_with(S, j, left, type_of(S, a), np.int64(0), S.lists[ALONE, i]) < np.inf:
+            return True
+    return False
+
+
+@core
 def _shared_node(S: State, j: Int, a: Int, joint: bool) -> Int:
     """The node with the most free GPUs, though too few, of those on which it pays for job `j` to join partners, with
     the fewest jobs among equals; -1 if none.
     """
     gpus = S.classes[S.jobs[j].cls].gpus
-    best = np.int64(-1)
-    most = np.int64(-1)
-    for n in range(S.nodes.shape[0]):
+    best = most = np.int64(-1)
+    fewest = np.int64(MANY)
+    for n in range(S.nodes.shape[0] if _somebody_pays(S, j, a) else 0):
         N = S.nodes[n]
-        if N.free < most or N.gpus - count(N.shared) < gpus or not usable(S, a, np.int64(n)):
+        if N.free < most or not _may_hold(S, np.int64(n), gpus) or not usable(S, a, np.int64(n)):
             continue
-        if (N.free > most or _has_fewer_jobs(S, np.int64(n), best)) and _partners_on(S, j, a, np.int64(n), joint) > 0:
+        if N.free == most and (fewest == 1 or _jobs_on(S, np.int64(n), fewest) == fewest):
+            continue
+        if _partners_on(S, j, a, np.int64(n), joint) > 0:
             best = np.int64(n)
             most = N.free
+            fewest = _jobs_on(S, best, MANY)
     return best
 
 

@@ -81,15 +81,29 @@ def _offer(S: State, j: Int, a: Int, only: Int, b: Int) -> tuple[Int, Int]:
 
 
 @core
-def pays_somewhere(S: State, j: Int, left: float, b: Int) -> bool:
-    """Whether a job like `j`, with `left` nominal ms, might have partner `b` under any of its alternatives: if not, no
-    longer one does, nor later on.
-    """
+def _pays_on(S: State, j: Int, left: float, only: Int, b: Int) -> bool:
     C = S.classes[S.jobs[j].cls]
     for a in range(C.alt, C.alt_end):
-        gpus, k = _offer(S, j, np.int64(a), np.int64(ANYWHERE), b)
+        if pays_with(S, j, left, type_of(S, np.int64(a)), np.int64(0), b) == np.inf:
+            continue
+        gpus, k = _offer(S, j, np.int64(a), only, b)
         if gpus > 0 and pays_with(S, j, left, type_of(S, np.int64(a)), k, b) < np.inf:
             return True
+    return False
+
+
+@core
+def pays_somewhere(S: State, j: Int, left: float, b: Int, by_node: bool) -> bool:
+    """Whether a job like `j`, with `left` nominal ms, might have partner `b` under any of its alternatives, be it on
+    one node (`by_node`), where it may want less accumulation: if not, no longer one does, nor later on.
+    """
+    if _pays_on(S, j, left, np.int64(ANYWHERE), b):
+        return True
+    i = S.jobs[b].part if by_node else np.int64(-1)
+    while i >= 0:
+        if _pays_on(S, j, left, S.parts[i].node, b):
+            return True
+        i = S.parts[i].next
     return False
 
 
@@ -157,17 +171,20 @@ def _candidate(S: State, only: Int, i: Int) -> Int:
 @cold
 def choose_partners(address: int, j: Int, a: Int, only: Int, left: float, need: Int) -> tuple[Int, Int]:
     """Choose partners for job `j`, with `left` nominal ms, under alternative `a` that have `need` single GPUs together
-    (on node `only`, or anywhere), those with whom it pays most. How many, and how many GPUs all have with whom it pays.
+    (on node `only`, or anywhere), those with whom it pays most. How many, and how many GPUs all of them have with whom
+    it pays; once there are enough, those too late to be chosen are not asked.
     """
     S = open_state(address)
     kind = type_of(S, a)
     chosen = covered = all_gpus = np.int64(0)
+    latest = np.inf
     for i in range(_candidates(S, only)):
         b = _candidate(S, only, np.int64(i))
-        gpus, k = _offer(S, j, a, only, b) if b >= 0 else (np.int64(0), np.int64(-1))
-        if gpus == 0:
+        soonest = pays_with(S, j, left, kind, np.int64(0), b) if b >= 0 else np.inf  # with accumulation it is later
+        if soonest > latest or soonest == np.inf:
             continue
-        time = pays_with(S, j, left, kind, k, b)
+        gpus, k = _offer(S, j, a, only, b)
+        time = pays_with(S, j, left, kind, k, b) if gpus > 0 else np.inf
         if time < np.inf:
             B = S.jobs[b]
             B.s0 = time
@@ -175,4 +192,6 @@ def choose_partners(address: int, j: Int, a: Int, only: Int, left: float, need: 
             B.s2 = np.float64(gpus)
             all_gpus += gpus
             chosen, covered = _choose(S, b, chosen, covered, need)
+            if covered >= need:
+                latest = S.jobs[S.lists[CHOSEN, chosen - 1]].s0
     return (chosen if covered >= need else np.int64(0)), all_gpus

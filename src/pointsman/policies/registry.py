@@ -8,7 +8,7 @@ import inspect
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from pointsman.duration import parse_duration_s
 from pointsman.engine.contract import CompiledPolicy, Policy
-from pointsman.errors import UsageError
+from pointsman.errors import PointsmanError, UsageError
 from pointsman.types import Knowledge
 from pointsman.wording import wording
 
@@ -47,6 +47,12 @@ BUILT_IN: dict[str, str] = {
     "pick-place": "pointsman.policies.pick_place:PickPlace",
     "pick-place-sjf": "pointsman.policies.pick_place:PickPlaceSjf",
 }
+LEARNED: dict[str, str] = {
+    "topdrl": "pointsman.learn.topdrl:TopDrl",
+    "deeprm": "pointsman.learn.deeprm:DeepRm",
+    "proximity-drl": "pointsman.learn.proximity_drl:ProximityDrl",
+}
+"""Networks that were trained: ``NAME`` with the shipped weights, ``NAME:CHECKPOINT`` with those of a directory."""
 MAX_ROUND_S = 100 * 86400.0
 _IN_FILE = re.compile(r"[^(),]*\.py:\w+")
 _ROUNDS = re.compile(r"rounds\(\s*(?P<policy>.+?)\s*,\s*(?P<every>[^,()]+?)\s*\)")
@@ -61,6 +67,8 @@ class PolicySpec:
     factory: type[Any]
     round_s: float = 0.0
     """Passes only at multiples of this; 0: at every instant with an event."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters that the text itself says."""
 
     @property
     def name(self) -> str:
@@ -105,13 +113,15 @@ class PolicySpec:
         Raises:
             UsageError: an unknown parameter (with a suggestion) or an invalid value.
         """
-        given = dict(params or {})
+        given = {**self.given, **(params or {})}
         if not self.compiled:
             _check_arguments(self, given)
         try:
             made: CompiledPolicy | Policy = self.factory(**given)
         except ValidationError as error:
             raise UsageError(_explain(error, self)) from None
+        except PointsmanError:
+            raise
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             raise UsageError(f"policy {self.text!r} cannot be made with {given!r:.200}: {why}") from error
@@ -155,11 +165,12 @@ def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
 
 def policy_names() -> list[str]:
     """Every policy that can be named, built-in ones first."""
-    return [*BUILT_IN, *(name for name in sorted(_entry_points()) if name not in BUILT_IN)]
+    ours = [*BUILT_IN, *LEARNED]
+    return [*ours, *(name for name in sorted(_entry_points()) if name not in ours)]
 
 
 def get_policy(text: str) -> PolicySpec:
-    """The policy of a name, of ``file.py:Class``, or ``rounds(POLICY, every_s)`` around either.
+    """The policy of a name, of ``NAME:CHECKPOINT``, of ``file.py:Class``, or ``rounds(POLICY, every_s)`` around one.
 
     Raises:
         UsageError: no such policy (with a suggestion), file or class.
@@ -175,10 +186,12 @@ def get_policy(text: str) -> PolicySpec:
             raise UsageError(
                 f"{text}: rounds(POLICY, every_s) needs a policy without rounds, and at least 1 ms and at most 100 days"
             )
-        return PolicySpec(text.strip(), inner.factory, every_s)
+        return PolicySpec(text.strip(), inner.factory, every_s, inner.given)
+    name, colon, checkpoint = text.partition(":")
+    if name in LEARNED and (checkpoint or not colon):
+        return PolicySpec(text, _imported(LEARNED[name]), given={"checkpoint": checkpoint} if colon else {})
     if text in BUILT_IN:
-        module, _, name = BUILT_IN[text].partition(":")
-        return PolicySpec(text, getattr(importlib.import_module(module), name))
+        return PolicySpec(text, _imported(BUILT_IN[text]))
     if ".py:" in text:
         return PolicySpec(text, _class_in_file(*text.rsplit(":", 1)))
     if text in (found := _entry_points()):
@@ -189,7 +202,13 @@ def get_policy(text: str) -> PolicySpec:
         )
     close = difflib.get_close_matches(text, policy_names(), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    raise UsageError(f"unknown policy {text!r} ({hint}there are {', '.join(policy_names())}; your own: file.py:Class)")
+    forms = "learned: NAME:CHECKPOINT; your own: file.py:Class"
+    raise UsageError(f"unknown policy {text!r} ({hint}there are {', '.join(policy_names())}; {forms})")
+
+
+def _imported(place: str) -> type[Any]:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def _class_in_file(path: str, name: str) -> type[Any]:

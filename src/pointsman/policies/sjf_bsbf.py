@@ -17,7 +17,7 @@ from pointsman.engine.occupancy import SINGLES, WHOLE, note_single
 from pointsman.engine.ordered import before, first_after, next_below
 from pointsman.engine.placing import fits
 from pointsman.engine.queueing import close_queue, enqueue
-from pointsman.engine.records import ACTIVE, Int, State
+from pointsman.engine.records import ACTIVE, ALONE, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, start, start_on
 from pointsman.policies.joint_gate import pays_for_all
 from pointsman.policies.one_node import note_one_node
@@ -75,13 +75,18 @@ def on_run(S: State, j: Int) -> None:
 
 
 @core
+def _may_be_partner(S: State, j: Int, left: float, b: Int) -> bool:
+    return pays_somewhere(S, j, left, b, S.params[CONSOLIDATE] != 0.0)
+
+
+@core
 def _count_new_partners(S: State, j: Int) -> None:
     """Jobs that got GPUs to themselves since the class of `j` found too few partners count, if they would pay."""
     C = S.classes[S.jobs[j].cls]
     for i in range(C.failed_at, S.g[0].singled):
         b = S.singles[i & (SINGLES - 1)]
         B = S.jobs[b]
-        if B.spot >= 0 and (S.params[GATE] == NONE or pays_somewhere(S, j, C.failed_key, b)):
+        if B.spot >= 0 and (S.params[GATE] == NONE or _may_be_partner(S, j, C.failed_key, b)):
             C.lacking += B.alone
     C.failed_at = S.g[0].singled
 
@@ -143,17 +148,30 @@ def _find_place(S: State, j: Int, a: Int) -> tuple[bool, Int]:
 
 
 @core
+def _gpus_of_partners(S: State, j: Int) -> Int:
+    """How many GPUs those have to themselves whom job `j` might have as partners."""
+    gpus = np.int64(0)
+    for i in range(S.g[0].soloists):
+        b = S.lists[ALONE, i]
+        gpus += S.jobs[b].alone if _may_be_partner(S, j, remaining(S, j), b) else 0
+    return gpus
+
+
+@core
 def _share(S: State, j: Int) -> Int:
     """Start job `j` beside partners, in the first of its alternatives where it can be."""
     C = S.classes[S.jobs[j].cls]
     most = np.int64(0)
-    too_few = True
     for a in range(C.alt, C.alt_end):
         found, gpus = _find_place(S, j, np.int64(a))
         if found:
             return start_on(S, j, OK)
         most = max(most, gpus)
-        too_few = too_few and free_gpus(S, S.alts[a]) + gpus < C.gpus
+    if S.params[CONSOLIDATE] != 0.0:
+        most = _gpus_of_partners(S, j)
+    too_few = True
+    for a in range(C.alt, C.alt_end):
+        too_few = too_few and free_gpus(S, S.alts[a]) + most < C.gpus
     C.failed_at = S.g[0].singled if too_few else -1  # what pays for all together is another matter for each job
     C.failed_key = S.jobs[j].key
     C.lacking = most

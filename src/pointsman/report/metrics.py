@@ -10,6 +10,7 @@ from pointsman.report.bound import lower_bound_s
 from pointsman.report.counted import ENDED, Window, counted_jobs, submit_window, submitted_in
 from pointsman.report.fairness import jain_index
 from pointsman.report.holdings import holdings, horizon_s, mean_held
+from pointsman.report.proximity import tree_figures
 from pointsman.report.shared import most_gpus_of_work, part_asked, shares_gpus, sharing_figures
 from pointsman.report.steps import step_means
 from pointsman.report.units import policy_name
@@ -43,6 +44,7 @@ def summarise(result: Result, *, window: tuple[float, float] | None = None) -> d
         **_fragmentation(result, chosen),
         "locality": _locality(counted),
         **_speed(result),
+        **({"tree": tree_figures(result)} if "tree" in result.info else {}),
         "by_gpus": breakdown(counted, "bucket"),
         "by_queue": breakdown(counted, "queue"),
         "by_user": breakdown(counted, "user"),
@@ -154,6 +156,8 @@ def _usage(result: Result, window: Window, held: pl.DataFrame | None) -> dict[st
     if shares_gpus(result):  # a GPU is in use once, however many jobs are on it
         held_gpu_s = _gpus_in_use(result, whole, held) * whole.span_s
     cut_work_s = (pl.col("run_s") - pl.col("lost_s")).clip(0, pl.col("duration_s"))
+    if "done_s" in result.jobs.columns:
+        cut_work_s = pl.col("done_s")
     done_gpu_s = _gpu_s(result, pl.when(pl.col("state").is_in(ENDED)).then("duration_s").otherwise(cut_work_s))
     in_window = _gpus_in_use(result, window, held) / int(result.info["gpus"]) if window.span_s > 0 else None
     return {

@@ -1,10 +1,13 @@
 """Running the suite: a comparison for each cell, policies that need durations with and without errors in them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pointsman.parcel import Parcel, pack
 from pointsman.policies.registry import get_policy
 from pointsman.suite.definition import Cell
+from pointsman.workers import ONE_BY_ONE, Workers
 
 if TYPE_CHECKING:
     from pointsman.engine.result import Result
@@ -23,21 +26,21 @@ def entries(policies: Sequence[str], errors: Sequence[str]) -> list[Entry]:
     ]
 
 
-def measure(cell: Cell, policies: Sequence[str], workers: int = 1) -> "Comparison":
+def measure(cell: Cell, policies: Sequence[str], workers: Workers = ONE_BY_ONE) -> "Comparison":
     """All policies side by side on one cell, paired on the suite's seeds, the first policy as baseline.
 
     Raises:
         RunError: this machine does not generate the frozen workloads.
     """
     from pointsman.report.comparison import compare
-    from pointsman.workers import side_by_side
 
     spec = cell.suite.spec
     workloads = {seed: cell.frozen(seed) for seed in spec.seeds}
     runs = [(entry, seed) for entry in entries(policies, spec.errors) for seed in spec.seeds]
-    results = side_by_side(_run, [(workloads[seed], cell, *entry, seed) for entry, seed in runs], workers)
-    window = cell.window(workloads[spec.seeds[0]])
-    return compare(list(results), window=window)
+    parcel = pack(list(policies)) if workers.far else Parcel()
+    calls = [(workloads[seed], cell, parcel.there(name), errors, seed) for (name, errors), seed in runs]
+    results = [replace(result, info=parcel.back(result.info)) for result in workers(_run, calls, parcel)]
+    return compare(results, window=cell.window(workloads[spec.seeds[0]]))
 
 
 def _run(workload: Any, cell: Cell, policy: str, estimate: str | None, seed: int) -> "Result":

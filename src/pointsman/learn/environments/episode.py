@@ -4,6 +4,8 @@ This module is a template: `loading` writes copies in which the loop is the one 
 choice another.
 """
 
+import math
+
 import numpy as np
 
 from pointsman.engine.compile import cold, core, entry
@@ -15,6 +17,7 @@ from pointsman.learn.environments.bookkeeping import waits_no_more
 from pointsman.learn.environments.columns import (
     ADDRESS,
     COST,
+    DECAY,
     ELAPSED,
     EPISODE,
     FLOW,
@@ -52,9 +55,13 @@ GOES_ON, DRAINED, CUT = 0, 1, 2
 
 @core
 def _pass_time(S: State, until: Int, answer: np.ndarray) -> None:
-    """Nothing changes until `until` ms: reward and work add up."""
+    """Nothing changes until `until` ms: reward and work add up, the reward worth less the longer after the action."""
     elapsed = until - S.g[0].now
-    answer[REWARD] += S.memory[FLOW] * elapsed / S.params[TAU]
+    decay = S.params[DECAY]
+    worth = np.float64(elapsed)
+    if decay > 0.0:
+        worth = math.exp(-decay * answer[ELAPSED]) * (1.0 - math.exp(-decay * elapsed)) / decay
+    answer[REWARD] += S.memory[FLOW] * worth / S.params[TAU]
     answer[ELAPSED] += elapsed
     S.memory[WORK] += S.memory[RUN_RATE] * elapsed
 

@@ -8,8 +8,9 @@ from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import RUNNING, work_done
 from pointsman.learn.environments.scale import log2, of_gpus, of_time, share
 from pointsman.learn.environments.window import can_start
+from pointsman.policies.gpu_pickers import NEAREST, choose_gpus
 
-JOB_FEATURES, GLOBALS = 8, 6
+JOB_FEATURES, PLACE_FEATURES, GLOBALS = 8, 2, 6
 
 
 @core
@@ -26,10 +27,10 @@ def ms_left(S: State, j: Int) -> float:
 
 
 @core
-def write_jobs(S: State, window: np.ndarray, out: np.ndarray, at: Int) -> None:
+def write_jobs(S: State, window: np.ndarray, out: np.ndarray, at: Int, width: Int) -> None:
     """For each job of the window: GPUs (as a share, and by logarithm), length, waiting time, bytes of its gradients
     (1 kB to 1 TB), seconds of an iteration's computing (1 ms to 1000 s), whether it can start now, whether there is
-    one.
+    one. Jobs are `width` numbers apart.
     """
     total = S.g[0].gpus
     for i in range(window.shape[0]):
@@ -48,7 +49,36 @@ def write_jobs(S: State, window: np.ndarray, out: np.ndarray, at: Int) -> None:
             out[at + 5] = share(M.compute, 1e-3, 1e3)
             out[at + 6] = 1.0 if can_start(S, j) else 0.0
             out[at + 7] = 1.0
-        at += JOB_FEATURES
+        at += width
+
+
+@core
+def _racks_of_place(S: State) -> Int:
+    """How many racks the nodes in State.place are of."""
+    S.g[0].attempt += 1
+    racks = np.int64(0)
+    for i in range(S.g[0].placed):
+        R = S.racks[S.nodes[S.place[i].node].rack]
+        if R.paper_attempt != S.g[0].attempt:
+            R.paper_attempt = S.g[0].attempt
+            racks += 1
+    return racks
+
+
+@core
+def write_places(S: State, window: np.ndarray, out: np.ndarray, at: Int, width: Int) -> None:
+    """For each job of the window, where the closest free GPUs would put it now: one over the nodes, and over the
+    racks; 0 if it cannot start.
+    """
+    for i in range(window.shape[0]):
+        j = window[i]
+        nodes = racks = np.int64(0)
+        if j >= 0 and can_start(S, j) and choose_gpus(S, j, np.int64(NEAREST)):
+            nodes = S.g[0].placed
+            racks = _racks_of_place(S)
+        out[at] = 1.0 / nodes if nodes > 0 else 0.0
+        out[at + 1] = 1.0 / racks if racks > 0 else 0.0
+        at += width
 
 
 @core

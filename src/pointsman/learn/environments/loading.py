@@ -70,8 +70,16 @@ def load_part(kind: str, name: str) -> None:
 
 def shapes_of(observation: str, slots: int) -> dict[str, tuple[int, ...]]:
     """The parts of an observation and their shapes."""
-    module = importlib.import_module(module_of(_named(observation, "observations")))
-    return module.shapes(slots)
+    return _observation(observation).shapes(slots)
+
+
+def version_of(observation: str) -> int:
+    """The module's VERSION, 1 where it says none: raised when its numbers come to mean something else."""
+    return getattr(_observation(observation), "VERSION", 1)
+
+
+def _observation(name: str) -> ModuleType:
+    return importlib.import_module(module_of(_named(name, "observations")))
 
 
 def _named(name: str, folder: str) -> str:

@@ -35,8 +35,8 @@ MOST_SLOTS = 64
 class Setting:
     """The keywords of every environment; those of PickJob and of PlaceJob besides are `gpus` and `picker`.
 
-    Rewards are integrals over simulated time in units of `tau_s`; `discount` in the info of a step is gamma to the
-    power of the time it took over `tau_s`.
+    Rewards are integrals over simulated time in units of `tau_s`, discounted from the action on; `discount` in the
+    info of a step is gamma to the power of the time it took over `tau_s`.
     """
 
     cluster: Cluster | str = "8x4/rack=4"
@@ -165,6 +165,7 @@ def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]
     params = np.zeros(columns.BEST + 2 * (total + 1))
     params[columns.HOLD] = setting.hold
     params[columns.TAU] = 1000.0 * setting.tau_s
+    params[columns.DECAY] = -np.log(setting.gamma) / params[columns.TAU]
     params[columns.ORDER] = ORDERS.index(setting.picker)
     params[columns.BEST :] = np.concatenate(costs_by_size(layout, tree))
     return params

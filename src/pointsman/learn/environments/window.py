@@ -1,4 +1,4 @@
-"""The waiting jobs that an agent sees: the first in order, whatever their classes."""
+"""The waiting jobs that an agent sees: the first in order of each class, as many as it has slots."""
 
 import numpy as np
 
@@ -12,35 +12,45 @@ NOBODY = -1
 
 
 @core
-def _first(S: State) -> Int:
-    """Which class with waiting jobs (its position) has the first of those that its ``fits``, a cursor here, points at;
-    -1 if none.
+def _next(S: State) -> Int:
+    """Which class (its position among those with waiting jobs) gives the next job: of those that gave fewest (their
+    ``lacking``, a counter here), the one whose next job (its ``fits``, a cursor here) is first in order; -1 if none.
     """
     best = np.int64(-1)
-    head = np.int64(-1)
     for i in range(S.g[0].active):
-        j = S.classes[S.lists[ACTIVE, i]].fits
-        if j >= 0 and (head < 0 or before(S, j, head)):
+        C = S.classes[S.lists[ACTIVE, i]]
+        if C.fits < 0:
+            continue
+        B = S.classes[S.lists[ACTIVE, best]] if best >= 0 else C
+        if best < 0 or C.lacking < B.lacking or (C.lacking == B.lacking and before(S, C.fits, B.fits)):
             best = np.int64(i)
-            head = j
     return best
 
 
 @core
 def fill_window(S: State, window: np.ndarray) -> Int:
-    """Write the slots of the first waiting jobs to `window`, NOBODY behind them; how many there are."""
+    """Write the slots of waiting jobs to `window`, in order, NOBODY behind them; how many there are.
+
+    If not all have a place there: the first of each class, then the second of each, and so on, so that the window does
+    not fill with those that nothing fits.
+    """
     for i in range(S.g[0].active):
-        c = S.lists[ACTIVE, i]
-        S.classes[c].fits = S.buckets[c].first
-    n = np.int64(0)
-    while n < window.shape[0]:
-        i = _first(S)
-        if i < 0:
-            break
         C = S.classes[S.lists[ACTIVE, i]]
-        window[n] = C.fits
+        C.fits = S.buckets[S.lists[ACTIVE, i]].first
+        C.lacking = 0
+    n = np.int64(0)
+    i = _next(S)
+    while i >= 0 and n < window.shape[0]:
+        C = S.classes[S.lists[ACTIVE, i]]
+        at = n
+        while at > 0 and before(S, C.fits, window[at - 1]):
+            window[at] = window[at - 1]
+            at -= 1
+        window[at] = C.fits
         C.fits = following(S, C.fits)
+        C.lacking += 1
         n += 1
+        i = _next(S)
     for i in range(n, window.shape[0]):
         window[i] = NOBODY
     return n

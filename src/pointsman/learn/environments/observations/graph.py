@@ -108,6 +108,6 @@ def observe(S: State, window: np.ndarray, out: np.ndarray) -> None:
     """Write the parts one behind the other."""
     _write_tree(S, out)
     at = np.int64(END + 3 * EDGES)
-    write_jobs(S, window, out, at)
+    write_jobs(S, window, out, at, np.int64(JOB_FEATURES))
     at += window.shape[0] * JOB_FEATURES
     write_globals(S, window, out, at)

@@ -6,7 +6,14 @@ import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.records import State
-from pointsman.learn.environments.features import GLOBALS, JOB_FEATURES, write_globals, write_jobs
+from pointsman.learn.environments.features import (
+    GLOBALS,
+    JOB_FEATURES,
+    PLACE_FEATURES,
+    write_globals,
+    write_jobs,
+    write_places,
+)
 from pointsman.learn.environments.images import (
     BLOCK,
     CELLS,
@@ -19,6 +26,8 @@ from pointsman.learn.environments.images import (
 )
 from pointsman.learn.environments.scale import ROWS
 
+WIDTH_OF_JOB = JOB_FEATURES + PLACE_FEATURES
+
 
 def shapes(slots: int) -> dict[str, tuple[int, ...]]:
     """`cluster`, `queue` and `topology`: see `images`; `jobs` and `globals`: see `features`."""
@@ -26,7 +35,7 @@ def shapes(slots: int) -> dict[str, tuple[int, ...]]:
         "cluster": (ROWS, COLUMNS),
         "queue": (ROWS, slots * BLOCK),
         "topology": (HEIGHT, WIDTH),
-        "jobs": (slots, JOB_FEATURES),
+        "jobs": (slots, WIDTH_OF_JOB),
         "globals": (GLOBALS,),
     }
 
@@ -41,6 +50,7 @@ def observe(S: State, window: np.ndarray, out: np.ndarray) -> None:
     at += ROWS * BLOCK * window.shape[0]
     write_topology(S, out, at)
     at += CELLS
-    write_jobs(S, window, out, at)
-    at += window.shape[0] * JOB_FEATURES
+    write_jobs(S, window, out, at, np.int64(WIDTH_OF_JOB))
+    write_places(S, window, out, at + JOB_FEATURES, np.int64(WIDTH_OF_JOB))
+    at += window.shape[0] * WIDTH_OF_JOB
     write_globals(S, window, out, at)

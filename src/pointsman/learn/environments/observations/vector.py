@@ -15,5 +15,5 @@ def shapes(slots: int) -> dict[str, tuple[int, ...]]:
 @core
 def observe(S: State, window: np.ndarray, out: np.ndarray) -> None:
     """Write the parts one behind the other."""
-    write_jobs(S, window, out, np.int64(0))
+    write_jobs(S, window, out, np.int64(0), np.int64(JOB_FEATURES))
     write_globals(S, window, out, np.int64(window.shape[0] * JOB_FEATURES))

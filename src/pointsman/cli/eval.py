@@ -1,0 +1,151 @@
+"""``pointsman eval``: trained policies, and others, on jobs that none was trained on."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pointsman.cli import screen
+from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pointsman.learn.practice import PracticeConfig
+    from pointsman.workers import Workers
+
+
+LEFT = ("cluster", "workload", "policy")
+
+
+def evaluate(
+    checkpoint: Annotated[
+        list[Path], typer.Argument(metavar="CHECKPOINT...", help="What 'pointsman train -o DIR' wrote; with its seeds.")
+    ],
+    policy: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME",
+            default_factory=list,
+            show_default=False,
+            help="Measure this one as well. Repeat it.",
+            rich_help_panel=WHAT,
+        ),
+    ],
+    settings: Annotated[
+        list[str],
+        typer.Option(
+            "--set",
+            metavar="practice.PARAM=VALUE",
+            default_factory=list,
+            show_default=False,
+            help="Measure in another practice than the first checkpoint's: practice.horizon_s=6h.",
+            rich_help_panel=WHAT,
+        ),
+    ],
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Measure job pickers x GPU pickers as well.", rich_help_panel=WHAT)
+    ] = False,
+    cluster: Annotated[str | None, typer.Option(help="Where; by default as trained.", rich_help_panel=WHAT)] = None,
+    workload: Annotated[
+        str | None, typer.Option(help="topdrl, philly, itp, helios or a job log.", rich_help_panel=WHAT)
+    ] = None,
+    seeds: Annotated[
+        str, typer.Option("--seeds", "--seed", metavar="LIST", help="Held-out workloads: 0-4.", rich_help_panel=WHAT)
+    ] = "0-9",
+    at_once: AtOnce = None,
+    on: On = "local",
+    format: Annotated[screen.Format, typer.Option(help="How to print.", rich_help_panel=OUTPUT)] = screen.Format.table,
+) -> None:
+    """Measure trained policies: interquartile means over trainings and held-out workloads, with 95 % intervals."""
+    from pointsman.cli.compare import parse_seeds
+    from pointsman.cli.compiled import announce
+    from pointsman.cli.learning import need_torch
+
+    need_torch()
+    from pointsman.learn.evaluation import BASELINES, Contestant, contestant, summary
+    from pointsman.learn.practice import settings_of
+    from pointsman.policies.registry import get_policy
+    from pointsman.workers import workers
+
+    found = [contestant(place) for place in checkpoint]
+    practice = _practice(found[0][1].environment, settings, {"cluster": cluster, "workload": workload})
+    for name in policy:
+        get_policy(name)
+    asked = [each for each, _ in found] + [Contestant(name, (name,)) for name in policy]
+    asked += BASELINES if baselines else ()
+    if on == "local":
+        announce([name for each in asked for name in each.policies])
+    numbers = parse_seeds(seeds)
+    places = settings_of(practice)
+    calls = [
+        (name, each.params, one, seed) for one in places for each in asked for name in each.policies for seed in numbers
+    ]
+    with workers(on, at_once) as some, screen.progress("eval") as progress:
+        measured = iter(list(_measured(calls, some, progress)))
+    rows = [
+        {"cluster": one.cluster, "workload": one.workload, "policy": each.label}
+        | summary([[next(measured) for _ in numbers] for _ in each.policies])
+        for one in places
+        for each in asked
+    ]
+    if format is not screen.Format.table:
+        screen.show(rows, format)
+        return
+    screen.show([_told(row, several=len(places) > 1) for row in rows], format, left=LEFT)
+    _explain(practice, numbers)
+
+
+def _practice(trained: dict[str, Any], settings: list[str], short: dict[str, str | None]) -> "PracticeConfig":
+    from pointsman.cli.experiment import parse_settings
+    from pointsman.errors import UsageError
+    from pointsman.learn.agents import PRACTICE, practice_config
+
+    given = parse_settings(settings)
+    if alien := given.keys() - {PRACTICE}:
+        raise UsageError(f"--set {sorted(alien)[0]}.…: here only {PRACTICE}.PARAM can be set")
+    said = {key: value for key, value in short.items() if value is not None}
+    return practice_config({**trained, **given.get(PRACTICE, {}), **said})
+
+
+def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
+    from pointsman.learn.evaluation import measure
+    from pointsman.parcel import Parcel, pack
+
+    names = [(name, practice.model_dump()) for name, _, practice, _ in calls]
+    parcel = pack(names) if some.far else Parcel()
+    there = [
+        (parcel.there(name), params, practice.model_copy(update=parcel.there(practice.model_dump())), seed)
+        for name, params, practice, seed in calls
+    ]
+    for done, result in enumerate(some(measure, there, parcel), 1):
+        progress.update(done / len(calls), f"{done} of {len(calls)}")
+        yield result
+
+
+def _told(row: dict[str, Any], *, several: bool) -> dict[str, Any]:
+    """The row for people: a measure and its interval in one cell."""
+    from pointsman.learn.evaluation import MEASURES
+
+    cells = {name: _cell(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in MEASURES}
+    names = {name: row[name] for name in (LEFT if several else ("policy",))}
+    return {**names, "runs": row["trainings"] * row["seeds"], **cells}
+
+
+def _cell(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "–"
+    digits = max(0, 3 - len(str(int(abs(value)))))
+    shown = [f"{x:,.{digits}f}" for x in (value, low, high) if x is not None]
+    return shown[0] if len(shown) == 1 else f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def _explain(practice: "PracticeConfig", numbers: list[int]) -> None:
+    from pointsman.learn.evaluation import MEASURES
+
+    meanings = "; ".join(f"{name}: {meaning}" for name, meaning in MEASURES.items())
+    held_out = f"held-out seeds: {', '.join(map(str, numbers))}"
+    typer.echo(
+        f"\n{practice.told()}; {held_out}.\n"
+        f"Interquartile means over trainings and seeds [95 % bootstrap interval]. {meanings}."
+    )

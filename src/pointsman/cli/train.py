@@ -1,0 +1,172 @@
+"""``pointsman train``: an agent learns to schedule."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pointsman.cli import screen
+from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
+
+if TYPE_CHECKING:
+    from pointsman.learn.agents import Recipe
+    from pointsman.learn.training import Tell
+    from pointsman.parcel import Parcel
+
+HOW = "How to train"
+
+
+def train(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm or proximity-drl.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Keep the checkpoint here.", rich_help_panel=OUTPUT)
+    ],
+    steps: Annotated[int, typer.Option(min=1, help="Decisions to learn from.", rich_help_panel=HOW)],
+    settings: Annotated[
+        list[str],
+        typer.Option(
+            "--set",
+            metavar="NAME.PARAM=VALUE",
+            default_factory=list,
+            show_default=False,
+            help="Set a parameter of the agent, of its algorithm (ppo, reinforce) or of its 'practice'.",
+            rich_help_panel=WHAT,
+        ),
+    ],
+    cluster: Annotated[
+        str | None, typer.Option(help="Where to practise: short for practice.cluster.", rich_help_panel=WHAT)
+    ] = None,
+    workload: Annotated[
+        str | None,
+        typer.Option(
+            help="What: topdrl, philly, itp, helios or a job log; short for practice.workload.", rich_help_panel=WHAT
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything random.", rich_help_panel=HOW)] = 0,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=1000, help="Train so many, in DIR/seed-N, from --seed on.", rich_help_panel=HOW)
+    ] = 1,
+    at_once: AtOnce = None,
+    on: On = "local",
+    device: Annotated[
+        str, typer.Option(help="auto takes a GPU if there is one; else cpu.", rich_help_panel=HOW)
+    ] = "auto",
+    threads: Annotated[
+        int, typer.Option(min=1, help="Of PyTorch; another number rounds otherwise.", rich_help_panel=HOW)
+    ] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with DIR.", rich_help_panel=OUTPUT)] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.", rich_help_panel=OUTPUT)] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print all settings.", rich_help_panel=OUTPUT)
+    ] = False,
+) -> None:
+    """Train an agent, and keep it as a checkpoint that --policy NAME:DIR takes; Ctrl-C saves, --resume goes on."""
+    from pointsman.cli.experiment import parse_settings
+    from pointsman.cli.learning import need_torch
+    from pointsman.cli.results import command_line
+
+    need_torch()
+    from pointsman.learn.agents import PRACTICE, recipe
+
+    short = {"cluster": cluster, "workload": workload}
+    given: dict[str, dict[str, Any]] = {key: dict(values) for key, values in parse_settings(settings).items()}
+    practice = given.pop(PRACTICE, {}) | {key: value for key, value in short.items() if value is not None}
+    made = recipe(name, given | {PRACTICE: practice})
+    if dry_run:
+        _show(made)
+        return
+    places = [output] if seeds == 1 else [output / f"seed-{seed + k}" for k in range(seeds)]
+    for place in places:
+        _check_place(place, resume=resume, force=force)
+    screen.note(made.practice.told())
+    runs = [_Run(made, seed + k, steps, device, threads, resume, command_line()) for k in range(seeds)]
+    with screen.progress(f"train {name}") as progress:
+        if seeds == 1 and on == "local":
+            runs[0].train(places[0], progress.update)
+        else:
+            _train_all(runs, places, on, at_once, progress)
+    screen.note(f"checkpoint: {', '.join(map(str, places))} (use it with --policy {name}:{places[0]})")
+
+
+def _show(made: "Recipe") -> None:
+    import yaml
+
+    parts = {
+        made.agent.name: made.network.model_dump(mode="json"),
+        made.agent.algorithm: made.algorithm.model_dump(mode="json"),
+        "practice": made.practice.model_dump(mode="json"),
+    }
+    typer.echo(yaml.safe_dump(parts, sort_keys=False), nl=False)
+
+
+def _check_place(place: Path, *, resume: bool, force: bool) -> None:
+    """That a training may begin here, or go on; what is to be replaced is removed."""
+    import shutil
+
+    from pointsman.errors import UsageError
+    from pointsman.learn.checkpoint import CARD, read_card
+    from pointsman.place import check_folder
+
+    check_folder(place.parent if place.parent.exists() else Path())
+    if resume or not place.exists():
+        return
+    if not force:
+        raise UsageError(f"{place} exists; go on with it by --resume, replace it by --force, or choose another with -o")
+    if any(place.iterdir()) and not (place / CARD).is_file():
+        raise UsageError(f"{place} exists and is no checkpoint, so --force does not replace it; choose another place")
+    if (place / CARD).is_file():
+        read_card(place)
+    shutil.rmtree(place)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One of the trainings that were asked for."""
+
+    recipe: "Recipe"
+    seed: int
+    steps: int
+    device: str
+    threads: int
+    resume: bool
+    command: str
+
+    def train(self, place: Path, tell: "Tell") -> None:
+        from pointsman.learn.begin import begin
+        from pointsman.learn.checkpoint import CARD
+
+        training = begin(
+            self.recipe, place, seed=self.seed, device=self.device, threads=self.threads, command=self.command
+        )
+        if self.resume and (place / CARD).is_file():
+            training.resume()
+        training.run(self.steps, tell)
+
+    def there(self, parcel: "Parcel") -> "_Run":
+        """The same where the files of `parcel` are."""
+        practice = self.recipe.practice
+        names = practice.model_copy(update=parcel.there(practice.model_dump()))
+        return replace(self, recipe=replace(self.recipe, practice=names))
+
+
+def _train_all(runs: list[_Run], places: list[Path], on: str, at_once: int | None, progress: screen.Progress) -> None:
+    """Trainings side by side. Each saves now and then, so that little is lost if they are stopped; from far away its
+    files come when it is done.
+    """
+    from pointsman.parcel import Parcel, pack
+    from pointsman.workers import fill_folders, workers
+
+    with workers(on, at_once) as some:
+        parcel = pack(runs[0].recipe.practice.model_dump()) if some.far else Parcel()
+        calls = [(place, run.there(parcel)) for place, run in zip(places, runs, strict=True)]
+        for done, _ in enumerate(fill_folders(some, _train, calls, parcel), 1):
+            progress.update(done / len(runs), f"{done} of {len(runs)}")
+
+
+def _train(place: Path, run: _Run) -> None:
+    run.train(place, _silently)
+
+
+def _silently(share: float, label: str) -> None:
+    """Say nothing."""

@@ -1,0 +1,142 @@
+"""The agents that can be trained: each a network, an algorithm and a task, with the settings it is known by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
+
+from pointsman.errors import UsageError
+from pointsman.learn.config import Config
+from pointsman.learn.networks import NETWORKS
+from pointsman.learn.practice import PracticeConfig
+from pointsman.suggestion import did_you_mean
+from pointsman.wording import wording
+
+Settings = Mapping[str, Mapping[str, Any]]
+"""By name (the agent's, its algorithm's or ``practice``), parameters and their values."""
+PRACTICE = "practice"
+C = TypeVar("C", bound=Config)
+
+ALGORITHMS = {"ppo": "pointsman.learn.ppo:Ppo", "reinforce": "pointsman.learn.reinforce:Reinforce"}
+CONFIGS = {"ppo": "pointsman.learn.ppo:PpoConfig", "reinforce": "pointsman.learn.reinforce:ReinforceConfig"}
+TASKS = {
+    "pick": "pointsman.learn.environments.pick_job:PickJobVectorEnv",
+    "place": "pointsman.learn.environments.place_job:PlaceJobVectorEnv",
+}
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What an agent is made of."""
+
+    name: str
+    network: str
+    algorithm: Literal["ppo", "reinforce"]
+    task: Literal["pick", "place"]
+    settings: Settings = field(default_factory=dict)
+    """Where it differs from the defaults."""
+
+
+AGENTS = {
+    agent.name: agent
+    for agent in (
+        Agent(
+            "topdrl",
+            "topdrl",
+            "ppo",
+            "pick",
+            {
+                "topdrl": {"first_filters": 8, "second_filters": 16, "image_width": 64},
+                "ppo": {"num_envs": 36, "learning_rate": 1e-3, "trace": 0.98},
+                PRACTICE: {"hold": 0.0},
+            },
+        ),
+        Agent(
+            "deeprm",
+            "deeprm",
+            "reinforce",
+            "pick",
+            {PRACTICE: {"reward": "slowdown", "gpus": "first-available", "gamma": 1.0}},
+        ),
+        Agent(
+            "proximity-drl",
+            "proximity",
+            "ppo",
+            "place",
+            {"ppo": {"entropy_weight": 0.005, "value_weight": 0.05, "epochs": 10}},
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An agent with all its settings."""
+
+    agent: Agent
+    network: Config
+    algorithm: Config
+    practice: PracticeConfig
+
+
+def recipe(name: str, settings: Settings) -> Recipe:
+    """The agent of this name with these settings.
+
+    Raises:
+        UsageError: there is no such agent, name or parameter, or a value is wrong.
+    """
+    if name not in AGENTS:
+        raise UsageError(f"there is no agent {name!r:.60} ({did_you_mean(name, AGENTS)})")
+    agent = AGENTS[name]
+    kinds = kinds_of(agent)
+    for given in settings:
+        if given not in kinds:
+            raise UsageError(f"--set {given}.…: {name} has no part {given!r:.60} ({did_you_mean(given, kinds)})")
+    values = {part: {**agent.settings.get(part, {}), **settings.get(part, {})} for part in kinds}
+    network, algorithm = (_made(part, kinds[part], values[part]) for part in (agent.name, agent.algorithm))
+    return Recipe(agent, network, algorithm, practice_config(values[PRACTICE]))
+
+
+def practice_config(values: Mapping[str, Any]) -> PracticeConfig:
+    """The practice with these settings.
+
+    Raises:
+        UsageError: there is no such parameter, or a value is wrong.
+    """
+    return _made(PRACTICE, PracticeConfig, values)
+
+
+def kinds_of(agent: Agent) -> dict[str, type[Config]]:
+    """The classes of its settings, by the name they go by."""
+    network: Any = _found(NETWORKS[agent.network])
+    return {agent.name: network.Config, agent.algorithm: _found(CONFIGS[agent.algorithm]), PRACTICE: PracticeConfig}
+
+
+def learner_class(agent: Agent) -> Any:
+    """The class of its algorithm."""
+    return _found(ALGORITHMS[agent.algorithm])
+
+
+def environments_class(agent: Agent) -> Any:
+    """The class of the environments of its task."""
+    return _found(TASKS[agent.task])
+
+
+def _found(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _made(part: str, kind: type[C], values: Mapping[str, Any]) -> C:
+    try:
+        return kind(**values)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name = str(fault["loc"][0])
+        if fault["type"] == "extra_forbidden":
+            raise UsageError(
+                f"{part} has no parameter {name!r:.60} ({did_you_mean(name, kind.model_fields)})"
+            ) from None
+        raise UsageError(f"{part}.{name}: {wording(fault['msg'])}, not {fault['input']!r:.60}") from None

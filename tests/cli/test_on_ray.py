@@ -1,0 +1,225 @@
+"""Runs on a Ray cluster of two nodes, which are processes of this machine."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.command import pointsman
+from tests.cli.conftest import Command
+from tests.cli.two_nodes import ONLY_HERE, Cluster, two_nodes
+
+has_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed ('make ray')")
+
+WITNESS = """
+import os
+import time
+
+
+class Witness:
+    name = "witness"
+    needs = "none"
+
+    def __init__(self, nap_s: float = 0.0):
+        self.nap_s, self.said = nap_s, False
+
+    def decide(self, view):
+        if not self.said:
+            self.said = True
+            import ray
+
+            with open({log!r}, "a") as log:
+                print(ray.get_runtime_context().get_node_id(), os.getpid(), __file__, file=log, flush=True)
+            time.sleep(self.nap_s)
+        for job in view.pending:
+            if not view.start(job):
+                break
+"""
+TRIVIAL = """
+import sys, time
+from pointsman.parcel import pack
+from pathlib import Path
+from pointsman.workers import fill_folders, workers
+
+def on_a_node(name, nap_s):
+    import ray
+    time.sleep(nap_s)
+    return ray.get_runtime_context().get_node_id(), open(name).read()
+
+def count_on(folder, by):
+    (folder / "count").write_text(str(int((folder / "count").read_text()) + by))
+    (folder / "more").mkdir()
+    (folder / "more" / "bytes").write_bytes(bytes([by]))
+
+if __name__ == "__main__":
+    name = sys.argv[1]
+    parcel = pack([name])
+    with workers("ray") as four:
+        done = list(four(on_a_node, [(parcel.there(name), 0.3)] * 8, parcel))
+        calls = []
+        for by in range(3):
+            Path(f"count-{by}").mkdir()
+            Path(f"count-{by}", "count").write_text("10")
+            calls.append((Path(f"count-{by}"), by))
+        assert len(list(fill_folders(four, count_on, calls))) == 3
+    assert {text for _, text in done} == {"read here"}
+    print(*(node for node, _ in done))
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with two_nodes() as started:
+        yield started
+
+
+@pytest.fixture
+def on_it(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """This process is on a node of the cluster."""
+    for name, value in (ONLY_HERE | {"RAY_ADDRESS": cluster.address}).items():
+        monkeypatch.setenv(name, value)
+    return cluster
+
+
+@pytest.fixture
+def witness(here: Path) -> tuple[str, Path]:
+    """A policy of one's own by its absolute name, and where it says which node it runs on."""
+    log = here / "witness.txt"
+    (here / "own").mkdir()
+    (here / "own" / "witness.py").write_text(WITNESS.format(log=str(log)))
+    return f"{here}/own/witness.py:Witness", log
+
+
+@has_ray
+def test_calls_run_on_both_nodes_with_the_files_they_read(here: Path, on_it: Cluster) -> None:
+    (here / "given.txt").write_text("read here")
+    (here / "calls.py").write_text(TRIVIAL)
+    done = subprocess.run(
+        [sys.executable, "calls.py", str(here / "given.txt")], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stderr, done.returncode) == ("", 0)
+    nodes = done.stdout.split()
+    assert len(nodes) == 8
+    assert len(set(nodes)) == 2
+    for by in range(3):
+        assert (here / f"count-{by}" / "count").read_text() == str(10 + by)
+        assert (here / f"count-{by}" / "more" / "bytes").read_bytes() == bytes([by])
+
+
+def figures(text: str) -> Any:
+    """What is no time of computing."""
+    speed = ("engine_s", "wall_s", "decisions_per_s")
+    return json.loads(text, object_hook=lambda each: {k: v for k, v in each.items() if k not in speed})
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    """The tables of all runs in a directory of results, byte by byte."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.parquet")}
+
+
+@has_ray
+@pytest.mark.slow
+@pytest.mark.parametrize("at", ["a node", "elsewhere"])
+def test_simulate_and_compare_give_the_same_there(
+    at: str, here: Path, jobs: str, on_it: Cluster, witness: tuple[str, Path]
+) -> None:
+    policy, log = witness
+    place = "ray" if at == "a node" else on_it.client
+    runs: dict[str, tuple[str, ...]] = {
+        "simulate": ("simulate", "--policy", "srtf", "--estimate", "lognormal:1"),
+        "compare": ("compare", "--policy", "fifo", "--policy", "srtf", "--policy", "las", "--seeds", "0-1"),
+    }
+    for name, (verb, *options) in runs.items():
+        given = (verb, jobs, "--cluster", "2x4", *options, "--format", "json")
+        here_, there = (pointsman(*given, "--on", on, "-o", f"{name}-{i}") for i, on in enumerate(("local", place)))
+        assert here_.returncode == there.returncode == 0, there.stderr
+        assert figures(here_.stdout) == figures(there.stdout)
+        assert kept(here / f"{name}-0") == kept(here / f"{name}-1") != {}
+    seeds = ("--set", "witness.nap_s=0.5", "--seeds", "0-7")
+    done = pointsman("compare", jobs, "--cluster", "2x4", "--policy", policy, *seeds, "--on", place, "-o", "witnessed")
+    assert done.returncode == 0, done.stderr
+    said = [line.split() for line in log.read_text().splitlines()]
+    assert len(said) == 8
+    assert len({node for node, _, _ in said}) == 2
+    assert all("/sent/" in file and file.endswith(f"{here}/own/witness.py") for _, _, file in said)
+    assert names_of_policies(here / "witnessed") == {policy}
+
+
+def names_of_policies(folder: Path) -> set[str]:
+    return {json.loads(file.read_text())["policy"] for file in folder.rglob("summary.json")}
+
+
+def start(*given: str) -> "subprocess.Popen[str]":
+    """The command, with a process group of its own."""
+    command = [sys.executable, "-m", "pointsman", *given]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def has_ended(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists()
+
+
+@has_ray
+@pytest.mark.slow
+@pytest.mark.parametrize("at", ["a node", "elsewhere"])
+@pytest.mark.parametrize(
+    ("signum", "word", "code"), [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
+)
+def test_interrupted_runs_end_here_and_there(
+    at: str, signum: int, word: str, code: int, jobs: str, on_it: Cluster, witness: tuple[str, Path]
+) -> None:
+    policy, log = witness
+    place = "ray" if at == "a node" else on_it.client
+    given = ("simulate", jobs, "--cluster", "2x4", "--policy", policy, "--set", "witness.nap_s=600", "--on", place)
+    started = start(*given, "-o", "never", "-q")
+    while not (log.exists() and log.read_text().endswith("\n")):
+        assert started.poll() is None, started.communicate()
+        time.sleep(0.05)
+    os.killpg(started.pid, signum)
+    assert started.communicate(timeout=30) == ("", f"pointsman: {word}\n")
+    assert started.returncode == code
+    assert not Path("never").exists()
+    worker = int(log.read_text().split()[1])
+    for _ in range(100):
+        if has_ended(worker):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{worker} still runs")
+
+
+@has_ray
+def test_a_cluster_that_does_not_answer_is_said_soon(here: Path, jobs: str) -> None:
+    began = time.monotonic()
+    given = ("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--on")
+    away = pointsman(*given, "ray://127.0.0.1:1")
+    none = pointsman(*given, "ray", env={"RAY_ADDRESS": "127.0.0.1:1"})
+    assert (away.returncode, none.returncode) == (5, 5)
+    assert away.stderr.startswith("pointsman: cannot reach the Ray cluster at ray://127.0.0.1:1: ")
+    assert none.stderr.startswith("pointsman: cannot reach a Ray cluster of this machine: ")
+    assert "Connection refused" in away.stderr
+    assert len(away.stderr.splitlines()) == len(none.stderr.splitlines()) == 1
+    assert time.monotonic() - began < 60
+
+
+def test_without_ray_the_extra_is_named(command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    for verb in ("simulate", "compare"):
+        done = command(verb, jobs, "--cluster", "2x4", "--policy", "fifo", "--on", "ray")
+        assert done.code == 2
+        assert "pip install 'pointsman[ray]'" in done.err
+    done = command("suite", "run", "--policy", "fifo", "--only", "load=0.7", "--on", "ray://head")
+    assert (done.code, "pip install 'pointsman[ray]'" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("on", ["", "rays", "ray:", "ray://", "ray://a b", "ray://head:port", "head:10001", "LOCAL"])
+def test_other_places_are_refused(command: Command, jobs: str, on: str) -> None:
+    done = command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--on", on)
+    assert done.code == 2
+    assert "there are local, ray and ray://HOST[:PORT]" in done.err
