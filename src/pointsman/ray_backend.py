@@ -1,9 +1,11 @@
 """Ray's backend of joblib, with results as they come, and calls for whoever is idle."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from ray.util.joblib.ray_backend import RayBackend
+from ray.util.multiprocessing.pool import ResultThread
 
 
 class Backend(RayBackend):
@@ -14,6 +16,7 @@ class Backend(RayBackend):
     def configure(self, *given: Any, **named: Any) -> int:
         workers = super().configure(*given, **named)
         self._idle = list(range(workers))
+        threading.excepthook = _lost
         return workers
 
     def submit(self, func: Callable[..., Any], callback: Callable[[Any], Any] | None = None) -> Any:
@@ -31,3 +34,11 @@ class Backend(RayBackend):
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
         super().abort_everything(ensure_ready=False)  # nobody will need new workers
+
+
+def _lost(args: threading.ExceptHookArgs) -> None:
+    """A thread of Ray's that waits for an answer dies with the connection, and tells nobody: here it does."""
+    if isinstance(args.thread, ResultThread):
+        args.thread._error_callback(args.exc_value)
+    else:
+        threading.__excepthook__(args)

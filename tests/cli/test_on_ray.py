@@ -264,3 +264,24 @@ def test_other_places_are_refused(command: Command, jobs: str, on: str) -> None:
     done = command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--on", on)
     assert done.code == 2
     assert "there are local, ray and ray://HOST[:PORT]" in done.err
+
+
+@has_ray
+def test_a_connection_that_is_lost_is_an_answer() -> None:
+    """To whoever waits for one; Ray's own thread would end, and nobody would hear of it."""
+    code = """
+import threading
+from ray.util.multiprocessing.pool import ResultThread
+from pointsman import ray_backend
+
+class Lost(ResultThread):
+    def run(self):
+        raise ConnectionError("the connection is lost")
+
+threading.excepthook = ray_backend._lost
+waiting = Lost([], True, None, lambda answer: print(repr(answer)))
+waiting.start()
+waiting.join()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.stderr) == ("ConnectionError('the connection is lost')\n", "")

@@ -15,6 +15,9 @@ HOST = "127.0.0.1"
 ONLY_HERE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 """The second, which is not for Linux, lets Ray take 127.0.0.1 instead of an address that others reach."""
 
+TRIALS = 3
+"""Ray gives a node 30 s to start, which a machine that is very busy may not manage."""
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -27,17 +30,19 @@ class Cluster:
 @contextmanager
 def two_nodes() -> Generator[Cluster]:
     """Two nodes with two CPUs each."""
-    client = _free_port()
     with tempfile.TemporaryDirectory(prefix="ray") as folder:
         env = os.environ | ONLY_HERE | {"RAY_TMPDIR": folder}
-        command = [sys.executable, __file__, str(client)]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=env) as script:
-            assert script.stdin and script.stdout and script.stderr
-            address = script.stdout.readline().strip()
-            assert address, script.stderr.read()
-            yield Cluster(address, f"ray://{HOST}:{client}")
-            script.communicate("", timeout=60)
+        for _ in range(TRIALS):
+            command = [sys.executable, __file__, str(client := _free_port())]
+            pipe = subprocess.PIPE
+            with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=env) as script:
+                assert script.stdin and script.stdout and script.stderr
+                if address := script.stdout.readline().strip():
+                    yield Cluster(address, f"ray://{HOST}:{client}")
+                    script.communicate("", timeout=60)
+                    return
+                said = script.communicate()[1]
+        raise RuntimeError(said)
 
 
 def _free_port() -> int:
