@@ -17,7 +17,7 @@ from pointsman.duration import parse_duration_s
 from pointsman.engine.gpu_sharing import gpu_sharing_of
 from pointsman.engine.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
-from pointsman.policies.registry import get_policy, policy_names
+from pointsman.policies.registry import LEARNED, get_policy, policy_names
 from pointsman.speed import load_catalogue
 from pointsman.suggestion import did_you_mean
 from pointsman.wording import wording
@@ -112,8 +112,11 @@ def _expanded(policies: list[str]) -> list[str]:
 
 
 def _all() -> list[str]:
-    """Built-in policies that can be compared with each other: not those with a rate model of their own."""
-    return [name for name in policy_names() if not hasattr(get_policy(name).factory, "rate_model")]
+    """Policies that can be compared with each other: not those with a rate model of their own, nor learned ones, which
+    want PyTorch and weights.
+    """
+    comparable = (name for name in policy_names() if name not in LEARNED)
+    return [name for name in comparable if not hasattr(get_policy(name).factory, "rate_model")]
 
 
 def _without_file(flags: dict[str, Any]) -> Experiment:
