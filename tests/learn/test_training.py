@@ -166,3 +166,26 @@ def test_devices() -> None:
     assert pick_device("cpu").type == "cpu"
     with pytest.raises(UsageError, match="--device quantum"):
         pick_device("quantum")
+
+
+def test_convolutions_go_on_as_they_were_too(tmp_path: Path) -> None:
+    """Their weights lie in memory otherwise than they are saved; the optimiser pairs them with its moments there."""
+    from pointsman.learn.agents import PRACTICE, recipe
+    from pointsman.learn.begin import begin
+
+    practice = {"cluster": "2x4", "jobs": 30, "episodes": 4, "horizon_s": 7200.0}
+    made = recipe("topdrl", {"ppo": {"num_envs": 4, "steps": 32, "minibatch": 64}, PRACTICE: practice})
+    begin(made, tmp_path / "whole", seed=0, device="cpu").run(512, silently)
+
+    def stop_soon(share: float, label: str) -> None:
+        if share >= 0.5:
+            raise Stop
+
+    with pytest.raises(Stop):
+        begin(made, tmp_path / "parts", seed=0, device="cpu").run(512, stop_soon)
+    rest = begin(made, tmp_path / "parts", seed=0, device="cpu")
+    rest.resume()
+    assert rest.steps == 256
+    rest.run(512, silently)
+    for name in (WEIGHTS, STATE):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "parts" / name).read_bytes(), name
