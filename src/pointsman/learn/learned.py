@@ -17,7 +17,7 @@ from pointsman.types import Knowledge
 
 if TYPE_CHECKING:
     from pointsman.engine.view import View
-    from pointsman.learn.checkpoint import Checkpoint
+    from pointsman.learn.checkpoint import Card, Checkpoint
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Weights that come with the package, a checkpoint for each agent that has any."""
@@ -104,7 +104,28 @@ def trained(agent: str, checkpoint: str, observation: str = "") -> "Checkpoint":
     if found.card.agent != agent:
         theirs = found.card.agent
         raise InputError(f"a checkpoint of {theirs!r}", path=place, fix=f"use it as --policy {theirs}:{place}")
+    _check_kind(found.card, place)
     return found
+
+
+def _check_kind(card: "Card", place: Path) -> None:
+    """That what it says of its agent is so: compiled code writes what it sees where the network looks.
+
+    Raises:
+        InputError: it is of another kind.
+    """
+    from pointsman.learn.agents import AGENTS
+    from pointsman.learn.environments.observations.proximity import PLACES
+
+    agent, seen = AGENTS[card.agent], card.observation
+    if card.network.name != agent.network:
+        raise InputError(f"{card.agent} with the network {card.network.name!r:.60}", path=place, fix="train it again")
+    places = agent.task == "place"
+    if places != (seen.actions == PLACES + 1) or (seen.name == "proximity" and not places):
+        raise InputError(f"{card.agent} that sees {seen.name!r:.60} and has {seen.actions} actions", path=place)
+    for name in ("gpus", "picker"):
+        if not isinstance(card.environment.get(name, ""), str):
+            raise InputError(f"environment.{name} is {card.environment[name]!r:.60}, and no name", path=place)
 
 
 @lru_cache(maxsize=8)

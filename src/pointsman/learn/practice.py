@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError, field_validator
 from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
 from pointsman.learn.config import Config, parameter
+from pointsman.policies.gpu_pickers import GPU_PICKERS
 from pointsman.wording import wording
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ GENERATED = ("topdrl", "philly", "itp", "helios")
 """Workloads that are drawn anew; others are logs."""
 Part = Literal["train", "held-out"]
 AND = " + "
+JOB_PICKERS = ("fcfs", "sjf", "tetris", "drf")
+"""Those that a policy can follow in a run."""
 SOME = 8
 """Episodes from which times are reckoned."""
 STEPS_OF_A_JOB = 8
@@ -89,6 +92,20 @@ class PracticeConfig(Config):
             return float(value)
         except ValueError:
             raise ValueError("must be a number, or none") from None
+
+    @field_validator("gpus")
+    @classmethod
+    def _is_gpu_picker(cls, value: str) -> str:
+        if value not in GPU_PICKERS:
+            raise ValueError(f"must be one of {', '.join(GPU_PICKERS)}")
+        return value
+
+    @field_validator("picker")
+    @classmethod
+    def _is_job_picker(cls, value: str) -> str:
+        if value not in JOB_PICKERS:
+            raise ValueError(f"must be one of {', '.join(JOB_PICKERS)}")
+        return value
 
     def told(self) -> str:
         """What is practised, in a sentence."""

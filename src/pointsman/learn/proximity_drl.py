@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pointsman.errors import InputError
+from pointsman.errors import InputError, UsageError
 from pointsman.learn.learned import Seen, trained
 from pointsman.types import Knowledge, Reason
 
@@ -43,18 +43,22 @@ class ProximityDrl:
     def decide(self, view: "View") -> None:
         """Place jobs until the next one does not fit, or the network would wait."""
         while view.pending_count > 0:
-            pending = view.pending
-            job = int(pending[np.argmin(self._sign * view.jobs[self._key][pending])])
+            job = self._next(view)
             gpus = self._chosen(view, job) if view.fits(job) else None
             if gpus is None or view.start(job, gpus) != Reason.OK:
                 return
+
+    def _next(self, view: "View") -> int:
+        """The waiting job of the highest priority that is first in order."""
+        jobs = view.jobs[view.pending]
+        return int(view.pending[np.lexsort((jobs["row"], self._sign * jobs[self._key], jobs["unprio"]))[0]])
 
     def _chosen(self, view: "View", job: int) -> list[tuple[int, int]] | None:
         """(node, GPU) pairs for `job`, or None if it is to wait."""
         state: Any = view._state
         need, chosen = int(view.jobs["asked"][job]), list[tuple[int, int]]()
-        by_gpu = view.gpus <= _most_gpus()
-        free = {node: view.free_on(node) for node in sorted(_nodes(view, job))}
+        by_gpu = _chooses_gpus(view)
+        free = {node: view.free_on(node) for node in _nodes(view, job)}
         first = state.nodes["gpu0"]
         try:
             while len(chosen) < need:
@@ -83,14 +87,25 @@ class ProximityDrl:
         return self
 
 
-def _nodes(view: "View", job: int) -> set[int]:
-    """Nodes with free GPUs of a type that the job may have now."""
-    nodes = view._state.nodes
-    types = {int(nodes["gpu_type"][node]) for node, _ in view.find(job)}
-    return {int(n) for n in np.flatnonzero(view.free_by_node) if int(nodes["gpu_type"][n]) in types}
+def _nodes(view: "View", job: int) -> list[int]:
+    """Nodes with free GPUs that the job may have, of the first of its alternatives with enough of them."""
+    state: Any = view._state
+    demand = state.classes[view.jobs["cls"][job]]
+    for alternative in state.alts[demand["alt"] : demand["alt_end"]]:
+        pools = state.ints[alternative["pool"] : alternative["pool_end"]]
+        if state.pools["free"][pools].sum() >= demand["gpus"]:
+            return np.flatnonzero((view.free_by_node > 0) & np.isin(state.nodes["pool"], pools)).tolist()
+    return []
 
 
-def _most_gpus() -> int:
-    from pointsman.learn.environments.observations.proximity import MOST_GPUS
+def _chooses_gpus(view: "View") -> bool:
+    """Whether GPUs are chosen, or nodes.
 
-    return MOST_GPUS
+    Raises:
+        UsageError: they are too many.
+    """
+    from pointsman.learn.environments.observations.proximity import MOST_GPUS, PLACES
+
+    if view.gpus > MOST_GPUS and len(view.free_by_node) > PLACES:
+        raise UsageError(f"proximity-drl chooses among at most {PLACES} nodes; there are {len(view.free_by_node)}")
+    return view.gpus <= MOST_GPUS

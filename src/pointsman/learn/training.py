@@ -84,6 +84,7 @@ class Training:
         """
         self.directory.mkdir(parents=True, exist_ok=True)
         keep_memory()
+        self._save()  # what is killed before the next one can be resumed, too
         began_s = saved_s = time.monotonic()
         began_steps = self.steps
         try:

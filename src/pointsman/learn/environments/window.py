@@ -12,8 +12,14 @@ NOBODY = -1
 
 
 @core
+def can_start(S: State, j: Int) -> bool:
+    """Whether job `j` could start now."""
+    return fits(S, S.jobs[j].cls) and not over_limit(S, j)
+
+
+@core
 def _next(S: State) -> Int:
-    """Which class (its position among those with waiting jobs) gives the next job: of those that gave fewest (their
+    """Which class (its position among those with waiting jobs) gives the next job: of those whose turn it is (by their
     ``lacking``, a counter here), the one whose next job (its ``fits``, a cursor here) is first in order; -1 if none.
     """
     best = np.int64(-1)
@@ -31,13 +37,13 @@ def _next(S: State) -> Int:
 def fill_window(S: State, window: np.ndarray) -> Int:
     """Write the slots of waiting jobs to `window`, in order, NOBODY behind them; how many there are.
 
-    If not all have a place there: the first of each class, then the second of each, and so on, so that the window does
-    not fill with those that nothing fits.
+    If not all have a place there: the first of each class, of those first that can start, then the second of each, and
+    so on, so that the window does not fill with those that nothing fits.
     """
     for i in range(S.g[0].active):
         C = S.classes[S.lists[ACTIVE, i]]
         C.fits = S.buckets[S.lists[ACTIVE, i]].first
-        C.lacking = 0
+        C.lacking = 0 if can_start(S, C.fits) else 1
     n = np.int64(0)
     i = _next(S)
     while i >= 0 and n < window.shape[0]:
@@ -48,18 +54,12 @@ def fill_window(S: State, window: np.ndarray) -> Int:
             at -= 1
         window[at] = C.fits
         C.fits = following(S, C.fits)
-        C.lacking += 1
+        C.lacking += 2 - C.lacking % 2
         n += 1
         i = _next(S)
     for i in range(n, window.shape[0]):
         window[i] = NOBODY
     return n
-
-
-@core
-def can_start(S: State, j: Int) -> bool:
-    """Whether job `j` could start now."""
-    return fits(S, S.jobs[j].cls) and not over_limit(S, j)
 
 
 @core

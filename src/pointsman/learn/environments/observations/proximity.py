@@ -25,7 +25,9 @@ def shapes(slots: int) -> dict[str, tuple[int, ...]]:
 
 @core
 def _write_gpu(S: State, x: Int, place: Int, part: float, out: np.ndarray) -> None:
-    """GPU `x` is `part` of a place."""
+    """GPU `x` is `part` of a place, if that is one of those shown."""
+    if place >= PLACES:
+        return
     j = S.occupants[x, 0]
     if S.gpus[x].s0 != 0.0:
         out[place] += part
