@@ -41,7 +41,9 @@ def test_the_agent_of_the_guide() -> None:
 def test_a_reward_of_ones_own() -> None:
     jobs = listed((0.0, 3, 100.0), (0.0, 2, 100.0))
     reward = str(EXAMPLES / "my_reward.py")
-    env = PickJobEnv(cluster="2x2", workload=jobs, episodes=1, reward=reward, tau_s=50.0, gamma=1.0, observation="vector")
+    env = PickJobEnv(
+        cluster="2x2", workload=jobs, episodes=1, reward=reward, tau_s=50.0, gamma=1.0, observation="vector"
+    )
     env.reset(seed=0)
     assert env.step(0)[1] == pytest.approx(-0.1 * (2 - 1) - 100 / 50 * 1 / 4)
     assert env.step(0)[1] == 0.0

@@ -240,3 +240,12 @@ def test_episodes_come_in_the_order_of_the_seed_or_as_asked_for() -> None:
     assert first == again != other
     assert first[6:] == first[:2]
     assert env.reset(options={"episode": 3})[1]["bank_episode"] == 3
+
+
+def test_a_job_that_fits_is_seen_behind_ten_kinds_that_do_not() -> None:
+    """Sixteen GPUs, ten of them busy; gangs of 7 to 16 wait since 1 s, a job of one GPU comes at 2 s."""
+    wide = [(1.0, gpus, 100.0) for gpus in range(7, 17)]
+    env = pick(workload=listed((0.0, 10, 900.0), *wide, (2.0, 1, 50.0)), slots=10, cluster="1x16")
+    (step,) = play(env, 0)
+    assert step[4]["elapsed_s"] == 2.0
+    assert step[0]["action_mask"].tolist() == [0] * 9 + [1, 1]

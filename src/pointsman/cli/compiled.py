@@ -27,14 +27,15 @@ def compile_all(progress: Callable[[float, str], None]) -> None:
     """Compile whatever a built-in policy, one written in Python, `explain`, a rate model or a learning environment will
     need, on all cores.
     """
-    from pointsman.learn.environments.loading import parts
+    from pointsman.learn.environments.loading import mark, parts
     from pointsman.workers import Processes
 
     needed = {HOSTED_HOOKS, *BESIDE, *map(_hooks, policy_names())}
-    missing = [*parts(), *sorted(hooks for hooks in needed if not is_compiled(hooks))]
+    missing = [*(() if mark().exists() else parts()), *sorted(hooks for hooks in needed if not is_compiled(hooks))]
     workers = min(len(missing), 8, screen.cores()) or 1
     for done, _ in enumerate(Processes(workers)(_compile, [(hooks,) for hooks in missing]), 1):
         progress(done / len(missing), f"{done} of {len(missing)}")
+    mark().touch()
 
 
 def _hooks(policy: str) -> str:

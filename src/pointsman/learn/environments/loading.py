@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-from pointsman.engine.compile import HOOKS, HOSTED, PACKAGE, load_template, module_of
+from pointsman.engine.compile import HOOKS, HOSTED, PACKAGE, build_folder, load_template, module_of
+from pointsman.engine.compile import _stamped as stamped
 from pointsman.errors import UsageError
 from pointsman.suggestion import did_you_mean
 
@@ -52,6 +53,12 @@ def load_reward(name: str) -> ModuleType:
 def load_deciding() -> ModuleType:
     """`deciding`."""
     return load_template(HERE / "deciding.py", {}, _sources(f"{ROOM}.deciding"))
+
+
+def mark() -> Path:
+    """A file that is there when all parts have been compiled from the sources as they are."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(HERE.rglob("*.py")))
+    return build_folder() / f"{stamped('environments', text)}.done"
 
 
 def parts() -> list[tuple[str, str]]:
