@@ -13,21 +13,24 @@ import numpy as np
 from benchmarks.measures import Measure, interleaved
 from pointsman.learn.environments import Generated, PickJobEnv, PickJobVectorEnv, PlaceJobEnv, PlaceJobVectorEnv
 
-MANY = 128
+MANY = 256
 STEPS = {"vector": 1600, "topdrl": 400, "proximity": 400}
 """Of all together, a round."""
 ALONE = 20_000
+THEIRS = Generated("topdrl", load=2.0)
+"""Jobs with models, of whom many kinds wait: the window costs as much as all the rest."""
 CASES = (
-    ("pick", "vector", PickJobEnv, PickJobVectorEnv),
-    ("pick", "topdrl", PickJobEnv, PickJobVectorEnv),
-    ("place", "proximity", PlaceJobEnv, PlaceJobVectorEnv),
+    ("pick", "vector", Generated(), PickJobEnv, PickJobVectorEnv),
+    ("pick-theirs", "vector", THEIRS, PickJobEnv, PickJobVectorEnv),
+    ("pick", "topdrl", THEIRS, PickJobEnv, PickJobVectorEnv),
+    ("place", "proximity", THEIRS, PlaceJobEnv, PlaceJobVectorEnv),
 )
 
 
 def environments() -> Iterator[Measure]:
     """Figures of each kind and observation."""
-    for kind, observation, one, many in CASES:
-        settings: dict[str, Any] = {"observation": observation, "workload": Generated("topdrl", load=2.0)}
+    for kind, observation, workload, one, many in CASES:
+        settings: dict[str, Any] = {"observation": observation, "workload": workload}
         alone = one(**settings)
         envs = [many(MANY, threads=threads, copy=False, **settings) for threads in (1, 2)]
         runs = {

@@ -39,7 +39,7 @@ class Fleet:
         self.seen = np.zeros((size, sum(int(np.prod(shape)) for shape in self.shapes.values())), np.float32)
         cuts = np.linspace(0, size, min(threads, size) + 1).astype(int).tolist()
         self._parts = list(pairwise(cuts))
-        self._pool = ThreadPoolExecutor(len(self._parts)) if len(self._parts) > 1 else None
+        self._pool = ThreadPoolExecutor(len(self._parts) - 1) if len(self._parts) > 1 else None
 
     def seed(self, e: int, seed: int) -> None:
         """Simulation `e` goes through the episodes in an order by `seed`, from its beginning."""
@@ -61,11 +61,10 @@ class Fleet:
 
     def step(self, actions: NDArray[np.int64]) -> None:
         """All do their actions and go on to their next decisions; those that are over begin anew."""
-        if self._pool is None:
-            self._step(actions, 0, len(self._desk))
-        else:
-            for done in [self._pool.submit(self._step, actions, *part) for part in self._parts]:
-                done.result()
+        others = [self._pool.submit(self._step, actions, *part) for part in self._parts[1:]] if self._pool else []
+        self._step(actions, *self._parts[0])
+        for done in others:
+            done.result()
 
     def _step(self, actions: NDArray[np.int64], begin: int, end: int) -> None:
         self._episode.step_all(

@@ -6,7 +6,7 @@ from pointsman.engine.compile import core
 from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import OK, start, start_on
 from pointsman.learn.environments.columns import CONFIGURED, HOW
-from pointsman.learn.environments.window import can_start, fill_window, may_wait
+from pointsman.learn.environments.window import can_start, fill_window, may_wait, some_can_start
 from pointsman.policies.gpu_pickers import choose_gpus
 
 
@@ -26,7 +26,7 @@ def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> b
 @core
 def is_choice(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
     """The same where there is something to look at."""
-    return S.g[0].free > 0 and S.g[0].pending > 0 and look(S, window, mask, rules)
+    return some_can_start(S) and look(S, window, mask, rules)
 
 
 @core

@@ -22,14 +22,14 @@ def _next(S: State) -> Int:
     """Which class (its position among those with waiting jobs) gives the next job: of those whose turn it is (by their
     ``lacking``, a counter here), the one whose next job (its ``fits``, a cursor here) is first in order; -1 if none.
     """
-    best = np.int64(-1)
+    best = head = turn = np.int64(-1)
     for i in range(S.g[0].active):
         C = S.classes[S.lists[ACTIVE, i]]
-        if C.fits < 0:
-            continue
-        B = S.classes[S.lists[ACTIVE, best]] if best >= 0 else C
-        if best < 0 or C.lacking < B.lacking or (C.lacking == B.lacking and before(S, C.fits, B.fits)):
+        j = C.fits
+        if j >= 0 and (best < 0 or C.lacking < turn or (C.lacking == turn and before(S, j, head))):
             best = np.int64(i)
+            head = j
+            turn = C.lacking
     return best
 
 
@@ -60,6 +60,17 @@ def fill_window(S: State, window: np.ndarray) -> Int:
     for i in range(n, window.shape[0]):
         window[i] = NOBODY
     return n
+
+
+@core
+def some_can_start(S: State) -> bool:
+    """Whether any waiting job could."""
+    if S.g[0].free == 0:
+        return False
+    for i in range(S.g[0].active):
+        if can_start(S, S.buckets[S.lists[ACTIVE, i]].first):
+            return True
+    return False
 
 
 @core
