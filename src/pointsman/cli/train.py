@@ -72,6 +72,8 @@ def train(
     short = {"cluster": cluster, "workload": workload}
     given: dict[str, dict[str, Any]] = {key: dict(values) for key, values in parse_settings(settings).items()}
     practice = given.pop(PRACTICE, {}) | {key: value for key, value in short.items() if value is not None}
+    if resume:
+        given, practice = _as_before(output if seeds == 1 else output / f"seed-{seed}", name, given, practice)
     made = recipe(name, given | {PRACTICE: practice})
     if dry_run:
         _show(made)
@@ -83,10 +85,28 @@ def train(
     runs = [_Run(made, seed + k, steps, device, threads, resume, command_line()) for k in range(seeds)]
     with screen.progress(f"train {name}") as progress:
         if seeds == 1 and on == "local":
-            runs[0].train(places[0], progress.update)
+            try:
+                runs[0].train(places[0], progress.update)
+            except KeyboardInterrupt:
+                screen.note(f"saved in {places[0]}; --resume goes on")
+                raise
         else:
             _train_all(runs, places, on, at_once, progress)
     screen.note(f"checkpoint: {', '.join(map(str, places))} (use it with --policy {name}:{places[0]})")
+
+
+def _as_before(
+    place: Path, name: str, given: dict[str, dict[str, Any]], practice: dict[str, Any]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """These settings, and those with which the training in `place` began where nothing else is said."""
+    from pointsman.learn.checkpoint import CARD, read_card
+
+    if not (place / CARD).is_file():
+        return given, practice
+    card = read_card(place)
+    parts = {name: card.network.config, card.algorithm.name: card.algorithm.config}
+    before = {part: {**config, **given.pop(part, {})} for part, config in parts.items()}
+    return before | given, {**card.environment, **practice}
 
 
 def _show(made: "Recipe") -> None:

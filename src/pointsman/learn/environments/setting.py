@@ -84,6 +84,8 @@ class Setting:
         known = [*GPU_PICKERS, *PLACEMENT_NAMES]
         if self.gpus not in known:
             raise UsageError(f"there is no GPU picker {self.gpus!r} ({did_you_mean(self.gpus, known)})")
+        if isinstance(self.workload, str):
+            raise UsageError(f"workload = {self.workload!r}: give a sampler, such as Generated({self.workload!r})")
         if self.reward in CUT_REWARDS and self.horizon_s is None:
             raise UsageError(
                 f"reward {self.reward!r} adds up to the same whatever is done where all jobs run to their end: give "
