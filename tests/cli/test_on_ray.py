@@ -180,6 +180,26 @@ def test_simulate_and_compare_give_the_same_there(
 
 @has_ray
 @pytest.mark.slow
+def test_trainings_and_their_evaluation_give_the_same_there(here: Path, on_it: Cluster) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
+    small = ("practice.jobs=20", "practice.episodes=4", "reinforce.rollouts=2")
+    settings = [word for setting in small for word in ("--set", setting)]
+    train = ("train", "deeprm", "--cluster", "2x4", *settings, "--steps", "1500", "--seeds", "2")
+    for on in ("local", "ray"):
+        done = pointsman(*train, "--on", on, "-o", on)
+        assert done.returncode == 0, done.stderr
+    weights = [
+        [(here / on / f"seed-{k}" / "policy.safetensors").read_bytes() for k in (0, 1)] for on in ("local", "ray")
+    ]
+    assert weights[0] == weights[1]
+    assert weights[0][0] != weights[0][1]
+    told = [pointsman("eval", "local", "--seeds", "0-1", "--on", on, "--format", "json") for on in ("local", "ray")]
+    assert told[0].returncode == told[1].returncode == 0, told[1].stderr
+    assert json.loads(told[0].stdout) == json.loads(told[1].stdout)
+
+
+@has_ray
+@pytest.mark.slow
 def test_the_suite_gives_the_same_there(on_it: Cluster) -> None:
     part = (
         "--policy",
