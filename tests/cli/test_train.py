@@ -118,7 +118,7 @@ def test_what_is_asked_for_wrongly(command: Command, here: Path) -> None:
         (["topdrl", "--set", "topdrl.queue=maybe"], "topdrl.queue: "),
         (["topdrl", "--workload", "none.csv"], "workload 'none.csv': no such file"),
         (["topdrl", "--device", "quantum"], "--device quantum: "),
-        (["topdrl", "--set", "practice.gpus=nearer"], "there is no GPU picker 'nearer'"),
+        (["topdrl", "--set", "practice.gpus=nearer"], "practice.gpus: must be one of nearest, "),
     ]:
         done = command("train", *given, "-o", "x", "--steps", "10")
         assert done.code == 2 and said in done.err, (given, done.err)

@@ -91,7 +91,7 @@ def train(
                 screen.note(f"saved in {places[0]}; --resume goes on")
                 raise
         else:
-            _train_all(runs, places, on, at_once, progress)
+            _train_all(runs, [place.absolute() for place in places], on, at_once, progress)
     screen.note(f"checkpoint: {', '.join(map(str, places))} (use it with --policy {name}:{places[0]})")
 
 

@@ -64,7 +64,7 @@ def contestant(directory: Path) -> tuple[Contestant, Card]:
     if len(agents) > 1:
         raise InputError(f"checkpoints of several agents ({', '.join(sorted(agents))})", path=directory)
     agent = cards[0].agent
-    return Contestant(f"{agent}:{directory}", tuple(f"{agent}:{place}" for place in places)), cards[0]
+    return Contestant(f"{agent}:{directory}", tuple(f"{agent}:{place.absolute()}" for place in places)), cards[0]
 
 
 def measure(policy: str, params: Mapping[str, Any], practice: PracticeConfig, seed: int) -> dict[str, float | None]:
