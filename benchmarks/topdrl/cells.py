@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from benchmarks.topdrl.contestants import Contestant
 from pointsman.api import simulate
-from pointsman.cluster import load_cluster
 from pointsman.learn.practice import PracticeConfig, horizon_s, sampler
 from pointsman.policies.registry import get_policy
 from pointsman.report import summarise
@@ -60,7 +59,7 @@ def measure(cell: Cell, who: Contestant, policy: str, seed: int, data: Path) -> 
     until_s = _horizon_s(practice)
     wanted = None if get_policy(policy).needs == "none" else "oracle"
     result = simulate(
-        _sampler(practice)(seed, cell.gpus), practice.cluster, policy, params=who.params, seed=seed,
+        sampler(practice, "held-out")(seed, cell.gpus), practice.cluster, policy, params=who.params, seed=seed,
         estimate=who.estimate or wanted, assign_models=seed, rate_model="tree", until_s=until_s,
     )  # fmt: skip
     found = summarise(result)
@@ -79,13 +78,7 @@ def measure(cell: Cell, who: Contestant, policy: str, seed: int, data: Path) -> 
 
 @cache
 def _horizon_s(practice: PracticeConfig) -> float | None:
-    load_cluster(practice.cluster)
     return horizon_s(practice)
-
-
-@cache
-def _sampler(practice: PracticeConfig):
-    return sampler(practice, "held-out")
 
 
 @dataclass(frozen=True)

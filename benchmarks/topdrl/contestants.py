@@ -1,21 +1,16 @@
 """Who is compared: TopDRL, the six it is judged against, and those that place jobs as it does."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from pointsman.learn.evaluation import contestant
+from pointsman.learn import evaluation
 from pointsman.policies.registry import get_policy
 
 
 @dataclass(frozen=True)
-class Contestant:
-    """A policy, or one trained several times over."""
+class Contestant(evaluation.Contestant):
+    """One of `pointsman eval`, and what it knows."""
 
-    label: str
-    policies: tuple[str, ...]
-    params: Mapping[str, Any] = field(default_factory=dict)
     estimate: str = ""
     """What it is told of durations; empty: what it wants."""
 
@@ -57,7 +52,7 @@ LEARNED = {TOPDRL: "topdrl", DEEPRM: "deeprm", PROXIMITY: "proximity-drl", RAW: 
 
 def trained(folder: Path, label: str, directory: str = "") -> Contestant:
     """The trainings of a learned one: the directory of this name in `folder`."""
-    found, _ = contestant(folder / (directory or LEARNED[label]))
+    found, _ = evaluation.contestant(folder / (directory or LEARNED[label]))
     return Contestant(label, found.policies)
 
 

@@ -1,10 +1,11 @@
 """Where an agent practises: the cluster, its jobs and what is rewarded, as settings that can be written down."""
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
     from pointsman.learn.environments.workloads import Sampler
+    from pointsman.workload import Workload
 
 GENERATED = ("topdrl", "philly", "itp", "helios")
 """Workloads that are drawn anew; others are logs."""
@@ -93,18 +95,12 @@ class PracticeConfig(Config):
         except ValueError:
             raise ValueError("must be a number, or none") from None
 
-    @field_validator("gpus")
+    @field_validator("gpus", "picker")
     @classmethod
-    def _is_gpu_picker(cls, value: str) -> str:
-        if value not in GPU_PICKERS:
-            raise ValueError(f"must be one of {', '.join(GPU_PICKERS)}")
-        return value
-
-    @field_validator("picker")
-    @classmethod
-    def _is_job_picker(cls, value: str) -> str:
-        if value not in JOB_PICKERS:
-            raise ValueError(f"must be one of {', '.join(JOB_PICKERS)}")
+    def _can_be_followed(cls, value: str, info: ValidationInfo) -> str:
+        known = GPU_PICKERS if info.field_name == "gpus" else JOB_PICKERS
+        if value not in known:
+            raise ValueError(f"must be one of {', '.join(known)}")
         return value
 
     def told(self) -> str:
@@ -185,5 +181,18 @@ def sampler(config: PracticeConfig, part: Part, seed: int | None = None) -> "Sam
         return made if load is not None else AtOnce(replace(made, load=1.0))
     if not Path(config.workload).is_file():
         raise UsageError(f"workload {config.workload!r}: no such file, nor one of {', '.join(GENERATED)}")
-    log = Windows(config.workload, config.jobs, load, part, config.held_out, own, config.widest)
+    log = Windows(_read(config.workload), config.jobs, load, part, config.held_out, own, config.widest)
     return log if load is not None else AtOnce(log)
+
+
+def _read(name: str) -> "Workload":
+    """The log of this name, which is read once for all that is reckoned from it."""
+    path = Path(name)
+    return _kept(name, path.absolute(), path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _kept(name: str, path: Path, changed_ns: int) -> "Workload":
+    from pointsman.workload import read_workload
+
+    return read_workload(name)
