@@ -10,7 +10,7 @@ from benchmarks.page import record
 
 BROKEN = 4
 CONTENDED_JOBS = 200_000
-NAMES = ("generator", "throughput", "contended", "latency", "scaling", "environments")
+NAMES = ("generator", "throughput", "prototype", "contended", "latency", "scaling", "environments")
 
 
 def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
@@ -22,6 +22,10 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
         from benchmarks.throughput import POLICIES, throughput
 
         yield from throughput(options.jobs, tuple(options.policy or POLICIES))
+    elif name == "prototype":
+        from benchmarks.prototype import prototype
+
+        yield from prototype(options.jobs, options.data.parent / "prototype")
     elif name == "contended":
         from benchmarks.contended import contended
 
@@ -77,7 +81,7 @@ def main() -> int:
     parser.add_argument("name", nargs="*", help=f"of {', '.join(NAMES)}; by default all", default=[])
     parser.add_argument("--jobs", type=int, default=1_000_000, help="jobs of the largest runs")
     parser.add_argument("--policy", action="append", help="only these policies (throughput)")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is (generator)")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is (generator); beside it prototype/")
     parser.add_argument("--record", action="store_true", help="add this run to budgets.yaml and docs/results/speed.md")
     options = parser.parse_args()
     unknown = set(options.name) - set(NAMES)

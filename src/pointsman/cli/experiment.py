@@ -53,7 +53,8 @@ def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Exper
         only = {**read.spec.only, **flags.get("only", {})}
         experiment = read.model_copy(update={"spec": _spec({**read.spec.model_dump(), **flags, "only": only})})
     load_cluster(experiment.spec.cluster)
-    load_catalogue(*experiment.spec.profiles)
+    if experiment.spec.profiles:
+        load_catalogue(*experiment.spec.profiles)
     file = None if "policies" in flags else options.config
     spec = _with_settings(experiment.spec, parse_settings(options.settings), file)
     _check_sharing(spec)

@@ -83,8 +83,9 @@ def _rotate_up(S: State, B: np.void, j: Int) -> None:
             S.jobs[J.left].up = p
         J.left = p
     P.up = j
-    _refresh_least(S, p)
-    _refresh_least(S, j)
+    J.least = P.least  # of the same jobs
+    if P.least < np.inf:
+        _refresh_least(S, p)
 
 
 @core
@@ -181,7 +182,7 @@ def remove(S: State, j: Int) -> None:
             _rotate_up(S, B, J.right)
     x = J.up
     _replace_child(S, B, x, j, J.left if J.left >= 0 else J.right)
-    while x >= 0:
+    while x >= 0 and J.aux < np.inf:
         least = S.jobs[x].least
         _refresh_least(S, x)
         if S.jobs[x].least == least:

@@ -15,61 +15,66 @@ Int = int | np.int64
 
 JOB = np.dtype(
     [
+        # where it stands in an index: one line of the memory's cache
         ("row", I),  # position in the workload; breaks every tie
-        ("cls", I),  # demand class
-        ("queue", I),
         ("unprio", I),  # minus the priority: lower goes first
-        ("speed", I),  # row of the speed table, times the number of GPU types
-        ("state", I),  # JobState
-        ("submit", I),  # ms
-        ("pend_since", I),  # ms; when it last became PENDING
-        ("first_start", I),  # ms; -1 before
-        ("started", I),  # ms; when it last began to run
-        ("settled", I),  # ms; up to when `done`, `attained` and `executed` are counted
-        ("estimate", F),  # nominal ms; NaN if nothing is known
-        ("done", F),  # nominal ms of work done
-        ("restored", F),  # nominal ms done when it last began to run
-        ("onset", F),  # nominal ms done when it got its rate
-        ("rated", I),  # ms; when that was
-        ("lost", F),  # nominal ms of work lost
-        ("waited", F),  # ms of running in which it waited for communication
-        ("slowed", F),  # ms of running that its co-runners cost it
-        ("waits", F),  # the share of its time in which it does, where it is
-        ("rate", F),  # nominal ms per ms
-        ("gpus", I),  # held GPUs; 0 if none
-        ("asked", I),  # GPUs asked for
-        ("gpu_type", I),  # held GPU type; -1 if none or mixed
-        ("locality", I),
-        ("nodes", I),  # how many nodes it is on
-        ("part", I),  # first of its parts; -1 if none
-        ("held_since", I),  # ms
-        ("held", I),  # GPU-ms held before held_since
-        ("attained", I),  # GPU-ms RUNNING
-        ("executed", I),  # wall ms RUNNING
-        ("attempt", I),
-        ("preempts", I),
-        ("started_pass", I),  # the pass in which it was started
-        ("dirty", I),  # the world must look at it after the pass
-        ("accumulation", I),  # steps of it, a power of two
-        ("slow", F),  # how many times as long an iteration takes beside the jobs on its GPUs
-        ("pause", I),  # ms of the change of GPUs or accumulation that it is STARTING again after; 0: of none
-        ("stage", I),  # of its progress, where rates depend on it
-        ("alone", I),  # GPUs that it has to itself, where GPUs are shared
-        ("spot", I),  # position in the list of jobs that have some to themselves; -1
-        ("alarm", I),  # ms; LEVEL while it runs, TIMER while it waits; NEVER_MS for none
-        ("level", I),  # the policy's
-        ("odd", I),  # position in the list of jobs with a rate other than 1; -1
         ("key", F),  # order inside its index
         ("aux", F),  # what `first_below` looks for
         ("least", F),  # smallest aux in its subtree
-        ("bucket", I),  # the index it stands in; -1
         ("left", I),
         ("right", I),
         ("up", I),
+        # what it is, and whether it waits
+        ("bucket", I),  # the index it stands in; -1
+        ("state", I),  # JobState
+        ("cls", I),  # demand class
+        ("queue", I),
+        ("asked", I),  # GPUs asked for
+        ("gpus", I),  # held GPUs; 0 if none
+        ("part", I),  # first of its parts; -1 if none
+        ("dirty", I),  # the world must look at it after the pass
+        # how it runs
+        ("rate", F),  # nominal ms per ms
+        ("done", F),  # nominal ms of work done
+        ("onset", F),  # nominal ms done when it got its rate
+        ("rated", I),  # ms; when that was
+        ("settled", I),  # ms; up to when `done`, `attained` and `executed` are counted
+        ("waits", F),  # the share of its time in which it waits for communication, where it is
+        ("slow", F),  # how many times as long an iteration takes beside the jobs on its GPUs
+        ("alarm", I),  # ms; LEVEL while it runs, TIMER while it waits; NEVER_MS for none
+        ("attained", I),  # GPU-ms RUNNING
+        ("executed", I),  # wall ms RUNNING
+        ("held_since", I),  # ms
+        ("held", I),  # GPU-ms held before held_since
+        ("waited", F),  # ms of running in which it waited for communication
+        ("slowed", F),  # ms of running that its co-runners cost it
+        ("odd", I),  # position in the list of jobs with a rate other than 1; -1
+        ("accumulation", I),  # steps of it, a power of two
+        # what is asked for now and then
+        ("speed", I),  # row of the speed table, times the number of GPU types
+        ("gpu_type", I),  # held GPU type; -1 if none or mixed
+        ("locality", I),
+        ("nodes", I),  # how many nodes it is on
+        ("pause", I),  # ms of the change of GPUs or accumulation that it is STARTING again after; 0: of none
+        ("started", I),  # ms; when it last began to run
+        ("restored", F),  # nominal ms done when it last began to run
+        ("attempt", I),
+        ("submit", I),  # ms
+        ("pend_since", I),  # ms; when it last became PENDING
+        ("first_start", I),  # ms; -1 before
+        ("estimate", F),  # nominal ms; NaN if nothing is known
+        ("lost", F),  # nominal ms of work lost
+        ("preempts", I),
+        ("started_pass", I),  # the pass in which it was started
+        ("stage", I),  # of its progress, where rates depend on it
+        ("alone", I),  # GPUs that it has to itself, where GPUs are shared
+        ("spot", I),  # position in the list of jobs that have some to themselves; -1
+        ("level", I),  # the policy's
         ("s0", F),  # the policy's scratch
         ("s1", F),
         ("s2", F),
         ("s3", F),
+        ("spare", I),  # to a whole number of cache lines
     ],
     align=True,
 )

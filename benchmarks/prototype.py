@@ -1,0 +1,95 @@
+"""The engine beside the project's prototype, in C++ and in pure Python: the programs that the goals were set by.
+
+They are not part of the repository (``../shared/prototype``) and are run as they are, on the same jobs. They know less than
+the engine (one kind of node, no queues, no priorities, no failures, no outcomes but the end) but more than the
+bare programs of this folder: places in racks, speeds by place, rates that change. Schedules differ by what they place
+differently, so only the jobs are the same.
+"""
+
+import importlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measures import Measure, interleaved
+from benchmarks.runs import Case, engine, make_native, trace_of
+from benchmarks.workloads import WIDTHS
+
+POLICIES = {"fifo": "fifo", "fifo-backfill": "fifo_bf", "srtf": "srtf"}
+"""Ours, and the prototype's name of it."""
+LOADS = (0.9, 1.05)
+NODES = 800
+PURE_PYTHON_JOBS = 100_000
+
+
+def prototype(jobs: int, folder: Path) -> Iterator[Measure]:
+    """Ratios of `jobs` jobs on 800x8 GPUs; in Python of at most `PURE_PYTHON_JOBS`."""
+    if not (folder / "d_sim.cpp").exists():
+        print(f"there is no {folder}/d_sim.cpp: the prototype is left out")
+        return
+    compiled = make_native() is not None
+    with tempfile.TemporaryDirectory(prefix="pointsman-bench-") as scratch:
+        for load in LOADS:
+            for policy, theirs in POLICIES.items():
+                if compiled:
+                    case = Case(jobs, NODES, load)
+                    yield from _beside(case, policy, "cpp", _compiled(case, theirs, folder, Path(scratch)))
+                case = Case(min(jobs, PURE_PYTHON_JOBS), NODES, load)
+                yield from _beside(case, policy, "python", _interpreted(case, theirs, folder))
+
+
+def _beside(case: Case, policy: str, kind: str, seconds: Callable[[], float]) -> Iterator[Measure]:
+    best = interleaved({"engine": lambda: engine(case, policy).seconds, kind: seconds})
+    name = f"prototype/{policy}/{case.load}"
+    yield Measure(f"{name}/{kind}_jobs_per_s", case.jobs / best[kind], "jobs/s")
+    yield Measure(f"{name}/of_{kind}", best[kind] / best["engine"], "x")
+
+
+def _compiled(case: Case, policy: str, folder: Path, scratch: Path) -> Callable[[], float]:
+    """CPU seconds of its C++, compiled as its page says; its own best of three."""
+    program, trace = scratch / "d_sim", scratch / "trace.bin"
+    if not program.exists():
+        subprocess.run(["g++", "-O3", "-w", "-o", str(program), str(folder / "d_sim.cpp")], check=True)
+    submit_ms, work_ms, gpus = trace_of(case)
+    with open(trace, "wb") as file:
+        for column in (
+            np.array([case.jobs, case.nodes], np.int64), submit_ms / 1000, work_ms / 1000,
+            np.searchsorted(WIDTHS, gpus).astype(np.int32), np.zeros(case.jobs, np.int32),
+        ):  # fmt: skip
+            column.tofile(file)
+
+    def seconds() -> float:
+        said = subprocess.run([program, policy, trace], check=True, capture_output=True, text=True, cwd=scratch).stdout
+        return case.jobs / float(said.split(" jobs/s")[0].split()[-1])
+
+    return seconds
+
+
+def _interpreted(case: Case, policy: str, folder: Path) -> Callable[[], float]:
+    """CPU seconds of its pure Python."""
+    source = _source(folder)
+    submit_ms, work_ms, gpus = trace_of(case)
+    demand = np.searchsorted(WIDTHS, gpus)
+
+    def seconds() -> float:
+        jobs = [source.Job(j, submit_ms[j] / 1000, work_ms[j] / 1000, demand[j], 0) for j in range(case.jobs)]
+        simulation = source.Sim(jobs, case.nodes)
+        began = time.process_time()
+        simulation.run(policy)
+        return time.process_time() - began
+
+    return seconds
+
+
+def _source(folder: Path) -> Any:
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module("a_pure")
+    finally:
+        sys.path.remove(str(folder))
