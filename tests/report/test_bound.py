@@ -50,6 +50,16 @@ def test_jobs_of_no_work_end_at_once() -> None:
     assert srpt_mean_jct_s(np.array([3.0, 3.0, 4.0]), np.zeros(3)) == 0
 
 
+@pytest.mark.parametrize(("model", "alone_s"), [("tree", 85.0), ("tree:clamp=1", 100.0)])
+def test_where_places_make_jobs_faster_it_is_of_the_fastest_place(model: str, alone_s: float) -> None:
+    """Two gangs of 4 in turn on one node of 4: each costs 0.5 a rack, 0.25 a node and 4 times 0.025, 0.85 together."""
+    jobs = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [4, 4], "duration_s": [100.0, 100.0]})
+    summary = summarise(pointsman.simulate(pointsman.Workload.of(jobs), "1x4", "fifo", rate_model=model))
+    assert summary["jct_lower_bound_s"] == pytest.approx(1.5 * alone_s)
+    assert 0 <= summary["jct_above_bound_ratio"] < 2e-5  # ends are rounded up to whole milliseconds
+    assert summary["makespan_lower_bound_s"] == pytest.approx(2 * alone_s)
+
+
 def test_jobs_of_less_than_a_millisecond_are_not_below_the_bound() -> None:
     rows = [(i + 0.0006 * (i % 2), 1, duration_s) for i, duration_s in enumerate((0.0004, 0.0014, 0.4004, 0.0001))]
     jobs = pl.DataFrame(rows, schema=["submit_s", "gpus", "duration_s"], orient="row")

@@ -37,8 +37,8 @@ def lower_bound_s(submit_s: Floats, gpus: NDArray[np.int64], duration_s: Floats,
 
     The larger of two: nobody finishes sooner than alone (the mean duration), and one machine as fast as all GPUs
     together, which may split any job as it likes, does no worse than the cluster (SRPT with jobs of
-    ``gpus * duration / cluster_gpus``). It holds for any subset of the jobs of a run, and as long as no job runs
-    faster than its nominal rate. O(n log n).
+    ``gpus * duration / cluster_gpus``). It holds for any subset of the jobs of a run, as long as `duration_s` is what
+    each takes at its fastest. O(n log n).
     """
     since_first_s = submit_s - submit_s.min()
     return max(float(duration_s.mean()), srpt_mean_jct_s(since_first_s, gpus * duration_s / cluster_gpus))

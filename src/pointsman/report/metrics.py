@@ -10,7 +10,7 @@ from pointsman.report.bound import lower_bound_s
 from pointsman.report.counted import ENDED, Window, counted_jobs, submit_window, submitted_in
 from pointsman.report.fairness import jain_index
 from pointsman.report.holdings import holdings, horizon_s, mean_held
-from pointsman.report.proximity import tree_figures
+from pointsman.report.proximity import least_s, tree_figures
 from pointsman.report.shared import most_gpus_of_work, part_asked, shares_gpus, sharing_figures
 from pointsman.report.steps import step_means
 from pointsman.report.units import policy_name
@@ -128,10 +128,10 @@ def _makespan(result: Result) -> dict[str, float | None]:
     if jobs["end_s"].null_count() == jobs.height:
         return {"makespan_s": None, "makespan_lower_bound_s": None}
     most = most_gpus_of_work(result)
-    longest_s = float(jobs["duration_s"].max())  # ty: ignore
+    longest_s = float(jobs.select(least_s(result).max()).item())
     return {
         "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()),  # ty: ignore
-        "makespan_lower_bound_s": most and max(_gpu_s(result, pl.col("duration_s")) / most, longest_s),
+        "makespan_lower_bound_s": most and max(_gpu_s(result, least_s(result)) / most, longest_s),
     }
 
 
@@ -144,7 +144,8 @@ def _bound(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
     most = most_gpus_of_work(result)
     if counted.is_empty() or most is None:
         return {"jct_lower_bound_s": None, "jct_above_bound_ratio": None}
-    bound_s = lower_bound_s(*(counted[name].to_numpy() for name in ("submit_s", "asked", "duration_s")), most)
+    columns = counted.select("submit_s", "asked", least_s(result))
+    bound_s = lower_bound_s(*(column.to_numpy() for column in columns), most)
     mean_s = float(counted["jct_s"].mean())  # ty: ignore
     return {"jct_lower_bound_s": bound_s, "jct_above_bound_ratio": mean_s / bound_s - 1 if bound_s > 0 else None}
 

@@ -43,6 +43,15 @@ def bounds_of(result: Result, gpus: int) -> tuple[float, float]:
     return costs(result).least(*shape, gpus), costs(result).most(*shape, gpus)
 
 
+def least_s(result: Result) -> pl.Expr:
+    """The seconds that a job takes at least: its duration, or what its gang takes of it where that costs least."""
+    if "tree" not in result.info:
+        return pl.col("duration_s")
+    floor = result.info["tree"]["least"]
+    cost = {gpus: max(floor, bounds_of(result, gpus)[0]) for gpus in result.jobs["gpus"].unique()}
+    return pl.col("duration_s") * pl.col("gpus").replace_strict(cost, return_dtype=pl.Float64)
+
+
 def tree_figures(result: Result) -> dict[str, Any]:
     """The figures of a run that are of its tree; None where the plan log is wanted and was not kept."""
     hours = (result.info.get("until_s") or horizon_s(result)) / 3600

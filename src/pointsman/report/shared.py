@@ -38,7 +38,7 @@ def most_gpus_of_work(result: Result) -> int | None:
 
     Jobs of known models may use a GPU together to the full, each of them; a job of an unknown one fills it.
     """
-    if str(result.info.get("rate_model")) == "goodput" or "tree" in result.info:
+    if str(result.info.get("rate_model")) == "goodput":
         return None  # a job may be faster than its nominal rate
     alone = result.jobs["model"].null_count() == result.jobs.height
     return int(result.info["gpus"]) * (1 if alone else jobs_per_gpu(result.info))
