@@ -48,7 +48,7 @@ AGENTS = {
             "ppo",
             "pick",
             {
-                "topdrl": {"first_filters": 8, "second_filters": 16, "image_width": 64},
+                "topdrl": {"first_filters": 4, "second_filters": 8, "image_width": 32},
                 "ppo": {"num_envs": 36, "learning_rate": 1e-3, "trace": 0.98},
                 PRACTICE: {"hold": 0.0},
             },
