@@ -81,7 +81,9 @@ def main() -> int:
     parser.add_argument("name", nargs="*", help=f"of {', '.join(NAMES)}; by default all", default=[])
     parser.add_argument("--jobs", type=int, default=1_000_000, help="jobs of the largest runs")
     parser.add_argument("--policy", action="append", help="only these policies (throughput)")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is (generator); beside it prototype/")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="where traces/ is (generator); beside it prototype/"
+    )
     parser.add_argument("--record", action="store_true", help="add this run to budgets.yaml and docs/results/speed.md")
     options = parser.parse_args()
     unknown = set(options.name) - set(NAMES)

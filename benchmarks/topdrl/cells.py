@@ -1,7 +1,7 @@
 """What decides a run but for its policy and seed, and what is measured of it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from pointsman.api import simulate
 from pointsman.learn.practice import PracticeConfig, horizon_s, sampler
 from pointsman.policies.registry import get_policy
 from pointsman.report import summarise
+from pointsman.speed.assign import assign_models
 from pointsman.workers import Processes
 
 SPEC = "TopDRL's"
@@ -36,13 +37,16 @@ class Cell:
     """None: all at once."""
     horizon_share: float | None = None
     """Of the time in which the cluster, fully used, could do them all; None: until all are done."""
+    mix: str = "typical"
+    """Of models, given by the seed to jobs without one (`speed.assign.MIXES`)."""
 
     @property
     def name(self) -> str:
         """As in the JSON file."""
         load = "at once" if self.load is None else f"load {self.load:g}"
         end = "drained" if self.horizon_share is None else f"horizon {self.horizon_share:g}"
-        return f"{self.workload} / {self.gpus} GPUs / {self.jobs} jobs / {load} / {end}"
+        mix = "" if self.mix == "typical" else f" / {self.mix} models"
+        return f"{self.workload} / {self.gpus} GPUs / {self.jobs} jobs / {load} / {end}{mix}"
 
     def practice(self, data: Path) -> PracticeConfig:
         """The same as what agents train in."""
@@ -58,9 +62,10 @@ def measure(cell: Cell, who: Contestant, policy: str, seed: int, data: Path) -> 
     practice = cell.practice(data)
     until_s = _horizon_s(practice)
     wanted = None if get_policy(policy).needs == "none" else "oracle"
+    jobs = sampler(practice, "held-out")(seed, cell.gpus)
     result = simulate(
-        sampler(practice, "held-out")(seed, cell.gpus), practice.cluster, policy, params=who.params, seed=seed,
-        estimate=who.estimate or wanted, assign_models=seed, rate_model="tree", until_s=until_s,
+        replace(jobs, jobs=assign_models(jobs.jobs, seed, mix=cell.mix)), practice.cluster, policy, params=who.params,
+        seed=seed, estimate=who.estimate or wanted, rate_model="tree", until_s=until_s,
     )  # fmt: skip
     found = summarise(result)
     censored = result.jobs["end_s"].null_count()

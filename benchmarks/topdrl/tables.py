@@ -69,6 +69,14 @@ def against(found: Sequence[Measured], figure: str, shown: object = None, per_gp
     return markdown(("jobs", "GPUs", "load", TOPDRL, *others), rows, words=1)
 
 
+def above_bound(found: Sequence[Measured]) -> str:
+    """A row a cell: how far each one's mean JCT is above the lower bound."""
+    rows = [
+        (*_words(one.cell), *(percent(iqm(figures["above_bound"])) for figures in one.runs.values())) for one in found
+    ]
+    return markdown(("jobs", "GPUs", "load", *found[0].runs), rows, words=1)
+
+
 def _words(cell: Cell) -> tuple[str, ...]:
     return cell.workload, str(cell.gpus), "at once" if cell.load is None else f"{cell.load:g}"
 
