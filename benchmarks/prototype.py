@@ -1,9 +1,9 @@
 """The engine beside the project's prototype, in C++ and in pure Python: the programs that the goals were set by.
 
-They are not part of the repository (``../shared/prototype``) and are run as they are, on the same jobs. They know less than
-the engine (one kind of node, no queues, no priorities, no failures, no outcomes but the end) but more than the
-bare programs of this folder: places in racks, speeds by place, rates that change. Schedules differ by what they place
-differently, so only the jobs are the same.
+They are not part of the repository (``../shared/prototype``) and are run as they are, on the same jobs. They know less
+than the engine (one kind of node, no queues, no priorities, no failures, no outcomes but the end) but more than the
+bare programs of this folder: places in racks, speeds by place, rates that change. Their schedules differ from the
+engine's by what they place differently, so only the jobs are the same.
 """
 
 import importlib

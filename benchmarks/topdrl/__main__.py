@@ -1,7 +1,7 @@
 """``python -m benchmarks topdrl [PART ...] [--trained DIR] [--record]``: prints the tables, or fills the page.
 
-Parts: throughput, insensitive, completion, batches, ablations, estimates, curves; by default all. The trainings are read from
-``--trained``, where the commands of the page put them.
+Parts: throughput, insensitive, completion, batches, ablations, estimates, curves; by default all. The trainings are
+read from ``--trained``, where the commands of the page put them.
 """
 
 import argparse

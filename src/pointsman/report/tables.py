@@ -73,6 +73,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("… while jobs are submitted", percent(summary["window_allocated_ratio"])),
         ("GPU time productive", percent(summary["gpu_productive_ratio"])),
         *_sharing(summary["sharing"]),
+        *_tree(summary.get("tree")),
         ("idle though enough for the first in line", percent(summary["fragmentation_ratio"])),
         ("… share of the time that happens", percent(fragments.get("blocked_time_ratio"))),
         ("preemptions", _preemptions(summary)),
@@ -97,6 +98,18 @@ def _sharing(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
         ("… these jobs' running over their duration, mean", NOTHING if stretch is None else digits(stretch)),
         ("… slowed by those beside them, over all of it, times", NOTHING if slow_down is None else digits(slow_down)),
         ("jobs started with accumulation", percent(figures["accumulated_ratio"])),
+    ]
+
+
+def _tree(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on what gangs pay for their places, where they do."""
+    if figures is None:
+        return []
+    work, cost, near = (figures[name] for name in ("work_gpu_hours_per_hour", "cost_mean", "proximity_mean"))
+    return [
+        ("work done in an hour", NOTHING if work is None else f"{digits(work)} GPU-hours"),
+        ("communication cost of a gang, mean", NOTHING if cost is None else digits(cost)),
+        ("proximity of its GPUs, 0 to 1, mean", NOTHING if near is None else digits(near)),
     ]
 
 
