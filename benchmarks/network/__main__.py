@@ -1,6 +1,6 @@
 """``python -m benchmarks network [PART ...] [--record]``: prints the tables, or writes them into the page.
 
-Parts: dally, variations, lwf, sensitivity, doubling; by default all.
+Parts: dally, crossing, variations, lwf, sensitivity, doubling; by default all.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.network.cells import FIGURES
-from benchmarks.network.dally import main_tables, variations
+from benchmarks.network.dally import crossed, main_tables, variations
 from benchmarks.network.doubling import doubling
 from benchmarks.network.jobs import available
 from benchmarks.network.lwf import lwf
@@ -19,7 +19,10 @@ from benchmarks.network.scope import Scope, quick
 from benchmarks.network.sensitivity import sensitivity
 from benchmarks.parts import check_complete, exit_code, options_of, run_parts
 
-PARTS = {"dally": main_tables, "variations": variations, "lwf": lwf, "sensitivity": sensitivity, "doubling": doubling}
+PARTS = {
+    "dally": main_tables, "crossing": crossed, "variations": variations, "lwf": lwf, "sensitivity": sensitivity,
+    "doubling": doubling,
+}  # fmt: skip
 """What makes the tables of each part."""
 
 PAGE = Path("docs/results/network.md")

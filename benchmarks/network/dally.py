@@ -8,7 +8,7 @@ from benchmarks.network.cells import ALL, BASE, Entry
 from benchmarks.network.jobs import fitting, pool
 from benchmarks.network.runs import Measured, measure
 from benchmarks.network.scope import Scope
-from benchmarks.network.tables import changes, detail, overview, ranges, shapes, signed
+from benchmarks.network.tables import changes, crossing, detail, overview, ranges, shapes, signed
 from pointsman.report.units import count, digits, duration, percent
 from pointsman.workload.generator.profile import DAY_S
 
@@ -17,6 +17,9 @@ OTHERS = [entry.label for entry in ALL if entry is not BASE]
 SHOWN = [label for label in OTHERS if "σ" not in label]
 CLAIMS = {"makespan_s": "Makespan of batches", "jct_s": "Mean JCT", "comm_s": "Waiting for communication"}
 PUBLISHED = {"makespan_s": "up to −69 %", "jct_s": "up to −83 %", "comm_s": "up to −98 %"}
+
+CROSSED = ("tiresias-skew", "gandiva", "las", "fifo-backfill", "dally-nowait", "dally-nopreempt")
+"""Whom Dally is shown against at every load in every size."""
 
 Found = tuple[dict[str, str], list[Measured]]
 """Tables by name, and what they are of."""
@@ -45,6 +48,13 @@ def main_tables(scope: Scope) -> Found:
         for arrival, part in (("open", middle), ("batch", [one for one in batches if one.cell.gpus == scope.gpus])):
             tables[f"{name.lower()}-{arrival}"] = detail(one for one in part if one.cell.workload == name)
     return tables, list(found.values())
+
+
+def crossed(scope: Scope) -> Found:
+    """Loads by sizes, against a few."""
+    few = [entry for entry in ALL if entry is BASE or entry.label in CROSSED]
+    found = measure("crossing", scope.crossed(), few, scope.seeds, scope.data)
+    return {f"crossing-{label}": crossing(found, "jct_s", label) for label in CROSSED}, found
 
 
 def _workloads(scope: Scope) -> str:

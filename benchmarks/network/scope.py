@@ -30,6 +30,10 @@ class Scope:
         """Every size, at the load of most tables."""
         return self._cells([(gpus, self.load) for gpus in self.sizes])
 
+    def crossed(self) -> list[Cell]:
+        """Every load in every size."""
+        return self._cells([(gpus, load) for gpus in self.sizes for load in self.loads])
+
     def batches(self) -> list[Cell]:
         """Every size, all jobs at once."""
         return self._cells([(gpus, None) for gpus in self.sizes])

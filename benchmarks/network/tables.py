@@ -91,6 +91,20 @@ def changes(found: Sequence[Measured], figure: str, labels: Sequence[str], of: s
     return markdown(("workload", "network", of, "dally", *labels), rows, words=2)
 
 
+def crossing(found: Sequence[Measured], figure: str, label: str) -> str:
+    """Dally against one policy in one figure: a row for each workload, congestion and size, a column for each load."""
+    loads = sorted({one.cell.load for one in found if one.cell.load})
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for one in found:
+        at = (one.cell.workload, f"{one.cell.congestion:g}x", str(one.cell.gpus))
+        rows.setdefault(at, []).append(_marked(*one.change(figure, label)))
+    return markdown(
+        ("workload", "network", "GPUs", *(f"load {load:g}" for load in loads)),
+        [(*at, *told) for at, told in rows.items()],
+        words=2,
+    )
+
+
 def _marked(ratio: float, interval: Interval | None) -> str:
     sure = interval is not None and not interval[0] <= 0 <= interval[1]
     return f"**{signed(ratio)}**" if sure else signed(ratio)
