@@ -160,7 +160,7 @@ def build(
         flows=np.zeros(slots if sharing else chained, FLOW),
         uplinks=speeds.uplinks,
         crossings=_crossings(3 * seats if sharing else 1),
-        stirred=np.zeros(2 * len(speeds.uplinks) + seats // 2 + 1, np.int64),
+        stirred=np.zeros(3 * len(speeds.uplinks) + 2 * (seats // 2 + 1), np.int64),
         steps=speeds.steps,
         workers=np.zeros((total if rules.iterations else 1, MAX_SHARING), np.int64),
         transfers=np.zeros(chained, TRANSFER),

@@ -195,37 +195,49 @@ def _share_of_full(S: State, u: Int) -> float:
 
 
 @core
-def _stops_at(S: State, item: Int) -> float:
-    """The share at which an item of the heap stops rings, as far as known: an uplink is full at it, or, of a job `j`
-    (item -1 - j), its ring has what it wants.
+def _places(S: State) -> tuple[Int, Int]:
+    """Where the items of the heap stand in State.stirred, behind the stirred uplinks, and where their keys do: the
+    share at which an item stops rings, as far as known, times 1,024, which is whole. An item is an uplink, which is
+    full then, or, as -1 - j, job `j`, whose ring has what it wants.
     """
-    return S.uplinks[item].full if item >= 0 else S.flows[-1 - item].demand
+    items = S.uplinks.shape[0]
+    return np.int64(items), np.int64(items + (S.stirred.shape[0] - items) // 2)
+
+
+@core
+def _push(S: State, size: Int, item: Int, share: float) -> None:
+    items, keys = _places(S)
+    S.stirred[items + size] = item
+    S.stirred[keys + size] = np.int64(share * 1024.0)
 
 
 @core
 def _sift_down(S: State, top: Int, size: Int) -> None:
     """Let the item at `top` of the heap sink to its place."""
-    heap = S.uplinks.shape[0]
-    item = S.stirred[heap + top]
-    stops_at = _stops_at(S, item)
+    items, keys = _places(S)
+    item = S.stirred[items + top]
+    key = S.stirred[keys + top]
     child = 2 * top + 1
     while child < size:
-        if child + 1 < size and _stops_at(S, S.stirred[heap + child + 1]) < _stops_at(S, S.stirred[heap + child]):
+        least = S.stirred[keys + child]
+        if child + 1 < size and S.stirred[keys + child + 1] < least:
             child += 1
-        if _stops_at(S, S.stirred[heap + child]) >= stops_at:
+            least = S.stirred[keys + child]
+        if least >= key:
             break
-        S.stirred[heap + top] = S.stirred[heap + child]
+        S.stirred[items + top] = S.stirred[items + child]
+        S.stirred[keys + top] = least
         top = child
         child = 2 * top + 1
-    S.stirred[heap + top] = item
+    S.stirred[items + top] = item
+    S.stirred[keys + top] = key
 
 
 @core
 def _heap(S: State, flows: Int) -> Int:
     """Make the heap of what can stop the rings of the jobs listed: the uplinks too narrow for what is wanted of them,
-    and what each wants. Its size; it stands in State.stirred behind the stirred uplinks.
+    and what each wants. Its size.
     """
-    heap = S.uplinks.shape[0]
     size = np.int64(0)
     for k in range(S.g[0].stirred):
         u = S.stirred[k]
@@ -235,10 +247,11 @@ def _heap(S: State, flows: Int) -> Int:
             U.left = U.capacity
             U.rising = U.rings
             U.full = _share_of_full(S, u)
-            S.stirred[heap + size] = u
+            _push(S, size, u, U.full)
             size += 1
     for i in range(flows):
-        S.stirred[heap + size] = -1 - S.lists[FLOWS, i]
+        j = S.lists[FLOWS, i]
+        _push(S, size, -1 - j, S.flows[j].demand)
         size += 1
     for top in range(size // 2 - 1, -1, -1):
         _sift_down(S, np.int64(top), size)
@@ -289,28 +302,28 @@ def _fill(S: State, flows: Int) -> None:
     """Max-min fair shares of the jobs listed, by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2):
     all rise together, and a ring stops where it has what it wants or an uplink of it is full.
     """
-    heap = S.uplinks.shape[0]
+    items, keys = _places(S)
     size = np.int64(_heap(S, flows))
     rising = flows
     while rising > 0:
         end = size
-        level = np.inf
-        while size > 0:
-            item = S.stirred[heap]
+        level = np.int64(-1)
+        while size > 0 and (level < 0 or S.stirred[keys] <= level):
+            item = S.stirred[items]
             if not _is_over(S, item):
                 if item >= 0 and _share_of_full(S, item) > S.uplinks[item].full:  # rings of it have stopped since
                     S.uplinks[item].full = _share_of_full(S, item)
+                    S.stirred[keys] = np.int64(S.uplinks[item].full * 1024.0)
                     _sift_down(S, np.int64(0), size)
                     continue
-                if _stops_at(S, item) > level:
-                    break
-                level = _stops_at(S, item)
+                level = S.stirred[keys]
             size -= 1
-            S.stirred[heap] = S.stirred[heap + size]
-            S.stirred[heap + size] = item
+            S.stirred[items] = S.stirred[items + size]
+            S.stirred[keys] = S.stirred[keys + size]
+            S.stirred[items + size] = item
             _sift_down(S, np.int64(0), size)
         for i in range(size, end):
-            rising -= _freeze_all(S, S.stirred[heap + i], level)
+            rising -= _freeze_all(S, S.stirred[items + i], level / 1024.0)
     for i in range(flows):
         _slow_by_share(S, S.lists[FLOWS, i])
 
