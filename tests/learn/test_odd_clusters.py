@@ -38,6 +38,19 @@ def test_the_highest_priority_is_placed_first(tmp_path: Path) -> None:
     assert result.jobs["start_s"].to_list() == [0.0, 200.0, 100.0]
 
 
+def test_a_queue_at_its_limit_blocks_nobody_else(tmp_path: Path) -> None:
+    """Queue a may have 4 GPUs: its second job waits for the first, and the job of b behind them starts at once."""
+    place = untrained("proximity-drl", tmp_path / "checkpoint", reward="")
+    cluster = tmp_path / "cluster.yaml"
+    cluster.write_text(
+        "apiVersion: pointsman/v1\nkind: Cluster\nmetadata: {name: x}\nspec:\n"
+        "  node_types: {t: {gpus: 4, gpu_type: v100}}\n  nodes: [{type: t, count: 2}]\n  queues: {a: {gpu_limit: 4}}\n"
+    )
+    work = jobs(submit_s=[0.0] * 3, gpus=[4] * 3, duration_s=[100.0] * 3, queue=["a", "a", "b"])
+    result = pointsman.simulate(work, cluster, f"proximity-drl:{place}", audit=True)
+    assert result.jobs["start_s"].to_list() == [0.0, 100.0, 0.0]
+
+
 def test_too_many_nodes_are_refused(tmp_path: Path) -> None:
     place = untrained("proximity-drl", tmp_path / "checkpoint", reward="")
     work = jobs(submit_s=[0.0], gpus=[1], duration_s=[1.0])

@@ -1,6 +1,6 @@
 """Proximity-DRL: a network chooses the GPUs of the next job, one after another."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class ProximityDrl:
     def __init__(self, checkpoint: str = "") -> None:
         """`checkpoint` is a directory; by default the shipped one."""
         from pointsman.learn.environments.columns import ADDRESS, DESK
-        from pointsman.learn.environments.loading import load_observation
+        from pointsman.learn.environments.loading import load_deciding, load_observation
 
         made = trained(self.name, checkpoint)
         order = made.card.environment.get("picker", "fcfs")
@@ -38,64 +38,40 @@ class ProximityDrl:
         builder = made.card.observation.name
         self._seen, self._observe = Seen(made, builder), load_observation(builder).observe_all
         self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
-        self._window = np.full((1, 1), -1, np.int64)
+        self._window, self._mask = np.full((1, 1), -1, np.int64), np.zeros(self._seen.actions, np.int8)
+        self._deciding = load_deciding()
 
     def decide(self, view: "View") -> None:
-        """Place jobs until the next one does not fit, or the network would wait."""
-        while view.pending_count > 0:
-            job = self._next(view)
-            gpus = self._chosen(view, job) if view.fits(job) else None
-            if gpus is None or view.start(job, gpus) != Reason.OK:
+        """Place jobs until the next one does not fit, or the network would wait; queues at their limit are passed."""
+        by_gpu = int(_chooses_gpus(view))
+        for job in self._in_order(view) if view.free_gpus > 0 else ():
+            able = self._deciding.look_at(view._address, job, self._mask, by_gpu)
+            if able == self._deciding.LATER or (able == self._deciding.NOW and not self._place(view, job, by_gpu)):
                 return
 
-    def _next(self, view: "View") -> int:
-        """The waiting job of the highest priority that is first in order."""
+    def _in_order(self, view: "View") -> list[int]:
+        """Waiting jobs by priority, and then in their order."""
         jobs = view.jobs[view.pending]
-        return int(view.pending[np.lexsort((jobs["row"], self._sign * jobs[self._key], jobs["unprio"]))[0]])
+        order = np.lexsort((jobs["row"], self._sign * jobs[self._key], jobs["unprio"]))
+        return view.pending[order].tolist()
 
-    def _chosen(self, view: "View", job: int) -> list[tuple[int, int]] | None:
-        """(node, GPU) pairs for `job`, or None if it is to wait."""
-        state: Any = view._state
-        need, chosen = int(view.jobs["asked"][job]), list[tuple[int, int]]()
-        by_gpu = _chooses_gpus(view)
-        free = {node: view.free_on(node) for node in _nodes(view, job)}
-        first = state.nodes["gpu0"]
-        try:
-            while len(chosen) < need:
-                mask = np.zeros(self._seen.actions, bool)
-                mask[[int(first[n]) + i if by_gpu else n for n, left in free.items() for i in left]] = True
-                mask[-1] = not chosen and len(view.running) > 0
-                action = self._action(view, job, mask)
-                if action == self._seen.actions - 1:
-                    return None
-                node = int(np.searchsorted(first, action, side="right")) - 1 if by_gpu else action
-                taken = [action - int(first[node])] if by_gpu else free[node][: need - len(chosen)]
-                free[node] = [i for i in free[node] if i not in taken]
-                chosen += [(node, i) for i in taken]
-                state.gpus["s0"][[int(first[node]) + i for i in taken]] = 1.0
-            return chosen
-        finally:
-            state.gpus["s0"][[int(first[node]) + i for node, i in chosen]] = 0.0
-
-    def _action(self, view: "View", job: int, mask: np.ndarray) -> int:
-        self._desk[0, self._address], self._window[0, 0] = view._address, job
-        self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
-        return self._seen.best(mask)
+    def _place(self, view: "View", job: int, by_gpu: int) -> bool:
+        """Whether `job` starts, on what the network chooses; `_mask` says what there is."""
+        answer = -1
+        while answer < 0:
+            self._desk[0, self._address], self._window[0, 0] = view._address, job
+            self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
+            action = self._seen.best(self._mask != 0)
+            if action == self._seen.actions - 1:
+                return False
+            answer = self._deciding.choose(view._address, job, action, by_gpu)
+            if answer < 0:
+                self._deciding.look_at(view._address, job, self._mask, by_gpu)
+        return answer == Reason.OK
 
     def copy(self) -> "ProximityDrl":
         """Itself: it remembers nothing from one decision to the next."""
         return self
-
-
-def _nodes(view: "View", job: int) -> list[int]:
-    """Nodes with free GPUs that the job may have, of the first of its alternatives with enough of them."""
-    state: Any = view._state
-    demand = state.classes[view.jobs["cls"][job]]
-    for alternative in state.alts[demand["alt"] : demand["alt_end"]]:
-        pools = state.ints[alternative["pool"] : alternative["pool_end"]]
-        if state.pools["free"][pools].sum() >= demand["gpus"]:
-            return np.flatnonzero((view.free_by_node > 0) & np.isin(state.nodes["pool"], pools)).tolist()
-    return []
 
 
 def _chooses_gpus(view: "View") -> bool:

@@ -69,18 +69,26 @@ def _allow(S: State, a: Int, mask: np.ndarray, by_gpu: bool) -> None:
 
 
 @core
+def look_for(S: State, j: Int, mask: np.ndarray, by_gpu: bool) -> bool:
+    """Fill `mask` with what job `j` may have next, its last entry with whether it may wait; whether it can start."""
+    a = _alternative(S, j) if can_start(S, j) else np.int64(-1)
+    mask[:] = 0
+    if a >= 0:
+        _allow(S, a, mask, by_gpu)
+    mask[mask.shape[0] - 1] = a < 0 or (may_wait(S) and _chosen(S) == 0)
+    return a >= 0
+
+
+@core
 def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
     """Fill `window`, the job to be placed first, and `mask`, whose last entry is to wait; whether that job can
     start.
     """
-    last = mask.shape[0] - 1
+    if fill_window(S, window) > 0:
+        return look_for(S, window[0], mask, rules[UNITS] == BY_GPU)
     mask[:] = 0
-    can = fill_window(S, window) > 0 and can_start(S, window[0])
-    a = _alternative(S, window[0]) if can else np.int64(-1)
-    if a >= 0:
-        _allow(S, a, mask, rules[UNITS] == BY_GPU)
-    mask[last] = a < 0 or (may_wait(S) and _chosen(S) == 0)
-    return a >= 0
+    mask[mask.shape[0] - 1] = 1
+    return False
 
 
 @core
@@ -117,14 +125,20 @@ def _note_chosen(S: State) -> None:
 
 
 @core
-def act(S: State, window: np.ndarray, action: Int, rules: np.ndarray) -> tuple[Int, Int]:
-    """Choose for the first job of the window; it starts when its gang is complete: the job (-1: not yet), and OK or why
-    the engine refused it.
-    """
-    j = window[0]
+def choose_for(S: State, j: Int, action: Int, by_gpu: bool) -> tuple[bool, Int]:
+    """Choose for job `j`, which starts when its gang is complete: whether it is, and OK or why it was refused."""
     gpus = S.classes[S.jobs[j].cls].gpus
-    _choose(S, action, gpus - _chosen(S), rules[UNITS] == BY_GPU)
+    _choose(S, action, gpus - _chosen(S), by_gpu)
     if _chosen(S) < gpus:
-        return np.int64(-1), OK
+        return False, OK
     _note_chosen(S)
-    return j, start_on(S, j, OK)
+    return True, start_on(S, j, OK)
+
+
+@core
+def act(S: State, window: np.ndarray, action: Int, rules: np.ndarray) -> tuple[Int, Int]:
+    """Choose for the first job of the window: the job, if its gang is complete and it started (-1: not yet), and OK or
+    why the engine refused it.
+    """
+    complete, answer = choose_for(S, window[0], action, rules[UNITS] == BY_GPU)
+    return window[0] if complete else np.int64(-1), answer
