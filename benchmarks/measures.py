@@ -73,7 +73,8 @@ def save_budgets(budgets: dict[str, Budget]) -> None:
     lines = []
     for name, b in budgets.items():
         goal = f"at_least: {b.at_least:.9g}" if b.at_least is not None else f"at_most: {b.at_most:g}"
-        fields = f"{goal}, mean: {b.mean:.4g}, spread: {b.spread:.2g}, runs: {b.runs}, margin: {b.margin:g}"
+        mean, spread = float(f"{b.mean:.4g}"), float(f"{b.spread:.2g}")  # as YAML reads numbers: 1e+02 is a word
+        fields = f"{goal}, mean: {mean}, spread: {spread}, runs: {b.runs}, margin: {b.margin:g}"
         lines.append(f"{name}: {{{fields}}}\n")
     BUDGETS.write_text(HEADER + "".join(lines))
 
