@@ -33,7 +33,13 @@ def test_without_the_logs_the_generator_is_skipped_and_it_is_said(tmp_path: Path
 def test_an_unknown_benchmark_is_refused() -> None:
     done = benchmarks("generators")
     assert done.returncode == 2
-    assert "there are generator, throughput, contended, latency, scaling" in done.stderr
+    assert "there are generator, throughput, prototype, contended, latency, scaling" in done.stderr
+
+
+def test_without_the_prototype_nothing_is_run_beside_it(tmp_path: Path) -> None:
+    done = benchmarks("prototype", "--data", str(tmp_path / "data"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"there is no {tmp_path}/prototype/d_sim.cpp: the prototype is left out\n"
 
 
 def test_without_the_logs_the_network_is_measured_on_generated_jobs_only(tmp_path: Path) -> None:
