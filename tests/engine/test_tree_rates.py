@@ -183,3 +183,9 @@ def said(**environment: str) -> dict[str, Any]:
 
 def test_the_same_without_the_jit() -> None:
     assert said() == said(NUMBA_DISABLE_JIT="1")
+
+
+def test_what_it_takes_for_granted_is_told() -> None:
+    told = pointsman.simulate(table([1, 8], None), "8x4/rack=4", "fifo", rate_model="tree").info["assumptions"]
+    assert "no job has a model: all pay alike for their places, and reduce nothing" in told
+    assert not any("best locality" in said or "same speed everywhere" in said for said in told)

@@ -46,7 +46,7 @@ def make_result(
         "events": int(simulation.handle.world.clock[0]["events"]),
         "workload": workload.provenance.as_dict(),
         "quality": prepared.quality.as_dict(),
-        "assumptions": _assumptions(prepared, choices["needs"]),
+        "assumptions": _assumptions(prepared, choices["needs"], tree=simulation.handle.state.g[0]["tree"] != 0),
     }
     if (g := simulation.handle.state.g[0])["tree"]:
         info["tree"] = {name: float(g[f"{name}_cost"]) for name in ("rack", "node", "gpu", "least")}
@@ -59,14 +59,20 @@ def make_result(
     return Result(jobs, events, _series(simulation), info)
 
 
-def _assumptions(prepared: Prepared, needs: str) -> list[str]:
+def _assumptions(prepared: Prepared, needs: str, *, tree: bool) -> list[str]:
     told = [
         "arrivals are open-loop: nobody submits less because the queue is long",
-        "a recorded duration is the time on the GPUs asked for, at their best locality, alone",
+        "a recorded duration is the time on the GPUs asked for, where their place costs 1"
+        if tree
+        else "a recorded duration is the time on the GPUs asked for, at their best locality, alone",
         "a job runs its recorded duration whatever its recorded status",
     ]
     if prepared.jobs["model"].null_count() == len(prepared.jobs):
-        told.append("no job has a model: all run at the same speed everywhere and communicate nothing")
+        told.append(
+            "no job has a model: all pay alike for their places, and reduce nothing"
+            if tree
+            else "no job has a model: all run at the same speed everywhere and communicate nothing"
+        )
     if prepared.knowledge == "oracle" and needs != "none":
         told.append("the policy knows every duration exactly, which no real scheduler does")
     return [*told, *prepared.assumptions]
