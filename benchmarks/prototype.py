@@ -7,6 +7,7 @@ engine's by what they place differently, so only the jobs are the same.
 """
 
 import importlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,13 +19,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measures import Measure, interleaved
-from benchmarks.runs import Case, engine, make_native, trace_of
+from benchmarks.runs import Case, engine, trace_of
+from benchmarks.throughput import LOADS, NODES
 from benchmarks.workloads import WIDTHS
 
 POLICIES = {"fifo": "fifo", "fifo-backfill": "fifo_bf", "srtf": "srtf"}
 """Ours, and the prototype's name of it."""
-LOADS = (0.9, 1.05)
-NODES = 800
 PURE_PYTHON_JOBS = 100_000
 
 
@@ -33,7 +33,7 @@ def prototype(jobs: int, folder: Path) -> Iterator[Measure]:
     if not (folder / "d_sim.cpp").exists():
         print(f"there is no {folder}/d_sim.cpp: the prototype is left out")
         return
-    compiled = make_native() is not None
+    compiled = shutil.which("g++") is not None
     with tempfile.TemporaryDirectory(prefix="pointsman-bench-") as scratch:
         for load in LOADS:
             for policy, theirs in POLICIES.items():

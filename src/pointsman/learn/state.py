@@ -45,9 +45,8 @@ def restore_learner(
         optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
         for weight, of_weight in optimiser.state.items():
             for name, tensor in of_weight.items():
-                if (
-                    tensor.shape == weight.shape
-                ):  # in memory as the weights are, which fused optimisers take for granted
+                if tensor.shape == weight.shape:
+                    # in memory as the weights are, which fused optimisers take for granted
                     of_weight[name] = torch.empty_like(weight).copy_(tensor)
         generator.set_state(state[GENERATOR])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:

@@ -128,10 +128,11 @@ def _makespan(result: Result) -> dict[str, float | None]:
     if jobs["end_s"].null_count() == jobs.height:
         return {"makespan_s": None, "makespan_lower_bound_s": None}
     most = most_gpus_of_work(result)
-    longest_s = float(jobs.select(least_s(result).max()).item())
+    seconds = least_s(result)
+    longest_s = float(jobs.select(seconds.max()).item())
     return {
         "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()),  # ty: ignore
-        "makespan_lower_bound_s": most and max(_gpu_s(result, least_s(result)) / most, longest_s),
+        "makespan_lower_bound_s": most and max(_gpu_s(result, seconds) / most, longest_s),
     }
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from pointsman.cluster.tree_cost import TreeCost
 from pointsman.engine.result import Result
@@ -39,16 +40,21 @@ def costs(result: Result) -> TreeCost:
 
 def bounds_of(result: Result, gpus: int) -> tuple[float, float]:
     """What a gang of so many GPUs costs at least and at most on the cluster of the run."""
-    shape = np.array(result.info["node_gpus"]), np.array(result.info["node_racks"])
-    return costs(result).least(*shape, gpus), costs(result).most(*shape, gpus)
+    tree, shape = costs(result), _shape(result)
+    return tree.least(*shape, gpus), tree.most(*shape, gpus)
+
+
+def _shape(result: Result) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """GPUs and rack of each node."""
+    return np.array(result.info["node_gpus"]), np.array(result.info["node_racks"])
 
 
 def least_s(result: Result) -> pl.Expr:
     """The seconds that a job takes at least: its duration, or what its gang takes of it where that costs least."""
     if "tree" not in result.info:
         return pl.col("duration_s")
-    floor = result.info["tree"]["least"]
-    cost = {gpus: max(floor, bounds_of(result, gpus)[0]) for gpus in result.jobs["gpus"].unique()}
+    floor, tree, shape = result.info["tree"]["least"], costs(result), _shape(result)
+    cost = {gpus: max(floor, tree.least(*shape, gpus)) for gpus in result.jobs["gpus"].unique()}
     return pl.col("duration_s") * pl.col("gpus").replace_strict(cost, return_dtype=pl.Float64)
 
 
