@@ -35,6 +35,10 @@ template <class T> Array<T> open_array(I* directory, I k) {
     return {reinterpret_cast<T*>(directory[3 * k]), directory[3 * k + 1], directory[3 * k + 2]};
 }
 inline I bits__lowest(I word) { return __builtin_ctzll(word); }
+inline I bits__count(I word) { return __builtin_popcountll(word); }
+template <class T> inline void handle__prefetch(const Array<T>& rows, I i) {
+    for (I begin = 0; begin < I(sizeof(T)); begin += 64) __builtin_prefetch(reinterpret_cast<char*>(&rows(i)) + begin);
+}
 inline I handle__call_apart(I function, I address, I what, I j) {
     return reinterpret_cast<I (*)(I, I, I)>(function)(address, what, j);
 }
@@ -42,9 +46,11 @@ inline I handle__call_apart(I function, I address, I what, I j) {
 C_TYPES = {"i8": "I", "f8": "F", "i4": "int32_t"}
 BY_HAND = {
     "lowest": "bits__lowest",
+    "count": "bits__count",
     "open_state": "handle__open_state",
     "open_world": "handle__open_world",
     "call_apart": "handle__call_apart",
+    "prefetch": "handle__prefetch",
 }
 CASTS = {"np.int64": "I", "np.float64": "F", "float": "F", "int": "I"}
 CALLS = {

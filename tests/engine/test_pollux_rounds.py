@@ -41,7 +41,6 @@ WATCHED = """
 from pointsman.policies import pollux
 from pointsman.policies.pollux_packing import fitness_of_plan, planned_locality
 from pointsman.policies.pollux_search import fitness_of_now, line, may_change
-from pointsman.engine.ordered import following
 
 carry_out, rounds = pollux._carry_out, []
 
@@ -52,7 +51,7 @@ def watched(S):
         if may_change(S, j):
             gpus = int(S.jobs[j].s1)
             wanted[j] = (gpus, int(planned_locality(S, j)) if gpus else None)
-        j = following(S, j)
+        j = S.jobs[j].later
     carry_out(S)
     got = {j: (int(S.jobs[j].gpus), int(S.jobs[j].locality) if S.jobs[j].gpus else None) for j in wanted}
     assert planned > now, "the plan is no fitter"

@@ -4,7 +4,7 @@ import numpy as np
 
 from pointsman.engine.bits import bit, count
 from pointsman.engine.compile import core
-from pointsman.engine.occupancy import WHOLE, bytes_of, sits
+from pointsman.engine.occupancy import WHOLE, bytes_of, jobs_on, sits
 from pointsman.engine.records import Int, State, World
 
 GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD, OVERBOOKED, TASKS, SHARED = (
@@ -83,7 +83,7 @@ def _audit_jobs(S: State, W: World) -> Int:
         return COUNTS
     occupied = np.int64(0)
     for x in range(S.gpus.shape[0]):
-        occupied += S.gpus[x].used
+        occupied += jobs_on(S, x)
     return COUNTS if occupied != held else np.int64(0)
 
 

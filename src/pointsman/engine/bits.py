@@ -1,5 +1,7 @@
 """Bits of one int64 word, the same with the JIT on and off."""
 
+from typing import Any
+
 import numpy as np
 from numba import config
 
@@ -17,22 +19,27 @@ if config.DISABLE_JIT:
         return (int(word) & 0xFFFFFFFFFFFFFFFF).bit_count()
 
 else:
+    from numba import types
     from numba.cpython.unsafe.numbers import trailing_zeros
+    from numba.extending import intrinsic
 
     @core
     def lowest(word: Int) -> Int:
         """Index of the lowest set bit of `word` (not 0)."""
         return np.int64(trailing_zeros(word))
 
+    def _ones(typingctx: Any, word: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
+
+        return types.int64(types.int64), codegen
+
+    ones: Any = intrinsic(_ones)
+
     @core
     def count(word: Int) -> Int:
         """How many bits of `word` are set."""
-        left = word
-        n = np.int64(0)
-        while left != 0:
-            left &= left - np.int64(1)
-            n += 1
-        return n
+        return ones(word)
 
 
 @core

@@ -1,5 +1,6 @@
 """A state and its world, built from a workload, a cluster and the rules of the run."""
 
+import mmap
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from pointsman.cluster.layout import Layout
 from pointsman.engine.compile import load_beside
 from pointsman.engine.demand import Demand, Pools
 from pointsman.engine.handle import Handle
+from pointsman.engine.heap import AROUND, LATEST
 from pointsman.engine.memo import FREED
 from pointsman.engine.occupancy import SINGLES
 from pointsman.engine.rate_model import Iterations, Tree
@@ -44,7 +46,7 @@ from pointsman.engine.records import (
 )
 from pointsman.engine.speeds import Speeds
 from pointsman.engine.uplinks import ALONE, Sharing
-from pointsman.types import MAX_SHARING, NEVER_MS, Contention, Locality, Placement
+from pointsman.types import NEVER_MS, Contention, Locality, Placement
 
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
@@ -92,6 +94,12 @@ def _on_lines(rows: int, record: np.dtype[np.void]) -> NDArray[np.void]:
     return memory[begin : begin + rows * record.itemsize].view(record)
 
 
+def _touched(array: NDArray[np.void]) -> NDArray[np.void]:
+    """`array` with all its memory in place, for all of it will be written."""
+    array.view(np.uint8)[:: mmap.PAGESIZE] = 0
+    return array
+
+
 def build(
     layout: Layout,
     pools: Pools,
@@ -115,7 +123,7 @@ def build(
     racks, rack_free, rack_members = _racks(layout, pools, len(members))
     classes, alts, groups, pool_lists = _classes(demands, pools, rack_free, 2 * nodes)
     buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
-    for name in ("root", "first", "last"):
+    for name in ("root", "first", "last", "newest"):
         buckets[name] = -1
     limit = rules.iterations.sharing if rules.iterations else rules.gpu_sharing
     seats = total * limit
@@ -131,7 +139,7 @@ def build(
         jobs=_on_lines(slots, JOB),
         nodes=_nodes(layout, pools),
         gpus=_gpus(layout),
-        occupants=np.full((total, MAX_SHARING), -1, np.int64),
+        occupants=np.full((total, limit), -1, np.int64),
         pools=pool_records,
         racks=racks,
         rack_free=rack_free,
@@ -162,7 +170,7 @@ def build(
         crossings=_crossings(3 * seats if sharing else 1),
         stirred=np.zeros(3 * len(speeds.uplinks) + 2 * (seats // 2 + 1), np.int64),
         steps=speeds.steps,
-        workers=np.zeros((total if rules.iterations else 1, MAX_SHARING), np.int64),
+        workers=np.zeros((total if rules.iterations else 1, limit), np.int64),
         transfers=np.zeros(chained, TRANSFER),
         wires=_wires(nodes),
         subbatches=speeds.subbatches,
@@ -186,13 +194,19 @@ def build(
         clock=_clock(len(trace), len(script), trace, rules),
         truth=np.zeros(slots, TRUTH),
         chains=np.zeros(chained, CHAIN),
-        heap=np.zeros(slots, HEAP),
+        heap=_heap(slots),
         trace=trace,
         script=script if len(script) else np.zeros(1, SCRIPT),
         outcomes=np.zeros(len(trace), OUTCOME),
         samples=np.zeros(SAMPLES, SAMPLE),
     )
     return Handle(state, world)
+
+
+def _heap(slots: int) -> NDArray[np.void]:
+    heap = _on_lines(slots + AROUND, HEAP)
+    heap["time"][:AROUND] = LATEST
+    return heap
 
 
 def _wires(nodes: int) -> NDArray[np.void]:

@@ -13,7 +13,7 @@ from pointsman.engine.freeindex import give, take
 from pointsman.engine.handle import open_state
 from pointsman.engine.memo import remember_failure, will_fail
 from pointsman.engine.occupancy import occupant_mask
-from pointsman.engine.ordered import following, preceding
+from pointsman.engine.ordered import put_in_order
 from pointsman.engine.placing import SPREAD, fits, place
 from pointsman.engine.queueing import dequeue, enqueue, over_limit
 from pointsman.engine.records import HOLDERS, VICTIMS, Int, State
@@ -94,7 +94,7 @@ def _release_one_by_one(address: Int, j: Int, bar: float, running: Int) -> Int:
             n += 1
             if fits(S, c):
                 return n
-        v = preceding(S, v)
+        v = S.jobs[v].earlier
     _take_back_victims(S, n)
     return np.int64(-1)
 
@@ -142,7 +142,7 @@ def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
                 i = P.next
             if have_whole >= whole and (rest == 0 or have_rest > whole):
                 return _only_beside(S, n) if whole == 0 else n
-        v = preceding(S, v)
+        v = S.jobs[v].earlier
     remember_failure(S, j, whole - have_whole)
     return np.int64(-1)
 
@@ -194,7 +194,7 @@ def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
                 i = P.next
             if most >= C.gpus:
                 return n
-        v = preceding(S, v)
+        v = S.jobs[v].earlier
     remember_failure(S, j, C.gpus - most)
     return np.int64(-1)
 
@@ -215,6 +215,7 @@ def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
     """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it
     never fits.
     """
+    put_in_order(S, running)
     C = S.classes[S.jobs[j].cls]
     if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].stop_ms > 0:
         return _release_one_by_one(S.g[0].address, j, bar, running)
@@ -246,7 +247,7 @@ def _release_stopping(S: State) -> None:
             if mask != 0:
                 give(S, P.node, mask, count(mask))
             i = P.next
-        v = following(S, v)
+        v = S.jobs[v].later
 
 
 @core
@@ -266,7 +267,7 @@ def _take_back_stopping(S: State) -> None:
     v = S.buckets[stopping_index(S)].first
     while v >= 0:
         _take_back_unfreed(S, v)
-        v = following(S, v)
+        v = S.jobs[v].later
 
 
 @core

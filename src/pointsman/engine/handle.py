@@ -7,7 +7,6 @@ the JIT off the handle is looked up in a dictionary.
 
 from typing import Any
 
-import numba
 import numpy as np
 from numba import config
 
@@ -48,7 +47,6 @@ from pointsman.engine.records import (
     World,
 )
 
-_FIELDS = 3  # address, length, width
 _INT, _FLOAT = np.dtype("i8"), np.dtype("f8")
 STATE_ARRAYS = {
     "g": (SCALARS, 1), "jobs": (JOB, 1), "nodes": (NODE, 1), "gpus": (GPU, 1), "occupants": (_INT, 2),
@@ -105,8 +103,25 @@ class Handle:
         return self.state.jobs[: int(self.state.g["slots"][0])]
 
 
+class _FromTheFront(np.recarray):
+    """An array with its fields as attributes, in which an index counts from the front, as in compiled code."""
+
+    def __getitem__(self, index: Any) -> Any:
+        if (index if isinstance(index, int | np.integer) else min(index) if _is_pair(index) else 0) < 0:
+            raise IndexError(f"index {index} counts from the end")
+        return super().__getitem__(index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self[index]
+        super().__setitem__(index, value)
+
+
+def _is_pair(index: Any) -> bool:
+    return isinstance(index, tuple) and all(isinstance(i, int | np.integer) for i in index)
+
+
 def _with_attributes(array: np.ndarray) -> np.ndarray:
-    return array.view(np.recarray) if array.dtype.names else array
+    return array.view(_FromTheFront)
 
 
 if config.DISABLE_JIT:
@@ -123,45 +138,34 @@ if config.DISABLE_JIT:
         """Call what `compile.apart` made."""
         return APART[function](address, what, j)
 
+    def prefetch(rows: np.ndarray, index: int) -> None:
+        """Nothing, for nothing is gained by it here."""
+
+    prefetch_first_line = prefetch
+
 else:
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
-    from numba.np.arrayobj import make_array, populate_array
+
+    from pointsman.engine.rows import opened, prefetch, rows_type
 
     def _tuple_type(cls: Any, arrays: dict[str, tuple[np.dtype, int]]) -> Any:
-        members = [types.Array(numba.from_dtype(dtype), ndim, "C") for dtype, ndim in arrays.values()]
-        return types.NamedTuple(members, cls)
+        return types.NamedTuple([rows_type(dtype, ndim) for dtype, ndim in arrays.values()], cls)
 
     STATE_TYPE = _tuple_type(State, STATE_ARRAYS)
     WORLD_TYPE = _tuple_type(World, WORLD_ARRAYS)
 
-    def _array_at(context: Any, builder: Any, directory: Any, index: int, array_type: Any) -> Any:
-        i64 = ir.IntType(64)
-        fields = [builder.load(builder.gep(directory, [ir.Constant(i64, _FIELDS * index + k)])) for k in range(_FIELDS)]
-        array = make_array(array_type)(context, builder)
-        width = ir.Constant(i64, context.get_abi_sizeof(context.get_data_type(array_type.dtype)))
-        rows = array_type.ndim == 2
-        populate_array(
-            array,
-            data=builder.inttoptr(fields[0], array.data.type),
-            shape=fields[1 : 1 + array_type.ndim],
-            strides=[builder.mul(width, fields[2]), width] if rows else [width],
-            itemsize=width,
-            meminfo=None,
-        )
-        return array._getvalue()
-
     def _opener(tuple_type: Any, first: int) -> Any:
-        def opened(typingctx: Any, address: Any) -> Any:
+        def open_tuple(typingctx: Any, address: Any) -> Any:
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 directory = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-                arrays = [_array_at(context, builder, directory, first + k, t) for k, t in enumerate(tuple_type.types)]
+                arrays = [opened(context, builder, kind, directory, first + k) for k, kind in enumerate(tuple_type)]
                 return context.make_tuple(builder, tuple_type, arrays)
 
             return tuple_type(types.int64), codegen
 
-        return intrinsic(opened)
+        return intrinsic(open_tuple)
 
     @intrinsic
     def call_apart(typingctx: Any, function: Any, address: Any, what: Any, j: Any) -> Any:

@@ -1,6 +1,8 @@
 """The event heap: an indexed heap with at most one entry for each job, ordered by time, kind and row.
 
-Each entry has up to four below it: half as many levels as with two, and four lie side by side in memory.
+Each entry has up to four below it: half as many levels as with two, and the four fill one line of the memory's cache.
+Behind the last entry stand some that are later than any, so that four can always be compared, and without a branch:
+which of four is the first is anyone's guess.
 """
 
 import numpy as np
@@ -8,68 +10,119 @@ import numpy as np
 from pointsman.engine.compile import core
 from pointsman.engine.records import Int, World
 
-ROW_BITS = 40
-"""An entry's order is its kind above its row."""
+TOP = 3
+"""Where the first entry stands, for the four below entry i to be those from 4 (i - 2) on."""
+BEHIND = 4
+"""Entries behind the last, in the place of more."""
+AROUND = TOP + BEHIND
+"""Rows of World.heap besides the entries."""
+LATEST = (1 << 63) - 1
+"""ms; later than a job that never ends."""
+ROW_BITS, SLOT_BITS, FIRST_KIND = 32, 28, 7
+"""An entry's order is its kind, above its row, above its slot."""
+SLOTS = (1 << SLOT_BITS) - 1
 
 
 @core
-def _put(W: World, i: Int, time: Int, order: Int, slot: Int) -> None:
-    H = W.heap[i]
-    H.time = time
-    H.order = order
-    H.slot = slot
-    W.truth[slot].pos = i
+def top_kind(W: World) -> Int:
+    """The kind of the next event of a job."""
+    return (W.heap[TOP].order >> (ROW_BITS + SLOT_BITS)) + FIRST_KIND
 
 
 @core
-def _sift_up(W: World, i: Int, time: Int, order: Int, slot: Int) -> None:
-    while i > 0:
-        p = (i - 1) >> 2
+def top_slot(W: World) -> Int:
+    """The slot of the job whose event is next."""
+    return W.heap[TOP].order & SLOTS
+
+
+@core
+def empty_heap(W: World) -> None:
+    """Nothing is due."""
+    W.clock[0].heap = 0
+    for i in range(TOP, TOP + BEHIND):
+        W.heap[i].time = LATEST
+
+
+@core
+def _put(W: World, i: Int, time: Int, order: Int) -> None:
+    W.heap[i].time = time
+    W.heap[i].order = order
+    W.truth[order & SLOTS].pos = i
+
+
+@core
+def _is_before(W: World, a: Int, b: Int) -> bool:
+    """Whether entry `a` is due before entry `b`."""
+    A = W.heap[a]
+    B = W.heap[b]
+    return A.time < B.time or (A.time == B.time and A.order < B.order)
+
+
+@core
+def _first_of_four(W: World, c: Int) -> Int:
+    """The entry due first of the four from `c` on."""
+    t1 = W.heap[c + 1].time
+    t2 = W.heap[c + 2].time
+    t3 = W.heap[c + 3].time
+    t = min(min(W.heap[c].time, t1), min(t2, t3))
+    is1 = np.int64(t1 == t)
+    is2 = np.int64(t2 == t)
+    is3 = np.int64(t3 == t)
+    first = c + is1 + 2 * is2 + 3 * is3
+    if np.int64(W.heap[c].time == t) + is1 + is2 + is3 > 1:
+        first = c
+        for k in range(c + 1, c + 4):
+            if _is_before(W, k, first):
+                first = np.int64(k)
+    return first
+
+
+@core
+def _sift_up(W: World, i: Int, time: Int, order: Int) -> None:
+    while i > TOP:
+        p = (i >> 2) + 2
         P = W.heap[p]
         if time < P.time or (time == P.time and order < P.order):
-            _put(W, i, P.time, P.order, P.slot)
+            _put(W, i, P.time, P.order)
             i = p
         else:
             break
-    _put(W, i, time, order, slot)
+    _put(W, i, time, order)
 
 
 @core
-def _sift_down(W: World, i: Int, time: Int, order: Int, slot: Int) -> None:
-    n = W.clock[0].heap
+def _sift_down(W: World, i: Int, time: Int, order: Int) -> None:
+    end = W.clock[0].heap + TOP
     while True:
-        c = 4 * i + 1
-        if c >= n:
+        c = 4 * (i - 2)
+        if c >= end:
             break
+        c = _first_of_four(W, c)
         C = W.heap[c]
-        for k in range(c + 1, min(c + 4, n)):
-            D = W.heap[k]
-            if D.time < C.time or (D.time == C.time and D.order < C.order):
-                c = np.int64(k)
-                C = D
         if C.time < time or (C.time == time and C.order < order):
-            _put(W, i, C.time, C.order, C.slot)
+            _put(W, i, C.time, C.order)
             i = c
         else:
             break
-    _put(W, i, time, order, slot)
+    _put(W, i, time, order)
 
 
 @core
 def heap_set(W: World, slot: Int, time: Int, kind: Int, row: Int) -> None:
     """Make (time, kind) the next event of the job in `slot`."""
-    order = (kind << ROW_BITS) | row
+    order = ((kind - FIRST_KIND) << (ROW_BITS + SLOT_BITS)) + (row << SLOT_BITS) + slot
     i = W.truth[slot].pos
     if i < 0:
-        i = W.clock[0].heap
-        W.clock[0].heap = i + 1
-        _sift_up(W, i, time, order, slot)
+        i = W.clock[0].heap + TOP
+        W.clock[0].heap += 1
+        W.heap[i + BEHIND].time = LATEST
+        _sift_up(W, i, time, order)
     else:
         H = W.heap[i]
         if time < H.time or (time == H.time and order < H.order):
-            _sift_up(W, i, time, order, slot)
+            _sift_up(W, i, time, order)
         else:
-            _sift_down(W, i, time, order, slot)
+            _sift_down(W, i, time, order)
 
 
 @core
@@ -79,15 +132,15 @@ def heap_remove(W: World, slot: Int) -> None:
     if i < 0:
         return
     W.truth[slot].pos = -1
-    n = W.clock[0].heap - 1
-    W.clock[0].heap = n
+    W.clock[0].heap -= 1
+    n = W.clock[0].heap + TOP
+    L = W.heap[n]
+    time = L.time
+    order = L.order
+    L.time = LATEST
     if i < n:
-        L = W.heap[n]
-        time = L.time
-        order = L.order
-        last = L.slot
-        P = W.heap[(i - 1) >> 2 if i > 0 else 0]
-        if i > 0 and (time < P.time or (time == P.time and order < P.order)):
-            _sift_up(W, i, time, order, last)
+        P = W.heap[(i >> 2) + 2 if i > TOP else TOP]
+        if i > TOP and (time < P.time or (time == P.time and order < P.order)):
+            _sift_up(W, i, time, order)
         else:
-            _sift_down(W, i, time, order, last)
+            _sift_down(W, i, time, order)

@@ -14,7 +14,7 @@ from pointsman.engine.bits import lowest
 from pointsman.engine.compile import apart, core
 from pointsman.engine.dirty import mark
 from pointsman.engine.handle import open_state, open_world
-from pointsman.engine.occupancy import BACKWARD, BACKWARDS, FORWARD, FORWARDS, OVER, seat, sits
+from pointsman.engine.occupancy import BACKWARD, BACKWARDS, FORWARD, FORWARDS, OVER, jobs_on, seat, sits
 from pointsman.engine.rates import FINEST, row_of
 from pointsman.engine.records import (
     ADMIT,
@@ -95,7 +95,7 @@ def _begin_task(S: State, W: World, x: Int) -> None:
     """GPU `x`, which does nothing, takes the ready task of the job with the least service left."""
     X = S.gpus[x]
     best = np.int64(-1)
-    for o in range(X.used):
+    for o in range(jobs_on(S, x)):
         is_ready = S.workers[x, o] == FORWARD or S.workers[x, o] == BACKWARD
         if is_ready and (best < 0 or goes_before(S, S.occupants[x, o], S.occupants[x, best])):
             best = o
@@ -174,7 +174,7 @@ def _mark_senders(S: State, n: Int) -> None:
         return
     N = S.nodes[n]
     for x in range(N.gpu0, N.gpu0 + N.gpus):
-        for o in range(S.gpus[x].used):
+        for o in range(jobs_on(S, x)):
             if S.transfers[S.occupants[x, o]].state == UNDER_WAY:
                 mark(S, S.occupants[x, o])
 
@@ -266,7 +266,7 @@ def _meets_nobody(S: State, j: Int) -> bool:
     """Whether nobody else is on the GPUs of running job `j`, nor sends from its nodes if it does."""
     i, mask = _first_gpu(S, j)
     while i >= 0:
-        if S.gpus[_gpu(S, i, mask)].used > 1:
+        if jobs_on(S, _gpu(S, i, mask)) > 1:
             return False
         i, mask = _next_gpu(S, i, mask)
     if not sends(S, j):
@@ -357,7 +357,7 @@ def _land_neighbours(S: State, W: World, j: Int) -> None:
         for b in range(N.gpus):
             x = N.gpu0 + b
             shared = sits(S, j, x)
-            for o in range(S.gpus[x].used):
+            for o in range(jobs_on(S, x)):
                 other = S.occupants[x, o]
                 leaps = other != j and S.flows[other].first != 0 and W.chains[other].leaps
                 if leaps and (shared or (wires and sends(S, other))):
@@ -469,7 +469,7 @@ def _leave(S: State, W: World, j: Int) -> None:
         S.workers[x, seat(S, j, x)] = OVER
         if S.gpus[x].busy == j:
             S.gpus[x].busy = -1
-        for o in range(S.gpus[x].used):
+        for o in range(jobs_on(S, x)):
             if S.occupants[x, o] != j:
                 mark(S, S.occupants[x, o])
         i, mask = _next_gpu(S, i, mask)
@@ -545,7 +545,7 @@ def _audit(S: State, W: World) -> Int:
     for x in range(S.gpus.shape[0]):
         X = S.gpus[x]
         ready = at_work = np.int64(0)
-        for o in range(X.used):
+        for o in range(jobs_on(S, np.int64(x))):
             j = S.occupants[x, o]
             if S.workers[x, o] == FORWARDS or S.workers[x, o] == BACKWARDS:
                 at_work += 1 if X.busy == j else 2

@@ -12,8 +12,8 @@ from pointsman.engine.compile import cold, core, entry
 from pointsman.engine.corunners import disturb, feel_corunners
 from pointsman.engine.dirty import mark
 from pointsman.engine.freeindex import set_node_state
-from pointsman.engine.handle import call_apart, open_state, open_world
-from pointsman.engine.heap import ROW_BITS, heap_remove, heap_set
+from pointsman.engine.handle import call_apart, open_state, open_world, prefetch
+from pointsman.engine.heap import TOP, heap_remove, heap_set, top_kind, top_slot
 from pointsman.engine.hosted import decide, on_event, on_run
 from pointsman.engine.memo import forget_failures, note_worse
 from pointsman.engine.ordered import insert
@@ -44,8 +44,8 @@ FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZE
 CLUSTER = int(Locality.CLUSTER)
 STEP = -1
 """Not an event: something within an iteration is over. It goes before all events of its instant."""
-COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
 NEVER = 1 << 62
+COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
 
 DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = 0, 1, 2, 3, 4, 5, 6
 """Why `run` returned."""
@@ -242,6 +242,13 @@ def _uncount(S: State, j: Int) -> None:
 
 
 @core
+def _fetch_next(S: State, W: World) -> None:
+    """Whose event is next will soon be asked for."""
+    if W.clock[0].heap > 0:
+        prefetch(S.jobs, top_slot(W))
+
+
+@core
 def _leave(S: State, W: World, j: Int, kind: Int) -> None:
     """Job `j` gives up its GPUs by an event of `kind`: it has ended, or waits again."""
     J = S.jobs[j]
@@ -254,6 +261,7 @@ def _leave(S: State, W: World, j: Int, kind: Int) -> None:
         _lose_work(S, j)
     _uncount(S, j)
     heap_remove(W, j)
+    _fetch_next(S, W)
     _forget_odd(S, j)
     W.truth[j].due = -1
     J.rate = 0.0
@@ -430,8 +438,8 @@ def next_time(S: State, W: World) -> Int:
     t = S.g[0].wake
     if C.arrived < C.jobs and W.trace[C.arrived].submit < t:
         t = W.trace[C.arrived].submit
-    if C.heap > 0 and W.heap[0].time < t:
-        t = W.heap[0].time
+    if W.heap[TOP].time < t:
+        t = W.heap[TOP].time
     if C.scripted < C.script and W.script[C.scripted].time < t:
         t = W.script[C.scripted].time
     return t
@@ -443,7 +451,7 @@ def _script_is_next(W: World, t: Int) -> bool:
     C = W.clock[0]
     if C.scripted >= C.script or W.script[C.scripted].time > t:
         return False
-    return C.heap == 0 or W.heap[0].time > t or (W.heap[0].order >> ROW_BITS) > W.script[C.scripted].kind
+    return W.heap[TOP].time > t or top_kind(W) > W.script[C.scripted].kind
 
 
 @core
@@ -478,9 +486,9 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
                 return INBOX_FULL
             C.resume = 0
             _apply_script(address)
-        elif C.heap > 0 and W.heap[0].time <= t:
-            kind = W.heap[0].order >> ROW_BITS
-            _apply(S, W, W.heap[0].slot, kind)
+        elif W.heap[TOP].time <= t:
+            kind = top_kind(W)
+            _apply(S, W, top_slot(W), kind)
             if kind == STEP:
                 continue  # nobody hears of it
         else:
@@ -572,6 +580,7 @@ def _forget_indexes(S: State) -> None:
         S.buckets[b].root = -1
         S.buckets[b].first = -1
         S.buckets[b].last = -1
+        S.buckets[b].newest = -1
         S.buckets[b].count = 0
     for c in range(S.classes.shape[0]):
         S.classes[c].active = -1
@@ -586,7 +595,8 @@ def adopt(address: Int) -> None:
     _forget_indexes(S)
     forget_failures(S)
     S.g[0].within = CLUSTER
-    S.memory[:] = 0.0
+    for i in range(S.memory.shape[0]):
+        S.memory[i] = 0.0
     for j in range(S.g[0].slots):
         J = S.jobs[j]
         J.bucket = -1

@@ -51,13 +51,32 @@ def note_single(S: State, j: Int) -> None:
 
 
 @core
-def occupy(S: State, j: Int, x: Int) -> None:
-    """Job `j` is on GPU `x` from now on."""
+def jobs_on(S: State, x: Int) -> Int:
+    """How many jobs are on GPU `x`."""
+    if S.g[0].limit == 1:
+        return np.int64(1 if S.occupants[x, 0] >= 0 else 0)
+    return S.gpus[x].used
+
+
+@core
+def _enter(S: State, j: Int, x: Int) -> None:
     X = S.gpus[x]
-    if S.g[0].limit > 1:
-        call_apart(S.g[0].sharing, S.g[0].address, ENTER, j | x << SEAT_BITS)
+    call_apart(S.g[0].sharing, S.g[0].address, ENTER, j | x << SEAT_BITS)
     S.occupants[x, X.used] = j
     X.used += 1
+
+
+@core
+def occupy(S: State, j: Int, gpu0: Int, mask: Int) -> None:
+    """Job `j` is on the GPUs `mask` of the node whose first is `gpu0` from now on."""
+    alone = S.g[0].limit == 1
+    while mask != 0:
+        x = gpu0 + lowest(mask)
+        mask &= mask - np.int64(1)
+        if alone:
+            S.occupants[x, 0] = j
+        else:
+            _enter(S, j, x)
 
 
 @core
@@ -70,11 +89,10 @@ def seat(S: State, j: Int, x: Int) -> Int:
 
 
 @core
-def vacate(S: State, j: Int, x: Int) -> bool:
+def _exit(S: State, j: Int, x: Int) -> bool:
     """Job `j` leaves GPU `x`; whether nobody is on it now."""
     X = S.gpus[x]
-    if S.g[0].limit > 1:
-        call_apart(S.g[0].sharing, S.g[0].address, EXIT, j | x << SEAT_BITS)
+    call_apart(S.g[0].sharing, S.g[0].address, EXIT, j | x << SEAT_BITS)
     X.used -= 1
     o = seat(S, j, x)
     S.occupants[x, o] = S.occupants[x, X.used]
@@ -85,9 +103,24 @@ def vacate(S: State, j: Int, x: Int) -> bool:
 
 
 @core
+def vacate(S: State, j: Int, gpu0: Int, mask: Int) -> Int:
+    """Job `j` leaves the GPUs `mask` of the node whose first is `gpu0`; those on which nobody is now."""
+    emptied = mask
+    alone = S.g[0].limit == 1
+    while mask != 0:
+        b = lowest(mask)
+        mask &= mask - np.int64(1)
+        if alone:
+            S.occupants[gpu0 + b, 0] = -1
+        elif not _exit(S, j, gpu0 + b):
+            emptied &= ~bit(b)
+    return emptied
+
+
+@core
 def sits(S: State, j: Int, x: Int) -> bool:
     """Whether job `j` is on GPU `x`."""
-    for o in range(S.gpus[x].used):
+    for o in range(jobs_on(S, x)):
         if S.occupants[x, o] == j:
             return True
     return False
@@ -97,7 +130,7 @@ def sits(S: State, j: Int, x: Int) -> bool:
 def room_on(S: State, j: Int, x: Int, n: Int) -> Int:
     """Whether GPU `x` of node `n`, on which jobs are, has room for job `j` too: OK, or why not."""
     X = S.gpus[x]
-    if X.used == 0:
+    if jobs_on(S, x) == 0:
         return GPU_TAKEN  # by nobody: it is held for a job that waits
     if sits(S, j, x):
         return OK

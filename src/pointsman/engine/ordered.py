@@ -1,16 +1,22 @@
 """Ordered indexes of jobs: treaps threaded through the job records.
 
 Each job stands in at most one index (bucket). Order: lower `unprio` (unless the bucket goes `by_key`), then `key`,
-then `row`. The heap order of the treap
-is a hash of the row, so its shape depends on what it holds and not on history. Insert, remove and step are O(log n)
-expected, appending at the end and reading the first are O(1). Each subtree knows its smallest `aux`, which finds the
-first job with `aux` below a bound in O(log n).
+then `row`. The heap order of the treap is a hash of the row, so its shape depends on what it holds and not on history.
+Insert and remove are O(log n) expected, appending at the end, the first and the neighbours are O(1). Each subtree
+knows its smallest `aux`, which finds the first job with `aux` below a bound in O(log n).
+
+An index that is seldom read may take its jobs by `insert_later`, in O(1): most are gone before anyone asks for the
+order. They stand in a list until `put_in_order`.
 """
 
 import numpy as np
 
 from pointsman.engine.compile import core
+from pointsman.engine.handle import prefetch
 from pointsman.engine.records import Int, State
+
+NOT_YET = -2
+"""`up` of a job that is not in order yet."""
 
 
 @core
@@ -89,6 +95,48 @@ def _rotate_up(S: State, B: np.void, j: Int) -> None:
 
 
 @core
+def _link(S: State, B: np.void, a: Int, b: Int) -> None:
+    """Job `b` comes just after job `a`; -1 are the ends."""
+    if a >= 0:
+        S.jobs[a].later = b
+    else:
+        B.first = b
+    if b >= 0:
+        S.jobs[b].earlier = a
+    else:
+        B.last = a
+
+
+@core
+def _add_leaf(S: State, B: np.void, j: Int) -> Int:
+    """Job `j`, which is in order after all others or somewhere between, is below the job answered."""
+    if _goes_before(S, B, B.last, j):
+        p = B.last
+        S.jobs[p].right = j
+        _link(S, B, p, j)
+        _link(S, B, j, np.int64(-1))
+        return p
+    x = B.root
+    p = x
+    earlier = later = np.int64(-1)
+    while x >= 0:
+        p = x
+        if _goes_before(S, B, j, x):
+            later = x
+            x = S.jobs[x].left
+        else:
+            earlier = x
+            x = S.jobs[x].right
+    if p == later:
+        S.jobs[p].left = j
+    else:
+        S.jobs[p].right = j
+    _link(S, B, earlier, j)
+    _link(S, B, j, later)
+    return p
+
+
+@core
 def insert(S: State, b: Int, j: Int) -> None:
     """Put job `j` into bucket `b` by its `unprio`, `key`, `row`; its `aux` counts too."""
     B = S.buckets[b]
@@ -101,29 +149,11 @@ def insert(S: State, b: Int, j: Int) -> None:
     B.count += 1
     if B.root < 0:
         B.root = j
-        B.first = j
-        B.last = j
+        _link(S, B, np.int64(-1), j)
+        _link(S, B, j, np.int64(-1))
         return
-    if _goes_before(S, B, B.last, j):
-        p = B.last
-        S.jobs[p].right = j
-        B.last = j
-    else:
-        x = B.root
-        p = x
-        left = True
-        while x >= 0:
-            p = x
-            left = _goes_before(S, B, j, x)
-            x = S.jobs[p].left if left else S.jobs[p].right
-        if left:
-            S.jobs[p].left = j
-            if p == B.first:
-                B.first = j
-        else:
-            S.jobs[p].right = j
-    J.up = p
-    x = p
+    J.up = _add_leaf(S, B, j)
+    x = J.up
     while x >= 0 and S.jobs[x].least > J.aux:
         S.jobs[x].least = J.aux
         x = S.jobs[x].up
@@ -133,35 +163,46 @@ def insert(S: State, b: Int, j: Int) -> None:
 
 
 @core
-def following(S: State, j: Int) -> Int:
-    """The next job after `j` in its index, -1 at the end."""
-    x = S.jobs[j].right
-    if x >= 0:
-        while S.jobs[x].left >= 0:
-            x = S.jobs[x].left
-        return x
-    x = j
-    p = S.jobs[x].up
-    while p >= 0 and S.jobs[p].right == x:
-        x = p
-        p = S.jobs[x].up
-    return p
+def insert_later(S: State, b: Int, j: Int) -> None:
+    """Job `j` belongs to bucket `b`, but is not in order before `put_in_order`."""
+    B = S.buckets[b]
+    J = S.jobs[j]
+    J.bucket = b
+    J.up = NOT_YET
+    J.left = -1
+    J.right = B.newest
+    if B.newest >= 0:
+        S.jobs[B.newest].left = j
+    B.newest = j
 
 
 @core
-def preceding(S: State, j: Int) -> Int:
-    """The job just before `j` in its index, -1 at the beginning."""
-    x = S.jobs[j].left
-    if x >= 0:
-        while S.jobs[x].right >= 0:
-            x = S.jobs[x].right
-        return x
-    x = j
-    p = S.jobs[x].up
-    while p >= 0 and S.jobs[p].left == x:
-        x = p
-        p = S.jobs[x].up
-    return p
+def put_in_order(S: State, b: Int) -> None:
+    """Put the jobs of bucket `b` that came by `insert_later` where they belong."""
+    B = S.buckets[b]
+    while B.newest >= 0:
+        j = B.newest
+        B.newest = S.jobs[j].right
+        insert(S, b, j)
+
+
+@core
+def _unlist(S: State, B: np.void, j: Int) -> None:
+    """Take job `j` out of the list of those that are not in order yet."""
+    J = S.jobs[j]
+    if J.left >= 0:
+        S.jobs[J.left].right = J.right
+    else:
+        B.newest = J.right
+    if J.right >= 0:
+        S.jobs[J.right].left = J.left
+
+
+@core
+def _fetch_ahead(S: State, B: np.void) -> None:
+    """Who is first now was fetched before; the second is next."""
+    if B.first >= 0 and S.jobs[B.first].later >= 0:
+        prefetch(S.jobs, S.jobs[B.first].later)
 
 
 @core
@@ -170,11 +211,13 @@ def remove(S: State, j: Int) -> None:
     J = S.jobs[j]
     B = S.buckets[J.bucket]
     J.bucket = -1
+    if J.up == NOT_YET:
+        _unlist(S, B, j)
+        return
     B.count -= 1
-    if B.first == j:
-        B.first = following(S, j)
-    if B.last == j:
-        B.last = preceding(S, j)
+    _link(S, B, J.earlier, J.later)
+    if J.earlier < 0:
+        _fetch_ahead(S, B)
     while J.left >= 0 and J.right >= 0:
         if _heat(S.jobs[J.left].row) < _heat(S.jobs[J.right].row):
             _rotate_up(S, B, J.left)

@@ -24,48 +24,52 @@ JOB = np.dtype(
         ("left", I),
         ("right", I),
         ("up", I),
-        # what it is, and whether it waits
+        # its neighbours there, what it is, and whether it waits
         ("bucket", I),  # the index it stands in; -1
-        ("state", I),  # JobState
+        ("earlier", I),  # the job just before it there; -1
+        ("later", I),  # the job just after it there; -1
+        ("state", "i4"),  # JobState
+        ("dirty", "i4"),  # the world must look at it after the pass
         ("cls", I),  # demand class
         ("queue", I),
         ("asked", I),  # GPUs asked for
-        ("gpus", I),  # held GPUs; 0 if none
         ("part", I),  # first of its parts; -1 if none
-        ("dirty", I),  # the world must look at it after the pass
+        # what a start reads and writes
+        ("settled", I),  # ms; up to when `done`, `attained` and `executed` are counted
+        ("alarm", I),  # ms; LEVEL while it runs, TIMER while it waits; NEVER_MS for none
+        ("accumulation", I),  # steps of it, a power of two
+        ("speed", I),  # row of the speed table, times the number of GPU types
+        ("started", I),  # ms; when it last began to run
+        ("attempt", I),
+        ("first_start", I),  # ms; -1 before
+        ("started_pass", I),  # the pass in which it was started
         # how it runs
         ("rate", F),  # nominal ms per ms
         ("done", F),  # nominal ms of work done
         ("onset", F),  # nominal ms done when it got its rate
         ("rated", I),  # ms; when that was
-        ("settled", I),  # ms; up to when `done`, `attained` and `executed` are counted
-        ("waits", F),  # the share of its time in which it waits for communication, where it is
+        ("gpus", I),  # held GPUs; 0 if none
+        ("held_since", I),  # ms
         ("slow", F),  # how many times as long an iteration takes beside the jobs on its GPUs
-        ("alarm", I),  # ms; LEVEL while it runs, TIMER while it waits; NEVER_MS for none
+        ("waits", F),  # the share of its time in which it waits for communication, where it is
         ("attained", I),  # GPU-ms RUNNING
         ("executed", I),  # wall ms RUNNING
-        ("held_since", I),  # ms
+        ("restored", F),  # nominal ms done when it last began to run
+        ("odd", I),  # position in the list of jobs with a rate other than 1; -1
+        ("locality", I),
+        ("nodes", I),  # how many nodes it is on
+        ("gpu_type", I),  # held GPU type; -1 if none or mixed
+        ("pause", I),  # ms of the change of GPUs or accumulation that it is STARTING again after; 0: of none
+        # what its end reads
         ("held", I),  # GPU-ms held before held_since
         ("waited", F),  # ms of running in which it waited for communication
         ("slowed", F),  # ms of running that its co-runners cost it
-        ("odd", I),  # position in the list of jobs with a rate other than 1; -1
-        ("accumulation", I),  # steps of it, a power of two
-        # what is asked for now and then
-        ("speed", I),  # row of the speed table, times the number of GPU types
-        ("gpu_type", I),  # held GPU type; -1 if none or mixed
-        ("locality", I),
-        ("nodes", I),  # how many nodes it is on
-        ("pause", I),  # ms of the change of GPUs or accumulation that it is STARTING again after; 0: of none
-        ("started", I),  # ms; when it last began to run
-        ("restored", F),  # nominal ms done when it last began to run
-        ("attempt", I),
-        ("submit", I),  # ms
-        ("pend_since", I),  # ms; when it last became PENDING
-        ("first_start", I),  # ms; -1 before
-        ("estimate", F),  # nominal ms; NaN if nothing is known
         ("lost", F),  # nominal ms of work lost
         ("preempts", I),
-        ("started_pass", I),  # the pass in which it was started
+        ("submit", I),  # ms
+        ("pend_since", I),  # ms; when it last became PENDING
+        ("estimate", F),  # nominal ms; NaN if nothing is known
+        # what is asked for now and then
         ("stage", I),  # of its progress, where rates depend on it
         ("alone", I),  # GPUs that it has to itself, where GPUs are shared
         ("spot", I),  # position in the list of jobs that have some to themselves; -1
@@ -74,14 +78,13 @@ JOB = np.dtype(
         ("s1", F),
         ("s2", F),
         ("s3", F),
-        ("spare", I),  # to a whole number of cache lines
     ],
     align=True,
 )
 
 GPU = np.dtype(
     [
-        ("used", I),  # jobs on it
+        ("used", I),  # jobs on it, where several may be
         ("free_milli", I),  # for jobs that ask for a fraction
         ("free_bytes", I),
         ("busy", I),  # the job whose task it does; -1
@@ -93,22 +96,24 @@ GPU = np.dtype(
 
 NODE = np.dtype(
     [
+        # what every start and end reads: one line of the memory's cache
         ("free_mask", I),  # bit g: GPU g is free
         ("free", I),
-        ("gpus", I),
+        ("gpu0", I),  # index of its first GPU
         ("pool", I),
         ("rank", I),  # position in its pool
         ("rack", I),
-        ("pod", I),
         ("gpu_type", I),
-        ("gpu0", I),  # index of its first GPU
+        ("state", "i4"),  # NodeState
+        ("pod", "i4"),
+        # what is asked for now and then
+        ("gpus", I),
         ("held", I),  # GPUs that a waiting job holds until the end of the pass
         ("shared", I),  # GPUs with several jobs
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("bytes", I),  # memory of each GPU
         ("paper", I),  # GPUs that would be free with the jobs released in State.g.attempt
         ("paper_attempt", I),
-        ("state", I),  # NodeState
         ("s0", F),  # the policy's scratch
     ],
     align=True,
@@ -284,7 +289,17 @@ QUEUE = np.dtype([("limit", I), ("held", I), ("closed", I)], align=True)
 
 PART = np.dtype([("node", I), ("mask", I), ("gpus", I), ("next", I)], align=True)
 
-BUCKET = np.dtype([("root", I), ("first", I), ("last", I), ("count", I), ("by_key", I)], align=True)
+BUCKET = np.dtype(
+    [
+        ("root", I),
+        ("first", I),
+        ("last", I),
+        ("count", I),
+        ("by_key", I),  # whether priorities do not count
+        ("newest", I),  # head of the list of jobs that have yet to be put in order
+    ],
+    align=True,
+)
 
 LOG = np.dtype(
     [
@@ -394,7 +409,7 @@ CHAIN = np.dtype(
     align=True,
 )
 
-HEAP = np.dtype([("time", I), ("order", I), ("slot", I)], align=True)
+HEAP = np.dtype([("time", I), ("order", I)], align=True)
 
 TRACE = np.dtype(
     [("submit", I), ("work", F), ("estimate", F), ("cls", I), ("queue", I), ("unprio", I), ("speed", I)], align=True
@@ -465,7 +480,7 @@ class State(NamedTuple):
     jobs: np.ndarray  # JOB, (slots,), recycled
     nodes: np.ndarray  # NODE, (M,)
     gpus: np.ndarray  # GPU, (G,)
-    occupants: np.ndarray  # i8, (G, MAX_SHARING): job slots on a GPU, -1
+    occupants: np.ndarray  # i8, (G, limit): job slots on a GPU, -1
     pools: np.ndarray  # POOL, (P,)
     racks: np.ndarray  # RACK, (R,)
     pods: np.ndarray  # POD
@@ -496,7 +511,7 @@ class State(NamedTuple):
     crossings: np.ndarray  # CROSSING
     stirred: np.ndarray  # i8: uplinks whose rings changed
     steps: np.ndarray  # STEP, (speed rows,)
-    workers: np.ndarray  # i8, (G, MAX_SHARING): what the worker of each occupant is at
+    workers: np.ndarray  # i8, (G, limit): what the worker of each occupant is at
     transfers: np.ndarray  # TRANSFER, (slots,)
     wires: np.ndarray  # WIRE, (M,)
     subbatches: np.ndarray  # SUBBATCH, (speed rows * ACCUMULATIONS,)
@@ -512,7 +527,7 @@ class World(NamedTuple):
     clock: np.ndarray  # CLOCK, (1,)
     truth: np.ndarray  # TRUTH, (slots,)
     chains: np.ndarray  # CHAIN, (slots,)
-    heap: np.ndarray  # HEAP, (slots,)
+    heap: np.ndarray  # HEAP, (slots + heap.AROUND,)
     trace: np.ndarray  # TRACE, (N,), shared and never written
     script: np.ndarray  # SCRIPT
     outcomes: np.ndarray  # OUTCOME, (N,); state 0 until the job has ended

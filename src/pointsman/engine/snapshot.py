@@ -3,6 +3,7 @@
 import numpy as np
 
 from pointsman.engine.handle import Handle
+from pointsman.engine.heap import AROUND
 from pointsman.engine.records import LISTS, State, World
 
 
@@ -13,9 +14,16 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     """
     g, clock = handle.state.g[0], handle.world.clock[0]
     slots, arrived = int(g["slots"]), int(clock["arrived"])
-    used = {"jobs": slots, "truth": slots, "heap": slots, "undo": g["undo"], "log": 0, "samples": clock["samples"]}
+    used = {
+        "jobs": slots,
+        "truth": slots,
+        "heap": slots + AROUND,
+        "undo": g["undo"],
+        "log": 0,
+        "samples": clock["samples"],
+    }
     used["outcomes"] = arrived if room else 0
-    rows = {} if room else {"jobs": slots, "truth": slots, "heap": slots, "outcomes": arrived}
+    rows = {} if room else {"jobs": slots, "truth": slots, "heap": slots + AROUND, "outcomes": arrived}
     for name in ("flows", "transfers", "chains"):
         if len(getattr(handle.state, name, handle.world.chains)) > 1:  # else nobody is in it
             used[name] = slots

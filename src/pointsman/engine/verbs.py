@@ -5,7 +5,7 @@ A verb changes the state (the mirror of the cluster) and marks the job; the worl
 
 import numpy as np
 
-from pointsman.engine.bits import bit, count, lowest
+from pointsman.engine.bits import count, lowest
 from pointsman.engine.compile import cold, core
 from pointsman.engine.corunners import disturb
 from pointsman.engine.dirty import mark
@@ -152,10 +152,7 @@ def bind(S: State, j: Int) -> None:
             locality = AT_POD
         if N.gpu_type != kind:
             kind = np.int64(-1)
-        mask = P.mask
-        while mask != 0:
-            occupy(S, j, N.gpu0 + lowest(mask))
-            mask &= mask - np.int64(1)
+        occupy(S, j, N.gpu0, P.mask)
     J.gpus = gpus
     J.nodes = g.placed
     J.locality = AT_GPU if gpus == 1 else locality
@@ -172,14 +169,7 @@ def unbind(S: State, j: Int, index: bool) -> None:
     i = J.part
     while i >= 0:
         P = S.parts[i]
-        mask = P.mask
-        gpu0 = S.nodes[P.node].gpu0
-        emptied = np.int64(0)
-        while mask != 0:
-            b = lowest(mask)
-            mask &= mask - np.int64(1)
-            if vacate(S, j, gpu0 + b):
-                emptied |= bit(b)
+        emptied = vacate(S, j, S.nodes[P.node].gpu0, P.mask)
         if index and emptied != 0:
             give(S, P.node, emptied, count(emptied))
         note_freed(S, P.node)

@@ -11,6 +11,7 @@ import numpy as np
 
 from pointsman.engine.admission import next_transfer
 from pointsman.engine.compile import core
+from pointsman.engine.occupancy import jobs_on
 from pointsman.engine.records import UNDER_WAY, Int, State
 from pointsman.engine.transfers import service_left, transfer_left
 from pointsman.engine.verbs import admit
@@ -34,7 +35,7 @@ def _least_old(S: State, n: Int) -> float:
     N = S.nodes[n]
     least = np.inf
     for x in range(N.gpu0, N.gpu0 + N.gpus):
-        for o in range(S.gpus[x].used):
+        for o in range(jobs_on(S, x)):
             if S.transfers[S.occupants[x, o]].state == UNDER_WAY:
                 least = min(least, transfer_left(S, S.occupants[x, o]))
     return least

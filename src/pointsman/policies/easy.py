@@ -12,7 +12,7 @@ from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import release_on_paper, take_back
 from pointsman.engine.freeindex import give, take
-from pointsman.engine.ordered import before, first_below, following, insert, remove
+from pointsman.engine.ordered import before, first_below, insert, remove
 from pointsman.engine.placing import fits, place, unplace
 from pointsman.engine.queueing import block, blocked, close_queue, enqueue, first_waiting
 from pointsman.engine.rates import iteration_s, rate_at
@@ -130,7 +130,7 @@ def _reserve(S: State, head: Int) -> float:
     while v >= 0:
         release_on_paper(S, v)
         end = S.jobs[v].key
-        v = following(S, v)
+        v = S.jobs[v].later
         if (v < 0 or S.jobs[v].key > end) and fits(S, c):
             shadow = end
             place(S, c)
@@ -143,7 +143,7 @@ def _reserve(S: State, head: Int) -> float:
     w = S.buckets[running_index(S)].first
     while w != v:
         take_back(S, w)
-        w = following(S, w)
+        w = S.jobs[w].later
     return shadow
 
 

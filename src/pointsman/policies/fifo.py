@@ -15,6 +15,8 @@ from pointsman.engine.verbs import OK, PENDING, QUOTA, queue_index, start
 from pointsman.types import Knowledge
 
 BY_ESTIMATE = 0  # params
+HEAD, FREED = 0, 1
+"""Of State.memory: 1 + the row of the head that did not fit last time, and how often GPUs had been freed by then."""
 
 
 class Fifo(CompiledPolicy):
@@ -55,14 +57,27 @@ def _head(S: State) -> Int:
 
 
 @core
+def _still_blocked(S: State, j: Int) -> bool:
+    """Whether head `j` did not fit, and no GPU was freed since."""
+    return S.memory[HEAD] == S.jobs[j].row + 1 and S.memory[FREED] == S.g[0].freed
+
+
+@core
+def _note_blocked(S: State, j: Int) -> None:
+    S.memory[HEAD] = S.jobs[j].row + 1
+    S.memory[FREED] = S.g[0].freed
+
+
+@core
 def decide(S: State) -> None:
     """Start heads until one does not fit."""
     while True:
         j = _head(S)
-        if j < 0:
+        if j < 0 or _still_blocked(S, j):
             return
         reason = start(S, j, OK)
         if reason == QUOTA:
             S.queues[S.jobs[j].queue].closed = S.g[0].pass_id
         elif reason != OK:
+            _note_blocked(S, j)
             return

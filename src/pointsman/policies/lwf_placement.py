@@ -9,8 +9,8 @@ import numpy as np
 
 from pointsman.engine.bits import bit
 from pointsman.engine.compile import core
-from pointsman.engine.occupancy import bytes_of
-from pointsman.engine.ordered import following, insert
+from pointsman.engine.occupancy import bytes_of, jobs_on
+from pointsman.engine.ordered import insert
 from pointsman.engine.queueing import close_queue
 from pointsman.engine.rates import row_of
 from pointsman.engine.records import ACCUMULATIONS, Int, State
@@ -57,7 +57,7 @@ def _weigh(S: State) -> None:
     """The workload of every GPU and node."""
     for x in range(S.gpus.shape[0]):
         load = 0.0
-        for o in range(S.gpus[x].used):
+        for o in range(jobs_on(S, x)):
             load += _workload(S, S.occupants[x, o])
         S.gpus[x].s0 = load
     for n in range(S.nodes.shape[0]):
@@ -83,10 +83,10 @@ def _load(S: State, j: Int) -> None:
 def _has_room(S: State, j: Int, n: Int, b: Int) -> bool:
     """Whether GPU `b` of node `n` can take job `j` too."""
     N = S.nodes[n]
-    X = S.gpus[N.gpu0 + b]
-    if X.used == 0:
+    x = N.gpu0 + b
+    if jobs_on(S, x) == 0:
         return N.free_mask & bit(b) != 0
-    return X.used < S.g[0].limit and X.free_bytes >= bytes_of(S, j, n)
+    return jobs_on(S, x) < S.g[0].limit and S.gpus[x].free_bytes >= bytes_of(S, j, n)
 
 
 @core
@@ -205,7 +205,7 @@ def place_waiting(S: State) -> None:
     group = gpus = size = np.int64(-1)  # of the last job that had no room: none does that asks for as much
     j = S.buckets[g.classes].first
     while j >= 0:
-        after = following(S, j)
+        after = S.jobs[j].later
         J = S.jobs[j]
         C = S.classes[J.cls]
         hopeless = C.group == group and C.gpus >= gpus and _bytes(S, j)[0] >= size

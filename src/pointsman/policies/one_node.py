@@ -8,7 +8,7 @@ from pointsman.engine.bits import bit, lowest
 from pointsman.engine.compile import cold, core
 from pointsman.engine.freeindex import lowest_bits
 from pointsman.engine.handle import open_state
-from pointsman.engine.occupancy import sits
+from pointsman.engine.occupancy import jobs_on, sits
 from pointsman.engine.records import ALONE, Int, State
 from pointsman.policies.joint_gate import pays_for_all
 from pointsman.policies.pair_theorem import remaining
@@ -34,7 +34,7 @@ def _jobs_on(S: State, n: Int, most: Int) -> Int:
     N = S.nodes[n]
     jobs = np.int64(0)
     for x in range(N.gpu0, N.gpu0 + N.gpus):
-        for o in range(S.gpus[x].used):
+        for o in range(jobs_on(S, x)):
             jobs += 1 if _is_first(S, n, np.int64(x), S.occupants[x, o]) else 0
         if jobs >= most:
             return most

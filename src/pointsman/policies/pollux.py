@@ -16,7 +16,6 @@ from pointsman.engine.bits import bit
 from pointsman.engine.changing import resize
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.ordered import following
 from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import OK, PENDING, RUNNING, STARTING, preempt, start, start_on, wake_at
 from pointsman.policies.pollux_packing import (
@@ -120,13 +119,13 @@ def _begin(S: State) -> None:
             S.jobs[j].s3 = np.float64(max(S.jobs[j].gpu_type, np.int64(0)))
             S.memory[SEEKING + np.int64(S.jobs[j].s3)] += 1.0
             S.jobs[j].s0 = max(S.jobs[j].s0, np.float64(S.jobs[j].gpus))
-        j = following(S, j)
+        j = S.jobs[j].later
     j = S.buckets[line(S)].first
     while j >= 0:
         if S.jobs[j].state == PENDING:
             S.jobs[j].s3 = np.float64(_least_sought(S, j))
             S.memory[SEEKING + np.int64(S.jobs[j].s3)] += 1.0
-        j = following(S, j)
+        j = S.jobs[j].later
 
 
 @core
@@ -157,7 +156,7 @@ def _count_free(S: State) -> None:
     while j >= 0:
         if may_change(S, j):
             take_back(S, j, np.float64(S.jobs[j].gpus))
-        j = following(S, j)
+        j = S.jobs[j].later
 
 
 @core
@@ -185,7 +184,7 @@ def _carry_out(S: State) -> None:
     """Carry the plan out, job by job as the GPUs come free; jobs that wait for each other's stay as they are."""
     j = S.buckets[line(S)].first
     while j >= 0:
-        after = following(S, j)
+        after = S.jobs[j].later
         if not may_change(S, j) or stays(S, j):
             S.jobs[j].s1 = DONE
         elif S.jobs[j].s1 == 0:
@@ -198,7 +197,7 @@ def _carry_out(S: State) -> None:
         moved = False
         j = S.buckets[line(S)].first
         while j >= 0:
-            after = following(S, j)
+            after = S.jobs[j].later
             if S.jobs[j].s1 > 0 and _locate(S, j) and _change(S, j):
                 S.jobs[j].s1 = DONE
                 moved = True
@@ -210,7 +209,7 @@ def _start_the_rest(S: State) -> None:
     """Rigid gangs that no plan has a place for start wherever they can."""
     j = S.buckets[line(S)].first
     while j >= 0:
-        after = following(S, j)
+        after = S.jobs[j].later
         if S.jobs[j].state == PENDING and not is_elastic(S, j) and not could_hold(S, j):
             start(S, j, OK)
             _rejoin(S, j)

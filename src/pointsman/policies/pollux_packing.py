@@ -10,7 +10,6 @@ In a plan a job's s2 is the node it is to be on, NOWHERE or WHOLE_NODES; a node'
 import numpy as np
 
 from pointsman.engine.compile import core
-from pointsman.engine.ordered import following
 from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import PENDING
 from pointsman.policies.pollux_search import (
@@ -73,7 +72,7 @@ def clear_nodes(S: State) -> None:
             while i >= 0:
                 S.nodes[S.parts[i].node].s0 += S.parts[i].gpus
                 i = S.parts[i].next
-        j = following(S, j)
+        j = S.jobs[j].later
 
 
 @core
@@ -241,7 +240,7 @@ def pack(S: State, afresh: bool) -> None:
             widest = max(widest, np.int64(S.jobs[j].s1))
             if not afresh and S.jobs[j].state != PENDING and S.jobs[j].s1 == S.jobs[j].gpus:
                 _keep(S, j)
-        j = following(S, j)
+        j = S.jobs[j].later
     for gpus in range(widest, 0, -1):
         j = first
         while j >= 0:
@@ -250,12 +249,12 @@ def pack(S: State, afresh: bool) -> None:
                     _put_on_nodes(S, j)
                 else:
                     _put_on_node(S, j)
-            j = following(S, j)
+            j = S.jobs[j].later
     j = first
     while j >= 0:
         if S.jobs[j].s2 >= 0 and may_change(S, j) and is_elastic(S, j):
             _fill(S, j)
-        j = following(S, j)
+        j = S.jobs[j].later
 
 
 @core
@@ -289,5 +288,5 @@ def fitness_of_plan(S: State) -> float:
                 total += fitness(S, 0.0)
             else:
                 total += fitness_moved(S, j, np.int64(S.jobs[j].s1), planned_locality(S, j))
-        j = following(S, j)
+        j = S.jobs[j].later
     return total

@@ -9,7 +9,7 @@ import numpy as np
 
 from pointsman.engine.compile import core
 from pointsman.engine.eligible import admits
-from pointsman.engine.ordered import following, insert, remove
+from pointsman.engine.ordered import insert, remove
 from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import PENDING, RUNNING, running_index
 from pointsman.types import LOCALITIES
@@ -210,7 +210,7 @@ def fitness_of_now(S: State) -> float:
     while j >= 0:
         if may_change(S, j):
             total += fitness_now(S, j)
-        j = following(S, j)
+        j = S.jobs[j].later
     return total
 
 
@@ -270,7 +270,7 @@ def share_out(S: State) -> None:
     S.buckets[race].by_key = 1
     j = S.buckets[line(S)].first
     while j >= 0:
-        after = following(S, j)
+        after = S.jobs[j].later
         if may_change(S, j):
             S.jobs[j].s1 = 0.0
             gain, _ = _best_step(S, j)

@@ -12,7 +12,7 @@ import numpy as np
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
-from pointsman.engine.ordered import insert, remove
+from pointsman.engine.ordered import insert_later, remove
 from pointsman.engine.queueing import block, close_queue, enqueue, first_waiting
 from pointsman.engine.records import ODD, VICTIMS, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, running_index, work_done
@@ -56,7 +56,7 @@ def _place_running(S: State, j: Int) -> None:
         remove(S, j)
     J.key = J.estimate - work_done(S, j) + S.g[0].now
     J.aux = np.inf
-    insert(S, running_index(S), j)
+    insert_later(S, running_index(S), j)
 
 
 @core

@@ -13,7 +13,7 @@ from pointsman.engine.compile import core
 from pointsman.engine.contract import PARAMETERS, CompiledPolicy, milliseconds, parameter
 from pointsman.engine.eviction import RESERVED, end_holds, start_or_evict
 from pointsman.engine.memo import note_worse
-from pointsman.engine.ordered import insert, remove
+from pointsman.engine.ordered import insert_later, remove
 from pointsman.engine.queueing import block, close_queue, dequeue, enqueue, first_waiting
 from pointsman.engine.records import VICTIMS, Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
@@ -99,7 +99,7 @@ def _place_running(S: State, j: Int) -> None:
         remove(S, j)
     J.key = np.float64(J.level)
     J.aux = np.inf
-    insert(S, running_index(S), j)
+    insert_later(S, running_index(S), j)
     if J.level < S.params[LEVELS]:
         left = np.int64(S.params[THRESHOLDS + J.level]) - _attained(S, j)
         set_alarm(S, j, S.g[0].now + (left + J.gpus - 1) // J.gpus)

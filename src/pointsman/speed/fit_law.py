@@ -21,8 +21,9 @@ MAX_BYTES_PER_S: Final = 1e13
 """No link is faster; where bytes cost nothing that can be seen, the bandwidth found is this."""
 SOFT: Final = 0.05
 """Relative errors well above it count by their size, not its square: outliers do not decide."""
-SYNC_WEIGHT: Final = 0.5
-"""Of a computing time inferred from ``sync_s``, against a measured step."""
+SYNC_WEIGHT: Final = 4.0
+"""Of a computing time inferred from ``sync_s``, against a measured step: where these are taken, all steps confound α
+and β with communication, and are not to decide them."""
 
 STARTS: Final = (1.2, 2.0, 4.0)
 """δ from which a search begins; the law has more than one valley."""
@@ -125,9 +126,15 @@ class _Search:
         )
 
     def _rows_that_tell_computing(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Where no row of a model is of one GPU, what did not wait for communication was computing."""
-        alone = {step.model for step in self._steps if _tier(step) == "gpu"}
-        rows = [i for i, s in enumerate(self._steps) if s.sync_s == s.sync_s and s.model not in alone]
+        """Where no row of a model is of one GPU, what did not wait for communication was computing; in one node if
+        any is there, for between nodes much of the two overlaps.
+        """
+        told: dict[str, dict[str, list[int]]] = {}
+        for i, step in enumerate(self._steps):
+            if step.sync_s == step.sync_s or _tier(step) == "gpu":
+                told.setdefault(step.model, {}).setdefault(_tier(step), []).append(i)
+        tightest = [tiers.get("gpu") or tiers.get("node") or tiers["nodes"] for tiers in told.values()]
+        rows = [i for own in tightest for i in own if _tier(self._steps[i]) != "gpu"]
         return np.array(rows, np.int64), np.array([self._steps[i].step_s - self._steps[i].sync_s for i in rows])
 
     def _begin(self, delta: float) -> NDArray[np.float64]:

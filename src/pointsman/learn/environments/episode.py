@@ -10,6 +10,7 @@ import numpy as np
 
 from pointsman.engine.compile import cold, core, entry
 from pointsman.engine.handle import call_apart, open_state, open_world
+from pointsman.engine.heap import empty_heap
 from pointsman.engine.loop import NEVER, advance, commit, next_time
 from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import OK
@@ -104,6 +105,7 @@ def _renew(e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank:
     S.memory[SEED] = np.float64(k)
     S.memory[DRAWS] = 0.0
     S.g[0].address = address
+    empty_heap(open_world(address))
     open_world(address).clock[0].jobs = bank[k, 0]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pointsman.engine.compile import core
-from pointsman.engine.ordered import before, following
+from pointsman.engine.ordered import before
 from pointsman.engine.placing import fits
 from pointsman.engine.queueing import over_limit
 from pointsman.engine.records import ACTIVE, Int, State
@@ -53,7 +53,7 @@ def fill_window(S: State, window: np.ndarray) -> Int:
             window[at] = window[at - 1]
             at -= 1
         window[at] = C.fits
-        C.fits = following(S, C.fits)
+        C.fits = S.jobs[C.fits].later
         C.lacking += 2 - C.lacking % 2
         n += 1
         i = _next(S)

@@ -1,0 +1,126 @@
+"""The event heap and the ordered index, driven at random beside plain lists."""
+
+import random
+from typing import Any
+
+import numba
+import numpy as np
+import polars as pl
+import pytest
+
+import pointsman
+from pointsman.api import open_simulation
+from pointsman.cluster import load_cluster
+from pointsman.engine.handle import Handle, open_state, open_world
+from pointsman.engine.heap import TOP, heap_remove, heap_set, top_kind, top_slot
+from pointsman.engine.ordered import insert, insert_later, put_in_order, remove
+from pointsman.engine.overheads import Overheads
+from pointsman.policies.registry import get_policy
+from pointsman.types import NEVER_MS
+
+SLOTS = 60
+jit = numba.njit(error_model="numpy", _nrt=False)
+
+
+@jit
+def set_event(address: int, slot: int, time: int, kind: int, row: int) -> None:
+    heap_set(open_world(address), slot, time, kind, row)
+
+
+@jit
+def remove_event(address: int, slot: int) -> None:
+    heap_remove(open_world(address), slot)
+
+
+@jit
+def next_event(address: int) -> tuple[int, int, int]:
+    W = open_world(address)
+    return W.heap[TOP].time, top_kind(W), top_slot(W)
+
+
+@jit
+def put(address: int, b: int, j: int, later: bool) -> None:
+    if later:
+        insert_later(open_state(address), b, j)
+    else:
+        insert(open_state(address), b, j)
+
+
+@jit
+def take(address: int, j: int) -> None:
+    remove(open_state(address), j)
+
+
+@jit
+def order(address: int, b: int) -> None:
+    put_in_order(open_state(address), b)
+
+
+@pytest.fixture
+def handle() -> Handle:
+    """A state with room for SLOTS jobs, none of which has come."""
+    jobs = pl.DataFrame({"submit_s": [0.0] * SLOTS, "gpus": 1, "duration_s": 1.0})
+    spec = get_policy("fifo")
+    simulation, _ = open_simulation(
+        pointsman.Workload.of(jobs), load_cluster("1x1"), spec, spec.make(), seed=0, estimate=None,
+        placement="consolidated", overheads=Overheads(), oversized="refuse", assign_models=None,
+        node_events=(), cancels=(), log=False, audit=False,
+    )  # fmt: skip
+    simulation.handle.world.truth["pos"] = -1
+    simulation.handle.state.jobs["bucket"] = -1
+    return simulation.handle
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_top_of_the_heap_is_the_least(handle: Handle, seed: int) -> None:
+    """Ties of time go by kind, then row; events that are due never are entries like others."""
+    draw, events = random.Random(seed), {}
+    rows = draw.sample(range(1 << 30), SLOTS)
+    for _ in range(800):
+        slot = draw.randrange(SLOTS)
+        if draw.random() < 0.4:
+            remove_event(handle.address, slot)
+            events.pop(slot, None)
+        else:
+            time = draw.choice([draw.randrange(6), draw.randrange(1 << 40), NEVER_MS])
+            events[slot] = (time, draw.randrange(-1, 12), rows[slot], slot)
+            set_event(handle.address, slot, *events[slot][:3])
+        assert int(handle.world.clock["heap"][0]) == len(events)
+        if events:
+            time, kind, _, slot = min(events.values())
+            assert next_event(handle.address) == (time, kind, slot)
+
+
+def in_order(handle: Handle, b: int) -> list[int]:
+    """The jobs of bucket `b` along its links, which must be the same backwards."""
+    B, jobs = handle.state.buckets[b], handle.state.jobs
+    found, j = [], int(B["first"])
+    while j >= 0:
+        found.append(j)
+        j = int(jobs["later"][j])
+    back, j = [], int(B["last"])
+    while j >= 0:
+        back.append(j)
+        j = int(jobs["earlier"][j])
+    assert back == found[::-1]
+    assert int(B["count"]) == len(found)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_index_is_in_order_however_its_jobs_came(handle: Handle, seed: int) -> None:
+    draw, jobs, b = random.Random(seed), handle.state.jobs, 1
+    jobs["row"][:SLOTS] = draw.sample(range(1 << 30), SLOTS)
+    there: dict[int, tuple[Any, ...]] = {}
+    for step in range(600):
+        j = draw.randrange(SLOTS)
+        if j in there:
+            take(handle.address, j)
+            del there[j]
+        else:
+            jobs["unprio"][j], jobs["key"][j], jobs["aux"][j] = draw.randrange(2), draw.randrange(5), np.inf
+            there[j] = (int(jobs["unprio"][j]), float(jobs["key"][j]), int(jobs["row"][j]))
+            put(handle.address, b, j, draw.random() < 0.5)
+        if step % 7 == 0:
+            order(handle.address, b)
+            assert in_order(handle, b) == sorted(there, key=there.__getitem__)
