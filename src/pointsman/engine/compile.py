@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 from pointsman.errors import RunError
 
 PACKAGE = Path(__file__).parent.parent
-CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/compile.py")
+CORE = ("types.py", "engine/records.py", "engine/handle.py", "engine/rows.py", "engine/compile.py")
 """Sources that compiled code depends on, besides those that import the decorators of this module."""
 BESIDE = ("entries", "contention", "iterations", "sharing", "stages", "tree")
 """Modules that are compiled beside the loops and are in none of them."""

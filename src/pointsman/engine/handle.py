@@ -141,14 +141,13 @@ if config.DISABLE_JIT:
     def prefetch(rows: np.ndarray, index: int) -> None:
         """Nothing, for nothing is gained by it here."""
 
-    prefetch_first_line = prefetch
-
 else:
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
 
-    from pointsman.engine.rows import opened, prefetch, rows_type
+    from pointsman.engine.rows import opened, rows_type
+    from pointsman.engine.rows import prefetch as prefetch
 
     def _tuple_type(cls: Any, arrays: dict[str, tuple[np.dtype, int]]) -> Any:
         return types.NamedTuple([rows_type(dtype, ndim) for dtype, ndim in arrays.values()], cls)
