@@ -10,6 +10,7 @@ import numpy as np
 from pointsman.engine.compile import core
 from pointsman.engine.contract import CompiledPolicy
 from pointsman.engine.ordered import before, insert
+from pointsman.engine.queueing import over_limit
 from pointsman.engine.records import Int, State
 from pointsman.engine.verbs import OK, PENDING, QUOTA, queue_index, start
 from pointsman.types import Knowledge
@@ -58,8 +59,8 @@ def _head(S: State) -> Int:
 
 @core
 def _still_blocked(S: State, j: Int) -> bool:
-    """Whether head `j` did not fit, and no GPU was freed since."""
-    return S.memory[HEAD] == S.jobs[j].row + 1 and S.memory[FREED] == S.g[0].freed
+    """Whether head `j` did not fit, no GPU was freed since, and it does not close its queue instead."""
+    return S.memory[HEAD] == S.jobs[j].row + 1 and S.memory[FREED] == S.g[0].freed and not over_limit(S, j)
 
 
 @core
