@@ -1,6 +1,5 @@
 """A state and its world, built from a workload, a cluster and the rules of the run."""
 
-import mmap
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,12 +91,6 @@ def _on_lines(rows: int, record: np.dtype[np.void]) -> NDArray[np.void]:
     memory = np.zeros(rows * record.itemsize + CACHE_LINE, np.uint8)
     begin = -memory.ctypes.data % CACHE_LINE
     return memory[begin : begin + rows * record.itemsize].view(record)
-
-
-def _touched(array: NDArray[np.void]) -> NDArray[np.void]:
-    """`array` with all its memory in place, for all of it will be written."""
-    array.view(np.uint8)[:: mmap.PAGESIZE] = 0
-    return array
 
 
 def build(
