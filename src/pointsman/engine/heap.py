@@ -61,15 +61,14 @@ def _is_before(W: World, a: Int, b: Int) -> bool:
 @core
 def _first_of_four(W: World, c: Int) -> Int:
     """The entry due first of the four from `c` on."""
+    t0 = W.heap[c].time
     t1 = W.heap[c + 1].time
     t2 = W.heap[c + 2].time
     t3 = W.heap[c + 3].time
-    t = min(min(W.heap[c].time, t1), min(t2, t3))
-    is1 = np.int64(t1 == t)
-    is2 = np.int64(t2 == t)
-    is3 = np.int64(t3 == t)
-    first = c + is1 + 2 * is2 + 3 * is3
-    if np.int64(W.heap[c].time == t) + is1 + is2 + is3 > 1:
+    low = min(t0, t1)
+    high = min(t2, t3)
+    first = c + (2 + np.int64(t3 < t2) if high < low else np.int64(t1 < t0))
+    if np.int64(t0 == t1) | np.int64(t2 == t3) | np.int64(low == high) != 0:
         first = c
         for k in range(c + 1, c + 4):
             if _is_before(W, k, first):
