@@ -1,6 +1,9 @@
 """The event heap and the ordered index, driven at random beside plain lists."""
 
+import os
 import random
+import subprocess
+import sys
 from typing import Any
 
 import numba
@@ -56,8 +59,7 @@ def order(address: int, b: int) -> None:
     put_in_order(open_state(address), b)
 
 
-@pytest.fixture
-def handle() -> Handle:
+def empty() -> Handle:
     """A state with room for SLOTS jobs, none of which has come."""
     jobs = pl.DataFrame({"submit_s": [0.0] * SLOTS, "gpus": 1, "duration_s": 1.0})
     spec = get_policy("fifo")
@@ -69,6 +71,11 @@ def handle() -> Handle:
     simulation.handle.world.truth["pos"] = -1
     simulation.handle.state.jobs["bucket"] = -1
     return simulation.handle
+
+
+@pytest.fixture
+def handle() -> Handle:
+    return empty()
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -124,3 +131,21 @@ def test_an_index_is_in_order_however_its_jobs_came(handle: Handle, seed: int) -
         if step % 7 == 0:
             order(handle.address, b)
             assert in_order(handle, b) == sorted(there, key=there.__getitem__)
+
+
+@pytest.mark.parametrize("index", ["state.jobs[-1]", "state.occupants[0, -1]", "world.heap[-2]"])
+def test_with_the_jit_off_an_index_from_the_end_is_an_error(index: str) -> None:
+    """Compiled code would read or write what lies before the array."""
+    script = f"""
+from tests.engine.test_indexes import empty
+handle = empty()
+state, world = handle.state, handle.world
+state.jobs[0], state.occupants[0, 0], world.heap[0]
+try:
+    {index}
+except IndexError as error:
+    print(error)
+"""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120)
+    assert "counts from the end" in done.stdout, done.stderr
