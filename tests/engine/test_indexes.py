@@ -16,7 +16,7 @@ from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
 from pointsman.engine.handle import Handle, open_state, open_world
 from pointsman.engine.heap import TOP, heap_remove, heap_set, top_kind, top_slot
-from pointsman.engine.ordered import insert, insert_later, put_in_order, remove
+from pointsman.engine.ordered import FAR, insert, insert_later, put_in_order, remove
 from pointsman.engine.overheads import Overheads
 from pointsman.policies.registry import get_policy
 from pointsman.types import NEVER_MS
@@ -131,6 +131,23 @@ def test_an_index_is_in_order_however_its_jobs_came(handle: Handle, seed: int) -
         if step % 7 == 0:
             order(handle.address, b)
             assert in_order(handle, b) == sorted(there, key=there.__getitem__)
+            assert handle.state.buckets[b]["leader"] in [-1, *there]
+
+
+def test_in_a_queue_a_job_knows_who_came_far_behind_it(handle: Handle) -> None:
+    """And so does one that was in the queue when others before it had gone."""
+    jobs, b = handle.state.jobs, 1
+    jobs["row"][:SLOTS], jobs["unprio"], jobs["key"], jobs["aux"] = range(SLOTS), 0, 0.0, np.inf
+    for j in range(20):
+        put(handle.address, b, j, False)
+    assert list(jobs["follower"][:20]) == [*range(FAR, 20), *[-1] * FAR]
+    for j in range(15):
+        take(handle.address, j)
+    for j in range(20, 40):
+        put(handle.address, b, j, False)
+    queue = in_order(handle, b)
+    assert queue == [*range(15, 40)]
+    assert list(jobs["follower"][queue[:-FAR]]) == queue[FAR:]
 
 
 @pytest.mark.parametrize("index", ["state.jobs[-1]", "state.occupants[0, -1]", "world.heap[-2]"])

@@ -116,7 +116,7 @@ def build(
     racks, rack_free, rack_members = _racks(layout, pools, len(members))
     classes, alts, groups, pool_lists = _classes(demands, pools, rack_free, 2 * nodes)
     buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
-    for name in ("root", "first", "last", "newest"):
+    for name in ("root", "first", "last", "newest", "leader"):
         buckets[name] = -1
     limit = rules.iterations.sharing if rules.iterations else rules.gpu_sharing
     seats = total * limit

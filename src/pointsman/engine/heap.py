@@ -20,7 +20,7 @@ LATEST = (1 << 63) - 1
 """ms; later than a job that never ends."""
 ROW_BITS, SLOT_BITS, FIRST_KIND = 32, 28, 7
 """An entry's order is its kind, above its row, above its slot."""
-SLOTS = (1 << SLOT_BITS) - 1
+SLOTS, ROWS = (1 << SLOT_BITS) - 1, (1 << ROW_BITS) - 1
 
 
 @core
@@ -33,6 +33,12 @@ def top_kind(W: World) -> Int:
 def top_slot(W: World) -> Int:
     """The slot of the job whose event is next."""
     return W.heap[TOP].order & SLOTS
+
+
+@core
+def top_row(W: World) -> Int:
+    """The row of the job whose event is next."""
+    return W.heap[TOP].order >> SLOT_BITS & ROWS
 
 
 @core

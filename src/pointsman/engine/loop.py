@@ -13,7 +13,7 @@ from pointsman.engine.corunners import disturb, feel_corunners
 from pointsman.engine.dirty import mark
 from pointsman.engine.freeindex import set_node_state
 from pointsman.engine.handle import call_apart, open_state, open_world, prefetch
-from pointsman.engine.heap import TOP, heap_remove, heap_set, top_kind, top_slot
+from pointsman.engine.heap import TOP, heap_remove, heap_set, top_kind, top_row, top_slot
 from pointsman.engine.hosted import decide, on_event, on_run
 from pointsman.engine.memo import forget_failures, note_worse
 from pointsman.engine.ordered import insert
@@ -244,8 +244,8 @@ def _uncount(S: State, j: Int) -> None:
 @core
 def _fetch_next(S: State, W: World) -> None:
     """Whose event is next will soon be asked for."""
-    if W.clock[0].heap > 0:
-        prefetch(S.jobs, top_slot(W))
+    prefetch(S.jobs, top_slot(W))
+    prefetch(W.outcomes, top_row(W))
 
 
 @core
@@ -581,6 +581,7 @@ def _forget_indexes(S: State) -> None:
         S.buckets[b].first = -1
         S.buckets[b].last = -1
         S.buckets[b].newest = -1
+        S.buckets[b].leader = -1
         S.buckets[b].count = 0
     for c in range(S.classes.shape[0]):
         S.classes[c].active = -1

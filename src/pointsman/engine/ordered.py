@@ -12,11 +12,13 @@ order. They stand in a list until `put_in_order`.
 import numpy as np
 
 from pointsman.engine.compile import core
-from pointsman.engine.handle import prefetch
+from pointsman.engine.handle import open_world, prefetch
 from pointsman.engine.records import Int, State
 
 NOT_YET = -2
 """`up` of a job that is not in order yet."""
+FAR = 8
+"""How many places ahead the records of jobs are brought near: so many are gone through while memory answers."""
 
 
 @core
@@ -108,6 +110,20 @@ def _link(S: State, B: np.void, a: Int, b: Int) -> None:
 
 
 @core
+def _follow(S: State, B: np.void, j: Int) -> None:
+    """Job `j` comes last, and FAR places behind another: when that one goes, `j` will soon be asked for."""
+    if B.leader < 0:
+        B.leader = j
+        B.trail = 0
+        return
+    B.trail += 1
+    if B.trail >= FAR:
+        S.jobs[B.leader].follower = j
+        B.leader = S.jobs[B.leader].later
+        B.trail -= 1
+
+
+@core
 def _add_leaf(S: State, B: np.void, j: Int) -> Int:
     """Job `j`, which is in order after all others or somewhere between, is below the job answered."""
     if _goes_before(S, B, B.last, j):
@@ -115,6 +131,7 @@ def _add_leaf(S: State, B: np.void, j: Int) -> Int:
         S.jobs[p].right = j
         _link(S, B, p, j)
         _link(S, B, j, np.int64(-1))
+        _follow(S, B, j)
         return p
     x = B.root
     p = x
@@ -146,11 +163,13 @@ def insert(S: State, b: Int, j: Int) -> None:
     J.right = -1
     J.up = -1
     J.least = J.aux
+    J.follower = -1
     B.count += 1
     if B.root < 0:
         B.root = j
         _link(S, B, np.int64(-1), j)
         _link(S, B, j, np.int64(-1))
+        _follow(S, B, j)
         return
     J.up = _add_leaf(S, B, j)
     x = J.up
@@ -199,10 +218,13 @@ def _unlist(S: State, B: np.void, j: Int) -> None:
 
 
 @core
-def _fetch_ahead(S: State, B: np.void) -> None:
-    """Who is first now was fetched before; the second is next."""
-    if B.first >= 0 and S.jobs[B.first].later >= 0:
-        prefetch(S.jobs, S.jobs[B.first].later)
+def _fetch_ahead(S: State, B: np.void, follower: Int) -> None:
+    """The first job of an index has gone: have brought near who will be first soon."""
+    if follower < 0:
+        follower = S.jobs[B.first].later if B.first >= 0 else np.int64(-1)
+    if follower >= 0:
+        prefetch(S.jobs, follower)
+        prefetch(open_world(S.g[0].address).truth, follower)
 
 
 @core
@@ -216,8 +238,11 @@ def remove(S: State, j: Int) -> None:
         return
     B.count -= 1
     _link(S, B, J.earlier, J.later)
+    if B.leader == j:
+        B.leader = J.later
+        B.trail -= 1
     if J.earlier < 0:
-        _fetch_ahead(S, B)
+        _fetch_ahead(S, B, np.int64(J.follower))
     while J.left >= 0 and J.right >= 0:
         if _heat(S.jobs[J.left].row) < _heat(S.jobs[J.right].row):
             _rotate_up(S, B, J.left)

@@ -70,7 +70,8 @@ JOB = np.dtype(
         ("pend_since", I),  # ms; when it last became PENDING
         ("estimate", F),  # nominal ms; NaN if nothing is known
         # what is asked for now and then
-        ("stage", I),  # of its progress, where rates depend on it
+        ("stage", "i4"),  # of its progress, where rates depend on it
+        ("follower", "i4"),  # who came FAR places behind it in its index; -1
         ("alone", I),  # GPUs that it has to itself, where GPUs are shared
         ("spot", I),  # position in the list of jobs that have some to themselves; -1
         ("level", I),  # the policy's
@@ -297,6 +298,8 @@ BUCKET = np.dtype(
         ("count", I),
         ("by_key", I),  # whether priorities do not count
         ("newest", I),  # head of the list of jobs that have yet to be put in order
+        ("leader", I),  # the first job without a follower yet; -1
+        ("trail", I),  # how many have come behind it
     ],
     align=True,
 )
