@@ -12,8 +12,9 @@ BUDGETS = Path(__file__).with_name("budgets.yaml")
 HEADER = """\
 # What the benchmarks must reach, and what they did reach. `at_least` and `at_most` are goals; `mean` and `spread`
 # (standard deviation) are of `runs` runs on the developers' machine (2 shared cores); `margin` is the share of the mean
-# that a run may fall short by. A figure that meets its goal passes; one that does not breaks its budget only if it is
-# also worse than the mean by more than the margin. `python -m benchmarks --record` adds a run to mean and spread.
+# that a run may fall short by. A figure that meets its goal passes; one that does not, or that has no goal (more is
+# better then), breaks its budget only if it is also worse than the mean by more than the margin.
+# `python -m benchmarks --record` adds a run to mean and spread.
 """
 
 
@@ -28,7 +29,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a figure must reach. Exactly one of `at_least` and `at_most` is its goal."""
+    """What a figure must reach. At most one of `at_least` and `at_most` is its goal; without one more is better."""
 
     mean: float
     spread: float
@@ -38,20 +39,25 @@ class Budget:
     at_most: float | None = None
 
     @property
-    def goal(self) -> float:
-        """The figure asked for."""
-        goal = self.at_least if self.at_least is not None else self.at_most
-        assert goal is not None
-        return goal
+    def goal(self) -> float | None:
+        """The figure asked for, if any."""
+        return self.at_most if self.at_least is None else self.at_least
+
+    @property
+    def sign(self) -> str:
+        """Which way the goal is."""
+        return "≥" if self.at_most is None else "≤"
 
     def meets(self, value: float) -> bool:
-        """Whether `value` reaches the goal."""
-        return value >= self.goal if self.at_least is not None else value <= self.goal
+        """Whether there is a goal and `value` reaches it."""
+        if self.at_most is not None:
+            return value <= self.at_most
+        return self.at_least is not None and value >= self.at_least
 
     def holds(self, value: float) -> bool:
         """Whether `value` meets the goal, or is at least no worse than known by more than the margin."""
         slack = self.margin * self.mean
-        known = value >= self.mean - slack if self.at_least is not None else value <= self.mean + slack
+        known = value >= self.mean - slack if self.at_most is None else value <= self.mean + slack
         return self.meets(value) or (self.runs > 0 and known)
 
     def with_run(self, value: float) -> "Budget":
@@ -72,9 +78,10 @@ def save_budgets(budgets: dict[str, Budget]) -> None:
     """Write `budgets` back, one line each."""
     lines = []
     for name, b in budgets.items():
-        goal = f"at_least: {b.at_least:.9g}" if b.at_least is not None else f"at_most: {b.at_most:g}"
+        goals = {"at_least": b.at_least, "at_most": b.at_most}
+        goal = "".join(f"{name}: {asked:.9g}, " for name, asked in goals.items() if asked is not None)
         mean, spread = float(f"{b.mean:.4g}"), float(f"{b.spread:.2g}")  # as YAML reads numbers: 1e+02 is a word
-        fields = f"{goal}, mean: {mean}, spread: {spread}, runs: {b.runs}, margin: {b.margin:g}"
+        fields = f"{goal}mean: {mean}, spread: {spread}, runs: {b.runs}, margin: {b.margin:g}"
         lines.append(f"{name}: {{{fields}}}\n")
     BUDGETS.write_text(HEADER + "".join(lines))
 
@@ -120,9 +127,10 @@ def remember(measures: Iterable[Measure]) -> None:
 
 
 def _verdict(budget: Budget, value: float) -> str:
-    sign = "≥" if budget.at_least is not None else "≤"
+    if budget.goal is None:
+        return f"no goal, {_number(budget.mean)} before{'' if budget.holds(value) else ': BROKEN'}"
     word = "met" if budget.meets(value) else "missed, as known" if budget.holds(value) else "BROKEN"
-    return f"goal {sign} {_number(budget.goal)}: {word}"
+    return f"goal {budget.sign} {_number(budget.goal)}: {word}"
 
 
 def _number(value: float) -> str:

@@ -12,14 +12,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.measures import Measure, interleaved
+from benchmarks.measures import Measure, cpu_s, interleaved
 from benchmarks.runs import Case, engine, trace_of
 from benchmarks.throughput import LOADS, NODES
 from benchmarks.workloads import WIDTHS
@@ -39,20 +38,23 @@ def prototype(jobs: int, folder: Path) -> Iterator[Measure]:
             for policy, theirs in POLICIES.items():
                 case = Case(jobs, NODES, load)
                 if compiled:
-                    yield from _beside(case, policy, "cpp", _compiled(case, theirs, folder, Path(scratch)), 3)
-                yield from _beside(case, policy, "python", _interpreted(case, theirs, folder), 1)
+                    yield from _beside(case, policy, 3, cpp=_compiled(case, theirs, folder, Path(scratch)))
+                python = _interpreted(case, theirs, folder)
+                python_without_gc = _interpreted(case, theirs, folder, collect=False)
+                yield from _beside(case, policy, 1, python=python, python_without_gc=python_without_gc)
 
 
-def _beside(case: Case, policy: str, kind: str, seconds: Callable[[], float], tries: int) -> Iterator[Measure]:
-    """`tries`: how many runs of its own `seconds` is the best of."""
+def _beside(case: Case, policy: str, tries: int, **programs: Callable[[], float]) -> Iterator[Measure]:
+    """`tries`: how many runs of its own each of `programs` gives the best of."""
 
     def ours() -> float:
         return min(engine(case, policy).seconds for _ in range(tries))
 
-    best = interleaved({"engine": ours, kind: seconds})
+    best = interleaved({"engine": ours, **programs})
     name = f"prototype/{policy}/{case.load}"
-    yield Measure(f"{name}/{kind}_jobs_per_s", case.jobs / best[kind], "jobs/s")
-    yield Measure(f"{name}/of_{kind}", best[kind] / best["engine"], "x")
+    for kind in programs:
+        yield Measure(f"{name}/{kind}_jobs_per_s", case.jobs / best[kind], "jobs/s")
+        yield Measure(f"{name}/of_{kind}", best[kind] / best["engine"], "x")
 
 
 def _compiled(case: Case, policy: str, folder: Path, scratch: Path) -> Callable[[], float]:
@@ -75,8 +77,8 @@ def _compiled(case: Case, policy: str, folder: Path, scratch: Path) -> Callable[
     return seconds
 
 
-def _interpreted(case: Case, policy: str, folder: Path) -> Callable[[], float]:
-    """CPU seconds of its pure Python."""
+def _interpreted(case: Case, policy: str, folder: Path, *, collect: bool = True) -> Callable[[], float]:
+    """CPU seconds of its pure Python, as its page ran it; without `collect` no garbage is looked for."""
     source = _source(folder)
     submit_ms, work_ms, gpus = trace_of(case)
     demand = np.searchsorted(WIDTHS, gpus)
@@ -84,12 +86,12 @@ def _interpreted(case: Case, policy: str, folder: Path) -> Callable[[], float]:
     def seconds() -> float:
         jobs = [source.Job(j, submit_ms[j] / 1000, work_ms[j] / 1000, demand[j], 0) for j in range(case.jobs)]
         simulation = source.Sim(jobs, case.nodes)
-        gc.disable()  # a million objects would be looked at again and again, and none is garbage
-        began = time.process_time()
-        simulation.run(policy)
-        seconds = time.process_time() - began
-        gc.enable()
-        return seconds
+        if not collect:
+            gc.disable()
+        try:
+            return cpu_s(lambda: simulation.run(policy))
+        finally:
+            gc.enable()
 
     return seconds
 
