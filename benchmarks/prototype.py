@@ -6,19 +6,16 @@ bare programs of this folder: places in racks, speeds by place, rates that chang
 engine's by what they place differently, so only the jobs are the same.
 """
 
-import gc
-import importlib
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from benchmarks.measures import Measure, cpu_s, interleaved
+from benchmarks.measures import Measure, interleaved
 from benchmarks.runs import Case, engine, trace_of
 from benchmarks.throughput import LOADS, NODES
 from benchmarks.workloads import WIDTHS
@@ -39,9 +36,9 @@ def prototype(jobs: int, folder: Path) -> Iterator[Measure]:
                 case = Case(jobs, NODES, load)
                 if compiled:
                     yield from _beside(case, policy, 3, cpp=_compiled(case, theirs, folder, Path(scratch)))
-                python = _interpreted(case, theirs, folder)
-                python_without_gc = _interpreted(case, theirs, folder, collect=False)
-                yield from _beside(case, policy, 1, python=python, python_without_gc=python_without_gc)
+                python = _interpreted(case, theirs, folder, Path(scratch))
+                without_gc = _interpreted(case, theirs, folder, Path(scratch), collect=False)
+                yield from _beside(case, policy, 1, python=python, python_without_gc=without_gc)
 
 
 def _beside(case: Case, policy: str, tries: int, **programs: Callable[[], float]) -> Iterator[Measure]:
@@ -77,28 +74,34 @@ def _compiled(case: Case, policy: str, folder: Path, scratch: Path) -> Callable[
     return seconds
 
 
-def _interpreted(case: Case, policy: str, folder: Path, *, collect: bool = True) -> Callable[[], float]:
-    """CPU seconds of its pure Python, as its page ran it; without `collect` no garbage is looked for."""
-    source = _source(folder)
-    submit_ms, work_ms, gpus = trace_of(case)
-    demand = np.searchsorted(WIDTHS, gpus)
+_INTERPRET = """
+import gc, sys, time
+import numpy as np
+folder, policy, nodes, trace, collect = sys.argv[1:]
+sys.path.insert(0, folder)
+import a_pure
+submit_s, work_s, demand = np.load(trace)
+jobs = [a_pure.Job(j, *job, 0) for j, job in enumerate(zip(submit_s, work_s, demand.astype(int)))]
+simulation = a_pure.Sim(jobs, int(nodes))
+if collect == "False":
+    gc.disable()
+began = time.process_time()
+simulation.run(policy)
+print(time.process_time() - began)
+"""
+
+
+def _interpreted(case: Case, policy: str, folder: Path, scratch: Path, *, collect: bool = True) -> Callable[[], float]:
+    """CPU seconds of its pure Python in a process of its own, as its page ran it; without `collect` no garbage is
+    looked for.
+    """
+    trace = scratch / f"{case.load}.npy"
+    if not trace.exists():
+        submit_ms, work_ms, gpus = trace_of(case)
+        np.save(trace, [submit_ms / 1000, work_ms / 1000, np.searchsorted(WIDTHS, gpus)])
+    command = [sys.executable, "-c", _INTERPRET, folder, policy, case.nodes, trace, collect]
 
     def seconds() -> float:
-        jobs = [source.Job(j, submit_ms[j] / 1000, work_ms[j] / 1000, demand[j], 0) for j in range(case.jobs)]
-        simulation = source.Sim(jobs, case.nodes)
-        if not collect:
-            gc.disable()
-        try:
-            return cpu_s(lambda: simulation.run(policy))
-        finally:
-            gc.enable()
+        return float(subprocess.run([str(x) for x in command], check=True, capture_output=True, text=True).stdout)
 
     return seconds
-
-
-def _source(folder: Path) -> Any:
-    sys.path.insert(0, str(folder))
-    try:
-        return importlib.import_module("a_pure")
-    finally:
-        sys.path.remove(str(folder))

@@ -80,9 +80,10 @@ class Simulation:
 
     def work_done_ms(self) -> float:
         """Nominal ms of work that the jobs in the system have done, net of what was lost."""
-        jobs = self.handle.jobs[self.handle.jobs["state"] != 0]
+        jobs = self.handle.jobs
         elapsed = np.where(jobs["state"] == JobState.RUNNING, self.now_ms - jobs["rated"], 0)
-        return float(np.where(elapsed > 0, jobs["onset"] + jobs["rate"] * elapsed, jobs["done"]).sum())
+        done = np.where(elapsed > 0, jobs["onset"] + jobs["rate"] * elapsed, jobs["done"])
+        return float(done[jobs["state"] != 0].sum())
 
     def _go(self, until_ms: int) -> int:
         if self.hosted:
@@ -194,10 +195,12 @@ class _Watch:
         Raises:
             RunError: nothing got done in a great many decisions.
         """
-        clock, done_ms = simulation.handle.world.clock[0], simulation.work_done_ms()
+        clock = simulation.handle.world.clock[0]
         moved = (int(clock["arrived"]), int(clock["ended"]))
-        if moved != self.moved or done_ms > self.best_ms:
-            self.moved, self.best_ms, self.since = moved, done_ms, simulation.decisions
+        if moved != self.moved:
+            self.moved, self.best_ms, self.since = moved, -1.0, simulation.decisions
+        elif (done_ms := simulation.work_done_ms()) > self.best_ms:  # every job is looked at
+            self.best_ms, self.since = done_ms, simulation.decisions
         elif simulation.decisions > self.since + _PATIENCE:
             raise RunError(
                 f"at {simulation.now_ms / 1000:.3f} s the jobs only preempt each other and get nothing done (policy "
