@@ -89,7 +89,7 @@ def engine(case: Case, policy: str, *, log: bool = False, loop: Any = None) -> R
     """The ordinary `Simulation`, its state built beforehand; `loop` takes the place of the compiled loop."""
     simulation, _ = open_case(case, policy, log=log)
     simulation.loop = loop or simulation.loop
-    _touch(simulation)
+    touch(simulation)
     began = time.process_time()
     simulation.run()
     seconds = time.process_time() - began
@@ -97,7 +97,7 @@ def engine(case: Case, policy: str, *, log: bool = False, loop: Any = None) -> R
     return Run(seconds, schedule_hash(outcomes["start"], outcomes["end"]), int(g["preempts"]))
 
 
-def _touch(simulation: Simulation) -> None:
+def touch(simulation: Simulation) -> None:
     """Have the memory of the state there before the clock starts, as that of the programs beside it is: pages touched
     first under a hypervisor may cost as much as the whole run, or nothing.
     """

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measures import Measure, cpu_s
-from benchmarks.runs import Case, open_case
+from benchmarks.runs import Case, open_case, touch
 
 POLICIES = ("fifo", "fifo-backfill", "srtf", "las")
 LOAD = 0.9
@@ -37,6 +37,7 @@ def _ns_per_event(case: Case, policy: str) -> float:
     best = float("inf")
     for _ in range(max(3, min(30, 200_000 // case.jobs))):
         simulation, _ = open_case(case, policy)
+        touch(simulation)
         seconds = cpu_s(simulation.run)
         handle = simulation.handle
         events = int(handle.world.clock[0]["events"]) + int(handle.state.g[0]["preempts"])
