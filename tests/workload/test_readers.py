@@ -201,6 +201,31 @@ def test_sacct_without_raw_seconds(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("eligible", ["", "Eligible|"])
+def test_sacct_where_nobody_says_when_jobs_were_eligible(tmp_path, eligible):
+    """They wait from their submission, not from their start."""
+    log, unknown = tmp_path / "log", "Unknown|" if eligible else ""
+    log.write_text(
+        f"JobID|Submit|{eligible}Start|ElapsedRaw|AllocTRES\n"
+        f"1|2024-01-01T00:00:00|{unknown}2024-01-01T01:00:00|3600|gres/gpu=4\n"
+        f"2|2024-01-01T00:10:00|{unknown}2024-01-01T05:00:00|600|gres/gpu=2\n"
+    )
+    assert rows(log, "submit_s", "duration_s") == [(0.0, 3600.0), (600.0, 600.0)]
+
+
+def test_sacct_with_no_more_than_it_needs(tmp_path):
+    """Whoever neither ran nor was given GPUs never started."""
+    log = tmp_path / "log"
+    log.write_text(
+        "JobIDRaw|Submit|Elapsed|ReqTRES\n"
+        "1|2024-01-01T00:00:00|01:00:00|gres/gpu=4\n"
+        "2|2024-01-01T00:05:00|00:00:00|gres/gpu=4\n"
+        "3|2024-01-01T00:10:00|00:10:00|gres/gpu=2\n"
+    )
+    assert rows(log, "job_id", "submit_s", "gpus", "duration_s") == [("1", 0.0, 4, 3600.0), ("3", 600.0, 2, 600.0)]
+    assert quality(log).dropped == {"never started (a pending job array is one row)": 1}
+
+
 def test_sacct_says_which_columns_to_export(tmp_path):
     log = tmp_path / "log"
     log.write_text("JobID|User|State|Submit\n7|ann|COMPLETED|2026-01-05T08:00:00\n")

@@ -19,7 +19,8 @@ _UNSTARTED = ("PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD", "SPECIAL_EX
 
 def _matches(source: Source) -> bool:
     names = set(split_header(source, "|"))
-    return bool(names & {"JobIDRaw", "JobID"}) and len(names & {"State", "Submit", "Start", "ElapsedRaw", "User"}) >= 2
+    telling = {"State", "Submit", "Start", "Elapsed", "ElapsedRaw", "User", "AllocTRES", "ReqTRES"}
+    return bool(names & {"JobIDRaw", "JobID"}) and len(names & telling) >= 2
 
 
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
@@ -30,7 +31,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     clocks = log.select(submit=clock_s("Submit"), eligible=clock_s("Eligible"), start=clock_s("Start"))
     held = clocks.select((late & pl.col("start").is_not_null()).fill_null(False)).to_series()
     running = log.select(status("State").is_in(_UNENDED)).to_series()
-    jobs = log.with_columns(clocks.select(submit_s=_arrival())).select(**_columns())
+    jobs = log.with_columns(clocks.select(submit_s=_arrival())).select(**_columns(_started(rows.frame)))
     counted = jobs["dropped"].is_null() & (jobs["gpus"] > 0).fill_null(False)
     changed = {
         "submitted when eligible (held by a dependency or --begin before)": int((held & counted).sum()),
@@ -63,13 +64,23 @@ def _present(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _arrival() -> pl.Expr:
     """When a job could first have been started: submitted and eligible, but not after it did start."""
-    eligible = pl.min_horizontal("eligible", "start")
+    eligible = pl.when(pl.col("eligible").is_not_null()).then(pl.min_horizontal("eligible", "start"))
     return pl.when(pl.col("submit").is_not_null()).then(pl.max_horizontal("submit", eligible))
 
 
-def _columns() -> dict[str, pl.Expr]:
+def _elapsed_s() -> pl.Expr:
+    return pl.coalesce(number("ElapsedRaw"), _span_s("Elapsed"), clock_s("End") - clock_s("Start"))
+
+
+def _started(log: pl.DataFrame) -> pl.Expr:
+    """Whether a job has started; where the export left out when, whether it ran or was given GPUs."""
+    if "Start" in log.columns:
+        return clock_s("Start").is_not_null()
+    return (_elapsed_s() > 0).fill_null(True) | (_gpus("AllocTRES") > 0)
+
+
+def _columns(started: pl.Expr) -> dict[str, pl.Expr]:
     tres = pl.when(_gpus("AllocTRES") > 0).then(pl.col("AllocTRES")).otherwise(pl.col("ReqTRES"))
-    elapsed = pl.coalesce(number("ElapsedRaw"), _span_s("Elapsed"), clock_s("End") - clock_s("Start"))
     limit = pl.coalesce(number("TimelimitRaw") * 60, _span_s("Timelimit"))
     return {
         "job_id": pl.coalesce(text("JobIDRaw"), text("JobID")),
@@ -81,14 +92,14 @@ def _columns() -> dict[str, pl.Expr]:
         "status": status("State"),
         "submit_s": pl.col("submit_s"),
         "gpus": pl.max_horizontal(_gpus("AllocTRES"), pl.when(_gpus("AllocTRES") == 0).then(_gpus("ReqTRES"))),
-        "duration_s": elapsed,
-        "dropped": _dropped(),
+        "duration_s": _elapsed_s(),
+        "dropped": _dropped(started),
     }
 
 
-def _dropped() -> pl.Expr:
+def _dropped(started: pl.Expr) -> pl.Expr:
     step = pl.coalesce(text("JobIDRaw"), text("JobID")).str.contains(".", literal=True)
-    unstarted = status("State").is_in(_UNSTARTED) | clock_s("Start").is_null()
+    unstarted = status("State").is_in(_UNSTARTED).fill_null(False) | ~started
     asks = pl.max_horizontal(_gpus("AllocTRES"), _gpus("ReqTRES")) > 0
     return (
         pl.when(step)
