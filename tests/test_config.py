@@ -66,6 +66,7 @@ def test_an_open_window_reads_back_equal() -> None:
         ("    - fifo\n", "    - fifo\n    - fifo\n", r"x\.yaml:7: spec\.policies: fifo is given twice"),
         ("1d:8d", "tomorrow", r"x\.yaml:11: spec\.window: 'tomorrow' is no window"),
         ("1d:8d", "1d:8q", r"x\.yaml:11: spec\.window: '8q' is no duration"),
+        ("1d:8d", "9d:8d", r"x\.yaml:11: spec\.window: the window '9d:8d' ends before it begins"),
         (
             "trace: jobs.csv",
             "trace: jobs.csv\n  trace: b",

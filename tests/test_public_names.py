@@ -13,3 +13,4 @@ def test_no_public_name_is_also_a_module(package: str) -> None:
     modules = {module.name for module in pkgutil.iter_modules(found.__path__)}
     assert modules.isdisjoint(found.__all__)
     assert all(getattr(found, name) is not None for name in found.__all__)
+    assert set(found.__all__) <= set(dir(found))

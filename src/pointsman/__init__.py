@@ -22,6 +22,11 @@ _WHERE = {
 __all__ = ["__version__", *_WHERE]
 
 
+def __dir__() -> list[str]:
+    """What there is to be asked for."""
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Load what is asked for, and no more: ``import pointsman`` is cheap."""
     if name not in _WHERE:

@@ -213,4 +213,7 @@ def parse_window_s(text: str) -> tuple[float, float]:
     if text.count(":") != 1:
         raise ValueError(f"{text!r} is no window; write it FROM:TO, like 1d:8d or 12h:")
     start, end = (part.strip() for part in text.split(":"))
-    return parse_duration_s(start) if start else 0.0, parse_duration_s(end) if end else float("inf")
+    window = parse_duration_s(start) if start else 0.0, parse_duration_s(end) if end else float("inf")
+    if window[1] < window[0]:
+        raise ValueError(f"the window {text!r} ends before it begins")
+    return window

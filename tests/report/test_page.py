@@ -265,3 +265,10 @@ def test_twenty_policies_look_different() -> None:
     for looks in ([("color", "linestyle")], [("color", "marker")], [("linestyle", "marker")]):
         assert len({tuple(map(str, (line[a], line[b]))) for line in lines for a, b in looks}) == 20
     assert len({(bar["edgecolor"], bar["hatch"]) for bar in map(style.bar, range(20))}) == 20
+
+
+def test_what_nobody_did_is_left_out() -> None:
+    """Nobody waits, and the log names neither users nor queues."""
+    page = make_page(group_runs([simulate([Job(0, 0, 1, 100), Job(1, 10, 1, 100)], nodes=1, size=8, policy="fifo")]))
+    assert "Who waited longest" not in page.html
+    assert "5b-tenants" not in [drawing.name for drawing in page.drawings]

@@ -27,6 +27,8 @@ def test_what_is_left_out_is_counted():
     quality = workload.quality
     assert quality.dropped == {"asks for 0 GPUs": 1, "not user=bob": 2}
     assert (quality.rows_read, quality.kept) == (4, 1)
+    assert workload.provenance.as_dict()["only"] == "user=bob"
+    assert str(workload.provenance).endswith("native.csv, only user=bob")
     assert not any("part of a GPU" in note for note in quality.notes)
 
 

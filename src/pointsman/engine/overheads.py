@@ -54,5 +54,5 @@ def load_overheads(text: str) -> Overheads:
     if text in ("none", "realistic"):
         return Overheads() if text == "none" else REALISTIC
     if not Path(text).is_file():
-        raise UsageError(f"unknown overheads {text!r} (there are none, realistic, and YAML files)")
+        raise UsageError(f"unknown overheads {text!r}: neither none nor realistic, and there is no such file")
     return read_document(text, Overheads).content

@@ -71,7 +71,8 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
 def waiting(groups: list[Group]) -> list[Table]:
     """Tables of who waits."""
     tables = waiting_tables(groups)
-    return [*tables, longest_waits(groups[0])] if len(groups) == 1 and groups[0].counted.height else tables
+    anyone = len(groups) == 1 and (groups[0].counted["wait_s"] > 0).any()
+    return [*tables, longest_waits(groups[0])] if anyone else tables
 
 
 def inline(drawing: Drawing) -> str:

@@ -43,9 +43,11 @@ def read_workload(
     except pl.exceptions.ColumnNotFoundError as error:
         raise _lacks(error, source, form) from None
     quality, origin = recalled(source, quality) if source.is_parquet else (quality, None)
-    workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command, origin))
-    for column, wanted in (only or {}).items():
-        workload = _filtered(workload, column, [wanted] if isinstance(wanted, str) else list(wanted))
+    kept = {column: [values] if isinstance(values, str) else list(values) for column, values in (only or {}).items()}
+    told = ", ".join(f"{column}={','.join(values)}" for column, values in kept.items())
+    workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command, origin, told))
+    for column, values in kept.items():
+        workload = _filtered(workload, column, values)
     return workload
 
 

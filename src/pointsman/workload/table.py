@@ -86,15 +86,19 @@ class Provenance:
     """What read or made it."""
     origin: "Provenance | None" = None
     """Of a table that was converted or generated: where its jobs came from."""
+    only: str = ""
+    """Which of its jobs, where not all were asked for: `vc=cluster04`."""
 
     def __str__(self) -> str:
         """In a few words; the format where the source does not say it."""
         this = self.source if self.format in self.source else f"{self.source} (format {self.format})"
+        this += f", only {self.only}" if self.only else ""
         return this if self.origin is None else f"{this}, from {self.origin}"
 
     def as_dict(self) -> dict[str, Any]:
-        """For the manifest; `origin` only where there is one."""
+        """For the manifest; `origin` and `only` where there are any."""
         own = {"source": self.source, "sha256": self.sha256, "format": self.format, "command": self.command}
+        own |= {"only": self.only} if self.only else {}
         return own if self.origin is None else own | {"origin": self.origin.as_dict()}
 
 

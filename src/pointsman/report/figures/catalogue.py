@@ -59,7 +59,7 @@ KINDS = (
     ),
     Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (10.0, 4.8), over_time=True),
     Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (10.0, 4.0)),
-    Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), over_time=True),
+    Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), panels.any_tenants, True),
     Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True),
     Kind("7-fragmentation", "Fragmentation", fragments.fragmentation, _fragmentation_size, over_time=True),
     Kind("9-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size, bars.any_preempted),
@@ -99,6 +99,7 @@ def runs_caption(groups: list[Group]) -> str:
 
 
 def workload_name(info: dict) -> str:
-    """The last part of the workload's source."""
-    source = str((info.get("workload") or {}).get("source") or "a workload without a name")
-    return source.rstrip("/").rsplit("/", 1)[-1]
+    """The last part of the workload's source, and which of its jobs."""
+    workload = info.get("workload") or {}
+    source = str(workload.get("source") or "a workload without a name")
+    return source.rstrip("/").rsplit("/", 1)[-1] + (f" ({only})" if (only := workload.get("only")) else "")

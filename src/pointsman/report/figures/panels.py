@@ -47,6 +47,12 @@ def tenant_shares(figure: "Figure", groups: list[Group]) -> str:
     return _tenant_sentence(groups[0].first, by, names)
 
 
+def any_tenants(groups: list[Group]) -> bool:
+    """Whether the log names queues or users."""
+    by, _ = tenants(groups[0].first)
+    return bool(groups[0].first.summary[f"by_{by}"])
+
+
 def tenants(run: Run) -> tuple[str, list[str]]:
     """Whether queues or users are the tenants, and the names of the largest by GPU-hours, then ``others``."""
     by = "queue" if run.result.jobs["queue"].drop_nulls().n_unique() > 1 else "user"
@@ -79,8 +85,6 @@ def _stack(axes: "Axes", edges: NDArray[np.float64], shares: NDArray[np.float64]
 
 def _tenant_sentence(run: Run, by: str, names: list[str]) -> str:
     rows = run.summary[f"by_{by}"]
-    if not rows:
-        return f"The log names no {by}s."
     total = sum(row["gpu_hours"] for row in rows) or 1.0
     top = ", ".join(f"{row[by]} {percent(row['gpu_hours'] / total)}" for row in rows[:3])
     return f"Of {len(rows):,} {by}s these have most GPU-hours (of counted jobs): {top}."
