@@ -21,6 +21,10 @@ _HOMES = {
 __all__ = ["Provenance", "Quality", "Workload", "generate", "read_workload", "write_workload"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
