@@ -164,3 +164,25 @@ def test_who_takes_over_finds_nothing_of_another_policy_in_the_jobs() -> None:
     other = simulation.adopt(get_policy("tiresias").make({"thresholds_gpu_s": (4,)}))
     other.run()
     assert log_of(other)[1] == (2000, "PREEMPT", 0, ((0, 3),))
+
+
+def test_who_takes_over_counts_the_service_of_those_that_run() -> None:
+    # n0  AA   A has had 80 GPU-seconds under fifo when las comes, far beyond its level 0: B evicts it when C comes.
+    jobs = (Job(0, 2, 90_000), Job(30_000, 2, 1000), Job(41_000, 2, 1000))
+    simulation = simulation_of(instance_of((Node(2),), jobs, "fifo"))
+    simulation.run(until_ms=40_000)
+    other = simulation.adopt(get_policy("las").make({"thresholds_gpu_s": (10,)}))
+    other.run()
+    assert log_of(other)[1:3] == [(41_000, "PREEMPT", 0, ((0, 3),)), (41_000, "START", 1, ((0, 3),))]
+
+
+def test_who_takes_over_does_not_go_back_in_time() -> None:
+    # n0  A   A sank to the last level of three at 30; of the two of who takes over at 50 it has long left the first.
+    jobs = (Job(0, 1, 100_000), Job(50_000, 1, 10_000, priority=-1))
+    simulation = simulation_of(instance_of((Node(1),), jobs, "las", params={"thresholds_gpu_s": (1, 30)}))
+    simulation.run(until_ms=50_000)
+    other = simulation.adopt(get_policy("las").make({"thresholds_gpu_s": (1,)}))
+    other.run()
+    times = other.log()["time"]
+    assert list(times) == sorted(times)
+    assert other.handle.world.outcomes[["start", "end"]].tolist() == [(0, 100_000), (100_000, 110_000)]

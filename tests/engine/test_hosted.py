@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import pointsman
+from pointsman.engine import simulation as engine_simulation
 from pointsman.engine.overheads import Overheads
 from pointsman.engine.simulation import Simulation
 from pointsman.engine.view import View
@@ -16,6 +17,7 @@ from pointsman.errors import PointsmanError, UsageError
 from pointsman.types import Event, Reason
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
+LOSES_ALL = Overheads(checkpoint_every_s=1e9)
 
 
 def workload(n: int = 400, seed: int = 1) -> pointsman.Workload:
@@ -253,6 +255,43 @@ def test_jobs_that_only_evict_each_other_end_with_a_sentence() -> None:
             jobs, "1x1", "tiresias", params={"promote_knob": 1.0, "thresholds_gpu_s": 2.0}, log=False,
             overheads=Overheads(lost_s=4),
         )  # fmt: skip
+
+
+class Restless:
+    """Has a pass every second while there are jobs; starts all that fits, unless it is idle."""
+
+    name, needs = "restless", "none"
+
+    def __init__(self, idle: bool) -> None:
+        self.idle = idle
+
+    def decide(self, view: View) -> None:
+        for job in [] if self.idle else view.heads():
+            view.start(job)
+        if view.pending_count or len(view.running):
+            view.wake_at(view.now_s + 1.0)
+
+
+@pytest.mark.parametrize(
+    "events", [[(2000.0, "0", "DOWN"), (2010.0, "0", "UP")], [(0.0, "0", "DOWN"), (5000.0, "0", "UP")]]
+)
+def test_who_waits_for_a_node_or_does_work_again_is_not_stopped(
+    events: list[tuple[float, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For all the passes in which no more work is done than before."""
+    monkeypatch.setattr(engine_simulation, "_CHUNK", 64)
+    monkeypatch.setattr(engine_simulation, "_PATIENCE", 500)
+    jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [3000.0]}))
+    result = pointsman.simulate(jobs, "1x1", Restless(idle=False), node_events=events, overheads=LOSES_ALL, log=False)
+    assert result.jobs["end_s"].to_list() == [events[1][0] + 3000.0]
+
+
+def test_who_goes_on_starting_nobody_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_simulation, "_CHUNK", 64)
+    monkeypatch.setattr(engine_simulation, "_PATIENCE", 500)
+    jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [3000.0]}))
+    with pytest.raises(PointsmanError, match="nobody runs, nothing is to come, and policy 'restless' goes on starting"):
+        pointsman.simulate(jobs, "1x1", Restless(idle=True), log=False)
 
 
 PICKY = """

@@ -1,5 +1,6 @@
 """Each foreign format, read from a small file written by hand."""
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -34,6 +35,8 @@ FORMATS = {
     "gavel10.trace": "gavel",
     "gavel12.trace": "gavel",
 }
+
+NOON = "2024-01-01T12:00:00"
 
 
 def rows(name, *columns, **options):
@@ -78,7 +81,7 @@ def test_philly_json_sums_attempts_and_takes_the_first_ones_gpus():
     ]
     report = quality("philly.json")
     assert report.dropped == {"asks for no GPU": 1, "never ran": 1, "no submit time": 1}
-    assert report.clamped == {"attempts without start or end left out of the run time": 1}
+    assert report.clamped == {"attempts without a start, or an end after it, left out of the run time": 1}
     assert any("2017-10-01 09:59:00, time zone: the log names none" in note for note in report.notes)
 
 
@@ -199,6 +202,46 @@ def test_sacct_without_raw_seconds(tmp_path):
         ("7_1", 4, 93601.0, 172800.0, "a100"),
         ("7_2", 2, 1800.0, 1800.0, None),
     ]
+
+
+def test_philly_attempts_that_end_before_they_start(tmp_path):
+    """One is left out of the run time; where there are no others, the job is."""
+    times = [[("01:00:00", "02:00:00"), ("03:00:00", "02:10:00")], [("03:00:00", "02:10:00")]]
+    jobs = [
+        {
+            "jobid": str(j), "user": "u", "vc": "v", "status": "Pass", "submitted_time": "2017-10-01 00:00:00",
+            "attempts": [
+                {"start_time": f"2017-10-01 {a}", "end_time": f"2017-10-01 {b}", "detail": [{"ip": "m", "gpus": ["0"]}]}
+                for a, b in spans
+            ],
+        }
+        for j, spans in enumerate(times)
+    ]  # fmt: skip
+    (tmp_path / "log.json").write_text(json.dumps(jobs))
+    report = quality(tmp_path / "log.json")
+    assert rows(tmp_path / "log.json", "job_id", "duration_s") == [("0", 3600.0)]
+    assert (sum(report.clamped.values()), sum(report.dropped.values())) == (1, 1)
+
+
+@pytest.mark.parametrize("offset", ["+00:١٢", "-99:99", "+15:00", "+08:60"])
+def test_an_offset_that_no_zone_has_is_no_time(tmp_path, offset):
+    log = tmp_path / "log"
+    log.write_text(
+        "JobID|Submit|Start|ElapsedRaw|AllocTRES\n"
+        "1|2024-01-01T00:00:00+08:00|2024-01-01T01:00:00+08:00|60|gres/gpu=4\n"
+        f"2|2024-01-01T00:00:00{offset}|2024-01-01T01:00:00+08:00|60|gres/gpu=4\n"
+    )
+    assert rows(log, "job_id") == [("1",)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"),
+    [("90", 5400), ("30:10", 1810), ("1:00:00", 3600), ("1-02", 93600), ("1-02:03", 93780), ("1-02:03:04", 93784)],
+)
+def test_slurm_spans(tmp_path, limit, seconds):
+    log = tmp_path / "log"
+    log.write_text(f"JobID|Submit|Start|ElapsedRaw|AllocTRES|Timelimit\n1|{NOON}|{NOON}|60|gres/gpu=4|{limit}\n")
+    assert rows(log, "time_limit_s") == [(seconds,)]
 
 
 @pytest.mark.parametrize("eligible", ["", "Eligible|"])

@@ -618,5 +618,6 @@ def adopt(address: Int) -> None:
             _schedule(S, W, j)
         elif J.state == RUNNING:
             J.alarm = NEVER
+            settle(S, j)
             _rated(address, j)
             _schedule(S, W, j)

@@ -182,10 +182,13 @@ _PATIENCE = 1_000_000
 
 
 class _Watch:
-    """Notices when jobs only take GPUs from each other: nobody comes or ends, and no more work is done than before."""
+    """Notices when nothing gets done: nobody comes or ends, and jobs only take GPUs from each other, or nobody runs and
+    nothing is to come.
+    """
 
     def __init__(self) -> None:
         self.moved = (-1, -1)
+        self.preempts = 0
         self.best_ms = -1.0
         self.since = 0
 
@@ -195,14 +198,24 @@ class _Watch:
         Raises:
             RunError: nothing got done in a great many decisions.
         """
-        clock = simulation.handle.world.clock[0]
-        moved = (int(clock["arrived"]), int(clock["ended"]))
-        if moved != self.moved:
+        clock, g = simulation.handle.world.clock[0], simulation.handle.state.g[0]
+        moved, preempts, before = (int(clock["arrived"]), int(clock["ended"])), int(g["preempts"]), self.preempts
+        self.preempts = preempts
+        if moved != self.moved or (preempts == before and _goes_on(g, clock)):
             self.moved, self.best_ms, self.since = moved, -1.0, simulation.decisions
         elif (done_ms := simulation.work_done_ms()) > self.best_ms:  # every job is looked at
             self.best_ms, self.since = done_ms, simulation.decisions
         elif simulation.decisions > self.since + _PATIENCE:
+            at, name = f"at {simulation.now_ms / 1000:.3f} s", f"policy {simulation.policy.name!r}"
+            if preempts == before:
+                raise RunError(f"{at} jobs wait, nobody runs, nothing is to come, and {name} goes on starting none")
             raise RunError(
-                f"at {simulation.now_ms / 1000:.3f} s the jobs only preempt each other and get nothing done (policy "
-                f"{simulation.policy.name!r}): a preemption costs more than they do between two"
+                f"{at} the jobs only preempt each other and get nothing done ({name}): a preemption costs more than "
+                "they do between two"
             )
+
+
+def _goes_on(g: np.void, clock: np.void) -> bool:
+    """Whether something will happen whatever the policy does."""
+    under_way = int(g["running"]) + int(g["starting"]) + int(g["stopping"])
+    return under_way > 0 or clock["arrived"] < clock["jobs"] or clock["scripted"] < clock["script"]

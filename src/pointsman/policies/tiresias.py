@@ -107,7 +107,8 @@ def _place_running(S: State, j: Int) -> None:
 
 @core
 def on_run(S: State, j: Int) -> None:
-    """A running job got a rate: it is called when it reaches the next threshold."""
+    """A running job got a rate, or another policy left it: it is called when it reaches the next threshold."""
+    sink(S, j)
     _place_running(S, j)
 
 

@@ -40,6 +40,9 @@ def number(name: str) -> pl.Expr:
     return pl.when(value.is_finite()).then(value).otherwise(None)
 
 
+_OFFSET = "[+-](?:0[0-9]|1[0-4]):?[0-5][0-9]"
+
+
 def clock_s(name: str) -> pl.Expr:
     """The date and time in the column `name` as seconds since 1970, null where it is none.
 
@@ -47,8 +50,8 @@ def clock_s(name: str) -> pl.Expr:
     as UTC.
     """
     stamp = text(name).str.replace("T", " ", literal=True).str.replace(r"Z$", "+00:00")
-    zone = stamp.str.extract(r"([+-]\d\d:?\d\d)$")
-    local = stamp.str.replace(r"\s*[+-]\d\d:?\d\d$", "").str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
+    zone = stamp.str.extract(f"({_OFFSET})$")
+    local = stamp.str.replace(rf"\s*{_OFFSET}$", "").str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
     sign = pl.when(zone.str.starts_with("-")).then(-1.0).otherwise(1.0)
     hours, minutes = zone.str.slice(1, 2).cast(pl.Float64), zone.str.slice(-2, 2).cast(pl.Float64)
     offset_s = (sign * (hours * 3600 + minutes * 60)).fill_null(0.0)

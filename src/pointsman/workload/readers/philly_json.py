@@ -37,7 +37,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         status=status("status"), job_id=text("job_id"), user=text("user"), queue=text("queue")
     )
     notes = ["GPUs are those of the first attempt; the run time is the sum of all attempts"]
-    changed = {"attempts without start or end left out of the run time": cut}
+    changed = {"attempts without a start, or an end after it, left out of the run time": cut}
     zone = "the log names none; read as one clock without daylight saving (UTC)"
     return settle(source, jobs, notes=notes, clamped=changed, zone=zone)
 
@@ -62,7 +62,8 @@ def _row(job: Any) -> tuple[Any, ...]:
         return (None,) * 7 + ("not a JSON object", False)
     listed = job.get("attempts")
     attempts = [a for a in listed if isinstance(a, dict)] if isinstance(listed, list) else []
-    runs = [end - start for start, end in map(_span, attempts) if start is not None and end is not None]
+    whole = [end - start for start, end in map(_span, attempts) if start is not None and end is not None]
+    runs = [run_s for run_s in whole if run_s >= 0] or whole  # all backwards: a negative run time
     gpus = next((n for n in map(_gpus, attempts) if n), 0) if attempts else None
     dropped = "never ran" if not runs else None
     words = [value if isinstance(value := job.get(key), str) else None for key in ("jobid", "user", "vc", "status")]

@@ -128,10 +128,20 @@ def _gpu_type(tres: pl.Expr) -> pl.Expr:
 
 
 def _span_s(column: str) -> pl.Expr:
-    """Slurm's `[D-]HH:MM:SS`, `MM:SS` or `MM` in seconds; null for UNLIMITED and the like."""
-    parts = text(column).str.extract_groups(r"^(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?$")
-    days, hours, minutes, seconds = (parts.struct.field(str(i)).cast(pl.Float64, strict=False) for i in range(1, 5))
-    return days.fill_null(0) * 86400 + hours.fill_null(0) * 3600 + minutes * 60 + seconds
+    """Slurm's `[HH:]MM:SS`, `MM`, or `D-HH[:MM[:SS]]` in seconds; null for UNLIMITED and the like."""
+    days, hours = _parts(column, "^([0-9]+)-([0-9]+)(?::([0-9]+))?(?::([0-9]+))?$"), _parts(column, _OF_HOURS)
+    with_days = days[0] * 86400 + days[1] * 3600 + days[2].fill_null(0) * 60 + days[3].fill_null(0)
+    within_days = hours[0].fill_null(0) * 3600 + hours[1] * 60 + hours[2]
+    return pl.coalesce(with_days, within_days, _parts(column, "^([0-9]+)$")[0] * 60)
+
+
+_OF_HOURS = r"^(?:([0-9]+):)?([0-9]+):([0-9]+)(?:\.[0-9]+)?$"
+
+
+def _parts(column: str, pattern: str) -> list[pl.Expr]:
+    """The groups of `pattern` as numbers, null where it does not match."""
+    parts = text(column).str.extract_groups(pattern)
+    return [parts.struct.field(str(i + 1)).cast(pl.Float64, strict=False) for i in range(pattern.count("([0-9]"))]
 
 
 FORMAT = TraceFormat("sacct", "Slurm accounting, sacct --parsable2", _matches, _read)
