@@ -258,17 +258,17 @@ def test_jobs_that_only_evict_each_other_end_with_a_sentence() -> None:
 
 
 class Restless:
-    """Has a pass every second while there are jobs; starts all that fits, unless it is idle."""
+    """Has a pass every second, while there are jobs or always; starts all that fits, unless it is idle."""
 
     name, needs = "restless", "none"
 
-    def __init__(self, idle: bool) -> None:
-        self.idle = idle
+    def __init__(self, idle: bool = False, always: bool = False) -> None:
+        self.idle, self.always = idle, always
 
     def decide(self, view: View) -> None:
         for job in [] if self.idle else view.heads():
             view.start(job)
-        if view.pending_count or len(view.running):
+        if view.pending_count or len(view.running) or self.always:
             view.wake_at(view.now_s + 1.0)
 
 
@@ -282,16 +282,26 @@ def test_who_waits_for_a_node_or_does_work_again_is_not_stopped(
     monkeypatch.setattr(engine_simulation, "_CHUNK", 64)
     monkeypatch.setattr(engine_simulation, "_PATIENCE", 500)
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [3000.0]}))
-    result = pointsman.simulate(jobs, "1x1", Restless(idle=False), node_events=events, overheads=LOSES_ALL, log=False)
+    result = pointsman.simulate(jobs, "1x1", Restless(), node_events=events, overheads=LOSES_ALL, log=False)
     assert result.jobs["end_s"].to_list() == [events[1][0] + 3000.0]
 
 
-def test_who_goes_on_starting_nobody_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (
+            Restless(idle=True),
+            "jobs wait, nobody runs, nothing is to come, and policy 'restless' goes on starting none",
+        ),
+        (Restless(always=True), "no job is left, nothing is to come, and policy 'restless' goes on asking to be woken"),
+    ],
+)
+def test_who_goes_on_for_nothing_is_stopped(policy: Restless, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_simulation, "_CHUNK", 64)
     monkeypatch.setattr(engine_simulation, "_PATIENCE", 500)
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [3000.0]}))
-    with pytest.raises(PointsmanError, match="nobody runs, nothing is to come, and policy 'restless' goes on starting"):
-        pointsman.simulate(jobs, "1x1", Restless(idle=True), log=False)
+    with pytest.raises(PointsmanError, match=said):
+        pointsman.simulate(jobs, "1x1", policy, log=False)
 
 
 PICKY = """

@@ -208,7 +208,9 @@ class _Watch:
         elif simulation.decisions > self.since + _PATIENCE:
             at, name = f"at {simulation.now_ms / 1000:.3f} s", f"policy {simulation.policy.name!r}"
             if preempts == before:
-                raise RunError(f"{at} jobs wait, nobody runs, nothing is to come, and {name} goes on starting none")
+                idle = "goes on starting none" if g["pending"] else "goes on asking to be woken"
+                left = "jobs wait, nobody runs" if g["pending"] else "no job is left"
+                raise RunError(f"{at} {left}, nothing is to come, and {name} {idle}")
             raise RunError(
                 f"{at} the jobs only preempt each other and get nothing done ({name}): a preemption costs more than "
                 "they do between two"
