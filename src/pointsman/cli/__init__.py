@@ -3,7 +3,7 @@
 import gc
 import sys
 
-_RARELY = 100_000
+_RARELY = 500_000
 """New objects after which rubbish is looked for. A command makes many that stay (modules, columns) and then leaves:
 Python's own 700 cost a fifth of a short run.
 """
