@@ -236,7 +236,15 @@ def test_an_offset_that_no_zone_has_is_no_time(tmp_path, offset):
 
 @pytest.mark.parametrize(
     ("limit", "seconds"),
-    [("90", 5400), ("30:10", 1810), ("1:00:00", 3600), ("1-02", 93600), ("1-02:03", 93780), ("1-02:03:04", 93784)],
+    [
+        ("90", 5400),
+        ("30:10", 1810),
+        ("1:00:00", 3600),
+        ("1-02", 93600),
+        ("1-02:03", 93780),
+        ("1-02:03:04", 93784),
+        ("1-02:03:04.5", 93784),
+    ],
 )
 def test_slurm_spans(tmp_path, limit, seconds):
     log = tmp_path / "log"

@@ -127,21 +127,24 @@ def _gpu_type(tres: pl.Expr) -> pl.Expr:
     return pl.when(joined != "").then(joined)
 
 
+_UNITS_S = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
+_SPANS = (
+    r"^(?<days>[0-9]+)-(?<hours>[0-9]+)(?::(?<minutes>[0-9]+))?(?::(?<seconds>[0-9]+))?(?:\.[0-9]+)?$",
+    r"^(?:(?<hours>[0-9]+):)?(?<minutes>[0-9]+):(?<seconds>[0-9]+)(?:\.[0-9]+)?$",
+    r"^(?<minutes>[0-9]+)$",
+)
+
+
 def _span_s(column: str) -> pl.Expr:
-    """Slurm's `[HH:]MM:SS`, `MM`, or `D-HH[:MM[:SS]]` in seconds; null for UNLIMITED and the like."""
-    days, hours = _parts(column, "^([0-9]+)-([0-9]+)(?::([0-9]+))?(?::([0-9]+))?$"), _parts(column, _OF_HOURS)
-    with_days = days[0] * 86400 + days[1] * 3600 + days[2].fill_null(0) * 60 + days[3].fill_null(0)
-    within_days = hours[0].fill_null(0) * 3600 + hours[1] * 60 + hours[2]
-    return pl.coalesce(with_days, within_days, _parts(column, "^([0-9]+)$")[0] * 60)
+    """Slurm's `D-HH[:MM[:SS]]`, `[HH:]MM:SS` or `MM` in seconds; null for UNLIMITED and the like."""
+    return pl.coalesce(_written_s(text(column), span) for span in _SPANS)
 
 
-_OF_HOURS = r"^(?:([0-9]+):)?([0-9]+):([0-9]+)(?:\.[0-9]+)?$"
-
-
-def _parts(column: str, pattern: str) -> list[pl.Expr]:
-    """The groups of `pattern` as numbers, null where it does not match."""
-    parts = text(column).str.extract_groups(pattern)
-    return [parts.struct.field(str(i + 1)).cast(pl.Float64, strict=False) for i in range(pattern.count("([0-9]"))]
+def _written_s(value: pl.Expr, span: str) -> pl.Expr:
+    parts = value.str.extract_groups(span)
+    told = {unit: seconds for unit, seconds in _UNITS_S.items() if f"<{unit}>" in span}
+    terms = [parts.struct.field(unit).cast(pl.Float64, strict=False) * seconds for unit, seconds in told.items()]
+    return pl.when(value.str.contains(span)).then(pl.sum_horizontal(terms))
 
 
 FORMAT = TraceFormat("sacct", "Slurm accounting, sacct --parsable2", _matches, _read)
