@@ -304,6 +304,22 @@ def test_who_goes_on_for_nothing_is_stopped(policy: Restless, said: str, monkeyp
         pointsman.simulate(jobs, "1x1", policy, log=False)
 
 
+class Shy(Restless):
+    """Lets no transfer begin that would meet another."""
+
+    name, admits = "shy", True
+
+
+def test_who_lets_chains_wait_for_ever_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs run, and none of them has anything due."""
+    monkeypatch.setattr(engine_simulation, "_CHUNK", 64)
+    monkeypatch.setattr(engine_simulation, "_PATIENCE", 500)
+    frame = {"submit_s": [0.0] * 2, "gpus": [2] * 2, "duration_s": [300.0] * 2, "model": ["vgg16"] * 2}
+    jobs = pointsman.Workload.of(pl.DataFrame(frame))
+    with pytest.raises(PointsmanError, match="all jobs that run wait, nothing is to come, and policy 'shy' admits no"):
+        pointsman.simulate(jobs, "2x2/gpu=v100", Shy(), placement="spread", rate_model="iterations", log=False)
+
+
 PICKY = """
 class Picky:
     name, needs = "picky", "none"

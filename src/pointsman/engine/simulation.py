@@ -201,15 +201,18 @@ class _Watch:
         clock, g = simulation.handle.world.clock[0], simulation.handle.state.g[0]
         moved, preempts, before = (int(clock["arrived"]), int(clock["ended"])), int(g["preempts"]), self.preempts
         self.preempts = preempts
-        if moved != self.moved or (preempts == before and _goes_on(g, clock)):
+        if moved != self.moved or (preempts == before and _goes_on(simulation.handle)):
             self.moved, self.best_ms, self.since = moved, -1.0, simulation.decisions
         elif (done_ms := simulation.work_done_ms()) > self.best_ms:  # every job is looked at
             self.best_ms, self.since = done_ms, simulation.decisions
         elif simulation.decisions > self.since + _PATIENCE:
             at, name = f"at {simulation.now_ms / 1000:.3f} s", f"policy {simulation.policy.name!r}"
             if preempts == before:
-                idle = "goes on starting none" if g["pending"] else "goes on asking to be woken"
-                left = "jobs wait, nobody runs" if g["pending"] else "no job is left"
+                idle, left = "goes on asking to be woken", "no job is left"
+                if g["running"]:
+                    idle, left = "admits no transfer", "all jobs that run wait"
+                elif g["pending"]:
+                    idle, left = "goes on starting none", "jobs wait, nobody runs"
                 raise RunError(f"{at} {left}, nothing is to come, and {name} {idle}")
             raise RunError(
                 f"{at} the jobs only preempt each other and get nothing done ({name}): a preemption costs more than "
@@ -217,7 +220,12 @@ class _Watch:
             )
 
 
-def _goes_on(g: np.void, clock: np.void) -> bool:
+def _goes_on(handle: Handle) -> bool:
     """Whether something will happen whatever the policy does."""
-    under_way = int(g["running"]) + int(g["starting"]) + int(g["stopping"])
-    return under_way > 0 or clock["arrived"] < clock["jobs"] or clock["scripted"] < clock["script"]
+    g, clock = handle.state.g[0], handle.world.clock[0]
+    if g["starting"] or g["stopping"] or clock["arrived"] < clock["jobs"] or clock["scripted"] < clock["script"]:
+        return True
+    running = handle.jobs["state"] == JobState.RUNNING
+    truth = handle.world.truth[: len(running)][running]
+    due = (truth["finish"] < NEVER_MS) | ((truth["due"] >= 0) & (truth["due"] < NEVER_MS))
+    return bool(due.any())  # a chain whose transfer is not admitted has nothing due
