@@ -53,6 +53,8 @@ def execute(capsys: pytest.CaptureFixture[str]) -> Execute:
     def done(command: Command) -> int:
         program, *arguments = command.words
         capsys.readouterr()
+        if arguments[:1] == ["train"] and find_spec("torch") is None:
+            pytest.skip(f"{command.where}: PyTorch is not installed ('make learn')")
         if program.endswith("pointsman"):
             code, (out, err) = run(arguments), capsys.readouterr()
         elif command.words[:2] == ("python", "-m") and not arguments[1].startswith("benchmarks"):
