@@ -52,3 +52,11 @@ def test_without_a_log_places_are_not_known_and_other_rate_models_have_no_tree(t
     with pytest.raises(ValueError, match="tree"):
         places(other)
     assert places(read_run(write_run(tmp_path / "out", run(), figures=False))).equals(places(run()))
+
+
+def test_figures_are_the_same_to_the_last_bit_each_time() -> None:
+    """Sums depend on their order, and that of unordered groups depends on threads."""
+    jobs = pointsman.generate("topdrl", jobs=300, cluster_gpus=32, load=1.2, seed=1)
+    run = pointsman.simulate(jobs, "8x4/rack=2", "tiresias", rate_model="tree:rack=20,node=3")
+    first = summarise(run)["tree"]
+    assert all(summarise(run)["tree"] == first for _ in range(20))

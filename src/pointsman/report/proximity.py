@@ -76,4 +76,5 @@ def tree_figures(result: Result) -> dict[str, Any]:
 def _by_gang(gangs: pl.DataFrame) -> list[dict[str, Any]]:
     """The same by GPUs of the gang."""
     figures = pl.len().alias("starts"), *(pl.col(name).mean().alias(f"{name}_mean") for name in ("cost", "proximity"))
-    return gangs.group_by("gpus").agg(figures).sort("gpus").to_dicts()
+    # In order: the last bit of a sum depends on it, and the order within groups on the threads.
+    return gangs.group_by("gpus", maintain_order=True).agg(figures).sort("gpus").to_dicts()
