@@ -6,7 +6,7 @@ from benchmarks.measures import Measure, cpu_s
 from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
-from pointsman.engine.overheads import load_overheads
+from pointsman.engine.setup.overheads import load_overheads
 from pointsman.policies.registry import get_policy
 
 CLUSTER, GPUS = "800x8/rack=8,gpu=v100,nic=100Gbps", 6400

@@ -27,7 +27,7 @@ from pointsman.workload.generator import helios
 from pointsman.workload.generator.fit import dispersion, fit
 from pointsman.workload.generator.generate import generate_from
 from pointsman.workload.generator.profile import DAY_S
-from pointsman.workload.rescale import at_load
+from pointsman.workload.rules.rescale import at_load
 from pointsman.workload.table import Workload
 
 LOADS = (0.7, 0.85)

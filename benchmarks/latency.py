@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from benchmarks.measures import Measure, cpu_s, interleaved
 from benchmarks.runs import Case, open_case
 from benchmarks.workloads import mixture
-from pointsman.engine.build import with_larger_inbox
-from pointsman.engine.simulation import INBOX_FULL, Simulation
+from pointsman.engine.run.simulation import INBOX_FULL, Simulation
+from pointsman.engine.setup.build import with_larger_inbox
 from pointsman.types import NEVER_MS, Knowledge, Reason
 from pointsman.workload import read_workload
-from pointsman.workload.write import write_workload
+from pointsman.workload.writers.write import write_workload
 
 NODES = 800
 PENDING = 10_000

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.profile_fit_data import CATALOGUE, PROFILES, rows
-from pointsman.speed.interference_fit import Pair
+from pointsman.speed.interference.fit import Pair
 
 FILE = "gavel_pairs.csv.gz"
 SHIPPED_SOURCE = "gavel_simulation"

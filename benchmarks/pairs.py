@@ -16,9 +16,9 @@ from benchmarks.pair_data import FILE, SHIPPED_SOURCE, SOURCES, Measured, Table,
 from benchmarks.profile_fit import BROKEN, _head, _line
 from benchmarks.profile_fit_data import CATALOGUE, PROFILES
 from pointsman.speed import load_interference
-from pointsman.speed.interference import SHIPPED, shipped
-from pointsman.speed.interference_file import Ordered, TypeFigures, interference_yaml
-from pointsman.speed.interference_fit import figures_of, law_errors, medians, pays, share_that_pays
+from pointsman.speed.interference.file import Ordered, TypeFigures, interference_yaml
+from pointsman.speed.interference.fit import figures_of, law_errors, medians, pays, share_that_pays
+from pointsman.speed.interference.slow_downs import SHIPPED, shipped
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "pairs.md"
 TYPES = ("v100", "p100", "k80")

@@ -14,8 +14,8 @@ import polars as pl
 import pointsman
 from benchmarks.blocks import fill
 from benchmarks.profile_fit import _head, _line
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
+from pointsman.engine.setup.overheads import Overheads
 
 ROOT: Final = Path(__file__).parent.parent
 PAGE: Final = ROOT / "docs" / "results" / "pollux.md"

@@ -23,9 +23,9 @@ from benchmarks.translate import translate
 from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
-from pointsman.engine.overheads import load_overheads
-from pointsman.engine.prepare import Prepared
-from pointsman.engine.simulation import Simulation
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.setup.overheads import load_overheads
+from pointsman.engine.setup.prepare import Prepared
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.workload import Workload
 

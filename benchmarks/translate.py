@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.engine import records
-from pointsman.engine.handle import STATE_ARRAYS, WORLD_ARRAYS
+from pointsman.engine.state import records
+from pointsman.engine.state.state_pointer import STATE_ARRAYS, WORLD_ARRAYS
 
 PRELUDE = """\
 #include <algorithm>
@@ -276,7 +276,7 @@ class _Function:
 
 def translate(hooks: str) -> str:
     """The C++ source of the loop with the hooks of the module `hooks`; it exports ``run`` as the compiled loop does."""
-    loop: ModuleType = importlib.import_module("pointsman.engine.loop")
+    loop: ModuleType = importlib.import_module("pointsman.engine.run.loop")
     policy = importlib.import_module(hooks)
     replaced = {n: getattr(policy, n) for n in ("decide", "on_event", "on_run")}
     done: dict[Any, str] = {}

@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.compile import core
-from pointsman.engine.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.queueing import block, blocked, close_queue, enqueue
-from pointsman.engine.records import ACTIVE
-from pointsman.engine.verbs import OK, PENDING, QUOTA, start
+from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, start
+from pointsman.engine.index.queues import block, blocked, close_queue, enqueue
+from pointsman.engine.jit.compile import core
+from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
+from pointsman.engine.state.records import ACTIVE
 from pointsman.types import Knowledge
 
 PATIENCE_MS = 0  # where `parameters` puts it

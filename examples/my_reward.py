@@ -1,7 +1,7 @@
 """A reward of one's own: fewer jobs waiting, and each start on several nodes costs something."""
 
-from pointsman.engine.compile import core
-from pointsman.engine.records import Int, State
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.records import Int, State
 
 
 @core

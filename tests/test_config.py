@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.config import Experiment, parse_window_s, read_experiment
-from pointsman.document import parse_document
 from pointsman.errors import UsageError
+from pointsman.experiment import Experiment, parse_window_s, read_experiment
+from pointsman.inputs.config_file import parse_document
 
 GOOD = """\
 apiVersion: pointsman/v1

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.duration import parse_duration_s
+from pointsman.inputs.durations import parse_duration_s
 
 
 @pytest.mark.parametrize(

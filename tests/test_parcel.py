@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.parcel import Parcel, pack
+from pointsman.parallel.file_bundle import Parcel, pack
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import numpy as np
 
 from benchmarks.classical.cases import Case
 from pointsman.api import simulate
-from pointsman.report.confidence import Interval, paired_bootstrap
-from pointsman.report.counted import submit_window, submitted_in
-from pointsman.report.groups import Group, group_runs
-from pointsman.report.paired import difference
-from pointsman.speed.assign import assign_models
+from pointsman.report.metrics.confidence import Interval, paired_bootstrap
+from pointsman.report.metrics.counted import submit_window, submitted_in
+from pointsman.report.metrics.groups import Group, group_runs
+from pointsman.report.metrics.paired import difference
+from pointsman.speed.profiles.assign import assign_models
 from pointsman.suite.definition import suite_v1
 from pointsman.suite.measure import Entry, entries
 from pointsman.workload import Workload

@@ -15,9 +15,9 @@ from benchmarks.classical.runs import (
     policies,
     with_models,
 )
-from pointsman.report.confidence import Interval
-from pointsman.report.groups import Group
-from pointsman.report.units import NOTHING, count, digits, duration, percent
+from pointsman.report.metrics.confidence import Interval
+from pointsman.report.metrics.groups import Group
+from pointsman.report.tables.units import NOTHING, count, digits, duration, percent
 from pointsman.workload import Workload
 from pointsman.workload.generator.profile import DAY_S
 

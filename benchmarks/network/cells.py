@@ -9,11 +9,11 @@ import polars as pl
 
 from benchmarks.network.jobs import NODE_GPUS, cluster, poisson, sample
 from pointsman.api import simulate
-from pointsman.engine.contract import CompiledPolicy
-from pointsman.engine.result import Result
-from pointsman.policies.dally import Dally
-from pointsman.report.counted import submit_window, submitted_in
-from pointsman.report.metrics import summarise
+from pointsman.engine.run.contract import CompiledPolicy
+from pointsman.engine.run.result import Result
+from pointsman.policies.dally.dally import Dally
+from pointsman.report.metrics.counted import submit_window, submitted_in
+from pointsman.report.metrics.summary import summarise
 
 SEEDS = (0, 1, 2, 3, 4)
 BATCH_PER_GPU, JOBS_PER_GPU = 500 / 64, 16

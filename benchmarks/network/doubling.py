@@ -15,14 +15,14 @@ from benchmarks.network.scope import Scope
 from benchmarks.network.sensitivity import CONSOLIDATED, DEFAULT, MANUAL, NOWAIT
 from benchmarks.network.tables import between
 from pointsman.api import open_simulation, simulate
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.simulation import Simulation
-from pointsman.policies import dally_tuner as tuner
-from pointsman.policies import levels
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.setup.overheads import Overheads
+from pointsman.parallel.pool import Processes
+from pointsman.policies.dally.dally import tuner
+from pointsman.policies.parts import levels
 from pointsman.policies.registry import get_policy
-from pointsman.report.confidence import mean_interval
-from pointsman.report.units import NOTHING, duration, percent
-from pointsman.workers import Processes
+from pointsman.report.metrics.confidence import mean_interval
+from pointsman.report.tables.units import NOTHING, duration, percent
 from pointsman.workload import Workload
 from pointsman.workload.generator.profile import DAY_S
 
@@ -96,7 +96,7 @@ def _timers(name: str, gpus: int, seed: int, data: Path) -> list[list[float]]:
 
 
 def _timer_s(simulation: Simulation, level: int, gpus: int) -> float:
-    """As the tuner computes it (`policies.dally_tuner`), read off its memory."""
+    """As the tuner computes it (`policies.dally.tuner`), read off its memory."""
     memory = np.asarray(simulation.handle.state.memory)[: tuner.TUNER_MEMORY]
     bins = memory.reshape(-1, tuner.DEMANDS, tuner.BINS, tuner.FIELDS)[level - levels.NODE, (gpus - 1).bit_length()]
     oldest = simulation.now_ms * tuner.BINS // round(1000 * DEFAULT.history_s) + 1 - tuner.BINS

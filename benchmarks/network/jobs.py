@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from pointsman.cluster.spec import Cluster
-from pointsman.speed.assign import assign_models
+from pointsman.cluster.cluster import Cluster
+from pointsman.speed.profiles.assign import assign_models
 from pointsman.workload import Workload, generate, read_workload
-from pointsman.workload.rescale import at_load
+from pointsman.workload.rules.rescale import at_load
 
 LOGS = {"ITP": "ms_itp_2021.csv.gz", "Philly": "philly_2017.csv.gz"}
 HELIOS = "Helios-like"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.network.cells import BASE, FIGURES, Figures, run_cell
-from pointsman.report.confidence import Interval, ratio_interval
-from pointsman.workers import Processes
+from pointsman.parallel.pool import Processes
+from pointsman.report.metrics.confidence import Interval, ratio_interval
 
 WORKERS = 2
 

@@ -7,7 +7,7 @@ from benchmarks.network.dally import Found
 from benchmarks.network.runs import measure
 from benchmarks.network.scope import Scope
 from benchmarks.network.tables import against
-from pointsman.policies.dally import Dally
+from pointsman.policies.dally.dally import Dally
 
 DEFAULT = Dally()
 CONSOLIDATED, NOWAIT, MANUAL, _ = VARIANTS

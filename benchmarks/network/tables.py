@@ -6,8 +6,8 @@ from statistics import median
 from benchmarks.classical.tables import markdown
 from benchmarks.network.cells import BASE, Entry
 from benchmarks.network.runs import Measured
-from pointsman.report.confidence import Interval
-from pointsman.report.units import NOTHING, count, digits, duration, percent
+from pointsman.report.metrics.confidence import Interval
+from pointsman.report.tables.units import NOTHING, count, digits, duration, percent
 
 DETAIL = (
     "network", "policy", "knows", "mean JCT", "Dally against it", "95 % CI", "p99 JCT", "mean queueing", "p99",

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from pointsman.report.bound import srpt_mean_jct_s
-from pointsman.speed.catalogue import load_catalogue
-from pointsman.speed.interference import load_interference
+from pointsman.report.metrics.lower_bound import srpt_mean_jct_s
+from pointsman.speed.interference.slow_downs import load_interference
+from pointsman.speed.profiles.catalogue import load_catalogue
 
 
 def weights(work: Mapping[str, float], gpu_type: str, interference: str) -> dict[str, float]:

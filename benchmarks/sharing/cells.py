@@ -14,13 +14,13 @@ from benchmarks.sharing.pollux_mix import SMALL, pollux_mix
 from benchmarks.sharing.together import shared_rows
 from pointsman.api import simulate
 from pointsman.cluster import Cluster, load_cluster
-from pointsman.engine.gpu_sharing import gpu_sharing_of
-from pointsman.engine.result import Result
+from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
+from pointsman.engine.run.result import Result
 from pointsman.policies.registry import get_policy
-from pointsman.report.bound import lower_bound_s
-from pointsman.speed.assign import assign_models
+from pointsman.report.metrics.lower_bound import lower_bound_s
+from pointsman.speed.profiles.assign import assign_models
 from pointsman.workload import Workload
-from pointsman.workload.rescale import at_load
+from pointsman.workload.rules.rescale import at_load
 
 MIX = "Pollux mix"
 SHORT = "without ImageNet"

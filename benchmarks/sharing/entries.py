@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pointsman.engine.overheads import Overheads
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.policies.registry import get_policy
 
 RESTART_S = 30.0

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.pair_data import SOURCES, load
-from pointsman.speed.interference import shipped
-from pointsman.speed.interference_file import interference_yaml
-from pointsman.speed.interference_fit import figures_of
+from pointsman.speed.interference.file import interference_yaml
+from pointsman.speed.interference.fit import figures_of
+from pointsman.speed.interference.slow_downs import shipped
 
 ORACLE = "oracle.yaml"
 

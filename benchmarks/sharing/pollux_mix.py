@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from pointsman.speed.catalogue import load_catalogue
+from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.workload import Workload, read_workload
-from pointsman.workload.rescale import at_load
+from pointsman.workload.rules.rescale import at_load
 
 FILE = Path("samples") / "pollux" / "workload-1.csv"
 HOUR_S = 3600.0

@@ -12,8 +12,8 @@ from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
 from pointsman.policies.registry import get_policy
-from pointsman.report.units import count, percent
-from pointsman.speed.assign import assign_models
+from pointsman.report.tables.units import count, percent
+from pointsman.speed.profiles.assign import assign_models
 from pointsman.workload import Workload
 
 CLUSTER, GPUS, JOBS, GOAL = "800x8/gpu=v100,rack=8", 6400, 100_000, 100_000

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
 
 RELEASES = ("FINISH", "PREEMPT")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import yaml
 
-from pointsman.speed.catalogue import load_catalogue
-from pointsman.speed.interference import shipped
-from pointsman.speed.interference_file import interference_yaml
+from pointsman.speed.interference.file import interference_yaml
+from pointsman.speed.interference.slow_downs import shipped
+from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.workload import Workload
 
 KEPT = ("title", "gradient", "batch", "overlap", "compute")

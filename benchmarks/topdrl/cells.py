@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from benchmarks.topdrl.contestants import Contestant
 from pointsman.api import simulate
-from pointsman.learn.practice import PracticeConfig, horizon_s, sampler
+from pointsman.learn.training_setup import PracticeConfig, horizon_s, sampler
+from pointsman.parallel.pool import Processes
 from pointsman.policies.registry import get_policy
 from pointsman.report import summarise
-from pointsman.speed.assign import assign_models
-from pointsman.workers import Processes
+from pointsman.speed.profiles.assign import assign_models
 
 SPEC = "TopDRL's"
 LOGS = {"ITP": "ms_itp_2021.csv.gz", "Philly": "philly_2017.csv.gz"}
@@ -38,7 +38,7 @@ class Cell:
     horizon_share: float | None = None
     """Of the time in which the cluster, fully used, could do them all; None: until all are done."""
     mix: str = "typical"
-    """Of models, given by the seed to jobs without one (`speed.assign.MIXES`)."""
+    """Of models, given by the seed to jobs without one (`speed.profiles.assign.MIXES`)."""
 
     @property
     def name(self) -> str:

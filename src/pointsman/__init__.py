@@ -17,7 +17,7 @@ _WHERE = {
     "compare": "pointsman.report",
     "write_run": "pointsman.report",
     "read_run": "pointsman.report",
-    "Result": "pointsman.engine.result",
+    "Result": "pointsman.engine.run.result",
 }
 __all__ = ["__version__", *_WHERE]
 

@@ -10,19 +10,19 @@ import numpy as np
 
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
-from pointsman.engine.build import PARAMETERS, Rules, build
-from pointsman.engine.contract import CompiledPolicy, Policy
-from pointsman.engine.gpu_sharing import gpu_sharing_of
-from pointsman.engine.outcome import make_result
-from pointsman.engine.overheads import Overheads, load_overheads
-from pointsman.engine.prepare import Prepared, prepare, sigma_of
-from pointsman.engine.rate_model import Iterations, Tree, rate_model_of
-from pointsman.engine.result import Result
-from pointsman.engine.script import make_script
-from pointsman.engine.simulation import Simulation
-from pointsman.engine.uplinks import parse_sharing
+from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
+from pointsman.engine.rate_models.rate_model import Iterations, Tree, rate_model_of
+from pointsman.engine.rate_models.uplinks import parse_sharing
+from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.run.outcome import make_result
+from pointsman.engine.run.result import Result
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.setup.build import PARAMETERS, Rules, build
+from pointsman.engine.setup.overheads import Overheads, load_overheads
+from pointsman.engine.setup.prepare import Prepared, prepare, sigma_of
+from pointsman.engine.setup.script import make_script
 from pointsman.errors import UsageError
-from pointsman.limits import check_seed, instant_ms
+from pointsman.inputs.bounds import check_seed, instant_ms
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload, read_workload
@@ -174,17 +174,17 @@ def open_simulation(
     law = rate_model_of(policy, rate_model, contention, congestion, gpu_sharing)
     gpus = gpu_sharing_of(policy, gpu_sharing, interference)
     if interference is not None:
-        from pointsman.speed.catalogue import load_catalogue
-        from pointsman.speed.interference import load_interference
+        from pointsman.speed.interference.slow_downs import load_interference
+        from pointsman.speed.profiles.catalogue import load_catalogue
 
         load_interference(gpus.interference, load_catalogue(*profiles))
     check_seed(seed)
     if enforce_limits:
-        from pointsman.workload.enforce import enforce_limits as enforced
+        from pointsman.workload.rules.enforce import enforce_limits as enforced
 
         workload = enforced(workload)
     if assign_models is not None:
-        from pointsman.speed.assign import assign_models as assign
+        from pointsman.speed.profiles.assign import assign_models as assign
 
         check_seed(assign_models, "assign_models")
         workload = replace(workload, jobs=assign(workload.jobs, assign_models))

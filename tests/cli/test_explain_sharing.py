@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.speed.catalogue import load_catalogue
+from pointsman.speed.profiles.catalogue import load_catalogue
 
 from .conftest import Command
 

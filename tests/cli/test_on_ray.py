@@ -44,11 +44,11 @@ class Witness:
 """
 TRIVIAL = """
 import os, sys, time
-from pointsman import on_ray
+from pointsman.parallel import ray as on_ray
 from pointsman.errors import InputError, PointsmanError
-from pointsman.parcel import pack
+from pointsman.parallel.file_bundle import pack
 from pathlib import Path
-from pointsman.workers import fill_folders, workers
+from pointsman.parallel.pool import fill_folders, workers
 
 def on_a_node(name, nap_s):
     import ray
@@ -292,7 +292,7 @@ def test_a_connection_that_is_lost_is_an_answer() -> None:
     code = """
 import threading
 from ray.util.multiprocessing.pool import ResultThread
-from pointsman import ray_backend
+from pointsman.parallel import ray_backend
 
 class Lost(ResultThread):
     def run(self):

@@ -147,7 +147,7 @@ def test_without_pytorch_it_says_what_to_install(
     find = importlib.util.find_spec
     hidden = lambda name, *more: None if name == "torch" else find(name, *more)  # noqa: E731
     monkeypatch.setattr("pointsman.cli.learning.find_spec", hidden)
-    monkeypatch.setattr("pointsman.learn.learned.find_spec", hidden)
+    monkeypatch.setattr("pointsman.learn.policies.learned.find_spec", hidden)
     assert run(["train", "topdrl", "-o", "x", "--steps", "1"]) == 2
     assert "learning needs torch: pip install 'pointsman[learn]'" in capsys.readouterr().err
     assert run(["eval", "x"]) == 2

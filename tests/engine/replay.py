@@ -8,11 +8,11 @@ import numpy as np
 from oracle.instances import Instance
 from oracle.model import LogEntry, Schedule
 from pointsman.cluster.layout import Layout
-from pointsman.engine.build import PARAMETERS, Rules, build
-from pointsman.engine.demand import Demand, alternatives, make_pools
-from pointsman.engine.records import SCRIPT, TRACE
-from pointsman.engine.simulation import Simulation
-from pointsman.engine.speeds import Speeds
+from pointsman.engine.rate_models.speed_tables import Speeds
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.setup.build import PARAMETERS, Rules, build
+from pointsman.engine.setup.demand import Demand, alternatives, make_pools
+from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, Verb
 

@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Any
 
 from pointsman.cluster import load_cluster
-from pointsman.engine.result import Result
-from pointsman.speed.catalogue import load_catalogue
+from pointsman.engine.run.result import Result
+from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.workload import Workload
 
 CATALOGUE = load_catalogue()

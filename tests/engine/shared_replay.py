@@ -11,9 +11,9 @@ import pointsman
 from oracle.shared_instances import SharedInstance
 from oracle.sharing import SharedSchedule
 from oracle.uplinks import Contention
-from pointsman.engine.overheads import Overheads
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.speed import load_catalogue
-from pointsman.speed.interference import load_interference
+from pointsman.speed.interference.slow_downs import load_interference
 from pointsman.types import Locality
 
 

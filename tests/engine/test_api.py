@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.overheads import Overheads
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import InputError, PointsmanError, UsageError
 
 TYPED = """
@@ -122,7 +122,7 @@ def test_until_the_end_of_time_is_to_the_end() -> None:
 
 
 def test_params_of_a_policy_object_are_its_own() -> None:
-    from pointsman.policies.fifo import Fifo
+    from pointsman.policies.classical.fifo import Fifo
 
     with pytest.raises(UsageError, match="a policy object has its own"):
         pointsman.simulate(table(gpus=[1]), "2x4", Fifo(), params={"x": 1})

@@ -13,12 +13,12 @@ from oracle import chains
 from oracle.chains import Action, Chain, Ground, World
 from oracle.model import Gpu
 from pointsman.cluster.layout import Layout
-from pointsman.engine.build import PARAMETERS, Rules, build
-from pointsman.engine.demand import Demand, make_pools
-from pointsman.engine.rate_model import Iterations
-from pointsman.engine.records import ACCUMULATIONS, SCRIPT, STEP, SUBBATCH, TRACE
-from pointsman.engine.simulation import Simulation
-from pointsman.engine.speeds import Speeds
+from pointsman.engine.rate_models.rate_model import Iterations
+from pointsman.engine.rate_models.speed_tables import Speeds
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.setup.build import PARAMETERS, Rules, build
+from pointsman.engine.setup.demand import Demand, make_pools
+from pointsman.engine.state.records import ACCUMULATIONS, SCRIPT, STEP, SUBBATCH, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import LOCALITIES, JobState, Reason, Verb
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.engine.compile import build_folder, load_loop
+from pointsman.engine.jit.compile import build_folder, load_loop
 
 JOBS = "submit_s,gpus,duration_s\n0,1,10\n"
 
@@ -21,7 +21,7 @@ def simulate(home: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_damaged_code_is_made_anew(tmp_path: Path) -> None:
-    load_loop("pointsman.policies.fifo")
+    load_loop("pointsman.policies.classical.fifo")
     build = tmp_path / "home" / "compiled" / build_folder().name
     ours = shutil.ignore_patterns("loop_[!f]*", "loop_fifo_backfill*", "user_*")
     shutil.copytree(build_folder(), build, ignore=ours)

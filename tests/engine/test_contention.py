@@ -10,11 +10,11 @@ from tests.engine.test_rates import CATALOGUE, Scattered
 import pointsman
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.simulation import Simulation
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
-from pointsman.speed.fair_share import max_min_rates
+from pointsman.speed.laws.fair_share import max_min_rates
 from pointsman.types import JobState
 
 CLUSTER = "8x4/rack=2,gpu=v100,nic=10Gbps"

@@ -18,7 +18,7 @@ CASES = """
 import hashlib, json, sys
 import numpy as np, polars as pl
 import pointsman
-from pointsman.engine.overheads import Overheads
+from pointsman.engine.setup.overheads import Overheads
 
 def jobs(n, seed):
     draw = np.random.default_rng(seed)

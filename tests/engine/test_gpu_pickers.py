@@ -10,11 +10,11 @@ import pytest
 from oracle.instances import Instance
 from oracle.model import Job, Node
 from pointsman.cluster.tree_cost import TreeCost
-from pointsman.engine.compile import core
-from pointsman.engine.freeindex import give, set_node_state, take
-from pointsman.engine.handle import open_state
-from pointsman.engine.records import Int, State
-from pointsman.policies.gpu_pickers import (
+from pointsman.engine.index.free_gpus import give, set_node_state, take
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.records import Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.policies.pickers.gpu_pickers import (
     ANCHOR,
     DRAWS,
     FIRST_AVAILABLE,

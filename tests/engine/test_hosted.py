@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine import simulation as engine_simulation
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.simulation import Simulation
-from pointsman.engine.view import View
+from pointsman.engine.run import simulation as engine_simulation
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.run.view import View
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import PointsmanError, UsageError
 from pointsman.types import Event, Reason
 
@@ -352,7 +352,7 @@ def test_wrong_parameters_of_a_users_class(tmp_path: Path, params: dict[str, int
 def test_copy_goes_its_own_way() -> None:
     from pointsman.api import open_simulation
     from pointsman.cluster import load_cluster
-    from pointsman.engine.overheads import Overheads
+    from pointsman.engine.setup.overheads import Overheads
     from pointsman.policies.registry import get_policy
 
     spec = get_policy("srtf")

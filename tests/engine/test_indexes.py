@@ -14,10 +14,10 @@ import pytest
 import pointsman
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
-from pointsman.engine.handle import Handle, open_state, open_world
-from pointsman.engine.heap import TOP, heap_remove, heap_set, top_kind, top_slot
-from pointsman.engine.ordered import FAR, insert, insert_later, put_in_order, remove
-from pointsman.engine.overheads import Overheads
+from pointsman.engine.index.event_heap import TOP, heap_remove, heap_set, top_kind, top_slot
+from pointsman.engine.index.treap import FAR, insert, insert_later, put_in_order, remove
+from pointsman.engine.setup.overheads import Overheads
+from pointsman.engine.state.state_pointer import Handle, open_state, open_world
 from pointsman.policies.registry import get_policy
 from pointsman.types import NEVER_MS
 

@@ -10,9 +10,9 @@ from tests.engine.test_chains_against_oracle import simulation_of
 
 import pointsman
 from oracle.chains import Chain, Ground
-from pointsman.engine.rate_model import Iterations, parse_rate_model
-from pointsman.engine.records import ACCUMULATIONS, UNDER_WAY, WAITS
-from pointsman.engine.simulation import Simulation
+from pointsman.engine.rate_models.rate_model import Iterations, parse_rate_model
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.state.records import ACCUMULATIONS, UNDER_WAY, WAITS
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
 from pointsman.types import Reason
@@ -218,7 +218,7 @@ def test_the_models_of_the_paper_are_those_of_its_table() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0] * 4, "gpus": [8] * 4, "duration_s": [1.0] * 4, "model": names})
     from pointsman.api import open_simulation
     from pointsman.cluster import load_cluster
-    from pointsman.engine.overheads import Overheads
+    from pointsman.engine.setup.overheads import Overheads
 
     spec = get_policy("lwf")
     simulation, _ = open_simulation(

@@ -13,9 +13,9 @@ import pytest
 from tests.engine.test_chains_against_oracle import Whims, random_chains, simulation_of
 
 import pointsman
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.snapshot import snapshot
-from pointsman.engine.view import blindfolded
+from pointsman.engine.run.snapshot import snapshot
+from pointsman.engine.run.view import blindfolded
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
 from pointsman.types import JobState

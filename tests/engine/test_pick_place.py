@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.view import View
+from pointsman.engine.run.view import View
 from pointsman.errors import UsageError
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import pointsman
 from pointsman.cluster import Cluster, load_cluster
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
-from pointsman.policies import pollux_search
+from pointsman.policies.pollux.pollux import search as pollux_search
 from pointsman.speed import load_catalogue, tabulate
-from pointsman.speed.goodput import BINS, MOST_TYPES, goodput_table
+from pointsman.speed.laws.goodput import BINS, MOST_TYPES, goodput_table
 from pointsman.types import LOCALITIES, Locality
 
 from .elastic_ledger import ElasticLedger

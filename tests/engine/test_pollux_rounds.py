@@ -12,7 +12,7 @@ CASES = """
 import hashlib, json, sys
 import numpy as np, polars as pl
 import pointsman
-from pointsman.engine.overheads import Overheads
+from pointsman.engine.setup.overheads import Overheads
 
 def jobs(n, seed):
     draw = np.random.default_rng(seed)
@@ -38,9 +38,9 @@ for cluster in ("2x4/gpu=t4", "2x2/gpu=t4+1x4/gpu=v100"):
         print(digest(pointsman.simulate(jobs(8, 3), cluster, "pollux", **({"oversized": "clamp"} | options))))
 """
 WATCHED = """
-from pointsman.policies import pollux
-from pointsman.policies.pollux_packing import fitness_of_plan, planned_locality
-from pointsman.policies.pollux_search import fitness_of_now, line, may_change
+from pointsman.policies.pollux.pollux import pollux
+from pointsman.policies.pollux.packing import fitness_of_plan, planned_locality
+from pointsman.policies.pollux.search import fitness_of_now, line, may_change
 
 carry_out, rounds = pollux._carry_out, []
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pointsman
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
+from pointsman.engine.setup.overheads import Overheads
 
 from .ledger import Ledger
 

@@ -6,12 +6,12 @@ import pytest
 
 import pointsman
 from pointsman.cluster import load_cluster
-from pointsman.engine.view import View
+from pointsman.engine.run.view import View
 from pointsman.speed import GangShape
-from pointsman.speed.allreduce import shape_of
-from pointsman.speed.catalogue import load_catalogue
-from pointsman.speed.gangs import topology
-from pointsman.speed.iteration import iteration_time_s
+from pointsman.speed.laws.allreduce import shape_of
+from pointsman.speed.laws.gangs import topology
+from pointsman.speed.laws.iteration import iteration_time_s
+from pointsman.speed.profiles.catalogue import load_catalogue
 
 CLUSTER = "24x8/rack=4,gpu=v100,nic=100Gbps"
 CATALOGUE = load_catalogue()

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.overheads import Overheads
-from pointsman.engine.result import Result
-from pointsman.engine.view import View
+from pointsman.engine.run.result import Result
+from pointsman.engine.run.view import View
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
-from pointsman.speed.catalogue import load_catalogue
+from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.types import Reason
 
 CATALOGUE = load_catalogue()

@@ -13,10 +13,10 @@ import pytest
 
 import pointsman
 from pointsman.cluster import load_cluster
-from pointsman.engine.view import View
+from pointsman.engine.run.view import View
 from pointsman.errors import UsageError
-from pointsman.speed.catalogue import load_catalogue
-from pointsman.speed.tree import all_reduce_s, fewest_racks
+from pointsman.speed.laws.tree import all_reduce_s, fewest_racks
+from pointsman.speed.profiles.catalogue import load_catalogue
 
 SRC = Path(pointsman.__file__).parents[1]
 

@@ -14,7 +14,7 @@ from oracle.model import Job, Node
 from oracle.placement import place
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
-from pointsman.engine.overheads import Overheads
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.policies.registry import PolicySpec
 from pointsman.types import NEVER_MS, JobState, Reason
 

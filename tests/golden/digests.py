@@ -1,6 +1,7 @@
-"""What is recorded of a run: the bytes of its Parquet files and its figures. ``cd tests; python -m golden.digests`` renews.
+"""What is recorded of a run: the bytes of its Parquet files and its figures.
 
-Renew only where results are meant to change, and say in the commit why.
+``cd tests; python -m golden.digests`` records anew. Do so only where results are meant to change, and say in the commit
+why.
 """
 
 import hashlib

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 import pointsman
-from pointsman.engine.overheads import REALISTIC, Overheads
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
+from pointsman.engine.setup.overheads import REALISTIC, Overheads
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
 ROUGH = Overheads(

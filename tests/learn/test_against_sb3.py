@@ -10,9 +10,9 @@ sb3 = pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed (m
 
 from stable_baselines3.common.env_util import make_vec_env  # noqa: E402
 
+from pointsman.learn.algorithms.ppo import Ppo, PpoConfig  # noqa: E402
+from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 from pointsman.learn.environments import Generated, PickJobEnv, PickJobVectorEnv  # noqa: E402
-from pointsman.learn.ppo import Ppo, PpoConfig  # noqa: E402
-from pointsman.learn.rollout import Rollout  # noqa: E402
 
 from .tiny import CPU, tiny_network, tiny_ppo  # noqa: E402
 from .worlds import GAMMA, Corridor  # noqa: E402

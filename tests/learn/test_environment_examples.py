@@ -15,7 +15,7 @@ from .small import listed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COUNTING = """
-from pointsman.engine.compile import core
+from pointsman.engine.jit.compile import core
 
 
 def shapes(slots):

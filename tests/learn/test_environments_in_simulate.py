@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.view import View
+from pointsman.engine.run.view import View
 from pointsman.learn.environments import PickJobEnv, PlaceJobEnv
 from pointsman.learn.environments.loading import load_deciding, load_observation
-from pointsman.policies.gpu_pickers import GPU_PICKERS
+from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.types import Knowledge, Reason
 
 from .small import Step, any_valid, crowded

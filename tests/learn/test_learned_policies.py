@@ -12,11 +12,11 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (make le
 import pointsman  # noqa: E402
 from pointsman.errors import InputError, UsageError  # noqa: E402
 from pointsman.learn.agents import PRACTICE, recipe  # noqa: E402
-from pointsman.learn.begin import begin  # noqa: E402
+from pointsman.learn.algorithms.masking import log_probabilities  # noqa: E402
 from pointsman.learn.checkpoint import load_policy  # noqa: E402
 from pointsman.learn.environments import PickJobEnv, PlaceJobEnv  # noqa: E402
-from pointsman.learn.masking import log_probabilities  # noqa: E402
-from pointsman.learn.practice import keywords  # noqa: E402
+from pointsman.learn.setup import begin  # noqa: E402
+from pointsman.learn.training_setup import keywords  # noqa: E402
 from pointsman.policies.registry import get_policy, policy_names  # noqa: E402
 
 CLUSTER = "4x4/rack=2"

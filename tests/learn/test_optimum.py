@@ -10,10 +10,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 
+from pointsman.learn.algorithms.masking import log_probabilities  # noqa: E402
+from pointsman.learn.algorithms.ppo import Ppo, PpoConfig  # noqa: E402
+from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 from pointsman.learn.environments import Generated, Listed, PickJobEnv, PickJobVectorEnv  # noqa: E402
-from pointsman.learn.masking import log_probabilities  # noqa: E402
-from pointsman.learn.ppo import Ppo, PpoConfig  # noqa: E402
-from pointsman.learn.rollout import Rollout  # noqa: E402
 
 from .tiny import CPU, tiny_network  # noqa: E402
 

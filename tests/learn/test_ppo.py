@@ -6,8 +6,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 
-from pointsman.learn.masking import draw, entropy, log_probabilities, of_actions  # noqa: E402
-from pointsman.learn.ppo import PpoConfig, advantages, clipped_loss  # noqa: E402
+from pointsman.learn.algorithms.masking import draw, entropy, log_probabilities, of_actions  # noqa: E402
+from pointsman.learn.algorithms.ppo import PpoConfig, advantages, clipped_loss  # noqa: E402
 
 from .tiny import tiny_ppo  # noqa: E402
 from .worlds import Corridor, Shelf  # noqa: E402

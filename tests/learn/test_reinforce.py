@@ -6,9 +6,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 
+from pointsman.learn.algorithms.reinforce import Reinforce, ReinforceConfig, baseline, discounted  # noqa: E402
+from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 from pointsman.learn.config import Config  # noqa: E402
-from pointsman.learn.reinforce import Reinforce, ReinforceConfig, baseline, discounted  # noqa: E402
-from pointsman.learn.rollout import Rollout  # noqa: E402
 
 from .tiny import CPU, Tiny  # noqa: E402
 from .worlds import Corridor, Shelf, side_by_side  # noqa: E402

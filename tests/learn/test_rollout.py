@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed (make lear
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
 from pointsman.errors import UsageError  # noqa: E402
-from pointsman.learn.rollout import Rollout  # noqa: E402
+from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 
 from .worlds import GAMMA, Corridor, side_by_side  # noqa: E402
 

@@ -6,7 +6,7 @@ pytest.importorskip("torch", reason="make learn")
 pytest.importorskip("safetensors", reason="make learn")
 
 from pointsman import generate, simulate
-from pointsman.learn.learned import SHIPPED
+from pointsman.learn.policies.learned import SHIPPED
 from pointsman.workload.generator.topdrl import topdrl
 
 HORIZON_S = 6 * 3600.0

@@ -12,11 +12,11 @@ pytest.importorskip("tensorboard", reason="tensorboard is not installed (make le
 pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 
 from pointsman.errors import InputError, RunError, UsageError  # noqa: E402
+from pointsman.learn.algorithms.ppo import Ppo, PpoConfig  # noqa: E402
+from pointsman.learn.algorithms.reinforce import Reinforce, ReinforceConfig  # noqa: E402
+from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 from pointsman.learn.checkpoint import CARD, WEIGHTS, Card, Named, ObservationSpec, read_card  # noqa: E402
 from pointsman.learn.config import Config  # noqa: E402
-from pointsman.learn.ppo import Ppo, PpoConfig  # noqa: E402
-from pointsman.learn.reinforce import Reinforce, ReinforceConfig  # noqa: E402
-from pointsman.learn.rollout import Rollout  # noqa: E402
 from pointsman.learn.training import METRICS, STATE, Training, pick_device  # noqa: E402
 
 from .tiny import CPU, Tiny  # noqa: E402
@@ -171,7 +171,7 @@ def test_devices() -> None:
 def test_convolutions_go_on_as_they_were_too(tmp_path: Path) -> None:
     """Their weights lie in memory otherwise than they are saved; the optimiser pairs them with its moments there."""
     from pointsman.learn.agents import PRACTICE, recipe
-    from pointsman.learn.begin import begin
+    from pointsman.learn.setup import begin
 
     practice = {"cluster": "2x4", "jobs": 30, "episodes": 4, "horizon_s": 7200.0}
     made = recipe("topdrl", {"ppo": {"num_envs": 4, "steps": 32, "minibatch": 64}, PRACTICE: practice})

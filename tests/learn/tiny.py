@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor, nn
 
+from pointsman.learn.algorithms.ppo import Ppo, PpoConfig
+from pointsman.learn.algorithms.rollout import Rollout
 from pointsman.learn.config import Config
-from pointsman.learn.networks import Shapes
 from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled, widths
-from pointsman.learn.ppo import Ppo, PpoConfig
-from pointsman.learn.rollout import Rollout
+from pointsman.learn.networks.shapes import Shapes
 
 from .worlds import side_by_side
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
 
 from .small import busy_jobs, simulate
 

@@ -8,7 +8,7 @@ import pytest
 
 import pointsman
 from pointsman.report import summarise
-from pointsman.report.bound import lower_bound_s, srpt_mean_jct_s
+from pointsman.report.metrics.lower_bound import lower_bound_s, srpt_mean_jct_s
 
 
 def stepped_srpt(submit: list[int], work: list[int]) -> float:

@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
 from pointsman.errors import ThresholdError, UsageError
-from pointsman.report.comparison import METRICS, TIMINGS, compare
-from pointsman.report.confidence import (
+from pointsman.report.figures.distributions import _jct_sentence
+from pointsman.report.metrics.comparison import METRICS, TIMINGS, compare
+from pointsman.report.metrics.confidence import (
     BLOCKS,
     _resampled,
     mean_interval,
@@ -21,14 +22,13 @@ from pointsman.report.confidence import (
     student_t,
     student_t_cdf,
 )
-from pointsman.report.divergence import first_divergence
-from pointsman.report.figures.distributions import _jct_sentence
-from pointsman.report.gpu_time import gpu_time_table, locality_table
-from pointsman.report.groups import group_runs
-from pointsman.report.metrics import summarise
-from pointsman.report.page import lead
-from pointsman.report.tables import comparison_table, summary_table, waiting_tables
-from pointsman.report.threshold import fail_if, parse_threshold
+from pointsman.report.metrics.divergence import first_divergence
+from pointsman.report.metrics.groups import group_runs
+from pointsman.report.metrics.summary import summarise
+from pointsman.report.metrics.threshold import fail_if, parse_threshold
+from pointsman.report.pages.page import lead
+from pointsman.report.tables.gpu_time import gpu_time_table, locality_table
+from pointsman.report.tables.tables import comparison_table, summary_table, waiting_tables
 
 from .small import Job, busy_jobs, simulate
 

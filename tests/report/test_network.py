@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.report.comparison import compare
-from pointsman.report.page import facts
-from pointsman.report.tables import comparison_table, summary_table
+from pointsman.report.metrics.comparison import compare
+from pointsman.report.pages.page import facts
+from pointsman.report.tables.tables import comparison_table, summary_table
 
 CLUSTER = "4x4/gpu=v100,nic=10Gbps"
 

@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pointsman.engine.result import Result
-from pointsman.report.comparison import compare
+from pointsman.engine.run.result import Result
 from pointsman.report.figures import style
 from pointsman.report.figures.catalogue import KINDS
 from pointsman.report.figures.panels import _nodes_of_a_row, node_rows
-from pointsman.report.groups import group_runs
-from pointsman.report.page import facts, lead, make_page
+from pointsman.report.metrics.comparison import compare
+from pointsman.report.metrics.groups import group_runs
+from pointsman.report.pages.page import facts, lead, make_page
 from pointsman.report.rundir import write_comparison, write_run
 
 from .small import Job, simulate

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.report.metrics import summarise
-from pointsman.report.proximity import places
+from pointsman.report.metrics.proximity import places
+from pointsman.report.metrics.summary import summarise
 from pointsman.report.rundir import read_run, write_run
 
 

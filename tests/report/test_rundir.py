@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 import yaml
 
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
 from pointsman.report.staging import refuse_taken, whole_directory

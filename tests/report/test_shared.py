@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.result import Result
-from pointsman.report.comparison import compare
-from pointsman.report.gpu_time import sharing_table
-from pointsman.report.groups import group_runs
-from pointsman.report.holdings import holdings
-from pointsman.report.page import facts
-from pointsman.report.tables import comparison_table, summary_table
+from pointsman.engine.run.result import Result
+from pointsman.report.metrics.comparison import compare
+from pointsman.report.metrics.groups import group_runs
+from pointsman.report.metrics.holdings import holdings
+from pointsman.report.pages.page import facts
+from pointsman.report.tables.gpu_time import sharing_table
+from pointsman.report.tables.tables import comparison_table, summary_table
 
 
 def run(rows: list[dict[str, Any]], cluster: str, policy: str, **options: Any) -> Result:
@@ -108,7 +108,7 @@ def test_fractions_count_as_fractions() -> None:
 
 
 def test_accumulation_is_counted() -> None:
-    from pointsman.speed.catalogue import load_catalogue
+    from pointsman.speed.profiles.catalogue import load_catalogue
 
     memory = load_catalogue().model("resnet50").memory
     batch = int((0.55 * 32 * 2**30 - memory.fixed_bytes) / memory.bytes_per_sample)

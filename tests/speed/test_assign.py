@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pointsman.errors import UsageError
 from pointsman.speed import assign_models, load_catalogue, tabulate
-from pointsman.speed.assign import MIXES
+from pointsman.speed.profiles.assign import MIXES
 
 
 def jobs(gpus: list[int], models: list[str | None] | None = None) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pointsman.cluster.gpu_catalogue import GPU_MODELS
 from pointsman.errors import UsageError
 from pointsman.speed import load_catalogue
-from pointsman.speed.catalogue import SHIPPED
+from pointsman.speed.profiles.catalogue import SHIPPED
 
 CATALOGUE = load_catalogue()
 

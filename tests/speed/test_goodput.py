@@ -8,10 +8,10 @@ import pytest
 
 from pointsman.cluster import load_cluster
 from pointsman.speed import load_catalogue, tabulate
-from pointsman.speed.goodput import BINS, choices, goodput_table
-from pointsman.speed.noise import NOISE, Noise, efficiency
+from pointsman.speed.laws.goodput import BINS, choices, goodput_table
+from pointsman.speed.laws.noise import NOISE, Noise, efficiency
 from pointsman.types import LOCALITIES, Locality
-from pointsman.workload.pollux_applications import APPLICATIONS
+from pointsman.workload.readers.pollux_applications import APPLICATIONS
 
 CATALOGUE = load_catalogue()
 POLLUX = load_cluster("pollux").layout()

@@ -7,7 +7,7 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.speed import load_catalogue, load_interference
-from pointsman.speed.interference_file import PairLaw, TypeFigures, interference_yaml
+from pointsman.speed.interference.file import PairLaw, TypeFigures, interference_yaml
 
 CATALOGUE = load_catalogue()
 SEVEN = ("a3c", "cyclegan", "lstm", "recommendation", "resnet18", "resnet50", "transformer")

@@ -5,7 +5,7 @@ from math import exp, isclose
 
 import pytest
 
-from pointsman.speed.interference_fit import (
+from pointsman.speed.interference.fit import (
     Pair,
     figures_of,
     fit_law,

@@ -4,7 +4,7 @@ import pytest
 
 from pointsman.errors import InputError
 from pointsman.speed import load_catalogue
-from pointsman.speed.interference_pairs import read_pairs
+from pointsman.speed.interference.pairs import read_pairs
 
 NORMS = "gpu_type,model_a,model_b,norm_a,norm_b"
 TIMES = "gpu_type,model_a,model_b,alone_s_a,step_s_a,alone_s_b,step_s_b"

@@ -138,7 +138,7 @@ def test_a_dry_run_says_what_would_be_run(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_the_heads_are_those_of_compare(small: Cell, capsys: pytest.CaptureFixture[str]) -> None:
-    from pointsman.report.tables import comparison_table
+    from pointsman.report.tables.tables import comparison_table
 
     columns = comparison_table(measure(small, ["fifo"])).columns
     assert run(["suite", "run", "--policy", "fifo", "--policy", "las"]) == 0

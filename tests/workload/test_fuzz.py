@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pointsman.errors import PointsmanError
 from pointsman.workload import Workload, read_workload
-from pointsman.workload.formats import formats
-from pointsman.workload.table import MAX_DURATION_S, MAX_GPUS, SCHEMA
+from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS, SCHEMA
+from pointsman.workload.readers.formats import formats
 
 HERE = Path(__file__).parent / "fixtures"
 FIXTURES = {path.name: path.read_bytes() for path in sorted(HERE.iterdir())}

@@ -11,11 +11,12 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.workload import generate
+from pointsman.workload.columns import SCHEMA
 from pointsman.workload.generator import helios
 from pointsman.workload.generator.fit import dispersion
 from pointsman.workload.generator.profile import SHIPPED, load_profile
-from pointsman.workload.rescale import offered_load
-from pointsman.workload.table import SCHEMA, Workload
+from pointsman.workload.rules.rescale import offered_load
+from pointsman.workload.table import Workload
 
 DISPERSIONS = {"philly": 161.4, "itp": 59.9}
 """Hourly index of dispersion of the logs (`benchmarks/generator_fit.py`)."""

@@ -7,7 +7,7 @@ import pytest
 
 from pointsman.errors import InputError
 from pointsman.workload import Workload, read_workload
-from pointsman.workload.table import SCHEMA
+from pointsman.workload.columns import SCHEMA
 
 HEADER = "submit_s,gpus,duration_s"
 

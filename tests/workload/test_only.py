@@ -6,7 +6,7 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.workload import read_workload
-from pointsman.workload.read import filters
+from pointsman.workload.readers.read import filters
 
 HERE = Path(__file__).parent / "fixtures"
 

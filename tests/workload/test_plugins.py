@@ -6,12 +6,12 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.workload import read_workload
-from pointsman.workload.formats import formats
+from pointsman.workload.readers.formats import formats
 
 PLUGIN = """
 import polars as pl
-from pointsman.workload.draft import settle
-from pointsman.workload.formats import TraceFormat
+from pointsman.workload.rules.trace_cleaning import settle
+from pointsman.workload.readers.trace_format import TraceFormat
 
 def read(source):
     cells = [line.split("@") for line in source.text.splitlines()]
@@ -27,7 +27,7 @@ FORMAT = TraceFormat("at", "cells between at signs", lambda source: source.data.
 def plugin(monkeypatch, tmp_path):
     def install(value):
         point = EntryPoint("mine", value, "pointsman.traces")
-        monkeypatch.setattr("pointsman.workload.formats.entry_points", lambda group: [point])
+        monkeypatch.setattr("pointsman.workload.readers.formats.entry_points", lambda group: [point])
         formats.cache_clear()
 
     (tmp_path / "at_plugin.py").write_text(PLUGIN)

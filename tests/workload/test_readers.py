@@ -8,8 +8,8 @@ import pytest
 
 from pointsman.errors import InputError, UsageError
 from pointsman.workload import read_workload
-from pointsman.workload.formats import formats
-from pointsman.workload.table import SCHEMA
+from pointsman.workload.columns import SCHEMA
+from pointsman.workload.readers.formats import formats
 
 HERE = Path(__file__).parent / "fixtures"
 FORMATS = {

@@ -9,7 +9,7 @@ import pytest
 
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.workload import Workload, generate, read_workload, write_workload
-from pointsman.workload.origin import remembered
+from pointsman.workload.readers.origin import remembered
 
 HERE = Path(__file__).parent / "fixtures"
 

@@ -10,10 +10,10 @@ from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On, Options, with_option
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pointsman.config import ExperimentSpec
-    from pointsman.engine.result import Result
-    from pointsman.report.divergence import Divergence
-    from pointsman.report.groups import Group
+    from pointsman.engine.run.result import Result
+    from pointsman.experiment import ExperimentSpec
+    from pointsman.report.metrics.divergence import Divergence
+    from pointsman.report.metrics.groups import Group
     from pointsman.workload import Workload
 
 MAX_SEEDS = 10_000
@@ -64,12 +64,12 @@ def compare(
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_comparison, tell_page
-    from pointsman.config import located
     from pointsman.errors import UsageError
+    from pointsman.experiment import located
+    from pointsman.parallel.pool import workers
     from pointsman.report import compare as put_side_by_side
     from pointsman.report import fail_if as check
     from pointsman.report import parse_threshold, refuse_taken, write_comparison
-    from pointsman.workers import workers
 
     experiment = resolve(options, policies=policy, seeds=parse_seeds(seeds) if seeds else [])
     spec = experiment.spec
@@ -131,7 +131,7 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
     """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it)."""
     from pointsman.errors import UsageError
     from pointsman.policies.registry import get_policy
-    from pointsman.report.units import class_name
+    from pointsman.report.tables.units import class_name
 
     names = [choice.name for choice in spec.policies]
     shown = [get_policy(name).title for name in names]
@@ -165,7 +165,7 @@ def _divergences(spec: "ExperimentSpec", workload: "Workload", groups: "list[Gro
 def _instead(spec: "ExperimentSpec", workload: "Workload", result: "Result", parting: "Divergence") -> str:
     """What the policy that decides nothing at the parting says of the job that the other decides on."""
     from pointsman.cli.replay import replayable
-    from pointsman.explain import explain
+    from pointsman.explain.pending import explain
 
     said = explain(*replayable(spec, workload, result.info), parting.earlier.row, parting.time_s)
     return f"{said.job_id} is {said.state}{f' ({said.reason})' if said.reason else ''}, {said.said}"

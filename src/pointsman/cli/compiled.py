@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from pointsman.cli import screen
-from pointsman.engine.compile import BESIDE, is_compiled, load_beside, load_loop
-from pointsman.engine.simulation import HOSTED_HOOKS
+from pointsman.engine.jit.compile import BESIDE, is_compiled, load_beside, load_loop
+from pointsman.engine.run.simulation import HOSTED_HOOKS
 from pointsman.policies.registry import get_policy, policy_names
 
-QUESTIONS = "entries"
+QUESTIONS = "python_api"
 """The compiled questions that Python policies and `explain` ask, beside the loops."""
 
 
@@ -28,7 +28,7 @@ def compile_all(progress: Callable[[float, str], None]) -> None:
     need, on all cores.
     """
     from pointsman.learn.environments.loading import mark, parts
-    from pointsman.workers import Processes
+    from pointsman.parallel.pool import Processes
 
     needed = {HOSTED_HOOKS, *BESIDE, *map(_hooks, policy_names())}
     missing = [*(() if mark().exists() else parts()), *sorted(hooks for hooks in needed if not is_compiled(hooks))]

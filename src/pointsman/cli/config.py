@@ -42,6 +42,6 @@ def show(
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of experiment files, for editors."""
-    from pointsman.config import Experiment
+    from pointsman.experiment import Experiment
 
     screen.show_json(Experiment.model_json_schema(by_alias=True))

@@ -64,7 +64,7 @@ def _machine() -> str:
 
 
 def _compiled_code() -> str:
-    from pointsman.engine.compile import build_folder
+    from pointsman.engine.jit.compile import build_folder
 
     folder = build_folder()
     size_bytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

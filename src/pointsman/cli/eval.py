@@ -11,8 +11,8 @@ from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pointsman.learn.practice import PracticeConfig
-    from pointsman.workers import Workers
+    from pointsman.learn.training_setup import PracticeConfig
+    from pointsman.parallel.workers import Workers
 
 
 LEFT = ("cluster", "workload", "policy")
@@ -64,9 +64,9 @@ def evaluate(
 
     need_torch()
     from pointsman.learn.evaluation import BASELINES, Contestant, contestant, summary
-    from pointsman.learn.practice import settings_of
+    from pointsman.learn.training_setup import settings_of
+    from pointsman.parallel.pool import workers
     from pointsman.policies.registry import get_policy
-    from pointsman.workers import workers
 
     found = [contestant(place) for place in checkpoint]
     practice = _practice(found[0][1].environment, settings, {"cluster": cluster, "workload": workload})
@@ -110,7 +110,7 @@ def _practice(trained: dict[str, Any], settings: list[str], short: dict[str, str
 
 def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
     from pointsman.learn.evaluation import measure
-    from pointsman.parcel import Parcel, pack
+    from pointsman.parallel.file_bundle import Parcel, pack
 
     names = [(name, practice.model_dump()) for name, _, practice, _ in calls]
     parcel = pack(names) if some.far else Parcel()

@@ -11,17 +11,17 @@ from pydantic import ValidationError
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
 from pointsman.cluster.congestion import parse_congestion
-from pointsman.config import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
-from pointsman.document import read_document
-from pointsman.duration import parse_duration_s
-from pointsman.engine.gpu_sharing import gpu_sharing_of
-from pointsman.engine.overheads import Overheads, load_overheads
+from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
+from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
+from pointsman.experiment import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
+from pointsman.inputs.config_file import read_document
+from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.durations import parse_duration_s
+from pointsman.inputs.messages import wording
 from pointsman.policies.registry import LEARNED, get_policy, policy_names
 from pointsman.speed import load_catalogue
-from pointsman.suggestion import did_you_mean
-from pointsman.wording import wording
-from pointsman.workload.read import filters
+from pointsman.workload.readers.read import filters
 
 FLAGS = (
     *("trace", "trace_format", "cluster", "window", "load", "estimate", "placement"),
@@ -64,7 +64,7 @@ def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Exper
 def _check_sharing(spec: ExperimentSpec) -> None:
     """That all policies go with the sharing of GPUs asked for, before any of them runs."""
     if spec.interference is not None:
-        from pointsman.speed.interference import load_interference
+        from pointsman.speed.interference.slow_downs import load_interference
 
         load_interference(spec.interference, load_catalogue(*spec.profiles))
     for choice in spec.policies if spec.gpu_sharing is not None else ():

@@ -11,7 +11,7 @@ from pointsman.cli import screen
 if TYPE_CHECKING:
     import polars as pl
 
-    from pointsman.config import ExperimentSpec
+    from pointsman.experiment import ExperimentSpec
 
 CONFIG = "config.resolved.yaml"
 
@@ -31,10 +31,10 @@ def explain(
 ) -> None:
     """Say what a job was doing at a time, and if it was waiting, for what."""
     from pointsman.cli.replay import read_jobs, replayable
-    from pointsman.duration import instant
     from pointsman.errors import InputError, UsageError
+    from pointsman.inputs.durations import instant
     from pointsman.report.manifest import read_manifest
-    from pointsman.report.units import policy_name
+    from pointsman.report.tables.units import policy_name
 
     manifest = read_manifest(run, "run", "comparison")
     if manifest["kind"] == "comparison":
@@ -52,7 +52,7 @@ def explain(
     time_s = submit_s if at is None else _since_first_s(at, float(prepared.jobs["submit_s"][0]))
 
     from pointsman.cli.compiled import announce
-    from pointsman.explain import explain as ask
+    from pointsman.explain.pending import explain as ask
 
     announce([info["policy"]], questions=True)
     answer = ask(simulation, prepared, row, time_s)
@@ -66,8 +66,8 @@ def explain(
 
 def _since_first_s(at: str, first_s: float) -> float:
     """Seconds since the first submit of ``--at``, which is on the log's clock unless it begins with a plus."""
-    from pointsman.duration import parse_duration_s
     from pointsman.errors import UsageError
+    from pointsman.inputs.durations import parse_duration_s
 
     try:
         time_s = parse_duration_s(at.removeprefix("+"))
@@ -92,8 +92,8 @@ def _one_of(comparison: Path, runs: list[str]) -> str:
 
 def _spec_of(run: Path) -> "ExperimentSpec":
     """The experiment that the run was part of: its own, or that of the comparison around it."""
-    from pointsman.config import read_experiment
     from pointsman.errors import UsageError
+    from pointsman.experiment import read_experiment
 
     for place in (run.resolve().parent.parent, run):
         if (place / CONFIG).is_file():

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, get_type_hints
 import typer
 
 from pointsman.cli.screen import Format
-from pointsman.workers import check_place
+from pointsman.parallel.pool import check_place
 
 P = ParamSpec("P")
 

@@ -9,9 +9,9 @@ import typer
 from pointsman.cli.screen import Format
 
 if TYPE_CHECKING:
-    from pointsman.speed.catalogue import Catalogue
-    from pointsman.speed.interference_file import TypeFigures
-    from pointsman.speed.interference_fit import Pair
+    from pointsman.speed.interference.file import TypeFigures
+    from pointsman.speed.interference.fit import Pair
+    from pointsman.speed.profiles.catalogue import Catalogue
 
 PER_CENT = 100.0
 Figures = Mapping[str, "TypeFigures"]
@@ -39,9 +39,9 @@ def pairs(
 ) -> None:
     """Show how much jobs on one GPU slow each other, and fit the law of it to measured pairs."""
     from pointsman.errors import UsageError
-    from pointsman.place import write_whole
+    from pointsman.report.output_path import write_whole
     from pointsman.speed import load_catalogue
-    from pointsman.speed.interference_file import interference_yaml
+    from pointsman.speed.interference.file import interference_yaml
 
     if output and not measurements:
         raise UsageError("-o writes what was measured, and there is no FILE (profile pairs FILE -o OUT)")
@@ -56,14 +56,14 @@ def pairs(
 
 
 def _shipped() -> Figures:
-    from pointsman.speed.interference import shipped
+    from pointsman.speed.interference.slow_downs import shipped
 
     return shipped().gpu_types
 
 
 def _measured(measurements: Path, catalogue: "Catalogue") -> Figures:
-    from pointsman.speed.interference_fit import figures_of
-    from pointsman.speed.interference_pairs import read_pairs
+    from pointsman.speed.interference.fit import figures_of
+    from pointsman.speed.interference.pairs import read_pairs
 
     found = read_pairs(measurements, catalogue)
     figures = figures_of(found)
@@ -87,7 +87,7 @@ def _note_what_is_odd(found: "list[Pair]", figures: Figures, catalogue: "Catalog
 
 def _note_what_is_thin(kind: str, own: "TypeFigures") -> None:
     from pointsman.cli import screen
-    from pointsman.speed.interference_fit import medians, tied
+    from pointsman.speed.interference.fit import medians, tied
 
     measured, gaps = medians(own), own.gaps()
     parameters = 2 * len(own.models) - 1
@@ -166,7 +166,7 @@ def _summary(figures: Figures) -> list[dict[str, Any]]:
 def _summary_of(own: "TypeFigures") -> dict[str, Any]:
     from statistics import median
 
-    from pointsman.speed.interference_fit import law_errors, medians, share_that_pays
+    from pointsman.speed.interference.fit import law_errors, medians, share_that_pays
 
     measured, errors = medians(own), law_errors(own)
     equal = [xi for (model, beside), xi in measured.items() if model == beside]

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from pointsman.cli import screen
 from pointsman.cli.experiment import overheads_of
-from pointsman.config import ExperimentSpec, PolicyChoice
-from pointsman.parcel import Parcel, pack
-from pointsman.workers import OneByOne, Workers
+from pointsman.experiment import ExperimentSpec, PolicyChoice
+from pointsman.parallel.file_bundle import Parcel, pack
+from pointsman.parallel.pool import OneByOne
+from pointsman.parallel.workers import Workers
 
 if TYPE_CHECKING:
-    from pointsman.engine.prepare import Prepared
-    from pointsman.engine.result import Result
-    from pointsman.engine.simulation import Simulation
+    from pointsman.engine.run.result import Result
+    from pointsman.engine.run.simulation import Simulation
+    from pointsman.engine.setup.prepare import Prepared
     from pointsman.workload import Workload
 
 
@@ -48,7 +49,7 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
     from pointsman.cli.results import command_line
     from pointsman.cluster import load_cluster
     from pointsman.workload import read_workload
-    from pointsman.workload.rescale import at_load
+    from pointsman.workload.rules.rescale import at_load
 
     only = {column: list(values) for column, values in spec.only.items()}
     workload = read_workload(spec.trace, format=spec.trace_format, only=only, command=command_line())
@@ -93,7 +94,7 @@ def _tell_oversized(workload: "Workload", result: "Result") -> None:
 
 def _tell_unknown_models(result: "Result") -> None:
     """A misspelt model runs on, at the same speed everywhere, which nobody would notice."""
-    from pointsman.engine.speeds import NOBODY_SHARES, UNKNOWN_MODELS
+    from pointsman.engine.rate_models.speed_tables import NOBODY_SHARES, UNKNOWN_MODELS
 
     for assumption in result.info["assumptions"]:
         if assumption.startswith((UNKNOWN_MODELS, NOBODY_SHARES)):

@@ -20,8 +20,8 @@ def report(
 ) -> None:
     """Make one table, and with -o one page, of runs made before."""
     from pointsman.cli.results import command_line, show_comparison, tell_page
-    from pointsman.config import parse_window_s
     from pointsman.errors import UsageError
+    from pointsman.experiment import parse_window_s
     from pointsman.report import compare, read_runs, refuse_taken, write_comparison
 
     try:

@@ -12,7 +12,7 @@ from pointsman.cli import screen
 
 if TYPE_CHECKING:
     from pointsman.report import Comparison
-    from pointsman.report.tables import Table
+    from pointsman.report.tables.tables import Table
 
 
 def show_comparison(comparison: "Comparison", format: screen.Format) -> None:

@@ -16,7 +16,7 @@ import typer.main
 
 from pointsman.cli.app import GLOBAL_FLAGS, app
 from pointsman.errors import PointsmanError
-from pointsman.wording import wording
+from pointsman.inputs.messages import wording
 
 INTERRUPTED, TERMINATED = 130, 143
 LEAVING: dict[int, tuple[str, int]] = {

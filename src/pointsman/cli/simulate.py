@@ -33,10 +33,10 @@ def simulate(
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, runs_of
     from pointsman.cli.results import command_line, show_summary, tell_page
-    from pointsman.config import located
     from pointsman.errors import UsageError
+    from pointsman.experiment import located
+    from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken, summarise, write_run
-    from pointsman.workers import workers
 
     experiment = resolve(options, policies=policy, seeds=seed)
     if len(runs_of(experiment.spec)) > 1:

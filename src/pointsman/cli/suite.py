@@ -47,13 +47,13 @@ def run(
 ) -> None:
     """Measure policies on suite v1."""
     from pointsman.cli.compiled import announce
+    from pointsman.parallel.pool import workers
     from pointsman.policies.registry import get_policy
     from pointsman.report.staging import refuse_taken
-    from pointsman.report.tables import comparison_table
-    from pointsman.report.units import NOTHING
+    from pointsman.report.tables.tables import comparison_table
+    from pointsman.report.tables.units import NOTHING
     from pointsman.suite.definition import suite_v1
     from pointsman.suite.measure import measure, table
-    from pointsman.workers import workers
 
     suite = suite_v1().part(only)
     policies = policy or list(suite.spec.policies)

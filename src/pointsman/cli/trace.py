@@ -124,7 +124,7 @@ def generate(
 @app.command()
 def formats(format: Printed = screen.Format.table) -> None:
     """List the formats of job logs that can be read."""
-    from pointsman.workload.formats import formats as known
+    from pointsman.workload.readers.formats import formats as known
 
     rows: list[dict[str, Any]] = [
         {"name": form.name, "format": form.title, "options": ", ".join(sorted(form.options))}
@@ -136,7 +136,7 @@ def formats(format: Printed = screen.Format.table) -> None:
 def _read(file: str, only: list[str] | None, trace_format: str | None, throughputs: str | None) -> "Workload":
     from pointsman.cli.results import command_line
     from pointsman.workload import read_workload
-    from pointsman.workload.read import filters
+    from pointsman.workload.readers.read import filters
 
     options = {} if throughputs is None else {"throughputs": throughputs}
     return read_workload(file, format=trace_format, only=filters(only or []), command=command_line(), **options)
@@ -149,7 +149,7 @@ def _report(workload: "Workload") -> None:
 
 def _legible(figures: dict[str, Any]) -> dict[str, Any]:
     """Times in the unit that suits them, which their names then need not say; shares in per cent."""
-    from pointsman.report.units import duration, percent
+    from pointsman.report.tables.units import duration, percent
 
     told = {}
     for name, value in figures.items():
@@ -167,8 +167,8 @@ def _tell_written(workload: "Workload", target: str) -> None:
 def _check_target(target: str, force: bool) -> None:
     """Before any work: the ending says a format, nothing is in the way, and the folder takes a file."""
     from pointsman.errors import UsageError
-    from pointsman.place import check_folder
-    from pointsman.workload.write import check_ending
+    from pointsman.report.output_path import check_folder
+    from pointsman.workload.writers.write import check_ending
 
     if target == "-":
         return

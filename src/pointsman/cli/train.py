@@ -12,7 +12,7 @@ from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
 if TYPE_CHECKING:
     from pointsman.learn.agents import Recipe
     from pointsman.learn.training import Tell
-    from pointsman.parcel import Parcel
+    from pointsman.parallel.file_bundle import Parcel
 
 HOW = "How to train"
 
@@ -126,7 +126,7 @@ def _check_place(place: Path, *, resume: bool, force: bool) -> None:
 
     from pointsman.errors import UsageError
     from pointsman.learn.checkpoint import CARD, read_card
-    from pointsman.place import check_folder
+    from pointsman.report.output_path import check_folder
 
     check_folder(place.parent if place.parent.exists() else Path())
     if resume or not place.exists():
@@ -153,8 +153,8 @@ class _Run:
     command: str
 
     def train(self, place: Path, tell: "Tell") -> None:
-        from pointsman.learn.begin import begin
         from pointsman.learn.checkpoint import CARD
+        from pointsman.learn.setup import begin
 
         training = begin(
             self.recipe, place, seed=self.seed, device=self.device, threads=self.threads, command=self.command
@@ -174,8 +174,8 @@ def _train_all(runs: list[_Run], places: list[Path], on: str, at_once: int | Non
     """Trainings side by side. Each saves now and then, so that little is lost if they are stopped; from far away its
     files come when it is done.
     """
-    from pointsman.parcel import Parcel, pack
-    from pointsman.workers import fill_folders, workers
+    from pointsman.parallel.file_bundle import Parcel, pack
+    from pointsman.parallel.pool import fill_folders, workers
 
     with workers(on, at_once) as some:
         parcel = pack(runs[0].recipe.practice.model_dump()) if some.far else Parcel()

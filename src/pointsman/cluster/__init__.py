@@ -3,16 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pointsman.cluster.cluster import Cluster, cluster_schema
     from pointsman.cluster.layout import Layout
     from pointsman.cluster.load import load_cluster, ready_clusters
     from pointsman.cluster.openb import read_node_list
-    from pointsman.cluster.spec import Cluster, cluster_schema
 
 __all__ = ["Cluster", "Layout", "cluster_schema", "load_cluster", "read_node_list", "ready_clusters"]
 
 _HOMES = {
-    "Cluster": "spec",
-    "cluster_schema": "spec",
+    "Cluster": "cluster",
+    "cluster_schema": "cluster",
     "Layout": "layout",
     "load_cluster": "load",
     "ready_clusters": "load",

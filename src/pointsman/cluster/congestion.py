@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from pointsman.cluster.layout import Layout
 from pointsman.errors import UsageError
-from pointsman.suggestion import did_you_mean
+from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.types import Locality
 
 UNCONGESTED: Mapping[str, float] = MappingProxyType({})

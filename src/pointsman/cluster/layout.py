@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pointsman.cluster.gpu_catalogue import known_gpu
 from pointsman.cluster.parts import MAX_NODES, Level, NodeType
 from pointsman.cluster.quantities import bandwidth_bytes_per_s, latency_s, memory_bytes
-from pointsman.cluster.spec import Cluster, ClusterSpec, Piece
+from pointsman.cluster.spec import ClusterSpec, Piece
 from pointsman.types import LOCALITIES, Locality
 
 DEFAULT_LATENCY: Final = {
@@ -60,15 +60,13 @@ class Layout:
     """GPU limit of the queues that have one."""
 
 
-def lay_out(cluster: Cluster) -> Layout:
-    """Arrays of ``cluster``; see `Layout`."""
-    spec = cluster.spec
+def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
+    """Arrays of a cluster with these GPU types in use; see `Layout`."""
     pieces = list(spec.pieces())
     gpus = _per_node(pieces, lambda piece: spec.node_types[piece.group.type].gpus)
     used = gpus > 0
     rack = _per_node(pieces, lambda piece: piece.rack)[used]
     node_types = tuple(dict.fromkeys(p.group.type for p in pieces if spec.node_types[p.group.type].gpus))
-    gpu_types = cluster.gpu_types
     gpu_type_of = np.array([gpu_types.index(spec.node_types[name].gpu_type or "") for name in node_types], np.int64)
     index = {name: i for i, name in enumerate(node_types)}
     node_type = _per_node(pieces, lambda piece: index.get(piece.group.type, -1))[used]

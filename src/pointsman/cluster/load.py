@@ -4,12 +4,12 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from pointsman.cluster.cluster import Cluster
 from pointsman.cluster.openb import read_node_list
 from pointsman.cluster.shorthand import is_shorthand, parse_shorthand
-from pointsman.cluster.spec import Cluster
 from pointsman.cluster.yaml_file import parse_cluster, read_cluster
 from pointsman.errors import UsageError
-from pointsman.suggestion import did_you_mean
+from pointsman.inputs.did_you_mean import did_you_mean
 
 
 def load_cluster(text: str | Path) -> Cluster:

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from pointsman.cluster.cluster import Cluster
 from pointsman.cluster.gpu_catalogue import GPU_MODELS, known_gpu
 from pointsman.cluster.hostlist import compress
-from pointsman.cluster.spec import Cluster
 from pointsman.errors import InputError
-from pointsman.suggestion import did_you_mean
+from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.messages import quoted, wording
 from pointsman.types import MAX_NODE_GPUS
-from pointsman.wording import quoted, wording
 
 HEADER: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 

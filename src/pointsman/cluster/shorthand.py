@@ -6,11 +6,11 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from pointsman.cluster import quantities
+from pointsman.cluster.cluster import Cluster
 from pointsman.cluster.gpu_catalogue import DEFAULT_GPU_TYPE
 from pointsman.cluster.hostlist import MAX_NAMES
-from pointsman.cluster.spec import Cluster
 from pointsman.errors import UsageError
-from pointsman.suggestion import did_you_mean
+from pointsman.inputs.did_you_mean import did_you_mean
 
 GRAMMAR: Final = "NODESxGPUS[/rack=N,pod=N,gpu=TYPE,nic=100Gbps,oversubscription=R,partition=NAME][+...]"
 _SIZE: Final = re.compile(r"([0-9]{1,9})x([0-9]{1,9})", re.ASCII)

@@ -6,7 +6,7 @@ A level of locality that says nothing of its bandwidth inherits from the level i
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -15,7 +15,6 @@ from pointsman.cluster.parts import (
     MAX_NODES,
     Count,
     GpuType,
-    Metadata,
     Name,
     Network,
     NodeGroup,
@@ -25,10 +24,7 @@ from pointsman.cluster.parts import (
     Rack,
     fault,
 )
-from pointsman.suggestion import did_you_mean
-
-if TYPE_CHECKING:
-    from pointsman.cluster.layout import Layout
+from pointsman.inputs.did_you_mean import did_you_mean
 
 Fault = tuple[tuple[str | int, ...], str]
 """Where below the spec, and what."""
@@ -144,66 +140,3 @@ class ClusterSpec(Part):
             given = group.given_names[start : start + count]
             names += given or [f"n{i:0{width}d}" for i in range(len(names), len(names) + count)]
         return names
-
-
-class Cluster(Part):
-    """A cluster as its file describes it (``docs/formats/cluster-yaml.md``)."""
-
-    api_version: Literal["pointsman/v1"] = Field("pointsman/v1", alias="apiVersion")
-    kind: Literal["Cluster"] = "Cluster"
-    metadata: Metadata
-    spec: ClusterSpec
-
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return self.metadata.name
-
-    @property
-    def source(self) -> str:
-        """Citation of the figures, and which are assumptions."""
-        return self.metadata.source
-
-    @property
-    def gpus(self) -> int:
-        """All GPUs of the cluster."""
-        return sum(piece.count * self._type_of(piece).gpus for piece in self.spec.pieces())
-
-    @property
-    def nodes(self) -> int:
-        """Nodes that have GPUs."""
-        return sum(piece.count for piece in self.spec.pieces() if self._type_of(piece).gpus)
-
-    @property
-    def gpu_types(self) -> tuple[str, ...]:
-        """GPU types in the order in which they first appear."""
-        types = (self._type_of(piece) for piece in self.spec.pieces())
-        return tuple(dict.fromkeys(node.gpu_type for node in types if node.gpus and node.gpu_type))
-
-    def _type_of(self, piece: Piece) -> NodeType:
-        return self.spec.node_types[piece.group.type]
-
-    def layout(self) -> "Layout":
-        """The arrays the engine and the speed model read."""
-        from pointsman.cluster.layout import lay_out
-
-        return lay_out(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document as plain data, defaults left out."""
-        return {
-            "apiVersion": self.api_version,
-            "kind": self.kind,
-            **self.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"api_version", "kind"}),
-        }
-
-    def to_yaml(self) -> str:
-        """The document as YAML; reading it back gives an equal cluster."""
-        import yaml
-
-        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=110)
-
-
-def cluster_schema() -> dict[str, Any]:
-    """JSON Schema of a cluster file, for editors."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Cluster.model_json_schema(by_alias=True)}

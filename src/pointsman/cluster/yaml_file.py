@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pointsman.cluster.spec import Cluster
-from pointsman.document import parse_document, read_document
+from pointsman.cluster.cluster import Cluster
+from pointsman.inputs.config_file import parse_document, read_document
 
 
 def read_cluster(path: str | Path) -> Cluster:

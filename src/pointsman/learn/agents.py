@@ -8,19 +8,25 @@ from typing import Any, Literal, TypeVar
 from pydantic import ValidationError
 
 from pointsman.errors import UsageError
+from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.messages import wording
 from pointsman.learn.config import Config
 from pointsman.learn.networks import NETWORKS
-from pointsman.learn.practice import PracticeConfig
-from pointsman.suggestion import did_you_mean
-from pointsman.wording import wording
+from pointsman.learn.training_setup import PracticeConfig
 
 Settings = Mapping[str, Mapping[str, Any]]
 """By name (the agent's, its algorithm's or ``practice``), parameters and their values."""
 PRACTICE = "practice"
 C = TypeVar("C", bound=Config)
 
-ALGORITHMS = {"ppo": "pointsman.learn.ppo:Ppo", "reinforce": "pointsman.learn.reinforce:Reinforce"}
-CONFIGS = {"ppo": "pointsman.learn.ppo:PpoConfig", "reinforce": "pointsman.learn.reinforce:ReinforceConfig"}
+ALGORITHMS = {
+    "ppo": "pointsman.learn.algorithms.ppo:Ppo",
+    "reinforce": "pointsman.learn.algorithms.reinforce:Reinforce",
+}
+CONFIGS = {
+    "ppo": "pointsman.learn.algorithms.ppo:PpoConfig",
+    "reinforce": "pointsman.learn.algorithms.reinforce:ReinforceConfig",
+}
 TASKS = {
     "pick": "pointsman.learn.environments.pick_job:PickJobVectorEnv",
     "place": "pointsman.learn.environments.place_job:PlaceJobVectorEnv",

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pointsman.document import read_document
 from pointsman.errors import InputError, UsageError
+from pointsman.inputs.config_file import read_document
+from pointsman.inputs.messages import wording
 from pointsman.learn.networks import network_class
-from pointsman.wording import wording
 
 if TYPE_CHECKING:
     from torch import Tensor

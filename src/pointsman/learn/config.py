@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from pointsman.engine.contract import parameter
+from pointsman.engine.run.contract import parameter
 
 __all__ = ["Config", "parameter"]
 

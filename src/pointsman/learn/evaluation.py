@@ -12,10 +12,10 @@ from pointsman.cluster import load_cluster
 from pointsman.errors import InputError
 from pointsman.learn.checkpoint import CARD, Card, read_card
 from pointsman.learn.iqm import interquartile_mean, interval
-from pointsman.learn.practice import PracticeConfig, horizon_s, sampler
+from pointsman.learn.training_setup import PracticeConfig, horizon_s, sampler
 from pointsman.policies.registry import get_policy
 from pointsman.report import summarise
-from pointsman.report.holdings import horizon_s as whole_s
+from pointsman.report.metrics.holdings import horizon_s as whole_s
 
 MEASURES = {
     "throughput": "nominal GPU-hours of work done per hour",

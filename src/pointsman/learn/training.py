@@ -16,11 +16,11 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from pointsman.errors import InputError, RunError, UsageError
+from pointsman.learn.algorithms.training_state import State, weights_of
 from pointsman.learn.checkpoint import CARD, Card, open_tensors, read_card, save_policy, save_tensors
-from pointsman.learn.state import State, weights_of
 
 if TYPE_CHECKING:
-    from pointsman.learn.rollout import Rollout
+    from pointsman.learn.algorithms.rollout import Rollout
 
 STATE, METRICS = "training.safetensors", "metrics.jsonl"
 DONE = "done"

@@ -14,43 +14,43 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pointsman.duration import parse_duration_s
-from pointsman.engine.contract import CompiledPolicy, Policy
+from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.errors import PointsmanError, UsageError
+from pointsman.inputs.durations import parse_duration_s
+from pointsman.inputs.messages import wording
 from pointsman.types import Knowledge
-from pointsman.wording import wording
 
 BUILT_IN: dict[str, str] = {
-    "fifo": "pointsman.policies.fifo:Fifo",
-    "sjf": "pointsman.policies.sjf:Sjf",
-    "fifo-backfill": "pointsman.policies.fifo_backfill:FifoBackfill",
-    "sjf-backfill": "pointsman.policies.sjf_backfill:SjfBackfill",
-    "easy": "pointsman.policies.easy:Easy",
-    "srtf": "pointsman.policies.srtf:Srtf",
-    "las": "pointsman.policies.las:Las",
-    "tiresias": "pointsman.policies.tiresias:Tiresias",
-    "tiresias-skew": "pointsman.policies.tiresias_skew:TiresiasSkew",
-    "gandiva": "pointsman.policies.gandiva:Gandiva",
-    "gandiva-packing": "pointsman.policies.gandiva_packing:GandivaPacking",
-    "dally": "pointsman.policies.dally:Dally",
-    "dally-manual": "pointsman.policies.dally:DallyManual",
-    "dally-nowait": "pointsman.policies.dally:DallyNoWait",
-    "dally-consolidated": "pointsman.policies.dally:DallyConsolidated",
-    "dally-nopreempt": "pointsman.policies.dally:DallyNoPreempt",
-    "sjf-bsbf": "pointsman.policies.sjf_bsbf:SjfBsbf",
-    "sjf-bsbf-consolidated": "pointsman.policies.sjf_bsbf_consolidated:SjfBsbfConsolidated",
-    "sjf-ffs": "pointsman.policies.sjf_ffs:SjfFfs",
-    "pollux": "pointsman.policies.pollux:Pollux",
-    "lwf": "pointsman.policies.lwf:Lwf",
-    "srsf": "pointsman.policies.srsf:Srsf",
-    "ada-srsf": "pointsman.policies.ada_srsf:AdaSrsf",
-    "pick-place": "pointsman.policies.pick_place:PickPlace",
-    "pick-place-sjf": "pointsman.policies.pick_place:PickPlaceSjf",
+    "fifo": "pointsman.policies.classical.fifo:Fifo",
+    "sjf": "pointsman.policies.classical.sjf:Sjf",
+    "fifo-backfill": "pointsman.policies.classical.fifo_backfill:FifoBackfill",
+    "sjf-backfill": "pointsman.policies.classical.sjf_backfill:SjfBackfill",
+    "easy": "pointsman.policies.classical.easy:Easy",
+    "srtf": "pointsman.policies.classical.srtf:Srtf",
+    "las": "pointsman.policies.classical.las:Las",
+    "tiresias": "pointsman.policies.classical.tiresias:Tiresias",
+    "tiresias-skew": "pointsman.policies.classical.tiresias_skew:TiresiasSkew",
+    "gandiva": "pointsman.policies.classical.gandiva:Gandiva",
+    "gandiva-packing": "pointsman.policies.classical.gandiva_packing:GandivaPacking",
+    "dally": "pointsman.policies.dally.dally:Dally",
+    "dally-manual": "pointsman.policies.dally.dally:DallyManual",
+    "dally-nowait": "pointsman.policies.dally.dally:DallyNoWait",
+    "dally-consolidated": "pointsman.policies.dally.dally:DallyConsolidated",
+    "dally-nopreempt": "pointsman.policies.dally.dally:DallyNoPreempt",
+    "sjf-bsbf": "pointsman.policies.sharing.sjf_bsbf:SjfBsbf",
+    "sjf-bsbf-consolidated": "pointsman.policies.sharing.sjf_bsbf_consolidated:SjfBsbfConsolidated",
+    "sjf-ffs": "pointsman.policies.sharing.sjf_ffs:SjfFfs",
+    "pollux": "pointsman.policies.pollux.pollux:Pollux",
+    "lwf": "pointsman.policies.lwf.lwf:Lwf",
+    "srsf": "pointsman.policies.lwf.srsf:Srsf",
+    "ada-srsf": "pointsman.policies.lwf.ada_srsf:AdaSrsf",
+    "pick-place": "pointsman.policies.pickers.pick_place:PickPlace",
+    "pick-place-sjf": "pointsman.policies.pickers.pick_place:PickPlaceSjf",
 }
 LEARNED: dict[str, str] = {
-    "topdrl": "pointsman.learn.topdrl:TopDrl",
-    "deeprm": "pointsman.learn.deeprm:DeepRm",
-    "proximity-drl": "pointsman.learn.proximity_drl:ProximityDrl",
+    "topdrl": "pointsman.learn.policies.topdrl:TopDrl",
+    "deeprm": "pointsman.learn.policies.deeprm:DeepRm",
+    "proximity-drl": "pointsman.learn.policies.proximity_drl:ProximityDrl",
 }
 """Networks that were trained: ``NAME`` with the shipped weights, ``NAME:CHECKPOINT`` with those of a directory."""
 MAX_ROUND_S = 100 * 86400.0

@@ -4,28 +4,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pointsman.report.comparison import Comparison, compare
-    from pointsman.report.divergence import Divergence, first_divergence
-    from pointsman.report.metrics import summarise
+    from pointsman.report.metrics.comparison import Comparison, compare
+    from pointsman.report.metrics.divergence import Divergence, first_divergence
+    from pointsman.report.metrics.summary import summarise
+    from pointsman.report.metrics.threshold import fail_if, parse_threshold
     from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
     from pointsman.report.staging import refuse_taken
-    from pointsman.report.tables import comparison_table, summary_table, waiting_tables
-    from pointsman.report.threshold import fail_if, parse_threshold
+    from pointsman.report.tables.tables import comparison_table, summary_table, waiting_tables
 
 _WHERE = {
-    "Comparison": "comparison",
-    "Divergence": "divergence",
-    "compare": "comparison",
-    "comparison_table": "tables",
-    "fail_if": "threshold",
-    "first_divergence": "divergence",
-    "parse_threshold": "threshold",
+    "Comparison": "metrics.comparison",
+    "Divergence": "metrics.divergence",
+    "compare": "metrics.comparison",
+    "comparison_table": "tables.tables",
+    "fail_if": "metrics.threshold",
+    "first_divergence": "metrics.divergence",
+    "parse_threshold": "metrics.threshold",
     "read_run": "rundir",
     "read_runs": "rundir",
     "refuse_taken": "staging",
-    "summarise": "metrics",
-    "summary_table": "tables",
-    "waiting_tables": "tables",
+    "summarise": "metrics.summary",
+    "summary_table": "tables.tables",
+    "waiting_tables": "tables.tables",
     "write_comparison": "rundir",
     "write_run": "rundir",
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pointsman import __version__
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
 from pointsman.errors import InputError
 from pointsman.report.staging import MARK
 

@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 import yaml
 
-from pointsman.engine.result import Result
+from pointsman.engine.run.result import Result
 from pointsman.errors import InputError
-from pointsman.report.comparison import Comparison, compare
-from pointsman.report.groups import group_runs
 from pointsman.report.manifest import read_manifest, write_manifest
-from pointsman.report.metrics import summarise
-from pointsman.report.page import Page, make_page
+from pointsman.report.metrics.comparison import Comparison, compare
+from pointsman.report.metrics.groups import group_runs
+from pointsman.report.metrics.summary import summarise
+from pointsman.report.pages.page import Page, make_page
 from pointsman.report.staging import whole_directory
 
 ADDED = ("job_id", "node_name")

@@ -3,39 +3,39 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pointsman.speed.allreduce import GangShape, Network, all_reduce_s, shape_of
-    from pointsman.speed.assign import assign_models
-    from pointsman.speed.catalogue import Catalogue, load_catalogue
-    from pointsman.speed.fair_share import max_min_rates
-    from pointsman.speed.fit import fit_compute
-    from pointsman.speed.gangs import Topology, topology
-    from pointsman.speed.interference import Interference, load_interference
-    from pointsman.speed.iteration import exposed_s, iteration_time_s
-    from pointsman.speed.profiles import Compute, ModelProfile
+    from pointsman.speed.fitting.fit import fit_compute
+    from pointsman.speed.interference.slow_downs import Interference, load_interference
+    from pointsman.speed.laws.allreduce import GangShape, Network, all_reduce_s, shape_of
+    from pointsman.speed.laws.fair_share import max_min_rates
+    from pointsman.speed.laws.gangs import Topology, topology
+    from pointsman.speed.laws.iteration import exposed_s, iteration_time_s
+    from pointsman.speed.profiles.assign import assign_models
+    from pointsman.speed.profiles.catalogue import Catalogue, load_catalogue
+    from pointsman.speed.profiles.profiles import Compute, ModelProfile
     from pointsman.speed.tables import Demand, Tables, distinct, tabulate
 
 _HOMES = {
-    "Catalogue": "catalogue",
-    "Compute": "profiles",
+    "Catalogue": "profiles.catalogue",
+    "Compute": "profiles.profiles",
     "Demand": "tables",
-    "GangShape": "allreduce",
-    "Interference": "interference",
-    "ModelProfile": "profiles",
-    "Network": "allreduce",
+    "GangShape": "laws.allreduce",
+    "Interference": "interference.slow_downs",
+    "ModelProfile": "profiles.profiles",
+    "Network": "laws.allreduce",
     "Tables": "tables",
-    "Topology": "gangs",
-    "all_reduce_s": "allreduce",
-    "assign_models": "assign",
+    "Topology": "laws.gangs",
+    "all_reduce_s": "laws.allreduce",
+    "assign_models": "profiles.assign",
     "distinct": "tables",
-    "exposed_s": "iteration",
-    "fit_compute": "fit",
-    "iteration_time_s": "iteration",
-    "load_catalogue": "catalogue",
-    "load_interference": "interference",
-    "max_min_rates": "fair_share",
-    "shape_of": "allreduce",
+    "exposed_s": "laws.iteration",
+    "fit_compute": "fitting.fit",
+    "iteration_time_s": "laws.iteration",
+    "load_catalogue": "profiles.catalogue",
+    "load_interference": "interference.slow_downs",
+    "max_min_rates": "laws.fair_share",
+    "shape_of": "laws.allreduce",
     "tabulate": "tables",
-    "topology": "gangs",
+    "topology": "laws.gangs",
 }
 
 __all__ = [

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from pointsman.cluster import Layout
 from pointsman.errors import UsageError
-from pointsman.speed.catalogue import Catalogue, load_catalogue
-from pointsman.speed.gangs import Topology, topology
-from pointsman.speed.iteration import iteration_time_s
-from pointsman.speed.profiles import Compute
+from pointsman.speed.laws.gangs import Topology, topology
+from pointsman.speed.laws.iteration import iteration_time_s
+from pointsman.speed.profiles.catalogue import Catalogue, load_catalogue
+from pointsman.speed.profiles.profiles import Compute
 from pointsman.types import LOCALITIES, Locality
 
 

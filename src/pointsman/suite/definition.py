@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from pointsman.document import parse_document
 from pointsman.errors import RunError, UsageError
+from pointsman.inputs.config_file import parse_document
 from pointsman.workload import Workload
 
 DIGESTED: Final = ("job_id", "user", "queue", "status", "submit_s", "gpus", "duration_s")

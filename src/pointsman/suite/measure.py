@@ -4,14 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pointsman.parcel import Parcel, pack
+from pointsman.parallel.file_bundle import Parcel, pack
+from pointsman.parallel.pool import ONE_BY_ONE
+from pointsman.parallel.workers import Workers
 from pointsman.policies.registry import get_policy
 from pointsman.suite.definition import Cell
-from pointsman.workers import ONE_BY_ONE, Workers
 
 if TYPE_CHECKING:
-    from pointsman.engine.result import Result
-    from pointsman.report.comparison import Comparison
+    from pointsman.engine.run.result import Result
+    from pointsman.report.metrics.comparison import Comparison
 
 Entry = tuple[str, str | None]
 """A policy, and the estimate it is given (None: what it needs)."""
@@ -32,7 +33,7 @@ def measure(cell: Cell, policies: Sequence[str], workers: Workers = ONE_BY_ONE) 
     Raises:
         RunError: this machine does not generate the frozen workloads.
     """
-    from pointsman.report.comparison import compare
+    from pointsman.report.metrics.comparison import compare
 
     spec = cell.suite.spec
     workloads = {seed: cell.frozen(seed) for seed in spec.seeds}

@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pointsman.workload.generator.generate import generate
-    from pointsman.workload.read import read_workload
-    from pointsman.workload.table import Provenance, Quality, Workload
-    from pointsman.workload.write import write_workload
+    from pointsman.workload.provenance import Provenance, Quality
+    from pointsman.workload.readers.read import read_workload
+    from pointsman.workload.table import Workload
+    from pointsman.workload.writers.write import write_workload
 
 _HOMES = {
     "Workload": "table",
-    "Quality": "table",
-    "Provenance": "table",
+    "Quality": "provenance",
+    "Provenance": "provenance",
     "generate": "generator.generate",
-    "read_workload": "read",
-    "write_workload": "write",
+    "read_workload": "readers.read",
+    "write_workload": "writers.write",
 }
 
 __all__ = ["Provenance", "Quality", "Workload", "generate", "read_workload", "write_workload"]

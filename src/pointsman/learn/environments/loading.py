@@ -6,14 +6,14 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-from pointsman.engine.compile import HOOKS, HOSTED, PACKAGE, build_folder, load_template, module_of
-from pointsman.engine.compile import _stamped as stamped
+from pointsman.engine.jit.compile import HOOKS, HOSTED, PACKAGE, build_folder, load_template, module_of
+from pointsman.engine.jit.compile import _stamped as stamped
 from pointsman.errors import UsageError
-from pointsman.suggestion import did_you_mean
+from pointsman.inputs.did_you_mean import did_you_mean
 
-HERE = Path(__file__).parent
-ROOM = "pointsman.learn.environments"
-LOOP = "from pointsman.engine.loop import NEVER, advance, commit, next_time"
+HERE = Path(__file__).parent / "compiled"
+ROOM = "pointsman.learn.environments.compiled"
+LOOP = "from pointsman.engine.run.loop import NEVER, advance, commit, next_time"
 CHOICE = f"from {ROOM}.picking import act, is_choice, look, waits"
 OBSERVATION = f"from {ROOM}.observations.topdrl import observe"
 REWARD = f"from {ROOM}.rewards.throughput import at_start, flow"
@@ -28,8 +28,8 @@ def load_episode(choice: str) -> ModuleType:
     hooks = f"{ROOM}.bookkeeping"
     inlined = dict.fromkeys(ENTRIES, "@core")
     lines = {HOOKS: HOOKS.replace(HOSTED, hooks), **inlined}
-    loop = load_template(PACKAGE / "engine" / "loop.py", lines, _sources(hooks))
-    lines = {LOOP: LOOP.replace("pointsman.engine.loop", loop.__name__), CHOICE: CHOICE.replace("picking", choice)}
+    loop = load_template(PACKAGE / "engine" / "run" / "loop.py", lines, _sources(hooks))
+    lines = {LOOP: LOOP.replace("pointsman.engine.run.loop", loop.__name__), CHOICE: CHOICE.replace("picking", choice)}
     return load_template(HERE / "episode.py", lines, _sources(hooks, f"{ROOM}.episode", f"{ROOM}.{choice}"))
 
 

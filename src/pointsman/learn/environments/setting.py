@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.layout import Layout
-from pointsman.engine.build import Rules, build
-from pointsman.engine.handle import Handle
-from pointsman.engine.rate_model import Iterations, RateModel, Tree, rate_model_of
-from pointsman.engine.records import SCRIPT, TRACE
+from pointsman.engine.rate_models.rate_model import Iterations, RateModel, Tree, rate_model_of
+from pointsman.engine.setup.build import Rules, build
+from pointsman.engine.state.records import SCRIPT, TRACE
+from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
-from pointsman.learn.environments import columns
-from pointsman.learn.environments.bank import Bank, make_bank
-from pointsman.learn.environments.observations.proximity import MOST_GPUS, PLACES
+from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.learn.environments.compiled import columns
+from pointsman.learn.environments.compiled.observations.proximity import MOST_GPUS, PLACES
+from pointsman.learn.environments.episode_pool import Bank, make_bank
 from pointsman.learn.environments.workloads import Generated, Sampler
-from pointsman.policies.gpu_pickers import GPU_PICKERS
-from pointsman.suggestion import did_you_mean
+from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES, Placement
 from pointsman.workload import Workload
 
@@ -51,7 +51,7 @@ class Setting:
     slots: int = 10
     """Waiting jobs that the agent sees, the first in order."""
     gpus: str = "nearest"
-    """Of PickJob: a GPU picker (`policies.gpu_pickers`), or a placement of the engine."""
+    """Of PickJob: a GPU picker (`policies.pickers.gpu_pickers`), or a placement of the engine."""
     picker: str = "fcfs"
     """Of PlaceJob: the order of waiting jobs, the first of which is placed."""
     rate_model: str | None = None

@@ -7,10 +7,10 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
 from numpy.typing import NDArray
 
-from pointsman.engine.snapshot import copied
-from pointsman.learn.environments.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
-from pointsman.learn.environments.fleet import Fleet
+from pointsman.engine.run.snapshot import copied
+from pointsman.learn.environments.compiled.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
 from pointsman.learn.environments.setting import Made, Setting, make
+from pointsman.learn.environments.vector_sim import Fleet
 from pointsman.workload import Workload
 
 Observation = dict[str, NDArray[Any]]
@@ -82,12 +82,12 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
 
     @property
     def state(self) -> Any:
-        """The engine's state as it is (`engine.records.State`); not to be written to."""
+        """The engine's state as it is (`engine.state.records.State`); not to be written to."""
         return self._fleet.handle(0).state
 
     @property
     def outcomes(self) -> NDArray[np.void]:
-        """(jobs,) what became of the jobs so far (`engine.records.OUTCOME`); ``state`` is 0 until a job has ended."""
+        """(jobs,) outcomes of the jobs so far (`engine.state.records.OUTCOME`); ``state`` is 0 until a job ends."""
         world = self._fleet.handle(0).world
         return copied(world.outcomes[: int(world.clock["jobs"][0])])
 

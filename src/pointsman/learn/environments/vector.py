@@ -9,10 +9,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from pointsman.errors import UsageError
-from pointsman.learn.environments.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
-from pointsman.learn.environments.fleet import Fleet
+from pointsman.learn.environments.compiled.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
 from pointsman.learn.environments.setting import Made, Setting, make
 from pointsman.learn.environments.single import Observation, spaces_of
+from pointsman.learn.environments.vector_sim import Fleet
 from pointsman.workload import Workload
 
 Bools = NDArray[np.bool_]

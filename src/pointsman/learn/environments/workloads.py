@@ -11,9 +11,9 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.workload import Workload, generate, read_workload
-from pointsman.workload.narrow import narrowed
-from pointsman.workload.rescale import at_load
-from pointsman.workload.table import MAX_GPUS
+from pointsman.workload.columns import MAX_GPUS
+from pointsman.workload.rules.narrow import narrowed
+from pointsman.workload.rules.rescale import at_load
 
 
 @runtime_checkable

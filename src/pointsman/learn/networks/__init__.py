@@ -1,11 +1,11 @@
 """The networks, each a file with its configuration: a dict of observations becomes logits of actions and a value."""
 
-from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pointsman.errors import UsageError
-from pointsman.suggestion import did_you_mean
+from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.learn.networks.shapes import Shapes
 
 if TYPE_CHECKING:
     from pointsman.learn.config import Config
@@ -16,9 +16,6 @@ NETWORKS = {
     "deeprm": "pointsman.learn.networks.deeprm:DeepRmNetwork",
     "proximity": "pointsman.learn.networks.proximity:ProximityNetwork",
 }
-
-Shapes = Mapping[str, tuple[int, ...]]
-"""Shape of each part of an observation, by its name."""
 
 
 def network_class(name: str) -> "type[ActorCritic]":

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from pointsman.errors import UsageError
 from pointsman.learn.config import Config
-from pointsman.learn.networks import Shapes
+from pointsman.learn.networks.shapes import Shapes
 
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
 Observation = Mapping[str, Tensor]

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from pointsman.learn.config import Config, parameter
-from pointsman.learn.networks import Shapes
 from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled, widths
+from pointsman.learn.networks.shapes import Shapes
 
 
 class DeepRmConfig(Config):

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from pointsman.learn.config import Config, parameter
-from pointsman.learn.networks import Shapes
 from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled, widths
+from pointsman.learn.networks.shapes import Shapes
 
 GAIN = 2.0**0.5
 

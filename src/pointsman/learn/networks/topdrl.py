@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from pointsman.errors import UsageError
 from pointsman.learn.config import Config, parameter
-from pointsman.learn.networks import Shapes
 from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled, widths
+from pointsman.learn.networks.shapes import Shapes
 
 IMAGES = ("cluster", "queue", "topology")
 GAIN = 2.0**0.5

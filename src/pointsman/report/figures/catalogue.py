@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pointsman.report.figures import bars, distributions, fragments, over_time, panels
 from pointsman.report.figures.grid import panel_size
 from pointsman.report.figures.style import draw
-from pointsman.report.groups import Group, shown_span_s
-from pointsman.report.holdings import horizon_s
-from pointsman.report.units import count, digits, duration
+from pointsman.report.metrics.groups import Group, shown_span_s
+from pointsman.report.metrics.holdings import horizon_s
+from pointsman.report.tables.units import count, digits, duration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.report.counted import BUCKETS
 from pointsman.report.figures.style import COLOURS, INK, bar, legend_above, line
-from pointsman.report.groups import Group
-from pointsman.report.units import duration, names
+from pointsman.report.metrics.counted import BUCKETS
+from pointsman.report.metrics.groups import Group
+from pointsman.report.tables.units import duration, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,10 @@ import polars as pl
 from pointsman.report.figures import grid
 from pointsman.report.figures.over_time import POINTS, paint_lines, paint_window
 from pointsman.report.figures.style import COLOURS, INK
-from pointsman.report.groups import Group, Run, shown_span_s
-from pointsman.report.metrics import stranded
-from pointsman.report.steps import step_means
-from pointsman.report.units import digits, percent
+from pointsman.report.metrics.groups import Group, Run, shown_span_s
+from pointsman.report.metrics.steps import step_means
+from pointsman.report.metrics.summary import stranded
+from pointsman.report.tables.units import digits, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pointsman.report.figures.style import time_axis
-from pointsman.report.groups import Group
+from pointsman.report.metrics.groups import Group
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

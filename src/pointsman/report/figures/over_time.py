@@ -8,9 +8,9 @@ import polars as pl
 
 from pointsman.report.figures.distributions import paint_cdf
 from pointsman.report.figures.style import FAINT, INK, legend_above, line, time_axis
-from pointsman.report.groups import Group, Run, shown_span_s
-from pointsman.report.steps import step_means
-from pointsman.report.units import digits, percent
+from pointsman.report.metrics.groups import Group, Run, shown_span_s
+from pointsman.report.metrics.steps import step_means
+from pointsman.report.tables.units import digits, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

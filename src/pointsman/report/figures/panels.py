@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from pointsman.report.figures import grid
 from pointsman.report.figures.style import COLOURS, HATCHES, INK
-from pointsman.report.groups import Group, Run, shown_span_s
-from pointsman.report.holdings import mean_held
-from pointsman.report.units import percent
+from pointsman.report.metrics.groups import Group, Run, shown_span_s
+from pointsman.report.metrics.holdings import mean_held
+from pointsman.report.tables.units import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

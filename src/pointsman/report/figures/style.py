@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pointsman.errors import RunError
-from pointsman.report.units import time_unit
+from pointsman.report.tables.units import time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,14 +6,16 @@ import numpy as np
 import polars as pl
 
 from pointsman.errors import UsageError
-from pointsman.limits import check_load, check_seed
+from pointsman.inputs.bounds import check_load, check_seed
+from pointsman.workload.columns import complete
 from pointsman.workload.generator.cascade import scatter
 from pointsman.workload.generator.clock import Clock
 from pointsman.workload.generator.gaps import with_gaps
 from pointsman.workload.generator.marks import draw_marks, draw_status, draw_users
 from pointsman.workload.generator.profile import Floats, Ints, Profile, Tier, load_profile
 from pointsman.workload.generator.topdrl import WIDEST, topdrl
-from pointsman.workload.table import Provenance, Quality, Workload, complete
+from pointsman.workload.provenance import Provenance, Quality
+from pointsman.workload.table import Workload
 
 
 def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = None, seed: int = 0) -> Workload:

@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.workload.table import Provenance, Quality, Workload, complete
+from pointsman.workload.columns import complete
+from pointsman.workload.provenance import Provenance, Quality
+from pointsman.workload.table import Workload
 
 STEP_S: Final = 20e-3 * 256 * 10_000 / 10.6 / 20
 """A step of time, 241.5 s: a twentieth of 10,000 iterations of 256 samples of VGG-19 (20 GFLOP) at 10.6 TFLOP/s."""

@@ -8,12 +8,12 @@ from typing import Final
 import polars as pl
 
 from pointsman.errors import InputError
-from pointsman.wording import quoted
-from pointsman.workload.draft import settle
-from pointsman.workload.formats import TraceFormat
-from pointsman.workload.gavel_throughputs import PHYSICAL, SINGLE_GPU
-from pointsman.workload.source import Source, open_source
-from pointsman.workload.table import Quality
+from pointsman.inputs.messages import quoted
+from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.gavel_throughputs import PHYSICAL, SINGLE_GPU
+from pointsman.workload.readers.source import Source, open_source
+from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.rules.trace_cleaning import settle
 
 _LAYOUTS: Final[dict[int, dict[str, int]]] = {
     6: {"steps": 3, "submit": 4, "gpus": 5},

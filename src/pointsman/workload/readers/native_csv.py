@@ -1,10 +1,10 @@
 """Native job tables in CSV."""
 
-from pointsman.workload.formats import TraceFormat
-from pointsman.workload.native import read_csv
-from pointsman.workload.rows import split_header
-from pointsman.workload.source import Source
-from pointsman.workload.table import REQUIRED
+from pointsman.workload.columns import REQUIRED
+from pointsman.workload.readers.native import read_csv
+from pointsman.workload.readers.rows import split_header
+from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_format import TraceFormat
 
 
 def _matches(source: Source) -> bool:

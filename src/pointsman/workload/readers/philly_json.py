@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 
 from pointsman.errors import InputError
-from pointsman.workload.draft import settle, status, text
-from pointsman.workload.formats import TraceFormat
-from pointsman.workload.source import Source
-from pointsman.workload.table import Quality
+from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.rules.trace_cleaning import settle, status, text
 
 _SCHEMA = {
     "job_id": pl.String(),

@@ -2,12 +2,13 @@
 
 import polars as pl
 
-from pointsman.workload.draft import has_columns, number, settle, text
-from pointsman.workload.formats import TraceFormat
-from pointsman.workload.pollux_applications import APPLICATIONS
-from pointsman.workload.rows import read_rows
-from pointsman.workload.source import Source
-from pointsman.workload.table import MAX_GPUS, Quality
+from pointsman.workload.columns import MAX_GPUS
+from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.pollux_applications import APPLICATIONS
+from pointsman.workload.readers.rows import read_rows
+from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.rules.trace_cleaning import has_columns, number, settle, text
 
 _COLUMNS = ("name", "time", "application", "num_replicas", "batch_size")
 

@@ -4,10 +4,10 @@ from itertools import takewhile
 
 import polars as pl
 
-from pointsman.workload.draft import settle
-from pointsman.workload.formats import TraceFormat
-from pointsman.workload.source import Source
-from pointsman.workload.table import Quality
+from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.rules.trace_cleaning import settle
 
 FIELDS = (
     "job", "submit", "wait", "run", "allocated", "cpu", "memory", "requested", "limit", "memory_limit", "status",

@@ -1,0 +1,367 @@
+"""The eviction rule of the preemptive policies (``docs/reference/semantics.md`` §7), on a free index that can be
+taken back.
+
+Running jobs stand in one index ordered from best to worst. What is released or held on paper is noted in State.undo.
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.eviction_cache import remember_failure, will_fail
+from pointsman.engine.actions.verbs import (
+    OK,
+    QUOTA,
+    RESOURCES,
+    may_preempt,
+    preempt_released,
+    start,
+    start_placed,
+    stopping_index,
+)
+from pointsman.engine.index.bits import count
+from pointsman.engine.index.free_gpus import give, take
+from pointsman.engine.index.queues import dequeue, enqueue, over_limit
+from pointsman.engine.index.treap import put_in_order
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.eligible import admits, free_gpus, nodes_with, whole_nodes
+from pointsman.engine.placement.occupancy import occupant_mask
+from pointsman.engine.placement.placing import SPREAD, fits, place
+from pointsman.engine.placement.tightest import RACK, free_in, rack_for, takes_any
+from pointsman.engine.state.records import HOLDERS, VICTIMS, Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.types import Reason
+
+EVICTED = int(Reason.Evicted)
+RESERVED = int(Reason.Reserved)
+
+
+@core
+def release_on_paper(S: State, j: Int) -> None:
+    """The GPUs of job `j` count as free."""
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        give(S, P.node, P.mask, P.gpus)
+        i = P.next
+
+
+@core
+def take_back(S: State, j: Int) -> None:
+    """The GPUs of job `j`, released on paper, are its own again."""
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        take(S, P.node, P.mask, P.gpus)
+        i = P.next
+
+
+@core
+def still_free(S: State, j: Int) -> bool:
+    """Whether all GPUs of job `j`, released on paper, are still free."""
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        if P.mask & ~S.nodes[P.node].free_mask != 0:
+            return False
+        i = P.next
+    return True
+
+
+@core
+def _worse(S: State, v: Int, j: Int, bar: float) -> bool:
+    """Whether running job `v` is strictly worse than waiting job `j`: lower priority, or its key above `bar`."""
+    V = S.jobs[v]
+    J = S.jobs[j]
+    return V.unprio > J.unprio or (V.unprio == J.unprio and V.key > bar)
+
+
+@core
+def _take_back_victims(S: State, n: Int) -> None:
+    """Undo the release of the n jobs in State.lists[VICTIMS]."""
+    for i in range(n):
+        take_back(S, S.lists[VICTIMS, i])
+
+
+@cold
+def _release_one_by_one(address: Int, j: Int, bar: float, running: Int) -> Int:
+    S = open_state(address)
+    c = S.jobs[j].cls
+    n = np.int64(0)
+    v = S.buckets[running].last
+    while v >= 0 and _worse(S, v, j, bar):
+        if may_preempt(S, v):
+            release_on_paper(S, v)
+            S.lists[VICTIMS, n] = v
+            n += 1
+            if fits(S, c):
+                return n
+        v = S.jobs[v].earlier
+    _take_back_victims(S, n)
+    return np.int64(-1)
+
+
+@core
+def _on_paper(S: State, n: Int) -> Int:
+    """GPUs of node `n` that are free, or were counted as released in this attempt."""
+    N = S.nodes[n]
+    if N.paper_attempt != S.g[0].attempt:
+        N.paper_attempt = S.g[0].attempt
+        N.paper = N.free
+    return N.paper
+
+
+@core
+def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
+    """Which jobs `release_worse` must release, in State.lists[VICTIMS]: found by counting GPUs on nodes, without the
+    index.
+
+    A gang within a node needs one node with room: it comes with the last victim, and only victims on nodes of that
+    one matter.
+    """
+    C = S.classes[S.jobs[j].cls]
+    A = S.alts[C.alt]
+    S.g[0].attempt += 1
+    whole = C.gpus // A.gpus if C.gpus > A.gpus else np.int64(0)
+    rest = C.gpus - whole * A.gpus
+    have_whole = whole_nodes(S, A)
+    have_rest = nodes_with(S, A, rest) if rest > 0 else np.int64(0)
+    n = np.int64(0)
+    v = S.buckets[running].last
+    while v >= 0 and _worse(S, v, j, bar):
+        if may_preempt(S, v):
+            S.lists[VICTIMS, n] = v
+            n += 1
+            i = S.jobs[v].part
+            while i >= 0:
+                P = S.parts[i]
+                N = S.nodes[P.node]
+                if N.state == 0 and admits(S, A, N.pool):
+                    before = _on_paper(S, P.node)
+                    N.paper = before + P.gpus
+                    have_whole += N.paper == A.gpus
+                    have_rest += before < rest and N.paper >= rest
+                i = P.next
+            if have_whole >= whole and (rest == 0 or have_rest > whole):
+                return _only_beside(S, n) if whole == 0 else n
+        v = S.jobs[v].earlier
+    remember_failure(S, j, whole - have_whole)
+    return np.int64(-1)
+
+
+@core
+def _only_beside(S: State, n: Int) -> Int:
+    """Keep of n victims those that share a node with the last; the others would be spared."""
+    S.g[0].attempt += 1
+    i = S.jobs[S.lists[VICTIMS, n - 1]].part
+    while i >= 0:
+        S.nodes[S.parts[i].node].paper_attempt = S.g[0].attempt
+        i = S.parts[i].next
+    kept = np.int64(0)
+    for k in range(n):
+        v = S.lists[VICTIMS, k]
+        i = S.jobs[v].part
+        while i >= 0 and S.nodes[S.parts[i].node].paper_attempt != S.g[0].attempt:
+            i = S.parts[i].next
+        if i >= 0:
+            S.lists[VICTIMS, kept] = v
+            kept += 1
+    return kept
+
+
+@core
+def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
+    """As `_count_victims`, for a gang that takes any GPUs of one rack, or of all."""
+    C = S.classes[S.jobs[j].cls]
+    A = S.alts[C.alt]
+    S.g[0].attempt += 1
+    one_rack = S.g[0].within == RACK
+    have = free_gpus(S, A)
+    if one_rack and have > 0:
+        have = free_in(S, A, rack_for(S, A, C.gpus))
+    most = have
+    n = np.int64(0)
+    v = S.buckets[running].last
+    while v >= 0 and _worse(S, v, j, bar):
+        if may_preempt(S, v):
+            S.lists[VICTIMS, n] = v
+            n += 1
+            i = S.jobs[v].part
+            while i >= 0:
+                P = S.parts[i]
+                N = S.nodes[P.node]
+                if N.state == 0 and admits(S, A, N.pool):
+                    have = _in_rack_on_paper(S, A, N.rack, P.gpus) if one_rack else have + P.gpus
+                    most = max(most, have)
+                i = P.next
+            if most >= C.gpus:
+                return n
+        v = S.jobs[v].earlier
+    remember_failure(S, j, C.gpus - most)
+    return np.int64(-1)
+
+
+@core
+def _in_rack_on_paper(S: State, A: np.void, rack: Int, gpus: Int) -> Int:
+    """GPUs of `rack` that are free or were counted as released in this attempt, with `gpus` more."""
+    R = S.racks[rack]
+    if R.paper_attempt != S.g[0].attempt:
+        R.paper_attempt = S.g[0].attempt
+        R.paper = free_in(S, A, rack)
+    R.paper += gpus
+    return R.paper
+
+
+@core
+def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
+    """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it
+    never fits.
+    """
+    put_in_order(S, running)
+    C = S.classes[S.jobs[j].cls]
+    if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].stop_ms > 0:
+        return _release_one_by_one(S.g[0].address, j, bar, running)
+    n = _count_scattered(S, j, bar, running) if takes_any(S) else _count_victims(S, j, bar, running)
+    for i in range(n):
+        release_on_paper(S, S.lists[VICTIMS, i])
+    return n
+
+
+@core
+def spare_victims(S: State, n: Int) -> None:
+    """Released jobs whose GPUs are still free keep running, last released first; the others stay in State.lists."""
+    for i in range(n - 1, -1, -1):
+        v = S.lists[VICTIMS, i]
+        if still_free(S, v):
+            take_back(S, v)
+            S.lists[VICTIMS, i] = -1
+
+
+@core
+def _release_stopping(S: State) -> None:
+    """The GPUs of STOPPING jobs that nobody holds in this pass count as free."""
+    v = S.buckets[stopping_index(S)].first
+    while v >= 0:
+        i = S.jobs[v].part
+        while i >= 0:
+            P = S.parts[i]
+            mask = P.mask & ~S.nodes[P.node].held
+            if mask != 0:
+                give(S, P.node, mask, count(mask))
+            i = P.next
+        v = S.jobs[v].later
+
+
+@core
+def _take_back_unfreed(S: State, v: Int) -> None:
+    """What is left in the index of GPUs that job `v` still holds is taken out of it."""
+    i = S.jobs[v].part
+    while i >= 0:
+        P = S.parts[i]
+        mask = P.mask & S.nodes[P.node].free_mask
+        if mask != 0:
+            take(S, P.node, mask, count(mask))
+        i = P.next
+
+
+@core
+def _take_back_stopping(S: State) -> None:
+    v = S.buckets[stopping_index(S)].first
+    while v >= 0:
+        _take_back_unfreed(S, v)
+        v = S.jobs[v].later
+
+
+@core
+def _hold_place(S: State, j: Int) -> None:
+    """Nobody but job `j` gets the GPUs in State.place before the end of this pass, and it is not looked at again."""
+    g = S.g[0]
+    dequeue(S, j)
+    S.lists[HOLDERS, g.holders] = j
+    g.holders += 1
+    for i in range(g.placed):
+        P = S.place[i]
+        S.nodes[P.node].held |= P.mask
+        S.undo[g.undo].node = P.node
+        S.undo[g.undo].mask = P.mask & ~occupant_mask(S, P.node)
+        g.undo += 1
+    g.placed = 0
+
+
+@cold
+def _end_holds(address: Int) -> None:
+    S = open_state(address)
+    g = S.g[0]
+    for i in range(g.undo):
+        U = S.undo[i]
+        if U.mask != 0:
+            give(S, U.node, U.mask, count(U.mask))
+        S.nodes[U.node].held = 0
+    g.undo = 0
+    for i in range(g.holders):
+        j = S.lists[HOLDERS, i]
+        enqueue(S, j, S.jobs[j].key, S.jobs[j].aux)
+    g.holders = 0
+
+
+@cold
+def _hold_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
+    """`start_or_evict` where stopping takes time: a job that needs GPUs of stopping jobs holds its place."""
+    S = open_state(address)
+    if fits(S, S.jobs[j].cls):
+        return start(S, j, OK)
+    _release_stopping(S)
+    n = np.int64(0)
+    if not fits(S, S.jobs[j].cls):
+        n = release_worse(S, j, bar, running)
+    if n < 0:
+        _take_back_stopping(S)
+        return RESOURCES
+    if over_limit(S, j):
+        _take_back_victims(S, n)
+        _take_back_stopping(S)
+        return QUOTA
+    place(S, S.jobs[j].cls)
+    spare_victims(S, n)
+    for i in range(n):
+        if S.lists[VICTIMS, i] >= 0:
+            preempt_released(S, S.lists[VICTIMS, i], EVICTED)
+    _take_back_stopping(S)
+    _hold_place(S, j)
+    return RESERVED
+
+
+@core
+def end_holds(S: State) -> None:
+    """The pass is over: what was held in it is free again."""
+    if S.g[0].holders > 0:
+        _end_holds(S.g[0].address)
+
+
+@core
+def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
+    """Start job `j`, evicting strictly worse running jobs if that makes room.
+
+    `bar`: running jobs of equal priority with a key above it are worse; `running`: the index of running jobs. The
+    evicted jobs are
+    in State.lists[VICTIMS][:State.g.victims] (-1: spared) for the policy to queue again. Answers OK, or why the job
+    waits.
+    """
+    S.g[0].victims = 0
+    if S.g[0].stop_ms > 0:
+        return _hold_or_evict(S.g[0].address, j, bar, running)
+    if fits(S, S.jobs[j].cls):
+        return start(S, j, OK)
+    if will_fail(S, j, bar):
+        return RESOURCES
+    n = release_worse(S, j, bar, running)
+    if n < 0:
+        return RESOURCES
+    if over_limit(S, j):
+        _take_back_victims(S, n)
+        return QUOTA
+    place(S, S.jobs[j].cls)
+    spare_victims(S, n)
+    S.g[0].victims = n
+    for i in range(n):
+        if S.lists[VICTIMS, i] >= 0:
+            preempt_released(S, S.lists[VICTIMS, i], EVICTED)
+    return start_placed(S, j, OK)

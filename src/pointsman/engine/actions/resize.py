@@ -1,0 +1,121 @@
+"""The verbs that change a running job: the GPUs it has, and how it accumulates gradients (``semantics.md`` §10)."""
+
+import numpy as np
+
+from pointsman.engine.actions.corunners import disturb
+from pointsman.engine.actions.verbs import (
+    NOT_RUNNING,
+    NOT_SUPPORTED,
+    OK,
+    RUNNING,
+    STARTING,
+    THIS_PASS,
+    accumulates,
+    bind,
+    leave_network,
+    log_event,
+    log_parts,
+    place_for,
+    settle,
+    take_place,
+    unbind,
+)
+from pointsman.engine.index.bits import lowest
+from pointsman.engine.index.dirty_jobs import mark
+from pointsman.engine.index.queues import dequeue
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.occupancy import ITERATIONS, MEMORY, bytes_of, bytes_with
+from pointsman.engine.state.records import Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.types import Verb
+
+RESIZE, REBATCH = int(Verb.RESIZE), int(Verb.REBATCH)
+
+
+@core
+def _pause(S: State, j: Int, ms: Int) -> None:
+    """Job `j`, whose GPUs or accumulation change, runs on, after so many ms of STARTING again."""
+    J = S.jobs[j]
+    g = S.g[0]
+    leave_network(S, j)
+    J.rate = 0.0
+    J.waits = 0.0
+    J.onset = J.done
+    J.rated = g.now
+    disturb(S, j)
+    if ms > 0:
+        dequeue(S, j)
+        J.state = STARTING
+        J.pause = ms
+        J.alarm = 1 << 62
+        g.running -= 1
+        g.starting += 1
+    mark(S, j)
+
+
+@core
+def resize(S: State, j: Int, reason: Int) -> Int:
+    """Give running job `j` the GPUs in State.place[:placed] instead of its own, of which it may keep some."""
+    J = S.jobs[j]
+    g = S.g[0]
+    if J.state != RUNNING:
+        return NOT_RUNNING
+    if J.started_pass == g.pass_id:
+        return THIS_PASS
+    if g.contention == ITERATIONS:
+        return NOT_SUPPORTED
+    answer = place_for(g.address, j)
+    if answer != OK:
+        return answer
+    settle(S, j)
+    leave_network(S, j)
+    disturb(S, j)
+    unbind(S, j, True)
+    take_place(S)
+    bind(S, j)
+    J.started_pass = g.pass_id
+    J.restored = J.done
+    log_parts(S, RESIZE, j, J.gpus, reason)
+    _pause(S, j, g.stop_ms + g.start_ms + g.restore_ms)
+    return OK
+
+
+@cold
+def _change_memory(address: Int, j: Int, accumulation: Int) -> bool:
+    """Job `j` takes the memory of another accumulation on each of its GPUs; False, and none, if there is too little."""
+    S = open_state(address)
+    J = S.jobs[j]
+    for apply in range(2):
+        i = J.part
+        while i >= 0:
+            P = S.parts[i]
+            more = bytes_with(S, j, P.node, accumulation) - bytes_of(S, j, P.node)
+            mask = P.mask
+            while mask != 0:
+                X = S.gpus[S.nodes[P.node].gpu0 + lowest(mask)]
+                mask &= mask - np.int64(1)
+                if apply == 1:
+                    X.free_bytes -= more
+                elif X.free_bytes < more:
+                    return False
+            i = P.next
+    return True
+
+
+@core
+def rebatch(S: State, j: Int, accumulation: Int) -> Int:
+    """Let running job `j` go on with so many steps of accumulation. Answers OK or why not."""
+    J = S.jobs[j]
+    if J.state != RUNNING:
+        return NOT_RUNNING
+    if not accumulates(S.g[0].address, j, accumulation):
+        return NOT_SUPPORTED
+    if accumulation == J.accumulation:
+        return OK
+    if S.g[0].limit > 1 and not _change_memory(S.g[0].address, j, accumulation):
+        return MEMORY
+    settle(S, j)
+    J.accumulation = accumulation
+    log_event(S, REBATCH, j, accumulation)
+    _pause(S, j, S.g[0].rebatch_ms)
+    return OK

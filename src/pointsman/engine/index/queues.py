@@ -1,0 +1,88 @@
+"""Waiting jobs, indexed by demand class: only class heads are ever looked at."""
+
+import numpy as np
+
+from pointsman.engine.index.treap import before, insert, remove
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.records import ACTIVE, Int, State
+
+
+@core
+def enqueue(S: State, j: Int, key: float, aux: float) -> None:
+    """Job `j` waits in the index of its class at `key`; `aux` is what `first_below` looks for."""
+    J = S.jobs[j]
+    c = J.cls
+    C = S.classes[c]
+    J.key = key
+    J.aux = aux
+    if C.active < 0:
+        C.active = S.g[0].active
+        S.lists[ACTIVE, C.active] = c
+        S.g[0].active += 1
+    insert(S, c, j)
+
+
+@core
+def dequeue(S: State, j: Int) -> None:
+    """Take job `j` out of whatever index it stands in."""
+    J = S.jobs[j]
+    b = J.bucket
+    if b < 0:
+        return
+    remove(S, j)
+    if b < S.g[0].classes and S.buckets[b].count == 0:
+        C = S.classes[b]
+        last = S.lists[ACTIVE, S.g[0].active - 1]
+        S.lists[ACTIVE, C.active] = last
+        S.classes[last].active = C.active
+        C.active = -1
+        S.g[0].active -= 1
+
+
+@core
+def block(S: State, c: Int) -> None:
+    """No job of class `c`, nor of a wider class of its group, fits for the rest of this pass."""
+    C = S.classes[c]
+    C.blocked = S.g[0].pass_id
+    G = S.groups[C.group]
+    if G.failed_pass != S.g[0].pass_id or C.gpus < G.failed_gpus:
+        G.failed_pass = S.g[0].pass_id
+        G.failed_gpus = C.gpus
+
+
+@core
+def blocked(S: State, c: Int) -> bool:
+    """Whether class `c` need not be tried again in this pass."""
+    C = S.classes[c]
+    if C.blocked == S.g[0].pass_id:
+        return True
+    G = S.groups[C.group]
+    if G.failed_pass == S.g[0].pass_id and C.gpus >= G.failed_gpus:
+        return True
+    return C.queue >= 0 and S.queues[C.queue].closed == S.g[0].pass_id
+
+
+@core
+def first_waiting(S: State) -> Int:
+    """The first waiting job, in order, of the classes not blocked in this pass; -1 if none."""
+    best = np.int64(-1)
+    for i in range(S.g[0].active):
+        c = S.lists[ACTIVE, i]
+        if not blocked(S, c):
+            j = S.buckets[c].first
+            if best < 0 or before(S, j, best):
+                best = j
+    return best
+
+
+@core
+def over_limit(S: State, j: Int) -> bool:
+    """Whether starting job `j` would take its queue above its limit."""
+    Q = S.queues[S.jobs[j].queue]
+    return Q.limit >= 0 and Q.held + S.jobs[j].asked > Q.limit
+
+
+@core
+def close_queue(S: State, j: Int) -> None:
+    """The queue of job `j` is closed for the rest of this pass (``semantics.md`` §4)."""
+    S.queues[S.jobs[j].queue].closed = S.g[0].pass_id

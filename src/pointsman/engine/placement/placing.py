@@ -1,0 +1,183 @@
+"""Finding GPUs for a gang (``docs/reference/semantics.md`` §3): feasibility in O(1), then the nodes.
+
+Whether a gang fits is monotone: in what is free, and in its GPUs among the classes of one group.
+"""
+
+import numpy as np
+
+from pointsman.engine.index.bits import bit, lowest
+from pointsman.engine.index.free_gpus import first_node, give, lowest_bits, put_on, take
+from pointsman.engine.jit.compile import core
+from pointsman.engine.placement.eligible import free_gpus, nodes_with, some_node_with, whole_nodes
+from pointsman.engine.placement.occupancy import WHOLE
+from pointsman.engine.placement.tightest import fits_tightly, place_tightly
+from pointsman.engine.state.records import DIVIDE, UNPLACE, Int, State
+from pointsman.engine.state.state_pointer import call_apart
+
+CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST = 0, 1, 2, 3
+
+
+@core
+def _fits_alternative(S: State, a: Int, gpus: Int) -> Int:
+    A = S.alts[a]
+    if gpus > S.g[0].free:
+        return False
+    if S.g[0].placement == SPREAD:
+        return gpus <= free_gpus(S, A)
+    if S.g[0].placement == TIGHTEST:
+        return fits_tightly(S.g[0].address, a, gpus)
+    if gpus <= A.gpus:
+        return some_node_with(S, A, gpus)
+    whole = gpus // A.gpus
+    rest = gpus - whole * A.gpus
+    if whole_nodes(S, A) < whole:
+        return False
+    return rest == 0 or nodes_with(S, A, rest) > whole
+
+
+@core
+def _divides(S: State, c: Int) -> bool:
+    """Whether class `c` asks for a fraction and a divided GPU has room for it, which is noted in State.place."""
+    if S.classes[c].milli == WHOLE:
+        return False
+    return call_apart(S.g[0].sharing, S.g[0].address, DIVIDE, c) >= 0
+
+
+@core
+def fits(S: State, c: Int) -> bool:
+    """Whether a gang of class `c` can be placed on what is free."""
+    C = S.classes[c]
+    if S.g[0].fractions > 0 and _divides(S, c):
+        return True
+    for a in range(C.alt, C.alt_end):
+        if _fits_alternative(S, a, C.gpus):
+            return True
+    return False
+
+
+@core
+def best_fit(S: State, A: np.void, k: Int) -> Int:
+    """The eligible node with the fewest free GPUs that has k; lowest index among equals."""
+    best = np.int64(-1)
+    fewest = np.int64(65)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
+        if some != 0:
+            free = lowest(some) + 1
+            if free <= fewest:
+                n = first_node(S, p, free)
+                if free < fewest or n < best:
+                    best = n
+                    fewest = free
+    return best
+
+
+@core
+def _first_fit(S: State, A: np.void, k: Int) -> Int:
+    """The eligible node of lowest index that has k free GPUs."""
+    best = np.int64(-1)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
+        while some != 0:
+            low = lowest(some)
+            n = first_node(S, p, low + 1)
+            if best < 0 or n < best:
+                best = n
+            some &= ~bit(low)
+    return best
+
+
+@core
+def _most_free(S: State, A: np.void) -> Int:
+    """The eligible node with the most free GPUs; lowest index among equals."""
+    best = np.int64(-1)
+    most = np.int64(0)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        free = S.pools[p].gpus
+        while free > 0 and S.counts[p, free] == 0:
+            free -= 1
+        if free > 0 and free >= most:
+            n = first_node(S, p, free)
+            if free > most or n < best:
+                best = n
+                most = free
+    return best
+
+
+@core
+def _whole_node(S: State, A: np.void) -> Int:
+    best = np.int64(-1)
+    for i in range(A.pool, A.pool_end):
+        p = S.ints[i]
+        if S.pools[p].gpus == A.gpus:
+            n = first_node(S, p, A.gpus)
+            if n >= 0 and (best < 0 or n < best):
+                best = n
+    return best
+
+
+@core
+def _spread_over(S: State, A: np.void, gpus: Int) -> None:
+    for _ in range(gpus):
+        n = _most_free(S, A)
+        mask = lowest_bits(S.nodes[n].free_mask, 1)
+        take(S, n, mask, 1)
+        i = np.int64(0)
+        while i < S.g[0].placed and S.place[i].node != n:
+            i += 1
+        if i == S.g[0].placed:
+            S.place[i].node = n
+            S.place[i].mask = 0
+            S.place[i].gpus = 0
+            S.g[0].placed = i + 1
+        S.place[i].mask |= mask
+        S.place[i].gpus += 1
+
+
+@core
+def _place_alternative(S: State, a: Int, gpus: Int) -> None:
+    A = S.alts[a]
+    if S.g[0].placement == SPREAD:
+        _spread_over(S, A, gpus)
+        return
+    if S.g[0].placement == TIGHTEST and not (gpus <= A.gpus and some_node_with(S, A, gpus)):
+        place_tightly(S.g[0].address, a, gpus)
+        return
+    rest = gpus
+    if gpus > A.gpus:
+        for _ in range(gpus // A.gpus):
+            put_on(S, _whole_node(S, A), A.gpus)
+        rest = gpus % A.gpus
+    if rest > 0:
+        if S.g[0].placement == FIRST_FIT:
+            put_on(S, _first_fit(S, A, rest), rest)
+        else:
+            put_on(S, best_fit(S, A, rest), rest)
+
+
+@core
+def place(S: State, c: Int) -> bool:
+    """Take GPUs for a gang of class `c`; they are in State.place[:placed]. False if it does not fit."""
+    C = S.classes[c]
+    S.g[0].placed = 0
+    if S.g[0].fractions > 0 and _divides(S, c):
+        return True
+    for a in range(C.alt, C.alt_end):
+        if _fits_alternative(S, a, C.gpus):
+            _place_alternative(S, a, C.gpus)
+            return True
+    return False
+
+
+@core
+def unplace(S: State) -> None:
+    """Give back the GPUs in State.place."""
+    if S.g[0].fractions > 0:
+        call_apart(S.g[0].sharing, S.g[0].address, UNPLACE, np.int64(0))
+    for i in range(S.g[0].placed):
+        P = S.place[i]
+        give(S, P.node, P.mask, P.gpus)
+    S.g[0].placed = 0

@@ -1,0 +1,63 @@
+"""How long an iteration takes alone at its best place where links are shared: what a recorded duration stands for."""
+
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.rate_models.uplinks import as_wide_as_cards, uplinks
+from pointsman.speed.laws.allreduce import GangShape, all_reduce_s
+from pointsman.speed.laws.gangs import Topology, topology
+from pointsman.speed.laws.iteration import overlapped_s
+from pointsman.types import Contention, Locality
+
+
+class Alone:
+    """Iterations alone in the cluster of `layout`, where rings share links as `contention` says."""
+
+    def __init__(self, layout: Layout, contention: Contention) -> None:
+        self.contention = contention
+        nodes, racks = len(layout.node_gpus), int(layout.node_rack[-1]) + 1
+        capacity = uplinks(layout, contention)["capacity"]
+        cuts = (0, 1, 2) if contention == Contention.LEVEL else (0, nodes, nodes + racks)
+        self.widest = [float(part.max()) for part in np.split(capacity, cuts[1:])]
+        """Bytes/s of the widest uplink of a node, of a rack and of a pod, or of all together."""
+        wide = as_wide_as_cards(layout)
+        self.places = [topology(wide, t) for t in range(len(layout.gpu_types))]
+
+    def iterations_s(
+        self, models: NDArray[np.float64], best: NDArray[np.int64], gpus: list[int]
+    ) -> NDArray[np.float64]:
+        """(rows,) seconds of an iteration, for rows of `Tables.models` (seconds of computing, bytes, δ, reference) of
+        demands of so many `gpus` whose best localities are `best`; where they fit a rack, the reference.
+        """
+        found = models[:, 3].copy()
+        for row in np.flatnonzero((best > Locality.RACK) & (models[:, 3] > 0.0)).tolist():
+            i, t = divmod(row, len(self.places))
+            found[row] = self._iteration_s(self.places[t], gpus[i], Locality(int(best[row])), *models[row, :3])
+        return found
+
+    def _iteration_s(
+        self, place: Topology, gpus: int, best: Locality, compute_s: float, size_bytes: float, delta: float
+    ) -> float:
+        shape = place.shape(gpus, best)
+        inside_shape = GangShape((shape.largest[0], 1, 1, 1), (shape.smallest[0], 1, 1, 1))
+        inside_s = all_reduce_s(size_bytes, inside_shape, place.network)
+        between_s = all_reduce_s(size_bytes, shape, place.network) - inside_s
+        nodes = ceil(gpus / place.node_gpus)
+        racks = ceil(nodes / place.rack_nodes)
+        whole_s = overlapped_s(compute_s, inside_s + between_s, delta)
+        average = self.contention == Contention.DUTY_CYCLE
+        wants = 2 * (nodes - 1) / nodes * size_bytes / (whole_s if average else between_s)
+        crossed = self._times(nodes, racks, shape)
+        lacks = max(1.0, *(wants * times / room for times, room in zip(crossed, self.widest, strict=True)))
+        if average:
+            return whole_s * lacks
+        return overlapped_s(compute_s, inside_s + lacks * between_s, delta)
+
+    def _times(self, nodes: int, racks: int, shape: GangShape) -> tuple[int, int, int]:
+        """How often the ring counts on an uplink of each level."""
+        pods = shape.largest[3]
+        crossed = nodes, racks if racks > 1 else 0, pods if pods > 1 else 0
+        return crossed if self.contention == Contention.LEVEL else tuple(min(1, n) for n in crossed)

@@ -1,0 +1,39 @@
+"""The stages of jobs' progress on which their rates depend (``docs/reference/semantics.md`` §11). Compiled once, apart
+from the loops.
+"""
+
+import math
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import settle
+from pointsman.engine.index.dirty_jobs import mark
+from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.state.records import NEXT, Int, State, World
+from pointsman.engine.state.state_pointer import open_state, open_world
+
+NEVER = 1 << 62
+
+
+@core
+def _find_turn(S: State, W: World, j: Int) -> None:
+    """When job `j`, whose progress has just been counted, comes to its next stage at its rate."""
+    J = S.jobs[j]
+    T = W.truth[j]
+    left = T.work * ((J.stage + 1) / S.g[0].stages) - J.done
+    if J.stage + 1 >= S.g[0].stages or J.rate <= 0.0:
+        T.turn = NEVER
+    else:
+        T.turn = S.g[0].now + np.int64(math.ceil(max(0.0, left) / J.rate))
+
+
+@apart("int64(int64, int64, int64)")
+def stages(address: Int, what: Int, j: Int) -> Int:
+    """See `records.TURN`."""
+    S = open_state(address)
+    if what == NEXT:
+        settle(S, j)
+        S.jobs[j].stage += 1
+        mark(S, j)
+    _find_turn(S, open_world(address), j)
+    return np.int64(0)

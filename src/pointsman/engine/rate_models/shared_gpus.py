@@ -1,0 +1,223 @@
+"""GPUs that jobs share (``docs/reference/semantics.md`` §10): their memory and fractions, and who slows whom. Compiled
+once, apart from the loops.
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.corunners import slow_down
+from pointsman.engine.actions.verbs import settle
+from pointsman.engine.index.bits import bit, count, lowest
+from pointsman.engine.index.dirty_jobs import mark
+from pointsman.engine.index.free_gpus import give
+from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.placement.eligible import admits
+from pointsman.engine.placement.occupancy import OVER, WHOLE, bytes_of, note_single, occupant_mask
+from pointsman.engine.state.records import ALONE, DISTURB, DIVIDE, ENTER, EXIT, SEAT_BITS, SLOW, Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.types import Contention, JobState
+
+ITERATIONS = int(Contention.ITERATIONS)
+RUNNING = int(JobState.RUNNING)
+
+
+@core
+def _node_of(S: State, x: Int) -> Int:
+    """The node of GPU `x`."""
+    low = np.int64(0)
+    high = S.nodes.shape[0] - np.int64(1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if S.nodes[middle].gpu0 <= x:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@core
+def _be_alone(S: State, j: Int, gpus: Int) -> None:
+    """Job `j` has so many more GPUs to itself; those who have any are listed."""
+    J = S.jobs[j]
+    g = S.g[0]
+    J.alone += gpus
+    if J.alone > 0 and J.spot < 0:
+        J.spot = g.soloists
+        S.lists[ALONE, J.spot] = j
+        g.soloists += 1
+    elif J.alone == 0 and J.spot >= 0:
+        g.soloists -= 1
+        last = S.lists[ALONE, g.soloists]
+        S.lists[ALONE, J.spot] = last
+        S.jobs[last].spot = J.spot
+        J.spot = -1
+
+
+@core
+def _enter(S: State, j: Int, x: Int) -> None:
+    """Job `j` comes onto GPU `x`."""
+    n = _node_of(S, x)
+    X = S.gpus[x]
+    N = S.nodes[n]
+    b = bit(x - N.gpu0)
+    if S.g[0].contention == ITERATIONS:
+        S.workers[x, X.used] = OVER
+    X.free_bytes -= bytes_of(S, j, n)
+    if X.used > 0:
+        N.shared |= b
+        if X.used == 1:
+            _be_alone(S, S.occupants[x, 0], np.int64(-1))
+    else:
+        _be_alone(S, j, np.int64(1))
+    milli = S.classes[S.jobs[j].cls].milli
+    X.free_milli -= milli
+    if milli < WHOLE and X.used == 0:
+        N.fractions |= b
+        S.g[0].fractions += 1
+
+
+@core
+def _exit(S: State, j: Int, x: Int) -> None:
+    """Job `j` is about to leave GPU `x`."""
+    n = _node_of(S, x)
+    X = S.gpus[x]
+    N = S.nodes[n]
+    b = bit(x - N.gpu0)
+    X.free_bytes += bytes_of(S, j, n)
+    X.free_milli += S.classes[S.jobs[j].cls].milli
+    if X.used == 2:
+        N.shared &= ~b
+        other = S.occupants[x, 1] if S.occupants[x, 0] == j else S.occupants[x, 0]
+        _be_alone(S, other, np.int64(1))
+        note_single(S, other)
+    elif X.used == 1:
+        _be_alone(S, j, np.int64(-1))
+    if X.used == 1 and N.fractions & b != 0:
+        N.fractions &= ~b
+        S.g[0].fractions -= 1
+
+
+@core
+def _beside(S: State, j: Int, x: Int, kind: Int) -> float:
+    """How many times as long an iteration of job `j` takes by those that run on GPU `x` with it."""
+    product = 1.0
+    for o in range(S.gpus[x].used):
+        b = S.occupants[x, o]
+        if b != j and S.jobs[b].state == RUNNING:
+            product *= slow_down(S, j, b, kind)
+    return product
+
+
+@core
+def _slowest(S: State, j: Int) -> float:
+    """How many times as long an iteration of job `j` takes: on its slowest GPU."""
+    worst = 1.0
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        N = S.nodes[P.node]
+        mask = P.mask & N.shared & ~N.fractions
+        while mask != 0:
+            worst = max(worst, _beside(S, j, N.gpu0 + lowest(mask), N.gpu_type))
+            mask &= mask - 1
+        i = P.next
+    return worst
+
+
+@core
+def _disturb(S: State, j: Int) -> None:
+    """Those beside job `j` may get another rate."""
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        N = S.nodes[P.node]
+        mask = P.mask & N.shared & ~N.fractions
+        while mask != 0:
+            x = N.gpu0 + lowest(mask)
+            for o in range(S.gpus[x].used):
+                if S.occupants[x, o] != j:
+                    mark(S, S.occupants[x, o])
+            mask &= mask - 1
+        i = P.next
+
+
+@core
+def _admitted(S: State, c: Int, n: Int) -> bool:
+    """Whether node `n` is UP and eligible for class `c`."""
+    C = S.classes[c]
+    if S.nodes[n].state != 0:
+        return False
+    for a in range(C.alt, C.alt_end):
+        if admits(S, S.alts[a], S.nodes[n].pool):
+            return True
+    return False
+
+
+@core
+def _divided_gpu(S: State, c: Int) -> Int:
+    """Of the GPUs that jobs divide among them, the fullest with room for class `c`, lowest first; -1 if none."""
+    milli = S.classes[c].milli
+    best = np.int64(-1)
+    least = np.int64(WHOLE)
+    for n in range(S.nodes.shape[0]):
+        mask = S.nodes[n].fractions
+        if mask == 0 or not _admitted(S, c, n):
+            continue
+        while mask != 0:
+            x = S.nodes[n].gpu0 + lowest(mask)
+            mask &= mask - np.int64(1)
+            X = S.gpus[x]
+            if X.used < S.g[0].limit and milli <= X.free_milli < least:
+                best = x
+                least = X.free_milli
+    return best
+
+
+@core
+def _place_on(S: State, x: Int) -> None:
+    """GPU `x`, which is divided, is the place of a job: State.place[:1]."""
+    n = _node_of(S, x)
+    S.place[0].node = n
+    S.place[0].mask = bit(x - S.nodes[n].gpu0)
+    S.place[0].gpus = 1
+    S.g[0].placed = 1
+
+
+@core
+def _divide(S: State, c: Int) -> Int:
+    """The GPU, already divided, that a job of class `c` gets a fraction of, noted as its place; -1 if none."""
+    x = _divided_gpu(S, c)
+    if x >= 0:
+        _place_on(S, x)
+    return x
+
+
+@core
+def _unplace(S: State) -> None:
+    """Give back of the GPUs in State.place those that nobody is on."""
+    for i in range(S.g[0].placed):
+        P = S.place[i]
+        mask = P.mask & ~occupant_mask(S, P.node)
+        if mask != 0:
+            give(S, P.node, mask, count(mask))
+    S.g[0].placed = 0
+
+
+@apart("int64(int64, int64, int64)")
+def sharing(address: Int, what: Int, j: Int) -> Int:
+    """See `records.ENTER`. Answers a GPU, where one is asked for."""
+    S = open_state(address)
+    answer = np.int64(0)
+    if what == ENTER:
+        _enter(S, j & ((1 << SEAT_BITS) - 1), j >> SEAT_BITS)
+    elif what == EXIT:
+        _exit(S, j & ((1 << SEAT_BITS) - 1), j >> SEAT_BITS)
+    elif what == DISTURB:
+        _disturb(S, j)
+    elif what == SLOW:
+        settle(S, j)  # at the slow-down that was
+        S.jobs[j].slow = _slowest(S, j)
+    elif what == DIVIDE:
+        answer = _divide(S, j)
+    else:
+        _unplace(S)
+    return answer

@@ -1,0 +1,60 @@
+"""From the profiles of models to the tasks and transfers of an iteration (``docs/reference/semantics.md`` §9)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.rate_models.rate_model import Iterations
+from pointsman.engine.state.records import STEP
+from pointsman.types import Locality
+
+if TYPE_CHECKING:
+    from pointsman.speed.profiles.catalogue import Catalogue
+    from pointsman.speed.tables import Tables
+
+
+def steps_without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
+    """Of jobs whose model is not known: an iteration is 1 ms of forward task."""
+    steps = np.zeros(rows * len(layout.gpu_types), STEP)
+    steps["fw"] = steps["solo"] = 1
+    return steps
+
+
+def steps_of(
+    layout: Layout,
+    demands: list[tuple[str | None, int, int | None]],
+    catalogue: "Catalogue",
+    tables: "Tables",
+    law: Iterations,
+) -> NDArray[np.void]:
+    """STEP, by row of `tables`: what `catalogue` knows of each demand (model, GPUs, samples per GPU) on each type."""
+    steps = steps_without_models(layout, len(demands))
+    types = len(layout.gpu_types)
+    for i, (model, gpus, batch) in enumerate(demands):
+        for t, gpu_type in enumerate(layout.gpu_types):
+            if model is not None:
+                row = i * types + t
+                spans = gpus > 1 and tables.best[row] > Locality.NODE
+                steps[row] = _step(catalogue, model, gpu_type, batch, spans, law)
+    return steps
+
+
+def _step(
+    catalogue: "Catalogue",
+    model: str,
+    gpu_type: str,
+    batch: int | None,
+    spans: bool,
+    law: Iterations,
+) -> tuple[int, int, float, float]:
+    compute, _ = catalogue.compute(model, gpu_type)
+    profile = catalogue.model(model)
+    samples = batch or profile.batch.per_gpu
+    ms = 1000.0 * compute.time_s(samples)
+    whole = max(1, round(ms))
+    forward = min(whole, max(1, round(ms * compute.forward_share)))
+    wire = law.b * profile.gradient.bytes / 1e6
+    alone = float(np.ceil(law.a) + np.ceil(wire)) if spans and wire > 0 else 0.0
+    return forward, whole - forward, wire, whole + alone

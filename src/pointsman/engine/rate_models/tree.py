@@ -1,0 +1,34 @@
+"""Rates by the tree that a gang's GPUs span (``docs/reference/semantics.md`` §12). Compiled once, apart from loops."""
+
+import numpy as np
+
+from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.rate_models.rates import FINEST, row_of
+from pointsman.engine.state.records import Int, State
+from pointsman.engine.state.state_pointer import open_state
+
+
+@core
+def _racks(S: State, j: Int) -> Int:
+    """How many racks job `j` is on."""
+    S.g[0].attempt += 1
+    racks = np.int64(0)
+    i = S.jobs[j].part
+    while i >= 0:
+        R = S.racks[S.nodes[S.parts[i].node].rack]
+        if R.paper_attempt != S.g[0].attempt:
+            R.paper_attempt = S.g[0].attempt
+            racks += 1
+        i = S.parts[i].next
+    return racks
+
+
+@apart("int64(int64, int64, int64)")
+def tree(address: Int, what: Int, j: Int) -> Int:
+    """The rate of job `j` where it is, in 1/2**30: that of its model on so many racks over its communication cost."""
+    S = open_state(address)
+    g = S.g[0]
+    J = S.jobs[j]
+    racks = _racks(S, j)
+    cost = max(g.least_cost, g.rack_cost * racks + g.node_cost * J.nodes + g.gpu_cost * J.gpus)
+    return np.int64(max(1.0, np.floor(S.goodputs[row_of(S, j), racks] / (cost * J.slow) * FINEST + 0.5)))

@@ -1,0 +1,88 @@
+"""The links that jobs may share: the uplinks of nodes, racks and pods in a leaf-spine network."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.state.records import UPLINK
+from pointsman.errors import UsageError
+from pointsman.types import CONTENTION_NAMES, Contention, Locality
+
+MEASURED_PENALTY = 0.235 / 0.856
+"""η/b of ``a + k·b·M + (k-1)·η·M`` on 10 Gb Ethernet (Wang et al., arXiv 2002.10105, their simulator)."""
+
+FAIR = (Contention.MAX_MIN, Contention.DUTY_CYCLE)
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How jobs share links."""
+
+    contention: Contention = Contention.NONE
+    penalty: float = 0.0
+    """For NODE_LINK: η/b, what a further ring costs a node's link, as a share of its own bytes' time."""
+
+
+ALONE = Sharing()
+"""Nobody shares a link."""
+
+
+def parse_sharing(text: str) -> Sharing:
+    """``none``, ``level``, ``max-min``, ``duty-cycle``, ``node-link`` or ``node-link:PENALTY``.
+
+    Raises:
+        UsageError: something else.
+    """
+    name, colon, number = text.partition(":")
+    if name not in CONTENTION_NAMES or (colon and name != "node-link"):
+        raise UsageError(f"unknown contention {text!r} (there are {', '.join(CONTENTION_NAMES)}[:PENALTY])")
+    contention = CONTENTION_NAMES[name]
+    try:
+        penalty = float(number) if colon else MEASURED_PENALTY
+    except ValueError:
+        penalty = float("nan")
+    if not 0 <= penalty < 1e6:
+        raise UsageError(f"contention {text!r}: the penalty is a number from 0, as in node-link:0.27")
+    return Sharing(contention, penalty if contention == Contention.NODE_LINK else 0.0)
+
+
+def uplinks(layout: Layout, contention: Contention) -> NDArray[np.void]:
+    """UPLINK of nodes, then racks, then pods; under LEVEL of all nodes, all racks, all pods as one each. Whole bytes/s.
+
+    What lies above a node, a rack or a pod is as wide as the bandwidths of its GPUs at the level it leads to: of a rack
+    alone in its pod that is the cluster's, of a node alone in its rack what lies beyond the rack.
+    """
+    if contention == Contention.NONE:
+        return np.zeros(0, UPLINK)
+    by_node = layout.bandwidth_bytes_per_s[layout.node_type] * layout.node_gpus[:, None]
+    beyond_rack = np.where(_has_racks(layout), by_node[:, Locality.POD], by_node[:, Locality.CLUSTER])
+    alone = np.bincount(layout.node_rack)[layout.node_rack] == 1
+    levels = [
+        np.where(alone, beyond_rack, by_node[:, Locality.RACK]),
+        np.bincount(layout.node_rack, beyond_rack),
+        np.bincount(layout.node_pod, by_node[:, Locality.CLUSTER]),
+    ]
+    if contention == Contention.LEVEL:
+        levels = [level.sum(keepdims=True) for level in levels]
+    capacity = np.floor(np.concatenate(levels))
+    links = np.zeros(len(capacity), UPLINK)
+    links["capacity"] = np.maximum(capacity, 1.0)
+    return links
+
+
+def _has_racks(layout: Layout) -> NDArray[np.bool_]:
+    """(M,) whether the pod of each node has several racks."""
+    racks = np.bincount(layout.node_pod[np.unique(layout.node_rack, return_index=True)[1]])
+    return racks[layout.node_pod] > 1
+
+
+def as_wide_as_cards(layout: Layout) -> Layout:
+    """The same cluster where no level beyond the rack holds a lone ring back: its uplinks do, if rings share them."""
+    bandwidth, sharers = layout.bandwidth_bytes_per_s.copy(), layout.sharers.copy()
+    for level in (Locality.POD, Locality.CLUSTER):
+        narrow = bandwidth[:, level] < bandwidth[:, Locality.RACK]
+        for rows in (bandwidth, sharers):
+            rows[narrow, level] = rows[narrow, Locality.RACK]
+    return replace(layout, bandwidth_bytes_per_s=bandwidth, sharers=sharers)

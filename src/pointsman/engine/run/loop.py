@@ -1,0 +1,623 @@
+"""The simulated world: events come, the policy decides, its actions are carried out.
+
+This module is a template: `compile.load_loop` writes copies in which the import of the hooks names another policy.
+"""
+
+import math
+
+import numpy as np
+
+from pointsman.engine.actions.corunners import disturb, feel_corunners
+from pointsman.engine.actions.eviction_cache import forget_failures, note_worse
+from pointsman.engine.actions.python_policy_hooks import decide, on_event, on_run
+from pointsman.engine.actions.verbs import (
+    ITERATIONS,
+    PENDING,
+    RUNNING,
+    STARTING,
+    STOPPING,
+    become_pending,
+    delay_of_start,
+    leave_network,
+    log_event,
+    settle,
+    stopping_index,
+    unbind,
+    write_log,
+)
+from pointsman.engine.index.dirty_jobs import mark
+from pointsman.engine.index.event_heap import TOP, heap_remove, heap_set, top_kind, top_row, top_slot
+from pointsman.engine.index.free_gpus import set_node_state
+from pointsman.engine.index.queues import dequeue
+from pointsman.engine.index.treap import insert
+from pointsman.engine.jit.compile import cold, core, entry
+from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
+from pointsman.engine.run.audit import audit
+from pointsman.engine.run.sampling import sample
+from pointsman.engine.state.records import ALERT, AUDIT, DIRTY, NEXT, ODD, SHARE, STEP_ON, TURN, Int, State, World
+from pointsman.engine.state.state_pointer import call_apart, open_state, open_world, prefetch
+from pointsman.types import Event, JobState, Locality
+
+FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT, _ = (
+    int(e) for e in Event
+)
+CLUSTER = int(Locality.CLUSTER)
+STEP = -1
+"""Not an event: something within an iteration is over. It goes before all events of its instant."""
+NEVER = 1 << 62
+COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
+
+DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = 0, 1, 2, 3, 4, 5, 6
+"""Why `run` returned."""
+
+
+@core
+def _will_fail(W: World, row: Int, attempt: Int) -> bool:
+    """Whether this start fails: a hash of seed, row and attempt against the failure rate."""
+    h = (row * 2654435761 + attempt * 40503 + W.clock[0].seed * 97) & 0xFFFFFFFF
+    h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
+    h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
+    return (h ^ (h >> 16)) < W.clock[0].fail_rate * 4294967296.0
+
+
+@cold
+def _event(address: Int, kind: Int, j: Int) -> None:
+    """The policy's hook, compiled once though it is called from many places."""
+    on_event(open_state(address), kind, j)
+
+
+@cold
+def _rated(address: Int, j: Int) -> None:
+    on_run(open_state(address), j)
+
+
+@core
+def _set_rate(S: State, W: World, j: Int) -> None:
+    """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
+    J = S.jobs[j]
+    if S.g[0].contention == ITERATIONS:  # who counts iterations itself
+        if J.odd < 0:
+            _note_odd(S, j)
+            _rated(S.g[0].address, j)
+        return
+    feel_corunners(S, j)
+    time_s = iteration_s(S, j)
+    rate = rate_at(S, j, time_s * J.slow)
+    if rate == J.rate:
+        return
+    settle(S, j)
+    J.rate = rate
+    J.waits = waiting_share(S, j, time_s)
+    J.onset = J.done
+    J.rated = S.g[0].now
+    left = W.truth[j].work - J.done
+    if left <= 0.0:
+        W.truth[j].finish = S.g[0].now
+    elif rate <= 0.0:
+        W.truth[j].finish = NEVER
+    else:
+        W.truth[j].finish = S.g[0].now + np.int64(math.ceil(left / rate))
+    if S.g[0].stages > 0:
+        call_apart(S.g[0].staging, S.g[0].address, TURN, j)
+    if rate == 1.0:
+        _forget_odd(S, j)
+    elif J.odd < 0:
+        _note_odd(S, j)
+    _rated(S.g[0].address, j)
+
+
+@core
+def _note_odd(S: State, j: Int) -> None:
+    S.jobs[j].odd = S.g[0].odd
+    S.lists[ODD, S.g[0].odd] = j
+    S.g[0].odd += 1
+
+
+@core
+def _forget_odd(S: State, j: Int) -> None:
+    J = S.jobs[j]
+    if J.odd >= 0:
+        last = S.lists[ODD, S.g[0].odd - 1]
+        S.lists[ODD, J.odd] = last
+        S.jobs[last].odd = J.odd
+        J.odd = -1
+        S.g[0].odd -= 1
+
+
+@core
+def _transition(S: State, W: World, j: Int, kind: Int, delay: float) -> None:
+    """A start or a stop that takes time ends with an event of `kind`."""
+    if W.truth[j].due < 0:
+        W.truth[j].due = S.g[0].now + delay
+    heap_set(W, j, W.truth[j].due, kind, S.jobs[j].row)
+
+
+@core
+def _schedule(S: State, W: World, j: Int) -> None:
+    """Put the next event of job `j` into the heap."""
+    J = S.jobs[j]
+    g = S.g[0]
+    if J.state == RUNNING:
+        finish = W.truth[j].finish
+        step = W.truth[j].due if W.truth[j].due >= 0 else W.truth[j].turn
+        if step < min(finish, J.alarm):
+            heap_set(W, j, step, STEP, J.row)
+        elif finish <= J.alarm:
+            heap_set(W, j, finish, FINISH, J.row)
+        else:
+            heap_set(W, j, J.alarm, LEVEL, J.row)
+    elif J.state == STARTING:
+        if J.pause > 0:
+            _transition(S, W, j, np.int64(RESIZED), J.pause)
+        else:
+            kind = START_FAILED if _will_fail(W, J.row, J.attempt) else STARTED
+            _transition(S, W, j, kind, delay_of_start(S, j))
+    elif J.state == STOPPING:
+        _transition(S, W, j, STOPPED, g.stop_ms)
+    elif J.alarm < NEVER:
+        heap_set(W, j, J.alarm, TIMER, J.row)
+    else:
+        heap_remove(W, j)
+
+
+@core
+def commit(S: State, W: World) -> None:
+    """Carry out the pass: every job it touched, or whose share of a link it changed, gets its rate and next event."""
+    if S.g[0].network != 0:
+        call_apart(S.g[0].network, S.g[0].address, SHARE, np.int64(0))
+    i = np.int64(0)
+    while i < S.g[0].dirty:
+        j = S.lists[DIRTY, i]
+        if S.jobs[j].state == RUNNING:
+            _set_rate(S, W, j)
+        else:
+            _forget_odd(S, j)
+        _schedule(S, W, j)
+        S.jobs[j].dirty = 0
+        i += 1
+    S.g[0].dirty = 0
+
+
+@core
+def _tell(S: State, kind: Int, j: Int) -> None:
+    """Let the policy know of an event."""
+    g = S.g[0]
+    g.happened |= np.int64(1) << kind
+    if g.inbox_on:
+        S.inbox[g.inbox, 0] = kind
+        S.inbox[g.inbox, 1] = j
+        g.inbox += 1
+    _event(g.address, np.int64(kind), j)
+
+
+@core
+def _record(S: State, W: World, j: Int, state: Int) -> None:
+    """Job `j` leaves: write its outcome and free its slot."""
+    J = S.jobs[j]
+    R = W.outcomes[J.row]
+    R.start = J.first_start
+    R.end = S.g[0].now
+    R.run = J.executed
+    R.held = J.held
+    R.attained = J.attained
+    R.lost = J.lost
+    R.waited = J.waited
+    R.slowed = J.slowed
+    R.preempts = J.preempts
+    R.nodes = J.nodes
+    R.locality = J.locality
+    R.state = state
+    J.state = 0
+    J.up = S.g[0].free_slot
+    S.g[0].free_slot = j
+    W.clock[0].ended += 1
+
+
+@core
+def _lose_work(S: State, j: Int) -> None:
+    """A node failed: the work since the last checkpoint is lost."""
+    J = S.jobs[j]
+    every = S.g[0].checkpoint_ms
+    if every > 0.0:
+        done = J.done - J.restored
+        lost = done - math.floor(done / every) * every
+        J.done -= lost
+        J.lost += lost
+
+
+@core
+def _uncount(S: State, j: Int) -> None:
+    """Job `j` no longer counts among those of its state."""
+    J = S.jobs[j]
+    g = S.g[0]
+    if J.state == RUNNING:
+        g.running -= 1
+    elif J.state == STARTING:
+        g.starting -= 1
+    elif J.state == STOPPING:
+        g.stopping -= 1
+    else:
+        g.pending -= 1
+        g.queued_gpus -= J.asked
+
+
+@core
+def _fetch_next(S: State, W: World) -> None:
+    """Whose event is next will soon be asked for."""
+    prefetch(S.jobs, top_slot(W))
+    prefetch(W.outcomes, top_row(W))
+
+
+@core
+def _leave(S: State, W: World, j: Int, kind: Int) -> None:
+    """Job `j` gives up its GPUs by an event of `kind`: it has ended, or waits again."""
+    J = S.jobs[j]
+    settle(S, j)
+    leave_network(S, j)
+    disturb(S, j)
+    if kind == FINISH:
+        J.done = W.truth[j].work
+    elif kind == NODE_DOWN and J.state == RUNNING:
+        _lose_work(S, j)
+    _uncount(S, j)
+    heap_remove(W, j)
+    _fetch_next(S, W)
+    _forget_odd(S, j)
+    W.truth[j].due = -1
+    J.rate = 0.0
+    J.pause = 0
+    J.alarm = NEVER
+    log_event(S, kind, j, np.int64(0))
+    unbind(S, j, True)
+    dequeue(S, j)
+    ended = kind == FINISH or kind == CANCEL
+    if ended:
+        J.state = COMPLETED if kind == FINISH else CANCELLED
+    else:
+        become_pending(S, j)
+    _tell(S, kind, j)
+    if ended:
+        _record(S, W, j, J.state)
+
+
+@core
+def _enter_running(S: State, W: World, j: Int) -> None:
+    """The start of job `j`, or a change of it, is over: it runs."""
+    J = S.jobs[j]
+    J.state = RUNNING
+    if J.pause == 0:
+        J.started = S.g[0].now
+        J.restored = J.done
+    J.pause = 0
+    J.settled = S.g[0].now
+    J.onset = J.done
+    J.rated = S.g[0].now
+    S.g[0].starting -= 1
+    S.g[0].running += 1
+    W.truth[j].due = -1
+    note_worse(S, j)
+    _set_rate(S, W, j)
+    if S.g[0].network != 0 or S.g[0].limit > 1:
+        mark(S, j)  # the links are shared out at the end of the instant, and those beside it rated again
+        disturb(S, j)
+
+
+@core
+def _apply(S: State, W: World, j: Int, kind: Int) -> None:
+    """Apply an event of job `j`."""
+    if kind == STEP:
+        if S.g[0].contention == ITERATIONS:
+            call_apart(S.g[0].network, S.g[0].address, STEP_ON, j)
+        else:
+            call_apart(S.g[0].staging, S.g[0].address, NEXT, j)
+        _schedule(S, W, j)
+    elif kind == STARTED or kind == RESIZED or kind == LEVEL or kind == TIMER:
+        if kind == STARTED or kind == RESIZED:
+            _enter_running(S, W, j)
+        else:
+            settle(S, j)
+            S.jobs[j].alarm = NEVER
+        if kind != TIMER:
+            log_event(S, kind, j, np.int64(0))
+        _tell(S, kind, j)
+        _schedule(S, W, j)
+    else:
+        _leave(S, W, j, kind)
+
+
+@core
+def _first_job_on(S: State, n: Int) -> Int:
+    """The job that holds the lowest held GPU of node `n`, -1 if none."""
+    for b in range(S.nodes[n].gpus):
+        j = S.occupants[S.nodes[n].gpu0 + b, 0]
+        if j >= 0:
+            return j
+    return np.int64(-1)
+
+
+@core
+def _slot_of(S: State, row: Int) -> Int:
+    """The slot of the job of `row`, -1 if it has ended or is not submitted yet."""
+    for j in range(S.g[0].slots):
+        if S.jobs[j].state != 0 and S.jobs[j].row == row:
+            return np.int64(j)
+    return np.int64(-1)
+
+
+@cold
+def _apply_script(address: Int) -> None:
+    """Apply the next scripted event: a user cancels a job, a node changes its state; on a node gone DOWN jobs fail."""
+    S = open_state(address)
+    W = open_world(address)
+    X = W.script[W.clock[0].scripted]
+    W.clock[0].scripted += 1
+    if X.kind == CANCEL:
+        j = _slot_of(S, X.subject)
+    else:
+        set_node_state(S, X.subject, X.state)
+        forget_failures(S)
+        if S.g[0].log_on:
+            S.g[0].seq += 1
+            write_log(S, X.kind, np.int64(-1), np.int64(0), X.state, np.int64(0), X.subject, np.int64(0))
+        j = _first_job_on(S, X.subject) if X.state == 2 else np.int64(-1)
+        _tell(S, X.kind, np.int64(-1))
+    while j >= 0:
+        _leave(S, W, j, X.kind)
+        j = _first_job_on(S, X.subject) if X.kind == NODE_DOWN else np.int64(-1)
+
+
+@core
+def _submit(S: State, W: World) -> None:
+    """The next job of the trace takes a slot and waits."""
+    g = S.g[0]
+    j = g.free_slot
+    if j >= 0:
+        g.free_slot = S.jobs[j].up
+    else:
+        j = g.slots
+        g.slots += 1
+    row = W.clock[0].arrived
+    W.clock[0].arrived = row + 1
+    T = W.trace[row]
+    J = S.jobs[j]
+    J.row = row
+    J.cls = T.cls
+    J.queue = T.queue
+    J.unprio = T.unprio
+    J.speed = T.speed
+    J.submit = T.submit
+    J.first_start = -1
+    J.started = -1
+    J.estimate = T.estimate
+    J.done = 0.0
+    J.restored = 0.0
+    J.lost = 0.0
+    J.waited = 0.0
+    J.slowed = 0.0
+    J.waits = 0.0
+    J.rate = 0.0
+    J.gpus = 0
+    J.asked = S.classes[T.cls].gpus
+    J.gpu_type = -1
+    J.locality = 0
+    J.nodes = 0
+    J.part = -1
+    J.held = 0
+    J.attained = 0
+    J.executed = 0
+    J.attempt = 0
+    J.preempts = 0
+    J.started_pass = -1
+    J.accumulation = 1
+    J.slow = 1.0
+    J.alone = 0
+    J.pause = 0
+    J.stage = 0
+    J.spot = -1
+    J.alarm = NEVER
+    J.level = 0
+    J.odd = -1
+    J.bucket = -1
+    J.s0 = 0.0
+    J.s1 = 0.0
+    J.s2 = 0.0
+    J.s3 = 0.0
+    W.truth[j].work = T.work
+    W.truth[j].finish = NEVER
+    W.truth[j].due = -1
+    W.truth[j].turn = NEVER
+    W.truth[j].pos = -1
+    become_pending(S, j)
+    _tell(S, SUBMIT, j)
+
+
+@core
+def next_time(S: State, W: World) -> Int:
+    """When the next event is due; NEVER if there is none."""
+    C = W.clock[0]
+    t = S.g[0].wake
+    if C.arrived < C.jobs and W.trace[C.arrived].submit < t:
+        t = W.trace[C.arrived].submit
+    if W.heap[TOP].time < t:
+        t = W.heap[TOP].time
+    if C.scripted < C.script and W.script[C.scripted].time < t:
+        t = W.script[C.scripted].time
+    return t
+
+
+@core
+def _script_is_next(W: World, t: Int) -> bool:
+    """Whether a scripted event of instant `t` comes before the top of the heap."""
+    C = W.clock[0]
+    if C.scripted >= C.script or W.script[C.scripted].time > t:
+        return False
+    return W.heap[TOP].time > t or top_kind(W) > W.script[C.scripted].kind
+
+
+@core
+def _log_is_full(S: State) -> bool:
+    """Whether the log might not hold another instant."""
+    return S.g[0].log_on and S.g[0].logged + 8 * S.g[0].limit * S.gpus.shape[0] + 1024 > S.log.shape[0]
+
+
+@core
+def _inbox_is_full(S: State) -> bool:
+    """Whether the inbox of a hosted policy might not hold one more node's worth of events."""
+    return S.g[0].inbox_on and S.g[0].inbox + S.g[0].limit * S.gpus.shape[0] + 2 > S.inbox.shape[0]
+
+
+@core
+def advance(S: State, W: World, t: Int, address: Int) -> Int:
+    """Apply all events of instant `t`. DONE, or what must be made room for before it is called again."""
+    g = S.g[0]
+    C = W.clock[0]
+    if not C.resume:
+        g.happened = 0
+        g.inbox = 0
+        g.pass_id += 1
+    C.resume = 0
+    g.now = t
+    while True:
+        if _script_is_next(W, t):
+            C.resume = 1
+            if _log_is_full(S):
+                return LOG_FULL
+            if _inbox_is_full(S):
+                return INBOX_FULL
+            C.resume = 0
+            _apply_script(address)
+        elif W.heap[TOP].time <= t:
+            kind = top_kind(W)
+            _apply(S, W, top_slot(W), kind)
+            if kind == STEP:
+                continue  # nobody hears of it
+        else:
+            break
+        C.events += 1
+    if g.wake <= t:
+        g.wake = NEVER
+        C.events += 1
+        _tell(S, TIMER, np.int64(-1))
+    while C.arrived < C.jobs and W.trace[C.arrived].submit <= t:
+        if _inbox_is_full(S):
+            C.resume = 1
+            return INBOX_FULL
+        C.events += 1
+        _submit(S, W)
+    return DONE
+
+
+@core
+def _off_the_grid(S: State) -> bool:
+    """Whether passes wait for the next round; if so, there will be one."""
+    g = S.g[0]
+    if g.round_ms == 0 or g.now % g.round_ms == 0:
+        return False
+    following = g.now - g.now % g.round_ms + g.round_ms
+    if following < g.wake:
+        g.wake = following
+    return True
+
+
+@cold
+def _inspect(address: Int) -> None:
+    """Sample the state if a sample is due, audit it if asked for."""
+    S = open_state(address)
+    W = open_world(address)
+    if S.g[0].now >= W.clock[0].sample_next:
+        sample(S, W)
+    if W.clock[0].audit:
+        W.clock[0].audit_failed = audit(S, W)
+        if W.clock[0].audit_failed == 0 and S.g[0].network != 0:
+            W.clock[0].audit_failed = call_apart(S.g[0].network, address, AUDIT, np.int64(0))
+
+
+@entry("int64(int64, int64, int64)")
+def run(address: Int, until: Int, decisions: Int) -> Int:
+    """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
+    decision of a hosted policy, whose last pass is carried out first. Answers why it stopped.
+    """
+    S = open_state(address)
+    W = open_world(address)
+    C = W.clock[0]
+    made = np.int64(0)
+    while True:
+        commit(S, W)
+        if S.g[0].now >= C.sample_next or C.audit:
+            _inspect(address)
+            if C.audit_failed != 0:
+                return AUDIT_FAILED
+        if made >= decisions > 0:
+            return DECISIONS
+        t = next_time(S, W)
+        if t >= NEVER:
+            return DONE
+        if t > until:
+            return UNTIL
+        if _log_is_full(S):
+            return LOG_FULL
+        before = C.events
+        stop = advance(S, W, t, address)
+        if stop != DONE:
+            return stop
+        if S.g[0].contention == ITERATIONS:
+            C.events += call_apart(S.g[0].network, address, ALERT, np.int64(0))
+            if C.events == before:  # there were but steps
+                made += 1
+                continue
+        if not _off_the_grid(S):
+            C.decisions += 1
+            if decisions == 0:
+                return HOSTED
+            made += 1
+            decide(S)
+
+
+@core
+def _forget_indexes(S: State) -> None:
+    """Empty every index of jobs."""
+    for b in range(S.buckets.shape[0]):
+        S.buckets[b].root = -1
+        S.buckets[b].first = -1
+        S.buckets[b].last = -1
+        S.buckets[b].newest = -1
+        S.buckets[b].leader = -1
+        S.buckets[b].count = 0
+    for c in range(S.classes.shape[0]):
+        S.classes[c].active = -1
+    S.g[0].active = 0
+
+
+@entry("void(int64)")
+def adopt(address: Int) -> None:
+    """Take over a state that another policy left: its indexes are built anew as if the jobs had just come."""
+    S = open_state(address)
+    W = open_world(address)
+    _forget_indexes(S)
+    forget_failures(S)
+    S.g[0].within = CLUSTER
+    for i in range(S.memory.shape[0]):
+        S.memory[i] = 0.0
+    for j in range(S.g[0].slots):
+        J = S.jobs[j]
+        J.bucket = -1
+        J.level = 0
+        J.s0 = 0.0
+        J.s1 = 0.0
+        J.s2 = 0.0
+        J.s3 = 0.0
+        if J.state == STOPPING:
+            J.key = 0.0
+            J.aux = np.inf
+            insert(S, stopping_index(S), j)
+    for j in range(S.g[0].slots):
+        J = S.jobs[j]
+        if J.state == PENDING:
+            J.alarm = NEVER
+            _event(address, np.int64(SUBMIT), j)
+            _schedule(S, W, j)
+        elif J.state == RUNNING:
+            J.alarm = NEVER
+            settle(S, j)
+            _rated(address, j)
+            _schedule(S, W, j)

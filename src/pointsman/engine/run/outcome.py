@@ -1,0 +1,192 @@
+"""From the arrays of a finished run to a `Result`."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.cluster import Cluster
+from pointsman.engine.run.result import Result
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.run.snapshot import copied
+from pointsman.engine.setup.prepare import Prepared
+from pointsman.types import Event, JobState, Locality, Reason, Verb
+from pointsman.workload import Workload
+from pointsman.workload.rules.enforce import KILLED
+
+_STATES = {int(s): s.name for s in JobState}
+_KINDS = {int(k): k.name for k in (*Event, *Verb)}
+_REASONS = {int(r): r.name for r in Reason}
+_LOCALITIES = [x.name.lower() for x in Locality]
+_COLUMNS = ("job_id", "user", "queue", "partition", "model", "gpu_type", "gpus", "priority", "submit_s", "duration_s")
+
+
+def make_result(
+    simulation: Simulation, prepared: Prepared, workload: Workload, cluster: Cluster, choices: dict[str, Any]
+) -> Result:
+    """The result of a run that has ended or was cut.
+
+    `choices` are the entries of ``Result.info`` that say what was asked for: policy, needs, params, placement,
+    overheads, seed.
+    """
+    layout = prepared.layout
+    info = {
+        **choices,
+        "knowledge": prepared.knowledge
+        if prepared.knowledge in ("none", "oracle")
+        else f"estimate {prepared.knowledge}",
+        "cluster": cluster.name,
+        "gpus": int(layout.node_gpus.sum()),
+        "nodes": len(layout.node_gpus),
+        "node_names": list(layout.node_names),
+        "node_gpus": layout.node_gpus.tolist(),
+        "engine_s": simulation.engine_s,
+        "decisions": simulation.decisions,
+        "events": int(simulation.handle.world.clock[0]["events"]),
+        "workload": workload.provenance.as_dict(),
+        "quality": prepared.quality.as_dict(),
+        "assumptions": _assumptions(prepared, choices["needs"], tree=simulation.handle.state.g[0]["tree"] != 0),
+    }
+    if (g := simulation.handle.state.g[0])["tree"]:
+        info["tree"] = {name: float(g[f"{name}_cost"]) for name in ("rack", "node", "gpu", "least")}
+        info["node_racks"] = layout.node_rack.tolist()
+    origin_s = float(prepared.jobs["submit_s"][0])
+    events = _events(simulation) if simulation.handle.state.g[0]["log_on"] else None
+    jobs = _jobs(simulation, prepared, origin_s)
+    if simulation.handle.state.g[0]["tree"]:
+        jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
+    return Result(jobs, events, _series(simulation), info)
+
+
+def _assumptions(prepared: Prepared, needs: str, *, tree: bool) -> list[str]:
+    told = [
+        "arrivals are open-loop: nobody submits less because the queue is long",
+        "a recorded duration is the time on the GPUs asked for, where their place costs 1"
+        if tree
+        else "a recorded duration is the time on the GPUs asked for, at their best locality, alone",
+        "a job runs its recorded duration whatever its recorded status",
+    ]
+    if prepared.jobs["model"].null_count() == len(prepared.jobs):
+        told.append(
+            "no job has a model: all pay alike for their places, and reduce nothing"
+            if tree
+            else "no job has a model: all run at the same speed everywhere and communicate nothing"
+        )
+    if prepared.knowledge == "oracle" and needs != "none":
+        told.append("the policy knows every duration exactly, which no real scheduler does")
+    return [*told, *prepared.assumptions]
+
+
+def _seconds(ms: NDArray[np.int64], known: NDArray[np.bool_], origin_s: float = 0.0) -> pl.Series:
+    return pl.Series(np.where(known, ms / 1000.0 + origin_s, np.nan)).fill_nan(None)
+
+
+def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.DataFrame:
+    """One row for each job, its times in the engine's whole ms; jobs still in the system get what is known of them."""
+    outcomes = copied(simulation.handle.world.outcomes)
+    _add_unfinished(outcomes, simulation)
+    trace, state = prepared.trace, outcomes["state"].astype(np.int64)
+    if KILLED in prepared.jobs.columns:
+        state[prepared.jobs[KILLED].to_numpy() & (state == JobState.COMPLETED)] = JobState.TIMEOUT
+    known = outcomes["state"] != 0
+    started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
+    estimate = np.where(np.isnan(trace["estimate"]), np.nan, trace["estimate"] / 1000.0)
+    asked = ("fraction",) if int(simulation.handle.state.g[0]["limit"]) > 1 else ()
+    locality = pl.Series(np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], -1))
+    jobs = prepared.jobs.select(*_COLUMNS, *asked)
+    if asked:
+        jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
+    return jobs.with_columns(
+        row=pl.int_range(pl.len(), dtype=pl.Int64),
+        submit_s=pl.Series(trace["submit"] / 1000.0 + origin_s),
+        duration_s=pl.Series(trace["work"] / 1000.0),
+        estimate_s=pl.Series(estimate).fill_nan(None),
+        start_s=_seconds(outcomes["start"], started, origin_s),
+        end_s=_seconds(outcomes["end"], ended, origin_s),
+        wait_s=_seconds(outcomes["start"] - trace["submit"], started),
+        jct_s=_seconds(outcomes["end"] - trace["submit"], ended),
+        run_s=pl.Series(outcomes["run"] / 1000.0),
+        held_gpu_s=pl.Series(outcomes["held"] / 1000.0),
+        preemptions=pl.Series(outcomes["preempts"].astype(np.int64)),
+        lost_s=pl.Series(outcomes["lost"] / 1000.0),
+        comm_s=pl.Series(outcomes["waited"] / 1000.0),
+        nodes=pl.Series(outcomes["nodes"].astype(np.int64)),
+        locality=locality.replace_strict(
+            {i: n for i, n in enumerate(_LOCALITIES)}, default=None, return_dtype=pl.String
+        ),
+        state=pl.Series(state).replace_strict(_STATES, return_dtype=pl.String),
+    )
+
+
+def _done_s(simulation: Simulation, jobs: pl.DataFrame, until_s: float | None) -> pl.Series:
+    """Nominal seconds of work that each job has done by `until_s`, or now; null if it was cancelled."""
+    done = np.where(jobs["state"] == "COMPLETED", jobs["duration_s"].to_numpy(), np.nan)
+    unfinished = np.asarray(simulation.handle.jobs)
+    unfinished = unfinished[unfinished["state"] != 0]
+    by_ms = simulation.now_ms if until_s is None else 1000 * until_s
+    runs = unfinished["state"] == JobState.RUNNING
+    gone_on = np.where(
+        runs, unfinished["onset"] + unfinished["rate"] * (by_ms - unfinished["rated"]), unfinished["done"]
+    )
+    done[unfinished["row"]] = gone_on / 1000.0
+    return pl.Series(np.minimum(done, jobs["duration_s"].to_numpy())).fill_nan(None)
+
+
+def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:
+    """What is known of the jobs that have not ended."""
+    state = simulation.handle.state
+    jobs = np.asarray(simulation.handle.jobs)
+    jobs = jobs[jobs["state"] != 0]
+    row, now = jobs["row"], int(state.g[0]["now"])
+    outcomes["start"][row] = jobs["first_start"]
+    outcomes["end"][row] = -1
+    since = np.where(jobs["state"] == JobState.RUNNING, now - jobs["settled"], 0)
+    outcomes["run"][row] = jobs["executed"] + since
+    outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])
+    for name in ("lost", "waited", "slowed", "preempts", "nodes", "locality", "state"):
+        outcomes[name][row] = jobs[name]
+
+
+def _named(values: NDArray[np.int64], names: dict[int, str]) -> pl.Series:
+    return pl.Series(np.ascontiguousarray(values)).replace_strict(
+        names, return_dtype=pl.Enum(list(dict.fromkeys(names.values())))
+    )
+
+
+def _events(simulation: Simulation) -> pl.DataFrame:
+    """The plan log as a table."""
+    log = simulation.log()
+    mask = np.ascontiguousarray(log["mask"])
+    column = {name: np.ascontiguousarray(log[name]) for name in ("time", "seq", "row", "attempt", "arg", "node")}
+    return pl.DataFrame(
+        {
+            "time_ms": column["time"],
+            "seq": column["seq"],
+            "kind": _named(log["kind"], _KINDS),
+            "row": column["row"],
+            "attempt": column["attempt"],
+            "arg": column["arg"],
+            "reason": _named(log["reason"], _REASONS),
+            "node": column["node"],
+            "gpu_mask": mask,
+            "gpus": np.bitwise_count(mask.view(np.uint64)).astype(np.int64),
+        }
+    )
+
+
+def _series(simulation: Simulation) -> pl.DataFrame:
+    """Samples of the state."""
+    world = simulation.handle.world
+    samples = np.asarray(world.samples)[: int(world.clock[0]["samples"])]
+    names = {
+        "time_ms": "time",
+        "used_gpus": "used",
+        "running": "running",
+        "pending": "pending",
+        "queued_gpus": "queued_gpus",
+        "largest_free": "largest_free",
+        "whole_free_nodes": "whole_free",
+        "head_gpus": "head_gpus",
+    }
+    return pl.DataFrame({ours: np.ascontiguousarray(samples[field]) for ours, field in names.items()})

@@ -1,0 +1,231 @@
+"""A run in progress: a state, a world and the policy that decides."""
+
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.engine.jit.compile import load_beside, load_loop
+from pointsman.engine.rate_models.rate_model import check_rate_model
+from pointsman.engine.run.audit import FAILURES
+from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.run.snapshot import copied, snapshot
+from pointsman.engine.run.view import View
+from pointsman.engine.setup.build import with_larger_inbox
+from pointsman.engine.state.records import LOG, WAITING
+from pointsman.engine.state.state_pointer import Handle
+from pointsman.errors import PointsmanError, RunError
+from pointsman.types import NEVER_MS, Contention, JobState
+
+DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
+NamedPolicy = Callable[[str], "CompiledPolicy | Policy"]
+HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
+_CHUNK = 1 << 18
+
+
+class Simulation:
+    """One run, which can be stopped, looked at, copied and gone on with."""
+
+    def __init__(self, handle: Handle, policy: CompiledPolicy | Policy, named: NamedPolicy | None = None) -> None:
+        self.handle = handle
+        self.policy = policy
+        self.named = named
+        """How a policy is had by its name, for `View.what_if`."""
+        self.hosted = not isinstance(policy, CompiledPolicy)
+        self.loop: ModuleType = load_loop(HOSTED_HOOKS if isinstance(policy, Policy) else policy.hooks)
+        self.engine_s = 0.0
+        self.decide_s = 0.0
+        self._log: list[NDArray[np.void]] = []
+        self.view = View(self, load_beside("python_api")) if self.hosted else None
+
+    @property
+    def now_ms(self) -> int:
+        """Simulated time."""
+        return int(self.handle.state.g[0]["now"])
+
+    @property
+    def decisions(self) -> int:
+        """How often the policy was called."""
+        return int(self.handle.world.clock[0]["decisions"])
+
+    def run(self, until_ms: int = NEVER_MS - 1, progress: Callable[[float], None] | None = None) -> None:
+        """Simulate until nothing is left to happen, or through the instants up to `until_ms`.
+
+        `progress` is told the share of jobs that have ended, now and then.
+
+        Raises:
+            RunError: the audit found a broken invariant, or a hosted policy failed.
+        """
+        watch = _Watch()
+        while True:
+            stop = self._go(until_ms)
+            watch.look_at(self)
+            if progress is not None:
+                clock = self.handle.world.clock[0]
+                progress(int(clock["ended"]) / max(1, int(clock["jobs"])))
+            if stop in (DONE, UNTIL):
+                return
+            if stop == LOG_FULL:
+                self._flush_log()
+            elif stop == INBOX_FULL:
+                self.handle = with_larger_inbox(self.handle)
+            elif stop == AUDIT_FAILED:
+                failure = FAILURES[int(self.handle.world.clock[0]["audit_failed"])]
+                raise RunError(
+                    f"audit at {self.now_ms / 1000:.3f} s: {failure}; this is a bug of the engine, please report it"
+                )
+
+    def work_done_ms(self) -> float:
+        """Nominal ms of work that the jobs in the system have done, net of what was lost."""
+        jobs = self.handle.jobs
+        elapsed = np.where(jobs["state"] == JobState.RUNNING, self.now_ms - jobs["rated"], 0)
+        done = np.where(elapsed > 0, jobs["onset"] + jobs["rate"] * elapsed, jobs["done"])
+        return float(done[jobs["state"] != 0].sum())
+
+    def _go(self, until_ms: int) -> int:
+        if self.hosted:
+            return self._host(until_ms)
+        began = time.perf_counter()
+        stop = self.loop.run(self.handle.address, until_ms, _CHUNK)
+        self.engine_s += time.perf_counter() - began
+        return stop
+
+    def _host(self, until_ms: int) -> int:
+        """Let a Python policy decide, so many times at most."""
+        policy: Any = self.policy
+        run, address, decide, clock = self.loop.run, self.handle.address, policy.decide, time.perf_counter
+        view = self.view
+        hear = getattr(self.policy, "on_event", None)
+        began = clock()
+        stop = HOSTED
+        try:
+            for _ in range(_CHUNK):
+                stop = run(address, until_ms, 0)
+                if stop != HOSTED:
+                    break
+                if hear is not None:
+                    for kind, job in self.inbox():
+                        hear(view, kind, job)
+                decide(view)
+        except PointsmanError:
+            raise
+        except (Exception, SystemExit) as error:
+            where = f"policy {policy.name!r} failed at {self.now_ms / 1000:.3f} s"
+            raise RunError(f"{where}: {type(error).__name__}: {error} (--debug shows where)") from error
+        self.engine_s += clock() - began
+        return stop
+
+    def inbox(self) -> list[tuple[int, int]]:
+        """The events of this instant: (kind, job slot, or -1)."""
+        state = self.handle.state
+        return [(int(k), int(j)) for k, j in state.inbox[: int(state.g[0]["inbox"])]]
+
+    def _flush_log(self) -> None:
+        g = self.handle.state.g
+        self._log.append(copied(self.handle.state.log[: int(g[0]["logged"])]))
+        g[0]["logged"] = 0
+
+    def log(self) -> NDArray[np.void]:
+        """The plan log so far."""
+        self._flush_log()
+        self._log = [np.concatenate([part.view(np.int64) for part in self._log]).view(LOG)]
+        return self._log[0]
+
+    def copy(self) -> "Simulation":
+        """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""
+        policy: Any = self.policy
+        if self.hosted and hasattr(policy, "copy"):
+            policy = policy.copy()
+        self._flush_log()
+        copy = Simulation(snapshot(self.handle), policy, self.named)
+        copy._log = list(self._log)
+        return copy
+
+    def adopt(self, policy: CompiledPolicy | Policy) -> "Simulation":
+        """The same state under another policy, from now on.
+
+        Raises:
+            UsageError: the policy does not go with the state's rate model.
+        """
+        g = self.handle.state.g[0]
+        by_rates = "goodput" if int(g["stages"]) else "tree" if int(g["tree"]) else "rates"
+        check_rate_model(policy, "iterations" if int(g["contention"]) == Contention.ITERATIONS else by_rates)
+        other = Simulation(self.handle, policy, self.named)
+        state = self.handle.state
+        state.params[:] = 0.0
+        if isinstance(policy, CompiledPolicy):
+            numbers = policy.parameters()
+            state.params[: len(numbers)] = numbers
+        state.g[0]["inbox_on"] = other.hosted
+        state.g[0]["admits"] = getattr(policy, "admits", False)
+        other.loop.adopt(self.handle.address)
+        other._let_transfers_begin()
+        return other
+
+    def _let_transfers_begin(self) -> None:
+        """Transfers that wait for a policy that has been relieved begin, or the new one is asked."""
+        state = self.handle.state
+        waiting = state.lists[WAITING, : int(state.g[0]["waiting"])].tolist()
+        if not waiting:
+            return
+        if not state.g[0]["admits"]:
+            for job in waiting:
+                load_beside("python_api").admit(self.handle.address, job)
+        state.g[0]["wake"] = self.now_ms
+
+
+_PATIENCE = 1_000_000
+"""Decisions in which something must get done."""
+
+
+class _Watch:
+    """Notices when nothing gets done: nobody comes or ends, and jobs only take GPUs from each other, or nobody runs and
+    nothing is to come.
+    """
+
+    def __init__(self) -> None:
+        self.moved = (-1, -1)
+        self.preempts = 0
+        self.best_ms = -1.0
+        self.since = 0
+
+    def look_at(self, simulation: Simulation) -> None:
+        """Called now and then.
+
+        Raises:
+            RunError: nothing got done in a great many decisions.
+        """
+        clock, g = simulation.handle.world.clock[0], simulation.handle.state.g[0]
+        moved, preempts, before = (int(clock["arrived"]), int(clock["ended"])), int(g["preempts"]), self.preempts
+        self.preempts = preempts
+        if moved != self.moved or (preempts == before and _goes_on(simulation.handle)):
+            self.moved, self.best_ms, self.since = moved, -1.0, simulation.decisions
+        elif (done_ms := simulation.work_done_ms()) > self.best_ms:  # every job is looked at
+            self.best_ms, self.since = done_ms, simulation.decisions
+        elif simulation.decisions > self.since + _PATIENCE:
+            at, name = f"at {simulation.now_ms / 1000:.3f} s", f"policy {simulation.policy.name!r}"
+            if preempts == before:
+                idle, left = "goes on asking to be woken", "no job is left"
+                if g["running"]:
+                    idle, left = "admits no transfer", "all jobs that run wait"
+                elif g["pending"]:
+                    idle, left = "goes on starting none", "jobs wait, nobody runs"
+                raise RunError(f"{at} {left}, nothing is to come, and {name} {idle}")
+            raise RunError(
+                f"{at} the jobs only preempt each other and get nothing done ({name}): a preemption costs more than "
+                "they do between two"
+            )
+
+
+def _goes_on(handle: Handle) -> bool:
+    """Whether something will happen whatever the policy does."""
+    g, clock = handle.state.g[0], handle.world.clock[0]
+    if g["starting"] or g["stopping"] or clock["arrived"] < clock["jobs"] or clock["scripted"] < clock["script"]:
+        return True
+    running = handle.jobs["state"] == JobState.RUNNING
+    truth = handle.world.truth[: len(running)][running]
+    due = (truth["finish"] < NEVER_MS) | ((truth["due"] >= 0) & (truth["due"] < NEVER_MS))
+    return bool(due.any())  # a chain whose transfer is not admitted has nothing due

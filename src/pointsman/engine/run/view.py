@@ -1,0 +1,295 @@
+"""What a policy written in Python sees, and the verbs by which it acts.
+
+Jobs are named by their slots: an int that stays the same as long as the job is in the system.
+"""
+
+from collections.abc import Iterable
+from operator import index
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.engine.run.snapshot import snapshot
+from pointsman.engine.state.records import SCRIPT, TRACE, WAITING
+from pointsman.engine.state.state_pointer import Handle
+from pointsman.errors import UsageError
+from pointsman.types import NEVER_MS, Contention, JobState, Reason
+
+if TYPE_CHECKING:
+    from pointsman.engine.run.simulation import Simulation
+
+_PENDING, _RUNNING = int(JobState.PENDING), int(JobState.RUNNING)
+_REASONS = {int(r): r for r in Reason}
+
+
+class View:
+    """The observable state. The truth about jobs (their work, their finish, arrivals to come) is not in it."""
+
+    def __init__(self, simulation: "Simulation", entries: ModuleType) -> None:
+        self._simulation = simulation
+        self._entries = entries
+
+    @property
+    def _state(self) -> Any:
+        return self._simulation.handle.state
+
+    @property
+    def _address(self) -> int:
+        return self._simulation.handle.address
+
+    @property
+    def now_s(self) -> float:
+        """Seconds since the first submit."""
+        return float(self._state.g["now"][0]) / 1000.0
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since the first submit."""
+        return int(self._state.g["now"][0])
+
+    @property
+    def jobs(self) -> NDArray[np.void]:
+        """Records of all job slots (`engine.state.records.JOB`), read-only; those with ``state == 0`` are empty."""
+        jobs = self._simulation.handle.jobs[:]
+        jobs.flags.writeable = False
+        return jobs
+
+    @property
+    def pending_count(self) -> int:
+        """How many jobs wait."""
+        return int(self._state.g["pending"][0])
+
+    @property
+    def pending(self) -> NDArray[np.int64]:
+        """Slots of the waiting jobs, in submit order."""
+        return self._in_state(_PENDING, "row")
+
+    @property
+    def running(self) -> NDArray[np.int64]:
+        """Slots of the running jobs, in submit order."""
+        return self._in_state(_RUNNING, "row")
+
+    def _in_state(self, state: int, order: str) -> NDArray[np.int64]:
+        out = np.empty(int(self._state.g["slots"][0]), np.int64)
+        slots = out[: self._entries.in_state(self._address, state, out)]
+        return slots[np.argsort(self._state.jobs[order][slots], kind="stable")]
+
+    def heads(self) -> list[int]:
+        """For each kind of demand that fits now, its first waiting job; in submit order."""
+        out = np.empty(int(self._state.g["active"][0]), np.int64)
+        rows = self._state.jobs["row"]
+        return sorted(out[: self._entries.heads(self._address, out)].tolist(), key=lambda j: rows[j])
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of the cluster."""
+        return int(self._state.g["gpus"][0])
+
+    @property
+    def free_gpus(self) -> int:
+        """Free GPUs on nodes that are UP."""
+        return int(self._state.g["free"][0])
+
+    @property
+    def free_by_node(self) -> NDArray[np.int64]:
+        """(M,) free GPUs of each node; 0 where it is not UP."""
+        nodes = self._state.nodes
+        return np.where(nodes["state"] == 0, nodes["free"], 0)
+
+    @property
+    def free_by_rack(self) -> NDArray[np.int64]:
+        """(racks,) free GPUs of each rack."""
+        return np.bincount(self._state.nodes["rack"], self.free_by_node, len(self._state.racks)).astype(np.int64)
+
+    def free_on(self, node: int) -> list[int]:
+        """Indexes of the free GPUs of `node`.
+
+        Raises:
+            IndexError: there is no such node.
+        """
+        if not 0 <= node < len(self._state.nodes):
+            raise IndexError(f"there is no node {node}: nodes are 0 to {len(self._state.nodes) - 1}")
+        mask = int(self._state.nodes["free_mask"][node])
+        return [i for i in range(int(self._state.nodes["gpus"][node])) if mask >> i & 1]
+
+    def fits(self, job: int) -> bool:
+        """Whether the configured placement can place `job` now.
+
+        Raises:
+            IndexError: no job has this slot.
+        """
+        return bool(self._entries.fits(self._address, self._class_of(job)))
+
+    def _class_of(self, job: int) -> int:
+        jobs = self._simulation.handle.jobs
+        job = index(job)
+        if not 0 <= job < len(jobs) or jobs["state"][job] == 0:
+            raise IndexError(f"no job in the system has slot {job}")
+        return int(jobs["cls"][job])
+
+    def find(self, job: int) -> list[tuple[int, int]]:
+        """Where the configured placement would put `job` now: (node, GPU) pairs; empty if nowhere.
+
+        Raises:
+            IndexError: no job has this slot.
+        """
+        n = self._entries.find(self._address, self._class_of(job))
+        place = self._state.place[:n]
+        return [
+            (int(node), i)
+            for node, mask in zip(place["node"], place["mask"], strict=True)
+            for i in range(64)
+            if int(mask) >> i & 1
+        ]
+
+    def start(self, job: int, gpus: Iterable[tuple[int, int]] | None = None, accumulation: int = 1) -> Reason:
+        """Start `job` on `gpus`, (node, GPU) pairs, or where the configured placement puts it. OK, or why not."""
+        if gpus is None:
+            return _REASONS[self._entries.start(self._address, index(job), index(accumulation))]
+        placed = self._note_place(gpus)
+        if isinstance(placed, Reason):
+            return placed
+        return _REASONS[self._entries.start_on(self._address, index(job), placed, index(accumulation))]
+
+    def _note_place(self, gpus: Iterable[tuple[int, int]]) -> int | Reason:
+        """Note (node, GPU) pairs in State.place: how many nodes they are on, or what is wrong with them."""
+        masks: dict[int, int] = {}
+        for node, gpu in ((index(node), index(gpu)) for node, gpu in gpus):
+            if not 0 <= gpu < 64 or masks.get(node, 0) >> gpu & 1:
+                return Reason.GpuTaken
+            masks[node] = masks.get(node, 0) | 1 << gpu
+        nodes = len(self._state.nodes)
+        if not masks or len(masks) > nodes:
+            return Reason.GangIncomplete
+        for i, (node, mask) in enumerate(masks.items()):
+            self._state.place[i] = (node if 0 <= node < nodes else -1, mask - (1 << 64) if mask >> 63 else mask, 0, 0)
+        return len(masks)
+
+    def preempt(self, job: int) -> Reason:
+        """Preempt `job`; it waits again. OK, or why not."""
+        return _REASONS[self._entries.preempt(self._address, index(job))]
+
+    def wake_at(self, time_s: float) -> None:
+        """Be called at `time_s` at the latest.
+
+        Raises:
+            ValueError: not a time.
+        """
+        if not abs(time_s) < NEVER_MS / 1000:
+            raise ValueError(f"wake_at({time_s}): not a time in seconds")
+        self._entries.wake_at(self._address, int(np.ceil(time_s * 1000)))
+
+    def resize(self, job: int, gpus: Iterable[tuple[int, int]]) -> Reason:
+        """Give running `job` these GPUs, (node, GPU) pairs, instead of its own, of which it may keep some; another
+        number only where it is elastic. OK, or why not.
+        """
+        placed = self._note_place(gpus)
+        if isinstance(placed, Reason):
+            return placed
+        return _REASONS[self._entries.resize(self._address, index(job), placed)]
+
+    def rebatch(self, job: int, accumulation: int) -> Reason:
+        """Let running `job` go on with so many steps of accumulation. OK, or why not."""
+        return _REASONS[self._entries.rebatch(self._address, index(job), index(accumulation))]
+
+    def with_room(self, job: int, accumulation: int = 1) -> list[tuple[int, int]]:
+        """(node, GPU) pairs that are free, or have room for waiting `job` beside the jobs on them, with so much
+        accumulation; whether they are of a type it may use is not asked.
+        """
+        out = np.empty(self.gpus, np.int64)
+        gpus = out[: self._entries.with_room(self._address, index(job), index(accumulation), out)]
+        first = self._state.nodes["gpu0"]
+        nodes = np.searchsorted(first, gpus, side="right") - 1
+        return list(zip(nodes.tolist(), (gpus - first[nodes]).tolist(), strict=True))
+
+    def jobs_on(self, node: int, gpu: int) -> list[int]:
+        """The jobs on a GPU.
+
+        Raises:
+            IndexError: there is no such GPU.
+        """
+        nodes = self._state.nodes
+        if not 0 <= node < len(nodes) or not 0 <= gpu < int(nodes["gpus"][node]):
+            raise IndexError(f"there is no GPU {gpu} of node {node}")
+        return [j for j in self._state.occupants[int(nodes["gpu0"][node]) + gpu].tolist() if j >= 0]
+
+    def slow_down(self, job: int, beside: int, gpu_type: int = 0) -> float:
+        """How many times as long an iteration of `job` takes beside another job on a GPU of this type (an index of
+        ``nodes["gpu_type"]``): ξ >= 1.
+
+        Raises:
+            IndexError: no job has this slot, or there is no such type.
+        """
+        state = self._state
+        for slot in (job, beside):
+            self._class_of(slot)
+        if not 0 <= gpu_type < int(state.g["types"][0]):
+            raise IndexError(f"there is no GPU type {gpu_type}")
+        kinds = state.models["kind"][state.jobs["speed"][[index(job), index(beside)]]]
+        return float(state.slowdowns[gpu_type * int(state.g["kinds"][0]) + kinds[0], kinds[1]])
+
+    def move(self, job: int, partition: str) -> Reason:
+        """This world cannot move jobs between partitions."""
+        return Reason.NotSupported
+
+    def admit(self, job: int) -> Reason:
+        """Let the transfer of `job` begin, which waits for it (`waiting_transfers`). OK, or why not."""
+        return _REASONS[self._entries.admit(self._address, index(job))]
+
+    @property
+    def waiting_transfers(self) -> list[int]:
+        """Jobs whose transfers wait to be admitted, by row; none but in the rate model ``iterations``."""
+        state = self._state
+        waiting = state.lists[WAITING, : int(state.g["waiting"][0])].tolist()
+        return sorted(waiting, key=lambda j: int(state.jobs["row"][j]))
+
+    def what_if(self, policy: Any = "fifo-backfill") -> "Simulation":
+        """A future from here: a copy of the state under `policy` (a name or an object), without arrivals.
+
+        The copy knows no more than this view: each job's work is its estimate. Jobs without an estimate never end
+        there.
+        """
+        simulation = self._simulation
+        copy = blindfolded(snapshot(simulation.handle, room=False))
+        made = simulation.named(policy) if isinstance(policy, str) and simulation.named else policy
+        return type(simulation)(copy, made, simulation.named).adopt(made)
+
+
+def blindfolded(handle: Handle) -> Handle:
+    """The same without the truth: estimates for work, no arrivals to come, no scripted events, no log, no outcomes."""
+    world, clock, jobs = handle.world, handle.world.clock, handle.jobs
+    arrived = int(clock["arrived"][0])
+    clock["jobs"] = arrived
+    clock["script"] = clock["scripted"] = 0
+    handle.state.g["log_on"] = False
+    work = np.where(np.isnan(jobs["estimate"]), np.inf, jobs["estimate"])
+    left = np.maximum(work - jobs["done"], 0.0)
+    rate = np.where((jobs["state"] == _RUNNING) & (jobs["rate"] > 0.0), jobs["rate"], 1.0)
+    ends = np.maximum(jobs["settled"] + np.ceil(left / rate), int(handle.state.g["now"][0]) + 1)
+    if handle.state.g["contention"][0] == Contention.ITERATIONS:
+        ends = _chain_ends(handle, work)
+    truth = world.truth[: len(jobs)]
+    truth["work"] = work
+    truth["finish"] = np.where(np.isfinite(ends), ends, NEVER_MS).astype(np.int64)
+    nothing = {"trace": np.zeros(max(arrived, 1), TRACE), "script": np.zeros(1, SCRIPT)}
+    return Handle(handle.state, world._replace(**nothing))
+
+
+def _chain_ends(handle: Handle, work: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Chains get the iterations that jobs of this much `work` have left; when those that leap then finish.
+
+    Raises:
+        UsageError: a running job has no estimate, so that its iterations would go on for ever.
+    """
+    steps, jobs = handle.state.steps, handle.jobs
+    runs = jobs["state"] == _RUNNING
+    if not np.isfinite(work[jobs["state"] != 0]).all():
+        raise UsageError("what_if needs estimates where jobs are chains of iterations: give --estimate")
+    chains = handle.world.chains[: len(jobs)]
+    leaps = runs & (chains["leaps"] == 1)
+    period = (handle.world.truth["finish"][: len(jobs)] - chains["since"]) // np.maximum(1, chains["left"])
+    left = (work - jobs["onset"]) / np.maximum(1, steps["solo"][jobs["speed"] + np.maximum(0, jobs["gpu_type"])])
+    chains["left"][runs] = np.maximum(1, np.floor(left[runs] + 0.5))
+    return np.where(leaps, chains["since"] + chains["left"] * period, np.inf)

@@ -1,0 +1,350 @@
+"""A state and its world, built from a workload, a cluster and the rules of the run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.actions.eviction_cache import FREED
+from pointsman.engine.index.event_heap import AROUND, LATEST
+from pointsman.engine.jit.compile import load_beside
+from pointsman.engine.placement.occupancy import SINGLES
+from pointsman.engine.rate_models.rate_model import Iterations, Tree
+from pointsman.engine.rate_models.speed_tables import Speeds
+from pointsman.engine.rate_models.uplinks import ALONE, Sharing
+from pointsman.engine.setup.demand import Demand, Pools
+from pointsman.engine.state.records import (
+    ALT,
+    BUCKET,
+    CHAIN,
+    CLASS,
+    CLOCK,
+    CROSSING,
+    FLOW,
+    GPU,
+    GROUP,
+    HEAP,
+    JOB,
+    LISTS,
+    LOG,
+    NODE,
+    OUTCOME,
+    PART,
+    POD,
+    POOL,
+    QUEUE,
+    RACK,
+    SAMPLE,
+    SCALARS,
+    SCRIPT,
+    TRANSFER,
+    TRUTH,
+    WIRE,
+    State,
+    World,
+)
+from pointsman.engine.state.state_pointer import Handle
+from pointsman.types import NEVER_MS, Contention, Locality, Placement
+
+SAMPLES = 1 << 12
+LOG_ROWS = 1 << 16
+PARAMETERS = 64
+MEMORY = 1 << 13
+EXTRA_BUCKETS = 6
+"""Indexes besides those of classes and queues: running, stopping, and four that a policy may use."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Everything about a run that is neither workload, cluster nor policy. Times in ms."""
+
+    placement: Placement = Placement.CONSOLIDATED
+    start_ms: int = 0
+    stop_ms: int = 0
+    restore_ms: int = 0
+    rebatch_ms: int = 0
+    lost_ms: int = 0
+    checkpoint_ms: int = 0
+    start_fail_rate: float = 0.0
+    round_ms: int = 0
+    seed: int = 0
+    log: bool = True
+    audit: bool = False
+    hosted: bool = False
+    sharing: Sharing = ALONE
+    iterations: Iterations | None = None
+    """The law of chains of iterations, if jobs are such."""
+    gpu_sharing: int = 1
+    """Jobs on a GPU at most."""
+    admits: bool = False
+    """The policy admits transfers."""
+    tree: Tree | None = None
+    """What gangs on several racks and nodes pay, if their rates depend on it."""
+
+
+CACHE_LINE = 64
+
+
+def _on_lines(rows: int, record: np.dtype[np.void]) -> NDArray[np.void]:
+    """Zeros that begin where a line of the memory's cache does, so that what stands together comes together."""
+    memory = np.zeros(rows * record.itemsize + CACHE_LINE, np.uint8)
+    begin = -memory.ctypes.data % CACHE_LINE
+    return memory[begin : begin + rows * record.itemsize].view(record)
+
+
+def build(
+    layout: Layout,
+    pools: Pools,
+    demands: list[Demand],
+    trace: NDArray[np.void],
+    queue_limits: list[int],
+    speeds: Speeds,
+    params: NDArray[np.float64],
+    script: NDArray[np.void],
+    rules: Rules,
+) -> Handle:
+    """The state before the first event.
+
+    `trace` (TRACE, in row order), `queue_limits` (-1: none), `params` (PARAMETERS,),
+    `script` (SCRIPT, ordered by time and kind).
+    """
+    slots = max(len(trace), 1)  # of memory that is taken only when touched
+    total = int(layout.node_gpus.sum())
+    nodes = len(layout.node_gpus)
+    pool_records, words, counts, members = _pools(pools)
+    racks, rack_free, rack_members = _racks(layout, pools, len(members))
+    classes, alts, groups, pool_lists = _classes(demands, pools, rack_free, 2 * nodes)
+    buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
+    for name in ("root", "first", "last", "newest", "leader"):
+        buckets[name] = -1
+    limit = rules.iterations.sharing if rules.iterations else rules.gpu_sharing
+    seats = total * limit
+    chained = slots if rules.iterations else 1
+    parts = np.zeros(seats, PART)
+    parts["next"] = np.append(np.arange(1, seats), -1)
+    queues = np.zeros(len(queue_limits), QUEUE)
+    queues["limit"] = queue_limits
+    queues["closed"] = -1
+    sharing = len(speeds.uplinks) > 0
+    state = State(
+        g=_scalars(layout, len(demands), queue_limits, total, rules),
+        jobs=_on_lines(slots, JOB),
+        nodes=_nodes(layout, pools),
+        gpus=_gpus(layout),
+        occupants=np.full((total, limit), -1, np.int64),
+        pools=pool_records,
+        racks=racks,
+        rack_free=rack_free,
+        pods=np.zeros(int(layout.node_pod.max()) + 1, POD),
+        counts=counts,
+        words=words,
+        ints=np.concatenate([members, rack_members, pool_lists]),
+        classes=classes,
+        alts=alts,
+        groups=groups,
+        queues=queues,
+        buckets=buckets,
+        parts=parts,
+        lists=np.zeros((LISTS, max(slots, len(demands))), np.int64),
+        place=np.zeros(nodes, PART),
+        reserve=np.zeros(nodes, PART),
+        freed=np.zeros(FREED, np.int64),
+        undo=np.zeros(4 * total + nodes, PART),
+        log=np.zeros(LOG_ROWS + 16 * seats if rules.log else 1, LOG),
+        inbox=np.zeros((2 * seats + 1024 if rules.hosted else 1, 2), np.int64),
+        params=params,
+        memory=np.zeros(MEMORY),
+        rates=np.ascontiguousarray(speeds.rates),
+        models=speeds.models,
+        links=speeds.links,
+        flows=np.zeros(slots if sharing else chained, FLOW),
+        uplinks=speeds.uplinks,
+        crossings=_crossings(3 * seats if sharing else 1),
+        stirred=np.zeros(3 * len(speeds.uplinks) + 2 * (seats // 2 + 1), np.int64),
+        steps=speeds.steps,
+        workers=np.zeros((total if rules.iterations else 1, limit), np.int64),
+        transfers=np.zeros(chained, TRANSFER),
+        wires=_wires(nodes),
+        subbatches=speeds.subbatches,
+        slowdowns=speeds.slowdowns,
+        goodputs=speeds.goodputs,
+        singles=np.zeros(SINGLES, np.int64),
+    )
+    state.g["kinds"] = speeds.slowdowns.shape[1]
+    state.g["stages"] = speeds.stages
+    if sharing:
+        state.g["network"] = load_beside("contention").network.address
+    if limit > 1:
+        state.g["sharing"] = load_beside("shared_gpus").sharing.address
+    if speeds.stages:
+        state.g["staging"] = load_beside("progress_phases").stages.address
+    if rules.tree:
+        state.g["tree"] = load_beside("tree").tree.address
+    if rules.iterations:
+        state.g["network"] = load_beside("iterations").iterations.address
+    world = World(
+        clock=_clock(len(trace), len(script), trace, rules),
+        truth=np.zeros(slots, TRUTH),
+        chains=np.zeros(chained, CHAIN),
+        heap=_heap(slots),
+        trace=trace,
+        script=script if len(script) else np.zeros(1, SCRIPT),
+        outcomes=np.zeros(len(trace), OUTCOME),
+        samples=np.zeros(SAMPLES, SAMPLE),
+    )
+    return Handle(state, world)
+
+
+def _heap(slots: int) -> NDArray[np.void]:
+    heap = _on_lines(slots + AROUND, HEAP)
+    heap["time"][:AROUND] = LATEST
+    return heap
+
+
+def _wires(nodes: int) -> NDArray[np.void]:
+    wires = np.zeros(nodes, WIRE)
+    wires["freed"] = -1
+    return wires
+
+
+def _crossings(n: int) -> NDArray[np.void]:
+    """So many free crossings, the first at the head of the list."""
+    crossings = np.zeros(n, CROSSING)
+    crossings["after"] = np.append(np.arange(2, n + 1), 0)
+    return crossings
+
+
+def with_larger_inbox(handle: Handle) -> Handle:
+    """The same state with twice the room for the events of one instant."""
+    inbox = np.concatenate([handle.state.inbox, np.zeros_like(handle.state.inbox)])
+    return Handle(handle.state._replace(inbox=inbox), handle.world)
+
+
+def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, rules: Rules) -> NDArray[np.void]:
+    g = np.zeros(1, SCALARS)
+    g["wake"] = NEVER_MS
+    g["free_slot"] = -1
+    g["gpus"] = g["free"] = total
+    g["classes"] = classes
+    g["queues"] = len(queue_limits)
+    g["limits"] = any(limit >= 0 for limit in queue_limits)
+    g["types"] = len(layout.gpu_types)
+    g["limit"] = rules.gpu_sharing
+    g["within"] = Locality.CLUSTER
+    times = ("start_ms", "stop_ms", "restore_ms", "rebatch_ms", "lost_ms", "checkpoint_ms", "round_ms")
+    for name in ("placement", *times):
+        g[name] = getattr(rules, name)
+    g["contention"], g["penalty"] = rules.sharing.contention, rules.sharing.penalty
+    if (law := rules.iterations) is not None:
+        g["contention"], g["penalty"] = Contention.ITERATIONS, law.eta / law.b
+        g["latency"], g["limit"], g["admits"] = int(np.ceil(law.a)), law.sharing, rules.admits
+    costs = rules.tree or Tree()  # by which policies may choose GPUs in any case
+    g["rack_cost"], g["node_cost"], g["gpu_cost"], g["least_cost"] = costs.rack, costs.node, costs.gpu, costs.clamp
+    g["free_crossing"] = 1
+    g["log_on"] = rules.log
+    g["inbox_on"] = rules.hosted
+    return g
+
+
+def _clock(jobs: int, scripted: int, trace: NDArray[np.void], rules: Rules) -> NDArray[np.void]:
+    clock = np.zeros(1, CLOCK)
+    clock["jobs"] = jobs
+    clock["script"] = scripted
+    span = int(trace["submit"][-1]) if jobs else 0
+    clock["sample_every"] = max(1, span // (SAMPLES // 2))
+    clock["audit"] = rules.audit
+    clock["seed"] = rules.seed
+    clock["fail_rate"] = rules.start_fail_rate
+    return clock
+
+
+def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
+    nodes = np.zeros(len(layout.node_gpus), NODE)
+    sizes = layout.node_gpus
+    nodes["gpus"] = nodes["free"] = sizes
+    nodes["free_mask"] = [(1 << g) - 1 if g < 64 else -1 for g in sizes.tolist()]
+    nodes["paper_attempt"] = -1
+    nodes["rack"], nodes["pod"] = layout.node_rack, layout.node_pod
+    nodes["gpu_type"] = layout.node_gpu_type
+    nodes["gpu0"] = np.cumsum(sizes) - sizes
+    nodes["bytes"] = layout.gpu_memory_bytes[layout.node_gpu_type].astype(np.int64)
+    nodes["pool"] = pools.pool_of_node
+    for members in pools.members:
+        nodes["rank"][members] = np.arange(len(members))
+    return nodes
+
+
+def _gpus(layout: Layout) -> NDArray[np.void]:
+    gpus = np.zeros(int(layout.node_gpus.sum()), GPU)
+    gpus["free_milli"] = 1000
+    gpus["busy"] = -1
+    gpus["free_bytes"] = np.repeat(layout.gpu_memory_bytes[layout.node_gpu_type], layout.node_gpus).astype(np.int64)
+    return gpus
+
+
+def _pools(pools: Pools) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Pool records, their bitmaps with every node wholly free, counts of nodes by free GPUs, and their members."""
+    records = np.zeros(len(pools.sizes), POOL)
+    counts = np.zeros((len(pools.sizes), 65), np.int64)
+    bitmaps, first, bits = [], 0, 0
+    for p, (size, members) in enumerate(zip(pools.sizes.tolist(), pools.members, strict=True)):
+        leaf = _bitmap(len(members))
+        top = _bitmap(len(leaf))
+        words = np.zeros((size + 1, len(top) + len(leaf)), np.int64)
+        words[size] = np.concatenate([top, leaf])
+        some = np.array([1 << (size - 1)], np.uint64).view(np.int64)[0]
+        records[p] = (size, size * len(members), some, bits, len(leaf), len(top), first, pools.gpu_types[p])
+        counts[p, size] = len(members)
+        bitmaps.append(words.ravel())
+        first += len(members)
+        bits += words.size
+    return records, np.concatenate(bitmaps), counts, np.concatenate(pools.members)
+
+
+def _racks(layout: Layout, pools: Pools, offset: int) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.int64]]:
+    """Rack records, whose nodes are listed from `offset` on, free GPUs by pool and rack, and the lists of nodes."""
+    nodes = np.bincount(layout.node_rack)
+    records = np.zeros(len(nodes), RACK)
+    records["nodes"] = nodes
+    records["paper_attempt"] = -1
+    records["members"] = offset + np.cumsum(nodes) - nodes
+    free = np.zeros((len(pools.sizes), len(nodes)), np.int64)
+    np.add.at(free, (pools.pool_of_node, layout.node_rack), layout.node_gpus)
+    return records, free, np.argsort(layout.node_rack, kind="stable")
+
+
+def _bitmap(n: int) -> NDArray[np.int64]:
+    """The words of a bitmap whose first n bits are set."""
+    words = np.full((n + 63) // 64, -1, np.int64)
+    if n % 64:
+        words[-1] = (1 << (n % 64)) - 1
+    return words
+
+
+def _classes(
+    demands: list[Demand], pools: Pools, rack_gpus: NDArray[np.int64], offset: int
+) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void], NDArray[np.int64]]:
+    """Class, alternative and group records, and the lists of pools the alternatives point into, which begin at
+    `offset`.
+    """
+    classes = np.zeros(len(demands), CLASS)
+    groups: dict[tuple[tuple[tuple[int, ...], ...], int, int], int] = {}
+    alts, lists = [], []
+    for c, demand in enumerate(demands):
+        first = len(alts)
+        for members in demand.alternatives:
+            size = int(pools.sizes[list(members)].max())
+            kinds = {int(pools.gpu_types[p]) for p in members}
+            begin = offset + len(lists)
+            lists += members
+            widest = int(rack_gpus[list(members)].sum(axis=0).max())
+            alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1, widest))
+        group = groups.setdefault((demand.alternatives, demand.limited_queue, demand.milli), len(groups))
+        n = demand.gpus
+        least, most = demand.elastic or (n, n)
+        asked = (n, least, most, demand.milli, first, len(alts), group, demand.limited_queue)
+        classes[c] = (*asked, -1, -1, 0, -1, 0, 0, 0, 0, 0.0)
+    group_records = np.zeros(len(groups), GROUP)
+    group_records["failed_pass"] = -1
+    return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)

@@ -1,0 +1,58 @@
+"""What starting, stopping and failing cost."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pointsman.errors import UsageError
+from pointsman.inputs.config_file import read_document
+
+
+class Overheads(BaseModel):
+    """Costs of a job's life besides its work (``docs/reference/semantics.md`` §5); all 0 by default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    start_s: float = Field(0.0, ge=0, le=1e7, description="from start to running: scheduling, image, data")
+    stop_s: float = Field(
+        0.0, ge=0, le=1e7, description="from preemption until the GPUs are free: writing a checkpoint"
+    )
+    restore_s: float = Field(
+        0.0, ge=0, le=1e7, description="added to the start of a job that has run before: reading a checkpoint"
+    )
+    lost_s: float = Field(0.0, ge=0, le=1e9, description="nominal work lost by a preemption")
+    rebatch_s: float = Field(0.0, ge=0, le=1e7, description="a pause at each change of accumulation while running")
+    checkpoint_every_s: float = Field(
+        0.0, ge=0, le=1e9, description="interval of checkpoints, for node failures; 0: nothing is lost"
+    )
+    start_fail_rate: float = Field(0.0, ge=0, lt=1, description="share of starts that fail, after start_s")
+
+    @model_validator(mode="after")
+    def _failing_takes_time(self) -> "Overheads":
+        if self.start_fail_rate > 0 and self.start_s == 0:
+            raise ValueError("start_fail_rate needs a start_s above 0: a start that takes no time cannot fail")
+        return self
+
+    def milliseconds(self) -> dict[str, Any]:
+        """As fields of `Rules`."""
+        times = ("start", "stop", "restore", "rebatch", "lost", "checkpoint_every")
+        named = {f"{name.removesuffix('_every')}_ms": round(1000 * getattr(self, f"{name}_s")) for name in times}
+        return {**named, "start_fail_rate": self.start_fail_rate}
+
+
+REALISTIC = Overheads(start_s=10.0, stop_s=5.0, restore_s=20.0, lost_s=0.0, checkpoint_every_s=1800.0)
+"""Ours: a container starts in 10 s, a checkpoint is written in 5 s and read in 20 s, one every half hour."""
+
+
+def load_overheads(text: str) -> Overheads:
+    """``none``, ``realistic``, or a YAML file of the fields.
+
+    Raises:
+        UsageError: no such name or file, or the file is wrong.
+    """
+    if text in ("none", "realistic"):
+        return Overheads() if text == "none" else REALISTIC
+    if not Path(text).is_file():
+        raise UsageError(f"unknown overheads {text!r}: neither none nor realistic, and there is no such file")
+    return read_document(text, Overheads).content

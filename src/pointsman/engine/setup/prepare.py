@@ -1,0 +1,269 @@
+"""From a job table and a cluster to the arrays of a run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.placement.occupancy import WHOLE
+from pointsman.engine.rate_models.gpu_sharing import WHOLE_GPUS, GpuSharing
+from pointsman.engine.rate_models.rate_model import Goodput, RateModel
+from pointsman.engine.rate_models.speed_tables import Speeds, speeds_of
+from pointsman.engine.setup.demand import (
+    KEYS,
+    WITH_MODELS,
+    Demand,
+    Pools,
+    alternatives,
+    can_ever_fit,
+    classify,
+    make_pools,
+)
+from pointsman.engine.setup.refusal import nowhere, too_wide
+from pointsman.engine.state.records import TRACE
+from pointsman.errors import InputError, UsageError
+from pointsman.types import LOCALITIES, SCATTERED, Contention, Placement
+from pointsman.workload import Quality, Workload
+
+LATEST_MS = 1 << 60
+"""Jobs one after another must end before; a quarter of the int64 clock, for the rest that happens."""
+
+
+@dataclass
+class Prepared:
+    """The jobs that take part, in row order, and what the engine is built from."""
+
+    jobs: pl.DataFrame
+    trace: NDArray[np.void]
+    layout: Layout
+    pools: Pools
+    demands: list[Demand]
+    queue_limits: list[int]
+    speeds: Speeds
+    knowledge: str
+    quality: Quality
+    """The log's, and what the cluster could not take of it."""
+    assumptions: list[str] = field(default_factory=list)
+
+
+def milliseconds(seconds: pl.Expr) -> pl.Expr:
+    """Whole milliseconds, half to even."""
+    return (seconds * 1000).round(0, mode="half_to_even")
+
+
+def prepare(
+    workload: Workload,
+    layout: Layout,
+    *,
+    knowledge: str,
+    placement: Placement,
+    oversized: str,
+    seed: int,
+    profiles: Sequence[str | Path] = (),
+    congestion: Mapping[str, float],
+    contention: Contention = Contention.NONE,
+    law: RateModel = None,
+    gpu_sharing: GpuSharing = WHOLE_GPUS,
+) -> Prepared:
+    """Check the jobs against the cluster and lay them out.
+
+    `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
+    fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion`, `contention`: see
+    `speeds_of`; `law`: the rate model; `gpu_sharing`: whether jobs share GPUs.
+
+    Raises:
+        InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
+    """
+    path = workload.provenance.source
+    if workload.jobs.is_empty():
+        raise InputError("there are no jobs to run", path=path, fix="give at least one")
+    pools = make_pools(layout)
+    assumptions: list[str] = []
+    jobs = _without_partitions(workload.jobs.sort("submit_s", maintain_order=True), pools, assumptions)
+    queues, limits = _limited_queues(jobs, layout)
+    workload = replace(workload, jobs=jobs.with_columns(limited=queues, milli=_milli(jobs, gpu_sharing)))
+    by = WITH_MODELS if gpu_sharing.limit > 1 or isinstance(law, Goodput) else KEYS
+    cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized, by)
+    jobs = workload.jobs
+    speeds, speed = speeds_of(jobs, layout, profiles, congestion, contention, assumptions, law, gpu_sharing)
+    if speeds.stages:
+        demands = _elastic(demands, cls, speeds, speed)
+    trace = np.zeros(len(jobs), TRACE)
+    trace["submit"], trace["work"] = _times(jobs, path)
+    trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
+    trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
+    trace["unprio"] = -jobs["priority"].fill_null(0).to_numpy()
+    return Prepared(
+        jobs.drop("limited", "milli"),
+        trace,
+        layout,
+        pools,
+        demands,
+        limits,
+        speeds,
+        knowledge,
+        workload.quality,
+        assumptions,
+    )
+
+
+def _times(jobs: pl.DataFrame, path: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(jobs,) submits since the first and work, in ms, if the clock has room for all of it, one after another."""
+    since_first_s = pl.col("submit_s") - pl.col("submit_s").first()
+    times = jobs.select(submit=milliseconds(since_first_s), work=milliseconds(pl.col("duration_s")))
+    submit, work = times["submit"].to_numpy(), times["work"].to_numpy()
+    end = submit[-1] + work.sum()
+    if not (end < LATEST_MS and work.min() >= 0):  # NaN is refused, too
+        raise InputError(
+            f"submit times and durations add up to {end / 1000:.3g} s (or one is negative), beyond the engine's clock",
+            path=path,
+            fix="both are in seconds; are these milliseconds?",
+        )
+    return submit, work
+
+
+def _without_partitions(jobs: pl.DataFrame, pools: Pools, assumptions: list[str]) -> pl.DataFrame:
+    """A cluster that names no partitions takes the jobs of all of them."""
+    if any(pools.partitions) or jobs["partition"].null_count() == len(jobs):
+        return jobs
+    assumptions.append("the cluster names no partitions, so those of the log are not kept apart")
+    return jobs.with_columns(partition=pl.lit(None, pl.String))
+
+
+def _limited_queues(jobs: pl.DataFrame, layout: Layout) -> tuple[pl.Series, list[int]]:
+    """Queue 0 holds every job without a limit; queues with one follow in the order of the cluster file."""
+    names = list(layout.queue_limits)
+    limits = [-1, *layout.queue_limits.values()]
+    index = {name: i + 1 for i, name in enumerate(names)}
+    if not index:
+        return pl.zeros(len(jobs), pl.Int64, eager=True), limits
+    return jobs["queue"].replace_strict(index, default=0, return_dtype=pl.Int64), limits
+
+
+def _milli(jobs: pl.DataFrame, gpu_sharing: GpuSharing) -> pl.Series:
+    """Thousandths of a GPU that each job asks for."""
+    part = pl.when(pl.col("gpus") == 1).then(pl.col("fraction")).fill_null(1.0).alias("part")  # of one GPU
+    milli = (jobs.select(part)["part"] * WHOLE).round().clip(1, WHOLE).cast(pl.Int64).alias("milli")
+    return milli if gpu_sharing.limit > 1 else milli.clip(WHOLE)
+
+
+def _elastic(
+    demands: list[Demand], cls: NDArray[np.int64], speeds: Speeds, speed: NDArray[np.int64] | int
+) -> list[Demand]:
+    """The same, where jobs that tune their batches may have any number of GPUs that their rates are known for."""
+    adapts = np.any(speeds.goodputs.reshape(len(speeds.models), -1) > 0.0, axis=1)
+    known = np.zeros(len(demands), bool)
+    known[cls] = np.asarray(adapts)[speed]
+    most = speeds.goodputs.shape[1] // LOCALITIES - 1
+    return [replace(d, elastic=(1, most)) if known[c] else d for c, d in enumerate(demands)]
+
+
+def _demands(
+    workload: Workload,
+    layout: Layout,
+    pools: Pools,
+    limits: list[int],
+    placement: Placement,
+    oversized: str,
+    by: Sequence[str],
+) -> tuple[NDArray[np.int64], list[Demand], Workload]:
+    """The class of each job and what each class asks for; what never fits is refused, dropped or clamped.
+
+    The jobs have a column `limited`, and the workload that comes back lacks, or has narrower, those that never fit.
+    """
+    cls, classes = classify(workload.jobs, by)
+    demands: list[Demand] = []
+    too_wide_for: dict[int, int] = {}
+    for c, (gpus, kind, partition, queue, milli) in enumerate(classes.select(KEYS).rows()):
+        sets = alternatives(layout, pools, kind, partition)
+        if not sets:
+            raise nowhere(workload, _first(cls, c), kind, partition, layout, pools)
+        widest = _widest(pools, sets, limits[queue], placement)
+        if gpus > widest or not can_ever_fit(pools, gpus, sets, placement in SCATTERED):
+            if oversized == "refuse" or (oversized == "clamp" and widest == 0):  # a queue may be closed
+                raise too_wide(workload, _first(cls, c), gpus, widest)
+            too_wide_for[c] = widest
+        demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1, milli))
+    if not too_wide_for:
+        return cls, demands, workload
+    mend = _without_wide if oversized == "drop" else _narrowed
+    return _demands(mend(workload, cls, too_wide_for), layout, pools, limits, placement, "refuse", by)
+
+
+def _first(cls: NDArray[np.int64], c: int) -> int:
+    return int(np.flatnonzero(cls == c)[0])
+
+
+def _without_wide(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
+    kept = workload.jobs.filter(pl.Series(~np.isin(cls, list(widest))))
+    if kept.is_empty():
+        fix = "use a larger cluster, or --oversized clamp"
+        raise InputError("no job of the workload fits the cluster", path=workload.provenance.source, fix=fix)
+    return workload.with_jobs(kept, reason="wider than the cluster or its queue")
+
+
+def _narrowed(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
+    gpus = workload.jobs["gpus"].to_numpy().copy()
+    for c, most in widest.items():
+        gpus[cls == c] = most
+    n = int(np.isin(cls, list(widest)).sum())
+    clamped = workload.quality.clamped | {"narrowed to the GPUs that they can have at once": n}
+    jobs = workload.jobs.with_columns(gpus=pl.Series(gpus))
+    return replace(workload, jobs=jobs, quality=replace(workload.quality, clamped=clamped))
+
+
+def _widest(pools: Pools, sets: tuple[tuple[int, ...], ...], limit: int, placement: Placement) -> int:
+    """The widest gang that fits the empty cluster under some alternative, and the queue's limit."""
+    widest = 0
+    for members in sets:
+        nodes = np.sort(np.concatenate([np.full(len(pools.members[p]), pools.sizes[p]) for p in members]))[::-1]
+        whole = int((nodes == nodes[0]).sum())
+        beyond = nodes[nodes < nodes[0]]
+        rest = int(beyond[0]) if len(beyond) else 0
+        total = int(nodes.sum()) if placement in SCATTERED else whole * int(nodes[0]) + rest
+        widest = max(widest, total)
+    return widest if limit < 0 else min(widest, limit)
+
+
+def _estimates(
+    jobs: pl.DataFrame, work: NDArray[np.float64], knowledge: str, seed: int, path: str
+) -> NDArray[np.float64] | float:
+    """What policies are told of each job's work, in ms."""
+    if knowledge == "none":
+        return float("nan")
+    if knowledge == "oracle":
+        return work
+    if knowledge == "limit":
+        limits = jobs["time_limit_s"]
+        if limits.null_count():
+            raise InputError(
+                f"{limits.null_count()} of {len(jobs)} jobs have no time_limit_s",
+                path=path,
+                fix="use --estimate oracle or lognormal:SIGMA",
+            )
+        return jobs.select(milliseconds(pl.col("time_limit_s"))).to_series().to_numpy()
+    sigma = sigma_of(knowledge)
+    error = np.random.default_rng([seed, 0x657374]).standard_normal(len(jobs))
+    return np.maximum(1.0, np.round(work * np.exp(sigma * error)))
+
+
+def sigma_of(knowledge: str) -> float:
+    """The σ of ``lognormal:SIGMA``.
+
+    Raises:
+        UsageError: it is no estimate at all.
+    """
+    kind, _, value = knowledge.partition(":")
+    try:
+        sigma = float(value)
+    except ValueError:
+        sigma = float("nan")
+    if kind != "lognormal" or not 0 <= sigma < 10:
+        raise UsageError(
+            f"unknown estimate {knowledge!r} (there are none, limit, oracle and lognormal:SIGMA, as in lognormal:0.5)"
+        )
+    return sigma

@@ -1,0 +1,41 @@
+"""Jobs that a cluster can never take, told with the place in the log and a way out."""
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.setup.demand import Pools
+from pointsman.errors import InputError
+from pointsman.workload import Workload
+from pointsman.workload.readers.locate import line_of
+
+WITHOUT = "or empty the column {column} of the log ('pointsman trace convert LOG jobs.csv' makes one to edit)"
+
+
+def too_wide(workload: Workload, row: int, gpus: int, widest: int) -> InputError:
+    """The error for a gang that could never start."""
+    cause = f"asks for {gpus:,} GPUs and can never have more than {widest:,} at once here"
+    return _refused(workload, row, cause, "use a larger cluster, or --oversized drop or clamp")
+
+
+def nowhere(
+    workload: Workload, row: int, kind: str | None, partition: str | None, layout: Layout, pools: Pools
+) -> InputError:
+    """The error for a job that asks for what the cluster, or the partition, does not have."""
+    names = sorted({name for names in pools.partitions for name in names})
+    if partition and partition not in names:
+        cause = f"asks for partition {partition!r:.60}, which the cluster does not have"
+        has = f"its partitions are {', '.join(names)}; add it to the cluster file"
+        return _refused(workload, row, cause, f"{has}, {WITHOUT.format(column='partition')}")
+    here = [p for p, names in enumerate(pools.partitions) if not partition or partition in names]
+    kinds = ", ".join(dict.fromkeys(layout.gpu_types[pools.gpu_types[p]] for p in here))
+    where = f"partition {partition!r:.60}" if partition else "the cluster"
+    cause = f"asks for GPU type {kind!r:.60}, which {where} does not have"
+    one = str(kind).split("|")[0].split("+")[0].strip()[:60]
+    fix = f"it has {kinds}; use a cluster with that type, like --cluster 16x8/gpu={one}"
+    return _refused(workload, row, cause, f"{fix}, {WITHOUT.format(column='gpu_type')}")
+
+
+def _refused(workload: Workload, row: int, cause: str, fix: str) -> InputError:
+    source = workload.provenance
+    job_id = str(workload.jobs["job_id"][row])
+    line = line_of(source, job_id)
+    job = f"job {job_id!r:.60}" + (f" (row {row + 1})" if line is None else "")
+    return InputError(f"{job} {cause}", path=source.source, line=line, fix=fix)

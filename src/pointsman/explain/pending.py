@@ -1,0 +1,222 @@
+"""Why a job is pending, in the words of `types.Reason` and with numbers; asked of the validator itself.
+
+Nothing is logged for this: the run is replayed up to the instant, and the answer is what the verb ``start`` says there.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.engine.jit.compile import load_beside
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.run.snapshot import snapshot
+from pointsman.engine.setup.prepare import Prepared
+from pointsman.engine.state.records import ACCUMULATIONS
+from pointsman.explain.delay import HoldingOut, holding_out
+from pointsman.explain.gpu_sharing import BesideOthers, shares
+from pointsman.inputs.bounds import instant_ms
+from pointsman.inputs.durations import duration, instant
+from pointsman.types import SCATTERED, JobState, Locality, NodeState, Reason
+from pointsman.workload.rules.enforce import KILLED
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What can be said of a job at an instant."""
+
+    job_id: str
+    time_s: float
+    """On the clock of the log, as the times of ``jobs.parquet``."""
+    since_first_submit_s: float
+    state: str
+    reason: str
+    """A name of `Reason` if the job is pending, else empty."""
+    said: str
+    """One sentence, with numbers."""
+
+
+def explain(simulation: Simulation, prepared: Prepared, row: int, time_s: float) -> Explanation:
+    """What job `row` is doing, or waiting for, after all that happens up to `time_s`.
+
+    Args:
+        simulation: before its first event, or anywhere before `time_s`; it is run up to there.
+        prepared: what it was prepared from.
+        row: the job, by its position after sorting by submit.
+        time_s: seconds since the first submit.
+    """
+    until_ms = instant_ms(time_s, "time_s")
+    simulation.run(until_ms)
+    state, reason, said = _Question(simulation, prepared, row, until_ms).answer()
+    job_id, origin_s = str(prepared.jobs["job_id"][row]), float(prepared.jobs["submit_s"][0])
+    return Explanation(job_id, origin_s + time_s, time_s, state, reason.name if reason else "", said)
+
+
+class _Question:
+    def __init__(self, simulation: Simulation, prepared: Prepared, row: int, now_ms: int) -> None:
+        self.simulation, self.prepared, self.row, self.now_ms = simulation, prepared, row, now_ms
+        self.world = simulation.handle.world
+        self.jobs: NDArray[np.void] = np.asarray(simulation.handle.jobs)
+        self.nodes: NDArray[np.void] = np.asarray(simulation.handle.state.nodes)
+        self.beside = BesideOthers(simulation, prepared, now_ms, self._instant) if shares(simulation) else None
+
+    def answer(self) -> tuple[str, Reason | None, str]:
+        """The state, the reason of a pending job, and the sentence."""
+        submit_ms = int(self.prepared.trace["submit"][self.row])
+        if submit_ms > self.now_ms:
+            return "FUTURE", None, f"it is submitted only at {self._instant(submit_ms)}"
+        live = np.flatnonzero((self.jobs["row"] == self.row) & (self.jobs["state"] != 0))
+        if not len(live):
+            return self._ended()
+        slot = int(live[0])
+        if self.jobs["state"][slot] != JobState.PENDING:
+            return self._holding(slot)
+        waits_for = holding_out(self.simulation.policy, self.jobs[slot])
+        reason = self._validator_says(slot, waits_for.level if waits_for else Locality.CLUSTER)
+        if waits_for is None or reason in (Reason.OK, Reason.QuotaExceeded):
+            return "PENDING", *self._why(slot, reason)
+        return "PENDING", *self._why_not_within(slot, waits_for)
+
+    def _instant(self, time_ms: int) -> str:
+        origin_s = float(self.prepared.jobs["submit_s"][0])
+        return instant(origin_s + int(time_ms) / 1000, origin_s)
+
+    def _ended(self) -> tuple[str, None, str]:
+        outcome = np.asarray(self.world.outcomes)[self.row]
+        state, end = JobState(int(outcome["state"])), self._instant(outcome["end"])
+        jobs = self.prepared.jobs
+        if state is JobState.COMPLETED and KILLED in jobs.columns and jobs[KILLED][self.row]:
+            limit = duration(float(jobs["time_limit_s"][self.row]))
+            return JobState.TIMEOUT.name, None, f"it was killed at its time limit of {limit}, at {end}"
+        return state.name, None, f"it ended at {end}"
+
+    def _holding(self, slot: int) -> tuple[str, None, str]:
+        occupants = np.asarray(self.simulation.handle.state.occupants)
+        gpus = np.flatnonzero((occupants == slot).any(axis=1))
+        nodes = np.unique(np.searchsorted(self.nodes["gpu0"], gpus, side="right") - 1)
+        names = [self.prepared.layout.node_names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4)
+        since = self._instant(self.jobs["held_since"][slot])
+        state = JobState(int(self.jobs["state"][slot])).name
+        if self.beside is None:
+            held = _gpus(len(gpus))
+            shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self._shares() else ""
+        else:
+            held, shared = self.beside.part(slot) or _gpus(len(gpus)), self.beside.holding(slot)
+        return state, None, f"it holds {held} on {', '.join(names)}{shared} since {since}"
+
+    def _shares(self) -> bool:
+        """Whether the policy puts jobs on GPUs that others hold."""
+        several = int(self.simulation.handle.state.g[0]["limit"]) > 1
+        return several and getattr(self.simulation.policy, "rate_model", None) == "iterations"
+
+    def _validator_says(self, slot: int, within: Locality) -> Reason:
+        copy = snapshot(self.simulation.handle)
+        copy.state.g[0]["within"] = within
+        reason = Reason(int(load_beside("python_api").start(copy.address, slot, 1)))
+        if reason in (Reason.OK, Reason.QuotaExceeded) or not self._shares():
+            return reason
+        job = self.jobs[slot]  # what the validator says is of GPUs that nobody holds
+        return Reason.OK if self._most_roomy(job)[0] >= job["asked"] else Reason.Resources
+
+    def _why(self, slot: int, reason: Reason) -> tuple[Reason, str]:
+        job = self.jobs[slot]
+        if reason is Reason.QuotaExceeded:
+            return reason, self._quota(job)
+        if reason is not Reason.OK:
+            beside_others = self.beside.waiting(slot) if self.beside else None
+            return beside_others or self._room(job)
+        ahead, first = self._ahead(slot)
+        if int(self.simulation.handle.state.g[0]["reserved"]):
+            return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {first}"
+        if ahead:
+            return Reason.Priority, f"it would fit, but job {first} goes first (ahead of this one: {ahead:,})"
+        return Reason.HeldByDelay, "it would fit and is first in line; the policy holds it until its next pass"
+
+    def _why_not_within(self, slot: int, waits_for: HoldingOut) -> tuple[Reason, str]:
+        """There is no room at the level that the job holds out for; there may be elsewhere."""
+        job = self.jobs[slot]
+        held = self._validator_says(slot, Locality.CLUSTER) is Reason.OK
+        reason, said = (Reason.HeldByDelay, self._room_within(job, waits_for)) if held else self._room(job)
+        if waits_for.until_ms is None:
+            return reason, f"{said}; holds out for {waits_for.place}, however long it takes"
+        more = duration((waits_for.until_ms - self.now_ms) / 1000)
+        return reason, f"{said}; holds out for {waits_for.place} until {self._instant(waits_for.until_ms)}, {more} more"
+
+    def _room_within(self, job: Any, waits_for: HoldingOut) -> str:
+        """Free GPUs of the node or rack that has most, under the alternative that has most there."""
+        best = max(self._most_free(members, waits_for.level) for members in self._alternatives(job))
+        where = "on one node; best node" if waits_for.level == Locality.NODE else "in one rack; best rack"
+        return f"needs {_gpus(job['asked'])} {where} has {best} free"
+
+    def _most_free(self, pools: tuple[int, ...], level: Locality) -> int:
+        free, _ = self._free(pools)
+        if level == Locality.NODE:
+            return int(free.max())
+        return int(np.bincount(self.nodes["rack"][np.isin(self.nodes["pool"], pools)], free).max())
+
+    def _quota(self, job: Any) -> str:
+        queue = np.asarray(self.simulation.handle.state.queues)[job["queue"]]
+        name = list(self.prepared.layout.queue_limits)[int(job["queue"]) - 1]
+        return f"needs {_gpus(job['asked'])}; queue {name!r} holds {queue['held']} of the {queue['limit']} it may hold"
+
+    def _ahead(self, slot: int) -> tuple[int, str]:
+        """How many waiting jobs go before this one, and the id of the first of them."""
+        waiting = np.flatnonzero(self.jobs["state"] == JobState.PENDING)
+        order = waiting[np.lexsort([self.jobs[name][waiting] for name in ("row", "key", "unprio")])]
+        ahead = int(np.flatnonzero(order == slot)[0])
+        return ahead, str(self.prepared.jobs["job_id"][int(self.jobs["row"][order[0]])])
+
+    def _room(self, job: Any) -> tuple[Reason, str]:
+        """For the alternative with the most free GPUs: too few of them, or too scattered."""
+        if self._shares():
+            return Reason.Resources, self._room_beside_others(job)
+        free, size = max(
+            (self._free(members) for members in self._alternatives(job)), key=lambda found: int(found[0].sum())
+        )
+        needed, total = int(job["asked"]), int(free.sum())
+        if total < needed:
+            return Reason.Resources, f"needs {_gpus(needed)}; {total} of those it may use are free"
+        if int(self.simulation.handle.state.g[0]["placement"]) in SCATTERED or not len(free):
+            return Reason.Topology, f"needs {_gpus(needed)} of one kind"
+        if needed <= size:
+            return Reason.Fragmentation, f"needs {_gpus(needed)} on one node; best node has {int(free.max())} free"
+        whole, rest = divmod(needed, size)
+        more = f" and {_gpus(rest)} on another" if rest else ""
+        found = int((free == size).sum())
+        return Reason.Fragmentation, f"needs {whole} whole nodes of {size} GPUs{more}; {found} such nodes are free"
+
+    def _room_beside_others(self, job: Any) -> str:
+        """How many GPUs have room for the job beside those that are on them."""
+        roomy, memory = self._most_roomy(job)
+        limit = int(self.simulation.handle.state.g[0]["limit"])
+        room = f"{memory / 2**30:.3g} GiB of memory, and fewer than {limit} jobs"
+        return f"needs {_gpus(job['asked'])}; {roomy} of those it may use have room for it ({room})"
+
+    def _most_roomy(self, job: Any) -> tuple[int, int]:
+        """GPUs with room for the job under the alternative that has most, and what it takes of their memory."""
+        state = self.simulation.handle.state
+        gpus, limit = np.asarray(state.gpus), int(state.g[0]["limit"])
+        node = np.repeat(np.arange(len(self.nodes)), self.nodes["gpus"])
+        takes = np.asarray(state.subbatches)["bytes"][(job["speed"] + self.nodes["gpu_type"][node]) * ACCUMULATIONS]
+        room = (gpus["used"] < limit) & (gpus["free_bytes"] >= takes) & (self.nodes["state"][node] == NodeState.UP)
+        mine = [np.isin(self.nodes["pool"][node], pools) for pools in self._alternatives(job)]
+        best = max(mine, key=lambda members: int((room & members).sum()))
+        return int((room & best).sum()), int(takes[best].max())
+
+    def _alternatives(self, job: Any) -> tuple[tuple[int, ...], ...]:
+        return self.prepared.demands[int(job["cls"])].alternatives
+
+    def _free(self, pools: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
+        """(nodes,) free GPUs of the UP nodes of these pools, and the largest node's size."""
+        mine = self.nodes[np.isin(self.nodes["pool"], pools)]
+        return np.where(mine["state"] == NodeState.UP, mine["free"], 0), int(mine["gpus"].max())
+
+
+def _other_jobs(occupants: NDArray[np.int64], slot: int) -> str:
+    n = len(np.setdiff1d(occupants, (-1, slot)))
+    return "1 other job" if n == 1 else f"{n} other jobs" if n else "no other job"
+
+
+def _gpus(n: int) -> str:
+    return f"{n} GPU" if n == 1 else f"{n} GPUs"

@@ -1,0 +1,99 @@
+"""The hooks of the environments' loop: waiting jobs stand in their classes in order, and sums are kept for rewards."""
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import PENDING
+from pointsman.engine.index.queues import enqueue
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.records import Int, State
+from pointsman.learn.environments.compiled.columns import (
+    AT_RANDOM,
+    ENDED,
+    JCT,
+    NARROWEST,
+    ORDER,
+    RUN_RATE,
+    SHORTEST,
+    SLOWDOWN,
+    TAU,
+    URGENCY,
+    WAIT_URGENCY,
+    WIDEST,
+)
+from pointsman.types import Event
+
+FINISH, SUBMIT = int(Event.FINISH), int(Event.SUBMIT)
+SHORT_MS = 10_000.0
+"""Shorter jobs count as this long in slow-downs (the usual bound; Feitelson)."""
+
+
+@core
+def _random_key(row: Int) -> float:
+    h = (row * 2654435761) & 0xFFFFFFFF
+    h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
+    return np.float64(h ^ (h >> 16))
+
+
+@core
+def _key(S: State, j: Int) -> float:
+    """By what job `j` stands in order among those of equal priority; jobs without an estimate are equal."""
+    J = S.jobs[j]
+    order = S.params[ORDER]
+    if order == SHORTEST:
+        return 0.0 if np.isnan(J.estimate) else J.estimate
+    if order == WIDEST:
+        return -np.float64(J.asked)
+    if order == NARROWEST:
+        return np.float64(J.asked)
+    return _random_key(J.row) if order == AT_RANDOM else 0.0
+
+
+@core
+def _urgency(S: State, j: Int) -> float:
+    """1/ms: one over the length of job `j` as far as it is known, else over τ."""
+    length = S.jobs[j].estimate
+    return 1.0 / (S.params[TAU] if np.isnan(length) else max(SHORT_MS, length))
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """A job comes, and waits in its class; or it has ended."""
+    if j < 0:
+        return
+    J = S.jobs[j]
+    M = S.memory
+    if kind == SUBMIT:
+        J.s0 = 0.0
+        J.s1 = _urgency(S, j)
+        M[WAIT_URGENCY] += J.s1
+        M[URGENCY] += J.s1
+    elif kind == FINISH:
+        M[RUN_RATE] -= J.s0
+        M[URGENCY] -= J.s1
+        took = np.float64(S.g[0].now - J.submit)
+        M[ENDED] += 1.0
+        M[JCT] += took
+        M[SLOWDOWN] += max(1.0, took / max(SHORT_MS, J.done))
+    if J.state == PENDING and J.bucket < 0:
+        enqueue(S, j, _key(S, j), np.inf)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """A job runs at another rate."""
+    J = S.jobs[j]
+    now = J.gpus * J.rate
+    S.memory[RUN_RATE] += now - J.s0
+    J.s0 = now
+
+
+@core
+def waits_no_more(S: State, j: Int) -> None:
+    """Job `j` has been given its GPUs."""
+    left = S.memory[WAIT_URGENCY] - S.jobs[j].s1
+    S.memory[WAIT_URGENCY] = left if S.g[0].pending > 0 else 0.0
+
+
+@core
+def decide(S: State) -> None:
+    """The agent decides."""

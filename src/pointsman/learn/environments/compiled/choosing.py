@@ -1,0 +1,144 @@
+"""PlaceJob: the GPUs of the first waiting job, one after another until its gang is complete; or nodes, where there are
+too many GPUs to choose from.
+
+What is chosen so far is marked in the scratch field of the GPUs; only a complete gang is taken.
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import OK, start_on
+from pointsman.engine.index.bits import bit, count
+from pointsman.engine.index.free_gpus import lowest_bits
+from pointsman.engine.jit.compile import core
+from pointsman.engine.placement.eligible import admits, free_gpus
+from pointsman.engine.state.records import Int, State
+from pointsman.learn.environments.compiled.columns import BY_GPU, UNITS
+from pointsman.learn.environments.compiled.window import can_start, fill_window, may_wait
+from pointsman.policies.sharing.place_beside import add_to_place
+
+
+@core
+def _alternative(S: State, j: Int) -> Int:
+    """The first alternative of job `j` with enough free GPUs; -1 if none."""
+    C = S.classes[S.jobs[j].cls]
+    for a in range(C.alt, C.alt_end):
+        if free_gpus(S, S.alts[a]) >= C.gpus:
+            return np.int64(a)
+    return np.int64(-1)
+
+
+@core
+def chosen_on(S: State, n: Int) -> Int:
+    """The GPUs of node `n` chosen so far, as a mask."""
+    N = S.nodes[n]
+    mask = np.int64(0)
+    for b in range(N.gpus):
+        if S.gpus[N.gpu0 + b].s0 != 0.0:
+            mask |= bit(np.int64(b))
+    return mask
+
+
+@core
+def _chosen(S: State) -> Int:
+    n = np.int64(0)
+    for x in range(S.gpus.shape[0]):
+        n += 1 if S.gpus[x].s0 != 0.0 else 0
+    return n
+
+
+@core
+def _mark(S: State, n: Int, mask: Int, mark: float) -> None:
+    N = S.nodes[n]
+    for b in range(N.gpus):
+        if mask & bit(np.int64(b)) != 0:
+            S.gpus[N.gpu0 + b].s0 = mark
+
+
+@core
+def _allow(S: State, a: Int, mask: np.ndarray, by_gpu: bool) -> None:
+    """Allow what is free under alternative `a` and not chosen yet."""
+    for n in range(S.nodes.shape[0]):
+        N = S.nodes[n]
+        usable = N.state == 0 and N.free_mask != 0 and admits(S, S.alts[a], N.pool)
+        left = N.free_mask & ~chosen_on(S, np.int64(n)) if usable else np.int64(0)
+        if not by_gpu:
+            mask[n] = left != 0
+        else:
+            for b in range(N.gpus):
+                mask[N.gpu0 + b] = left & bit(np.int64(b)) != 0
+
+
+@core
+def look_for(S: State, j: Int, mask: np.ndarray, by_gpu: bool) -> bool:
+    """Fill `mask` with what job `j` may have next, its last entry with whether it may wait; whether it can start."""
+    a = _alternative(S, j) if can_start(S, j) else np.int64(-1)
+    mask[:] = 0
+    if a >= 0:
+        _allow(S, a, mask, by_gpu)
+    mask[mask.shape[0] - 1] = a < 0 or (may_wait(S) and _chosen(S) == 0)
+    return a >= 0
+
+
+@core
+def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
+    """Fill `window`, the job to be placed first, and `mask`, whose last entry is to wait; whether that job can
+    start.
+    """
+    if fill_window(S, window) > 0:
+        return look_for(S, window[0], mask, rules[UNITS] == BY_GPU)
+    mask[:] = 0
+    mask[mask.shape[0] - 1] = 1
+    return False
+
+
+@core
+def is_choice(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
+    """The same where there is something to look at."""
+    return S.g[0].free > 0 and S.g[0].pending > 0 and look(S, window, mask, rules)
+
+
+@core
+def waits(action: Int, window: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether `action` is to wait."""
+    return action == mask.shape[0] - 1
+
+
+@core
+def _choose(S: State, action: Int, need: Int, by_gpu: bool) -> None:
+    """Mark GPU `action`, or as many free GPUs of node `action` as are needed still."""
+    if by_gpu:
+        S.gpus[action].s0 = 1.0
+        return
+    free = S.nodes[action].free_mask & ~chosen_on(S, action)
+    _mark(S, action, lowest_bits(free, min(need, count(free))), 1.0)
+
+
+@core
+def _note_chosen(S: State) -> None:
+    """What is chosen is the place, and no longer marked."""
+    S.g[0].placed = 0
+    for n in range(S.nodes.shape[0]):
+        mask = chosen_on(S, np.int64(n))
+        if mask != 0:
+            add_to_place(S, np.int64(n), mask)
+            _mark(S, np.int64(n), mask, 0.0)
+
+
+@core
+def choose_for(S: State, j: Int, action: Int, by_gpu: bool) -> tuple[bool, Int]:
+    """Choose for job `j`, which starts when its gang is complete: whether it is, and OK or why it was refused."""
+    gpus = S.classes[S.jobs[j].cls].gpus
+    _choose(S, action, gpus - _chosen(S), by_gpu)
+    if _chosen(S) < gpus:
+        return False, OK
+    _note_chosen(S)
+    return True, start_on(S, j, OK)
+
+
+@core
+def act(S: State, window: np.ndarray, action: Int, rules: np.ndarray) -> tuple[Int, Int]:
+    """Choose for the first job of the window: the job, if its gang is complete and it started (-1: not yet), and OK or
+    why the engine refused it.
+    """
+    complete, answer = choose_for(S, window[0], action, rules[UNITS] == BY_GPU)
+    return window[0] if complete else np.int64(-1), answer

@@ -1,0 +1,221 @@
+"""Episodes in compiled code: N simulations go on to their next decisions in one call.
+
+This module is a template: `loading` writes copies in which the loop is the one with the hooks of `bookkeeping`, and the
+choice another.
+"""
+
+import math
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import OK
+from pointsman.engine.index.event_heap import empty_heap
+from pointsman.engine.jit.compile import cold, core, entry
+from pointsman.engine.run.loop import NEVER, advance, commit, next_time
+from pointsman.engine.state.records import Int, State
+from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
+from pointsman.learn.environments.compiled.bookkeeping import waits_no_more
+from pointsman.learn.environments.compiled.columns import (
+    ADDRESS,
+    COST,
+    DECAY,
+    ELAPSED,
+    EPISODE,
+    FLOW,
+    FLOWING,
+    GANGS,
+    GRANTED,
+    HORIZON,
+    INVALID,
+    METRICS,
+    NEARNESS,
+    NEXT,
+    OVER,
+    REFUSED,
+    RETURN,
+    REWARD,
+    REWARDING,
+    RUN_RATE,
+    STARTED,
+    STARTING,
+    STEPS,
+    TAU,
+    TERMINATED,
+    TRACE_AT,
+    TRUNCATED,
+    TURN,
+    WORK,
+)
+from pointsman.learn.environments.compiled.distance import cost, nearness
+from pointsman.learn.environments.compiled.picking import act, is_choice, look, waits
+from pointsman.policies.pickers.gpu_pickers import DRAWS, SEED
+
+GOES_ON, DRAINED, CUT = 0, 1, 2
+"""How letting time pass ended: with a choice, with all jobs done, or at the horizon."""
+
+
+@core
+def _pass_time(S: State, until: Int, answer: np.ndarray) -> None:
+    """Nothing changes until `until` ms: reward and work add up, the reward worth less the longer after the action."""
+    elapsed = until - S.g[0].now
+    decay = S.params[DECAY]
+    worth = np.float64(elapsed)
+    if decay > 0.0:
+        worth = math.exp(-decay * answer[ELAPSED]) * (1.0 - math.exp(-decay * elapsed)) / decay
+    answer[REWARD] += S.memory[FLOW] * worth / S.params[TAU]
+    answer[ELAPSED] += elapsed
+    S.memory[WORK] += S.memory[RUN_RATE] * elapsed
+
+
+@cold
+def _go_on(address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray) -> Int:
+    """Let time pass until there is a choice, or the episode is over."""
+    S = open_state(address)
+    W = open_world(address)
+    while True:
+        commit(S, W)
+        call_apart(rules[REWARDING], address, np.int64(FLOWING), np.int64(-1))
+        t = next_time(S, W)
+        if t > rules[HORIZON] or t >= NEVER:
+            drained = t >= NEVER and W.clock[0].ended == W.clock[0].jobs
+            end = S.g[0].now if drained else rules[HORIZON]
+            _pass_time(S, end, answer)
+            S.g[0].now = end
+            look(S, window, mask, rules)
+            return np.int64(DRAINED if drained else CUT)
+        _pass_time(S, t, answer)
+        advance(S, W, t, address)
+        if is_choice(S, window, mask, rules):
+            return np.int64(GOES_ON)
+
+
+@cold
+def _renew(e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, k: Int, at: Int) -> None:
+    """Simulation `e` is as before its first event, with the jobs of episode `k`."""
+    address = desk[e, ADDRESS]
+    S = open_state(address)
+    for j in range(S.g[0].slots):
+        S.jobs[j].dirty = 0
+    for i in range(METRICS):
+        S.memory[i] = 0.0
+    for i in range(first.shape[0]):
+        arena[e, i] = first[i]
+    for i in range(1, bank.shape[1]):
+        arena[e, at + i - 1] = bank[k, i]
+    S.memory[SEED] = np.float64(k)
+    S.memory[DRAWS] = 0.0
+    S.g[0].address = address
+    empty_heap(open_world(address))
+    open_world(address).clock[0].jobs = bank[k, 0]
+
+
+@cold
+def _begin(
+    e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
+    window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray,
+) -> None:  # fmt: skip
+    """Simulation `e` begins its next episode and goes on to its first decision."""
+    k = desk[e, NEXT]
+    if k < 0:
+        k = orders[e, desk[e, TURN] % orders.shape[1]]
+        desk[e, TURN] += 1
+    desk[e, NEXT] = -1
+    desk[e, EPISODE] = k
+    desk[e, OVER] = 0
+    _renew(e, desk, arena, first, bank, k, rules[TRACE_AT])
+    _go_on(desk[e, ADDRESS], window, mask, answer, rules)
+    for i in range(answer.shape[0]):
+        answer[i] = 0.0
+
+
+@core
+def _valid(S: State, action: Int, mask: np.ndarray) -> Int:
+    """`action` if it is allowed; else, and it is counted, to wait, or the first that is allowed."""
+    last = np.int64(mask.shape[0] - 1)
+    if 0 <= action <= last and mask[action] != 0:
+        return action
+    S.memory[INVALID] += 1.0
+    if mask[last] != 0:
+        return last
+    for i in range(last):
+        if mask[i] != 0:
+            return np.int64(i)
+    return last
+
+
+@core
+def _carry_out(S: State, address: Int, action: Int, window: np.ndarray, rules: np.ndarray) -> bool:
+    """Do what the agent chose; whether the engine agreed."""
+    j, reason = act(S, window, action, rules)
+    if j < 0:
+        return True
+    if reason != OK:
+        return False
+    waits_no_more(S, j)
+    S.memory[STARTED] += 1.0
+    S.memory[COST] += cost(S, j)
+    S.memory[NEARNESS] += nearness(S, j)
+    S.memory[GANGS] += 1.0 if S.jobs[j].gpus > 1 else 0.0
+    call_apart(rules[REWARDING], address, np.int64(STARTING), j)
+    return True
+
+
+@core
+def _step(
+    e: Int, desk: np.ndarray, action: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray
+) -> None:
+    """Simulation `e` does `action` and goes on to its next decision."""
+    address = desk[e, ADDRESS]
+    S = open_state(address)
+    answer[REWARD] = 0.0
+    answer[ELAPSED] = 0.0
+    action = _valid(S, action, mask)
+    passed = waits(action, window, mask)
+    if not passed and not _carry_out(S, address, action, window, rules):
+        desk[e, REFUSED] += 1
+        passed = True  # else it would be asked the same for ever
+    end = np.int64(GOES_ON)
+    if passed or not is_choice(S, window, mask, rules):
+        end = _go_on(address, window, mask, answer, rules)
+    answer[REWARD] += S.memory[GRANTED]
+    S.memory[GRANTED] = 0.0
+    S.memory[RETURN] += answer[REWARD]
+    S.memory[STEPS] += 1.0
+    answer[TERMINATED] = 1.0 if end == DRAINED else 0.0
+    answer[TRUNCATED] = 1.0 if end == CUT else 0.0
+    desk[e, OVER] = 1 if end != GOES_ON else 0
+
+
+@entry(
+    "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], "
+    "int8[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64, int64)"
+)
+def step_all(
+    desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray, actions: np.ndarray,
+    windows: np.ndarray, masks: np.ndarray, answers: np.ndarray, metrics: np.ndarray, rules: np.ndarray, begin: Int,
+    end: Int,
+) -> None:  # fmt: skip
+    """Simulations `begin` to before `end` do their actions, or begin anew those whose episode is over (NEXT_STEP)."""
+    for e in range(begin, end):
+        if desk[e, OVER] != 0:
+            _begin(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)
+            continue
+        _step(e, desk, actions[e], windows[e], masks[e], answers[e], rules)
+        if desk[e, OVER] != 0:
+            S = open_state(desk[e, ADDRESS])
+            for i in range(RETURN, METRICS):
+                metrics[e, i - RETURN] = S.memory[i]
+
+
+@entry(
+    "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int8[:, ::1], "
+    "float64[:, ::1], int64[::1])"
+)
+def begin_all(
+    desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray, windows: np.ndarray,
+    masks: np.ndarray, answers: np.ndarray, rules: np.ndarray,
+) -> None:  # fmt: skip
+    """All simulations whose OVER says so begin their next episode."""
+    for e in range(desk.shape[0]):
+        if desk[e, OVER] != 0:
+            _begin(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)

@@ -1,0 +1,17 @@
+"""How close to each other the GPUs of a job are (Proximity-DRL, papers/topdrl.md §2)."""
+
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.records import Int, State
+from pointsman.learn.environments.compiled.distance import nearness
+
+
+@core
+def flow(S: State) -> float:
+    """Nothing by and by."""
+    return 0.0
+
+
+@core
+def at_start(S: State, j: Int) -> float:
+    """From 0, the farthest that so many GPUs can be from each other, to 1, the closest; 0 for a single GPU."""
+    return nearness(S, j)

@@ -1,0 +1,19 @@
+"""Slow-down (DeepRM, Mao et al., HotNets 2016): it adds up to minus the jobs' times in the system over their
+lengths.
+"""
+
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.records import Int, State
+from pointsman.learn.environments.compiled.columns import TAU, URGENCY
+
+
+@core
+def flow(S: State) -> float:
+    """Minus Σ τ / length of the jobs that wait or run."""
+    return -S.memory[URGENCY] * S.params[TAU]
+
+
+@core
+def at_start(S: State, j: Int) -> float:
+    """Nothing at once."""
+    return 0.0

@@ -1,0 +1,87 @@
+"""Proximity-DRL: a network chooses the GPUs of the next job, one after another."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from pointsman.errors import InputError, UsageError
+from pointsman.learn.policies.learned import Seen, trained
+from pointsman.types import Knowledge, Reason
+
+if TYPE_CHECKING:
+    from pointsman.engine.run.view import View
+
+KEYS = {"fcfs": ("row", 1), "sjf": ("estimate", 1), "tetris": ("asked", -1), "drf": ("asked", 1)}
+"""By the order of waiting jobs, what is least of the next one."""
+
+
+class ProximityDrl:
+    """A trained network chooses the GPUs of the next job (or nodes, beyond 64 GPUs), and whether it waits instead; jobs
+    come in the order in which they came in training, and the first blocks.
+    """
+
+    name: ClassVar[str] = "proximity-drl"
+    needs: ClassVar[Knowledge] = "oracle"
+    placement: ClassVar[str] = "spread"  # any free GPUs will do
+    source: ClassVar[str] = "Deng et al., GPU job scheduler with deep reinforcement learning, Canadian AI 2024"
+
+    def __init__(self, checkpoint: str = "") -> None:
+        """`checkpoint` is a directory; by default the shipped one."""
+        from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
+        from pointsman.learn.environments.loading import load_deciding, load_observation
+
+        made = trained(self.name, checkpoint)
+        order = made.card.environment.get("picker", "fcfs")
+        if order not in KEYS:
+            raise InputError(f"trained on jobs in the order {order!r}, which no policy can follow", path=checkpoint)
+        self._key, self._sign = KEYS[order]
+        builder = made.card.observation.name
+        self._seen, self._observe = Seen(made, builder), load_observation(builder).observe_all
+        self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
+        self._window, self._mask = np.full((1, 1), -1, np.int64), np.zeros(self._seen.actions, np.int8)
+        self._deciding = load_deciding()
+
+    def decide(self, view: "View") -> None:
+        """Place jobs until the next one does not fit, or the network would wait; queues at their limit are passed."""
+        by_gpu = int(_chooses_gpus(view))
+        for job in self._in_order(view) if view.free_gpus > 0 else ():
+            able = self._deciding.look_at(view._address, job, self._mask, by_gpu)
+            if able == self._deciding.LATER or (able == self._deciding.NOW and not self._place(view, job, by_gpu)):
+                return
+
+    def _in_order(self, view: "View") -> list[int]:
+        """Waiting jobs by priority, and then in their order."""
+        jobs = view.jobs[view.pending]
+        order = np.lexsort((jobs["row"], self._sign * jobs[self._key], jobs["unprio"]))
+        return view.pending[order].tolist()
+
+    def _place(self, view: "View", job: int, by_gpu: int) -> bool:
+        """Whether `job` starts, on what the network chooses; `_mask` says what there is."""
+        answer = -1
+        while answer < 0:
+            self._desk[0, self._address], self._window[0, 0] = view._address, job
+            self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
+            action = self._seen.best(self._mask != 0)
+            if action == self._seen.actions - 1:
+                return False
+            answer = self._deciding.choose(view._address, job, action, by_gpu)
+            if answer < 0:
+                self._deciding.look_at(view._address, job, self._mask, by_gpu)
+        return answer == Reason.OK
+
+    def copy(self) -> "ProximityDrl":
+        """Itself: it remembers nothing from one decision to the next."""
+        return self
+
+
+def _chooses_gpus(view: "View") -> bool:
+    """Whether GPUs are chosen, or nodes.
+
+    Raises:
+        UsageError: they are too many.
+    """
+    from pointsman.learn.environments.compiled.observations.proximity import MOST_GPUS, PLACES
+
+    if view.gpus > MOST_GPUS and len(view.free_by_node) > PLACES:
+        raise UsageError(f"proximity-drl chooses among at most {PLACES} nodes; there are {len(view.free_by_node)}")
+    return view.gpus <= MOST_GPUS

@@ -1,0 +1,212 @@
+"""Calls on a Ray cluster, through joblib and ``ray.util.joblib``. What it says of itself stays off the screen."""
+
+import hashlib
+import logging
+import os
+import signal
+import socket
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pointsman.errors import BackendError, UsageError
+from pointsman.parallel.file_bundle import Parcel
+from pointsman.parallel.workers import Workers
+
+PATIENCE_S = 5.0
+"""How long a cluster may take to answer at all."""
+
+SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_NUM_REDIS_GET_RETRIES": "1",
+    "RAY_py_gcs_connect_timeout_s": "5",
+    "RAY_CLIENT_INITIAL_CONNECTION_TIMEOUT_S": "2",
+    "RAY_CLIENT_MAX_CONNECTION_TIMEOUT_S": "2",
+}
+"""Ray reads them when it is imported. Left to itself it tries for a quarter of an hour to reach what is not there."""
+
+HOW = "--on ray on a node of it, after 'ray start'; --on ray://HOST:PORT elsewhere, with the port of its Ray client"
+
+
+@contextmanager
+def cluster(address: str | None, at_once: int | None) -> Generator[Workers]:
+    """What runs calls on the Ray cluster at `address`, ``ray://HOST:PORT``, or the one this machine belongs to.
+
+    Raises:
+        UsageError: Ray is not installed. BackendError: no cluster answers, or it went away.
+    """
+    with _connected(address) as ray:
+        cpus = int(ray.cluster_resources().get("CPU", 0))
+        if cpus < 2:  # Ray's pool and joblib want two, even for one call
+            raise BackendError(f"the Ray cluster has {cpus} CPUs, and two are needed; start a node with more")
+        calls = _Calls(ray, min(at_once or cpus, cpus))
+        try:
+            yield calls
+        finally:
+            calls.close()
+
+
+class _Calls:
+    """Runs calls on workers that are started at the first and kept until the last."""
+
+    far = True
+
+    def __init__(self, ray: Any, at_once: int) -> None:
+        self._ray, self._at_once = ray, at_once
+        self._parallel: Any = None
+
+    def __call__(
+        self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], parcel: Parcel | None = None
+    ) -> Iterator[Any]:
+        from joblib import delayed
+        from ray.exceptions import RayError
+
+        sent = self._ray.put((source_digest(), parcel or Parcel()))
+        once = _Once(self._ray)
+        tasks = (delayed(_answer)(sent, function, [once.put(each) for each in arguments]) for arguments in calls)
+        try:
+            yield from self._workers()(tasks)
+        except (RayError, ConnectionError) as error:
+            raise BackendError(f"the Ray cluster failed: {_said(error)}") from error
+
+    def close(self) -> None:
+        if self._parallel is not None:
+            self._parallel.__exit__(None, None, None)
+
+    def _workers(self) -> Any:
+        if self._parallel is None:
+            from joblib import Parallel
+
+            from pointsman.parallel.ray_backend import Backend
+
+            share = 1 if self._at_once > 1 else 0.5  # two workers, and one of them has nothing to do
+            backend = Backend(ray_remote_args={"num_cpus": share, "scheduling_strategy": "SPREAD"})
+            self._parallel = Parallel(
+                n_jobs=max(2, self._at_once),
+                backend=backend,
+                return_as="generator",
+                batch_size=1,
+                pre_dispatch=self._at_once,
+                max_nbytes=None,
+            ).__enter__()
+        return self._parallel
+
+
+class _Once:
+    """Puts what many calls are given, such as a workload, into the cluster's memory once."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._known: dict[int, tuple[Any, Any]] = {}
+
+    def put(self, argument: Any) -> Any:
+        if argument is None or isinstance(argument, str | int | float | bool):
+            return argument
+        if id(argument) not in self._known:
+            self._known[id(argument)] = argument, self._ray.put(argument)
+        return self._known[id(argument)][1]
+
+
+def _answer(sent: Any, function: Callable[..., Any], arguments: list[Any]) -> Any:
+    """On a node: what `function` returns, in a folder with the files it reads."""
+    import ray
+
+    from pointsman.engine.jit.compile import cache_root
+
+    digest, parcel = ray.get(sent)
+    if digest != source_digest():
+        raise UsageError(f"{socket.gethostname()} has another Pointsman than this machine; install the same on both")
+    os.chdir(parcel.unpacked(cache_root().parent / "sent"))
+    return function(*(ray.get(each) if isinstance(each, ray.ObjectRef) else each for each in arguments))
+
+
+@cache
+def source_digest() -> str:
+    """A digest of all of Pointsman's sources: equal on two machines that give equal results."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+@contextmanager
+def _connected(address: str | None) -> Generator[Any]:
+    for name, value in SETTINGS.items():
+        os.environ.setdefault(name, value)
+    with _our_signals(), _quiet():
+        try:
+            import grpc  # noqa: F401 - which ray:// needs and plain Ray lacks
+            import ray
+            from ray._private.services import canonicalize_bootstrap_address_or_die as found
+        except ImportError as error:
+            raise UsageError(f"--on ray needs Ray ({error}): pip install 'pointsman[ray]'") from None
+        _mute()
+        try:
+            at = address or found("auto")
+            _knock(at)
+            ray.init(at, logging_level=logging.CRITICAL, log_to_driver=False)
+        except (OSError, RuntimeError, ValueError) as error:
+            where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
+            raise BackendError(f"cannot reach {where}: {_said(error)} ({HOW})") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _mute() -> None:
+    """Ray tells of workers and nodes on stdout, which is for data; what matters comes as an error."""
+    from ray._private import worker
+    from ray.util.client.logsclient import LogstreamClient
+
+    screen: Any = worker
+    screen._worker_logs_enabled = False
+    LogstreamClient.stdstream = lambda self, level, msg: None
+
+
+def _knock(address: str) -> None:
+    """Find out soon whether somebody is there.
+
+    Raises:
+        OSError: nobody is.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()
+
+
+@contextmanager
+def _our_signals() -> Generator[None]:
+    """Ray takes SIGTERM for itself."""
+    handlers = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for signum, handler in handlers.items():
+            signal.signal(signum, handler)
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """What is written in C and what warns keep silent; the error that follows says it."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _said(error: BaseException) -> str:
+    """The cause in a line."""
+    error = getattr(error, "cause", None) or error
+    return " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__

@@ -1,0 +1,122 @@
+"""Gandiva's time-slicing and migration (Xiao et al., OSDI 2018, §3), as the baseline of network-sensitive schedulers.
+
+`gandiva-packing` also packs jobs in pairs on GPUs. What is left out: growing and shrinking of jobs.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pointsman.engine.actions.eviction import RESERVED, end_holds, start_or_evict
+from pointsman.engine.actions.eviction_cache import note_worse
+from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
+from pointsman.engine.index.queues import block, close_queue, enqueue, first_waiting
+from pointsman.engine.index.treap import insert, remove
+from pointsman.engine.jit.compile import core
+from pointsman.engine.placement.placing import fits
+from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
+from pointsman.engine.state.records import VICTIMS, Int, State
+from pointsman.policies.classical.packing import pack
+from pointsman.policies.parts.levels import NEVER
+from pointsman.policies.parts.moving import improve_places, misplaced
+from pointsman.types import Event, Knowledge
+
+LEVEL, STOPPED = int(Event.LEVEL), int(Event.STOPPED)
+SLICE_MS, ROUND_MS, PACK_GAIN = 0, 1, 2  # params; no packing without a gain
+MOVED_AT = 0  # memory
+
+
+class Gandiva(CompiledPolicy):
+    """First come, first served at the tightest level that has room; where jobs wait, those that have run a time slice
+    make way for them, and come back in turn; jobs slowed by their place are moved when a better one comes free.
+    """
+
+    name: ClassVar[str] = "gandiva"
+    needs: ClassVar[Knowledge] = "none"
+    hooks: ClassVar[str] = "pointsman.policies.classical.gandiva"
+    placement: ClassVar[str] = "tightest"
+    source: ClassVar[str] = "Xiao et al., Gandiva: Introspective Cluster Scheduling for Deep Learning, OSDI 2018"
+
+    slice_s: float = parameter(60.0, "a job runs this long before it makes way", unit="s", source="paper", gt=0)
+    round_s: float = parameter(60.0, "moves to better places are looked for at multiples of this", unit="s", gt=0)
+
+    def parameters(self) -> list[float]:
+        return [max(1.0, milliseconds(self.slice_s)), max(1.0, milliseconds(self.round_s))]
+
+
+@core
+def _wait(S: State, j: Int, made_way: bool) -> None:
+    """Job `j` takes its place behind those that wait already; who has made way, behind those that come within a slice:
+    until then it takes what is free, but does not have its like make way.
+    """
+    turn = S.jobs[j].pend_since + (np.int64(S.params[SLICE_MS]) if made_way else 0)
+    enqueue(S, j, np.float64(turn), np.inf)
+    if made_way:
+        set_alarm(S, j, turn)
+
+
+@core
+def _end_slice(S: State, j: Int) -> None:
+    """Running job `j` has had its slice: it may be preempted, who began earliest first."""
+    J = S.jobs[j]
+    if J.bucket >= 0:
+        remove(S, j)
+    J.key = -np.float64(J.started)
+    J.aux = 0.0 if misplaced(S, j) else np.inf
+    insert(S, running_index(S), j)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """A running job got a rate: it is called at the end of its slice."""
+    end = S.jobs[j].started + np.int64(S.params[SLICE_MS])
+    if S.g[0].now >= end:
+        _end_slice(S, j)
+        end = NEVER
+    set_alarm(S, j, end)
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """Jobs that wait queue up; slices end."""
+    if j < 0:
+        return
+    if kind == LEVEL and S.jobs[j].state == RUNNING:
+        _end_slice(S, j)
+        note_worse(S, j)
+    elif S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        _wait(S, j, kind == STOPPED)
+
+
+@core
+def _give_up(S: State, j: Int) -> None:
+    """There is no place for job `j` in this pass, nor for those that ask for as much: but they may pack well."""
+    if S.params[PACK_GAIN] > 0.0:
+        S.classes[S.jobs[j].cls].blocked = S.g[0].pass_id
+    else:
+        block(S, S.jobs[j].cls)
+
+
+@core
+def decide(S: State) -> None:
+    """Start waiting jobs in turn, in the place of jobs that have had their slice where there is no room."""
+    while S.g[0].pending > 0:
+        j = first_waiting(S)
+        if j < 0:
+            break
+        if S.params[PACK_GAIN] > 0.0 and not fits(S, S.jobs[j].cls) and pack(S.g[0].address, j, S.params[PACK_GAIN]):
+            continue
+        early = S.jobs[j].key > S.g[0].now
+        reason = start_or_evict(S, j, np.inf if early else -np.inf, running_index(S))
+        if reason == QUOTA:
+            close_queue(S, j)
+        elif reason != OK and reason != RESERVED:
+            _give_up(S, j)
+            if early:
+                S.classes[S.jobs[j].cls].failed_at = -1  # others, or itself later, may evict more
+        for i in range(S.g[0].victims):
+            v = S.lists[VICTIMS, i]
+            if v >= 0 and S.jobs[v].state == PENDING:
+                _wait(S, v, True)
+    improve_places(S, np.int64(S.params[ROUND_MS]), MOVED_AT)
+    end_holds(S)

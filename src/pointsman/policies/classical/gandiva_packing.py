@@ -1,0 +1,22 @@
+"""Gandiva with packing: where GPUs are short, jobs that work well together share them."""
+
+from typing import ClassVar
+
+from pointsman.engine.run.contract import parameter
+from pointsman.policies.classical.gandiva import Gandiva
+
+
+class GandivaPacking(Gandiva):
+    """As gandiva, but a job that finds no free GPUs is packed onto those of a running job of as many GPUs, if the two
+    get more done together than in turns; who is packed is neither preempted nor moved.
+    """
+
+    name: ClassVar[str] = "gandiva-packing"
+    gpu_sharing: ClassVar[int] = 2
+
+    pack_gain: float = parameter(
+        1.0, "a pair must get more than this done together, of what each would alone", ge=1.0, le=2.0
+    )
+
+    def parameters(self) -> list[float]:
+        return [*super().parameters(), self.pack_gain]

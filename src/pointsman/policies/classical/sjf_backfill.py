@@ -1,0 +1,16 @@
+"""SJF without head blocking: whoever fits starts, shortest first; the others wait."""
+
+from typing import ClassVar
+
+from pointsman.policies.classical.fifo_backfill import FifoBackfill
+from pointsman.types import Knowledge
+
+
+class SjfBackfill(FifoBackfill):
+    """Jobs are tried in the order of their durations and start if they fit; nobody waits for a job ahead of it."""
+
+    name: ClassVar[str] = "sjf-backfill"
+    needs: ClassVar[Knowledge] = "oracle"
+
+    def parameters(self) -> list[float]:
+        return [1.0]

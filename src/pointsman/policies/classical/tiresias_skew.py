@@ -1,0 +1,84 @@
+"""Tiresias with skew-based consolidation (Gu et al., NSDI 2019, §3.3).
+
+Tiresias' profiler tells from the sizes of a model's tensors whether it suffers when spread, and consolidates only such
+jobs. Here the model's profile tells (ours): who runs slower by more than `skew` one level beyond its best is
+consolidated, for however long it takes; others take any place, the tightest that has room.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pointsman.engine.actions.eviction import RESERVED, end_holds, start_or_evict
+from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, running_index
+from pointsman.engine.index.queues import close_queue, dequeue
+from pointsman.engine.jit.compile import core
+from pointsman.engine.run.contract import PARAMETERS, parameter
+from pointsman.engine.state.records import VICTIMS, Int, State
+from pointsman.policies.classical.tiresias import Tiresias, wait
+from pointsman.policies.classical.tiresias import on_event as tiresias_on_event
+from pointsman.policies.classical.tiresias import on_run as tiresias_on_run
+from pointsman.policies.parts.levels import NETWORK, best_level, is_slower_beyond
+from pointsman.policies.parts.offers import accepted, next_offered, pass_over, queue_for
+
+SKEW = PARAMETERS - 1  # params
+
+
+class TiresiasSkew(Tiresias):
+    """Tiresias that consolidates the jobs that need it, and only those."""
+
+    name: ClassVar[str] = "tiresias-skew"
+    hooks: ClassVar[str] = "pointsman.policies.classical.tiresias_skew"
+    placement: ClassVar[str] = "tightest"
+
+    skew: float = parameter(0.1, "consolidate a job that runs slower by more than this share when spread", ge=0)
+
+    def parameters(self) -> list[float]:
+        numbers = super().parameters()
+        return [*numbers, *[0.0] * (SKEW - len(numbers)), self.skew]
+
+
+@core
+def _requeue(S: State, j: Int) -> None:
+    """Job `j`, which Tiresias has just queued, waits for the places that it takes."""
+    level = best_level(S, j)
+    key = S.jobs[j].key
+    if level < NETWORK and not is_slower_beyond(S, j, level, S.params[SKEW]):
+        level = np.int64(NETWORK)
+    dequeue(S, j)
+    queue_for(S, j, key, level)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """As Tiresias."""
+    tiresias_on_run(S, j)
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """As Tiresias."""
+    tiresias_on_event(S, kind, j)
+    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket >= 0:
+        _requeue(S, j)
+
+
+@core
+def decide(S: State) -> None:
+    """Offer what is free to waiting jobs level by level, evicting running jobs of strictly lower levels."""
+    while S.g[0].pending > 0:
+        j = next_offered(S)
+        if j < 0:
+            break
+        S.g[0].within = accepted(S, j)
+        reason = start_or_evict(S, j, S.jobs[j].key, running_index(S))
+        if reason == QUOTA:
+            close_queue(S, j)
+        elif reason != OK and reason != RESERVED:
+            pass_over(S, j)
+        for i in range(S.g[0].victims):
+            v = S.lists[VICTIMS, i]
+            if v >= 0 and S.jobs[v].state == PENDING:
+                wait(S, v)
+                _requeue(S, v)
+    end_holds(S)

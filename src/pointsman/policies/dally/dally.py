@@ -1,0 +1,142 @@
+"""Dally: delay scheduling, network-sensitive preemption and auto-tuned timers (Sharma et al., arXiv 2401.16492).
+
+Its three parts are `dally_delay`, `dally_preemption` and `dally_tuner`. The paper's text gives the structure; formulas
+and defaults are ours where a parameter says so.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pointsman.engine.actions.eviction import RESERVED, end_holds
+from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, RUNNING
+from pointsman.engine.index.queues import close_queue, dequeue
+from pointsman.engine.jit.compile import core
+from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
+from pointsman.engine.state.records import VICTIMS, Int, State
+from pointsman.policies.dally.delay import learn_from_start, settle_for_less, wait
+from pointsman.policies.dally.preemption import PREEMPTS, ROUND_MS, got_worse, sink, start_or_preempt, watch
+from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.parts.levels import NEVER
+from pointsman.policies.parts.moving import improve_places
+from pointsman.policies.parts.offers import next_offered, pass_over
+from pointsman.types import Event, Knowledge
+
+LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
+
+
+class Dally(CompiledPolicy):
+    """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs that
+    received least go first and may preempt; jobs slowed by the network are moved when a better place comes free.
+    """
+
+    name: ClassVar[str] = "dally"
+    needs: ClassVar[Knowledge] = "none"
+    hooks: ClassVar[str] = "pointsman.policies.dally.dally"
+    placement: ClassVar[str] = "tightest"
+    source: ClassVar[str] = "Sharma et al., GPU Cluster Scheduling for Network-Sensitive Deep Learning, 2024"
+    tuned: ClassVar[bool] = True
+    preempts: ClassVar[bool] = True
+
+    node_timer_s: float = parameter(7200.0, "hold out for one node this long, until the tuner knows", unit="s", ge=0)
+    rack_timer_s: float = parameter(14_400.0, "hold out for one rack this long, until the tuner knows", unit="s", ge=0)
+    history_s: float = parameter(86_400.0, "how far back the tuner looks", unit="s", gt=0)
+    least_entries: int = parameter(5, "waits that the tuner must have seen", ge=1)
+    deviations: float = parameter(1.0, "standard deviations that a timer is above the mean wait", ge=0)
+    shortest_timer_s: float = parameter(0.0, "no tuned timer is shorter", unit="s", ge=0)
+    longest_timer_s: float = parameter(86_400.0, "no tuned timer is longer", unit="s", ge=0)
+    epsilon: float = parameter(0.0, "hold out for a level only if the next is slower by more than this share", ge=0)
+    first_level_gpu_s: float = parameter(
+        3250.0, "service at which a job leaves the first level; each further level is twice as much", unit="GPU-s", gt=0
+    )
+    levels: int = parameter(12, "how many times a job can sink", ge=0, le=40)
+    quantum_s: float = parameter(1800.0, "a job runs at least this long before it is preempted", unit="s", ge=0)
+    round_s: float = parameter(60.0, "moves to better places are looked for at multiples of this", unit="s", gt=0)
+
+    def parameters(self) -> list[float]:
+        tuner = [self.tuned, max(1.0, milliseconds(self.history_s)), self.least_entries, self.deviations]
+        tuner += [milliseconds(self.shortest_timer_s), milliseconds(self.longest_timer_s), *self._timers_ms()]
+        preemption = [self.preempts, milliseconds(self.first_level_gpu_s), self.levels, milliseconds(self.quantum_s)]
+        return [float(x) for x in (*tuner, self.epsilon, *preemption, max(1.0, milliseconds(self.round_s)))]
+
+    def _timers_ms(self) -> tuple[float, float]:
+        return milliseconds(self.node_timer_s), milliseconds(max(self.node_timer_s, self.rack_timer_s))
+
+
+class DallyManual(Dally):
+    """Dally with fixed timers."""
+
+    name: ClassVar[str] = "dally-manual"
+    tuned: ClassVar[bool] = False
+
+
+class DallyNoWait(Dally):
+    """Dally that takes any offer at once."""
+
+    name: ClassVar[str] = "dally-nowait"
+    tuned: ClassVar[bool] = False
+    node_timer_s: float = parameter(0.0, "hold out for one node this long", unit="s", ge=0, le=0)
+    rack_timer_s: float = parameter(0.0, "hold out for one rack this long", unit="s", ge=0, le=0)
+
+
+class DallyConsolidated(Dally):
+    """Dally that waits for its best level for ever."""
+
+    name: ClassVar[str] = "dally-consolidated"
+    tuned: ClassVar[bool] = False
+
+    def _timers_ms(self) -> tuple[float, float]:
+        return float(NEVER), float(NEVER)
+
+
+class DallyNoPreempt(Dally):
+    """Dally without preemption."""
+
+    name: ClassVar[str] = "dally-nopreempt"
+    preempts: ClassVar[bool] = False
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """Jobs that wait start their timers and settle for less when these pass; running jobs sink with their service."""
+    if j < 0:
+        return
+    J = S.jobs[j]
+    if kind == LEVEL and J.state == RUNNING:
+        got_worse(S, j)
+    elif kind == TIMER and J.state == PENDING:
+        dequeue(S, j)
+        settle_for_less(S, j)
+    elif J.state == PENDING and J.bucket < 0:
+        sink(S, j)
+        wait(S, j)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """A running job got a rate."""
+    watch(S, j)
+
+
+@core
+def decide(S: State) -> None:
+    """Offer what is free to the waiting jobs in order; then move running jobs to better places."""
+    while S.g[0].pending > 0:
+        j = next_offered(S)
+        if j < 0:
+            break
+        reason = start_or_preempt(S, j)
+        if reason == OK:
+            learn_from_start(S, j)
+        elif reason == QUOTA:
+            close_queue(S, j)
+        elif reason != RESERVED:
+            pass_over(S, j)
+        for i in range(S.g[0].victims):
+            v = S.lists[VICTIMS, i]
+            if v >= 0 and S.jobs[v].state == PENDING:
+                sink(S, v)
+                wait(S, v)
+    if S.params[PREEMPTS] != 0.0:
+        improve_places(S, np.int64(S.params[ROUND_MS]), TUNER_MEMORY)
+    end_holds(S)

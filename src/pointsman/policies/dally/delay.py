@@ -1,0 +1,69 @@
+"""Dally's delay scheduling: a waiting job holds out for its best level until its timer passes, then for the next.
+
+Levels are node, rack and network (``Locality.CLUSTER``). A level is held out for only if the next one is slower for
+this very job, so insensitive jobs and flat networks wait for nothing (ours; in the paper consolidation follows
+sensitivity).
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import set_alarm
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.records import Int, State
+from pointsman.policies.dally.tuner import TUNER_PARAMS, learn, timer_ms
+from pointsman.policies.parts.levels import NETWORK, NEVER, NODE, RACK, best_level, is_slower_beyond, looser
+from pointsman.policies.parts.offers import accepted, queue_for
+
+EPSILON = TUNER_PARAMS  # params
+DELAY_PARAMS = TUNER_PARAMS + 1
+
+
+@core
+def holds_out(S: State, j: Int, level: Int) -> bool:
+    """Whether `level` is worth waiting for: the next one is slower for job `j`."""
+    if level >= NETWORK:
+        return False
+    return is_slower_beyond(S, j, level, S.params[EPSILON])
+
+
+@core
+def _timer(S: State, j: Int, level: Int) -> float:
+    return S.jobs[j].s0 if level == NODE else S.jobs[j].s1
+
+
+@core
+def wait(S: State, j: Int) -> None:
+    """Job `j` begins to wait: its timers start."""
+    J = S.jobs[j]
+    J.s0 = timer_ms(S, NODE, J.asked)
+    J.s1 = timer_ms(S, RACK, J.asked)
+    J.s2 = np.float64(best_level(S, j))
+    settle_for_less(S, j)
+
+
+@core
+def settle_for_less(S: State, j: Int) -> None:
+    """Job `j` lets go of the levels that are not worth waiting for any longer, and queues."""
+    J = S.jobs[j]
+    waited = S.g[0].now - J.pend_since
+    level = accepted(S, j)
+    while level < NETWORK and (waited >= _timer(S, j, level) or not holds_out(S, j, level)):
+        level = looser(level)
+    queue_for(S, j, np.float64(J.level), level)
+    if level < NETWORK and _timer(S, j, level) < NEVER:
+        set_alarm(S, j, J.pend_since + np.int64(_timer(S, j, level)))
+
+
+@core
+def learn_from_start(S: State, j: Int) -> None:
+    """Job `j` has just taken an offer: its wait goes to the timers of the levels it held out for."""
+    J = S.jobs[j]
+    waited = S.g[0].now - J.pend_since
+    taken = max(J.locality, np.int64(NODE))
+    level = best_level(S, j)
+    while level < NETWORK and level <= taken:
+        if holds_out(S, j, level):
+            timer = _timer(S, j, level)
+            censored = level < taken
+            learn(S, level, J.asked, np.int64(timer) if censored and timer < waited else waited, 1 if censored else 0)
+        level = looser(level)

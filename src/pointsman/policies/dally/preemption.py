@@ -1,0 +1,95 @@
+"""Dally's network-sensitive preemption: by the service a job really received, and towards better places.
+
+A job's service is its GPUs times the nominal work it has done: its attained service times how fast it ran compared with
+its best level, so who is slowed by the network counts as poor. Services are compared by levels that double (ours: a
+job is preempted only for one that has received about half as much or less).
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.eviction import start_or_evict
+from pointsman.engine.actions.eviction_cache import note_worse
+from pointsman.engine.actions.verbs import OK, RESOURCES, running_index, set_alarm, start
+from pointsman.engine.index.treap import insert, remove
+from pointsman.engine.jit.compile import core
+from pointsman.engine.placement.eligible import free_gpus
+from pointsman.engine.placement.placing import fits
+from pointsman.engine.state.records import Int, State
+from pointsman.policies.dally.delay import DELAY_PARAMS
+from pointsman.policies.parts.levels import NEVER, NODE
+from pointsman.policies.parts.moving import misplaced
+from pointsman.policies.parts.offers import accepted
+
+PREEMPTS, FIRST_LEVEL, LEVELS, QUANTUM_MS, ROUND_MS = range(DELAY_PARAMS, DELAY_PARAMS + 5)  # params
+
+
+@core
+def _service(S: State, j: Int) -> float:
+    """GPU-ms that job `j` has really received by when it was last settled."""
+    return S.jobs[j].asked * S.jobs[j].done
+
+
+@core
+def _threshold(S: State, level: Int) -> float:
+    """Service at which a job leaves `level`: the first threshold, doubled so many times."""
+    return S.params[FIRST_LEVEL] * (np.int64(1) << level)
+
+
+@core
+def sink(S: State, j: Int) -> None:
+    """Let job `j` down to the level of its service."""
+    J = S.jobs[j]
+    while J.level < S.params[LEVELS] and _service(S, j) >= _threshold(S, J.level):
+        J.level += 1
+
+
+@core
+def watch(S: State, j: Int) -> None:
+    """Running job `j` is called when it sinks a level, and when it has run its quantum and may be preempted."""
+    J = S.jobs[j]
+    if J.bucket >= 0:
+        remove(S, j)
+    sink(S, j)
+    due = NEVER
+    if S.g[0].now < J.started + np.int64(S.params[QUANTUM_MS]):
+        due = J.started + np.int64(S.params[QUANTUM_MS])
+    else:
+        J.key = np.float64(J.level)
+        J.aux = 0.0 if misplaced(S, j) else np.inf
+        insert(S, running_index(S), j)
+    if J.level < S.params[LEVELS] and J.rate > 0.0:
+        left = _threshold(S, J.level) - _service(S, j)
+        due = min(due, S.g[0].now + np.int64(np.ceil(left / (J.asked * J.rate))))
+    set_alarm(S, j, due)
+
+
+@core
+def _lacks_gpus(S: State, j: Int) -> bool:
+    """Whether fewer GPUs are free than job `j` needs, wherever they are."""
+    C = S.classes[S.jobs[j].cls]
+    for a in range(C.alt, C.alt_end):
+        if free_gpus(S, S.alts[a]) >= C.gpus:
+            return False
+    return True
+
+
+@core
+def start_or_preempt(S: State, j: Int) -> Int:
+    """Start job `j` at a level it accepts, or, if GPUs are short, in the place of running jobs with more service."""
+    g = S.g[0]
+    g.within = accepted(S, j)
+    g.victims = 0
+    if fits(S, S.jobs[j].cls):
+        return start(S, j, OK)
+    if S.params[PREEMPTS] == 0.0 or not _lacks_gpus(S, j):
+        return RESOURCES
+    if S.jobs[j].asked <= S.alts[S.classes[S.jobs[j].cls].alt].gpus:
+        g.within = NODE
+    return start_or_evict(S, j, S.jobs[j].key, running_index(S))
+
+
+@core
+def got_worse(S: State, j: Int) -> None:
+    """Running job `j` sank a level or came to the end of its quantum."""
+    watch(S, j)
+    note_worse(S, j)

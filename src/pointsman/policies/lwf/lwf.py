@@ -1,0 +1,52 @@
+"""LWF-κ alone: its placement, while transfers begin as soon as they are ready, however many share a node."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from pointsman.engine.jit.compile import core
+from pointsman.engine.run.contract import CompiledPolicy, parameter
+from pointsman.engine.state.records import Int, State
+from pointsman.policies.lwf.placement import CHOICES, place_waiting, wait
+from pointsman.types import Knowledge
+
+
+class Lwf(CompiledPolicy):
+    """Jobs share GPUs as far as memory allows; the shortest service is placed first, on the GPUs with the least work
+    left, and jobs of more than κ GPUs on whole nodes with the least.
+    """
+
+    name: ClassVar[str] = "lwf"
+    needs: ClassVar[Knowledge] = "oracle"
+    hooks: ClassVar[str] = "pointsman.policies.lwf.lwf"
+    rate_model: ClassVar[str] = "iterations"
+    source: ClassVar[str] = "Wang, Shi, Wang and Chu, arXiv 2002.10105 (their simulator: HKBU-HPML/dl-scheduling)"
+
+    kappa: int = parameter(1, "jobs of more GPUs are consolidated on nodes", unit="GPUs", source="paper", ge=0)
+    choice: Literal["lwf", "first-fit", "random", "list"] = Field(
+        default="lwf",
+        description="lwf; or what it is measured against: GPUs of lowest index, by chance, or of least work (κ = ∞)",
+        json_schema_extra={"unit": "", "source": "paper"},
+    )
+    random_seed: int = parameter(0, "of the choice by chance", ge=0)
+
+    def parameters(self) -> list[float]:
+        return [float(self.kappa), float(CHOICES.index(self.choice)), float(self.random_seed)]
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """A job that waits joins the line."""
+    if j >= 0:
+        wait(S, j)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """Nothing to know about running jobs."""
+
+
+@core
+def decide(S: State) -> None:
+    """Place who waits."""
+    place_waiting(S)

@@ -1,0 +1,221 @@
+"""LWF-κ: where waiting jobs go, shortest service first (Wang et al., arXiv 2002.10105), and the choices it is
+measured against.
+
+A GPU's workload is what the jobs on it have left to compute and to send. Jobs of at most κ GPUs take the GPUs with
+the least, wherever they are; wider ones go to the nodes with the least on average, so that they span few of them.
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, start_on
+from pointsman.engine.index.bits import bit
+from pointsman.engine.index.queues import close_queue
+from pointsman.engine.index.treap import insert
+from pointsman.engine.jit.compile import core
+from pointsman.engine.placement.occupancy import bytes_of, jobs_on
+from pointsman.engine.rate_models.rates import row_of
+from pointsman.engine.rate_models.transfers import iterations_left, service_left
+from pointsman.engine.state.records import ACCUMULATIONS, Int, State
+from pointsman.types import Event
+
+CHOICES = ("lwf", "first-fit", "random", "list")
+LWF, FIRST_FIT, RANDOM, LIST = range(len(CHOICES))
+KAPPA, CHOICE, SEED = 0, 1, 2  # params
+Rank = tuple[float, float, float, float]
+ONLY_TRANSFERS = 1 << int(Event.TRANSFER)
+
+
+@core
+def wait(S: State, j: Int) -> None:
+    """Job `j`, if it waits, does so in the order of its service; those of all queues stand in one line."""
+    J = S.jobs[j]
+    if J.state == PENDING and J.bucket < 0:
+        J.key = service_left(S, j)
+        J.aux = np.inf
+        insert(S, S.g[0].classes, j)
+
+
+@core
+def _workload(S: State, j: Int) -> float:
+    """Ms that placed job `j` is told to need each of its GPUs, or the network, still."""
+    X = S.steps[row_of(S, j)]
+    return iterations_left(S, j) * (X.fw + X.bw + (np.ceil(X.wire) if S.jobs[j].nodes > 1 else 0.0))
+
+
+@core
+def _average(S: State, n: Int) -> None:
+    """The mean workload of the GPUs of node `n`."""
+    N = S.nodes[n]
+    total = 0.0
+    for x in range(N.gpu0, N.gpu0 + N.gpus):
+        total += S.gpus[x].s0
+    N.s0 = total / N.gpus
+
+
+@core
+def _weigh(S: State) -> None:
+    """The workload of every GPU and node."""
+    for x in range(S.gpus.shape[0]):
+        load = 0.0
+        for o in range(jobs_on(S, x)):
+            load += _workload(S, S.occupants[x, o])
+        S.gpus[x].s0 = load
+    for n in range(S.nodes.shape[0]):
+        _average(S, n)
+
+
+@core
+def _load(S: State, j: Int) -> None:
+    """Job `j`, just started, adds to the workload of its GPUs."""
+    more = _workload(S, j)
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        N = S.nodes[P.node]
+        for b in range(N.gpus):
+            if P.mask & bit(b) != 0:
+                S.gpus[N.gpu0 + b].s0 += more
+        _average(S, P.node)
+        i = P.next
+
+
+@core
+def _has_room(S: State, j: Int, n: Int, b: Int) -> bool:
+    """Whether GPU `b` of node `n` can take job `j` too."""
+    N = S.nodes[n]
+    x = N.gpu0 + b
+    if jobs_on(S, x) == 0:
+        return N.free_mask & bit(b) != 0
+    return jobs_on(S, x) < S.g[0].limit and S.gpus[x].free_bytes >= bytes_of(S, j, n)
+
+
+@core
+def _chance(S: State, j: Int, x: Int) -> float:
+    """A number drawn for job `j` and GPU `x`."""
+    J = S.jobs[j]
+    h = (J.row * 2654435761 + J.attempt * 40503 + x * 97003 + np.int64(S.params[SEED]) * 7919) & 0xFFFFFFFF
+    h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
+    h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
+    return np.float64(h ^ (h >> 16))
+
+
+@core
+def _rank(S: State, j: Int, n: Int, x: Int) -> Rank:
+    """By what job `j` chooses among GPUs, the least first: of node `n`, the node, and of GPU `x` on it, the GPU."""
+    choice = S.params[CHOICE]
+    if choice == LWF and S.jobs[j].asked > S.params[KAPPA]:
+        return S.nodes[n].s0, np.float64(n), S.gpus[x].s0, np.float64(x)
+    if choice == RANDOM:
+        return 0.0, 0.0, _chance(S, j, x), np.float64(x)
+    return 0.0, 0.0, 0.0 if choice == FIRST_FIT else S.gpus[x].s0, np.float64(x)
+
+
+@core
+def _goes_before(a: Rank, b: Rank) -> bool:
+    for i in range(4):
+        if a[i] != b[i]:
+            return a[i] < b[i]
+    return False
+
+
+@core
+def _admits(S: State, a: Int, n: Int) -> bool:
+    """Whether alternative `a` admits node `n`, which takes work."""
+    for i in range(S.alts[a].pool, S.alts[a].pool_end):
+        if S.ints[i] == S.nodes[n].pool:
+            return S.nodes[n].state == 0
+    return False
+
+
+@core
+def _room(S: State, j: Int, a: Int) -> Int:
+    """On how many GPUs of alternative `a` job `j` has room."""
+    gpus = np.int64(0)
+    for n in range(S.nodes.shape[0]):
+        if _admits(S, a, n):
+            for b in range(S.nodes[n].gpus):
+                gpus += 1 if _has_room(S, j, n, b) else 0
+    return gpus
+
+
+@core
+def _next_best(S: State, j: Int, a: Int, last: Rank) -> Rank:
+    """Of the GPUs of alternative `a` with room for job `j` that rank after `last`, the first."""
+    best = (np.inf, np.inf, np.inf, np.inf)
+    for n in range(S.nodes.shape[0]):
+        if _admits(S, a, n):
+            for b in range(S.nodes[n].gpus):
+                if _has_room(S, j, n, b):
+                    rank = _rank(S, j, n, S.nodes[n].gpu0 + b)
+                    if _goes_before(last, rank) and _goes_before(rank, best):
+                        best = rank
+    return best
+
+
+@core
+def _note(S: State, x: Int) -> None:
+    """GPU `x` is part of the place of the job."""
+    g = S.g[0]
+    n = np.int64(0)
+    while S.nodes[n].gpu0 + S.nodes[n].gpus <= x:
+        n += 1
+    i = np.int64(0)
+    while i < g.placed and S.place[i].node != n:
+        i += 1
+    if i == g.placed:
+        g.placed += 1
+        S.place[i].node = n
+        S.place[i].mask = 0
+    S.place[i].mask |= bit(x - S.nodes[n].gpu0)
+
+
+@core
+def _choose(S: State, j: Int) -> bool:
+    """Choose GPUs for job `j`, in the first of its alternatives that has room for it; whether there is one."""
+    C = S.classes[S.jobs[j].cls]
+    for a in range(C.alt, C.alt_end):
+        if _room(S, j, a) >= C.gpus:
+            S.g[0].placed = 0
+            last = (-1.0, -1.0, -1.0, -1.0)
+            for _ in range(C.gpus):
+                last = _next_best(S, j, a, last)
+                _note(S, np.int64(last[3]))
+            return True
+    return False
+
+
+@core
+def _bytes(S: State, j: Int) -> tuple[Int, Int]:
+    """GPU memory that job `j` takes: on the type of GPU where it takes least, and where it takes most."""
+    least = most = S.subbatches[S.jobs[j].speed * ACCUMULATIONS].bytes
+    for kind in range(1, S.g[0].types):
+        size = S.subbatches[(S.jobs[j].speed + kind) * ACCUMULATIONS].bytes
+        least = min(least, size)
+        most = max(most, size)
+    return least, most
+
+
+@core
+def place_waiting(S: State) -> None:
+    """Start waiting jobs, shortest service first, wherever they have room; who has none is passed over."""
+    g = S.g[0]
+    if g.pending == 0 or g.happened == ONLY_TRANSFERS:
+        return
+    _weigh(S)
+    group = gpus = size = np.int64(-1)  # of the last job that had no room: none does that asks for as much
+    j = S.buckets[g.classes].first
+    while j >= 0:
+        after = S.jobs[j].later
+        J = S.jobs[j]
+        C = S.classes[J.cls]
+        hopeless = C.group == group and C.gpus >= gpus and _bytes(S, j)[0] >= size
+        if not hopeless and S.queues[J.queue].closed != g.pass_id:
+            if not _choose(S, j):
+                group = C.group
+                gpus = C.gpus
+                size = _bytes(S, j)[1]
+            elif start_on(S, j, OK) == QUOTA:
+                close_queue(S, j)
+            else:
+                _load(S, j)
+        j = after

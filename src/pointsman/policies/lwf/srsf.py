@@ -1,0 +1,44 @@
+"""SRSF(t): LWF-κ's placement, and at most t transfers at a time on any node, least remaining service first (the
+baselines of Ada-SRSF). t = 1 avoids all contention; t = 2 and 3 accept some blindly.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import admit
+from pointsman.engine.jit.compile import core
+from pointsman.engine.rate_models.admission import next_transfer
+from pointsman.engine.rate_models.transfers import most_under_way, service_left
+from pointsman.engine.run.contract import parameter
+from pointsman.engine.state.records import State
+from pointsman.policies.lwf.lwf import Lwf, on_event, on_run
+from pointsman.policies.lwf.placement import place_waiting
+
+TRANSFERS = 3  # params, after those of the placement
+
+__all__ = ["Srsf", "decide", "on_event", "on_run"]
+
+
+class Srsf(Lwf):
+    """LWF-κ's placement; a transfer begins if fewer than `transfers` are under way on each of its nodes."""
+
+    name: ClassVar[str] = "srsf"
+    hooks: ClassVar[str] = "pointsman.policies.lwf.srsf"
+    admits: ClassVar[bool] = True
+
+    transfers: int = parameter(1, "transfers at a time on a node", source="paper", ge=1)
+
+    def parameters(self) -> list[float]:
+        return [*super().parameters(), float(self.transfers)]
+
+
+@core
+def decide(S: State) -> None:
+    """Place who waits, then admit transfers."""
+    place_waiting(S)
+    j = next_transfer(S, -1.0, np.int64(-1))
+    while j >= 0:
+        if most_under_way(S, j) < S.params[TRANSFERS]:
+            admit(S, j)
+        j = next_transfer(S, service_left(S, j), S.jobs[j].row)

@@ -1,0 +1,96 @@
+"""Moving running jobs that their place slows down to a tighter level, if it pays."""
+
+import numpy as np
+
+from pointsman.engine.actions.eviction import release_on_paper, take_back
+from pointsman.engine.actions.verbs import (
+    OK,
+    may_preempt,
+    preempt,
+    preempt_released,
+    running_index,
+    start_placed,
+    wake_at,
+    work_done,
+)
+from pointsman.engine.index.treap import first_below, next_below
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.placing import fits, place
+from pointsman.engine.state.records import Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.policies.parts.levels import NETWORK, best_level, looser, rate_at
+from pointsman.types import Reason
+
+MIGRATED = int(Reason.Migrated)
+
+
+@core
+def misplaced(S: State, j: Int) -> bool:
+    """Whether running job `j` would run faster at its best level."""
+    return S.jobs[j].locality > best_level(S, j) and rate_at(S, j, best_level(S, j)) > S.jobs[j].rate
+
+
+@core
+def _is_worth_it(S: State, v: Int, level: Int) -> bool:
+    """Whether running job `v` would win more at `level` than the move costs; what is left of it is its estimate, or as
+    much as it has done.
+    """
+    V = S.jobs[v]
+    g = S.g[0]
+    done = work_done(S, v)
+    left = done if np.isnan(V.estimate) else V.estimate - done
+    better = rate_at(S, v, level)
+    return left / V.rate - left / better > g.stop_ms + g.start_ms + g.restore_ms + g.lost_ms / better
+
+
+@core
+def _move(S: State, v: Int) -> None:
+    """Move running job `v` to a tighter level if there is room and it pays."""
+    V = S.jobs[v]
+    level = best_level(S, v)
+    while level < V.locality and level < NETWORK and may_preempt(S, v) and _is_worth_it(S, v, level):
+        S.g[0].within = level
+        release_on_paper(S, v)
+        if fits(S, V.cls):
+            if S.g[0].stop_ms > 0:
+                take_back(S, v)
+                preempt(S, v, MIGRATED)
+            else:
+                place(S, V.cls)
+                preempt_released(S, v, MIGRATED)
+                start_placed(S, v, OK)
+            return
+        take_back(S, v)
+        level = looser(level)
+
+
+@core
+def _may_improve(S: State, memory: Int) -> bool:
+    """Whether some job is slowed by its place, and something changed since moves were last looked for."""
+    if first_below(S, running_index(S), 0.0) < 0:
+        return False
+    return bool(S.memory[memory] != S.g[0].freed)
+
+
+@cold
+def _look_for_moves(address: int, memory: Int) -> None:
+    S = open_state(address)
+    S.memory[memory] = S.g[0].freed
+    v = first_below(S, running_index(S), 0.0)
+    while v >= 0:
+        following = next_below(S, v, 0.0)
+        _move(S, v)
+        v = following
+    S.g[0].within = NETWORK
+
+
+@core
+def improve_places(S: State, every_ms: Int, memory: Int) -> None:
+    """At the next multiple of `every_ms` after GPUs came free, running jobs slowed by their place are moved to better
+    ones, in the order of the running index; there they have aux 0, and others infinity. State.memory[memory] is ours.
+    """
+    now = S.g[0].now
+    if now % every_ms == 0 and _may_improve(S, memory):
+        _look_for_moves(S.g[0].address, memory)
+    if _may_improve(S, memory):
+        wake_at(S, now - now % every_ms + every_ms)

@@ -1,0 +1,56 @@
+"""Offers to waiting jobs of which each takes places up to a level of its own (``docs/reference/semantics.md`` §7).
+
+The jobs of a demand class stand in one index; `aux` tells how loose a place each takes, so that the first one that
+takes what is left is found without looking at the others.
+"""
+
+import numpy as np
+
+from pointsman.engine.index.queues import enqueue
+from pointsman.engine.index.treap import before, first_below
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.records import ACTIVE, Int, State
+from pointsman.policies.parts.levels import NETWORK, looser
+
+
+@core
+def queue_for(S: State, j: Int, key: float, level: Int) -> None:
+    """Job `j` waits at `key` for places at `level` or tighter."""
+    S.jobs[j].s2 = np.float64(level)
+    enqueue(S, j, key, -np.float64(level))
+
+
+@core
+def accepted(S: State, j: Int) -> Int:
+    """The loosest level that waiting job `j` takes now."""
+    return np.int64(S.jobs[j].s2)
+
+
+@core
+def _first_of(S: State, c: Int) -> Int:
+    """The first waiting job of class `c` that has not been passed over in this pass, -1 if none."""
+    C = S.classes[c]
+    if C.queue >= 0 and S.queues[C.queue].closed == S.g[0].pass_id:
+        return -1
+    if C.blocked != S.g[0].pass_id:
+        return S.buckets[c].first
+    return -1 if C.fits == NETWORK else first_below(S, c, -float(looser(C.fits)))
+
+
+@core
+def next_offered(S: State) -> Int:
+    """The first waiting job, in order of service, then submit, that has not been passed over; -1 if none."""
+    best = -1
+    for i in range(S.g[0].active):
+        j = _first_of(S, S.lists[ACTIVE, i])
+        if j >= 0 and (best < 0 or before(S, j, best)):
+            best = j
+    return best
+
+
+@core
+def pass_over(S: State, j: Int) -> None:
+    """Nobody of the class of job `j` who accepts no looser level than it is looked at again in this pass."""
+    C = S.classes[S.jobs[j].cls]
+    C.blocked = S.g[0].pass_id
+    C.fits = accepted(S, j)

@@ -1,0 +1,197 @@
+"""Jobs on whose GPUs a waiting job could go (``docs/reference/semantics.md`` §10).
+
+A partner holds GPUs with no other job on them. Partners chosen stand in State.lists[CHOSEN], the best first, with the
+time that they bring, their accumulation for the job and their GPUs in scratch fields.
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.corunners import slow_down
+from pointsman.engine.index.bits import count
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.eligible import admits
+from pointsman.engine.placement.occupancy import WHOLE, bytes_of
+from pointsman.engine.state.records import ACCUMULATIONS, ALONE, VICTIMS, Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.policies.parts.pair_theorem import alone_ms, in_turn_ms, together_ms
+
+CHOSEN = VICTIMS  # nobody is evicted by policies that share
+ANYWHERE = -1
+
+
+@core
+def may_share(S: State, j: Int) -> bool:
+    """Whether waiting job `j` could ever go beside another: its model is known, and it asks for whole GPUs."""
+    return S.models[S.jobs[j].speed].kind > 0 and S.classes[S.jobs[j].cls].milli == WHOLE
+
+
+@core
+def type_of(S: State, a: Int) -> Int:
+    """The GPU type of alternative `a`; the cluster's first if it mixes several."""
+    return S.alts[a].gpu_type if S.alts[a].gpu_type > 0 else np.int64(0)
+
+
+@core
+def usable(S: State, a: Int, n: Int) -> bool:
+    """Whether node `n` takes jobs under alternative `a`."""
+    return S.nodes[n].state == 0 and admits(S, S.alts[a], S.nodes[n].pool)
+
+
+@core
+def singles_on(S: State, n: Int, mask: Int) -> Int:
+    """Of the GPUs `mask` that a job holds on node `n`, those that it has to itself and may be shared."""
+    return mask & ~S.nodes[n].shared & ~S.nodes[n].fractions
+
+
+@core
+def fitting(S: State, j: Int, n: Int, room: Int) -> Int:
+    """The least accumulation, as a power of two, at which job `j` needs no more than `room` bytes of a GPU of node `n`;
+    -1 if there is none.
+    """
+    first = (S.jobs[j].speed + S.nodes[n].gpu_type) * ACCUMULATIONS
+    for k in range(ACCUMULATIONS):
+        size = S.subbatches[first + k].bytes
+        if size == 0:
+            break
+        if size <= room:
+            return np.int64(k)
+    return np.int64(-1)
+
+
+@core
+def _offer(S: State, j: Int, a: Int, only: Int, b: Int) -> tuple[Int, Int]:
+    """How many single GPUs job `b` has for job `j` under alternative `a` (on node `only`, or anywhere), and the least
+    accumulation, as a power of two, that fits them all; -1 if none does.
+    """
+    gpus = np.int64(0)
+    most = np.int64(0)
+    i = S.jobs[b].part
+    while i >= 0:
+        P = S.parts[i]
+        if (only < 0 or P.node == only) and usable(S, a, P.node):
+            mask = singles_on(S, P.node, P.mask)
+            if mask != 0:
+                k = fitting(S, j, P.node, S.nodes[P.node].bytes - bytes_of(S, b, P.node))
+                if k < 0:
+                    return np.int64(0), np.int64(-1)
+                gpus += count(mask)
+                most = max(most, k)
+        i = P.next
+    return gpus, most
+
+
+@core
+def _pays_on(S: State, j: Int, left: float, only: Int, b: Int) -> bool:
+    C = S.classes[S.jobs[j].cls]
+    for a in range(C.alt, C.alt_end):
+        if pays_with(S, j, left, type_of(S, np.int64(a)), np.int64(0), b) == np.inf:
+            continue
+        gpus, k = _offer(S, j, np.int64(a), only, b)
+        if gpus > 0 and pays_with(S, j, left, type_of(S, np.int64(a)), k, b) < np.inf:
+            return True
+    return False
+
+
+@core
+def pays_somewhere(S: State, j: Int, left: float, b: Int, by_node: bool) -> bool:
+    """Whether a job like `j`, with `left` nominal ms, might have partner `b` under any of its alternatives, be it on
+    one node (`by_node`), where it may want less accumulation: if not, no longer one does, nor later on.
+    """
+    if _pays_on(S, j, left, np.int64(ANYWHERE), b):
+        return True
+    i = S.jobs[b].part if by_node else np.int64(-1)
+    while i >= 0:
+        if _pays_on(S, j, left, S.parts[i].node, b):
+            return True
+        i = S.parts[i].next
+    return False
+
+
+@core
+def pays_with(S: State, j: Int, left: float, kind: Int, k: Int, b: Int) -> float:
+    """The mean time to the end of job `b` and one like `j` with `left` nominal ms that joins it with accumulation 2^k,
+    if that is sooner than in turn; else infinity.
+    """
+    slow_own = slow_down(S, j, b, kind)
+    slow_other = slow_down(S, b, j, kind)
+    other = alone_ms(S, b)
+    left = max(0.0, left)
+    own = left * S.subbatches[(S.jobs[j].speed + kind) * ACCUMULATIONS + k].stretch
+    time = together_ms(own, other, slow_own, slow_other)
+    return time if time < in_turn_ms(left, other) else np.inf
+
+
+@core
+def _goes_before(S: State, a: Int, b: Int) -> bool:
+    """Whether chosen partner `a` is better than `b`."""
+    return S.jobs[a].s0 < S.jobs[b].s0 or (S.jobs[a].s0 == S.jobs[b].s0 and S.jobs[a].row < S.jobs[b].row)
+
+
+@core
+def _choose(S: State, b: Int, chosen: Int, covered: Int, need: Int) -> tuple[Int, Int]:
+    """Put partner `b` in its place among the `chosen`, which offer `covered` GPUs; who is not needed any more is left
+    out. How many there are then, and what they offer.
+    """
+    if covered >= need and _goes_before(S, S.lists[CHOSEN, chosen - 1], b):
+        return chosen, covered
+    at = chosen
+    while at > 0 and _goes_before(S, b, S.lists[CHOSEN, at - 1]):
+        S.lists[CHOSEN, at] = S.lists[CHOSEN, at - 1]
+        at -= 1
+    S.lists[CHOSEN, at] = b
+    chosen += 1
+    covered += np.int64(S.jobs[b].s2)
+    while covered - np.int64(S.jobs[S.lists[CHOSEN, chosen - 1]].s2) >= need:
+        chosen -= 1
+        covered -= np.int64(S.jobs[S.lists[CHOSEN, chosen]].s2)
+    return chosen, covered
+
+
+@core
+def _candidates(S: State, only: Int) -> Int:
+    """How many `_candidate` may name: jobs that have GPUs to themselves, or GPUs of node `only`."""
+    return S.nodes[only].gpus if only >= 0 else S.g[0].soloists
+
+
+@core
+def _candidate(S: State, only: Int, i: Int) -> Int:
+    """Of those the i-th; -1 if it has been named already, or nobody is on that GPU alone."""
+    if only < 0:
+        return S.lists[ALONE, i]
+    N = S.nodes[only]
+    if S.gpus[N.gpu0 + i].used != 1:
+        return np.int64(-1)
+    b = S.occupants[N.gpu0 + i, 0]
+    for before in range(i):
+        if S.gpus[N.gpu0 + before].used == 1 and S.occupants[N.gpu0 + before, 0] == b:
+            return np.int64(-1)
+    return b
+
+
+@cold
+def choose_partners(address: int, j: Int, a: Int, only: Int, left: float, need: Int) -> tuple[Int, Int]:
+    """Choose partners for job `j`, with `left` nominal ms, under alternative `a` that have `need` single GPUs together
+    (on node `only`, or anywhere), those with whom it pays most. How many, and how many GPUs all of them have with whom
+    it pays; once there are enough, those too late to be chosen are not asked.
+    """
+    S = open_state(address)
+    kind = type_of(S, a)
+    chosen = covered = all_gpus = np.int64(0)
+    latest = np.inf
+    for i in range(_candidates(S, only)):
+        b = _candidate(S, only, np.int64(i))
+        soonest = pays_with(S, j, left, kind, np.int64(0), b) if b >= 0 else np.inf  # with accumulation it is later
+        if soonest > latest or soonest == np.inf:
+            continue
+        gpus, k = _offer(S, j, a, only, b)
+        time = pays_with(S, j, left, kind, k, b) if gpus > 0 else np.inf
+        if time < np.inf:
+            B = S.jobs[b]
+            B.s0 = time
+            B.s1 = np.float64(k)
+            B.s2 = np.float64(gpus)
+            all_gpus += gpus
+            chosen, covered = _choose(S, b, chosen, covered, need)
+            if covered >= need:
+                latest = S.jobs[S.lists[CHOSEN, chosen - 1]].s0
+    return (chosen if covered >= need else np.int64(0)), all_gpus

@@ -1,0 +1,202 @@
+"""Which free GPUs a gang gets: the choices that TopDRL's are measured against (papers/topdrl.md §6 and §7).
+
+Each notes GPUs in State.place without taking them, as `start_on` wants. Whatever is free will do, however scattered.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from pointsman.engine.index.bits import bit, lowest
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.eligible import free_gpus
+from pointsman.engine.placement.tightest import free_in
+from pointsman.engine.state.records import Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.policies.pickers.gpu_marks import (
+    add_node,
+    clear,
+    first_of,
+    free_on,
+    mark,
+    mark_in_order,
+    marked,
+    note_marked,
+)
+from pointsman.policies.pickers.nearest_gpus import note_nearest
+
+GPU_PICKERS: Final = ("nearest", "anchor", "first-available", "load-balance", "random")
+NEAREST, ANCHOR, FIRST_AVAILABLE, LOAD_BALANCE, RANDOM = range(len(GPU_PICKERS))
+SEED, DRAWS = 8190, 8191
+"""Where in State.memory the seed of random choices stands, and how many there were."""
+
+
+@core
+def hashed(a: Int, b: Int, c: Int) -> Int:
+    """A well-mixed number below 2**32; products stay below 2**63 so that it is the same without the JIT."""
+    h = np.int64(0x9E3779B9)
+    for x in (a, b, c):
+        h = ((h ^ (x & 0xFFFFFFFF)) * 73244475) & 0xFFFFFFFF
+        h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
+        h ^= h >> 16
+    return h
+
+
+@core
+def _fullest_node(S: State, a: Int, r: Int) -> Int:
+    """The unmarked node of rack `r` with the most free GPUs; lowest index among equals, -1 if none has any."""
+    best = np.int64(-1)
+    most = np.int64(0)
+    first = first_of(S, r)
+    for n in range(first, first + S.racks[r].nodes):
+        free = free_on(S, a, np.int64(n))
+        if free > most and not marked(S, np.int64(n)):
+            best = np.int64(n)
+            most = free
+    return best
+
+
+@core
+def _fullest_rack(S: State, a: Int) -> Int:
+    """The rack with the most free GPUs of those not seen in this attempt; lowest index among equals, -1 if none."""
+    best = np.int64(-1)
+    most = np.int64(0)
+    for r in range(S.racks.shape[0]):
+        free = free_in(S, S.alts[a], np.int64(r))
+        if free > most and S.racks[r].paper_attempt != S.g[0].attempt:
+            best = np.int64(r)
+            most = free
+    return best
+
+
+@core
+def _emptiest_rack(S: State, a: Int) -> Int:
+    """The rack with the fewest free GPUs of those that have any; lowest index among equals."""
+    best = np.int64(-1)
+    least = np.int64(1 << 62)
+    for r in range(S.racks.shape[0]):
+        free = free_in(S, S.alts[a], np.int64(r))
+        if 0 < free < least:
+            best = np.int64(r)
+            least = free
+    return best
+
+
+@core
+def _tightest_node(S: State, a: Int, r: Int, gpus: Int) -> Int:
+    """The node of rack `r` with the fewest free GPUs, but `gpus`; lowest index among equals, -1 if none has so many."""
+    best = np.int64(-1)
+    least = np.int64(1 << 62)
+    first = first_of(S, r)
+    for n in range(first, first + S.racks[r].nodes):
+        free = free_on(S, a, np.int64(n))
+        if gpus <= free < least:
+            best = np.int64(n)
+            least = free
+    return best
+
+
+@core
+def _anchor(S: State, a: Int, gpus: Int) -> Int:
+    """The node from which the authors look for the nearest GPUs."""
+    fullest = _fullest_rack(S, a)
+    if gpus > S.alts[a].gpus:
+        return _fullest_node(S, a, fullest)
+    emptiest = _emptiest_rack(S, a)
+    if gpus == 1:
+        return _fullest_node(S, a, emptiest)
+    n = _tightest_node(S, a, emptiest, gpus)
+    if n < 0:
+        n = _tightest_node(S, a, fullest, gpus)
+    return n if n >= 0 else _fullest_node(S, a, fullest)
+
+
+@core
+def _mark_from_anchor(S: State, a: Int, gpus: Int) -> None:
+    """GPUs of the anchor's node, then of its rack, then others, in the order of their index."""
+    n = _anchor(S, a, gpus)
+    first = first_of(S, S.nodes[n].rack)
+    need = mark_in_order(S, a, n, n + 1, gpus)
+    need = mark_in_order(S, a, first, first + S.racks[S.nodes[n].rack].nodes, need)
+    mark_in_order(S, a, np.int64(0), np.int64(S.nodes.shape[0]), need)
+
+
+@core
+def _mark_fullest(S: State, a: Int, gpus: Int) -> None:
+    """GPUs of the rack with most, of its nodes with most; then of the rack with next to most, and so on."""
+    need = gpus
+    while need > 0:
+        r = _fullest_rack(S, a)
+        S.racks[r].paper_attempt = S.g[0].attempt
+        n = _fullest_node(S, a, r)
+        while need > 0 and n >= 0:
+            k = min(need, free_on(S, a, n))
+            mark(S, n, k)
+            need -= k
+            n = _fullest_node(S, a, r)
+
+
+@core
+def _note_random(S: State, a: Int, need: Int) -> None:
+    """Any free GPUs, each set of them as likely as any other."""
+    left = free_gpus(S, S.alts[a])
+    S.memory[DRAWS] += 1.0
+    for n in range(S.nodes.shape[0]):
+        free = S.nodes[n].free_mask if free_on(S, a, np.int64(n)) > 0 else np.int64(0)
+        mask = k = np.int64(0)
+        while free != 0 and need > 0:
+            if hashed(np.int64(S.memory[SEED]), np.int64(S.memory[DRAWS]), left) * left < need << 32:
+                mask |= bit(lowest(free))
+                k += 1
+                need -= 1
+            left -= 1
+            free &= free - np.int64(1)
+        if k > 0:
+            add_node(S, np.int64(n), mask, k)
+
+
+@cold
+def _note(address: int, j: Int, a: Int, how: Int) -> None:
+    """Note GPUs for job `j` of those of alternative `a`, which are enough."""
+    S = open_state(address)
+    gpus = S.classes[S.jobs[j].cls].gpus
+    if how == NEAREST:
+        note_nearest(S, a, gpus)
+        return
+    S.g[0].placed = 0
+    if how == RANDOM:
+        _note_random(S, a, gpus)
+        return
+    S.g[0].attempt += 1
+    clear(S)
+    if how == ANCHOR:
+        _mark_from_anchor(S, a, gpus)
+    elif how == LOAD_BALANCE:
+        _mark_fullest(S, a, gpus)
+    else:
+        mark_in_order(S, a, np.int64(0), np.int64(S.nodes.shape[0]), gpus)
+    note_marked(S)
+
+
+@core
+def enough(S: State, c: Int) -> bool:
+    """Whether there are GPUs for a gang of class `c`, wherever they are."""
+    C = S.classes[c]
+    if C.gpus <= S.g[0].free:
+        for a in range(C.alt, C.alt_end):
+            if free_gpus(S, S.alts[a]) >= C.gpus:
+                return True
+    return False
+
+
+@core
+def choose_gpus(S: State, j: Int, how: Int) -> bool:
+    """Note GPUs for waiting job `j`, of the first of its alternatives that has enough, in State.place, without taking
+    them. False if there are too few. `how`: one of `GPU_PICKERS`.
+    """
+    C = S.classes[S.jobs[j].cls]
+    for a in range(C.alt, C.alt_end):
+        if free_gpus(S, S.alts[a]) >= C.gpus:
+            _note(S.g[0].address, j, np.int64(a), how)
+            return True
+    return False

@@ -1,0 +1,177 @@
+"""A job picker and a GPU picker, in any combination: what TopDRL is measured against (papers/topdrl.md §7).
+
+Waiting jobs stand in one index for each class. Drawn at random, a job's key is the last one drawn from its class plus
+an exponential deviate: so the first of the class is any of it with equal chance, however long each has waited.
+"""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, start_on
+from pointsman.engine.index.queues import block, blocked, close_queue, enqueue
+from pointsman.engine.index.treap import before
+from pointsman.engine.jit.compile import core
+from pointsman.engine.run.contract import CompiledPolicy, parameter
+from pointsman.engine.state.records import ACTIVE, Int, State
+from pointsman.policies.pickers.gpu_pickers import DRAWS, GPU_PICKERS, SEED, choose_gpus, enough, hashed
+from pointsman.types import Knowledge
+
+PICKERS = ("fcfs", "sjf", "tetris", "drf", "random")
+FCFS, SJF, TETRIS, DRF, RANDOM = range(len(PICKERS))
+PICKER, GPUS, STRICT, RANDOM_SEED = 0, 1, 2, 3  # params
+
+
+class _Picked(CompiledPolicy):
+    hooks: ClassVar[str] = "pointsman.policies.pickers.pick_place"
+    placement: ClassVar[str] = "tightest"  # under which any free GPUs will do, too
+    source: ClassVar[str] = "the job and GPU selectors of djjbxxz/Proximity-DRL (Deng et al., Canadian AI 2024)"
+
+    gpus: Literal["nearest", "anchor", "first-available", "load-balance", "random"] = Field(
+        default="nearest",
+        description="GPUs are the closest to each other, those closest to the authors' anchor, of lowest index, of the "
+        "rack and node with most free, or any",
+        json_schema_extra={"unit": "", "source": "their code; nearest: ours, theirs generalised"},
+    )
+    random_seed: int = parameter(0, "of choices by chance", ge=0)
+
+    def _numbers(self, picker: str, strict: bool) -> list[float]:
+        numbers = PICKERS.index(picker), GPU_PICKERS.index(self.gpus), strict, self.random_seed
+        return [float(number) for number in numbers]
+
+
+class PickPlace(_Picked):
+    """A picker says which waiting job is next, another which free GPUs it gets, however scattered."""
+
+    name: ClassVar[str] = "pick-place"
+    needs: ClassVar[Knowledge] = "none"
+
+    picker: Literal["fcfs", "tetris", "drf", "random"] = Field(
+        default="fcfs",
+        description="next is the first submitted, the one of most GPUs (tetris), of fewest (drf), or any",
+        json_schema_extra={"unit": "", "source": "their code"},
+    )
+    strict: Literal["fcfs", "always", "never"] = Field(
+        default="fcfs",
+        description="if the next job does not fit nobody starts: under fcfs only, always (as in their code), or never; "
+        "else the next is picked from those that fit",
+        json_schema_extra={"unit": "", "source": "ours: as an agent may choose"},
+    )
+
+    @field_validator("picker", mode="before")
+    @classmethod
+    def _knows_no_durations(cls, value: object) -> object:
+        if value == "sjf":
+            raise ValueError("the shortest first needs durations: take the policy pick-place-sjf")
+        return value
+
+    def parameters(self) -> list[float]:
+        return self._numbers(self.picker, self.strict in ("always", self.picker))
+
+
+class PickPlaceSjf(_Picked):
+    """The shortest waiting job is next, a GPU picker says which free GPUs it gets, however scattered."""
+
+    name: ClassVar[str] = "pick-place-sjf"
+    needs: ClassVar[Knowledge] = "oracle"
+
+    strict: Literal["always", "never"] = Field(
+        default="never",
+        description="if the shortest job does not fit nobody starts (as in their code), or the shortest that does",
+        json_schema_extra={"unit": "", "source": "ours: as an agent may choose"},
+    )
+
+    def parameters(self) -> list[float]:
+        return self._numbers("sjf", self.strict == "always")
+
+
+@core
+def _exponential(S: State, row: Int) -> float:
+    """A number drawn for the job of `row`, in whole 1/2**20, so that the last bit of a logarithm decides nothing."""
+    uniform = (hashed(np.int64(S.params[RANDOM_SEED]), np.int64(S.memory[DRAWS]), row) + 0.5) / 4294967296.0
+    return np.floor(-np.log(uniform) * 1048576.0) / 1048576.0
+
+
+@core
+def _key(S: State, j: Int) -> float:
+    """The order of job `j` in its class."""
+    picker = S.params[PICKER]
+    if picker == SJF:
+        return S.jobs[j].estimate
+    if picker == TETRIS:
+        return -np.float64(S.jobs[j].asked)
+    if picker == DRF:
+        return np.float64(S.jobs[j].asked)
+    if picker == RANDOM:
+        return S.classes[S.jobs[j].cls].failed_key + _exponential(S, S.jobs[j].row)
+    return 0.0
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """A job that waits joins its class."""
+    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        enqueue(S, j, _key(S, j), np.inf)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """Nothing to know about running jobs."""
+
+
+@core
+def _may_be_picked(S: State, c: Int) -> bool:
+    """Whether a job of class `c` may be next in this pass."""
+    if blocked(S, c):
+        return False
+    if S.params[STRICT] == 0.0 and not enough(S, c):
+        block(S, c)
+        return False
+    return True
+
+
+@core
+def _is_drawn(S: State, c: Int, many: Int) -> bool:
+    """Whether class `c`, the last of those with `many` jobs together, is drawn from them."""
+    drawn = hashed(np.int64(S.params[RANDOM_SEED]), np.int64(S.memory[DRAWS]), c)
+    return bool(drawn * many < S.buckets[c].count << 32)
+
+
+@core
+def _pick(S: State) -> Int:
+    """The job that is next; -1 if none may be."""
+    best = np.int64(-1)
+    many = np.int64(0)
+    for i in range(S.g[0].active):
+        c = S.lists[ACTIVE, i]
+        if _may_be_picked(S, c):
+            j = S.buckets[c].first
+            if best < 0 or S.jobs[j].unprio < S.jobs[best].unprio:
+                best = j
+                many = S.buckets[c].count
+            elif S.jobs[j].unprio == S.jobs[best].unprio:
+                many += S.buckets[c].count
+                if _is_drawn(S, c, many) if S.params[PICKER] == RANDOM else before(S, j, best):
+                    best = j
+    return best
+
+
+@core
+def decide(S: State) -> None:
+    """Start picked jobs until none is left, or one does not fit."""
+    S.memory[SEED] = S.params[RANDOM_SEED]
+    while S.g[0].free > 0:
+        S.memory[DRAWS] += 1.0
+        j = _pick(S)
+        if j < 0 or not choose_gpus(S, j, np.int64(S.params[GPUS])):
+            return
+        c = S.jobs[j].cls
+        key = S.jobs[j].key
+        answer = start_on(S, j, OK)
+        if answer == QUOTA:
+            close_queue(S, j)
+        elif answer != OK:
+            block(S, c)
+        elif S.params[PICKER] == RANDOM:
+            S.classes[c].failed_key = key

@@ -1,0 +1,77 @@
+"""Our gate for a job that shares with several: whether all of them together end sooner by it (``semantics.md`` §10)."""
+
+import numpy as np
+
+from pointsman.engine.actions.corunners import slow_down
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.state.records import ACCUMULATIONS, Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.policies.parts.pair_theorem import alone_ms, remaining
+from pointsman.policies.parts.partners import CHOSEN, type_of
+
+
+@core
+def _slowest(S: State, j: Int, kind: Int, chosen: Int) -> float:
+    """How many times as long job `j` takes beside those of the partners that have work left (their s3)."""
+    slow = 1.0
+    for i in range(chosen):
+        b = S.lists[CHOSEN, i]
+        if S.jobs[b].s3 > 0.0:
+            slow = max(slow, slow_down(S, j, b, kind))
+    return slow
+
+
+@core
+def _first_end(S: State, j: Int, kind: Int, chosen: Int) -> float:
+    """Ms until the first of the partners that still share with job `j` ends."""
+    first = np.inf
+    for i in range(chosen):
+        b = S.lists[CHOSEN, i]
+        if S.jobs[b].s3 > 0.0:
+            first = min(first, S.jobs[b].s3 * slow_down(S, b, j, kind))
+    return first
+
+
+@core
+def _together(S: State, j: Int, own: float, kind: Int, chosen: Int) -> float:
+    """The sum of the ms until each has ended, if job `j` of `own` ms shares with all partners chosen from now on."""
+    now = total = 0.0
+    while own > 0.0:
+        slow = _slowest(S, j, kind, chosen)
+        step = min(own * slow, _first_end(S, j, kind, chosen))
+        ends = own * slow <= step
+        own = 0.0 if ends else own - step / slow
+        now += step
+        for i in range(chosen):
+            b = S.lists[CHOSEN, i]
+            if S.jobs[b].s3 > 0.0:
+                need = S.jobs[b].s3 * slow_down(S, b, j, kind)
+                S.jobs[b].s3 = 0.0 if need <= step else S.jobs[b].s3 - step / slow_down(S, b, j, kind)
+                if S.jobs[b].s3 == 0.0:
+                    total += now
+    total += now
+    for i in range(chosen):
+        left = S.jobs[S.lists[CHOSEN, i]].s3
+        if left > 0.0:
+            total += now + left
+    return total
+
+
+@cold
+def pays_for_all(address: int, j: Int, a: Int, chosen: Int) -> bool:
+    """Whether job `j` and the partners chosen under alternative `a` end sooner, on the whole, if they share at once
+    than if it begins when the last of them has ended.
+    """
+    S = open_state(address)
+    kind = type_of(S, a)
+    power = 0.0
+    last = apart = 0.0
+    for i in range(chosen):
+        B = S.jobs[S.lists[CHOSEN, i]]
+        B.s3 = alone_ms(S, S.lists[CHOSEN, i])
+        power = max(power, B.s1)
+        last = max(last, B.s3)
+        apart += B.s3
+    left = remaining(S, j)
+    own = left * S.subbatches[(S.jobs[j].speed + kind) * ACCUMULATIONS + np.int64(power)].stretch
+    return _together(S, j, own, kind, chosen) < apart + last + left

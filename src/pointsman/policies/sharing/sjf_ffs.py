@@ -1,0 +1,21 @@
+"""SJF-FFS, shortest job first with first-fit sharing: what SJF-BSBF is measured against."""
+
+from typing import ClassVar
+
+from pointsman.engine.run.contract import CompiledPolicy
+from pointsman.policies.sharing.sjf_bsbf import GATES, SjfBsbf
+from pointsman.types import Knowledge
+
+
+class SjfFfs(CompiledPolicy):
+    """The shortest job first; where free GPUs are too few, beside any running jobs whose GPUs have the memory."""
+
+    name: ClassVar[str] = "sjf-ffs"
+    needs: ClassVar[Knowledge] = "oracle"
+    hooks: ClassVar[str] = SjfBsbf.hooks
+    placement: ClassVar[str] = SjfBsbf.placement
+    gpu_sharing: ClassVar[int] = SjfBsbf.gpu_sharing
+    source: ClassVar[str] = SjfBsbf.source
+
+    def parameters(self) -> list[float]:
+        return [float(GATES.index("none")), 0.0]

@@ -1,0 +1,76 @@
+"""Which jobs the figures count, and what is measured of each of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from pointsman.engine.run.result import Result
+from pointsman.errors import UsageError
+from pointsman.report.metrics.fairness import finish_time_fairness
+from pointsman.report.metrics.shared import part_asked
+
+ENDED = ("COMPLETED", "TIMEOUT")
+"""States of jobs that the policy saw through: to their recorded end, or to the time limit that was to be enforced."""
+
+BUCKETS = ("1", "2-4", "5-8", "9-16", "17-32", ">32")
+"""GPU-count buckets, in order."""
+
+BUCKET_EDGES = (1, 4, 8, 16, 32)
+"""The most GPUs of each bucket but the last."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Jobs submitted in [from_s, to_s], in seconds since the first submit, are counted."""
+
+    from_s: float
+    to_s: float
+
+    @property
+    def span_s(self) -> float:
+        """Length of the window."""
+        return self.to_s - self.from_s
+
+
+def submit_window(result: Result, window: tuple[float, float] | None = None) -> Window:
+    """The window asked for, cut to the submit times; all of them by default.
+
+    Raises:
+        UsageError: no job was submitted in it.
+    """
+    submit_s = result.jobs["submit_s"]
+    if submit_s.is_empty():
+        return Window(0.0, 0.0)
+    last_s = float(submit_s.max() - submit_s.min())  # ty: ignore
+    if window is None:
+        return Window(0.0, last_s)
+    from_s, to_s = window
+    if not from_s <= to_s or from_s > last_s or to_s < 0:
+        raise UsageError(
+            f"the window {from_s:g}:{to_s:g} s holds no submit (jobs are submitted from 0 to {last_s:g} s); "
+            "choose one inside"
+        )
+    return Window(max(from_s, 0.0), min(to_s, last_s))
+
+
+def submitted_in(jobs: pl.DataFrame, window: Window) -> pl.DataFrame:
+    """Rows of the jobs that were submitted in the window."""
+    since_first_s = pl.col("submit_s") - jobs["submit_s"].min()
+    return jobs.filter(since_first_s.is_between(window.from_s, window.to_s))
+
+
+def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
+    """Jobs that ended, submitted in the window, with ``bucket``, ``asked`` (GPUs, less than 1 of a fraction) and
+    ``rho`` (finish-time fairness, null if d = 0); GPU-seconds held of fractions are fractions, too.
+    """
+    part = part_asked(result)
+    jobs = result.jobs.with_columns(asked=pl.col("gpus") * part, held_gpu_s=pl.col("held_gpu_s") * part)
+    rho = finish_time_fairness(jobs, int(result.info["gpus"]))
+    edges = np.asarray(BUCKET_EDGES)
+    bucket = np.searchsorted(edges, result.jobs["gpus"].to_numpy())
+    measured = jobs.with_columns(
+        pl.Series("rho", rho, nan_to_null=True),
+        pl.Series("bucket", np.asarray(BUCKETS, dtype=object)[bucket].tolist(), dtype=pl.Enum(BUCKETS)),
+    )
+    return submitted_in(measured, window).filter(pl.col("state").is_in(ENDED))

@@ -1,0 +1,116 @@
+"""Who held how many GPUs from when to when, read back from the plan log."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.engine.run.result import Result
+from pointsman.report.metrics.shared import divided, shares_gpus
+
+TAKES = ("START", "RESIZE")
+"""Decisions that give a job GPUs; the second, others instead of its own."""
+
+RELEASES = ("FINISH", "PREEMPT", "STOPPED", "FAIL", "CANCEL", "START_FAILED", "NODE_DOWN", "TIMEOUT")
+"""Events that can end a holding; the last of them before the job next takes some does."""
+
+
+def horizon_s(result: Result) -> float:
+    """Length of the run (s): from the first submit to the last end, or to where it was cut."""
+    jobs, series = result.jobs, result.series
+    if jobs.is_empty():
+        return 0.0
+    ended = jobs["end_s"].max()
+    last_end_s = 0.0 if ended is None else float(ended - jobs["submit_s"].min())  # ty: ignore
+    if jobs["end_s"].null_count() == 0 or series.is_empty():
+        return last_end_s
+    return max(last_end_s, float(series["time_ms"].max()) / 1000)  # ty: ignore
+
+
+def holdings(result: Result) -> pl.DataFrame | None:
+    """One row per node part of every start: ``row, node, gpus, from_s, to_s`` (s since the first submit); where jobs
+    share GPUs one per GPU and stretch of time, each of n jobs on it holding 1/n (`shared.divided`).
+
+    Without a plan log, a run in which nobody was preempted, shared a GPU or changed its number of them is read from its
+    job table, ``node`` null; None otherwise.
+    """
+    if result.events is not None:
+        held = _from_log(result, result.events)
+        return divided(held) if shares_gpus(result) else held.drop("gpu_mask")
+    changes = shares_gpus(result) or str(result.info.get("rate_model")) == "goodput"
+    return _from_jobs(result) if not changes and result.jobs["preemptions"].sum() == 0 else None
+
+
+def _from_jobs(result: Result) -> pl.DataFrame:
+    origin_s = result.jobs["submit_s"].min()
+    started = result.jobs.filter(pl.col("start_s").is_not_null())
+    return started.select(
+        "row",
+        pl.lit(None, pl.Int64).alias("node"),
+        "gpus",
+        (pl.col("start_s") - origin_s).alias("from_s"),
+        (pl.col("end_s") - origin_s).fill_null(horizon_s(result)).alias("to_s"),
+    )
+
+
+def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
+    log = events.select("row", "seq", "node", "gpus", "gpu_mask", "time_ms", start=_is_one_of(events, TAKES))
+    log = log.with_columns(release=_is_one_of(events, RELEASES)).filter(pl.col("start") | pl.col("release"))
+    log = log.sort("row", maintain_order=True)  # the log is in order of seq, so each job's events stay in that order
+    row, seq, time_ms, start = (log[name].to_numpy() for name in ("row", "seq", "time_ms", "start"))
+    opens = np.ones(log.height, dtype=bool)  # a new job, or a START: parts of one gang have one seq
+    opens[1:] = (row[1:] != row[:-1]) | (start[1:] & (seq[1:] != seq[:-1]))
+    holding = np.cumsum(opens) - 1
+    last = np.flatnonzero(np.roll(opens, -1))
+    begin_s = time_ms[opens] / 1000
+    goes_on = np.append(row[opens][1:] == row[opens][:-1], False)  # its next holding begins where this one ends
+    open_end_s = np.where(goes_on, np.roll(begin_s, -1), horizon_s(result))
+    end_s = np.where(start[last], open_end_s, time_ms[last] / 1000)
+    parts = log.with_columns(to_s=pl.Series(end_s[holding])).filter(pl.col("start"))
+    return parts.select("row", "node", "gpus", "gpu_mask", from_s=pl.col("time_ms") / 1000, to_s="to_s")
+
+
+def _is_one_of(events: pl.DataFrame, kinds: Sequence[str]) -> pl.Series:
+    dtype = events["kind"].dtype
+    known = [kind for kind in kinds if not isinstance(dtype, pl.Enum) or kind in dtype.categories]
+    return events["kind"].is_in(known)
+
+
+def mean_held(
+    held: pl.DataFrame, group: NDArray[np.int64], groups: int, edges_s: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Mean GPUs held by each group in each bin of time (groups, bins).
+
+    Args:
+        held: what `holdings` gives (n).
+        group: group of each row (n).
+        groups: how many groups there are.
+        edges_s: edges of equally wide bins (bins + 1).
+    """
+    bins, width = len(edges_s) - 1, edges_s[1] - edges_s[0]
+    gpus = held["gpus"].to_numpy().astype(np.float64)
+    return (
+        _held_since(group, held["from_s"].to_numpy(), gpus, groups, bins, edges_s[0], width)
+        - _held_since(group, held["to_s"].to_numpy(), gpus, groups, bins, edges_s[0], width)
+    )  # fmt: skip
+
+
+def _held_since(
+    group: NDArray[np.int64],
+    since_s: NDArray[np.float64],
+    gpus: NDArray[np.float64],
+    groups: int,
+    bins: int,
+    first_s: float,
+    width_s: float,
+) -> NDArray[np.float64]:
+    """Mean GPUs in each bin if nobody ever let go: a share of the bin it falls in, then all of the later ones."""
+    at = np.clip((since_s - first_s) / width_s, 0.0, float(bins))
+    bin_of = np.minimum(at.astype(np.int64), bins)
+    flat, shape = group * (bins + 2) + bin_of, groups * (bins + 2)
+    share = gpus * (bin_of + 1 - at)
+    steps = np.zeros(shape)
+    np.add.at(steps, flat, share)
+    np.add.at(steps, flat + 1, gpus - share)
+    return steps.reshape(groups, bins + 2).cumsum(axis=1)[:, :bins]

@@ -1,0 +1,127 @@
+"""How far two policies differ on the same jobs, and how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pointsman.errors import UsageError
+from pointsman.report.metrics.confidence import (
+    STATISTICS,
+    Floats,
+    Interval,
+    mean_interval,
+    paired_bootstrap,
+    ratio_interval,
+)
+from pointsman.report.metrics.counted import ENDED
+from pointsman.report.metrics.groups import Group, Run
+from pointsman.report.metrics.summary import job_figures
+
+RESAMPLED = {f"{name}_{kind}_s": (f"{name}_s", kind) for name in ("jct", "wait") for kind in STATISTICS}
+"""Metrics whose intervals can be had by resampling jobs: of which column, which statistic."""
+
+JOB = ("job_id", "submit_s", "gpus", "duration_s")
+"""What makes two runs' jobs the same."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A policy's figure less the baseline's, and the same as a share of the baseline's; None where unknown.
+
+    Figures of jobs are of those that both completed, for a mean over fewer jobs may be less for that alone.
+    """
+
+    value: float | None
+    interval: Interval | None
+    ratio: float | None
+    ratio_interval: Interval | None
+    method: str
+
+
+def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[str, Difference]:
+    """`group` against `baseline` in figures of the summary, paired on the seeds both have.
+
+    With two or more common seeds the interval is Student's over the seeds' differences; with one, or where all seeds
+    give the same run, a paired block bootstrap over the jobs both completed (mean and percentiles of JCT and wait).
+
+    Raises:
+        UsageError: the two have a seed in common, and not the jobs.
+    """
+    pairs = [_on_the_same_jobs(*pair) for pair in _pairs(group, baseline)]
+    if group is baseline:
+        return {metric: _over_seeds(pairs, metric, is_baseline=True) for metric in metrics}
+    if len(pairs) > 1 and not group.depends_on_seed and not baseline.depends_on_seed:
+        return _over_jobs(pairs[0], metrics, "block bootstrap over the jobs, for nothing depends on the seed")
+    if len(pairs) == 1:
+        return _over_jobs(pairs[0], metrics, "block bootstrap over the jobs of one seed")
+    return {metric: _over_seeds(pairs, metric, is_baseline=False) for metric in metrics}
+
+
+def difference(group: Group, baseline: Group, metric: str) -> Difference:
+    """`differences` in one figure."""
+    return differences(group, baseline, [metric])[metric]
+
+
+def _pairs(group: Group, baseline: Group) -> list[tuple[Run, Run]]:
+    theirs = {run.seed: run for run in baseline.runs}
+    pairs = [(run, theirs[run.seed]) for run in group.runs if run.seed in theirs]
+    for run, other in pairs:
+        if not _same_log(run, other):
+            raise UsageError(
+                f"{group.label} and {baseline.label} did not run the same jobs (seed {run.seed}), so their difference "
+                "would say nothing of the policies; compare runs of one workload, and report others apart"
+            )
+    return pairs
+
+
+def _same_log(run: Run, other: Run) -> bool:
+    return run is other or run.result.jobs.select(JOB).equals(other.result.jobs.select(JOB))
+
+
+def _on_the_same_jobs(first: Run, second: Run) -> tuple[Run, Run]:
+    """Both with the figures of the jobs that both completed, and no makespan where one left jobs over."""
+    completed = (run.result.jobs.select(pl.col("state").is_in(ENDED)) for run in (first, second))
+    if next(completed).equals(next(completed)):
+        return first, second
+    return _on_jobs_of(first, second), _on_jobs_of(second, first)
+
+
+def _on_jobs_of(run: Run, other: Run) -> Run:
+    shared = run.counted.join(other.counted, on="row", how="semi", maintain_order="left")
+    figures = job_figures(run.result, shared) | {"makespan_s": None}
+    return replace(run, counted=shared, summary=run.summary | figures)
+
+
+def _over_seeds(pairs: list[tuple[Run, Run]], metric: str, is_baseline: bool) -> Difference:
+    here, there = (_figures([pair[side] for pair in pairs], metric) for side in (0, 1))
+    if not pairs or here is None or there is None:
+        return Difference(None, None, None, None, "" if pairs else "none, for there is no seed in common")
+    if is_baseline:
+        return Difference(0.0, None, 0.0, None, "baseline")
+    value, base = float((here - there).mean()), float(there.mean())
+    ratio = value / base if base else None
+    if len(pairs) == 1:
+        return Difference(value, None, ratio, None, "")
+    drawn = " of estimates and failures, the jobs the same" if _same_log(pairs[0][0], pairs[1][0]) else ""
+    method = f"Student's t over {len(pairs)} common seeds{drawn}"
+    return Difference(value, mean_interval(here - there), ratio, ratio_interval(here, there), method)
+
+
+def _figures(runs: list[Run], metric: str) -> Floats | None:
+    found: list[Any] = [run.summary[metric] for run in runs]
+    return None if None in found else np.array(found, dtype=np.float64)
+
+
+def _over_jobs(pair: tuple[Run, Run], metrics: Sequence[str], method: str) -> dict[str, Difference]:
+    columns = {RESAMPLED[metric][0] for metric in metrics if metric in RESAMPLED}
+    resampled = {column: paired_bootstrap(*(run.counted[column].to_numpy() for run in pair)) for column in columns}
+    found = {metric: _over_seeds([pair], metric, is_baseline=False) for metric in metrics}
+    for metric in RESAMPLED.keys() & found.keys():
+        column, kind = RESAMPLED[metric]
+        intervals, plain = resampled[column], found[metric]
+        if intervals is not None and plain.value is not None:
+            found[metric] = Difference(plain.value, intervals[kind][0], plain.ratio, intervals[kind][1], method)
+    return found

@@ -1,0 +1,258 @@
+"""The figures of one run (``docs/background/metrics.md`` defines each)."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pointsman.engine.run.result import Result
+from pointsman.report.metrics.counted import ENDED, Window, counted_jobs, submit_window, submitted_in
+from pointsman.report.metrics.fairness import jain_index
+from pointsman.report.metrics.holdings import holdings, horizon_s, mean_held
+from pointsman.report.metrics.lower_bound import lower_bound_s
+from pointsman.report.metrics.proximity import least_s, tree_figures
+from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus, sharing_figures
+from pointsman.report.metrics.steps import step_means
+from pointsman.report.tables.units import policy_name
+
+PERCENTILES = (50, 95, 99)
+
+LATE = 1.001
+"""A finish-time fairness above this is late; times are in milliseconds, so a job that never waited is not just 1."""
+
+
+def summarise(result: Result, *, window: tuple[float, float] | None = None) -> dict[str, Any]:
+    """Every figure of a run, ready for JSON: times in seconds, ratios 0-1, None where nothing can be said.
+
+    Args:
+        result: the run.
+        window: count the jobs submitted in [from, to], in seconds since the first submit; all of them by default.
+
+    Raises:
+        UsageError: no job was submitted in the window.
+    """
+    chosen = submit_window(result, window)
+    counted, held = counted_jobs(result, chosen), holdings(result)
+    return {
+        **_identity(result),
+        **_counts(result, chosen, counted),
+        **job_figures(result, counted),
+        **_makespan(result),
+        **_usage(result, chosen, held),
+        "sharing": sharing_figures(result, held, counted),
+        **_preemptions(result),
+        **_fragmentation(result, chosen),
+        "locality": _locality(counted),
+        **_speed(result),
+        **({"tree": tree_figures(result)} if "tree" in result.info else {}),
+        "by_gpus": breakdown(counted, "bucket"),
+        "by_queue": breakdown(counted, "queue"),
+        "by_user": breakdown(counted, "user"),
+    }
+
+
+def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
+    """The figures of `summarise` that are of jobs, not of the cluster, over these rows of `counted_jobs`."""
+    return {
+        **_times("jct", counted["jct_s"]),
+        **_times("wait", counted["wait_s"]),
+        **_besides_running(counted),
+        **_bound(result, counted),
+        **_fairness(counted),
+    }
+
+
+def _besides_running(counted: pl.DataFrame) -> dict[str, float | None]:
+    """What of a job's time is not computing: queueing, before its first start and between runs, and communication."""
+    run_s = float(counted["run_s"].sum())
+    return {
+        "queueing_mean_s": _mean(counted["jct_s"] - counted["run_s"]),
+        "comm_mean_s": _mean(counted["comm_s"]),
+        "comm_ratio": float(counted["comm_s"].sum()) / run_s if run_s > 0 else None,
+    }
+
+
+def _mean(values: pl.Series) -> float | None:
+    return None if values.is_empty() else float(values.mean())  # ty: ignore
+
+
+def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
+    """The main figures per value of one column of `counted_jobs`: buckets in order, others by GPU-hours, most first."""
+    groups = (
+        counted.filter(pl.col(by).is_not_null())
+        .group_by(by, maintain_order=True)
+        .agg(
+            pl.len().alias("jobs"),
+            (pl.col("held_gpu_s").sum() / 3600).alias("gpu_hours"),
+            *_time_columns("jct"),
+            *_time_columns("wait"),
+            pl.col("rho").mean().alias("fairness_rho_mean"),
+            pl.col("preemptions").sum(),
+        )
+    )
+    ordered = groups.sort(by) if by == "bucket" else groups.sort(["gpu_hours", by], descending=[True, False])
+    return ordered.to_dicts()
+
+
+def _time_columns(name: str) -> list[pl.Expr]:
+    column = pl.col(f"{name}_s")
+    quantiles = [column.quantile(p / 100, "linear").alias(f"{name}_p{p}_s") for p in PERCENTILES]
+    return [column.mean().alias(f"{name}_mean_s"), *quantiles]
+
+
+def _times(name: str, values: pl.Series) -> dict[str, float | None]:
+    return values.to_frame(f"{name}_s").select(_time_columns(name)).row(0, named=True)
+
+
+def _identity(result: Result) -> dict[str, Any]:
+    keys = ("knowledge", "params", "placement", "overheads", "seed", "cluster", "gpus")
+    return {"policy": policy_name(result.info), **{key: result.info.get(key) for key in keys}}
+
+
+def _counts(result: Result, window: Window, counted: pl.DataFrame) -> dict[str, Any]:
+    jobs, gpus = result.jobs, int(result.info["gpus"])
+    submitted = submitted_in(jobs, window)
+    span_s = submit_window(result).span_s
+    asked_gpu_s = _gpu_s(result, pl.col("duration_s"))
+    return {
+        "jobs": jobs.height,
+        "jobs_counted": counted.height,
+        "jobs_censored": submitted.height - counted.height,
+        "window": {"from_s": window.from_s, "to_s": window.to_s},
+        "load": asked_gpu_s / (gpus * span_s) if span_s > 0 else None,
+    }
+
+
+def _makespan(result: Result) -> dict[str, float | None]:
+    jobs = result.jobs
+    if jobs["end_s"].null_count() == jobs.height:
+        return {"makespan_s": None, "makespan_lower_bound_s": None}
+    most = most_gpus_of_work(result)
+    seconds = least_s(result)
+    longest_s = float(jobs.select(seconds.max()).item())
+    return {
+        "makespan_s": float(jobs["end_s"].max() - jobs["submit_s"].min()),  # ty: ignore
+        "makespan_lower_bound_s": most and max(_gpu_s(result, seconds) / most, longest_s),
+    }
+
+
+def _gpu_s(result: Result, seconds: pl.Expr) -> float:
+    """Sum over the jobs of GPUs asked for times seconds."""
+    return float(result.jobs.select((pl.col("gpus") * part_asked(result) * seconds).sum()).item())
+
+
+def _bound(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
+    most = most_gpus_of_work(result)
+    if counted.is_empty() or most is None:
+        return {"jct_lower_bound_s": None, "jct_above_bound_ratio": None}
+    columns = counted.select("submit_s", "asked", least_s(result))
+    bound_s = lower_bound_s(*(column.to_numpy() for column in columns), most)
+    mean_s = float(counted["jct_s"].mean())  # ty: ignore
+    return {"jct_lower_bound_s": bound_s, "jct_above_bound_ratio": mean_s / bound_s - 1 if bound_s > 0 else None}
+
+
+def _usage(result: Result, window: Window, held: pl.DataFrame | None) -> dict[str, float | None]:
+    whole = Window(0.0, horizon_s(result))
+    offered_gpu_s = int(result.info["gpus"]) * whole.span_s
+    held_gpu_s = float(result.jobs["held_gpu_s"].sum())
+    if shares_gpus(result):  # a GPU is in use once, however many jobs are on it
+        held_gpu_s = _gpus_in_use(result, whole, held) * whole.span_s
+    cut_work_s = (pl.col("run_s") - pl.col("lost_s")).clip(0, pl.col("duration_s"))
+    if "done_s" in result.jobs.columns:
+        cut_work_s = pl.col("done_s")
+    done_gpu_s = _gpu_s(result, pl.when(pl.col("state").is_in(ENDED)).then("duration_s").otherwise(cut_work_s))
+    in_window = _gpus_in_use(result, window, held) / int(result.info["gpus"]) if window.span_s > 0 else None
+    return {
+        "gpu_allocated_ratio": held_gpu_s / offered_gpu_s if offered_gpu_s else None,
+        "gpu_productive_ratio": done_gpu_s / offered_gpu_s if offered_gpu_s else None,
+        "window_allocated_ratio": in_window,
+        "gpu_hours_offered": offered_gpu_s / 3600,
+        "gpu_hours_allocated": held_gpu_s / 3600,
+        "gpu_hours_productive": done_gpu_s / 3600,
+    }
+
+
+def _gpus_in_use(result: Result, window: Window, held: pl.DataFrame | None) -> float:
+    """Time average in the window, by the plan log, or where there is none by the samples."""
+    if held is None or window.span_s <= 0:
+        return _time_mean(result, result.series["used_gpus"], window)
+    everybody = np.zeros(held.height, dtype=np.int64)
+    return float(mean_held(held, everybody, 1, np.array([window.from_s, window.to_s]))[0, 0])
+
+
+def _time_mean(result: Result, values: pl.Series, window: Window) -> float:
+    """Time average of a column of the series in the window, or in all of the run if everything came at once."""
+    edges_s = (window.from_s, window.to_s) if window.span_s > 0 else (0.0, max(horizon_s(result), 1e-3))
+    return float(step_means(result.series["time_ms"] / 1000, values.cast(pl.Float64), edges_s)[0])
+
+
+def _preemptions(result: Result) -> dict[str, Any]:
+    jobs = result.jobs
+    return {
+        "preemptions": int(jobs["preemptions"].sum()),
+        "jobs_preempted": int((jobs["preemptions"] > 0).sum()),
+        "resizes": _resizes(result),
+        "lost_gpu_hours": _gpu_s(result, pl.col("lost_s")) / 3600,
+    }
+
+
+def _resizes(result: Result) -> int | None:
+    """How often running jobs were given other GPUs; None without a plan log."""
+    if result.events is None:
+        return None
+    return int(result.events.filter(result.events["kind"].cast(pl.String) == "RESIZE")["seq"].n_unique())
+
+
+def _fairness(counted: pl.DataFrame) -> dict[str, Any]:
+    rho = counted["rho"].drop_nulls()
+    return {
+        "fairness_rho_mean": rho.mean(),
+        "fairness_rho_p50": rho.quantile(0.5, "linear"),
+        "fairness_rho_p99": rho.quantile(0.99, "linear"),
+        "fairness_rho_max": rho.max(),
+        "fairness_rho_above_1_ratio": (rho > LATE).mean(),
+        "fairness_rho_jain": jain_index(rho.to_numpy()),
+    }
+
+
+def stranded(series: pl.DataFrame, gpus: int) -> pl.Series:
+    """Idle GPUs of each sample that the first waiting job cannot use although it asks for no more than are idle."""
+    idle = gpus - pl.col("used_gpus")
+    waits_in_vain = (pl.col("head_gpus") > 0) & (pl.col("head_gpus") <= idle)
+    return series.select(pl.when(waits_in_vain).then(idle).otherwise(0).alias("stranded")).to_series()
+
+
+def _fragmentation(result: Result, window: Window) -> dict[str, Any]:
+    gpus, series = int(result.info["gpus"]), result.series
+    if series.is_empty():
+        return {"fragmentation_ratio": None, "fragmentation": None}
+    lost = stranded(series, gpus)
+    means = {
+        "blocked_time_ratio": lost > 0,
+        "idle_gpus_mean": gpus - series["used_gpus"],
+        "largest_free_mean": series["largest_free"],
+        "whole_free_nodes_mean": series["whole_free_nodes"],
+    }
+    return {
+        "fragmentation_ratio": _time_mean(result, lost, window) / gpus,
+        "fragmentation": {name: _time_mean(result, values, window) for name, values in means.items()},
+    }
+
+
+def _locality(counted: pl.DataFrame) -> dict[str, int]:
+    counts = (
+        counted.filter(pl.col("locality").is_not_null())
+        .group_by("locality")
+        .len()
+        .sort("len", "locality", descending=True)
+    )
+    return dict(counts.iter_rows())
+
+
+def _speed(result: Result) -> dict[str, Any]:
+    engine_s, decisions = float(result.info["engine_s"]), int(result.info["decisions"])
+    return {
+        "decisions": decisions,
+        "engine_s": engine_s,
+        "decisions_per_s": decisions / engine_s if engine_s > 0 else None,
+    }

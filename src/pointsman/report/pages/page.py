@@ -1,0 +1,281 @@
+"""The report as one HTML file that needs nothing else."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pointsman import __version__
+from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
+from pointsman.report.figures.style import THEMED
+from pointsman.report.metrics.comparison import Comparison
+from pointsman.report.metrics.groups import Group
+from pointsman.report.metrics.shared import allowed
+from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
+from pointsman.report.tables.tables import (
+    Table,
+    comparison_table,
+    counted_span,
+    left_over,
+    longest_waits,
+    summary_table,
+    waiting_tables,
+)
+from pointsman.report.tables.units import count, digits, duration, percent
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+CHECKPOINT = "checkpoint_every_s"
+
+PREAMBLE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
+NAMED = re.compile(r'(\bid="|url\(#|href="#)')
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page, and its figures apart."""
+
+    html: str
+    drawings: list[Drawing]
+
+
+def make_page(groups: list[Group], *, comparison: Comparison | None = None, command: str | None = None) -> Page:
+    """Draws the figures and fills the page of one run, or of a comparison."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    drawings = draw_all(groups)
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    html = environment.get_template("report.html.j2").render(
+        title=title(groups),
+        lead=lead(groups),
+        facts=facts(groups),
+        assumptions=assumptions(groups),
+        headline=summary_table(groups[0].first.summary) if comparison is None else comparison_table(comparison),
+        details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
+        waiting=waiting(groups),
+        drawings=[(drawing, Markup(inline(drawing))) for drawing in drawings],  # ours, so trusted
+        command=command,
+        version=__version__,
+    )
+    return Page(html, drawings)
+
+
+def waiting(groups: list[Group]) -> list[Table]:
+    """Tables of who waits."""
+    tables = waiting_tables(groups)
+    anyone = len(groups) == 1 and (groups[0].counted["wait_s"] > 0).any()
+    return [*tables, longest_waits(groups[0])] if anyone else tables
+
+
+def inline(drawing: Drawing) -> str:
+    """An SVG for use inside a page: the page's text and grid colours, its width, and ids of its own."""
+    svg = PREAMBLE.sub("", drawing.svg, count=1)
+    for colour, variable in THEMED.items():
+        svg = svg.replace(colour, f"var(--{variable})")
+    svg = NAMED.sub(rf"\g<1>f{drawing.name}-", svg)
+    return re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', svg, count=1)
+
+
+def title(groups: list[Group]) -> str:
+    """What was run, in a few words."""
+    info = groups[0].first.result.info
+    policies = groups[0].label if len(groups) == 1 else f"{len(groups)} policies"
+    return f"{policies} on {workload_name(info)}"
+
+
+def lead(groups: list[Group]) -> str:
+    """The result in a sentence or two."""
+    base = groups[0]
+    if base.mean("jct_mean_s") is None:
+        under = f"Under {base.label} no" if len(groups) > 1 else "No"
+        return f"{under} counted job has run to its end, so there is nothing to say of completion times."
+    if len(groups) == 1:
+        return (
+            f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} in the mean, "
+            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start."
+            f"{counted_span(base)}{left_over(groups)}"
+        )
+    rivals = [group for group in groups if group.censored <= base.censored]  # to leave jobs over is no way to win
+    best = min(rivals, key=_mean_jct)
+    told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
+        best.knowledge, f", which knows: {best.knowledge}"
+    )
+    return (
+        f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label} (the baseline) and least, "
+        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
+        f"{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
+    )
+
+
+def _without_knowing(groups: list[Group], best: Group) -> str:
+    """Which policy is best of those that need no durations, if another is best of all."""
+    blind = [group for group in groups if group.knowledge == "none" and group.mean("jct_mean_s") is not None]
+    if best.knowledge == "none" or not blind:
+        return ""
+    least = min(blind, key=_mean_jct)
+    return f" Of the policies that need no durations {least.label} has the least, {duration(least.mean('jct_mean_s'))}."
+
+
+def _mean_jct(group: Group) -> float:
+    found = group.mean("jct_mean_s")
+    return float("inf") if found is None else found
+
+
+def facts(groups: list[Group]) -> list[tuple[str, str]]:
+    """What was run, term by term."""
+    run = groups[0].first
+    info, summary = run.result.info, run.summary
+    seeds = sorted({seed for group in groups for seed in group.seeds})
+    return [
+        ("Workload", _workload(info)),
+        ("Log", _quality(info.get("quality") or {})),
+        ("Cluster", f"{info['cluster']}: {count(info['nodes'])} nodes, {count(run.gpus)} GPUs"),
+        (
+            "Load",
+            "all at once"
+            if summary["load"] is None
+            else f"{digits(summary['load'])}, work asked for over what the GPUs can do while jobs are submitted",
+        ),
+        ("Counted", _counted(groups)),
+        ("Seeds" if len(seeds) > 1 else "Seed", _seeds(groups, seeds)),
+        ("Policies" if len(groups) > 1 else "Policy", "; ".join(map(_policy, groups))),
+        ("Placement", _each(groups, "placement")),
+        ("Overheads", _each(groups, "overheads")),
+        ("Models", _alike(groups, _models)),
+        ("Network", _alike(groups, _network)),
+        ("Speed", _alike(groups, _speed)),
+        ("GPU sharing", _alike(groups, allowed)),
+    ]
+
+
+def _models(info: dict[str, Any]) -> str:
+    seed = info.get("assign_models")
+    return "as the log names them" if seed is None else f"given to jobs without one, by seed {seed}"
+
+
+def _network(info: dict[str, Any]) -> str:
+    congestion = info.get("congestion") or {}
+    beyond = {"network": "every level beyond the node"}
+    slowed = [f"the bandwidth of {beyond.get(at, at)} divided by {factor:g}" for at, factor in congestion.items()]
+    contention = info.get("contention") or "none"
+    shared = "nobody shares a link" if contention == "none" else f"links are shared ({contention})"
+    return "; ".join([*slowed, "a law of its own" if _speed(info) not in SPEEDS.values() else shared])
+
+
+SPEEDS = {
+    "rates": "a job has a rate that its place decides",
+    "goodput": "a job has a rate that its GPUs, its place and the batch it tunes to them decide (goodput)",
+}
+
+
+def _speed(info: dict[str, Any]) -> str:
+    model = info.get("rate_model") or "rates"
+    if str(model).startswith("tree"):
+        return f"a job has a rate that its model and the racks, nodes and GPUs it spans decide ({model})"
+    return SPEEDS.get(model, f"jobs are chains of iterations ({model})")
+
+
+def _alike(groups: list[Group], said_of: Callable[[dict[str, Any]], str]) -> str:
+    """What is said of all runs, or of each."""
+    said = [said_of(group.first.result.info) for group in groups]
+    if len(set(said)) == 1:
+        return said[0]
+    return "; ".join(f"{group.label}: {words}" for group, words in zip(groups, said, strict=True))
+
+
+def _seeds(groups: list[Group], seeds: list[int]) -> str:
+    alike = len(seeds) > 1 and not any(group.depends_on_seed for group in groups)
+    return ", ".join(map(str, seeds)) + ("; nothing depends on it, so one run of each policy counts" if alike else "")
+
+
+def _workload(info: dict[str, Any]) -> str:
+    """The log, and where its jobs came from if it was converted or generated."""
+    told, workload = [], info.get("workload") or {}
+    while workload:
+        told.append(_log(workload))
+        workload = workload.get("origin") or {}
+    return "; its jobs: ".join(told) or workload_name(info)
+
+
+def _log(workload: dict[str, Any]) -> str:
+    digest = str(workload.get("sha256") or "")[:12]
+    name, form = workload_name({"workload": workload}), str(workload.get("format") or "unknown")
+    made = str(workload.get("command") or "") if form == "generated" else ""
+    parts = [name, "" if form in name else f"format {form}", f"sha256 {digest}…" if digest else "", made]
+    return ", ".join(filter(None, parts))
+
+
+def _quality(quality: dict[str, Any]) -> str:
+    parts = [
+        f"{count(quality[key])} {said}"
+        for key, said in (("rows_read", "rows read"), ("kept", "kept"))
+        if key in quality
+    ]
+    parts += [f"{count(number)} dropped: {reason}" for reason, number in (quality.get("dropped") or {}).items()]
+    parts += [f"{count(number)} changed: {what}" for what, number in (quality.get("clamped") or {}).items()]
+    return "; ".join([*parts, *(quality.get("notes") or ())]) or "nothing is known of its quality"
+
+
+def _counted(groups: list[Group]) -> str:
+    summary, window = groups[0].first.summary, groups[0].first.summary["window"]
+    submitted = summary["jobs_counted"] + summary["jobs_censored"]
+    said = f"{count(submitted)} of {count(summary['jobs'])} jobs: those submitted {duration(window['from_s'])} to "
+    said += f"{duration(window['to_s'])} after the first"
+    said += f".{left}" if (left := left_over(groups)) else ", every one of which ran to its end."
+    outside = summary["jobs"] - submitted
+    return said + (f" The other {count(outside)} run too, for the queue they make." if outside else "")
+
+
+def _policy(group: Group) -> str:
+    params = _settings(group.first.result.info.get("params") or {})
+    return f"{group.label} ({params})" if params else group.label
+
+
+def _settings(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_number, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _each(groups: list[Group], name: str) -> str:
+    said = list(dict.fromkeys(_setting(group.first.result.info.get(name)) for group in groups))
+    return said[0] if len(said) == 1 else "; ".join(
+        f"{group.label}: {_setting(group.first.result.info.get(name))}" for group in groups
+    )  # fmt: skip
+
+
+def _setting(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    return (
+        ", ".join(_cost(name, cost) for name, cost in value.items() if cost)
+        or "none (starting, stopping and restoring are free)"
+    )
+
+
+def _cost(name: str, cost: float) -> str:
+    """``checkpoint every 30 min`` of ``checkpoint_every_s: 1800``."""
+    words = name.removesuffix("_s").replace("_", " ")
+    why = " (it counts where a node fails, not where a job is preempted)" if name == CHECKPOINT else ""
+    return f"{words} {duration(cost) if name.endswith('_s') else percent(cost)}{why}"
+
+
+def assumptions(groups: list[Group]) -> list[str]:
+    """Every assumption of any of the runs, once; with the policies it holds for, if not for all."""
+    by_text: dict[str, list[str]] = {}
+    for group in groups:
+        for told in group.first.result.info.get("assumptions") or ():
+            by_text.setdefault(told, []).append(group.label)
+    return [told if len(of) == len(groups) else f"{told} ({', '.join(of)})" for told, of in by_text.items()]

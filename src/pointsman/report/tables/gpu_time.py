@@ -1,0 +1,78 @@
+"""Tables of the page: what became of the GPU time, how it was shared, and how far apart gangs were placed."""
+
+from pointsman.report.metrics.groups import Group
+from pointsman.report.tables.tables import Table
+from pointsman.report.tables.units import NOTHING, count, digits, percent
+
+PLACES = {
+    "gpu": "one GPU",
+    "node": "one node",
+    "rack": "nodes of a rack",
+    "pod": "racks of a pod",
+    "cluster": "several pods",
+}
+"""Localities in words, the tightest first."""
+
+
+def gpu_time_table(groups: list[Group]) -> Table:
+    """One row a policy: GPU time held, of use, and lost; means over its seeds."""
+    columns = ("policy", "allocated", "… in the window", "productive", "GPU-hours lost", "jobs preempted")
+    return Table("GPU time", columns, [_gpu_time(group) for group in groups])
+
+
+def _gpu_time(group: Group) -> tuple[str, ...]:
+    ratios = ("gpu_allocated_ratio", "window_allocated_ratio", "gpu_productive_ratio")
+    lost = group.mean("lost_gpu_hours")
+    return (
+        group.label,
+        *(percent(group.mean(name)) for name in ratios),
+        NOTHING if lost is None else digits(lost),
+        count(group.mean("jobs_preempted")),
+    )
+
+
+def sharing_table(groups: list[Group]) -> Table:
+    """One row a policy that shares GPUs: how much of it there was; means over its seeds."""
+    columns = (
+        "policy", "jobs that shared", "GPU time shared", "slowed by those beside them", "running ÷ duration",
+        "jobs with accumulation",
+    )  # fmt: skip
+    note = (
+        "A GPU counts once as allocated, however many jobs are on it, and is divided evenly among them where tenants "
+        "are shown; in GPU-hours of jobs it counts for each. Jobs run longer than their durations by what is on their "
+        "GPUs (slowed: over all their running), by accumulation and by their places (running ÷ duration: mean over "
+        "these jobs). Two jobs may do more together than one, so productive time may exceed 100 %."
+    )
+    rows = [_sharing(group) for group in groups if group.first.summary["sharing"]]
+    return Table("Shared GPUs", columns, rows, note if rows else "")
+
+
+def _sharing(group: Group) -> tuple[str, ...]:
+    def mean(name: str) -> float | None:
+        found = [run.summary["sharing"][name] for run in group.runs]
+        return None if None in found else sum(found) / len(found)
+
+    return (
+        group.label,
+        *(percent(mean(name)) for name in ("jobs_shared_ratio", "gpu_shared_ratio")),
+        *(NOTHING if times is None else digits(times) for times in (mean("slow_down_mean"), mean("stretch_shared"))),
+        percent(mean("accumulated_ratio")),
+    )
+
+
+def locality_table(groups: list[Group]) -> Table:
+    """Counted jobs by the tightest level of the cluster that held their last placement."""
+    found = [
+        dict(group.counted["locality"].drop_nulls().str.to_lowercase().value_counts().iter_rows()) for group in groups
+    ]
+    rows = [
+        (said, *(_share(jobs.get(place, 0), sum(jobs.values())) for jobs in found))
+        for place, said in PLACES.items()
+        if any(place in jobs for jobs in found)
+    ]
+    columns = ("jobs within", *(group.label for group in groups))
+    return Table("Where jobs ran", columns, rows, "The last placement of each counted job." if rows else "")
+
+
+def _share(jobs: int, of: int) -> str:
+    return f"{count(jobs)} ({percent(jobs / of)})" if of else NOTHING

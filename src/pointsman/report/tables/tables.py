@@ -1,0 +1,291 @@
+"""Tables as people read them, for a terminal and for a page alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pointsman.report.metrics.comparison import Comparison, Row
+from pointsman.report.metrics.groups import SETTINGS, Group
+from pointsman.report.metrics.paired import Difference
+from pointsman.report.metrics.shared import unlike_sharing
+from pointsman.report.metrics.summary import breakdown
+from pointsman.report.tables.units import NOTHING, count, digits, duration, percent
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+UNFINISHED = "unfinished"
+"""The column of jobs not run to their end, there if there are any."""
+
+NETWORK = "for the network"
+"""The column of the mean time that jobs wait for communication, there if any do."""
+
+MOST_ROWS = 12
+"""Rows of a table by user or queue; ``summary.json`` has all."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text; the first column is left-aligned, and so are those in `left`."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    note: str = ""
+    left: tuple[str, ...] = ()
+
+    def is_left(self, column: str) -> bool:
+        """Whether a column holds words, not figures."""
+        return column == self.columns[0] or column in self.left
+
+    def to_rich(self) -> "RichTable":
+        """For a terminal."""
+        from rich import box
+        from rich.table import Table as RichTable
+
+        table = RichTable(title=self.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+        table.caption = self.note or None
+        for column in self.columns:
+            table.add_column(column, justify="left" if self.is_left(column) else "right")
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+
+def summary_table(summary: dict[str, Any]) -> Table:
+    """The headline figures of one run."""
+    window, fragments = summary["window"], summary["fragmentation"] or {}
+    bound, above = duration(summary["jct_lower_bound_s"]), percent(summary["jct_above_bound_ratio"])
+    lines = [
+        ("jobs counted", f"{count(summary['jobs_counted'])} of {count(summary['jobs'])}"),
+        ("not run to the end", count(summary["jobs_censored"])),
+        ("window of submits", f"{duration(window['from_s'])} to {duration(window['to_s'])}"),
+        ("load", digits(summary["load"]) if summary["load"] is not None else NOTHING),
+        ("job completion time, mean", duration(summary["jct_mean_s"])),
+        ("… median, 95 %, 99 %", _three(summary, "jct")),
+        ("… above the lower bound", f"{above} (bound {bound})"),
+        ("wait, mean", duration(summary["wait_mean_s"])),
+        ("… median, 95 %, 99 %", _three(summary, "wait")),
+        ("queueing, mean", f"{duration(summary['queueing_mean_s'])} (of the completion time, before and between runs)"),
+        ("waiting for the network, mean", _network(summary)),
+        ("makespan", f"{duration(summary['makespan_s'])} (at least {duration(summary['makespan_lower_bound_s'])})"),
+        ("GPU time allocated", percent(summary["gpu_allocated_ratio"])),
+        ("… while jobs are submitted", percent(summary["window_allocated_ratio"])),
+        ("GPU time productive", percent(summary["gpu_productive_ratio"])),
+        *_sharing(summary["sharing"]),
+        *_tree(summary.get("tree")),
+        ("idle though enough for the first in line", percent(summary["fragmentation_ratio"])),
+        ("… share of the time that happens", percent(fragments.get("blocked_time_ratio"))),
+        ("preemptions", _preemptions(summary)),
+        *([("changes of GPUs while running", count(summary["resizes"]))] if summary["resizes"] else []),
+        ("work lost", f"{digits(summary['lost_gpu_hours'])} GPU-hours"),
+        ("finish-time fairness ρ, median, 99 %, worst", _rho(summary)),
+        ("… later than with a fair share", percent(summary["fairness_rho_above_1_ratio"])),
+        ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
+    ]
+    return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
+
+
+def _sharing(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on GPUs that jobs share, where they may."""
+    if figures is None:
+        return []
+    stretch, slow_down, source = (figures[name] for name in ("stretch_shared", "slow_down_mean", "interference"))
+    of_what = f"up to {figures['jobs_per_gpu']} a GPU{f', interference {source}' if source else ''}"
+    return [
+        ("jobs that shared a GPU", f"{percent(figures['jobs_shared_ratio'])} ({of_what})"),
+        ("… GPU time shared, of that allocated", percent(figures["gpu_shared_ratio"])),
+        ("… these jobs' running over their duration, mean", NOTHING if stretch is None else digits(stretch)),
+        ("… slowed by those beside them, over all of it, times", NOTHING if slow_down is None else digits(slow_down)),
+        ("jobs started with accumulation", percent(figures["accumulated_ratio"])),
+    ]
+
+
+def _tree(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on what gangs pay for their places, where they do."""
+    if figures is None:
+        return []
+    work, cost, near = (figures[name] for name in ("work_gpu_hours_per_hour", "cost_mean", "proximity_mean"))
+    return [
+        ("work done in an hour", NOTHING if work is None else f"{digits(work)} GPU-hours"),
+        ("communication cost of a gang, mean", NOTHING if cost is None else digits(cost)),
+        ("proximity of its GPUs, 0 to 1, mean", NOTHING if near is None else digits(near)),
+    ]
+
+
+def _network(summary: dict[str, Any]) -> str:
+    """``3 min, 12 % of running``."""
+    if not summary["comm_mean_s"]:
+        return "none"
+    return f"{duration(summary['comm_mean_s'])}, {percent(summary['comm_ratio'])} of running"
+
+
+def _preemptions(summary: dict[str, Any]) -> str:
+    """``4, of 3 jobs``: of so many jobs, some of them more than once."""
+    jobs = summary["jobs_preempted"]
+    return f"{count(summary['preemptions'])}, of {count(jobs)} job{'s' if jobs != 1 else ''}" if jobs else "none"
+
+
+def _three(summary: dict[str, Any], name: str) -> str:
+    return " · ".join(duration(summary[f"{name}_p{p}_s"]) for p in (50, 95, 99))
+
+
+def _rho(summary: dict[str, Any]) -> str:
+    found = [summary[f"fairness_rho_{name}"] for name in ("p50", "p99", "max")]
+    return " · ".join(NOTHING if value is None else digits(value) for value in found)
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
+    unfinished = any(row.jobs_censored for row in comparison.rows)
+    talks = any(row.values["comm_mean_s"] for row in comparison.rows)
+    columns = (
+        "policy", "knows", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI", "above bound",
+        "99 % JCT", "mean wait", "99 % wait", *((NETWORK,) if talks else ()), "GPUs in use", "preemptions", "worst ρ",
+    )  # fmt: skip
+    counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
+    note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows[1:])}"
+    note += _unlike(comparison.groups)
+    rows = [_comparison_row(row, unfinished, talks) for row in comparison.rows]
+    return Table("", columns, rows, note, left=("knows",))
+
+
+def counted_span(group: Group) -> str:
+    """When the jobs that count were submitted, if not all do."""
+    summary, window = group.first.summary, group.first.window
+    submitted = summary["jobs_counted"] + summary["jobs_censored"]
+    if submitted == summary["jobs"]:
+        return ""
+    between = f"between {duration(window.from_s)} and {duration(window.to_s)} after the first"
+    return f" Counted are the {count(submitted)} of {count(summary['jobs'])} jobs submitted {between}."
+
+
+def left_over(groups: Sequence[Group]) -> str:
+    """Which policies have not run all jobs to their end, and what that does to the figures."""
+    told = [
+        f"{count(group.censored)} of {count(group.censored + group.counted.height)} jobs under {group.label}"
+        for group in groups
+        if group.censored
+    ]
+    if not told:
+        return ""
+    changes = ", and changes are of the jobs that both completed" if len(groups) > 1 else ""
+    return f" Not run to their end: {', '.join(told)}; times leave these out{changes}."
+
+
+def _methods(rows: Sequence[Row]) -> str:
+    """How the intervals were made, and of which policies if not all alike."""
+    by_method: dict[str, list[str]] = {}
+    for row in rows:
+        by_method.setdefault(row.differences["jct_mean_s"].method, []).append(row.policy)
+    by_method.pop("", None)
+    if len(by_method) == 1:
+        return f" Intervals: {next(iter(by_method))}."
+    return "".join(f" Intervals of {', '.join(of)}: {method}." for method, of in by_method.items())
+
+
+ASSUMED = ("assign_models", "congestion", "contention", "rate_model", "overheads")
+"""Settings that should be alike where policies are compared."""
+
+
+def _unlike(groups: Sequence[Group]) -> str:
+    """A warning, where not only the policies differ."""
+    results = [group.first.result for group in groups]
+    differ = [name for name in ASSUMED if len({repr(SETTINGS[name](result)) for result in results}) > 1]
+    words = ", ".join([name.replace("_", " ") for name in differ] + unlike_sharing([result.info for result in results]))
+    return f" Take care: these did not run under the same assumptions ({words})." if words else ""
+
+
+def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
+    value, change = row.values, row.differences["jct_mean_s"]
+    worst = value["fairness_rho_max"]
+    return (
+        row.policy,
+        row.knowledge,
+        *((count(row.jobs_censored),) if unfinished else ()),
+        duration(value["jct_mean_s"]),
+        "baseline" if change.method == "baseline" else percent(change.ratio, signed=True),
+        _interval(change),
+        percent(value["jct_above_bound_ratio"]),
+        *(duration(value[metric]) for metric in ("jct_p99_s", "wait_mean_s", "wait_p99_s")),
+        *((duration(value["comm_mean_s"]),) if talks else ()),
+        percent(value["window_allocated_ratio"] or value["gpu_allocated_ratio"]),
+        count(value["preemptions"]),
+        NOTHING if worst is None else digits(worst),
+    )
+
+
+def _interval(change: Difference) -> str:
+    if change.ratio_interval is None:
+        return NOTHING
+    low, high = (percent(end, signed=True) for end in change.ratio_interval)
+    return f"{low.removesuffix(' %')} to {high}"
+
+
+def waiting_tables(groups: list[Group]) -> list[Table]:
+    """Who waits: by GPU count, queue and user."""
+    kinds = (("bucket", "By GPUs asked", "GPUs"), ("queue", "By queue", "queue"), ("user", "By user", "user"))
+    tables = [_waiting(groups, by, title, name) for by, title, name in kinds]
+    return [table for table in tables if table.rows]
+
+
+def _waiting(groups: list[Group], by: str, title: str, name: str) -> Table:
+    return _one_waiting(groups[0], by, title, name) if len(groups) == 1 else _all_waiting(groups, by, title, name)
+
+
+def _one_waiting(group: Group, by: str, title: str, name: str) -> Table:
+    columns = (
+        name, "jobs", "GPU-hours", "mean wait", "median", "95 %", "99 %", "mean JCT", "mean ρ", "preemptions",
+    )  # fmt: skip
+    found = breakdown(group.counted, by)
+    rows = [
+        (
+            str(row[by]),
+            count(row["jobs"]),
+            digits(row["gpu_hours"]),
+            *(duration(row[f"wait_{part}_s"]) for part in ("mean", "p50", "p95", "p99")),
+            duration(row["jct_mean_s"]),
+            NOTHING if row["fairness_rho_mean"] is None else digits(row["fairness_rho_mean"]),
+            count(row["preemptions"]),
+        )
+        for row in found[:MOST_ROWS]
+    ]
+    return Table(title, columns, rows, _cut_note(len(found), name))
+
+
+def _all_waiting(groups: list[Group], by: str, title: str, name: str) -> Table:
+    found = [{row[by]: row for row in breakdown(group.counted, by)} for group in groups]
+    keys = list(dict.fromkeys(key for rows in found for key in rows))
+    jobs = [next(rows[key]["jobs"] for rows in found if key in rows) for key in keys[:MOST_ROWS]]
+    rows = [
+        (str(key), count(number), *(duration(rows.get(key, {}).get("wait_mean_s")) for rows in found))
+        for key, number in zip(keys, jobs, strict=False)
+    ]
+    columns = (name, "jobs", *(group.label for group in groups))
+    return Table(f"{title}: mean wait", columns, rows, _cut_note(len(keys), name))
+
+
+def _cut_note(rows: int, name: str) -> str:
+    if name == "GPUs" or rows < 2:
+        return ""
+    most = f"; the first {MOST_ROWS} of {rows:,} {name}s, summary.json has all" if rows > MOST_ROWS else ""
+    return f"Most GPU-hours first{most}."
+
+
+def longest_waits(group: Group, most: int = 10) -> Table:
+    """The jobs that waited longest."""
+    rows = group.counted.sort(["wait_s", "row"], descending=[True, False], nulls_last=True).head(most)
+    told = [
+        (
+            str(row["job_id"]),
+            str(row["user"] or NOTHING),
+            str(row["queue"] or NOTHING),
+            count(row["gpus"]),
+            duration(row["wait_s"]),
+            duration(row["duration_s"]),
+            duration(row["jct_s"]),
+        )
+        for row in rows.to_dicts()
+    ]
+    columns = ("job", "user", "queue", "GPUs", "wait", "duration", "JCT")
+    return Table("Who waited longest", columns, told, left=("user", "queue"))

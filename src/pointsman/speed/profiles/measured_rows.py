@@ -1,0 +1,128 @@
+"""Rows of a CSV file of measurements; every complaint has file, line, cause and fix."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from pointsman.errors import InputError, UsageError
+from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.speed.profiles.catalogue import Catalogue
+
+
+class Columns(NamedTuple):
+    """Of a kind of file, in any order."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+
+
+class Row:
+    """The cells of a line, by column."""
+
+    def __init__(self, header: Sequence[str], cells: Sequence[str], path: str, line: int) -> None:
+        self._path, self.line = path, line
+        if len(cells) != len(header):
+            raise self.wrong(f"{len(cells)} cells under {len(header)} columns", "give each column one cell")
+        self._cells = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+
+    def has(self, column: str) -> bool:
+        """Whether the cell is there and not empty."""
+        return bool(self._cells.get(column))
+
+    def text(self, column: str) -> str:
+        """What a required cell says."""
+        if not self._cells[column]:
+            raise self.wrong(f"{column} is empty", "name it in every row")
+        return self._cells[column]
+
+    def count(self, column: str) -> int:
+        """A whole number from 1."""
+        number = self.number(column)
+        if number != int(number) or number > 1e6:
+            raise self.wrong(f"{column} is {self._cells[column]!r}", "a whole number, 1 to 1000000")
+        return int(number)
+
+    def number(self, column: str, *, least: float | None = None, optional: bool = False) -> float:
+        """A finite number above 0, or at least `least`; NaN for what is optional and not there."""
+        text = self._cells.get(column, "")
+        if optional and not text:
+            return nan
+        try:
+            number = float(text)
+        except ValueError:
+            number = nan
+        if not isfinite(number) or (number <= 0 if least is None else number < least):
+            raise self.wrong(f"{column} is {text!r}", f"a number {'above 0' if least is None else f'from {least:g}'}")
+        return number
+
+    def gpu_type(self, catalogue: Catalogue) -> str:
+        """The catalogue's name of the GPU type."""
+        name = self.text("gpu_type")
+        try:
+            return catalogue.gpu_name(name)
+        except UsageError:
+            fix = f"{did_you_mean(name, catalogue.gpu_types)}; --profiles FILE describes another"
+            raise self.wrong(f"unknown GPU type {name!r}", fix) from None
+
+    def wrong(self, cause: str, fix: str) -> InputError:
+        """The error that says so of this line."""
+        return InputError(cause, path=self._path, line=self.line, fix=fix)
+
+
+def read_rows(path: str | Path, columns: Columns) -> list[Row]:
+    """The rows of a CSV file with these columns; empty lines are passed over.
+
+    Raises:
+        InputError: it cannot be read, has no rows, or a column or a cell too many or too few.
+    """
+    with _opened(path) as file:
+        try:
+            rows = list(_rows(csv.reader(file, strict=True), str(path), columns))
+        except UnicodeDecodeError:
+            raise InputError("binary data, not UTF-8 text", path=path, fix="give a CSV file") from None
+    if not rows:
+        raise InputError("no measurements: only a header", path=path)
+    return rows
+
+
+def _opened(path: str | Path) -> TextIO:
+    try:
+        return Path(path).open(encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+
+
+def _rows(lines: Any, path: str, columns: Columns) -> Iterator[Row]:
+    header: list[str] | None = None
+    while True:
+        try:
+            cells = next(lines, None)
+        except csv.Error as error:
+            raise InputError(f"not valid CSV: {error}", path=path, line=lines.line_num) from None
+        if cells is None:
+            break
+        if not any(cell.strip() for cell in cells):
+            continue
+        if header is None:
+            header = _header(cells, path, lines.line_num, columns)
+        else:
+            yield Row(header, cells, path, lines.line_num)
+    if header is None:
+        raise InputError("the file is empty", path=path, fix=f"its header is {','.join(columns.required)}")
+
+
+def _header(cells: Sequence[str], path: str, line: int, columns: Columns) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    known = columns.required + columns.optional
+    for i, name in enumerate(names):
+        if name not in known:
+            raise InputError(f"unknown column {name!r}", path=path, line=line, fix=did_you_mean(name, known))
+        if name in names[:i]:
+            raise InputError(f"column {name!r} is there twice", path=path, line=line, fix="leave one out")
+    for name in columns.required:
+        if name not in names:
+            fix = f"columns: {', '.join(columns.required)}; optional: {', '.join(columns.optional)}"
+            raise InputError(f"no column {name!r}", path=path, line=line, fix=fix)
+    return names

@@ -1,0 +1,52 @@
+"""The columns of the job table, and how far their values may go."""
+
+from typing import Final
+
+import polars as pl
+
+SCHEMA: Final[dict[str, pl.DataType]] = {
+    "job_id": pl.String(),
+    "user": pl.String(),
+    "queue": pl.String(),
+    "partition": pl.String(),
+    "model": pl.String(),
+    "gpu_type": pl.String(),
+    "batch_size": pl.Int64(),
+    "fraction": pl.Float64(),
+    "time_limit_s": pl.Float64(),
+    "priority": pl.Int64(),
+    "status": pl.String(),
+    "submit_s": pl.Float64(),
+    "gpus": pl.Int64(),
+    "duration_s": pl.Float64(),
+}
+"""Every column of the job table, in order. `submit_s` is in seconds from any origin ≥ 0; `duration_s` is the run
+time on the GPUs asked for; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]."""
+
+REQUIRED: Final = ("submit_s", "gpus", "duration_s")
+"""Columns that a native file must have; the others are null where a file is silent (`priority`: 0)."""
+
+ALIASES: Final[dict[str, str]] = {"vc": "queue", "cluster": "queue", "account": "queue", "tenant": "queue"}
+"""Words that logs and papers use for our columns."""
+
+MAX_DURATION_S: Final = 1e9
+"""Longest job accepted (31.7 years): a million such jobs still add up inside int64 milliseconds."""
+
+MAX_SUBMIT_S: Final = 1e11
+"""Latest submit time accepted: an epoch in seconds passes, one in milliseconds is caught."""
+
+MAX_GPUS: Final = 1 << 20
+"""Widest gang accepted, so that its GPU-milliseconds fit in an int64."""
+
+
+def complete(jobs: pl.DataFrame) -> pl.DataFrame:
+    """`jobs` with every column of the schema, in order, and nothing else; stably sorted by `submit_s`.
+
+    Columns that `jobs` lacks are null, but `priority` is 0 and `job_id` the row.
+    """
+    if "job_id" not in jobs.columns:
+        jobs = jobs.with_columns(pl.int_range(pl.len()).cast(pl.String).alias("job_id"))
+    absent = [pl.lit(None, dtype).alias(name) for name, dtype in SCHEMA.items() if name not in jobs.columns]
+    table = jobs.with_columns(absent).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+    table = table.with_columns(pl.col("priority").fill_null(0))
+    return table if table["submit_s"].is_sorted() else table.sort("submit_s", maintain_order=True)

@@ -1,0 +1,71 @@
+"""The trace formats: one dict, found by what a file holds; plug-ins add theirs by an entry point.
+
+A plug-in names a `TraceFormat` in the entry point group ``pointsman.traces``.
+"""
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Final
+
+from pointsman.errors import InputError, UsageError
+from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_format import TraceFormat
+
+READERS: Final = (
+    "parquet", "gathered", "philly_json", "philly_csv", "itp", "helios", "acme", "openb", "spot", "pai",
+    "pollux", "tiresias", "sacct", "swf", "gavel", "native_csv",
+)  # fmt: skip
+"""Modules of `pointsman.workload.readers`, each with a `FORMAT`; detection asks them in this order."""
+
+
+@cache
+def formats() -> dict[str, TraceFormat]:
+    """Every format by name, in the order in which detection asks: plug-ins can claim a text file before ours.
+
+    Raises:
+        UsageError: a plug-in that cannot be imported.
+    """
+    ours = [import_module(f"pointsman.workload.readers.{name}").FORMAT for name in READERS]
+    return {form.name: form for form in (ours[0], *_plugins(), *ours[1:])}
+
+
+def _plugins() -> list[TraceFormat]:
+    found = []
+    for point in entry_points(group="pointsman.traces"):
+        try:
+            found.append(point.load())
+        except (ImportError, AttributeError) as error:
+            raise UsageError(f"the trace format plug-in {point.name!r} cannot be loaded: {error}") from None
+    return found
+
+
+def format_named(name: str) -> TraceFormat:
+    """The format called `name`.
+
+    Raises:
+        UsageError: there is none.
+    """
+    from difflib import get_close_matches
+
+    known = formats()
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"formats: {', '.join(known)}"
+    raise UsageError(f"unknown trace format {name!r} ({hint})")
+
+
+def detected(source: Source) -> TraceFormat:
+    """The format that `source` is in, by its content.
+
+    Raises:
+        InputError: it is something else, named where we know it.
+    """
+    from pointsman.workload.readers.rejected_formats import refusal
+
+    for form in formats().values():
+        if form.matches(source):
+            return form
+    fix = "a native file has a header with submit_s,gpus,duration_s; `pointsman trace formats` lists the others"
+    raise refusal(source) or InputError("not a job log of a known format", path=source.path, line=1, fix=fix)

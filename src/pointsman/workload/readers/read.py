@@ -1,0 +1,105 @@
+"""Read a job log of any known format into a job table."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pointsman.errors import InputError, UsageError
+from pointsman.workload.columns import ALIASES, SCHEMA
+from pointsman.workload.provenance import Provenance
+from pointsman.workload.readers.formats import detected, format_named
+from pointsman.workload.readers.origin import recalled
+from pointsman.workload.readers.source import Source, open_source
+from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.table import Workload
+
+Filter = Mapping[str, str | Sequence[str]]
+"""From a column of the job table (or an alias, `vc`) to the value, or values, to keep."""
+
+
+def read_workload(
+    path: str | Path, *, format: str | None = None, only: Filter | None = None, command: str = "", **options: Any
+) -> Workload:
+    """The jobs of a log, with its quality report and provenance.
+
+    Args:
+        path: a file, plain, gzip or zstd; `-` is standard input.
+        format: the format's name; by default it is found from what the file holds.
+        only: keep only jobs with these values, e.g. `{"vc": "cluster04"}` or `{"status": "completed"}`
+            (case of letters does not matter); others count as dropped.
+        command: what the provenance records as the command.
+        options: what the reader takes besides, e.g. `throughputs` for Gavel.
+
+    Raises:
+        InputError: unreadable, truncated, binary or empty file; unknown format; broken rule; nothing left.
+        UsageError: unknown format name, option, filter column or filter value.
+    """
+    form = None if format is None else format_named(format)
+    source = open_source(path)
+    form = form or detected(source)
+    _check_options(form, options)
+    try:
+        jobs, quality = form.read(source, **options)
+    except pl.exceptions.ColumnNotFoundError as error:
+        raise _lacks(error, source, form) from None
+    quality, origin = recalled(source, quality) if source.is_parquet else (quality, None)
+    kept = {column: [values] if isinstance(values, str) else list(values) for column, values in (only or {}).items()}
+    told = ", ".join(f"{column}={','.join(values)}" for column, values in kept.items())
+    workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command, origin, told))
+    for column, values in kept.items():
+        workload = _filtered(workload, column, values)
+    return workload
+
+
+def filters(texts: Sequence[str]) -> dict[str, list[str]]:
+    """From `--only` texts, `vc=cluster04` or a bare status, `completed`, to what `read_workload` takes as `only`.
+
+    The same column twice, or values with commas between, keep jobs with any of the values.
+
+    Raises:
+        UsageError: a text without a column or a value.
+    """
+    only: dict[str, list[str]] = {}
+    for text in texts:
+        column, equals, values = text.partition("=")
+        column, values = (column.strip(), values) if equals else ("status", column)
+        wanted = [value.strip() for value in values.split(",") if value.strip()]
+        if not column or not wanted:
+            raise UsageError(f"--only {text!r} is not COLUMN=VALUE (as in vc=cluster04) or a status (completed)")
+        only.setdefault(column, []).extend(wanted)
+    return only
+
+
+def _lacks(error: Exception, source: Source, form: TraceFormat) -> InputError:
+    """A file forced into a format whose columns it does not have."""
+    quoted = re.search(r'"([^"]+)"', str(error))
+    column = quoted.group(1) if quoted else "?"
+    fix = "leave the format to detection"
+    return InputError(f"no {form.name} log: the column {column!r} is missing", path=source.path, line=1, fix=fix)
+
+
+def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
+    unknown = sorted(set(options) - form.options)
+    if unknown:
+        takes = ", ".join(sorted(form.options)) or "none"
+        raise UsageError(f"the {form.name} reader takes no option {unknown[0]!r} (its options: {takes})")
+
+
+def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:
+    from difflib import get_close_matches
+
+    name = column if column in SCHEMA else ALIASES.get(column, column)
+    if name not in SCHEMA:
+        near = get_close_matches(column, [*SCHEMA, *ALIASES], 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"columns: {', '.join(SCHEMA)}"
+        raise UsageError(f"cannot keep only jobs by {column!r}: there is no such column ({hint})")
+    values = workload.jobs[name].cast(pl.String).str.to_lowercase()
+    kept = workload.jobs.filter(values.is_in([value.lower() for value in wanted]).fill_null(False))
+    if kept.height == 0:
+        seen = workload.jobs[name].drop_nulls().unique().sort().cast(pl.String).head(12).to_list()
+        have = f"it has {', '.join(f'{value:.60}' for value in seen)}" if seen else "the log does not record it"
+        raise UsageError(f"no job has {column}={','.join(wanted)} ({have})")
+    return workload.with_jobs(kept, reason=f"not {name}={','.join(wanted)}")
