@@ -4,12 +4,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, start
-from pointsman.engine.index.queues import block, blocked, close_queue, enqueue
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.state.records import ACTIVE
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import (
+    ACTIVE,
+    OK,
+    PENDING,
+    QUOTA,
+    CompiledPolicy,
+    Knowledge,
+    block,
+    blocked,
+    close_queue,
+    core,
+    enqueue,
+    milliseconds,
+    parameter,
+    start,
+)
 
 PATIENCE_MS = 0  # where `parameters` puts it
 

@@ -7,18 +7,45 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.eviction import release_on_paper, take_back
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, RUNNING, delay_of_start, running_index, set_alarm, start
-from pointsman.engine.index.bits import count
-from pointsman.engine.index.free_gpus import give, take
-from pointsman.engine.index.queues import block, blocked, close_queue, enqueue, first_waiting
-from pointsman.engine.index.treap import before, first_below, insert, remove
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.placing import fits, place, unplace
-from pointsman.engine.rate_models.rates import iteration_s, rate_at
-from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.state.records import ACTIVE, Int, State
-from pointsman.types import Event, Knowledge, Reason
+from pointsman.policies.sdk import (
+    ACTIVE,
+    OK,
+    PENDING,
+    QUOTA,
+    RUNNING,
+    CompiledPolicy,
+    Event,
+    Int,
+    Knowledge,
+    Reason,
+    State,
+    before,
+    block,
+    blocked,
+    close_queue,
+    core,
+    count,
+    delay_of_start,
+    enqueue,
+    first_below,
+    first_waiting,
+    fits,
+    give,
+    insert,
+    iteration_s,
+    milliseconds,
+    parameter,
+    place,
+    rate_at,
+    release_on_paper,
+    remove,
+    running_index,
+    set_alarm,
+    start,
+    take,
+    take_back,
+    unplace,
+)
 
 LEVEL = int(Event.LEVEL)
 BACKFILLED = int(Reason.Backfilled)

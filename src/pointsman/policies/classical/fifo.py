@@ -7,13 +7,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, queue_index, start
-from pointsman.engine.index.queues import over_limit
-from pointsman.engine.index.treap import before, insert
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import CompiledPolicy
-from pointsman.engine.state.records import Int, State
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import (
+    OK,
+    PENDING,
+    QUOTA,
+    CompiledPolicy,
+    Int,
+    Knowledge,
+    State,
+    before,
+    core,
+    insert,
+    over_limit,
+    queue_index,
+    start,
+)
 
 BY_ESTIMATE = 0  # params
 HEAD, FREED = 0, 1

@@ -7,14 +7,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, start
-from pointsman.engine.index.queues import block, blocked, close_queue, enqueue
-from pointsman.engine.index.treap import before
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.placing import fits
-from pointsman.engine.run.contract import CompiledPolicy
-from pointsman.engine.state.records import ACTIVE, Int, State
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import (
+    ACTIVE,
+    OK,
+    PENDING,
+    QUOTA,
+    CompiledPolicy,
+    Int,
+    Knowledge,
+    State,
+    before,
+    block,
+    blocked,
+    close_queue,
+    core,
+    enqueue,
+    fits,
+    start,
+)
 
 BY_ESTIMATE = 0  # params
 

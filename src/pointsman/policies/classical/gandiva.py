@@ -7,19 +7,37 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.eviction import RESERVED, end_holds, start_or_evict
-from pointsman.engine.actions.eviction_cache import note_worse
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
-from pointsman.engine.index.queues import block, close_queue, enqueue, first_waiting
-from pointsman.engine.index.treap import insert, remove
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.placing import fits
-from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.policies.classical.packing import pack
 from pointsman.policies.parts.levels import NEVER
 from pointsman.policies.parts.moving import improve_places, misplaced
-from pointsman.types import Event, Knowledge
+from pointsman.policies.sdk import (
+    OK,
+    PENDING,
+    QUOTA,
+    RESERVED,
+    RUNNING,
+    VICTIMS,
+    CompiledPolicy,
+    Event,
+    Int,
+    Knowledge,
+    State,
+    block,
+    close_queue,
+    core,
+    end_holds,
+    enqueue,
+    first_waiting,
+    fits,
+    insert,
+    milliseconds,
+    note_worse,
+    parameter,
+    remove,
+    running_index,
+    set_alarm,
+    start_or_evict,
+)
 
 LEVEL, STOPPED = int(Event.LEVEL), int(Event.STOPPED)
 SLICE_MS, ROUND_MS, PACK_GAIN = 0, 1, 2  # params; no packing without a gain

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from pointsman.engine.run.contract import parameter
 from pointsman.policies.classical.gandiva import Gandiva
+from pointsman.policies.sdk import parameter
 
 
 class GandivaPacking(Gandiva):

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from pydantic import PositiveFloat
 
-from pointsman.engine.run.contract import PARAMETERS, parameter
 from pointsman.policies.classical.tiresias import Tiresias
+from pointsman.policies.sdk import PARAMETERS, parameter
 
 
 class Las(Tiresias):

@@ -4,13 +4,8 @@ not work out; here it is known before.
 
 import numpy as np
 
-from pointsman.engine.actions.corunners import slow_down
-from pointsman.engine.actions.verbs import OK, RUNNING, start_on
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import bytes_of
-from pointsman.engine.state.records import ALONE, Int, State
-from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.parts.partners import may_share, type_of, usable
+from pointsman.policies.sdk import ALONE, OK, RUNNING, Int, State, bytes_of, cold, core, open_state, slow_down, start_on
 
 
 @core

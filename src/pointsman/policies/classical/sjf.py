@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from pointsman.policies.classical.fifo import Fifo
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import Knowledge
 
 
 class Sjf(Fifo):

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from pointsman.policies.classical.fifo_backfill import FifoBackfill
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import Knowledge
 
 
 class SjfBackfill(FifoBackfill):

@@ -9,14 +9,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.eviction import RESERVED, end_holds, start_or_evict
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, running_index, work_done
-from pointsman.engine.index.queues import block, close_queue, enqueue, first_waiting
-from pointsman.engine.index.treap import insert_later, remove
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.state.records import ODD, VICTIMS, Int, State
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import (
+    ODD,
+    OK,
+    PENDING,
+    QUOTA,
+    RESERVED,
+    VICTIMS,
+    CompiledPolicy,
+    Int,
+    Knowledge,
+    State,
+    block,
+    close_queue,
+    core,
+    end_holds,
+    enqueue,
+    first_waiting,
+    insert_later,
+    milliseconds,
+    parameter,
+    remove,
+    running_index,
+    start_or_evict,
+    work_done,
+)
 
 MARGIN_MS = 0  # params
 

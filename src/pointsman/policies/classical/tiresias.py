@@ -9,15 +9,35 @@ from typing import ClassVar
 import numpy as np
 from pydantic import PositiveFloat, field_validator
 
-from pointsman.engine.actions.eviction import RESERVED, end_holds, start_or_evict
-from pointsman.engine.actions.eviction_cache import note_worse
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, RUNNING, running_index, set_alarm
-from pointsman.engine.index.queues import block, close_queue, dequeue, enqueue, first_waiting
-from pointsman.engine.index.treap import insert_later, remove
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import PARAMETERS, CompiledPolicy, milliseconds, parameter
-from pointsman.engine.state.records import VICTIMS, Int, State
-from pointsman.types import Event, Knowledge
+from pointsman.policies.sdk import (
+    OK,
+    PARAMETERS,
+    PENDING,
+    QUOTA,
+    RESERVED,
+    RUNNING,
+    VICTIMS,
+    CompiledPolicy,
+    Event,
+    Int,
+    Knowledge,
+    State,
+    block,
+    close_queue,
+    core,
+    dequeue,
+    end_holds,
+    enqueue,
+    first_waiting,
+    insert_later,
+    milliseconds,
+    note_worse,
+    parameter,
+    remove,
+    running_index,
+    set_alarm,
+    start_or_evict,
+)
 
 LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
 PROMOTE_KNOB, LEVELS, THRESHOLDS = 0, 1, 2  # params; thresholds in GPU-ms

@@ -9,17 +9,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.eviction import RESERVED, end_holds, start_or_evict
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, running_index
-from pointsman.engine.index.queues import close_queue, dequeue
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import PARAMETERS, parameter
-from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.policies.classical.tiresias import Tiresias, wait
 from pointsman.policies.classical.tiresias import on_event as tiresias_on_event
 from pointsman.policies.classical.tiresias import on_run as tiresias_on_run
 from pointsman.policies.parts.levels import NETWORK, best_level, is_slower_beyond
 from pointsman.policies.parts.offers import accepted, next_offered, pass_over, queue_for
+from pointsman.policies.sdk import (
+    OK,
+    PARAMETERS,
+    PENDING,
+    QUOTA,
+    RESERVED,
+    VICTIMS,
+    Int,
+    State,
+    close_queue,
+    core,
+    dequeue,
+    end_holds,
+    parameter,
+    running_index,
+    start_or_evict,
+)
 
 SKEW = PARAMETERS - 1  # params
 

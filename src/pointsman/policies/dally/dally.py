@@ -8,19 +8,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.eviction import RESERVED, end_holds
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, RUNNING
-from pointsman.engine.index.queues import close_queue, dequeue
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.policies.dally.delay import learn_from_start, settle_for_less, wait
 from pointsman.policies.dally.preemption import PREEMPTS, ROUND_MS, got_worse, sink, start_or_preempt, watch
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.parts.levels import NEVER
 from pointsman.policies.parts.moving import improve_places
 from pointsman.policies.parts.offers import next_offered, pass_over
-from pointsman.types import Event, Knowledge
+from pointsman.policies.sdk import (
+    OK,
+    PENDING,
+    QUOTA,
+    RESERVED,
+    RUNNING,
+    VICTIMS,
+    CompiledPolicy,
+    Event,
+    Int,
+    Knowledge,
+    State,
+    close_queue,
+    core,
+    dequeue,
+    end_holds,
+    milliseconds,
+    parameter,
+)
 
 LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
 

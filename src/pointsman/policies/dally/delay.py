@@ -7,12 +7,10 @@ sensitivity).
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import set_alarm
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
 from pointsman.policies.dally.tuner import TUNER_PARAMS, learn, timer_ms
 from pointsman.policies.parts.levels import NETWORK, NEVER, NODE, RACK, best_level, is_slower_beyond, looser
 from pointsman.policies.parts.offers import accepted, queue_for
+from pointsman.policies.sdk import Int, State, core, set_alarm
 
 EPSILON = TUNER_PARAMS  # params
 DELAY_PARAMS = TUNER_PARAMS + 1

@@ -7,18 +7,26 @@ job is preempted only for one that has received about half as much or less).
 
 import numpy as np
 
-from pointsman.engine.actions.eviction import start_or_evict
-from pointsman.engine.actions.eviction_cache import note_worse
-from pointsman.engine.actions.verbs import OK, RESOURCES, running_index, set_alarm, start
-from pointsman.engine.index.treap import insert, remove
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.eligible import free_gpus
-from pointsman.engine.placement.placing import fits
-from pointsman.engine.state.records import Int, State
 from pointsman.policies.dally.delay import DELAY_PARAMS
 from pointsman.policies.parts.levels import NEVER, NODE
 from pointsman.policies.parts.moving import misplaced
 from pointsman.policies.parts.offers import accepted
+from pointsman.policies.sdk import (
+    OK,
+    RESOURCES,
+    Int,
+    State,
+    core,
+    fits,
+    free_gpus,
+    insert,
+    note_worse,
+    remove,
+    running_index,
+    set_alarm,
+    start,
+    start_or_evict,
+)
 
 PREEMPTS, FIRST_LEVEL, LEVELS, QUANTUM_MS, ROUND_MS = range(DELAY_PARAMS, DELAY_PARAMS + 5)  # params
 

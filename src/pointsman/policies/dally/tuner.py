@@ -9,10 +9,8 @@ ours.
 
 import numpy as np
 
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.state.records import Int, State
-from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.parts.levels import NODE
+from pointsman.policies.sdk import Int, State, cold, core, open_state
 
 TUNED, HISTORY_MS, LEAST_ENTRIES, DEVIATIONS, SHORTEST_MS, LONGEST_MS, NODE_MS, RACK_MS = range(8)  # params
 TUNER_PARAMS = 8

@@ -9,14 +9,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import admit
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.occupancy import jobs_on
-from pointsman.engine.rate_models.admission import next_transfer
-from pointsman.engine.rate_models.transfers import service_left, transfer_left
-from pointsman.engine.state.records import UNDER_WAY, Int, State
 from pointsman.policies.lwf.lwf import Lwf, on_event, on_run
 from pointsman.policies.lwf.placement import place_waiting
+from pointsman.policies.sdk import (
+    UNDER_WAY,
+    Int,
+    State,
+    admit,
+    core,
+    jobs_on,
+    next_transfer,
+    service_left,
+    transfer_left,
+)
 
 __all__ = ["AdaSrsf", "decide", "on_event", "on_run"]
 

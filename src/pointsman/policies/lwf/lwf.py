@@ -4,11 +4,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import CompiledPolicy, parameter
-from pointsman.engine.state.records import Int, State
 from pointsman.policies.lwf.placement import CHOICES, place_waiting, wait
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import CompiledPolicy, Int, Knowledge, State, core, parameter
 
 
 class Lwf(CompiledPolicy):

@@ -7,16 +7,25 @@ the least, wherever they are; wider ones go to the nodes with the least on avera
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, start_on
-from pointsman.engine.index.bits import bit
-from pointsman.engine.index.queues import close_queue
-from pointsman.engine.index.treap import insert
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.occupancy import bytes_of, jobs_on
-from pointsman.engine.rate_models.rates import row_of
-from pointsman.engine.rate_models.transfers import iterations_left, service_left
-from pointsman.engine.state.records import ACCUMULATIONS, Int, State
-from pointsman.types import Event
+from pointsman.policies.sdk import (
+    ACCUMULATIONS,
+    OK,
+    PENDING,
+    QUOTA,
+    Event,
+    Int,
+    State,
+    bit,
+    bytes_of,
+    close_queue,
+    core,
+    insert,
+    iterations_left,
+    jobs_on,
+    row_of,
+    service_left,
+    start_on,
+)
 
 CHOICES = ("lwf", "first-fit", "random", "list")
 LWF, FIRST_FIT, RANDOM, LIST = range(len(CHOICES))

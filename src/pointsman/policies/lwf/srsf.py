@@ -6,14 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import admit
-from pointsman.engine.jit.compile import core
-from pointsman.engine.rate_models.admission import next_transfer
-from pointsman.engine.rate_models.transfers import most_under_way, service_left
-from pointsman.engine.run.contract import parameter
-from pointsman.engine.state.records import State
 from pointsman.policies.lwf.lwf import Lwf, on_event, on_run
 from pointsman.policies.lwf.placement import place_waiting
+from pointsman.policies.sdk import State, admit, core, most_under_way, next_transfer, parameter, service_left
 
 TRANSFERS = 3  # params, after those of the placement
 

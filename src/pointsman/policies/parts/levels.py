@@ -1,8 +1,6 @@
 """The levels at which network-sensitive policies place jobs: a node, a rack, or anywhere (`NETWORK`)."""
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
-from pointsman.types import Locality
+from pointsman.policies.sdk import Int, Locality, State, core
 
 NODE, RACK, POD, NETWORK = int(Locality.NODE), int(Locality.RACK), int(Locality.POD), int(Locality.CLUSTER)
 NEVER = 1 << 62

@@ -2,24 +2,29 @@
 
 import numpy as np
 
-from pointsman.engine.actions.eviction import release_on_paper, take_back
-from pointsman.engine.actions.verbs import (
+from pointsman.policies.parts.levels import NETWORK, best_level, looser, rate_at
+from pointsman.policies.sdk import (
     OK,
+    Int,
+    Reason,
+    State,
+    cold,
+    core,
+    first_below,
+    fits,
     may_preempt,
+    next_below,
+    open_state,
+    place,
     preempt,
     preempt_released,
+    release_on_paper,
     running_index,
     start_placed,
+    take_back,
     wake_at,
     work_done,
 )
-from pointsman.engine.index.treap import first_below, next_below
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.placing import fits, place
-from pointsman.engine.state.records import Int, State
-from pointsman.engine.state.state_pointer import open_state
-from pointsman.policies.parts.levels import NETWORK, best_level, looser, rate_at
-from pointsman.types import Reason
 
 MIGRATED = int(Reason.Migrated)
 

@@ -6,11 +6,8 @@ takes what is left is found without looking at the others.
 
 import numpy as np
 
-from pointsman.engine.index.queues import enqueue
-from pointsman.engine.index.treap import before, first_below
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import ACTIVE, Int, State
 from pointsman.policies.parts.levels import NETWORK, looser
+from pointsman.policies.sdk import ACTIVE, Int, State, before, core, enqueue, first_below
 
 
 @core

@@ -5,11 +5,7 @@ GPU alone, so only these two need be compared. Which is better is the same for a
 and, as time goes by, for the same two.
 """
 
-from pointsman.engine.actions.verbs import RUNNING, work_done
-from pointsman.engine.index.bits import lowest
-from pointsman.engine.jit.compile import core
-from pointsman.engine.rate_models.rates import row_of
-from pointsman.engine.state.records import ACCUMULATIONS, Int, State
+from pointsman.policies.sdk import ACCUMULATIONS, RUNNING, Int, State, core, lowest, row_of, work_done
 
 
 @core

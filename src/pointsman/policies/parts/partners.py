@@ -6,14 +6,22 @@ time that they bring, their accumulation for the job and their GPUs in scratch f
 
 import numpy as np
 
-from pointsman.engine.actions.corunners import slow_down
-from pointsman.engine.index.bits import count
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.eligible import admits
-from pointsman.engine.placement.occupancy import WHOLE, bytes_of
-from pointsman.engine.state.records import ACCUMULATIONS, ALONE, VICTIMS, Int, State
-from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.parts.pair_theorem import alone_ms, in_turn_ms, together_ms
+from pointsman.policies.sdk import (
+    ACCUMULATIONS,
+    ALONE,
+    VICTIMS,
+    WHOLE,
+    Int,
+    State,
+    admits,
+    bytes_of,
+    cold,
+    core,
+    count,
+    open_state,
+    slow_down,
+)
 
 CHOSEN = VICTIMS  # nobody is evicted by policies that share
 ANYWHERE = -1

@@ -5,10 +5,7 @@ How many of its free GPUs a node gives is noted in its scratch field. Racks are 
 
 import numpy as np
 
-from pointsman.engine.index.free_gpus import lowest_bits
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.eligible import admits
-from pointsman.engine.state.records import Int, State
+from pointsman.policies.sdk import Int, State, admits, core, lowest_bits
 
 
 @core

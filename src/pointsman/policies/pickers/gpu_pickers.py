@@ -7,12 +7,6 @@ from typing import Final
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit, lowest
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.eligible import free_gpus
-from pointsman.engine.placement.tightest import free_in
-from pointsman.engine.state.records import Int, State
-from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.pickers.gpu_marks import (
     add_node,
     clear,
@@ -24,6 +18,7 @@ from pointsman.policies.pickers.gpu_marks import (
     note_marked,
 )
 from pointsman.policies.pickers.nearest_gpus import note_nearest
+from pointsman.policies.sdk import Int, State, bit, cold, core, free_gpus, free_in, lowest, open_state
 
 GPU_PICKERS: Final = ("nearest", "anchor", "first-available", "load-balance", "random")
 NEAREST, ANCHOR, FIRST_AVAILABLE, LOAD_BALANCE, RANDOM = range(len(GPU_PICKERS))

@@ -8,12 +8,6 @@ the first GPUs available, than which the choice is never dearer.
 
 import numpy as np
 
-from pointsman.engine.index.free_gpus import lowest_bits
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.eligible import some_node_with
-from pointsman.engine.placement.placing import best_fit
-from pointsman.engine.placement.tightest import free_in
-from pointsman.engine.state.records import Int, State
 from pointsman.policies.pickers.gpu_marks import (
     add_node,
     clear,
@@ -25,6 +19,7 @@ from pointsman.policies.pickers.gpu_marks import (
     marked,
     note_marked,
 )
+from pointsman.policies.sdk import Int, State, best_fit, core, free_in, lowest_bits, some_node_with
 
 BY_RACK, BY_NODE, IN_ORDER = 0, 1, 2
 """How nodes may be found: on as few racks as there need be; few, wherever they are; the first."""

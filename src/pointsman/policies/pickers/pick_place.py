@@ -9,14 +9,25 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, start_on
-from pointsman.engine.index.queues import block, blocked, close_queue, enqueue
-from pointsman.engine.index.treap import before
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import CompiledPolicy, parameter
-from pointsman.engine.state.records import ACTIVE, Int, State
 from pointsman.policies.pickers.gpu_pickers import DRAWS, GPU_PICKERS, SEED, choose_gpus, enough, hashed
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import (
+    ACTIVE,
+    OK,
+    PENDING,
+    QUOTA,
+    CompiledPolicy,
+    Int,
+    Knowledge,
+    State,
+    before,
+    block,
+    blocked,
+    close_queue,
+    core,
+    enqueue,
+    parameter,
+    start_on,
+)
 
 PICKERS = ("fcfs", "sjf", "tetris", "drf", "random")
 FCFS, SJF, TETRIS, DRF, RANDOM = range(len(PICKERS))

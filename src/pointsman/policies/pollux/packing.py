@@ -9,9 +9,6 @@ In a plan a job's s2 is the node it is to be on, NOWHERE or WHOLE_NODES; a node'
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import PENDING
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
 from pointsman.policies.pollux.search import (
     ANY,
     fitness,
@@ -26,7 +23,7 @@ from pointsman.policies.pollux.search import (
     unit,
     within_limit,
 )
-from pointsman.types import Locality
+from pointsman.policies.sdk import PENDING, Int, Locality, State, core
 
 NOWHERE, WHOLE_NODES = -1, -2
 IN_GPU, IN_NODE, IN_RACK, IN_POD, IN_CLUSTER = (int(x) for x in Locality)

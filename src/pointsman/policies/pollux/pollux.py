@@ -12,12 +12,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.engine.actions.resize import resize
-from pointsman.engine.actions.verbs import OK, PENDING, RUNNING, STARTING, preempt, start, start_on, wake_at
-from pointsman.engine.index.bits import bit
-from pointsman.engine.jit.compile import core
-from pointsman.engine.run.contract import CompiledPolicy, milliseconds, parameter
-from pointsman.engine.state.records import Int, State
 from pointsman.policies.pollux.packing import (
     WHOLE_NODES,
     fitness_of_plan,
@@ -41,7 +35,25 @@ from pointsman.policies.pollux.search import (
     stand_in_line,
     take_back,
 )
-from pointsman.types import Knowledge
+from pointsman.policies.sdk import (
+    OK,
+    PENDING,
+    RUNNING,
+    STARTING,
+    CompiledPolicy,
+    Int,
+    Knowledge,
+    State,
+    bit,
+    core,
+    milliseconds,
+    parameter,
+    preempt,
+    resize,
+    start,
+    start_on,
+    wake_at,
+)
 
 INTERVAL_MS = 0  # params; the others are in pollux_search
 BETTER = 1e-9

@@ -7,12 +7,7 @@ While a round is planned, a job's scratch says: s0 the most GPUs it ever held, s
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import PENDING, RUNNING, running_index
-from pointsman.engine.index.treap import insert, remove
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.eligible import admits
-from pointsman.engine.state.records import Int, State
-from pointsman.types import LOCALITIES
+from pointsman.policies.sdk import LOCALITIES, PENDING, RUNNING, Int, State, admits, core, insert, remove, running_index
 
 POWER, RESTART_MS = 1, 2  # params
 FREE, SEEKING, TOTAL, TYPES = 0, 64, 128, 64  # memory, by type of GPU: GPUs to give away, jobs, all GPUs

@@ -2,12 +2,9 @@
 
 import numpy as np
 
-from pointsman.engine.actions.corunners import slow_down
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.state.records import ACCUMULATIONS, Int, State
-from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.parts.pair_theorem import alone_ms, remaining
 from pointsman.policies.parts.partners import CHOSEN, type_of
+from pointsman.policies.sdk import ACCUMULATIONS, Int, State, cold, core, open_state, slow_down
 
 
 @core

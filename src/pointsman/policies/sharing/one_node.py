@@ -4,14 +4,9 @@
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit, lowest
-from pointsman.engine.index.free_gpus import lowest_bits
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import jobs_on, sits
-from pointsman.engine.state.records import ALONE, Int, State
-from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.parts.pair_theorem import remaining
 from pointsman.policies.parts.partners import choose_partners, pays_with, type_of, usable
+from pointsman.policies.sdk import ALONE, Int, State, bit, cold, core, jobs_on, lowest, lowest_bits, open_state, sits
 from pointsman.policies.sharing.joint_gate import pays_for_all
 from pointsman.policies.sharing.place_beside import add_to_place, place_beside
 

@@ -2,12 +2,8 @@
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit, count, lowest
-from pointsman.engine.index.free_gpus import lowest_bits
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.state.records import Int, State
-from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.parts.partners import CHOSEN, fitting, singles_on, usable
+from pointsman.policies.sdk import Int, State, bit, cold, core, count, lowest, lowest_bits, open_state
 
 
 @core

@@ -10,21 +10,36 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from pointsman.engine.actions.verbs import OK, PENDING, QUOTA, start, start_on
-from pointsman.engine.index.queues import close_queue, enqueue
-from pointsman.engine.index.treap import before, first_after, next_below
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.eligible import free_gpus
-from pointsman.engine.placement.occupancy import SINGLES, WHOLE, note_single
-from pointsman.engine.placement.placing import fits
-from pointsman.engine.run.contract import CompiledPolicy
-from pointsman.engine.state.records import ACTIVE, ALONE, Int, State
 from pointsman.policies.parts.pair_theorem import remaining
 from pointsman.policies.parts.partners import ANYWHERE, choose_partners, may_share, pays_somewhere
+from pointsman.policies.sdk import (
+    ACTIVE,
+    ALONE,
+    OK,
+    PENDING,
+    QUOTA,
+    SINGLES,
+    WHOLE,
+    CompiledPolicy,
+    Event,
+    Int,
+    Knowledge,
+    State,
+    before,
+    close_queue,
+    core,
+    enqueue,
+    first_after,
+    fits,
+    free_gpus,
+    next_below,
+    note_single,
+    start,
+    start_on,
+)
 from pointsman.policies.sharing.joint_gate import pays_for_all
 from pointsman.policies.sharing.one_node import note_one_node
 from pointsman.policies.sharing.place_beside import place_beside, place_on_any
-from pointsman.types import Event, Knowledge
 
 GATES = ("pairwise", "joint", "none")
 PAIRWISE, JOINT, NONE = range(len(GATES))

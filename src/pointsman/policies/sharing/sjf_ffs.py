@@ -2,9 +2,8 @@
 
 from typing import ClassVar
 
-from pointsman.engine.run.contract import CompiledPolicy
+from pointsman.policies.sdk import CompiledPolicy, Knowledge
 from pointsman.policies.sharing.sjf_bsbf import GATES, SjfBsbf
-from pointsman.types import Knowledge
 
 
 class SjfFfs(CompiledPolicy):

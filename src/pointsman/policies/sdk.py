@@ -1,0 +1,145 @@
+"""All that a compiled policy imports: the contract, the state, the verbs, the indexes, placement and speed.
+
+A policy imports this module, its own family and ``policies.parts``, and nothing else of the engine. Each name is
+documented where it is defined; ``docs/guides/write-a-policy.md`` shows the most used ones at work.
+"""
+
+from pointsman.engine.actions.corunners import slow_down
+from pointsman.engine.actions.eviction import RESERVED, end_holds, release_on_paper, start_or_evict, take_back
+from pointsman.engine.actions.eviction_cache import note_worse
+from pointsman.engine.actions.resize import resize
+from pointsman.engine.actions.verbs import (
+    OK,
+    PENDING,
+    QUOTA,
+    RESOURCES,
+    RUNNING,
+    STARTING,
+    admit,
+    delay_of_start,
+    may_preempt,
+    preempt,
+    preempt_released,
+    queue_index,
+    running_index,
+    set_alarm,
+    start,
+    start_on,
+    start_placed,
+    wake_at,
+    work_done,
+)
+from pointsman.engine.index.bits import bit, count, lowest
+from pointsman.engine.index.free_gpus import give, lowest_bits, take
+from pointsman.engine.index.queues import block, blocked, close_queue, dequeue, enqueue, first_waiting, over_limit
+from pointsman.engine.index.treap import before, first_after, first_below, insert, insert_later, next_below, remove
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.eligible import admits, free_gpus, some_node_with
+from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_on, note_single, sits
+from pointsman.engine.placement.placing import best_fit, fits, place, unplace
+from pointsman.engine.placement.tightest import free_in
+from pointsman.engine.rate_models.admission import next_transfer
+from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
+from pointsman.engine.rate_models.transfers import iterations_left, most_under_way, service_left, transfer_left
+from pointsman.engine.run.contract import PARAMETERS, CompiledPolicy, milliseconds, parameter
+from pointsman.engine.state.records import ACCUMULATIONS, ACTIVE, ALONE, ODD, UNDER_WAY, VICTIMS, Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Reason
+
+__all__ = [  # noqa: RUF022 - by topic
+    # What a policy is: its class, its parameters, how its hooks are compiled.
+    "CompiledPolicy",
+    "PARAMETERS",
+    "milliseconds",
+    "parameter",
+    "cold",
+    "core",
+    "Event",
+    "Knowledge",
+    "LOCALITIES",
+    "Locality",
+    "Reason",
+    # The state, and the lists of it that hooks read.
+    "ACCUMULATIONS",
+    "ACTIVE",
+    "ALONE",
+    "Int",
+    "ODD",
+    "State",
+    "UNDER_WAY",
+    "VICTIMS",
+    "open_state",
+    # Verbs: each is validated in one place and answers with a reason.
+    "OK",
+    "PENDING",
+    "QUOTA",
+    "RESOURCES",
+    "RUNNING",
+    "STARTING",
+    "admit",
+    "delay_of_start",
+    "may_preempt",
+    "preempt",
+    "preempt_released",
+    "queue_index",
+    "running_index",
+    "set_alarm",
+    "start",
+    "start_on",
+    "start_placed",
+    "wake_at",
+    "work_done",
+    "resize",
+    "RESERVED",
+    "end_holds",
+    "release_on_paper",
+    "start_or_evict",
+    "take_back",
+    "note_worse",
+    # Indexes of jobs: waiting jobs by demand class, ordered indexes, bits of a word.
+    "block",
+    "blocked",
+    "close_queue",
+    "dequeue",
+    "enqueue",
+    "first_waiting",
+    "over_limit",
+    "before",
+    "first_after",
+    "first_below",
+    "insert",
+    "insert_later",
+    "next_below",
+    "remove",
+    "bit",
+    "count",
+    "lowest",
+    # GPUs: which are free, which may be shared, and where a gang fits.
+    "give",
+    "lowest_bits",
+    "take",
+    "admits",
+    "free_gpus",
+    "some_node_with",
+    "best_fit",
+    "fits",
+    "place",
+    "unplace",
+    "free_in",
+    "SINGLES",
+    "WHOLE",
+    "bytes_of",
+    "jobs_on",
+    "note_single",
+    "sits",
+    # Speed: of a job where it is, beside others, and of its transfers.
+    "iteration_s",
+    "rate_at",
+    "row_of",
+    "slow_down",
+    "iterations_left",
+    "most_under_way",
+    "service_left",
+    "transfer_left",
+    "next_transfer",
+]
