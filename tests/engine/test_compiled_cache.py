@@ -23,6 +23,8 @@ def simulate(home: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_damaged_code_is_made_anew(tmp_path: Path) -> None:
     load_loop("pointsman.policies.classical.fifo")
     build = tmp_path / "home" / "compiled" / build_folder().name
+    for folder in (build.parent.parent, build.parent):
+        folder.mkdir(0o700)  # whatever the umask: one that others may write to is refused
     ours = shutil.ignore_patterns("loop_[!f]*", "loop_fifo_backfill*", "user_*")
     shutil.copytree(build_folder(), build, ignore=ours)
     for file in (build / "__pycache__").glob("loop_fifo_*.run-*.nbc"):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from pointsman.cli import screen
 from pointsman.engine.jit.compile import BESIDE, is_compiled, load_beside, load_loop
+from pointsman.engine.jit.compiled_folder import find_place
 from pointsman.engine.run.simulation import HOSTED_HOOKS
 from pointsman.policies.registry import get_policy, policy_names
 
@@ -21,6 +22,9 @@ def announce(policies: list[str], *, questions: bool = False) -> None:
         screen.note(
             f"compiling the simulator, once: {missing} parts, some seconds each (or all with 'pointsman warmup')"
         )
+        place = find_place()
+        if not place.lasts:
+            screen.note(f"compiled code is kept in {place.folder}, {place.why}; POINTSMAN_HOME names a lasting folder")
 
 
 def compile_all(progress: Callable[[float, str], None]) -> None:

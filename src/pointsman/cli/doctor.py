@@ -65,11 +65,15 @@ def _machine() -> str:
 
 def _compiled_code() -> str:
     from pointsman.engine.jit.compile import build_folder
+    from pointsman.engine.jit.compiled_folder import find_place
 
-    folder = build_folder()
+    folder, place = build_folder(), find_place()
     size_bytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     state = f"{size_bytes / 1024**2:.0f} MiB" if size_bytes else "nothing yet; 'pointsman warmup' fills it"
-    return f"{folder} ({state})"
+    found = f"{folder} ({place.why}; {state})"
+    if not place.lasts:
+        raise LookupError(f"every command compiles anew: {found}")
+    return found
 
 
 def _jit() -> str:

@@ -55,8 +55,15 @@ def train(
     threads: Annotated[
         int, typer.Option(min=1, help="Of PyTorch; another number rounds otherwise.", rich_help_panel=HOW)
     ] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with DIR.", rich_help_panel=OUTPUT)] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.", rich_help_panel=OUTPUT)] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the training in DIR.", rich_help_panel=OUTPUT)
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Replace the checkpoint in DIR once the new one is complete.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print all settings.", rich_help_panel=OUTPUT)
     ] = False,
@@ -67,43 +74,53 @@ def train(
     from pointsman.cli.results import command_line
 
     need_torch()
+    from pointsman.errors import InputError, UsageError
     from pointsman.learn.agents import PRACTICE, recipe
+    from pointsman.learn.training_directory import find_places
 
     short = {"cluster": cluster, "workload": workload}
     given: dict[str, dict[str, Any]] = {key: dict(values) for key, values in parse_settings(settings).items()}
     practice = given.pop(PRACTICE, {}) | {key: value for key, value in short.items() if value is not None}
+    directories = [output] if seeds == 1 else [output / f"seed-{seed + k}" for k in range(seeds)]
+    places = find_places(directories, resume=resume, force=force) if resume or not dry_run else []
     if resume:
-        given, practice = _as_before(output if seeds == 1 else output / f"seed-{seed}", name, given, practice)
+        begun = next(place.work for place in places if not place.is_new)
+        given, practice = _as_before(begun, name, given, practice)
     made = recipe(name, given | {PRACTICE: practice})
     if dry_run:
         _show(made)
         return
-    places = [output] if seeds == 1 else [output / f"seed-{seed + k}" for k in range(seeds)]
-    for place in places:
-        _check_place(place, resume=resume, force=force)
     screen.note(made.practice.told())
     runs = [_Run(made, seed + k, steps, device, threads, resume, command_line()) for k in range(seeds)]
-    with screen.progress(f"train {name}") as progress:
-        if seeds == 1 and on == "local":
-            try:
-                runs[0].train(places[0], progress.update)
-            except KeyboardInterrupt:
-                screen.note(f"saved in {places[0]}; --resume goes on")
-                raise
-        else:
-            _train_all(runs, [place.absolute() for place in places], on, at_once, progress)
-    screen.note(f"checkpoint: {', '.join(map(str, places))} (use it with --policy {name}:{places[0]})")
+    try:
+        with screen.progress(f"train {name}") as progress:
+            if seeds == 1 and on == "local":
+                runs[0].train(places[0].work, progress.update)
+            else:
+                _train_all(runs, [place.work.absolute() for place in places], on, at_once, progress)
+    except (UsageError, InputError):  # before the first step
+        raise
+    except BaseException:
+        for said in filter(None, [place.left() for place in places]):
+            screen.note(said)
+        raise
+    for place in places:
+        place.put()
+    finals = [place.final for place in places]
+    screen.note(f"checkpoint: {', '.join(map(str, finals))} (use it with --policy {name}:{finals[0]})")
 
 
 def _as_before(
     place: Path, name: str, given: dict[str, dict[str, Any]], practice: dict[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """These settings, and those with which the training in `place` began where nothing else is said."""
+    from pointsman.errors import InputError
     from pointsman.learn.checkpoint import CARD, read_card
 
-    if not (place / CARD).is_file():
-        return given, practice
     card = read_card(place)
+    if card.agent != name:
+        fix = f"go on with it by 'pointsman train {card.agent}', or train {name} elsewhere"
+        raise InputError(f"a training of {card.agent}, not of {name}", path=place / CARD, fix=fix)
     parts = {name: card.network.config, card.algorithm.name: card.algorithm.config}
     before = {part: {**config, **given.pop(part, {})} for part, config in parts.items()}
     return before | given, {**card.environment, **practice}
@@ -118,26 +135,6 @@ def _show(made: "Recipe") -> None:
         "practice": made.practice.model_dump(mode="json"),
     }
     typer.echo(yaml.safe_dump(parts, sort_keys=False), nl=False)
-
-
-def _check_place(place: Path, *, resume: bool, force: bool) -> None:
-    """That a training may begin here, or go on; what is to be replaced is removed."""
-    import shutil
-
-    from pointsman.errors import UsageError
-    from pointsman.learn.checkpoint import CARD, read_card
-    from pointsman.report.output_path import check_folder
-
-    check_folder(place.parent if place.parent.exists() else Path())
-    if resume or not place.exists():
-        return
-    if not force:
-        raise UsageError(f"{place} exists; go on with it by --resume, replace it by --force, or choose another with -o")
-    if any(place.iterdir()) and not (place / CARD).is_file():
-        raise UsageError(f"{place} exists and is no checkpoint, so --force does not replace it; choose another place")
-    if (place / CARD).is_file():
-        read_card(place)
-    shutil.rmtree(place)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,12 @@ def warmup() -> None:
     import time
 
     from pointsman.cli.compiled import compile_all
+    from pointsman.engine.jit.compiled_folder import find_place
+    from pointsman.errors import RunError
 
+    place = find_place()
+    if not place.lasts:
+        raise RunError(f"compiled code would be {place.why}; let POINTSMAN_HOME name a folder of your own")
     started_s = time.perf_counter()
     with screen.progress("compiling the simulator, once") as progress:
         compile_all(progress.update)

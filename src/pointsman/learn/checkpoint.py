@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 CARD, WEIGHTS = "policy.yaml", "policy.safetensors"
+STATE, METRICS = "training.safetensors", "metrics.jsonl"
+"""What a training keeps beside them, to go on and to look at."""
 MAX_WEIGHTS_BYTES = 1 << 30
 
 
@@ -114,8 +116,12 @@ def save_tensors(path: Path, tensors: "Mapping[str, Tensor]") -> None:
 def replace_file(path: Path, content: bytes) -> None:
     """Give `path` this content; until it is all written, it keeps its old one."""
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(content)
-    partial.replace(path)
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def read_card(directory: Path) -> Card:

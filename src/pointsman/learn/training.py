@@ -17,12 +17,20 @@ from torch.utils.tensorboard import SummaryWriter
 
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.learn.algorithms.training_state import State, weights_of
-from pointsman.learn.checkpoint import CARD, Card, open_tensors, read_card, save_policy, save_tensors
+from pointsman.learn.checkpoint import (
+    CARD,
+    METRICS,
+    STATE,
+    Card,
+    open_tensors,
+    read_card,
+    save_policy,
+    save_tensors,
+)
 
 if TYPE_CHECKING:
     from pointsman.learn.algorithms.rollout import Rollout
 
-STATE, METRICS = "training.safetensors", "metrics.jsonl"
 DONE = "done"
 """Name of the tensor of how far a training is: updates, steps."""
 SAVE_EVERY_S = 20.0
@@ -80,8 +88,15 @@ class Training:
         """Train until so many steps are done; whatever stops it, what was learnt so far is saved.
 
         Raises:
-            RunError: the network has come to NaN.
+            RunError: the network has come to NaN, or the training cannot be saved.
         """
+        try:
+            self._run(steps, tell)
+        except OSError as error:
+            why = error.strerror or error
+            raise RunError(f"{self.directory}: the training cannot be saved: {why}; make room there") from error
+
+    def _run(self, steps: int, tell: Tell) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         keep_memory()
         self._save()  # what is killed before the next one can be resumed, too
@@ -108,7 +123,7 @@ class Training:
         """One update; only when it is whole does it count."""
         metrics = self.learner.iterate(self.steps / steps)
         if any(value != value for value in metrics.values()):
-            raise RunError("the training has come to NaN; give it a lower learning_rate, and --resume it")
+            raise RunError("the training has come to NaN; train anew with a lower learning_rate")
         self.updates += 1
         self.steps += int(metrics.pop("steps"))
         self._keep()

@@ -45,6 +45,9 @@ class Processes:
     ) -> Iterator[Any]:
         from joblib import Parallel, delayed
 
+        from pointsman.engine.jit.compiled_folder import find_place
+
+        find_place()  # a private folder of compiled code is made here, and removed, once for all of them
         parallel = Parallel(n_jobs=self.at_once, return_as="generator")
         with _interrupt_held_back():
             found = parallel(delayed(function)(*arguments) for arguments in calls)

@@ -116,12 +116,12 @@ def _answer(sent: Any, function: Callable[..., Any], arguments: list[Any]) -> An
     """On a node: what `function` returns, in a folder with the files it reads."""
     import ray
 
-    from pointsman.engine.jit.compile import cache_root
+    from pointsman.engine.jit.compiled_folder import find_place
 
     digest, parcel = ray.get(sent)
     if digest != source_digest():
         raise UsageError(f"{socket.gethostname()} has another Pointsman than this machine; install the same on both")
-    os.chdir(parcel.unpacked(cache_root().parent / "sent"))
+    os.chdir(parcel.unpacked(find_place("sent").folder))
     return function(*(ray.get(each) if isinstance(each, ray.ObjectRef) else each for each in arguments))
 
 

@@ -10,11 +10,9 @@ import importlib
 import importlib.metadata
 import importlib.util
 import os
-import pickle
 import re
 import shutil
 import sys
-import tempfile
 import time
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+from pointsman.engine.jit.compiled_folder import discard, find_place
 from pointsman.errors import RunError
 
 PACKAGE = Path(__file__).parents[2]
@@ -46,7 +45,14 @@ HOSTED = "pointsman.engine.actions.python_policy_hooks"
 HOOKS = f"from {HOSTED} import decide, on_event, on_run"
 _IS_CORE = re.compile(r"^from pointsman\.engine\.jit\.compile import .*\b(core|cold|entry|apart)\b", re.MULTILINE)
 _POLICY = re.compile(r"^from pointsman\.policies\.([\w.]+) import", re.MULTILINE)
+_IS_BUILD = re.compile(r"[0-9a-f]{16}")
 _KEPT_DAYS = 14
+
+_DAMAGED = (
+    *(AttributeError, EOFError, ImportError, IndexError, IsADirectoryError, KeyError, MemoryError),
+    *(OverflowError, TypeError, ValueError),
+)
+"""What importing a damaged source or its bytecode raises; of compiled functions `checked_cache` finds out itself."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -79,9 +85,9 @@ def entry(signature: str) -> Callable[[F], F]:
     def jit(function: F) -> F:
         if numba.config.DISABLE_JIT:
             return function
-        return numba.njit(signature, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, cache=True)(
-            function
-        )
+        from pointsman.engine.jit.checked_cache import compile_kept
+
+        return compile_kept(function, signature, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
 
     return jit
 
@@ -98,7 +104,9 @@ def apart(signature: str) -> Callable[[F], Any]:
         if numba.config.DISABLE_JIT:
             APART[id(function)] = function
             return types.SimpleNamespace(address=id(function))
-        return numba.cfunc(signature, nopython=True, error_model="numpy", _nrt=False, cache=True)(function)
+        from pointsman.engine.jit.checked_cache import compile_callback_kept
+
+        return compile_callback_kept(function, signature, nopython=True, error_model="numpy", _nrt=False)
 
     return jit
 
@@ -134,36 +142,17 @@ def _stamped(name: str, text: str) -> str:
     return f"{name}_{hashlib.sha256(_with_its_policies(text, {}).encode()).hexdigest()[:12]}"
 
 
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-def cache_root() -> Path:
-    """The folder of compiled code: ``POINTSMAN_HOME``, the user's cache folder, or a temporary one."""
-    home = os.environ.get("POINTSMAN_HOME")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for folder in [Path(home) / "compiled"] if home else [cache / "pointsman" / "compiled"]:
-        if _writable(folder):
-            return folder
-    return Path(tempfile.gettempdir()) / f"pointsman-{os.getuid()}" / "compiled"
-
-
 def build_folder() -> Path:
     """The folder of this very core's compiled code; builds beside it that nobody has used for long are pruned."""
-    root = cache_root()
+    root = find_place().folder
     folder = root / core_digest()
     is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(0o700, exist_ok=True)
     os.utime(folder)
     if is_new:
         unused = time.time() - _KEPT_DAYS * 86_400
         for old in root.iterdir():
-            if old.is_dir() and old.stat().st_mtime < unused:
+            if _IS_BUILD.fullmatch(old.name) and old.is_dir() and old.stat().st_mtime < unused:
                 shutil.rmtree(old, ignore_errors=True)
     return folder
 
@@ -223,9 +212,9 @@ def _import_source(folder: Path, name: str, source: str) -> ModuleType:
     try:
         try:
             return _import_kept(folder, name, source)
-        except (EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError, KeyError, ValueError):
+        except _DAMAGED:
             for file in [folder / f"{name}.py", *(folder / "__pycache__").glob(f"{name}.*")]:
-                file.unlink(missing_ok=True)
+                discard(file)
             return _import_kept(folder, name, source)
     except OSError as error:
         fix = "about 100 MB of compiled code are kept there; POINTSMAN_HOME names another folder"

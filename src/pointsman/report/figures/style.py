@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pointsman.errors import RunError
+from pointsman.report.figures.font_cache import font_cache
 from pointsman.report.tables.units import time_unit
 
 if TYPE_CHECKING:
@@ -98,9 +99,10 @@ def draw(name: str, paint: Callable[["Figure"], str], size: tuple[float, float],
         RunError: matplotlib is not installed.
     """
     try:
-        import matplotlib
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
+        with font_cache():
+            import matplotlib
+            from matplotlib.backends.backend_svg import FigureCanvasSVG
+            from matplotlib.figure import Figure
     except ImportError:
         raise RunError("figures need matplotlib; install it with: pip install 'pointsman[plot]'") from None
     settings: Any = SETTINGS | {"svg.hashsalt": f"pointsman-{name}"}

@@ -1,0 +1,111 @@
+"""Compiled functions kept on disk as numba does, but each file with a digest of its content.
+
+A file that was truncated or overwritten is noticed by its digest before it is unpickled or given to LLVM, which a
+damaged one can make do anything: end the process, or ask for all memory. It is removed, and its function
+compiled again.
+"""
+
+import hashlib
+import inspect
+import io
+import pickle
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from numba.core import sigutils, typeinfer
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
+from numba.core.ccallback import CFunc
+from numba.core.decorators import njit
+
+from pointsman.engine.jit.compiled_folder import discard
+
+_DIGEST = hashlib.sha256
+_DIGEST_BYTES = 32
+
+
+def compile_kept(function: Callable[..., Any], signature: str, **options: Any) -> Any:
+    """What ``numba.njit(signature, cache=True, **options)`` makes of `function`, kept with digests."""
+    made: Any = njit(**options)(function)
+    made._cache = _CheckedCache(function)
+    with typeinfer.register_dispatcher(made):
+        made.compile(signature)
+    made.disable_compile()
+    return made
+
+
+def compile_callback_kept(function: Callable[..., Any], signature: str, **options: Any) -> Any:
+    """What ``numba.cfunc(signature, cache=True, **options)`` makes of `function`, kept with digests."""
+    made = CFunc(function, sigutils.normalize_signature(signature), {}, options)
+    made._cache = _CheckedCache(function)
+    made.compile()
+    return made
+
+
+class _BesideSource(CompileResultCacheImpl):
+    """Files in ``__pycache__`` beside the source, whatever ``NUMBA_CACHE_DIR`` says: that folder has been checked."""
+
+    def __init__(self, function: Any) -> None:
+        source = inspect.getfile(function)
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = InTreeCacheLocator(function, source)
+        name = f"{Path(source).stem}.{function.__qualname__}"
+        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
+
+
+class _CheckedCache(FunctionCache):
+    """numba's cache of a function's compiled forms, in checked files."""
+
+    _impl_class = _BesideSource
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file = _CheckedFiles(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+
+class _CheckedFiles(IndexDataCacheFile):
+    """An index and the files that it names; each begins with the digest of the rest."""
+
+    def _load_index(self) -> dict[Any, str]:
+        content = _intact(Path(self._index_path))
+        if content is None:
+            return {}
+        version, stamp, overloads = pickle.loads(content)
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._dump((self._version, self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        content = _intact(Path(self._data_path(name)))
+        if content is None:
+            raise FileNotFoundError(name)  # which numba takes for a function that was not compiled yet
+        return pickle.loads(content)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Generator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(filepath) as file:
+            file.write(_DIGEST(content.getbuffer()).digest())
+            file.write(content.getbuffer())
+
+
+def _intact(path: Path) -> memoryview | None:
+    """What the file holds after its digest. One that is not as it was written is removed: None."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError:  # a folder, a bad block, no right to read
+        content = b""
+    payload = memoryview(content)[_DIGEST_BYTES:]
+    if _DIGEST(payload).digest() == content[:_DIGEST_BYTES]:
+        return payload
+    discard(path)
+    return None
