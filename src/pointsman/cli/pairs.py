@@ -39,7 +39,7 @@ def pairs(
 ) -> None:
     """Show how much jobs on one GPU slow each other, and fit the law of it to measured pairs."""
     from pointsman.errors import UsageError
-    from pointsman.report.output_path import write_whole
+    from pointsman.inputs.output_path import write_whole
     from pointsman.speed import load_catalogue
     from pointsman.speed.interference.file import interference_yaml
 

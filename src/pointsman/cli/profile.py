@@ -82,7 +82,7 @@ def fit(
     """Fit α, β, δ of each model and the network's law to measured step times."""
     from pointsman.cli import screen
     from pointsman.errors import UsageError
-    from pointsman.report.output_path import write_whole
+    from pointsman.inputs.output_path import write_whole
     from pointsman.speed import load_catalogue
     from pointsman.speed.fitting.fit_document import profiles_yaml
     from pointsman.speed.profiles.measurements import read_steps

@@ -167,7 +167,7 @@ def _tell_written(workload: "Workload", target: str) -> None:
 def _check_target(target: str, force: bool) -> None:
     """Before any work: the ending says a format, nothing is in the way, and the folder takes a file."""
     from pointsman.errors import UsageError
-    from pointsman.report.output_path import check_folder
+    from pointsman.inputs.output_path import check_folder
     from pointsman.workload.writers.write import check_ending
 
     if target == "-":

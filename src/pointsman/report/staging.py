@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pointsman.errors import RunError, UsageError
-from pointsman.report.output_path import check_folder
+from pointsman.inputs.output_path import check_folder
 
 MARK = "manifest.json"
 """The file by which a directory is known as one of ours."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pointsman.errors import RunError, UsageError
-from pointsman.report.output_path import check_folder
+from pointsman.inputs.output_path import check_folder
 
 HOME = "POINTSMAN_HOME"
 PRIVATE = "POINTSMAN_PRIVATE_FOLDER"
