@@ -27,8 +27,8 @@ from pointsman.workload.generator import helios
 from pointsman.workload.generator.fit import dispersion, fit
 from pointsman.workload.generator.generate import generate_from
 from pointsman.workload.generator.profile import DAY_S
-from pointsman.workload.rules.rescale import at_load
 from pointsman.workload.table import Workload
+from pointsman.workload.transforms.rescale import at_load
 
 LOADS = (0.7, 0.85)
 NODE_GPUS = 8

@@ -17,8 +17,8 @@ from benchmarks.profile_fit_data import CATALOGUE, PROFILES, even, rows, sources
 from benchmarks.profile_fit_links import collective_errors, sharing_errors
 from pointsman.speed.fitting.fit_errors import GroupError, errors_left_out, errors_seen, grouped, median, reach
 from pointsman.speed.fitting.fit_law import DEFAULT_DELTA, fit_platform
-from pointsman.speed.laws.step_law import PlatformLaw
-from pointsman.speed.profiles.measurements import Step
+from pointsman.speed.fitting.measurements import Step
+from pointsman.speed.fitting.step_law import PlatformLaw
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "profiles.md"
 BEGIN, END = "<!-- measured by python -m benchmarks profiles --record -->", "<!-- end of what was measured -->"

@@ -7,7 +7,7 @@ from math import nan
 from pathlib import Path
 
 from pointsman.speed import load_catalogue
-from pointsman.speed.profiles.measurements import Step
+from pointsman.speed.fitting.measurements import Step
 
 PROFILES = Path(__file__).parents[2] / "shared" / "data" / "profiles"
 CATALOGUE = load_catalogue()

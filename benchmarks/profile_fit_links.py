@@ -10,8 +10,8 @@ from scipy.optimize import least_squares
 
 from benchmarks.profile_fit_data import even, rows
 from pointsman.speed import max_min_rates
-from pointsman.speed.laws.step_law import Cards, Rings
-from pointsman.speed.profiles.measurements import Step
+from pointsman.speed.fitting.measurements import Step
+from pointsman.speed.fitting.step_law import Cards, Rings
 
 Numbers = NDArray[np.float64]
 SOFT = 0.05

@@ -11,7 +11,7 @@ from pointsman.errors import UsageError
 from pointsman.suite.definition import Cell, Suite, suite_v1
 from pointsman.workload import Workload, read_workload
 from pointsman.workload.generator.profile import DAY_S
-from pointsman.workload.rules.rescale import at_load, offered_load
+from pointsman.workload.transforms.rescale import at_load, offered_load
 
 LOADS = (0.7, 0.85, 1.0)
 """Of the logs; the suite has its own."""

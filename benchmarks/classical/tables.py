@@ -17,7 +17,7 @@ from benchmarks.classical.runs import (
 )
 from pointsman.report.metrics.confidence import Interval
 from pointsman.report.metrics.groups import Group
-from pointsman.report.tables.units import NOTHING, count, digits, duration, percent
+from pointsman.report.units import NOTHING, count, digits, duration, percent
 from pointsman.workload import Workload
 from pointsman.workload.generator.profile import DAY_S
 

@@ -9,7 +9,7 @@ from benchmarks.network.jobs import fitting, pool
 from benchmarks.network.runs import Measured, measure
 from benchmarks.network.scope import Scope
 from benchmarks.network.tables import changes, crossing, detail, overview, ranges, shapes, signed
-from pointsman.report.tables.units import count, digits, duration, percent
+from pointsman.report.units import count, digits, duration, percent
 from pointsman.workload.generator.profile import DAY_S
 
 MIXES = (("typical", 0), ("typical", 1), ("typical", 2), ("insensitive", 0))

@@ -22,7 +22,7 @@ from pointsman.policies.dally.dally import tuner
 from pointsman.policies.parts import levels
 from pointsman.policies.registry import get_policy
 from pointsman.report.metrics.confidence import mean_interval
-from pointsman.report.tables.units import NOTHING, duration, percent
+from pointsman.report.units import NOTHING, duration, percent
 from pointsman.workload import Workload
 from pointsman.workload.generator.profile import DAY_S
 

@@ -10,7 +10,7 @@ import polars as pl
 from pointsman.cluster.cluster import Cluster
 from pointsman.speed.profiles.assign import assign_models
 from pointsman.workload import Workload, generate, read_workload
-from pointsman.workload.rules.rescale import at_load
+from pointsman.workload.transforms.rescale import at_load
 
 LOGS = {"ITP": "ms_itp_2021.csv.gz", "Philly": "philly_2017.csv.gz"}
 HELIOS = "Helios-like"

@@ -21,7 +21,7 @@ from benchmarks.network.scope import Scope
 from pointsman.parallel.pool import Processes
 from pointsman.report.metrics.confidence import ratio_interval
 from pointsman.report.metrics.lower_bound import srpt_mean_jct_s
-from pointsman.report.tables.units import duration, percent
+from pointsman.report.units import duration, percent
 
 CLUSTER = "16x4/gpu=v100,nic=10Gbps"
 NODE_GPUS, GPUS = 4, 64

@@ -7,7 +7,7 @@ from benchmarks.classical.tables import markdown
 from benchmarks.network.cells import BASE, Entry
 from benchmarks.network.runs import Measured
 from pointsman.report.metrics.confidence import Interval
-from pointsman.report.tables.units import NOTHING, count, digits, duration, percent
+from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 DETAIL = (
     "network", "policy", "knows", "mean JCT", "Dally against it", "95 % CI", "p99 JCT", "mean queueing", "p99",

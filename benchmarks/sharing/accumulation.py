@@ -21,7 +21,7 @@ from benchmarks.sharing.traces import FEWER_JOBS, JOBS, MEDIUM
 from benchmarks.sharing.whole_memory import Demand, demands, files, renamed
 from pointsman.cluster import load_cluster
 from pointsman.engine.rate_models.subbatches import subbatches_of
-from pointsman.report.tables.units import NOTHING, digits, duration, percent
+from pointsman.report.units import NOTHING, digits, duration, percent
 from pointsman.speed.profiles.catalogue import load_catalogue
 
 SEEDS = 10

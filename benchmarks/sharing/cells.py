@@ -20,7 +20,7 @@ from pointsman.policies.registry import get_policy
 from pointsman.report.metrics.lower_bound import lower_bound_s
 from pointsman.speed.profiles.assign import assign_models
 from pointsman.workload import Workload
-from pointsman.workload.rules.rescale import at_load
+from pointsman.workload.transforms.rescale import at_load
 
 MIX = "Pollux mix"
 SHORT = "without ImageNet"

@@ -11,7 +11,7 @@ from benchmarks.sharing.paper import CELLS, EQUAL, Found
 from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.tables import marked
 from benchmarks.sharing.traces import FEWER_JOBS, JOBS, MEDIUM
-from pointsman.report.tables.units import digits, duration, percent
+from pointsman.report.units import digits, duration, percent
 
 SEEDS = 10
 LOADS = (0.7, 1.0)

@@ -27,7 +27,7 @@ from benchmarks.sharing.oracle import sources
 from benchmarks.sharing.pollux_mix import SMALL
 from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.tables import against, detail, with_interval
-from pointsman.report.tables.units import digits, duration, percent
+from pointsman.report.units import digits, duration, percent
 
 Found = tuple[dict[str, str], list[Measured]]
 """Tables by name, and what they are of."""

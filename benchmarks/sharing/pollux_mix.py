@@ -12,7 +12,7 @@ import polars as pl
 
 from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.workload import Workload, read_workload
-from pointsman.workload.rules.rescale import at_load
+from pointsman.workload.transforms.rescale import at_load
 
 FILE = Path("samples") / "pollux" / "workload-1.csv"
 HOUR_S = 3600.0

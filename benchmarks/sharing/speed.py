@@ -12,7 +12,7 @@ from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
 from pointsman.policies.registry import get_policy
-from pointsman.report.tables.units import count, percent
+from pointsman.report.units import count, percent
 from pointsman.speed.profiles.assign import assign_models
 from pointsman.workload import Workload
 

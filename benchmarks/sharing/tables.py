@@ -7,7 +7,7 @@ from benchmarks.classical.tables import markdown
 from benchmarks.network.runs import Measured
 from benchmarks.network.tables import between, signed
 from benchmarks.sharing.entries import BSBF, Entry
-from pointsman.report.tables.units import NOTHING, count, digits, duration, percent
+from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 VERIFIED = ("fifo", "srtf", "tiresias")
 """With these a published figure was reproduced (``benchmarks.classical.published``)."""

@@ -28,7 +28,7 @@ from benchmarks.sharing.paper import Found
 from benchmarks.sharing.pollux_mix import SMALL
 from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.tables import against, detail
-from pointsman.report.tables.units import count, duration, percent
+from pointsman.report.units import count, duration, percent
 
 SEEDS = 5
 JOBS, FEWER_JOBS = 20_000, 2_000

@@ -27,7 +27,7 @@ from benchmarks.topdrl.contestants import (
 )
 from benchmarks.topdrl.curves import curves
 from benchmarks.topdrl.tables import above_bound, against, detail, iqm
-from pointsman.report.tables.units import duration
+from pointsman.report.units import duration
 
 PAGE = Path("docs/results/topdrl.md")
 SEEDS = 10

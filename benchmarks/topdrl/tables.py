@@ -9,7 +9,7 @@ from benchmarks.classical.tables import markdown
 from benchmarks.topdrl.cells import Cell, Measured
 from benchmarks.topdrl.contestants import TOPDRL, Contestant
 from pointsman.learn.iqm import RESAMPLES, interquartile_mean, interval
-from pointsman.report.tables.units import duration, percent
+from pointsman.report.units import duration, percent
 
 Values = NDArray[np.float64]
 

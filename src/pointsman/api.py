@@ -180,7 +180,7 @@ def open_simulation(
         load_interference(gpus.interference, load_catalogue(*profiles))
     check_seed(seed)
     if enforce_limits:
-        from pointsman.workload.rules.enforce import enforce_limits as enforced
+        from pointsman.workload.transforms.enforce_limits import enforce_limits as enforced
 
         workload = enforced(workload)
     if assign_models is not None:

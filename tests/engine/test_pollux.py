@@ -18,7 +18,7 @@ from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.policies.pollux.pollux import search as pollux_search
 from pointsman.speed import load_catalogue, tabulate
-from pointsman.speed.laws.goodput import BINS, MOST_TYPES, goodput_table
+from pointsman.speed.tables.goodput import BINS, MOST_TYPES, goodput_table
 from pointsman.types import LOCALITIES, Locality
 
 from .elastic_ledger import ElasticLedger

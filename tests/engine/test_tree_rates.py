@@ -15,8 +15,8 @@ import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.engine.run.view import View
 from pointsman.errors import UsageError
-from pointsman.speed.laws.tree import all_reduce_s, fewest_racks
 from pointsman.speed.profiles.catalogue import load_catalogue
+from pointsman.speed.tables.tree import all_reduce_s, fewest_racks
 
 SRC = Path(pointsman.__file__).parents[1]
 

@@ -8,7 +8,7 @@ import pytest
 from pointsman import Workload, write_workload
 from pointsman.errors import UsageError
 from pointsman.learn.environments import AtOnce, Generated, Listed, PickJobEnv, Sampler, Windows
-from pointsman.workload.rules.rescale import offered_load
+from pointsman.workload.transforms.rescale import offered_load
 
 from .small import jobs
 

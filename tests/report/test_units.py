@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pointsman.report.tables.units import count, digits, duration, names, percent, policy_name
+from pointsman.report.units import count, digits, duration, names, percent, policy_name
 
 
 @pytest.mark.parametrize(

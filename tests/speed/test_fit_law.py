@@ -9,8 +9,8 @@ from pointsman.speed import all_reduce_s, load_catalogue
 from pointsman.speed.fitting.fit_document import network_of_cluster, profiles_yaml
 from pointsman.speed.fitting.fit_errors import errors_left_out, errors_seen, grouped, reach
 from pointsman.speed.fitting.fit_law import fit_platform
-from pointsman.speed.laws.step_law import LinkLaw, ModelLaw, NetworkLaw, PlatformLaw, Rings
-from pointsman.speed.profiles.measurements import Step
+from pointsman.speed.fitting.measurements import Step
+from pointsman.speed.fitting.step_law import LinkLaw, ModelLaw, NetworkLaw, PlatformLaw, Rings
 
 PLACEMENTS = ((1,), (2,), (4,), (1, 1), (2, 2), (4, 4), (4, 1), (3, 2), (1, 1, 1), (4, 4, 4), (2, 1, 1))
 GRADIENT = {"bert": 4.4e8, "resnet50": 1.0e8}

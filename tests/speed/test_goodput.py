@@ -8,8 +8,8 @@ import pytest
 
 from pointsman.cluster import load_cluster
 from pointsman.speed import load_catalogue, tabulate
-from pointsman.speed.laws.goodput import BINS, choices, goodput_table
 from pointsman.speed.laws.noise import NOISE, Noise, efficiency
+from pointsman.speed.tables.goodput import BINS, choices, goodput_table
 from pointsman.types import LOCALITIES, Locality
 from pointsman.workload.readers.pollux_applications import APPLICATIONS
 

@@ -6,7 +6,7 @@ import pytest
 
 from pointsman.errors import InputError
 from pointsman.speed import load_catalogue
-from pointsman.speed.profiles.measurements import read_steps
+from pointsman.speed.fitting.measurements import read_steps
 
 HEADER = "model,gpu_type,gpus,nodes,batch_per_gpu,step_s"
 

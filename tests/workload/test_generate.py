@@ -15,8 +15,8 @@ from pointsman.workload.columns import SCHEMA
 from pointsman.workload.generator import helios
 from pointsman.workload.generator.fit import dispersion
 from pointsman.workload.generator.profile import SHIPPED, load_profile
-from pointsman.workload.rules.rescale import offered_load
 from pointsman.workload.table import Workload
+from pointsman.workload.transforms.rescale import offered_load
 
 DISPERSIONS = {"philly": 161.4, "itp": 59.9}
 """Hourly index of dispersion of the logs (`benchmarks/generator_fit.py`)."""

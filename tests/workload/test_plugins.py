@@ -10,7 +10,7 @@ from pointsman.workload.readers.formats import formats
 
 PLUGIN = """
 import polars as pl
-from pointsman.workload.rules.trace_cleaning import settle
+from pointsman.workload.readers.trace_cleaning import settle
 from pointsman.workload.readers.trace_format import TraceFormat
 
 def read(source):

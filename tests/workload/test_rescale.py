@@ -7,7 +7,7 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.workload import Workload
-from pointsman.workload.rules.rescale import at_load, offered_load
+from pointsman.workload.transforms.rescale import at_load, offered_load
 
 
 def workload(span_s: float = 2.0) -> Workload:

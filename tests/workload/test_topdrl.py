@@ -8,8 +8,8 @@ from pointsman.errors import UsageError
 from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.workload import generate
 from pointsman.workload.generator.topdrl import MODELS, SAMPLES, STEP_S, topdrl
-from pointsman.workload.rules.narrow import narrowed
-from pointsman.workload.rules.rescale import offered_load
+from pointsman.workload.transforms.narrow import narrowed
+from pointsman.workload.transforms.rescale import offered_load
 
 
 def test_half_are_short_a_tenth_medium_a_fifth_long_and_a_fifth_extreme() -> None:

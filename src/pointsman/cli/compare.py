@@ -131,7 +131,7 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
     """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it)."""
     from pointsman.errors import UsageError
     from pointsman.policies.registry import get_policy
-    from pointsman.report.tables.units import class_name
+    from pointsman.report.units import class_name
 
     names = [choice.name for choice in spec.policies]
     shown = [get_policy(name).title for name in names]

@@ -34,7 +34,7 @@ def explain(
     from pointsman.errors import InputError, UsageError
     from pointsman.inputs.durations import instant
     from pointsman.report.manifest import read_manifest
-    from pointsman.report.tables.units import policy_name
+    from pointsman.report.units import policy_name
 
     manifest = read_manifest(run, "run", "comparison")
     if manifest["kind"] == "comparison":

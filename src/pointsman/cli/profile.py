@@ -10,9 +10,9 @@ from pointsman.cli.screen import Format
 
 if TYPE_CHECKING:
     from pointsman.speed.fitting.fit_errors import GroupError
-    from pointsman.speed.laws.step_law import PlatformLaw
+    from pointsman.speed.fitting.measurements import Step
+    from pointsman.speed.fitting.step_law import PlatformLaw
     from pointsman.speed.profiles.catalogue import Catalogue
-    from pointsman.speed.profiles.measurements import Step
 
 app = typer.Typer(no_args_is_help=True, help="Model profiles: how fast models compute and how much they exchange.")
 
@@ -85,7 +85,7 @@ def fit(
     from pointsman.inputs.output_path import write_whole
     from pointsman.speed import load_catalogue
     from pointsman.speed.fitting.fit_document import profiles_yaml
-    from pointsman.speed.profiles.measurements import read_steps
+    from pointsman.speed.fitting.measurements import read_steps
 
     if output and output.exists() and not force:
         raise UsageError(f"{output}: exists already (choose another name, or --force)")
@@ -110,7 +110,7 @@ def _fitted(steps: "list[Step]") -> "tuple[list[PlatformLaw], list[GroupError], 
     from pointsman.cli import screen
     from pointsman.speed.fitting.fit_errors import errors_left_out, errors_seen, grouped, reach
     from pointsman.speed.fitting.fit_law import fit_platform
-    from pointsman.speed.profiles.measurements import placement_text
+    from pointsman.speed.fitting.measurements import placement_text
 
     laws, errors, summary = [], [], []
     for gpu_type in dict.fromkeys(step.gpu_type for step in steps):

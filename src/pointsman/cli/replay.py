@@ -49,7 +49,7 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
     from pointsman.cli.results import command_line
     from pointsman.cluster import load_cluster
     from pointsman.workload import read_workload
-    from pointsman.workload.rules.rescale import at_load
+    from pointsman.workload.transforms.rescale import at_load
 
     only = {column: list(values) for column, values in spec.only.items()}
     workload = read_workload(spec.trace, format=spec.trace_format, only=only, command=command_line())

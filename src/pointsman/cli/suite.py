@@ -51,7 +51,7 @@ def run(
     from pointsman.policies.registry import get_policy
     from pointsman.report.staging import refuse_taken
     from pointsman.report.tables.tables import comparison_table
-    from pointsman.report.tables.units import NOTHING
+    from pointsman.report.units import NOTHING
     from pointsman.suite.definition import suite_v1
     from pointsman.suite.measure import measure, table
 

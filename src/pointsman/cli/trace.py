@@ -149,7 +149,7 @@ def _report(workload: "Workload") -> None:
 
 def _legible(figures: dict[str, Any]) -> dict[str, Any]:
     """Times in the unit that suits them, which their names then need not say; shares in per cent."""
-    from pointsman.report.tables.units import duration, percent
+    from pointsman.report.units import duration, percent
 
     told = {}
     for name, value in figures.items():

@@ -19,7 +19,7 @@ from pointsman.explain.gpu_sharing import BesideOthers, shares
 from pointsman.inputs.bounds import instant_ms
 from pointsman.inputs.durations import duration, instant
 from pointsman.types import SCATTERED, JobState, Locality, NodeState, Reason
-from pointsman.workload.rules.enforce import KILLED
+from pointsman.workload.transforms.enforce_limits import KILLED
 
 
 @dataclass(frozen=True)

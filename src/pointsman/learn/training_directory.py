@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pointsman.errors import RunError, UsageError
-from pointsman.learn.checkpoint import CARD, METRICS, STATE, WEIGHTS, read_card
 from pointsman.inputs.output_path import check_folder
+from pointsman.learn.checkpoint import CARD, METRICS, STATE, WEIGHTS, read_card
 
 _OURS = {CARD, WEIGHTS, METRICS, STATE, *(f".{name}.partial" for name in (CARD, WEIGHTS, STATE))}
 _EVENTS = "events.out.tfevents."

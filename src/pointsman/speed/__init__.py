@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from pointsman.speed.profiles.assign import assign_models
     from pointsman.speed.profiles.catalogue import Catalogue, load_catalogue
     from pointsman.speed.profiles.profiles import Compute, ModelProfile
-    from pointsman.speed.tables import Demand, Tables, distinct, tabulate
+    from pointsman.speed.tables.rates import Demand, Tables, distinct, tabulate
 
 _HOMES = {
     "Catalogue": "profiles.catalogue",
     "Compute": "profiles.profiles",
-    "Demand": "tables",
+    "Demand": "tables.rates",
     "GangShape": "laws.allreduce",
     "Interference": "interference.slow_downs",
     "ModelProfile": "profiles.profiles",
     "Network": "laws.allreduce",
-    "Tables": "tables",
+    "Tables": "tables.rates",
     "Topology": "laws.gangs",
     "all_reduce_s": "laws.allreduce",
     "assign_models": "profiles.assign",
-    "distinct": "tables",
+    "distinct": "tables.rates",
     "exposed_s": "laws.iteration",
     "fit_compute": "fitting.fit",
     "iteration_time_s": "laws.iteration",
@@ -34,7 +34,7 @@ _HOMES = {
     "load_interference": "interference.slow_downs",
     "max_min_rates": "laws.fair_share",
     "shape_of": "laws.allreduce",
-    "tabulate": "tables",
+    "tabulate": "tables.rates",
     "topology": "laws.gangs",
 }
 

@@ -95,7 +95,7 @@ def speeds_of(
         return (replace(without, steps=steps_without_models(layout)) if isinstance(law, Iterations) else without), 0
     from pointsman.engine.rate_models.baseline_iteration import Alone
     from pointsman.speed.profiles.catalogue import load_catalogue
-    from pointsman.speed.tables import links, tabulate
+    from pointsman.speed.tables.rates import links, tabulate
 
     catalogue = load_catalogue(*profiles)
     known = [m for m in jobs["model"].drop_nulls().unique(maintain_order=True) if _is_known(catalogue, m)]
@@ -155,7 +155,7 @@ def _adaptive(
     speeds: Speeds, layout: Layout, demands: list[Any], catalogue: Any, tables: Any, assumptions: list[str]
 ) -> Speeds:
     """The same with rates by number of GPUs and progress."""
-    from pointsman.speed.laws.goodput import BINS, MOST_GPUS, goodput_table
+    from pointsman.speed.tables.goodput import BINS, MOST_GPUS, goodput_table
 
     assumptions.append(
         "jobs whose noise scale is known tune their batches; their waits for communication are not counted"
@@ -167,7 +167,7 @@ def _adaptive(
 
 def _by_tree(layout: Layout, demands: list[Any], catalogue: Any, law: Tree, assumptions: list[str]) -> Speeds:
     """Speeds by the racks, nodes and GPUs that gangs are on; their iterations are of no other use."""
-    from pointsman.speed.laws.tree import rack_rates, usual_rates
+    from pointsman.speed.tables.tree import rack_rates, usual_rates
 
     assumptions.append("gangs are as fast as the tree that they span lets them; their waits for it are not counted")
     by_racks = rack_rates(layout, demands, catalogue)

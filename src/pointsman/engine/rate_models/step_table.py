@@ -12,7 +12,7 @@ from pointsman.types import Locality
 
 if TYPE_CHECKING:
     from pointsman.speed.profiles.catalogue import Catalogue
-    from pointsman.speed.tables import Tables
+    from pointsman.speed.tables.rates import Tables
 
 
 def steps_without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:

@@ -13,7 +13,7 @@ from pointsman.engine.run.snapshot import copied
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 from pointsman.workload import Workload
-from pointsman.workload.rules.enforce import KILLED
+from pointsman.workload.transforms.enforce_limits import KILLED
 
 _STATES = {int(s): s.name for s in JobState}
 _KINDS = {int(k): k.name for k in (*Event, *Verb)}

@@ -12,8 +12,8 @@ import polars as pl
 from pointsman.errors import UsageError
 from pointsman.workload import Workload, generate, read_workload
 from pointsman.workload.columns import MAX_GPUS
-from pointsman.workload.rules.narrow import narrowed
-from pointsman.workload.rules.rescale import at_load
+from pointsman.workload.transforms.narrow import narrowed
+from pointsman.workload.transforms.rescale import at_load
 
 
 @runtime_checkable

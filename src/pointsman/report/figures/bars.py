@@ -7,7 +7,7 @@ import numpy as np
 from pointsman.report.figures.style import INK, bar
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.paired import difference
-from pointsman.report.tables.units import digits, duration, percent
+from pointsman.report.units import digits, duration, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from pointsman.report.figures.grid import panel_size
 from pointsman.report.figures.style import draw
 from pointsman.report.metrics.groups import Group, shown_span_s
 from pointsman.report.metrics.holdings import horizon_s
-from pointsman.report.tables.units import count, digits, duration
+from pointsman.report.units import count, digits, duration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

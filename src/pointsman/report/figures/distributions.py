@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pointsman.report.figures.style import COLOURS, INK, bar, legend_above, line
 from pointsman.report.metrics.counted import BUCKETS
 from pointsman.report.metrics.groups import Group
-from pointsman.report.tables.units import duration, names
+from pointsman.report.units import duration, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from pointsman.report.figures.style import COLOURS, INK
 from pointsman.report.metrics.groups import Group, Run, shown_span_s
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.metrics.summary import stranded
-from pointsman.report.tables.units import digits, percent
+from pointsman.report.units import digits, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from pointsman.report.figures.distributions import paint_cdf
 from pointsman.report.figures.style import FAINT, INK, legend_above, line, time_axis
 from pointsman.report.metrics.groups import Group, Run, shown_span_s
 from pointsman.report.metrics.steps import step_means
-from pointsman.report.tables.units import digits, percent
+from pointsman.report.units import digits, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

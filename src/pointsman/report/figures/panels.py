@@ -10,7 +10,7 @@ from pointsman.report.figures import grid
 from pointsman.report.figures.style import COLOURS, HATCHES, INK
 from pointsman.report.metrics.groups import Group, Run, shown_span_s
 from pointsman.report.metrics.holdings import mean_held
-from pointsman.report.tables.units import percent
+from pointsman.report.units import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pointsman.errors import RunError
 from pointsman.report.figures.font_cache import font_cache
-from pointsman.report.tables.units import time_unit
+from pointsman.report.units import time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.metrics.groups import Group, group_runs
 from pointsman.report.metrics.paired import Difference, differences
-from pointsman.report.tables.units import class_name
+from pointsman.report.units import class_name
 
 METRICS = (
     "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s",

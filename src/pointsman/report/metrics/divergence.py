@@ -7,7 +7,7 @@ import polars as pl
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
-from pointsman.report.tables.units import duration
+from pointsman.report.units import duration
 
 DECISIONS = ("START", "PREEMPT", "RESIZE", "REBATCH", "MOVE")
 TELLING = ("time_ms", "kind", "row", "node", "gpu_mask")

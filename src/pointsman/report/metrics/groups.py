@@ -16,7 +16,7 @@ from pointsman.report.metrics.counted import Window, counted_jobs, submit_window
 from pointsman.report.metrics.holdings import holdings, horizon_s
 from pointsman.report.metrics.shared import interference_of, jobs_per_gpu
 from pointsman.report.metrics.summary import summarise
-from pointsman.report.tables.units import policy_name
+from pointsman.report.units import policy_name
 
 
 @dataclass(frozen=True)

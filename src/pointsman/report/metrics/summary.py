@@ -13,7 +13,7 @@ from pointsman.report.metrics.lower_bound import lower_bound_s
 from pointsman.report.metrics.proximity import least_s, tree_figures
 from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus, sharing_figures
 from pointsman.report.metrics.steps import step_means
-from pointsman.report.tables.units import policy_name
+from pointsman.report.units import policy_name
 
 PERCENTILES = (50, 95, 99)
 

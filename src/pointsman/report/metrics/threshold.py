@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pointsman.errors import ThresholdError, UsageError
 from pointsman.report.metrics.comparison import COUNTS, METRICS, Comparison, Row
-from pointsman.report.tables.units import count, digits
+from pointsman.report.units import count, digits
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,

@@ -22,7 +22,7 @@ from pointsman.report.tables.tables import (
     summary_table,
     waiting_tables,
 )
-from pointsman.report.tables.units import count, digits, duration, percent
+from pointsman.report.units import count, digits, duration, percent
 
 TEMPLATES = Path(__file__).parent / "templates"
 

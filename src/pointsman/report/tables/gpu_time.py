@@ -2,7 +2,7 @@
 
 from pointsman.report.metrics.groups import Group
 from pointsman.report.tables.tables import Table
-from pointsman.report.tables.units import NOTHING, count, digits, percent
+from pointsman.report.units import NOTHING, count, digits, percent
 
 PLACES = {
     "gpu": "one GPU",

@@ -9,7 +9,7 @@ from pointsman.report.metrics.groups import SETTINGS, Group
 from pointsman.report.metrics.paired import Difference
 from pointsman.report.metrics.shared import unlike_sharing
 from pointsman.report.metrics.summary import breakdown
-from pointsman.report.tables.units import NOTHING, count, digits, duration, percent
+from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

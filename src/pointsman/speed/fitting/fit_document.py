@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from pointsman.speed.laws.step_law import LinkLaw, PlatformLaw
+from pointsman.speed.fitting.measurements import Step
+from pointsman.speed.fitting.step_law import LinkLaw, PlatformLaw
 from pointsman.speed.profiles.catalogue import Catalogue
-from pointsman.speed.profiles.measurements import Step
 from pointsman.speed.profiles.profiles import ModelProfile
 
 CONTEXT_BYTES, BYTES_PER_GRADIENT_BYTE = 1.07e9, 4.0

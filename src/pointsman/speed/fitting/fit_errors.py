@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.speed.fitting.fit_law import DEFAULT_DELTA, fit_platform
-from pointsman.speed.laws.step_law import PlatformLaw
-from pointsman.speed.profiles.measurements import Step
+from pointsman.speed.fitting.measurements import Step
+from pointsman.speed.fitting.step_law import PlatformLaw
 
 
 class GroupError(NamedTuple):

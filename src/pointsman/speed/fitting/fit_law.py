@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.speed.fitting.fit import fit_compute
-from pointsman.speed.laws.step_law import Cards, LinkLaw, ModelLaw, NetworkLaw, PlatformLaw, Rings, overlapped
-from pointsman.speed.profiles.measurements import Step
+from pointsman.speed.fitting.measurements import Step
+from pointsman.speed.fitting.step_law import Cards, LinkLaw, ModelLaw, NetworkLaw, PlatformLaw, Rings
+from pointsman.speed.laws.iteration import overlapped
 from pointsman.speed.profiles.profiles import Compute
 
 DEFAULT_DELTA: Final = 2.0

@@ -5,8 +5,8 @@ from typing import Final
 
 from pointsman.speed.interference.file import MOST
 from pointsman.speed.interference.fit import Pair
+from pointsman.speed.measured_rows import Columns, Row, read_rows
 from pointsman.speed.profiles.catalogue import Catalogue
-from pointsman.speed.profiles.measured_rows import Columns, Row, read_rows
 
 NORMS: Final = ("norm_a", "norm_b")
 TIMES: Final = ("alone_s_a", "step_s_a", "alone_s_b", "step_s_b")

@@ -1,5 +1,8 @@
 """Time of one training iteration of a gang (``docs/background/speed.md``)."""
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from pointsman.speed.laws.allreduce import GangShape, Network, all_reduce_s
 from pointsman.speed.profiles.profiles import Compute, ModelProfile
 
@@ -39,3 +42,9 @@ def overlapped_s(compute_s: float, communication_s: float, delta: float) -> floa
     if shorter == 0 or delta == float("inf"):
         return longer
     return longer * (1 + (shorter / longer) ** delta) ** (1 / delta)
+
+
+def overlapped(compute_s: ArrayLike, communication_s: ArrayLike, delta: ArrayLike) -> NDArray[np.float64]:
+    """``(x^δ + y^δ)^(1/δ)`` of arrays, as `overlapped_s`; x must be above 0."""
+    longer, shorter = np.maximum(compute_s, communication_s), np.minimum(compute_s, communication_s)
+    return longer * (1 + (shorter / longer) ** np.asarray(delta)) ** (1 / np.asarray(delta))

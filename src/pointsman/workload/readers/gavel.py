@@ -12,8 +12,8 @@ from pointsman.inputs.messages import quoted
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.gavel_throughputs import PHYSICAL, SINGLE_GPU
 from pointsman.workload.readers.source import Source, open_source
+from pointsman.workload.readers.trace_cleaning import settle
 from pointsman.workload.readers.trace_format import TraceFormat
-from pointsman.workload.rules.trace_cleaning import settle
 
 _LAYOUTS: Final[dict[int, dict[str, int]]] = {
     6: {"steps": 3, "submit": 4, "gpus": 5},

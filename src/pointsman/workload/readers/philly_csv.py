@@ -5,8 +5,8 @@ import polars as pl
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.rows import read_rows
 from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_cleaning import clock_s, has_columns, number, settle, text
 from pointsman.workload.readers.trace_format import TraceFormat
-from pointsman.workload.rules.trace_cleaning import clock_s, has_columns, number, settle, text
 
 _COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
 

@@ -9,8 +9,8 @@ import polars as pl
 from pointsman.errors import InputError
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_cleaning import settle, status, text
 from pointsman.workload.readers.trace_format import TraceFormat
-from pointsman.workload.rules.trace_cleaning import settle, status, text
 
 _SCHEMA = {
     "job_id": pl.String(),

@@ -7,8 +7,8 @@ from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.pollux_applications import APPLICATIONS
 from pointsman.workload.readers.rows import read_rows
 from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_cleaning import has_columns, number, settle, text
 from pointsman.workload.readers.trace_format import TraceFormat
-from pointsman.workload.rules.trace_cleaning import has_columns, number, settle, text
 
 _COLUMNS = ("name", "time", "application", "num_replicas", "batch_size")
 

@@ -6,8 +6,8 @@ import polars as pl
 
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.source import Source
+from pointsman.workload.readers.trace_cleaning import settle
 from pointsman.workload.readers.trace_format import TraceFormat
-from pointsman.workload.rules.trace_cleaning import settle
 
 FIELDS = (
     "job", "submit", "wait", "run", "allocated", "cpu", "memory", "requested", "limit", "memory_limit", "status",

@@ -17,11 +17,11 @@ from pointsman.cluster import Layout
 from pointsman.errors import UsageError
 from pointsman.speed.laws.allreduce import all_reduce_s
 from pointsman.speed.laws.gangs import Topology, topology
+from pointsman.speed.laws.iteration import overlapped
 from pointsman.speed.laws.noise import NOISE, Noise, efficiency
-from pointsman.speed.laws.step_law import overlapped
 from pointsman.speed.profiles.catalogue import Catalogue
 from pointsman.speed.profiles.profiles import Compute, ModelProfile
-from pointsman.speed.tables import Demand, Tables
+from pointsman.speed.tables.rates import Demand, Tables
 from pointsman.types import LOCALITIES, Locality
 
 BINS: Final = 10

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from pointsman.speed.fitting.measurements import Step
 from pointsman.speed.laws.allreduce import Network
-from pointsman.speed.profiles.measurements import Step
+from pointsman.speed.laws.iteration import overlapped
 from pointsman.types import LOCALITIES, Locality
 
 Cards = Literal["node", "gpu"]
@@ -95,9 +96,3 @@ class Rings(NamedTuple):
         node = self.node_bytes * node_s_per_byte + self.node_steps * node_s
         rack = self.rack_bytes * rack_s_per_byte + self.rack_steps * rack_s
         return np.where(self.node_steps > 0, node, 0.0) + np.where(self.rack_steps > 0, rack, 0.0)
-
-
-def overlapped(compute_s: ArrayLike, communication_s: ArrayLike, delta: ArrayLike) -> NDArray[np.float64]:
-    """``(x^δ + y^δ)^(1/δ)`` of arrays, as `iteration.overlapped_s`; x must be above 0."""
-    longer, shorter = np.maximum(compute_s, communication_s), np.minimum(compute_s, communication_s)
-    return longer * (1 + (shorter / longer) ** np.asarray(delta)) ** (1 / np.asarray(delta))

@@ -15,7 +15,7 @@ from pointsman.cluster import Layout
 from pointsman.cluster.tree_cost import TreeCost, fewest
 from pointsman.speed.laws.gangs import topology
 from pointsman.speed.profiles.catalogue import Catalogue
-from pointsman.speed.tables import Demand
+from pointsman.speed.tables.rates import Demand
 from pointsman.types import LOCALITIES, Locality
 
 MEASURED_MB: Final = (0.0, 100.0, 500.0)

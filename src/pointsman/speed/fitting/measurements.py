@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from pointsman.errors import InputError
 from pointsman.speed.laws.allreduce import GangShape
+from pointsman.speed.measured_rows import Columns, Row, read_rows
 from pointsman.speed.profiles.catalogue import Catalogue, load_catalogue
-from pointsman.speed.profiles.measured_rows import Columns, Row, read_rows
 
 COLUMNS: Final = Columns(
     required=("model", "gpu_type", "gpus", "nodes", "batch_per_gpu", "step_s"),
