@@ -12,7 +12,7 @@ from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
 from pointsman.engine.rate_models.rate_model import Iterations, Tree, rate_model_of
-from pointsman.engine.rate_models.uplinks import parse_sharing
+from pointsman.engine.rate_models.uplinks import parse_link_sharing
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
@@ -121,7 +121,7 @@ def simulate(
         "congestion": dict(congestion),
         "contention": contention,
         "rate_model": rate_model or getattr(made, "rate_model", None) or "rates",
-        "gpu_sharing": int(simulation.handle.state.g[0]["limit"]),
+        "gpu_sharing": int(simulation.handle.state.g[0]["jobs_per_gpu"]),
         "own_gpu_sharing": gpu_sharing is None or int(getattr(made, "gpu_sharing", 1)) == gpu_sharing,
         "interference": "table" if interference is None else str(interference),
         "seed": seed,
@@ -170,7 +170,7 @@ def open_simulation(
     placement = placement_of(policy, placement)
     if oversized not in OVERSIZED:
         raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
-    sharing = parse_sharing(contention)
+    sharing = parse_link_sharing(contention)
     law = rate_model_of(policy, rate_model, contention, congestion, gpu_sharing)
     gpus = gpu_sharing_of(policy, gpu_sharing, interference)
     if interference is not None:

@@ -58,10 +58,10 @@ def _as_text(value: Any) -> Any:
 
 
 def _as_contention(text: str) -> str:
-    from pointsman.engine.rate_models.uplinks import parse_sharing
+    from pointsman.engine.rate_models.uplinks import parse_link_sharing
 
     try:
-        parse_sharing(text)
+        parse_link_sharing(text)
     except UsageError as error:
         raise ValueError(str(error)) from None
     return text

@@ -125,8 +125,8 @@ def test_an_index_is_in_order_however_its_jobs_came(handle: Handle, seed: int) -
             take(handle.address, j)
             del there[j]
         else:
-            jobs["unprio"][j], jobs["key"][j], jobs["aux"][j] = draw.randrange(2), draw.randrange(5), np.inf
-            there[j] = (int(jobs["unprio"][j]), float(jobs["key"][j]), int(jobs["row"][j]))
+            jobs["neg_priority"][j], jobs["key"][j], jobs["aux"][j] = draw.randrange(2), draw.randrange(5), np.inf
+            there[j] = (int(jobs["neg_priority"][j]), float(jobs["key"][j]), int(jobs["row"][j]))
             put(handle.address, b, j, draw.random() < 0.5)
         if step % 7 == 0:
             order(handle.address, b)
@@ -137,7 +137,7 @@ def test_an_index_is_in_order_however_its_jobs_came(handle: Handle, seed: int) -
 def test_in_a_queue_a_job_knows_who_came_far_behind_it(handle: Handle) -> None:
     """And so does one that was in the queue when others before it had gone."""
     jobs, b = handle.state.jobs, 1
-    jobs["row"][:SLOTS], jobs["unprio"], jobs["key"], jobs["aux"] = range(SLOTS), 0, 0.0, np.inf
+    jobs["row"][:SLOTS], jobs["neg_priority"], jobs["key"], jobs["aux"] = range(SLOTS), 0, 0.0, np.inf
     for j in range(20):
         put(handle.address, b, j, False)
     assert list(jobs["follower"][:20]) == [*range(FAR, 20), *[-1] * FAR]

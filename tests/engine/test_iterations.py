@@ -233,7 +233,7 @@ def test_the_models_of_the_paper_are_those_of_its_table() -> None:
         (35, 52),
         (32, 47),
     ]
-    assert steps["wire"].tolist() == pytest.approx([0.856 * mb for mb in (526.4, 99.2, 103.0, 251.8)])
+    assert steps["transfer_ms"].tolist() == pytest.approx([0.856 * mb for mb in (526.4, 99.2, 103.0, 251.8)])
     sizes = simulation.handle.state.subbatches["bytes"][::ACCUMULATIONS]
     assert (sizes // 2**20).tolist() == [4527, 3213, 3291, 2751]
 

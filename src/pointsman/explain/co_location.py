@@ -130,7 +130,7 @@ class RoomBeside:
 
     def _remaining_ms(self, slot: int) -> float:
         job = self.state.jobs[slot]
-        done = job.onset + job.rate * (self.now_ms - job.rated) if job.state == JobState.RUNNING else job.done
+        done = job.done_when_rated + job.rate * (self.now_ms - job.rated) if job.state == JobState.RUNNING else job.done
         return max(0.0, float(job.estimate - done))
 
     def _stretch(self, row: int, power: int) -> float:

@@ -21,7 +21,7 @@ NAMED = 3
 def shares(simulation: Simulation) -> bool:
     """Whether jobs that run at rates may share GPUs."""
     g = simulation.handle.state.g[0]
-    return int(g["limit"]) > 1 and int(g["contention"]) != Contention.ITERATIONS
+    return int(g["jobs_per_gpu"]) > 1 and int(g["contention"]) != Contention.ITERATIONS
 
 
 class BesideOthers:

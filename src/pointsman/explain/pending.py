@@ -107,7 +107,7 @@ class _Question:
 
     def _shares(self) -> bool:
         """Whether the policy puts jobs on GPUs that others hold."""
-        several = int(self.simulation.handle.state.g[0]["limit"]) > 1
+        several = int(self.simulation.handle.state.g[0]["jobs_per_gpu"]) > 1
         return several and getattr(self.simulation.policy, "rate_model", None) == "iterations"
 
     def _validator_says(self, slot: int, within: Locality) -> Reason:
@@ -163,7 +163,7 @@ class _Question:
     def _ahead(self, slot: int) -> tuple[int, str]:
         """How many waiting jobs go before this one, and the id of the first of them."""
         waiting = np.flatnonzero(self.jobs["state"] == JobState.PENDING)
-        order = waiting[np.lexsort([self.jobs[name][waiting] for name in ("row", "key", "unprio")])]
+        order = waiting[np.lexsort([self.jobs[name][waiting] for name in ("row", "key", "neg_priority")])]
         ahead = int(np.flatnonzero(order == slot)[0])
         return ahead, str(self.prepared.jobs["job_id"][int(self.jobs["row"][order[0]])])
 
@@ -189,14 +189,14 @@ class _Question:
     def _room_beside_others(self, job: Any) -> str:
         """How many GPUs have room for the job beside those that are on them."""
         roomy, memory = self._most_roomy(job)
-        limit = int(self.simulation.handle.state.g[0]["limit"])
+        limit = int(self.simulation.handle.state.g[0]["jobs_per_gpu"])
         room = f"{memory / 2**30:.3g} GiB of memory, and fewer than {limit} jobs"
         return f"needs {_gpus(job['asked'])}; {roomy} of those it may use have room for it ({room})"
 
     def _most_roomy(self, job: Any) -> tuple[int, int]:
         """GPUs with room for the job under the alternative that has most, and what it takes of their memory."""
         state = self.simulation.handle.state
-        gpus, limit = np.asarray(state.gpus), int(state.g[0]["limit"])
+        gpus, limit = np.asarray(state.gpus), int(state.g[0]["jobs_per_gpu"])
         node = np.repeat(np.arange(len(self.nodes)), self.nodes["gpus"])
         takes = np.asarray(state.subbatches)["bytes"][(job["speed"] + self.nodes["gpu_type"][node]) * ACCUMULATIONS]
         room = (gpus["used"] < limit) & (gpus["free_bytes"] >= takes) & (self.nodes["state"][node] == NodeState.UP)

@@ -5,7 +5,7 @@ documented where it is defined; ``docs/guides/write-a-policy.md`` shows the most
 """
 
 from pointsman.engine.actions.corunners import slow_down
-from pointsman.engine.actions.eviction import RESERVED, end_holds, release_on_paper, start_or_evict, take_back
+from pointsman.engine.actions.eviction import RESERVED, end_holds, release_tentatively, start_or_evict, take_back
 from pointsman.engine.actions.eviction_cache import note_worse
 from pointsman.engine.actions.resize import resize
 from pointsman.engine.actions.verbs import (
@@ -42,7 +42,7 @@ from pointsman.engine.rate_models.admission import next_transfer
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.rate_models.transfers import iterations_left, most_under_way, service_left, transfer_left
 from pointsman.engine.run.contract import PARAMETERS, CompiledPolicy, milliseconds, parameter
-from pointsman.engine.state.records import ACCUMULATIONS, ACTIVE, ALONE, ODD, UNDER_WAY, VICTIMS, Int, State
+from pointsman.engine.state.records import ACCUMULATIONS, ACTIVE, ALONE, OFF_RATE, UNDER_WAY, VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Reason
 
@@ -64,7 +64,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "ACTIVE",
     "ALONE",
     "Int",
-    "ODD",
+    "OFF_RATE",
     "State",
     "UNDER_WAY",
     "VICTIMS",
@@ -92,7 +92,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "resize",
     "RESERVED",
     "end_holds",
-    "release_on_paper",
+    "release_tentatively",
     "start_or_evict",
     "take_back",
     "note_worse",

@@ -15,12 +15,12 @@ def slow_down(S: State, a: Int, b: Int, kind: Int) -> float:
 @core
 def feel_corunners(S: State, j: Int) -> None:
     """Find out how many times as long an iteration of job `j` takes by those that run beside it."""
-    if S.g[0].limit > 1:
+    if S.g[0].jobs_per_gpu > 1:
         call_apart(S.g[0].sharing, S.g[0].address, SLOW, j)
 
 
 @core
 def disturb(S: State, j: Int) -> None:
     """Job `j` begins or ceases to run: those beside it may get another rate."""
-    if S.g[0].limit > 1:
+    if S.g[0].jobs_per_gpu > 1:
         call_apart(S.g[0].sharing, S.g[0].address, DISTURB, j)

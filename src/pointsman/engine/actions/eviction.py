@@ -35,7 +35,7 @@ RESERVED = int(Reason.Reserved)
 
 
 @core
-def release_on_paper(S: State, j: Int) -> None:
+def release_tentatively(S: State, j: Int) -> None:
     """The GPUs of job `j` count as free."""
     i = S.jobs[j].part
     while i >= 0:
@@ -71,7 +71,7 @@ def _worse(S: State, v: Int, j: Int, bar: float) -> bool:
     """Whether running job `v` is strictly worse than waiting job `j`: lower priority, or its key above `bar`."""
     V = S.jobs[v]
     J = S.jobs[j]
-    return V.unprio > J.unprio or (V.unprio == J.unprio and V.key > bar)
+    return V.neg_priority > J.neg_priority or (V.neg_priority == J.neg_priority and V.key > bar)
 
 
 @core
@@ -89,7 +89,7 @@ def _release_one_by_one(address: Int, j: Int, bar: float, running: Int) -> Int:
     v = S.buckets[running].last
     while v >= 0 and _worse(S, v, j, bar):
         if may_preempt(S, v):
-            release_on_paper(S, v)
+            release_tentatively(S, v)
             S.lists[VICTIMS, n] = v
             n += 1
             if fits(S, c):
@@ -100,13 +100,13 @@ def _release_one_by_one(address: Int, j: Int, bar: float, running: Int) -> Int:
 
 
 @core
-def _on_paper(S: State, n: Int) -> Int:
+def _tentatively_free(S: State, n: Int) -> Int:
     """GPUs of node `n` that are free, or were counted as released in this attempt."""
     N = S.nodes[n]
-    if N.paper_attempt != S.g[0].attempt:
-        N.paper_attempt = S.g[0].attempt
-        N.paper = N.free
-    return N.paper
+    if N.tally_attempt != S.g[0].attempt:
+        N.tally_attempt = S.g[0].attempt
+        N.tally = N.free
+    return N.tally
 
 
 @core
@@ -135,10 +135,10 @@ def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
                 P = S.parts[i]
                 N = S.nodes[P.node]
                 if N.state == 0 and admits(S, A, N.pool):
-                    before = _on_paper(S, P.node)
-                    N.paper = before + P.gpus
-                    have_whole += N.paper == A.gpus
-                    have_rest += before < rest and N.paper >= rest
+                    before = _tentatively_free(S, P.node)
+                    N.tally = before + P.gpus
+                    have_whole += N.tally == A.gpus
+                    have_rest += before < rest and N.tally >= rest
                 i = P.next
             if have_whole >= whole and (rest == 0 or have_rest > whole):
                 return _only_beside(S, n) if whole == 0 else n
@@ -153,13 +153,13 @@ def _only_beside(S: State, n: Int) -> Int:
     S.g[0].attempt += 1
     i = S.jobs[S.lists[VICTIMS, n - 1]].part
     while i >= 0:
-        S.nodes[S.parts[i].node].paper_attempt = S.g[0].attempt
+        S.nodes[S.parts[i].node].tally_attempt = S.g[0].attempt
         i = S.parts[i].next
     kept = np.int64(0)
     for k in range(n):
         v = S.lists[VICTIMS, k]
         i = S.jobs[v].part
-        while i >= 0 and S.nodes[S.parts[i].node].paper_attempt != S.g[0].attempt:
+        while i >= 0 and S.nodes[S.parts[i].node].tally_attempt != S.g[0].attempt:
             i = S.parts[i].next
         if i >= 0:
             S.lists[VICTIMS, kept] = v
@@ -189,7 +189,7 @@ def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
                 P = S.parts[i]
                 N = S.nodes[P.node]
                 if N.state == 0 and admits(S, A, N.pool):
-                    have = _in_rack_on_paper(S, A, N.rack, P.gpus) if one_rack else have + P.gpus
+                    have = _tentatively_free_in_rack(S, A, N.rack, P.gpus) if one_rack else have + P.gpus
                     most = max(most, have)
                 i = P.next
             if most >= C.gpus:
@@ -200,14 +200,14 @@ def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
 
 
 @core
-def _in_rack_on_paper(S: State, A: np.void, rack: Int, gpus: Int) -> Int:
+def _tentatively_free_in_rack(S: State, A: np.void, rack: Int, gpus: Int) -> Int:
     """GPUs of `rack` that are free or were counted as released in this attempt, with `gpus` more."""
     R = S.racks[rack]
-    if R.paper_attempt != S.g[0].attempt:
-        R.paper_attempt = S.g[0].attempt
-        R.paper = free_in(S, A, rack)
-    R.paper += gpus
-    return R.paper
+    if R.tally_attempt != S.g[0].attempt:
+        R.tally_attempt = S.g[0].attempt
+        R.tally = free_in(S, A, rack)
+    R.tally += gpus
+    return R.tally
 
 
 @core
@@ -221,7 +221,7 @@ def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
         return _release_one_by_one(S.g[0].address, j, bar, running)
     n = _count_scattered(S, j, bar, running) if takes_any(S) else _count_victims(S, j, bar, running)
     for i in range(n):
-        release_on_paper(S, S.lists[VICTIMS, i])
+        release_tentatively(S, S.lists[VICTIMS, i])
     return n
 
 

@@ -47,7 +47,7 @@ def remember_failure(S: State, j: Int, lacking: Int) -> None:
     C = S.classes[J.cls]
     C.failed_at = S.g[0].freed
     C.failed_key = J.key
-    C.failed_unprio = J.unprio
+    C.failed_neg_priority = J.neg_priority
     C.failed_within = S.g[0].within
     C.lacking = lacking if lacking > 1 else 1
     C.lacks_whole = lacking > 0
@@ -65,7 +65,7 @@ def _could_free(S: State, j: Int, n: Int, bar: float) -> Int:
             gpus += 1
         else:
             V = S.jobs[v]
-            if V.unprio > J.unprio or (V.unprio == J.unprio and V.key > bar):
+            if V.neg_priority > J.neg_priority or (V.neg_priority == J.neg_priority and V.key > bar):
                 gpus += 1
     return gpus
 
@@ -77,9 +77,9 @@ def will_fail(S: State, j: Int, bar: float) -> bool:
     C = S.classes[J.cls]
     g = S.g[0]
     since = g.freed - C.failed_at
-    if C.failed_at < 0 or since > FREED or J.unprio < C.failed_unprio or g.within > C.failed_within:
+    if C.failed_at < 0 or since > FREED or J.neg_priority < C.failed_neg_priority or g.within > C.failed_within:
         return False
-    if J.unprio == C.failed_unprio and J.key < C.failed_key:
+    if J.neg_priority == C.failed_neg_priority and J.key < C.failed_key:
         return False
     if since == 0:
         return True
@@ -99,6 +99,6 @@ def will_fail(S: State, j: Int, bar: float) -> bool:
         return False
     C.failed_at = g.freed
     C.failed_key = J.key
-    C.failed_unprio = J.unprio
+    C.failed_neg_priority = J.neg_priority
     C.lacking -= found
     return True

@@ -40,7 +40,7 @@ def _pause(S: State, j: Int, ms: Int) -> None:
     leave_network(S, j)
     J.rate = 0.0
     J.waits = 0.0
-    J.onset = J.done
+    J.done_when_rated = J.done
     J.rated = g.now
     disturb(S, j)
     if ms > 0:
@@ -112,7 +112,7 @@ def rebatch(S: State, j: Int, accumulation: Int) -> Int:
         return NOT_SUPPORTED
     if accumulation == J.accumulation:
         return OK
-    if S.g[0].limit > 1 and not _change_memory(S.g[0].address, j, accumulation):
+    if S.g[0].jobs_per_gpu > 1 and not _change_memory(S.g[0].address, j, accumulation):
         return MEMORY
     settle(S, j)
     J.accumulation = accumulation

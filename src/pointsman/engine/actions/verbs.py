@@ -97,7 +97,7 @@ def work_done(S: State, j: Int) -> float:
     do comparisons between them.
     """
     J = S.jobs[j]
-    return J.onset + np.floor(J.rate * (S.g[0].now - J.rated) * 1024.0) / 1024.0
+    return J.done_when_rated + np.floor(J.rate * (S.g[0].now - J.rated) * 1024.0) / 1024.0
 
 
 @core
@@ -213,7 +213,7 @@ def _commence(S: State, j: Int, reason: Int) -> None:
         J.state = RUNNING
         J.started = g.now
         J.restored = J.done
-        J.onset = J.done
+        J.done_when_rated = J.done
         J.rated = g.now
         g.running += 1
         disturb(S, j)
@@ -364,7 +364,7 @@ def may_preempt(S: State, j: Int) -> bool:
     J = S.jobs[j]
     if J.state != RUNNING or J.started_pass == S.g[0].pass_id:
         return False
-    return S.g[0].limit == 1 or J.alone == J.gpus
+    return S.g[0].jobs_per_gpu == 1 or J.alone == J.gpus
 
 
 @core

@@ -1,7 +1,7 @@
 """Ordered indexes of jobs: treaps threaded through the job records.
 
-Each job stands in at most one index (bucket). Order: lower `unprio` (unless the bucket goes `by_key`), then `key`,
-then `row`. The heap order of the treap is a hash of the row, so its shape depends on what it holds and not on history.
+Each job stands in at most one index (bucket). Order: lower `neg_priority` (unless the bucket goes `by_key`), then
+`key`, then `row`. The heap order of the treap is a hash of the row, so its shape depends on what it holds and not on history.
 Insert and remove are O(log n) expected, appending at the end, the first and the neighbours are O(1). Each subtree
 knows its smallest `aux`, which finds the first job with `aux` below a bound in O(log n).
 
@@ -26,8 +26,8 @@ def before(S: State, a: Int, b: Int) -> bool:
     """Whether job `a` goes before job `b`."""
     A = S.jobs[a]
     B = S.jobs[b]
-    if A.unprio != B.unprio:
-        return A.unprio < B.unprio
+    if A.neg_priority != B.neg_priority:
+        return A.neg_priority < B.neg_priority
     if A.key != B.key:
         return A.key < B.key
     return A.row < B.row
@@ -155,7 +155,7 @@ def _add_leaf(S: State, B: np.void, j: Int) -> Int:
 
 @core
 def insert(S: State, b: Int, j: Int) -> None:
-    """Put job `j` into bucket `b` by its `unprio`, `key`, `row`; its `aux` counts too."""
+    """Put job `j` into bucket `b` by its `neg_priority`, `key`, `row`; its `aux` counts too."""
     B = S.buckets[b]
     J = S.jobs[j]
     J.bucket = b

@@ -53,7 +53,7 @@ def note_single(S: State, j: Int) -> None:
 @core
 def jobs_on(S: State, x: Int) -> Int:
     """How many jobs are on GPU `x`."""
-    if S.g[0].limit == 1:
+    if S.g[0].jobs_per_gpu == 1:
         return np.int64(1 if S.occupants[x, 0] >= 0 else 0)
     return S.gpus[x].used
 
@@ -69,7 +69,7 @@ def _enter(S: State, j: Int, x: Int) -> None:
 @core
 def occupy(S: State, j: Int, gpu0: Int, mask: Int) -> None:
     """Job `j` is on the GPUs `mask` of the node whose first is `gpu0` from now on."""
-    alone = S.g[0].limit == 1
+    alone = S.g[0].jobs_per_gpu == 1
     while mask != 0:
         x = gpu0 + lowest(mask)
         mask &= mask - np.int64(1)
@@ -106,7 +106,7 @@ def _exit(S: State, j: Int, x: Int) -> bool:
 def vacate(S: State, j: Int, gpu0: Int, mask: Int) -> Int:
     """Job `j` leaves the GPUs `mask` of the node whose first is `gpu0`; those on which nobody is now."""
     emptied = mask
-    alone = S.g[0].limit == 1
+    alone = S.g[0].jobs_per_gpu == 1
     while mask != 0:
         b = lowest(mask)
         mask &= mask - np.int64(1)
@@ -134,11 +134,11 @@ def room_on(S: State, j: Int, x: Int, n: Int) -> Int:
         return GPU_TAKEN  # by nobody: it is held for a job that waits
     if sits(S, j, x):
         return OK
-    if S.g[0].limit == 1:
+    if S.g[0].jobs_per_gpu == 1:
         return GPU_TAKEN
     N = S.nodes[n]
     divided = N.fractions & bit(x - N.gpu0) != 0
-    if X.used >= S.g[0].limit or divided != asks_fraction(S, j):
+    if X.used >= S.g[0].jobs_per_gpu or divided != asks_fraction(S, j):
         return SHARING_LIMIT
     if divided and X.free_milli < S.classes[S.jobs[j].cls].milli:
         return SHARING_LIMIT

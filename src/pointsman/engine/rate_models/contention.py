@@ -24,10 +24,10 @@ FROZEN = -1  # of FLOW.reached: a ring that rises no more
 @core
 def _stir(S: State, u: Int) -> None:
     """The rings of uplink `u` must be looked at."""
-    if S.uplinks[u].stirred == 0:
-        S.uplinks[u].stirred = 1
-        S.stirred[S.g[0].stirred] = u
-        S.g[0].stirred += 1
+    if S.uplinks[u].changed == 0:
+        S.uplinks[u].changed = 1
+        S.changed_uplinks[S.g[0].changed_uplinks] = u
+        S.g[0].changed_uplinks += 1
 
 
 @core
@@ -63,11 +63,11 @@ def _spans(S: State, j: Int) -> tuple[Int, Int]:
     i = S.jobs[j].part
     while i >= 0:
         N = S.nodes[S.parts[i].node]
-        if S.racks[N.rack].paper_attempt != g.attempt:
-            S.racks[N.rack].paper_attempt = g.attempt
+        if S.racks[N.rack].tally_attempt != g.attempt:
+            S.racks[N.rack].tally_attempt = g.attempt
             racks += 1
-        if S.pods[N.pod].paper_attempt != g.attempt:
-            S.pods[N.pod].paper_attempt = g.attempt
+        if S.pods[N.pod].tally_attempt != g.attempt:
+            S.pods[N.pod].tally_attempt = g.attempt
             pods += 1
         i = S.parts[i].next
     return racks, pods
@@ -92,11 +92,11 @@ def _cross_uplinks(S: State, j: Int, racks: Int, pods: Int) -> None:
         n = S.parts[i].node
         N = S.nodes[n]
         _cross(S, j, n, np.int64(1))
-        if racks > 1 and S.racks[N.rack].paper_attempt != g.attempt:
-            S.racks[N.rack].paper_attempt = g.attempt
+        if racks > 1 and S.racks[N.rack].tally_attempt != g.attempt:
+            S.racks[N.rack].tally_attempt = g.attempt
             _cross(S, j, S.nodes.shape[0] + N.rack, np.int64(1))
-        if pods > 1 and S.pods[N.pod].paper_attempt != g.attempt:
-            S.pods[N.pod].paper_attempt = g.attempt
+        if pods > 1 and S.pods[N.pod].tally_attempt != g.attempt:
+            S.pods[N.pod].tally_attempt = g.attempt
             _cross(S, j, S.nodes.shape[0] + S.racks.shape[0] + N.pod, np.int64(1))
         i = S.parts[i].next
 
@@ -161,15 +161,15 @@ def _slow(S: State, j: Int, stretch: float, slowdown: float) -> None:
 
 @core
 def _gather(S: State, passes_on: bool) -> Int:
-    """List the jobs that the stirred uplinks concern; how many. If a change `passes_on`, their uplinks are stirred in
-    turn, but for those that have room for all that their rings want.
+    """List the jobs that the changed uplinks concern; how many. If a change `passes_on`, their uplinks count as
+    changed in turn, except those with room for all that their rings want.
     """
     g = S.g[0]
     g.attempt += 1
     flows = np.int64(0)
     k = np.int64(0)
-    while k < g.stirred:
-        i = S.uplinks[S.stirred[k]].first
+    while k < g.changed_uplinks:
+        i = S.uplinks[S.changed_uplinks[k]].first
         while i > 0:
             j = S.crossings[i - 1].job
             if S.flows[j].reached != g.attempt:
@@ -196,41 +196,41 @@ def _share_of_full(S: State, u: Int) -> float:
 
 @core
 def _places(S: State) -> tuple[Int, Int]:
-    """Where the items of the heap stand in State.stirred, behind the stirred uplinks, and where their keys do: the
-    share at which an item stops rings, as far as known, times 1,024, which is whole. An item is an uplink, which is
+    """Where the items of the heap stand in State.changed_uplinks, behind the changed uplinks, and where their keys do:
+    the share at which an item stops rings, as far as known, times 1,024, which is whole. An item is an uplink, which is
     full then, or, as -1 - j, job `j`, whose ring has what it wants.
     """
     items = S.uplinks.shape[0]
-    return np.int64(items), np.int64(items + (S.stirred.shape[0] - items) // 2)
+    return np.int64(items), np.int64(items + (S.changed_uplinks.shape[0] - items) // 2)
 
 
 @core
 def _push(S: State, size: Int, item: Int, share: float) -> None:
     items, keys = _places(S)
-    S.stirred[items + size] = item
-    S.stirred[keys + size] = np.int64(share * 1024.0)
+    S.changed_uplinks[items + size] = item
+    S.changed_uplinks[keys + size] = np.int64(share * 1024.0)
 
 
 @core
 def _sift_down(S: State, top: Int, size: Int) -> None:
     """Let the item at `top` of the heap sink to its place."""
     items, keys = _places(S)
-    item = S.stirred[items + top]
-    key = S.stirred[keys + top]
+    item = S.changed_uplinks[items + top]
+    key = S.changed_uplinks[keys + top]
     child = 2 * top + 1
     while child < size:
-        least = S.stirred[keys + child]
-        if child + 1 < size and S.stirred[keys + child + 1] < least:
+        least = S.changed_uplinks[keys + child]
+        if child + 1 < size and S.changed_uplinks[keys + child + 1] < least:
             child += 1
-            least = S.stirred[keys + child]
+            least = S.changed_uplinks[keys + child]
         if least >= key:
             break
-        S.stirred[items + top] = S.stirred[items + child]
-        S.stirred[keys + top] = least
+        S.changed_uplinks[items + top] = S.changed_uplinks[items + child]
+        S.changed_uplinks[keys + top] = least
         top = child
         child = 2 * top + 1
-    S.stirred[items + top] = item
-    S.stirred[keys + top] = key
+    S.changed_uplinks[items + top] = item
+    S.changed_uplinks[keys + top] = key
 
 
 @core
@@ -239,8 +239,8 @@ def _heap(S: State, flows: Int) -> Int:
     and what each wants. Its size.
     """
     size = np.int64(0)
-    for k in range(S.g[0].stirred):
-        u = S.stirred[k]
+    for k in range(S.g[0].changed_uplinks):
+        u = S.changed_uplinks[k]
         U = S.uplinks[u]
         U.rising = 0
         if U.load > U.capacity:
@@ -308,22 +308,22 @@ def _fill(S: State, flows: Int) -> None:
     while rising > 0:
         end = size
         level = np.int64(-1)
-        while size > 0 and (level < 0 or S.stirred[keys] <= level):
-            item = S.stirred[items]
+        while size > 0 and (level < 0 or S.changed_uplinks[keys] <= level):
+            item = S.changed_uplinks[items]
             if not _is_over(S, item):
                 if item >= 0 and _share_of_full(S, item) > S.uplinks[item].full:  # rings of it have stopped since
                     S.uplinks[item].full = _share_of_full(S, item)
-                    S.stirred[keys] = np.int64(S.uplinks[item].full * 1024.0)
+                    S.changed_uplinks[keys] = np.int64(S.uplinks[item].full * 1024.0)
                     _sift_down(S, np.int64(0), size)
                     continue
-                level = S.stirred[keys]
+                level = S.changed_uplinks[keys]
             size -= 1
-            S.stirred[items] = S.stirred[items + size]
-            S.stirred[keys] = S.stirred[keys + size]
-            S.stirred[items + size] = item
+            S.changed_uplinks[items] = S.changed_uplinks[items + size]
+            S.changed_uplinks[keys] = S.changed_uplinks[keys + size]
+            S.changed_uplinks[items + size] = item
             _sift_down(S, np.int64(0), size)
         for i in range(size, end):
-            rising -= _freeze_all(S, S.stirred[items + i], level / 1024.0)
+            rising -= _freeze_all(S, S.changed_uplinks[items + i], level / 1024.0)
     for i in range(flows):
         _slow_by_share(S, S.lists[FLOWS, i])
 
@@ -363,16 +363,16 @@ def _share(S: State) -> None:
         J = S.jobs[j]
         if J.state == RUNNING and J.nodes > 1 and S.flows[j].first == 0:
             _join(S, j)
-    if g.stirred == 0:
+    if g.changed_uplinks == 0:
         return
     if g.contention == LEVEL or g.contention == NODE_LINK:
         for i in range(_gather(S, False)):
             _slow_by_its_worst(S, S.lists[FLOWS, i])
     else:
         _fill(S, _gather(S, True))
-    for k in range(g.stirred):
-        S.uplinks[S.stirred[k]].stirred = 0
-    g.stirred = 0
+    for k in range(g.changed_uplinks):
+        S.uplinks[S.changed_uplinks[k]].changed = 0
+    g.changed_uplinks = 0
 
 
 @core

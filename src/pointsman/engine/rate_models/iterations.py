@@ -1,7 +1,7 @@
 """Jobs as chains of iterations: forward and backward tasks on GPUs they may share, and transfers that policies admit
 (``docs/reference/semantics.md`` §9).
 
-A job that meets nobody on its GPUs and wires *leaps*: it goes from iteration to iteration without a step, until
+A job that shares neither GPUs nor network cards *leaps*: it goes from iteration to iteration without a step, until
 another comes. Whatever happens at an instant, GPUs choose their tasks and transfers get their rates at its end.
 """
 
@@ -23,7 +23,7 @@ from pointsman.engine.state.records import (
     DIRTY,
     LEAVE,
     NO_TRANSFER,
-    ODD,
+    OFF_RATE,
     SHARE,
     STEP_ON,
     UNDER_WAY,
@@ -69,7 +69,7 @@ def _gpu(S: State, i: Int, mask: Int) -> Int:
 @core
 def _wire_ms(S: State, j: Int) -> Int:
     """Ms that a transfer of job `j` takes which meets none."""
-    return S.g[0].latency + np.int64(math.ceil(S.steps[row_of(S, j)].wire)) if sends(S, j) else np.int64(0)
+    return S.g[0].latency + np.int64(math.ceil(S.steps[row_of(S, j)].transfer_ms)) if sends(S, j) else np.int64(0)
 
 
 @core
@@ -160,7 +160,7 @@ def _end_iteration(S: State, W: World, j: Int) -> None:
     if C.left == 0:
         W.truth[j].finish = S.g[0].now
         return
-    S.jobs[j].onset += S.steps[row_of(S, j)].solo
+    S.jobs[j].done_when_rated += S.steps[row_of(S, j)].solo
     _begin_iteration(S, W, j)
 
 
@@ -170,7 +170,7 @@ def _end_iteration(S: State, W: World, j: Int) -> None:
 @core
 def _mark_senders(S: State, n: Int) -> None:
     """The transfers under way on node `n` may have another rate at the end of the instant."""
-    if S.wires[n].under_way == 0:
+    if S.nics[n].under_way == 0:
         return
     N = S.nodes[n]
     for x in range(N.gpu0, N.gpu0 + N.gpus):
@@ -185,12 +185,12 @@ def _count(S: State, j: Int, waiting: Int, under_way: Int) -> None:
     i = S.jobs[j].part
     while i >= 0:
         n = S.parts[i].node
-        S.wires[n].waiting += waiting
+        S.nics[n].waiting += waiting
         if under_way != 0:
-            S.wires[n].under_way += under_way
+            S.nics[n].under_way += under_way
             _mark_senders(S, n)
         if under_way < 0:
-            S.wires[n].freed = S.g[0].now
+            S.nics[n].freed = S.g[0].now
         i = S.parts[i].next
 
 
@@ -202,7 +202,7 @@ def _get_ready(S: State, j: Int) -> None:
     T.state = WAITS
     T.fresh = 1
     T.ready = g.now
-    T.left = S.steps[row_of(S, j)].wire
+    T.left = S.steps[row_of(S, j)].transfer_ms
     T.place = g.waiting
     S.lists[WAITING, g.waiting] = j
     g.waiting += 1
@@ -273,7 +273,7 @@ def _meets_nobody(S: State, j: Int) -> bool:
         return True
     i = S.jobs[j].part
     while i >= 0:
-        if S.wires[S.parts[i].node].senders > 1:
+        if S.nics[S.parts[i].node].senders > 1:
             return False
         i = S.parts[i].next
     return True
@@ -301,7 +301,7 @@ def _credit(S: State, W: World, j: Int) -> None:
     X = S.steps[row_of(S, j)]
     C.left -= n
     C.since += n * period
-    J.onset += n * X.solo
+    J.done_when_rated += n * X.solo
     J.waited += np.float64(n * _wire_ms(S, j))
 
 
@@ -339,7 +339,7 @@ def _land_in_transfer(S: State, W: World, j: Int, began: Int) -> None:
     _set_workers(S, j, np.int64(OVER), np.int64(0))
     T.state = UNDER_WAY
     T.ready = began
-    T.left = S.steps[row_of(S, j)].wire
+    T.left = S.steps[row_of(S, j)].transfer_ms
     T.sharers = 1
     T.rate = 1.0
     T.rated = began + S.g[0].latency
@@ -349,9 +349,9 @@ def _land_in_transfer(S: State, W: World, j: Int, began: Int) -> None:
 
 @core
 def _land_neighbours(S: State, W: World, j: Int) -> None:
-    """Jobs that leap on the GPUs of job `j`, or on its wires if it sends, do so no more."""
+    """Jobs that leap on the GPUs of job `j`, or on its network cards if it sends, do so no more."""
     i = S.jobs[j].part
-    wires = sends(S, j)
+    uses_network = sends(S, j)
     while i >= 0:
         N = S.nodes[S.parts[i].node]
         for b in range(N.gpus):
@@ -360,7 +360,7 @@ def _land_neighbours(S: State, W: World, j: Int) -> None:
             for o in range(jobs_on(S, x)):
                 other = S.occupants[x, o]
                 leaps = other != j and S.flows[other].first != 0 and W.chains[other].leaps
-                if leaps and (shared or (wires and sends(S, other))):
+                if leaps and (shared or (uses_network and sends(S, other))):
                     _land(S, W, other)
         i = S.parts[i].next
 
@@ -373,7 +373,7 @@ def _join(S: State, W: World, j: Int) -> None:
     """Job `j` runs from now on, with an iteration to begin."""
     C = W.chains[j]
     S.flows[j].first = 1
-    left = (W.truth[j].work - S.jobs[j].onset) / S.steps[row_of(S, j)].solo
+    left = (W.truth[j].work - S.jobs[j].done_when_rated) / S.steps[row_of(S, j)].solo
     C.left = max(np.int64(1), np.int64(np.floor(left + 0.5))) if left < FOREVER else np.int64(FOREVER)
     C.leaps = 0
     W.truth[j].finish = NEVER
@@ -389,7 +389,7 @@ def _join(S: State, W: World, j: Int) -> None:
 def _count_sender(S: State, j: Int, more: Int) -> None:
     i = S.jobs[j].part
     while i >= 0:
-        S.wires[S.parts[i].node].senders += more
+        S.nics[S.parts[i].node].senders += more
         i = S.parts[i].next
 
 
@@ -462,7 +462,7 @@ def _leave(S: State, W: World, j: Int) -> None:
         if W.truth[j].finish == S.g[0].now:
             S.jobs[j].waited += np.float64(_wire_ms(S, j))
         W.chains[j].leaps = 0
-    S.jobs[j].done = S.jobs[j].onset
+    S.jobs[j].done = S.jobs[j].done_when_rated
     i, mask = _first_gpu(S, j)
     while i >= 0:
         x = _gpu(S, i, mask)
@@ -486,7 +486,7 @@ def _meets_a_transfer(S: State, j: Int) -> bool:
     """Whether another transfer waits or is under way on a node of job `j`, whose own waits."""
     i = S.jobs[j].part
     while i >= 0:
-        V = S.wires[S.parts[i].node]
+        V = S.nics[S.parts[i].node]
         if V.waiting + V.under_way > 1:
             return True
         i = S.parts[i].next
@@ -498,7 +498,7 @@ def _was_freed(S: State, j: Int) -> bool:
     """Whether a transfer ended or left at this instant on a node of job `j`."""
     i = S.jobs[j].part
     while i >= 0:
-        if S.wires[S.parts[i].node].freed == S.g[0].now:
+        if S.nics[S.parts[i].node].freed == S.g[0].now:
             return True
         i = S.parts[i].next
     return False
@@ -508,9 +508,9 @@ def _was_freed(S: State, j: Int) -> bool:
 def _alert(S: State, W: World) -> Int:
     """Before the pass: transfers that meet none begin; of which that wait the policy hears. How many these are."""
     g = S.g[0]
-    for i in range(g.odd):
-        if W.chains[S.lists[ODD, i]].leaps:
-            _credit(S, W, S.lists[ODD, i])
+    for i in range(g.off_rate):
+        if W.chains[S.lists[OFF_RATE, i]].leaps:
+            _credit(S, W, S.lists[OFF_RATE, i])
     for i in range(g.waiting - 1, -1, -1):
         j = S.lists[WAITING, i]
         if not g.admits or (S.transfers[j].fresh and not _meets_a_transfer(S, j)):
@@ -562,10 +562,10 @@ def _audit(S: State, W: World) -> Int:
                     senders += 1
                     waiting += S.transfers[j].state == WAITS
                     under_way += S.transfers[j].state == UNDER_WAY
-                    if S.transfers[j].state == UNDER_WAY and S.transfers[j].sharers < S.wires[n].under_way:
+                    if S.transfers[j].state == UNDER_WAY and S.transfers[j].sharers < S.nics[n].under_way:
                         return TASKS
                 i = S.parts[i].next
-        V = S.wires[n]
+        V = S.nics[n]
         if V.waiting != waiting or V.under_way != under_way or V.senders != senders:
             return TASKS
     return np.int64(0)

@@ -41,12 +41,12 @@ def _be_alone(S: State, j: Int, gpus: Int) -> None:
     g = S.g[0]
     J.alone += gpus
     if J.alone > 0 and J.spot < 0:
-        J.spot = g.soloists
+        J.spot = g.sole_occupants
         S.lists[ALONE, J.spot] = j
-        g.soloists += 1
+        g.sole_occupants += 1
     elif J.alone == 0 and J.spot >= 0:
-        g.soloists -= 1
-        last = S.lists[ALONE, g.soloists]
+        g.sole_occupants -= 1
+        last = S.lists[ALONE, g.sole_occupants]
         S.lists[ALONE, J.spot] = last
         S.jobs[last].spot = J.spot
         J.spot = -1
@@ -166,7 +166,7 @@ def _divided_gpu(S: State, c: Int) -> Int:
             x = S.nodes[n].gpu0 + lowest(mask)
             mask &= mask - np.int64(1)
             X = S.gpus[x]
-            if X.used < S.g[0].limit and milli <= X.free_milli < least:
+            if X.used < S.g[0].jobs_per_gpu and milli <= X.free_milli < least:
                 best = x
                 least = X.free_milli
     return best

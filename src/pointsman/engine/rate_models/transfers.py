@@ -13,14 +13,14 @@ from pointsman.engine.state.records import UNDER_WAY, Int, State
 @core
 def sends(S: State, j: Int) -> bool:
     """Whether placed job `j` ends its iterations with a transfer."""
-    return S.jobs[j].nodes > 1 and S.steps[row_of(S, j)].wire > 0.0
+    return S.jobs[j].nodes > 1 and S.steps[row_of(S, j)].transfer_ms > 0.0
 
 
 @core
 def iterations_left(S: State, j: Int) -> float:
     """How many iterations job `j` is told to have left, the one under way included; 0 if nobody knows."""
     J = S.jobs[j]
-    left = J.estimate - (J.onset if J.state == RUNNING else J.done)
+    left = J.estimate - (J.done_when_rated if J.state == RUNNING else J.done)
     return np.floor(left / S.steps[row_of(S, j)].solo + 0.5) if left > 0.0 else 0.0
 
 
@@ -47,6 +47,6 @@ def most_under_way(S: State, j: Int) -> Int:
     most = np.int64(0)
     i = S.jobs[j].part
     while i >= 0:
-        most = max(most, S.wires[S.parts[i].node].under_way)
+        most = max(most, S.nics[S.parts[i].node].under_way)
         i = S.parts[i].next
     return most

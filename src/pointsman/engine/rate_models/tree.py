@@ -16,8 +16,8 @@ def _racks(S: State, j: Int) -> Int:
     i = S.jobs[j].part
     while i >= 0:
         R = S.racks[S.nodes[S.parts[i].node].rack]
-        if R.paper_attempt != S.g[0].attempt:
-            R.paper_attempt = S.g[0].attempt
+        if R.tally_attempt != S.g[0].attempt:
+            R.tally_attempt = S.g[0].attempt
             racks += 1
         i = S.parts[i].next
     return racks

@@ -17,7 +17,7 @@ FAIR = (Contention.MAX_MIN, Contention.DUTY_CYCLE)
 
 
 @dataclass(frozen=True)
-class Sharing:
+class LinkSharing:
     """How jobs share links."""
 
     contention: Contention = Contention.NONE
@@ -25,11 +25,11 @@ class Sharing:
     """For NODE_LINK: η/b, what a further ring costs a node's link, as a share of its own bytes' time."""
 
 
-ALONE = Sharing()
+ALONE = LinkSharing()
 """Nobody shares a link."""
 
 
-def parse_sharing(text: str) -> Sharing:
+def parse_link_sharing(text: str) -> LinkSharing:
     """``none``, ``level``, ``max-min``, ``duty-cycle``, ``node-link`` or ``node-link:PENALTY``.
 
     Raises:
@@ -45,7 +45,7 @@ def parse_sharing(text: str) -> Sharing:
         penalty = float("nan")
     if not 0 <= penalty < 1e6:
         raise UsageError(f"contention {text!r}: the penalty is a number from 0, as in node-link:0.27")
-    return Sharing(contention, penalty if contention == Contention.NODE_LINK else 0.0)
+    return LinkSharing(contention, penalty if contention == Contention.NODE_LINK else 0.0)
 
 
 def uplinks(layout: Layout, contention: Contention) -> NDArray[np.void]:

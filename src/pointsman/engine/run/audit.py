@@ -120,7 +120,7 @@ def _audit_sharing(S: State) -> Int:
                 size += bytes_of(S, S.occupants[N.gpu0 + b, o], n)
                 milli += S.classes[S.jobs[S.occupants[N.gpu0 + b, o]].cls].milli
             divided = N.fractions & bit(b) != 0
-            if X.used > S.g[0].limit or size + X.free_bytes != N.bytes or X.free_bytes < 0:
+            if X.used > S.g[0].jobs_per_gpu or size + X.free_bytes != N.bytes or X.free_bytes < 0:
                 return SHARED
             if milli + X.free_milli != WHOLE or (divided and X.free_milli < 0):
                 return SHARED
@@ -149,6 +149,6 @@ def audit(S: State, W: World) -> Int:
         failure = np.int64(_audit_nodes(S))
     if failure == 0:
         failure = np.int64(_audit_queues(S))
-    if failure == 0 and S.g[0].limit > 1:
+    if failure == 0 and S.g[0].jobs_per_gpu > 1:
         failure = np.int64(_audit_sharing(S))
     return failure

@@ -34,7 +34,7 @@ from pointsman.engine.jit.compile import cold, core, entry
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
 from pointsman.engine.run.audit import audit
 from pointsman.engine.run.sampling import sample
-from pointsman.engine.state.records import ALERT, AUDIT, DIRTY, NEXT, ODD, SHARE, STEP_ON, TURN, Int, State, World
+from pointsman.engine.state.records import ALERT, AUDIT, DIRTY, NEXT, OFF_RATE, SHARE, STEP_ON, TURN, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world, prefetch
 from pointsman.types import Event, JobState, Locality
 
@@ -76,8 +76,8 @@ def _set_rate(S: State, W: World, j: Int) -> None:
     """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
     J = S.jobs[j]
     if S.g[0].contention == ITERATIONS:  # who counts iterations itself
-        if J.odd < 0:
-            _note_odd(S, j)
+        if J.off_rate < 0:
+            _note_off_rate(S, j)
             _rated(S.g[0].address, j)
         return
     feel_corunners(S, j)
@@ -88,7 +88,7 @@ def _set_rate(S: State, W: World, j: Int) -> None:
     settle(S, j)
     J.rate = rate
     J.waits = waiting_share(S, j, time_s)
-    J.onset = J.done
+    J.done_when_rated = J.done
     J.rated = S.g[0].now
     left = W.truth[j].work - J.done
     if left <= 0.0:
@@ -100,28 +100,28 @@ def _set_rate(S: State, W: World, j: Int) -> None:
     if S.g[0].stages > 0:
         call_apart(S.g[0].staging, S.g[0].address, TURN, j)
     if rate == 1.0:
-        _forget_odd(S, j)
-    elif J.odd < 0:
-        _note_odd(S, j)
+        _forget_off_rate(S, j)
+    elif J.off_rate < 0:
+        _note_off_rate(S, j)
     _rated(S.g[0].address, j)
 
 
 @core
-def _note_odd(S: State, j: Int) -> None:
-    S.jobs[j].odd = S.g[0].odd
-    S.lists[ODD, S.g[0].odd] = j
-    S.g[0].odd += 1
+def _note_off_rate(S: State, j: Int) -> None:
+    S.jobs[j].off_rate = S.g[0].off_rate
+    S.lists[OFF_RATE, S.g[0].off_rate] = j
+    S.g[0].off_rate += 1
 
 
 @core
-def _forget_odd(S: State, j: Int) -> None:
+def _forget_off_rate(S: State, j: Int) -> None:
     J = S.jobs[j]
-    if J.odd >= 0:
-        last = S.lists[ODD, S.g[0].odd - 1]
-        S.lists[ODD, J.odd] = last
-        S.jobs[last].odd = J.odd
-        J.odd = -1
-        S.g[0].odd -= 1
+    if J.off_rate >= 0:
+        last = S.lists[OFF_RATE, S.g[0].off_rate - 1]
+        S.lists[OFF_RATE, J.off_rate] = last
+        S.jobs[last].off_rate = J.off_rate
+        J.off_rate = -1
+        S.g[0].off_rate -= 1
 
 
 @core
@@ -171,7 +171,7 @@ def commit(S: State, W: World) -> None:
         if S.jobs[j].state == RUNNING:
             _set_rate(S, W, j)
         else:
-            _forget_odd(S, j)
+            _forget_off_rate(S, j)
         _schedule(S, W, j)
         S.jobs[j].dirty = 0
         i += 1
@@ -262,7 +262,7 @@ def _leave(S: State, W: World, j: Int, kind: Int) -> None:
     _uncount(S, j)
     heap_remove(W, j)
     _fetch_next(S, W)
-    _forget_odd(S, j)
+    _forget_off_rate(S, j)
     W.truth[j].due = -1
     J.rate = 0.0
     J.pause = 0
@@ -290,14 +290,14 @@ def _enter_running(S: State, W: World, j: Int) -> None:
         J.restored = J.done
     J.pause = 0
     J.settled = S.g[0].now
-    J.onset = J.done
+    J.done_when_rated = J.done
     J.rated = S.g[0].now
     S.g[0].starting -= 1
     S.g[0].running += 1
     W.truth[j].due = -1
     note_worse(S, j)
     _set_rate(S, W, j)
-    if S.g[0].network != 0 or S.g[0].limit > 1:
+    if S.g[0].network != 0 or S.g[0].jobs_per_gpu > 1:
         mark(S, j)  # the links are shared out at the end of the instant, and those beside it rated again
         disturb(S, j)
 
@@ -383,7 +383,7 @@ def _submit(S: State, W: World) -> None:
     J.row = row
     J.cls = T.cls
     J.queue = T.queue
-    J.unprio = T.unprio
+    J.neg_priority = T.neg_priority
     J.speed = T.speed
     J.submit = T.submit
     J.first_start = -1
@@ -416,7 +416,7 @@ def _submit(S: State, W: World) -> None:
     J.spot = -1
     J.alarm = NEVER
     J.level = 0
-    J.odd = -1
+    J.off_rate = -1
     J.bucket = -1
     J.s0 = 0.0
     J.s1 = 0.0
@@ -457,13 +457,13 @@ def _script_is_next(W: World, t: Int) -> bool:
 @core
 def _log_is_full(S: State) -> bool:
     """Whether the log might not hold another instant."""
-    return S.g[0].log_on and S.g[0].logged + 8 * S.g[0].limit * S.gpus.shape[0] + 1024 > S.log.shape[0]
+    return S.g[0].log_on and S.g[0].logged + 8 * S.g[0].jobs_per_gpu * S.gpus.shape[0] + 1024 > S.log.shape[0]
 
 
 @core
 def _inbox_is_full(S: State) -> bool:
     """Whether the inbox of a hosted policy might not hold one more node's worth of events."""
-    return S.g[0].inbox_on and S.g[0].inbox + S.g[0].limit * S.gpus.shape[0] + 2 > S.inbox.shape[0]
+    return S.g[0].inbox_on and S.g[0].inbox + S.g[0].jobs_per_gpu * S.gpus.shape[0] + 2 > S.inbox.shape[0]
 
 
 @core

@@ -92,7 +92,7 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     known = outcomes["state"] != 0
     started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
     estimate = np.where(np.isnan(trace["estimate"]), np.nan, trace["estimate"] / 1000.0)
-    asked = ("fraction",) if int(simulation.handle.state.g[0]["limit"]) > 1 else ()
+    asked = ("fraction",) if int(simulation.handle.state.g[0]["jobs_per_gpu"]) > 1 else ()
     locality = pl.Series(np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], -1))
     jobs = prepared.jobs.select(*_COLUMNS, *asked)
     if asked:
@@ -127,7 +127,7 @@ def _done_s(simulation: Simulation, jobs: pl.DataFrame, until_s: float | None) -
     by_ms = simulation.now_ms if until_s is None else 1000 * until_s
     runs = unfinished["state"] == JobState.RUNNING
     gone_on = np.where(
-        runs, unfinished["onset"] + unfinished["rate"] * (by_ms - unfinished["rated"]), unfinished["done"]
+        runs, unfinished["done_when_rated"] + unfinished["rate"] * (by_ms - unfinished["rated"]), unfinished["done"]
     )
     done[unfinished["row"]] = gone_on / 1000.0
     return pl.Series(np.minimum(done, jobs["duration_s"].to_numpy())).fill_nan(None)

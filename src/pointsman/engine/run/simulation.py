@@ -82,7 +82,7 @@ class Simulation:
         """Nominal ms of work that the jobs in the system have done, net of what was lost."""
         jobs = self.handle.jobs
         elapsed = np.where(jobs["state"] == JobState.RUNNING, self.now_ms - jobs["rated"], 0)
-        done = np.where(elapsed > 0, jobs["onset"] + jobs["rate"] * elapsed, jobs["done"])
+        done = np.where(elapsed > 0, jobs["done_when_rated"] + jobs["rate"] * elapsed, jobs["done"])
         return float(done[jobs["state"] != 0].sum())
 
     def _go(self, until_ms: int) -> int:

@@ -290,6 +290,8 @@ def _chain_ends(handle: Handle, work: NDArray[np.float64]) -> NDArray[np.float64
     chains = handle.world.chains[: len(jobs)]
     leaps = runs & (chains["leaps"] == 1)
     period = (handle.world.truth["finish"][: len(jobs)] - chains["since"]) // np.maximum(1, chains["left"])
-    left = (work - jobs["onset"]) / np.maximum(1, steps["solo"][jobs["speed"] + np.maximum(0, jobs["gpu_type"])])
+    left = (work - jobs["done_when_rated"]) / np.maximum(
+        1, steps["solo"][jobs["speed"] + np.maximum(0, jobs["gpu_type"])]
+    )
     chains["left"][runs] = np.maximum(1, np.floor(left[runs] + 0.5))
     return np.where(leaps, chains["since"] + chains["left"] * period, np.inf)

@@ -12,7 +12,7 @@ from pointsman.engine.jit.compile import load_beside
 from pointsman.engine.placement.occupancy import SINGLES
 from pointsman.engine.rate_models.rate_model import Iterations, Tree
 from pointsman.engine.rate_models.speed_tables import Speeds
-from pointsman.engine.rate_models.uplinks import ALONE, Sharing
+from pointsman.engine.rate_models.uplinks import ALONE, LinkSharing
 from pointsman.engine.setup.demand import Demand, Pools
 from pointsman.engine.state.records import (
     ALT,
@@ -28,6 +28,7 @@ from pointsman.engine.state.records import (
     JOB,
     LISTS,
     LOG,
+    NIC,
     NODE,
     OUTCOME,
     PART,
@@ -40,7 +41,6 @@ from pointsman.engine.state.records import (
     SCRIPT,
     TRANSFER,
     TRUTH,
-    WIRE,
     State,
     World,
 )
@@ -72,7 +72,7 @@ class Rules:
     log: bool = True
     audit: bool = False
     hosted: bool = False
-    sharing: Sharing = ALONE
+    sharing: LinkSharing = ALONE
     iterations: Iterations | None = None
     """The law of chains of iterations, if jobs are such."""
     gpu_sharing: int = 1
@@ -161,11 +161,11 @@ def build(
         flows=np.zeros(slots if sharing else chained, FLOW),
         uplinks=speeds.uplinks,
         crossings=_crossings(3 * seats if sharing else 1),
-        stirred=np.zeros(3 * len(speeds.uplinks) + 2 * (seats // 2 + 1), np.int64),
+        changed_uplinks=np.zeros(3 * len(speeds.uplinks) + 2 * (seats // 2 + 1), np.int64),
         steps=speeds.steps,
         workers=np.zeros((total if rules.iterations else 1, limit), np.int64),
         transfers=np.zeros(chained, TRANSFER),
-        wires=_wires(nodes),
+        nics=_nics(nodes),
         subbatches=speeds.subbatches,
         slowdowns=speeds.slowdowns,
         goodputs=speeds.goodputs,
@@ -202,10 +202,10 @@ def _heap(slots: int) -> NDArray[np.void]:
     return heap
 
 
-def _wires(nodes: int) -> NDArray[np.void]:
-    wires = np.zeros(nodes, WIRE)
-    wires["freed"] = -1
-    return wires
+def _nics(nodes: int) -> NDArray[np.void]:
+    nics = np.zeros(nodes, NIC)
+    nics["freed"] = -1
+    return nics
 
 
 def _crossings(n: int) -> NDArray[np.void]:
@@ -228,9 +228,9 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     g["gpus"] = g["free"] = total
     g["classes"] = classes
     g["queues"] = len(queue_limits)
-    g["limits"] = any(limit >= 0 for limit in queue_limits)
+    g["has_queue_limits"] = any(limit >= 0 for limit in queue_limits)
     g["types"] = len(layout.gpu_types)
-    g["limit"] = rules.gpu_sharing
+    g["jobs_per_gpu"] = rules.gpu_sharing
     g["within"] = Locality.CLUSTER
     times = ("start_ms", "stop_ms", "restore_ms", "rebatch_ms", "lost_ms", "checkpoint_ms", "round_ms")
     for name in ("placement", *times):
@@ -238,7 +238,7 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     g["contention"], g["penalty"] = rules.sharing.contention, rules.sharing.penalty
     if (law := rules.iterations) is not None:
         g["contention"], g["penalty"] = Contention.ITERATIONS, law.eta / law.b
-        g["latency"], g["limit"], g["admits"] = int(np.ceil(law.a)), law.sharing, rules.admits
+        g["latency"], g["jobs_per_gpu"], g["admits"] = int(np.ceil(law.a)), law.sharing, rules.admits
     costs = rules.tree or Tree()  # by which policies may choose GPUs in any case
     g["rack_cost"], g["node_cost"], g["gpu_cost"], g["least_cost"] = costs.rack, costs.node, costs.gpu, costs.clamp
     g["free_crossing"] = 1
@@ -264,7 +264,7 @@ def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
     sizes = layout.node_gpus
     nodes["gpus"] = nodes["free"] = sizes
     nodes["free_mask"] = [(1 << g) - 1 if g < 64 else -1 for g in sizes.tolist()]
-    nodes["paper_attempt"] = -1
+    nodes["tally_attempt"] = -1
     nodes["rack"], nodes["pod"] = layout.node_rack, layout.node_pod
     nodes["gpu_type"] = layout.node_gpu_type
     nodes["gpu0"] = np.cumsum(sizes) - sizes
@@ -307,7 +307,7 @@ def _racks(layout: Layout, pools: Pools, offset: int) -> tuple[NDArray[np.void],
     nodes = np.bincount(layout.node_rack)
     records = np.zeros(len(nodes), RACK)
     records["nodes"] = nodes
-    records["paper_attempt"] = -1
+    records["tally_attempt"] = -1
     records["members"] = offset + np.cumsum(nodes) - nodes
     free = np.zeros((len(pools.sizes), len(nodes)), np.int64)
     np.add.at(free, (pools.pool_of_node, layout.node_rack), layout.node_gpus)

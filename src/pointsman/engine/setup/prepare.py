@@ -96,7 +96,7 @@ def prepare(
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
-    trace["unprio"] = -jobs["priority"].fill_null(0).to_numpy()
+    trace["neg_priority"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(
         jobs.drop("limited", "milli"),
         trace,

@@ -17,7 +17,7 @@ JOB = np.dtype(
     [
         # where it stands in an index: one line of the memory's cache
         ("row", I),  # position in the workload; breaks every tie
-        ("unprio", I),  # minus the priority: lower goes first
+        ("neg_priority", I),  # minus the priority: lower goes first
         ("key", F),  # order inside its index
         ("aux", F),  # what `first_below` looks for
         ("least", F),  # smallest aux in its subtree
@@ -46,7 +46,7 @@ JOB = np.dtype(
         # how it runs
         ("rate", F),  # nominal ms per ms
         ("done", F),  # nominal ms of work done
-        ("onset", F),  # nominal ms done when it got its rate
+        ("done_when_rated", F),  # nominal ms done when it got its rate
         ("rated", I),  # ms; when that was
         ("gpus", I),  # held GPUs; 0 if none
         ("held_since", I),  # ms
@@ -55,7 +55,7 @@ JOB = np.dtype(
         ("attained", I),  # GPU-ms RUNNING
         ("executed", I),  # wall ms RUNNING
         ("restored", F),  # nominal ms done when it last began to run
-        ("odd", I),  # position in the list of jobs with a rate other than 1; -1
+        ("off_rate", I),  # position in the list of jobs with a rate other than 1; -1
         ("locality", I),
         ("nodes", I),  # how many nodes it is on
         ("gpu_type", I),  # held GPU type; -1 if none or mixed
@@ -113,8 +113,8 @@ NODE = np.dtype(
         ("shared", I),  # GPUs with several jobs
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("bytes", I),  # memory of each GPU
-        ("paper", I),  # GPUs that would be free with the jobs released in State.g.attempt
-        ("paper_attempt", I),
+        ("tally", I),  # GPUs that would be free with the jobs released in State.g.attempt
+        ("tally_attempt", I),
         ("s0", F),  # the policy's scratch
     ],
     align=True,
@@ -148,7 +148,7 @@ CLASS = np.dtype(
         ("blocked", I),  # the pass in which its waiting jobs were found not to fit
         ("fits", I),  # scratch of a pass
         ("failed_at", I),  # State.g.freed when an eviction for this class last failed; -1 never
-        ("failed_unprio", I),  # for which job
+        ("failed_neg_priority", I),  # for which job
         ("failed_within", I),  # State.g.within then
         ("lacking", I),  # how many nodes it lacked, or GPUs where any will do
         ("lacks_whole", I),  # whether whole nodes
@@ -172,13 +172,13 @@ RACK = np.dtype(
     [
         ("members", I),  # where its node indexes begin in State.ints
         ("nodes", I),
-        ("paper", I),  # GPUs that would be free with the jobs released in State.g.attempt
-        ("paper_attempt", I),
+        ("tally", I),  # GPUs that would be free with the jobs released in State.g.attempt
+        ("tally_attempt", I),
     ],
     align=True,
 )
 
-POD = np.dtype([("paper", I), ("paper_attempt", I)], align=True)
+POD = np.dtype([("tally", I), ("tally_attempt", I)], align=True)
 
 MODEL = np.dtype(
     [
@@ -217,7 +217,7 @@ UPLINK = np.dtype(
         ("load", F),  # bytes/s that its rings want together
         ("rings", I),
         ("first", I),  # its first crossing, plus 1; 0 if none
-        ("stirred", I),  # whether its rings changed since rates were last shared out
+        ("changed", I),  # whether its rings changed since rates were last shared out
         ("left", F),  # what the rings still rising may share
         ("full", F),  # the common share at which they fill it
         ("rising", I),
@@ -253,7 +253,7 @@ STEP = np.dtype(
     [
         ("fw", I),  # ms of a forward task
         ("bw", I),  # ms of a backward task
-        ("wire", F),  # ms of the all-reduce between nodes, alone and less the latency
+        ("transfer_ms", F),  # ms of the all-reduce between nodes, alone and less the latency
         ("solo", F),  # ms of an iteration at the best locality, alone
     ],
     align=True,
@@ -274,7 +274,7 @@ TRANSFER = np.dtype(
     align=True,
 )
 
-WIRE = np.dtype(
+NIC = np.dtype(
     [
         ("senders", I),  # RUNNING jobs that send from this node
         ("under_way", I),  # transfers
@@ -345,7 +345,7 @@ SCALARS = np.dtype(
         ("active", I),  # classes with waiting jobs
         ("classes", I),
         ("queues", I),
-        ("limits", I),  # whether any queue has one
+        ("has_queue_limits", I),  # whether any queue has one
         ("placed", I),  # nodes in State.place
         ("reserved", I),  # nodes in State.reserve
         ("attempt", I),  # evictions tried so far
@@ -353,7 +353,7 @@ SCALARS = np.dtype(
         ("holders", I),  # jobs in State.lists[HOLDERS]
         ("undo", I),  # rows of State.undo in use
         ("victims", I),
-        ("odd", I),
+        ("off_rate", I),
         ("dirty", I),
         ("free_part", I),  # head of the list of free parts
         ("network", I),  # address of what shares out the network; 0: nobody shares a link
@@ -370,16 +370,16 @@ SCALARS = np.dtype(
         ("waiting", I),  # transfers that wait
         ("penalty", F),  # share of the time that a further ring costs a node's link besides its own bytes
         ("free_crossing", I),  # head of the list of free crossings, plus 1
-        ("stirred", I),  # uplinks in State.stirred
+        ("changed_uplinks", I),  # uplinks in State.changed_uplinks
         ("slots", I),  # job slots used so far
         ("free_slot", I),  # head of the list of those free again; -1
         ("log_on", I),
         ("logged", I),
         ("seq", I),
         ("types", I),  # GPU types
-        ("limit", I),  # jobs a GPU may hold
+        ("jobs_per_gpu", I),  # jobs a GPU may hold
         ("singled", I),  # how many jobs were noted in State.singles so far
-        ("soloists", I),  # jobs in State.lists[ALONE]
+        ("sole_occupants", I),  # jobs in State.lists[ALONE]
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("kinds", I),  # models in State.slowdowns
         ("stages", I),  # of progress; 0: rates do not depend on it
@@ -415,7 +415,8 @@ CHAIN = np.dtype(
 HEAP = np.dtype([("time", I), ("order", I)], align=True)
 
 TRACE = np.dtype(
-    [("submit", I), ("work", F), ("estimate", F), ("cls", I), ("queue", I), ("unprio", I), ("speed", I)], align=True
+    [("submit", I), ("work", F), ("estimate", F), ("cls", I), ("queue", I), ("neg_priority", I), ("speed", I)],
+    align=True,
 )
 
 SCRIPT = np.dtype([("time", I), ("kind", I), ("subject", I), ("state", I)], align=True)
@@ -497,7 +498,7 @@ class State(NamedTuple):
     queues: np.ndarray  # QUEUE
     buckets: np.ndarray  # BUCKET: classes first, then queues, then RUNNING and what a policy needs
     parts: np.ndarray  # PART: what jobs hold
-    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, odd jobs, holders, WAITING, ALONE
+    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, OFF_RATE, holders, WAITING, ALONE
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
     freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
@@ -512,11 +513,11 @@ class State(NamedTuple):
     flows: np.ndarray  # FLOW, (slots,): what running jobs send over uplinks
     uplinks: np.ndarray  # UPLINK: of nodes, then racks, then pods; or of whole levels
     crossings: np.ndarray  # CROSSING
-    stirred: np.ndarray  # i8: uplinks whose rings changed
+    changed_uplinks: np.ndarray  # i8: uplinks whose rings changed
     steps: np.ndarray  # STEP, (speed rows,)
     workers: np.ndarray  # i8, (G, limit): what the worker of each occupant is at
     transfers: np.ndarray  # TRANSFER, (slots,)
-    wires: np.ndarray  # WIRE, (M,)
+    nics: np.ndarray  # NIC, (M,)
     subbatches: np.ndarray  # SUBBATCH, (speed rows * ACCUMULATIONS,)
     slowdowns: np.ndarray  # f8, (GPU types * kinds, kinds): of a job of one kind beside one of another
     singles: np.ndarray  # i8, (1024,): a ring of jobs that got GPUs to themselves
@@ -537,7 +538,7 @@ class World(NamedTuple):
     samples: np.ndarray  # SAMPLE
 
 
-ACTIVE, DIRTY, VICTIMS, ODD, HOLDERS, WAITING, ALONE, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
+ACTIVE, DIRTY, VICTIMS, OFF_RATE, HOLDERS, WAITING, ALONE, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
 """Rows of State.lists, and how many there are."""
 
 ENTER, EXIT, DISTURB, SLOW, DIVIDE, UNPLACE = 0, 1, 2, 3, 4, 5

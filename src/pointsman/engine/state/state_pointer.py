@@ -26,6 +26,7 @@ from pointsman.engine.state.records import (
     LINK,
     LOG,
     MODEL,
+    NIC,
     NODE,
     OUTCOME,
     PART,
@@ -42,7 +43,6 @@ from pointsman.engine.state.records import (
     TRANSFER,
     TRUTH,
     UPLINK,
-    WIRE,
     State,
     World,
 )
@@ -56,8 +56,9 @@ STATE_ARRAYS = {
     "buckets": (BUCKET, 1), "parts": (PART, 1), "lists": (_INT, 2), "place": (PART, 1), "reserve": (PART, 1),
     "freed": (_INT, 1), "undo": (PART, 1), "log": (LOG, 1), "inbox": (_INT, 2), "params": (_FLOAT, 1),
     "memory": (_FLOAT, 1), "rates": (_FLOAT, 2), "models": (MODEL, 1), "links": (LINK, 1),
-    "flows": (FLOW, 1), "uplinks": (UPLINK, 1), "crossings": (CROSSING, 1), "stirred": (_INT, 1), "steps": (STEP, 1),
-    "workers": (_INT, 2), "transfers": (TRANSFER, 1), "wires": (WIRE, 1),
+    "flows": (FLOW, 1), "uplinks": (UPLINK, 1), "crossings": (CROSSING, 1), "changed_uplinks": (_INT, 1),
+    "steps": (STEP, 1),
+    "workers": (_INT, 2), "transfers": (TRANSFER, 1), "nics": (NIC, 1),
     "subbatches": (SUBBATCH, 1), "slowdowns": (_FLOAT, 2), "singles": (_INT, 1), "goodputs": (_FLOAT, 2),
 }  # fmt: skip
 WORLD_ARRAYS = {

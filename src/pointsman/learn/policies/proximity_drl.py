@@ -52,7 +52,7 @@ class ProximityDrl:
     def _in_order(self, view: "View") -> list[int]:
         """Waiting jobs by priority, and then in their order."""
         jobs = view.jobs[view.pending]
-        order = np.lexsort((jobs["row"], self._sign * jobs[self._key], jobs["unprio"]))
+        order = np.lexsort((jobs["row"], self._sign * jobs[self._key], jobs["neg_priority"]))
         return view.pending[order].tolist()
 
     def _place(self, view: "View", job: int, by_gpu: int) -> bool:

@@ -37,7 +37,7 @@ from pointsman.policies.sdk import (
     parameter,
     place,
     rate_at,
-    release_on_paper,
+    release_tentatively,
     remove,
     running_index,
     set_alarm,
@@ -155,7 +155,7 @@ def _reserve(S: State, head: Int) -> float:
     shadow = np.inf
     v = S.buckets[running_index(S)].first
     while v >= 0:
-        release_on_paper(S, v)
+        release_tentatively(S, v)
         end = S.jobs[v].key
         v = S.jobs[v].later
         if (v < 0 or S.jobs[v].key > end) and fits(S, c):

@@ -34,7 +34,7 @@ def _best(S: State, j: Int, a: Int, least: float) -> Int:
     """The job with which job `j` gets most done, more than `least`; -1 if there is none."""
     best = np.int64(-1)
     most = least
-    for i in range(S.g[0].soloists):
+    for i in range(S.g[0].sole_occupants):
         b = S.lists[ALONE, i]
         if _has_room(S, j, a, b):
             gain = _gain(S, j, b, type_of(S, a))

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.sdk import (
-    ODD,
+    OFF_RATE,
     OK,
     PENDING,
     QUOTA,
@@ -88,8 +88,8 @@ def decide(S: State) -> None:
     g = S.g[0]
     if g.pending == 0:
         return
-    for i in range(g.odd):
-        _place_running(S, S.lists[ODD, i])
+    for i in range(g.off_rate):
+        _place_running(S, S.lists[OFF_RATE, i])
     while True:
         j = first_waiting(S)
         if j < 0:

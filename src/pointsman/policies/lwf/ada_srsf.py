@@ -53,9 +53,9 @@ def _gains(S: State, j: Int) -> bool:
     i = S.jobs[j].part
     while i >= 0:
         n = S.parts[i].node
-        if S.wires[n].under_way > 1:
+        if S.nics[n].under_way > 1:
             return False
-        if S.wires[n].under_way == 1 and not S.transfers[j].left < threshold * _least_old(S, n):
+        if S.nics[n].under_way == 1 and not S.transfers[j].left < threshold * _least_old(S, n):
             return False
         i = S.parts[i].next
     return True

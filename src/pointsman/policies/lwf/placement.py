@@ -48,7 +48,7 @@ def wait(S: State, j: Int) -> None:
 def _workload(S: State, j: Int) -> float:
     """Ms that placed job `j` is told to need each of its GPUs, or the network, still."""
     X = S.steps[row_of(S, j)]
-    return iterations_left(S, j) * (X.fw + X.bw + (np.ceil(X.wire) if S.jobs[j].nodes > 1 else 0.0))
+    return iterations_left(S, j) * (X.fw + X.bw + (np.ceil(X.transfer_ms) if S.jobs[j].nodes > 1 else 0.0))
 
 
 @core
@@ -95,7 +95,7 @@ def _has_room(S: State, j: Int, n: Int, b: Int) -> bool:
     x = N.gpu0 + b
     if jobs_on(S, x) == 0:
         return N.free_mask & bit(b) != 0
-    return jobs_on(S, x) < S.g[0].limit and S.gpus[x].free_bytes >= bytes_of(S, j, n)
+    return jobs_on(S, x) < S.g[0].jobs_per_gpu and S.gpus[x].free_bytes >= bytes_of(S, j, n)
 
 
 @core

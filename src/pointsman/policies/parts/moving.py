@@ -18,7 +18,7 @@ from pointsman.policies.sdk import (
     place,
     preempt,
     preempt_released,
-    release_on_paper,
+    release_tentatively,
     running_index,
     start_placed,
     take_back,
@@ -55,7 +55,7 @@ def _move(S: State, v: Int) -> None:
     level = best_level(S, v)
     while level < V.locality and level < NETWORK and may_preempt(S, v) and _is_worth_it(S, v, level):
         S.g[0].within = level
-        release_on_paper(S, v)
+        release_tentatively(S, v)
         if fits(S, V.cls):
             if S.g[0].stop_ms > 0:
                 take_back(S, v)

@@ -158,7 +158,7 @@ def _choose(S: State, b: Int, chosen: Int, covered: Int, need: Int) -> tuple[Int
 @core
 def _candidates(S: State, only: Int) -> Int:
     """How many `_candidate` may name: jobs that have GPUs to themselves, or GPUs of node `only`."""
-    return S.nodes[only].gpus if only >= 0 else S.g[0].soloists
+    return S.nodes[only].gpus if only >= 0 else S.g[0].sole_occupants
 
 
 @core

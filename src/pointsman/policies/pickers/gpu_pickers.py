@@ -58,7 +58,7 @@ def _fullest_rack(S: State, a: Int) -> Int:
     most = np.int64(0)
     for r in range(S.racks.shape[0]):
         free = free_in(S, S.alts[a], np.int64(r))
-        if free > most and S.racks[r].paper_attempt != S.g[0].attempt:
+        if free > most and S.racks[r].tally_attempt != S.g[0].attempt:
             best = np.int64(r)
             most = free
     return best
@@ -122,7 +122,7 @@ def _mark_fullest(S: State, a: Int, gpus: Int) -> None:
     need = gpus
     while need > 0:
         r = _fullest_rack(S, a)
-        S.racks[r].paper_attempt = S.g[0].attempt
+        S.racks[r].tally_attempt = S.g[0].attempt
         n = _fullest_node(S, a, r)
         while need > 0 and n >= 0:
             k = min(need, free_on(S, a, n))

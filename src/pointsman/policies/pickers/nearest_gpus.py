@@ -28,7 +28,7 @@ BY_RACK, BY_NODE, IN_ORDER = 0, 1, 2
 @core
 def _in_use(S: State, r: Int) -> bool:
     """Whether rack `r` gives GPUs already."""
-    return bool(S.racks[r].paper_attempt == S.g[0].attempt)
+    return bool(S.racks[r].tally_attempt == S.g[0].attempt)
 
 
 @core
@@ -63,7 +63,7 @@ def _mark_fewest(S: State, a: Int, first: Int, last: Int, need: Int) -> tuple[In
         need -= k
         nodes += 1
         mark(S, best, k)
-        S.racks[S.nodes[best].rack].paper_attempt = S.g[0].attempt
+        S.racks[S.nodes[best].rack].tally_attempt = S.g[0].attempt
     return nodes, left
 
 
@@ -89,7 +89,7 @@ def _best_rack(S: State, a: Int, need: Int) -> Int:
             first = first_of(S, np.int64(r))
             nodes, left = _mark_fewest(S, a, first, first + S.racks[r].nodes, need)
             _unmark(S, first, first + S.racks[r].nodes)
-            S.racks[r].paper_attempt = -1
+            S.racks[r].tally_attempt = -1
             rank = ((nodes << 6) + left << 20) + free - (np.int64(1) << 60)
         if rank < least:
             best = np.int64(r)

@@ -158,10 +158,10 @@ def _pick(S: State) -> Int:
         c = S.lists[ACTIVE, i]
         if _may_be_picked(S, c):
             j = S.buckets[c].first
-            if best < 0 or S.jobs[j].unprio < S.jobs[best].unprio:
+            if best < 0 or S.jobs[j].neg_priority < S.jobs[best].neg_priority:
                 best = j
                 many = S.buckets[c].count
-            elif S.jobs[j].unprio == S.jobs[best].unprio:
+            elif S.jobs[j].neg_priority == S.jobs[best].neg_priority:
                 many += S.buckets[c].count
                 if _is_drawn(S, c, many) if S.params[PICKER] == RANDOM else before(S, j, best):
                     best = j

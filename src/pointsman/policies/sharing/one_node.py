@@ -101,7 +101,7 @@ def _partners_on(S: State, j: Int, a: Int, n: Int, joint: bool) -> Int:
 def _somebody_pays(S: State, j: Int, a: Int) -> bool:
     """Whether anyone at all pays as a partner of job `j`, if it need not accumulate."""
     left = remaining(S, j)
-    for i in range(S.g[0].soloists):
+    for i in range(S.g[0].sole_occupants):
         if pays_with(S, j, left, type_of(S, a), np.int64(0), S.lists[ALONE, i]) < np.inf:
             return True
     return False

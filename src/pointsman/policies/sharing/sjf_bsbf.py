@@ -166,7 +166,7 @@ def _find_place(S: State, j: Int, a: Int) -> tuple[bool, Int]:
 def _gpus_of_partners(S: State, j: Int) -> Int:
     """How many GPUs those have to themselves whom job `j` might have as partners."""
     gpus = np.int64(0)
-    for i in range(S.g[0].soloists):
+    for i in range(S.g[0].sole_occupants):
         b = S.lists[ALONE, i]
         gpus += S.jobs[b].alone if _may_be_partner(S, j, remaining(S, j), b) else 0
     return gpus

@@ -16,8 +16,8 @@ def cost(S: State, j: Int) -> float:
     i = J.part
     while i >= 0:
         R = S.racks[S.nodes[S.parts[i].node].rack]
-        if R.paper_attempt != S.g[0].attempt:
-            R.paper_attempt = S.g[0].attempt
+        if R.tally_attempt != S.g[0].attempt:
+            R.tally_attempt = S.g[0].attempt
             racks += 1
         i = S.parts[i].next
     return S.g[0].rack_cost * racks + S.g[0].node_cost * J.nodes + S.g[0].gpu_cost * J.gpus

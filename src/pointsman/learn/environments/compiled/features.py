@@ -59,8 +59,8 @@ def _racks_of_place(S: State) -> Int:
     racks = np.int64(0)
     for i in range(S.g[0].placed):
         R = S.racks[S.nodes[S.place[i].node].rack]
-        if R.paper_attempt != S.g[0].attempt:
-            R.paper_attempt = S.g[0].attempt
+        if R.tally_attempt != S.g[0].attempt:
+            R.tally_attempt = S.g[0].attempt
             racks += 1
     return racks
 
