@@ -11,7 +11,6 @@ from pointsman.engine.run.view import blindfolded
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.explain.co_location import Offer, Partner, RoomBeside
 from pointsman.inputs.durations import digits, duration
-from pointsman.policies.sharing.sjf_bsbf import GATE, GATES, JOINT, SjfBsbf
 from pointsman.types import NEVER_MS, Contention, JobState, Reason
 
 NAMED = 3
@@ -28,9 +27,8 @@ class BesideOthers:
     """Jobs that share GPUs at an instant, in words; `instant` says a time of the engine's."""
 
     def __init__(self, simulation: Simulation, prepared: Prepared, now_ms: int, instant: Callable[[int], str]) -> None:
-        self.looks_for_partners = getattr(simulation.policy, "hooks", None) == SjfBsbf.hooks
-        gate = GATES[int(simulation.handle.state.params[GATE])] if self.looks_for_partners else ""
-        self.room = RoomBeside(simulation.handle.state, now_ms, any_partner=gate == "none")
+        self.gate: str | None = getattr(simulation.policy, "sharing_gate", None)
+        self.room = RoomBeside(simulation.handle.state, now_ms, any_partner=self.gate == "none")
         self.state, self.prepared, self.instant, self.simulation = self.room.state, prepared, instant, simulation
 
     def part(self, slot: int) -> str:
@@ -53,7 +51,7 @@ class BesideOthers:
         """Why waiting job `slot`, for which too few GPUs are free, is not beside others; None if it never would be."""
         if part := self.part(slot):
             return Reason.Resources, f"needs {part}; none of those it may use is free, or divided with as much left"
-        if not self.looks_for_partners:
+        if self.gate is None:
             return None
         offers = self.room.offers(slot)
         offer = next((o for o in offers if o.enough), max(offers, key=lambda o: o.free + o.beside))
@@ -67,7 +65,7 @@ class BesideOthers:
         g, queue = self.state.g[0], self.state.queues[int(self.state.jobs[slot].queue)]
         if queue.limit >= 0 and queue.closed == g.pass_id:
             return Reason.Priority, "but a job ahead of it is held by the limit of their queue, and so is it"
-        if int(self.state.params[GATE]) == JOINT and g.round_ms == 0:
+        if self.gate == "joint" and g.round_ms == 0:
             return Reason.Resources, "but all of them together would end later for it (gate joint)"
         return Reason.HeldByDelay, "but the policy holds it until its next pass"
 

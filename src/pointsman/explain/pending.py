@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.jit.compile import load_beside
+from pointsman.engine.run.contract import Delay
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import snapshot
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.records import ACCUMULATIONS
-from pointsman.explain.delay import HoldingOut, holding_out
 from pointsman.explain.gpu_sharing import BesideOthers, shares
 from pointsman.inputs.bounds import instant_ms
 from pointsman.inputs.durations import duration, instant
@@ -72,11 +72,15 @@ class _Question:
         slot = int(live[0])
         if self.jobs["state"][slot] != JobState.PENDING:
             return self._holding(slot)
-        waits_for = holding_out(self.simulation.policy, self.jobs[slot])
-        reason = self._validator_says(slot, waits_for.level if waits_for else Locality.CLUSTER)
-        if waits_for is None or reason in (Reason.OK, Reason.QuotaExceeded):
+        delay = self._delay(slot)
+        reason = self._validator_says(slot, delay.level if delay else Locality.CLUSTER)
+        if delay is None or reason in (Reason.OK, Reason.QuotaExceeded):
             return "PENDING", *self._why(slot, reason)
-        return "PENDING", *self._why_not_within(slot, waits_for)
+        return "PENDING", *self._why_not_within(slot, delay)
+
+    def _delay(self, slot: int) -> Delay | None:
+        asked = getattr(self.simulation.policy, "delay_of", None)
+        return asked(self.jobs[slot]) if asked else None
 
     def _instant(self, time_ms: int) -> str:
         origin_s = float(self.prepared.jobs["submit_s"][0])
@@ -133,20 +137,20 @@ class _Question:
             return Reason.Priority, f"it would fit, but job {first} goes first (ahead of this one: {ahead:,})"
         return Reason.HeldByDelay, "it would fit and is first in line; the policy holds it until its next pass"
 
-    def _why_not_within(self, slot: int, waits_for: HoldingOut) -> tuple[Reason, str]:
+    def _why_not_within(self, slot: int, delay: Delay) -> tuple[Reason, str]:
         """There is no room at the level that the job holds out for; there may be elsewhere."""
         job = self.jobs[slot]
         held = self._validator_says(slot, Locality.CLUSTER) is Reason.OK
-        reason, said = (Reason.HeldByDelay, self._room_within(job, waits_for)) if held else self._room(job)
-        if waits_for.until_ms is None:
-            return reason, f"{said}; holds out for {waits_for.place}, however long it takes"
-        more = duration((waits_for.until_ms - self.now_ms) / 1000)
-        return reason, f"{said}; holds out for {waits_for.place} until {self._instant(waits_for.until_ms)}, {more} more"
+        reason, said = (Reason.HeldByDelay, self._room_within(job, delay)) if held else self._room(job)
+        if delay.until_ms is None:
+            return reason, f"{said}; holds out for {_one(delay.level)}, however long it takes"
+        more = duration((delay.until_ms - self.now_ms) / 1000)
+        return reason, f"{said}; holds out for {_one(delay.level)} until {self._instant(delay.until_ms)}, {more} more"
 
-    def _room_within(self, job: Any, waits_for: HoldingOut) -> str:
+    def _room_within(self, job: Any, delay: Delay) -> str:
         """Free GPUs of the node or rack that has most, under the alternative that has most there."""
-        best = max(self._most_free(members, waits_for.level) for members in self._alternatives(job))
-        where = "on one node; best node" if waits_for.level == Locality.NODE else "in one rack; best rack"
+        best = max(self._most_free(members, delay.level) for members in self._alternatives(job))
+        where = "on one node; best node" if delay.level == Locality.NODE else "in one rack; best rack"
         return f"needs {_gpus(job['asked'])} {where} has {best} free"
 
     def _most_free(self, pools: tuple[int, ...], level: Locality) -> int:
@@ -220,3 +224,7 @@ def _other_jobs(occupants: NDArray[np.int64], slot: int) -> str:
 
 def _gpus(n: int) -> str:
     return f"{n} GPU" if n == 1 else f"{n} GPUs"
+
+
+def _one(level: Locality) -> str:
+    return "one node" if level == Locality.NODE else "one rack"

@@ -41,7 +41,7 @@ from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.admission import next_transfer
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.rate_models.transfers import iterations_left, most_under_way, service_left, transfer_left
-from pointsman.engine.run.contract import PARAMETERS, CompiledPolicy, milliseconds, parameter
+from pointsman.engine.run.contract import PARAMETERS, CompiledPolicy, Delay, milliseconds, parameter
 from pointsman.engine.state.records import ACCUMULATIONS, ACTIVE, ALONE, OFF_RATE, UNDER_WAY, VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Reason
@@ -49,6 +49,7 @@ from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Reason
 __all__ = [  # noqa: RUF022 - by topic
     # What a policy is: its class, its parameters, how its hooks are compiled.
     "CompiledPolicy",
+    "Delay",
     "PARAMETERS",
     "milliseconds",
     "parameter",

@@ -1,9 +1,9 @@
 """Ordered indexes of jobs: treaps threaded through the job records.
 
 Each job stands in at most one index (bucket). Order: lower `neg_priority` (unless the bucket goes `by_key`), then
-`key`, then `row`. The heap order of the treap is a hash of the row, so its shape depends on what it holds and not on history.
-Insert and remove are O(log n) expected, appending at the end, the first and the neighbours are O(1). Each subtree
-knows its smallest `aux`, which finds the first job with `aux` below a bound in O(log n).
+`key`, then `row`. The heap order of the treap is a hash of the row, so its shape depends on what it holds and not on
+history. Insert and remove are O(log n) expected, appending at the end, the first and the neighbours are O(1). Each
+subtree knows its smallest `aux`, which finds the first job with `aux` below a bound in O(log n).
 
 An index that is seldom read may take its jobs by `insert_later`, in O(1): most are gone before anyone asks for the
 order. They stand in a list until `put_in_order`.

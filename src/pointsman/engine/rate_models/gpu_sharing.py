@@ -12,9 +12,6 @@ from pointsman.types import MAX_SHARING
 if TYPE_CHECKING:
     from pointsman.speed.profiles.catalogue import Catalogue
 
-TAKE_WHOLE = ("easy", "srtf", "tiresias", "tiresias_skew", "dally", "gandiva", "lwf", "srsf", "ada_srsf", "pollux")
-"""Modules of policies that reserve whole GPUs, or take them away, or share them by rules of their own."""
-
 
 @dataclass(frozen=True)
 class GpuSharing:
@@ -41,7 +38,7 @@ def gpu_sharing_of(policy: object, asked: int | None, interference: str | float 
     title = getattr(policy, "name", type(policy).__name__)
     if isinstance(limit, bool) or limit not in range(1, MAX_SHARING + 1):
         raise UsageError(f"gpu sharing {limit}: a GPU has 1 to {MAX_SHARING} jobs")
-    if limit > own and own == 1 and getattr(policy, "hooks", "").rpartition(".")[2] in TAKE_WHOLE:
+    if limit > own and own == 1 and getattr(policy, "takes_whole_gpus", False):
         raise UsageError(
             f"policy {title!r} takes whole GPUs, or shares them by rules of its own: leave out the sharing of GPUs "
             f"({limit} jobs each)"

@@ -9,9 +9,6 @@ from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING
 
 RATE_MODELS = ("rates", "iterations", "goodput", "tree")
-NEED_RATES = ("easy", "dally", "gandiva", "tiresias_skew")
-"""Modules of policies that reckon with rates, which jobs do not have as chains of iterations."""
-
 
 LEAST_B, MOST_PENALTY = 1e-4, 1000.0
 """ms/MB, and how many times as much a further transfer may cost: beyond, rates in whole 1/2^30 mean nothing."""
@@ -156,5 +153,5 @@ def check_rate_model(policy: object, model: str) -> None:
         raise UsageError(f"policy {title!r} needs the rate model {own!r}")
     if model != "rates" and own is None and int(getattr(policy, "gpu_sharing", 1)) > 1:
         raise UsageError(f"policy {title!r} shares GPUs by what that does to rates, which are others in {model!r}")
-    if model == "iterations" and getattr(policy, "hooks", "").rpartition(".")[2] in NEED_RATES:
+    if model == "iterations" and getattr(policy, "needs_rates", False):
         raise UsageError(f"policy {title!r} reckons with rates, which jobs do not have in the rate model 'iterations'")

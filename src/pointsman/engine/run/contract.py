@@ -1,10 +1,10 @@
 """What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
 
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from pointsman.types import Knowledge
+from pointsman.types import Knowledge, Locality
 
 PARAMETERS = 64
 """Numbers that a compiled policy may be given."""
@@ -27,6 +27,14 @@ class Policy(Protocol):
         """Look at `view` and act through its verbs."""
 
 
+class Delay(NamedTuple):
+    """A waiting job takes no GPUs that are further apart than `level`, NODE or RACK, until its timer ends."""
+
+    level: Locality
+    until_ms: int | None
+    """When it takes the next level; None: never."""
+
+
 class CompiledPolicy(BaseModel):
     """The configuration of a compiled policy; its hooks are the functions of the module named by `hooks`."""
 
@@ -39,6 +47,10 @@ class CompiledPolicy(BaseModel):
     """Where the policy was published."""
     admits: ClassVar[bool] = False
     """Whether it admits transfers, where jobs are chains of iterations; else all begin when they are ready."""
+    takes_whole_gpus: ClassVar[bool] = False
+    """Whether it reserves or preempts whole GPUs, or shares them by rules of its own: ``--gpu-sharing`` is refused."""
+    needs_rates: ClassVar[bool] = False
+    """Whether it computes with the rates of running jobs, which chains of iterations do not have."""
 
     @field_validator("*")
     @classmethod
@@ -54,6 +66,17 @@ class CompiledPolicy(BaseModel):
     def parameters(self) -> list[float]:
         """What the hooks find in ``State.params``, times in ms."""
         return []
+
+    def delay_of(self, job: Any) -> Delay | None:
+        """The delay of a waiting job, a record of ``State.jobs``; None if it takes any GPUs."""
+        return None
+
+    @property
+    def sharing_gate(self) -> str | None:
+        """When it co-locates a waiting job with running ones: ``pairwise``, ``joint`` or ``none`` (whenever memory
+        allows); None if it looks for no partners.
+        """
+        return None
 
 
 def parameter(default: Any, description: str, *, unit: str = "", source: str = "ours", **limits: Any) -> Any:

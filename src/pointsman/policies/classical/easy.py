@@ -61,6 +61,8 @@ class Easy(CompiledPolicy):
     name: ClassVar[str] = "easy"
     needs: ClassVar[Knowledge] = "estimate"
     hooks: ClassVar[str] = "pointsman.policies.classical.easy"
+    takes_whole_gpus: ClassVar[bool] = True
+    needs_rates: ClassVar[bool] = True
     source: ClassVar[str] = "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995"
 
     overrun_floor_s: float = parameter(

@@ -53,6 +53,8 @@ class Gandiva(CompiledPolicy):
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = "pointsman.policies.classical.gandiva"
     placement: ClassVar[str] = "tightest"
+    takes_whole_gpus: ClassVar[bool] = True
+    needs_rates: ClassVar[bool] = True
     source: ClassVar[str] = "Xiao et al., Gandiva: Introspective Cluster Scheduling for Deep Learning, OSDI 2018"
 
     slice_s: float = parameter(60.0, "a job runs this long before it makes way", unit="s", source="paper", gt=0)

@@ -46,6 +46,7 @@ class Srtf(CompiledPolicy):
     name: ClassVar[str] = "srtf"
     needs: ClassVar[Knowledge] = "oracle"
     hooks: ClassVar[str] = "pointsman.policies.classical.srtf"
+    takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = (
         "Schrage, A proof of the optimality of the shortest remaining processing time discipline, 1968"
     )

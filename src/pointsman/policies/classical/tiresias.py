@@ -52,6 +52,7 @@ class Tiresias(CompiledPolicy):
     name: ClassVar[str] = "tiresias"
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = "pointsman.policies.classical.tiresias"
+    takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI 2019"
 
     thresholds_gpu_s: tuple[PositiveFloat, ...] = parameter(

@@ -5,14 +5,14 @@ jobs. Here the model's profile tells (ours): who runs slower by more than `skew`
 consolidated, for however long it takes; others take any place, the tightest that has room.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pointsman.policies.classical.tiresias import Tiresias, wait
 from pointsman.policies.classical.tiresias import on_event as tiresias_on_event
 from pointsman.policies.classical.tiresias import on_run as tiresias_on_run
-from pointsman.policies.parts.levels import NETWORK, best_level, is_slower_beyond
+from pointsman.policies.parts.levels import NETWORK, NEVER, best_level, delay_of, is_slower_beyond
 from pointsman.policies.parts.offers import accepted, next_offered, pass_over, queue_for
 from pointsman.policies.sdk import (
     OK,
@@ -21,6 +21,7 @@ from pointsman.policies.sdk import (
     QUOTA,
     RESERVED,
     VICTIMS,
+    Delay,
     Int,
     State,
     close_queue,
@@ -41,8 +42,13 @@ class TiresiasSkew(Tiresias):
     name: ClassVar[str] = "tiresias-skew"
     hooks: ClassVar[str] = "pointsman.policies.classical.tiresias_skew"
     placement: ClassVar[str] = "tightest"
+    needs_rates: ClassVar[bool] = True
 
     skew: float = parameter(0.1, "consolidate a job that runs slower by more than this share when spread", ge=0)
+
+    def delay_of(self, job: Any) -> Delay | None:
+        """For ever: a job that is consolidated takes no other GPUs."""
+        return delay_of(job, NEVER)
 
     def parameters(self) -> list[float]:
         numbers = super().parameters()

@@ -4,14 +4,14 @@ Its three parts are `dally_delay`, `dally_preemption` and `dally_tuner`. The pap
 and defaults are ours where a parameter says so.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pointsman.policies.dally.delay import learn_from_start, settle_for_less, wait
 from pointsman.policies.dally.preemption import PREEMPTS, ROUND_MS, got_worse, sink, start_or_preempt, watch
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.parts.levels import NEVER
+from pointsman.policies.parts.levels import NEVER, NODE, delay_of
 from pointsman.policies.parts.moving import improve_places
 from pointsman.policies.parts.offers import next_offered, pass_over
 from pointsman.policies.sdk import (
@@ -22,6 +22,7 @@ from pointsman.policies.sdk import (
     RUNNING,
     VICTIMS,
     CompiledPolicy,
+    Delay,
     Event,
     Int,
     Knowledge,
@@ -46,6 +47,8 @@ class Dally(CompiledPolicy):
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = "pointsman.policies.dally.dally"
     placement: ClassVar[str] = "tightest"
+    takes_whole_gpus: ClassVar[bool] = True
+    needs_rates: ClassVar[bool] = True
     source: ClassVar[str] = "Sharma et al., GPU Cluster Scheduling for Network-Sensitive Deep Learning, 2024"
     tuned: ClassVar[bool] = True
     preempts: ClassVar[bool] = True
@@ -64,6 +67,10 @@ class Dally(CompiledPolicy):
     levels: int = parameter(12, "how many times a job can sink", ge=0, le=40)
     quantum_s: float = parameter(1800.0, "a job runs at least this long before it is preempted", unit="s", ge=0)
     round_s: float = parameter(60.0, "moves to better places are looked for at multiples of this", unit="s", gt=0)
+
+    def delay_of(self, job: Any) -> Delay | None:
+        """Until the timer of its level ends."""
+        return delay_of(job, job["s0"] if job["s2"] == NODE else job["s1"])
 
     def parameters(self) -> list[float]:
         tuner = [self.tuned, max(1.0, milliseconds(self.history_s)), self.least_entries, self.deviations]

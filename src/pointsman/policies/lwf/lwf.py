@@ -17,6 +17,7 @@ class Lwf(CompiledPolicy):
     needs: ClassVar[Knowledge] = "oracle"
     hooks: ClassVar[str] = "pointsman.policies.lwf.lwf"
     rate_model: ClassVar[str] = "iterations"
+    takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Wang, Shi, Wang and Chu, arXiv 2002.10105 (their simulator: HKBU-HPML/dl-scheduling)"
 
     kappa: int = parameter(1, "jobs of more GPUs are consolidated on nodes", unit="GPUs", source="paper", ge=0)

@@ -70,6 +70,7 @@ class Pollux(CompiledPolicy):
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = "pointsman.policies.pollux.pollux"
     rate_model: ClassVar[str] = "goodput"
+    takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Qiao et al., Pollux: Co-adaptive Cluster Scheduling, OSDI 2021"
 
     interval_s: float = parameter(60.0, "rounds are at multiples of this", unit="s", source="paper", gt=0)

@@ -68,6 +68,11 @@ class SjfBsbf(CompiledPolicy):
         json_schema_extra={"unit": "", "source": "paper"},
     )
 
+    @property
+    def sharing_gate(self) -> str:
+        """As configured."""
+        return self.gate
+
     def parameters(self) -> list[float]:
         return [float(GATES.index(self.gate)), float(self.consolidate)]
 

@@ -16,5 +16,10 @@ class SjfFfs(CompiledPolicy):
     gpu_sharing: ClassVar[int] = SjfBsbf.gpu_sharing
     source: ClassVar[str] = SjfBsbf.source
 
+    @property
+    def sharing_gate(self) -> str:
+        """First fit asks for memory alone."""
+        return "none"
+
     def parameters(self) -> list[float]:
         return [float(GATES.index("none")), 0.0]
