@@ -16,7 +16,7 @@ from pointsman.engine.rate_models.uplinks import parse_link_sharing
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
-from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.run.simulation import Named, Simulation
 from pointsman.engine.setup.build import PARAMETERS, Rules, build
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare, sigma_of
@@ -217,7 +217,13 @@ def open_simulation(
         script,
         rules,
     )
-    return Simulation(handle, policy, lambda name: get_policy(name).make()), prepared
+    return Simulation(handle, policy, _named), prepared
+
+
+def _named(name: str) -> Named:
+    """The policy of a name, with its defaults, for `View.what_if`."""
+    spec = get_policy(name)
+    return Named(spec.make(), round(1000 * spec.round_s))
 
 
 def placement_of(policy: CompiledPolicy | Policy, asked: str | None) -> str:

@@ -144,14 +144,14 @@ def test_what_one_job_lacked_anywhere_does_not_keep_another_from_a_node() -> Non
 
 
 def test_who_takes_over_from_another_policy_takes_any_place() -> None:
-    # n0  AA.   C waits for a node under tiresias-skew; from 1.5 on gandiva decides, for which any place will do: it
-    # n1  BB.   starts C when D comes.
+    # n0  AA.   C waits for a node under tiresias-skew; then gandiva decides, for which any place will do: it starts C
+    # n1  BB.   at once, at the last instant that there was.
     jobs = (Job(0, 2, 5000), Job(0, 2, 9000), Job(1000, 2, 1000), Job(2000, 2, 1000, model="other"))
     simulation = simulation_of(instance_of((Node(3), Node(3)), jobs, "tiresias-skew"))
     simulation.run(until_ms=1500)
     other = simulation.adopt(get_policy("gandiva").make({}))
     other.run()
-    assert log_of(other)[2] == (2000, "START", 2, ((0, 4), (1, 4)))
+    assert log_of(other)[2] == (1000, "START", 2, ((0, 4), (1, 4)))
 
 
 def test_who_takes_over_finds_nothing_of_another_policy_in_the_jobs() -> None:
@@ -167,13 +167,13 @@ def test_who_takes_over_finds_nothing_of_another_policy_in_the_jobs() -> None:
 
 
 def test_who_takes_over_counts_the_service_of_those_that_run() -> None:
-    # n0  AA   A has had 80 GPU-seconds under fifo when las comes, far beyond its level 0: B evicts it when C comes.
+    # n0  AA   A has had 60 GPU-seconds under fifo when las comes, far beyond its level 0: B evicts it at once.
     jobs = (Job(0, 2, 90_000), Job(30_000, 2, 1000), Job(41_000, 2, 1000))
     simulation = simulation_of(instance_of((Node(2),), jobs, "fifo"))
     simulation.run(until_ms=40_000)
     other = simulation.adopt(get_policy("las").make({"thresholds_gpu_s": (10,)}))
     other.run()
-    assert log_of(other)[1:3] == [(41_000, "PREEMPT", 0, ((0, 3),)), (41_000, "START", 1, ((0, 3),))]
+    assert log_of(other)[1:3] == [(30_000, "PREEMPT", 0, ((0, 3),)), (30_000, "START", 1, ((0, 3),))]
 
 
 def test_who_takes_over_does_not_go_back_in_time() -> None:

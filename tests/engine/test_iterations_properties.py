@@ -13,8 +13,9 @@ import pytest
 from tests.engine.test_chains_against_oracle import Whims, random_chains, simulation_of
 
 import pointsman
+from pointsman.engine.run.blindfold import blindfolded
+from pointsman.engine.run.simulation import Named
 from pointsman.engine.run.snapshot import snapshot
-from pointsman.engine.run.view import blindfolded
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
@@ -69,11 +70,11 @@ def test_what_if_needs_estimates_and_a_policy_of_this_rate_model() -> None:
 
     ground, jobs = random_chains(7)
     simulation = simulation_of(ground, jobs, Asks(7, True))
-    simulation.named = lambda name: get_policy(name).make()
+    simulation.named = lambda name: Named(get_policy(name).make())
     simulation.run()
     ground, jobs = random_chains(7, told=False)
     simulation = simulation_of(ground, jobs, Asks(7, True))
-    simulation.named = lambda name: get_policy(name).make()
+    simulation.named = lambda name: Named(get_policy(name).make())
     with pytest.raises(UsageError, match="estimates"):
         simulation.run()
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from pointsman.engine.placement.occupancy import WHOLE
 from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.run.snapshot import snapshot
-from pointsman.engine.run.view import blindfolded
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.explain.co_location import Offer, Partner, RoomBeside
 from pointsman.inputs.durations import digits, duration
@@ -103,7 +101,7 @@ class BesideOthers:
 
     def _future(self, until_ms: int) -> Simulation:
         """What would happen up to then under the same policy, as far as anybody can know."""
-        future = Simulation(blindfolded(snapshot(self.simulation.handle, room=False)), self.simulation.policy)
+        future = self.simulation.foreseen()
         future.run(until_ms)
         return future
 

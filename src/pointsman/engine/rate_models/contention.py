@@ -11,7 +11,7 @@ from pointsman.engine.actions.verbs import RUNNING
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import apart, core
 from pointsman.engine.rate_models.rates import communication_s, row_of, with_communication_s
-from pointsman.engine.run.audit import OVERBOOKED
+from pointsman.engine.state.invariants import OVERBOOKED
 from pointsman.engine.state.records import DIRTY, LEAVE, SHARE, VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Contention

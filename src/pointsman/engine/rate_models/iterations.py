@@ -16,7 +16,8 @@ from pointsman.engine.jit.compile import apart, core
 from pointsman.engine.placement.occupancy import BACKWARD, BACKWARDS, FORWARD, FORWARDS, OVER, jobs_on, seat, sits
 from pointsman.engine.rate_models.rates import FINEST, row_of
 from pointsman.engine.rate_models.transfers import most_under_way, sends, service_left, transfer_left
-from pointsman.engine.run.audit import TASKS
+from pointsman.engine.state.due_times import FARTHEST_MS, NEVER
+from pointsman.engine.state.invariants import TASKS
 from pointsman.engine.state.records import (
     ADMIT,
     ALERT,
@@ -36,7 +37,6 @@ from pointsman.engine.state.records import (
 from pointsman.engine.state.state_pointer import open_state, open_world
 from pointsman.types import Event, Reason
 
-NEVER = 1 << 62
 FOREVER = 1 << 40
 """Iterations of a job whose end nobody knows."""
 OK, NO_TRANSFER_WAITS = int(Reason.OK), int(Reason.NoTransfer)
@@ -146,6 +146,13 @@ def _end_tasks(S: State, W: World, j: Int) -> None:
 
 
 @core
+def _count_down(C: np.void, n: Int) -> None:
+    """So many iterations of a chain are done; of one whose end nobody knows as many are left."""
+    if C.left < FOREVER:
+        C.left -= n
+
+
+@core
 def _begin_iteration(S: State, W: World, j: Int) -> None:
     W.chains[j].over = 0
     W.chains[j].begun = 0
@@ -156,7 +163,7 @@ def _begin_iteration(S: State, W: World, j: Int) -> None:
 def _end_iteration(S: State, W: World, j: Int) -> None:
     """Job `j` has done an iteration; with the last one it finishes at this instant."""
     C = W.chains[j]
-    C.left -= 1
+    _count_down(C, np.int64(1))
     if C.left == 0:
         W.truth[j].finish = S.g[0].now
         return
@@ -286,7 +293,8 @@ def _leap(S: State, W: World, j: Int) -> None:
     C.leaps = 1
     C.since = S.g[0].now
     W.truth[j].due = NEVER
-    W.truth[j].finish = C.since + C.left * _period(S, j) if C.left < FOREVER else NEVER
+    period = _period(S, j)
+    W.truth[j].finish = C.since + C.left * period if C.left < min(FOREVER, FARTHEST_MS // period) else NEVER
 
 
 @core
@@ -299,7 +307,7 @@ def _credit(S: State, W: World, j: Int) -> None:
     if n >= C.left:  # the last is counted when it finishes
         n = C.left - 1
     X = S.steps[row_of(S, j)]
-    C.left -= n
+    _count_down(C, n)
     C.since += n * period
     J.done_when_rated += n * X.solo
     J.waited += np.float64(n * _wire_ms(S, j))

@@ -2,17 +2,14 @@
 from the loops.
 """
 
-import math
-
 import numpy as np
 
 from pointsman.engine.actions.verbs import settle
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import NEXT, Int, State, World
 from pointsman.engine.state.state_pointer import open_state, open_world
-
-NEVER = 1 << 62
 
 
 @core
@@ -21,10 +18,7 @@ def _find_turn(S: State, W: World, j: Int) -> None:
     J = S.jobs[j]
     T = W.truth[j]
     left = T.work * ((J.stage + 1) / S.g[0].stages) - J.done
-    if J.stage + 1 >= S.g[0].stages or J.rate <= 0.0:
-        T.turn = NEVER
-    else:
-        T.turn = S.g[0].now + np.int64(math.ceil(max(0.0, left) / J.rate))
+    T.turn = after(S.g[0].now, left, J.rate) if J.stage + 1 < S.g[0].stages else np.int64(NEVER)
 
 
 @apart("int64(int64, int64, int64)")

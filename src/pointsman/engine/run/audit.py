@@ -4,35 +4,27 @@ import numpy as np
 
 from pointsman.engine.index.bits import bit, count
 from pointsman.engine.jit.compile import core
+from pointsman.engine.placement.eligible import admits
 from pointsman.engine.placement.occupancy import WHOLE, bytes_of, jobs_on, sits
-from pointsman.engine.state.records import Int, State, World
-
-GPU_TWICE, GANG, MASK, INDEX, COUNTS, QUEUES, PROGRESS, HELD, OVERBOOKED, TASKS, SHARED = (
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-    11,
+from pointsman.engine.state.invariants import (
+    CLASS,
+    COUNTS,
+    GANG,
+    GPU_TWICE,
+    HELD,
+    INDEX,
+    KEY,
+    MASK,
+    PROGRESS,
+    QUEUES,
+    SHARED,
+    SUBMITTED,
+    TIMES,
 )
-FAILURES = {
-    GPU_TWICE: "a GPU is held by a job that does not list it, or by two",
-    GANG: "a job holds neither none nor all of its GPUs",
-    MASK: "the free GPUs of a node are not those that nobody holds",
-    INDEX: "a node is not indexed by its number of free GPUs",
-    COUNTS: "the counters of jobs or free GPUs are off",
-    QUEUES: "a queue's count of held GPUs is off or above its limit",
-    PROGRESS: "a job's progress is negative or beyond its work",
-    HELD: "a hold outlived its pass",
-    OVERBOOKED: "the rings of an uplink are miscounted, or get more of it than it has",
-    SHARED: "a GPU has more jobs than it may, or its memory or fractions are overdrawn or miscounted",
-    TASKS: "a GPU does two tasks or none while one is ready, its memory is overdrawn, or transfers are miscounted",
-}
+from pointsman.engine.state.records import Int, State, World
+from pointsman.types import JobState
+
+PENDING, STARTING, RUNNING = int(JobState.PENDING), int(JobState.STARTING), int(JobState.RUNNING)
 
 
 @core
@@ -52,27 +44,120 @@ def _parts_hold(S: State, j: Int) -> Int:
 
 
 @core
+def _one_alternative_holds(S: State, j: Int) -> bool:
+    """Whether some alternative of the class of job `j` admits all nodes that it is on."""
+    C = S.classes[S.jobs[j].cls]
+    for a in range(C.alt, C.alt_end):
+        holds = True
+        i = S.jobs[j].part
+        while i >= 0:
+            holds = holds and admits(S, S.alts[a], S.nodes[S.parts[i].node].pool)
+            i = S.parts[i].next
+        if holds:
+            return True
+    return False
+
+
+@core
+def _is_of_its_class(S: State, j: Int) -> bool:
+    J = S.jobs[j]
+    C = S.classes[J.cls]
+    limited = J.queue if S.queues[J.queue].limit >= 0 else np.int64(-1)
+    if J.asked != C.gpus or C.queue != limited or (0 <= J.bucket < S.g[0].classes and J.bucket != J.cls):
+        return False
+    return _one_alternative_holds(S, j)
+
+
+@core
+def _work_is_in_bounds(S: State, W: World, j: Int) -> bool:
+    """Comparisons are such that none holds for what is not a number."""
+    J = S.jobs[j]
+    now = S.g[0].now
+    work = W.truth[j].work + 1e-6
+    if not 0.0 <= J.done <= work or J.settled > now:
+        return False
+    if not (0.0 <= J.restored < np.inf and 0.0 <= J.lost < np.inf):
+        return False
+    if not (abs(J.waited) < np.inf and abs(J.slowed) < np.inf):
+        return False
+    if J.state != RUNNING:
+        return True
+    if not (J.restored <= J.done_when_rated <= work and 0.0 <= J.rate < np.inf and J.rated <= now):
+        return False
+    return J.done_when_rated + np.floor(J.rate * (now - J.rated) * 1024.0) / 1024.0 <= work
+
+
+@core
+def _times_add_up(S: State, j: Int) -> bool:
+    """Whether job `j` ran no longer than it has been started, held what it ran on, and, where nothing else takes time,
+    no more.
+    """
+    J = S.jobs[j]
+    C = S.classes[J.cls]
+    g = S.g[0]
+    if J.submit > g.now or J.pend_since > g.now or J.started > g.now or (0 <= J.first_start < J.submit):
+        return False
+    since = g.now - J.first_start if J.first_start >= 0 else np.int64(0)
+    running = g.now - J.settled if J.state == RUNNING else np.int64(0)
+    executed = J.executed + running
+    attained = J.attained + J.gpus * running
+    held = J.held + (J.gpus * (g.now - J.held_since) if J.gpus > 0 else np.int64(0))
+    if not (J.executed >= 0 and executed <= since and J.attained >= 0 and J.held >= 0):
+        return False
+    if executed == 0 and J.done > 0.0:
+        return False
+    if not C.min_gpus * executed <= attained <= C.max_gpus * executed:
+        return False
+    if not attained <= held <= C.max_gpus * since or (C.min_gpus == C.max_gpus and held % C.gpus != 0):
+        return False
+    return held == attained or g.start_ms + g.stop_ms + g.restore_ms + g.rebatch_ms > 0
+
+
+@core
+def _audit_job(S: State, W: World, j: Int) -> Int:
+    J = S.jobs[j]
+    if not 0 <= J.cls < S.classes.shape[0]:
+        return CLASS
+    if not 0 <= J.queue < S.queues.shape[0]:
+        return QUEUES
+    gpus = _parts_hold(S, j)
+    if gpus < 0:
+        return GPU_TWICE
+    C = S.classes[J.cls]
+    if gpus != J.gpus or (J.state == PENDING and gpus != 0):
+        return GANG
+    if J.state != PENDING and not C.min_gpus <= gpus <= C.max_gpus:
+        return GANG
+    if not _is_of_its_class(S, j):
+        return CLASS
+    if not _work_is_in_bounds(S, W, j):
+        return PROGRESS
+    if not _times_add_up(S, j):
+        return TIMES
+    if J.bucket >= 0 and (np.isnan(J.key) or np.isnan(J.aux)):
+        return KEY
+    if not 0 <= J.row < W.clock[0].arrived or W.outcomes[J.row].state != 0:
+        return SUBMITTED
+    return np.int64(0)
+
+
+@core
 def _audit_jobs(S: State, W: World) -> Int:
     pending = running = starting = stopping = held = queued = np.int64(0)
     for j in range(S.g[0].slots):
         J = S.jobs[j]
         if J.state == 0:
             continue
-        gpus = _parts_hold(S, j)
-        if gpus < 0:
-            return GPU_TWICE
-        C = S.classes[J.cls]
-        if gpus != J.gpus or (J.state == 1 and gpus != 0) or (J.state != 1 and not C.min_gpus <= gpus <= C.max_gpus):
-            return GANG
-        if J.done < 0.0 or J.done > W.truth[j].work + 1e-6 or J.settled > S.g[0].now:
-            return PROGRESS
-        held += gpus
-        if J.state == 1:
+        failure = np.int64(_audit_job(S, W, np.int64(j)))
+        if failure != 0:
+            return failure
+        held += J.gpus
+        if J.state == PENDING:
             pending += 1
             queued += J.asked
-        elif J.state == 2:
+        elif J.state == STARTING:
             starting += 1
-        elif J.state == 3:
+        elif J.state == RUNNING:
             running += 1
         else:
             stopping += 1
@@ -81,6 +166,9 @@ def _audit_jobs(S: State, W: World) -> Int:
         return COUNTS
     if queued != g.queued_gpus:
         return COUNTS
+    C = W.clock[0]
+    if C.arrived > C.jobs or C.arrived != C.ended + pending + starting + running + stopping:
+        return SUBMITTED
     occupied = np.int64(0)
     for x in range(S.gpus.shape[0]):
         occupied += jobs_on(S, x)

@@ -33,18 +33,18 @@ from pointsman.engine.index.treap import insert
 from pointsman.engine.jit.compile import cold, core, entry
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
 from pointsman.engine.run.audit import audit
+from pointsman.engine.run.forget import forget_policy
 from pointsman.engine.run.sampling import sample
+from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import ALERT, AUDIT, DIRTY, NEXT, OFF_RATE, SHARE, STEP_ON, TURN, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world, prefetch
-from pointsman.types import Event, JobState, Locality
+from pointsman.types import Event, JobState
 
 FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZED, LEVEL, TIMER, SUBMIT, _ = (
     int(e) for e in Event
 )
-CLUSTER = int(Locality.CLUSTER)
 STEP = -1
 """Not an event: something within an iteration is over. It goes before all events of its instant."""
-NEVER = 1 << 62
 COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
 
 DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = 0, 1, 2, 3, 4, 5, 6
@@ -90,13 +90,7 @@ def _set_rate(S: State, W: World, j: Int) -> None:
     J.waits = waiting_share(S, j, time_s)
     J.done_when_rated = J.done
     J.rated = S.g[0].now
-    left = W.truth[j].work - J.done
-    if left <= 0.0:
-        W.truth[j].finish = S.g[0].now
-    elif rate <= 0.0:
-        W.truth[j].finish = NEVER
-    else:
-        W.truth[j].finish = S.g[0].now + np.int64(math.ceil(left / rate))
+    W.truth[j].finish = after(S.g[0].now, W.truth[j].work - J.done, rate)
     if S.g[0].stages > 0:
         call_apart(S.g[0].staging, S.g[0].address, TURN, j)
     if rate == 1.0:
@@ -467,16 +461,26 @@ def _inbox_is_full(S: State) -> bool:
 
 
 @core
+def _inbox_is_short(S: State) -> bool:
+    """Whether an inbox that holds events of earlier instants might not hold those of another."""
+    return S.g[0].inbox + 2 * S.g[0].jobs_per_gpu * S.gpus.shape[0] + 1024 > S.inbox.shape[0]
+
+
+@core
 def advance(S: State, W: World, t: Int, address: Int) -> Int:
     """Apply all events of instant `t`. DONE, or what must be made room for before it is called again."""
     g = S.g[0]
     C = W.clock[0]
     if not C.resume:
         g.happened = 0
-        g.inbox = 0
+        if g.round_ms == 0 or g.now % g.round_ms == 0:  # else nobody was told of the events before
+            g.inbox = 0
         g.pass_id += 1
     C.resume = 0
     g.now = t
+    if g.inbox > 0 and _inbox_is_short(S):
+        C.resume = 1
+        return INBOX_FULL
     while True:
         if _script_is_next(W, t):
             C.resume = 1
@@ -574,50 +578,47 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
 
 
 @core
-def _forget_indexes(S: State) -> None:
-    """Empty every index of jobs."""
-    for b in range(S.buckets.shape[0]):
-        S.buckets[b].root = -1
-        S.buckets[b].first = -1
-        S.buckets[b].last = -1
-        S.buckets[b].newest = -1
-        S.buckets[b].leader = -1
-        S.buckets[b].count = 0
-    for c in range(S.classes.shape[0]):
-        S.classes[c].active = -1
-    S.g[0].active = 0
+def _is_rated(S: State, j: Int) -> bool:
+    """Whether running job `j` has got its rate; one that was just started gets it when the pass is carried out."""
+    return S.jobs[j].rate > 0.0 or S.jobs[j].off_rate >= 0
+
+
+@core
+def _introduce(S: State, j: Int) -> None:
+    """Let a policy that takes over know of job `j`."""
+    J = S.jobs[j]
+    if J.state == PENDING or J.state == STARTING:
+        _event(S.g[0].address, np.int64(SUBMIT), j)
+    elif J.state == STOPPING:
+        J.key = 0.0
+        J.aux = np.inf
+        insert(S, stopping_index(S), j)
+    elif J.state == RUNNING and _is_rated(S, j):
+        settle(S, j)
+        _rated(S.g[0].address, j)
+
+
+@entry("void(int64)")
+def reschedule(address: Int) -> None:
+    """Put the next event of every job into the heap anew: what is known of their ends, or the policy, has changed."""
+    S = open_state(address)
+    W = open_world(address)
+    for j in range(S.g[0].slots):
+        if S.jobs[j].state != 0:
+            _schedule(S, W, j)
 
 
 @entry("void(int64)")
 def adopt(address: Int) -> None:
-    """Take over a state that another policy left: its indexes are built anew as if the jobs had just come."""
+    """Take over a state that another policy left: its indexes are built anew as if the jobs had just come, and there is
+    a pass at this instant. `reschedule` is to follow.
+    """
     S = open_state(address)
-    W = open_world(address)
-    _forget_indexes(S)
-    forget_failures(S)
-    S.g[0].within = CLUSTER
-    for i in range(S.memory.shape[0]):
-        S.memory[i] = 0.0
+    forget_policy(S)
     for j in range(S.g[0].slots):
-        J = S.jobs[j]
-        J.bucket = -1
-        J.level = 0
-        J.s0 = 0.0
-        J.s1 = 0.0
-        J.s2 = 0.0
-        J.s3 = 0.0
-        if J.state == STOPPING:
-            J.key = 0.0
-            J.aux = np.inf
-            insert(S, stopping_index(S), j)
-    for j in range(S.g[0].slots):
-        J = S.jobs[j]
-        if J.state == PENDING:
-            J.alarm = NEVER
-            _event(address, np.int64(SUBMIT), j)
-            _schedule(S, W, j)
-        elif J.state == RUNNING:
-            J.alarm = NEVER
-            settle(S, j)
-            _rated(address, j)
-            _schedule(S, W, j)
+        _introduce(S, np.int64(j))
+    S.g[0].wake = S.g[0].now
+    S.g[0].happened = 0
+    S.g[0].inbox = 0
+    S.g[0].pass_id += 1
+    open_world(address).clock[0].resume = 1  # what the host puts into the inbox is of this instant

@@ -3,25 +3,36 @@
 import time
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.jit.compile import load_beside, load_loop
-from pointsman.engine.rate_models.rate_model import check_rate_model
-from pointsman.engine.run.audit import FAILURES
+from pointsman.engine.run.adoption import check_takeover, introductions, placement_under
+from pointsman.engine.run.blindfold import blindfolded
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.snapshot import copied, snapshot
 from pointsman.engine.run.view import View
 from pointsman.engine.setup.build import with_larger_inbox
+from pointsman.engine.state.invariants import FAILURES
 from pointsman.engine.state.records import LOG, WAITING
 from pointsman.engine.state.state_pointer import Handle
-from pointsman.errors import PointsmanError, RunError
-from pointsman.types import NEVER_MS, Contention, JobState
+from pointsman.errors import PointsmanError, RunError, UsageError
+from pointsman.types import NEVER_MS, JobState, Placement
 
 DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
-NamedPolicy = Callable[[str], "CompiledPolicy | Policy"]
+
+
+class Named(NamedTuple):
+    """A policy that was asked for by its name."""
+
+    policy: "CompiledPolicy | Policy"
+    round_ms: int = 0
+    """It decides only at multiples of this; 0: at every instant with an event."""
+
+
+NamedPolicy = Callable[[str], Named]
 HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
 _CHUNK = 1 << 18
 
@@ -34,6 +45,9 @@ class Simulation:
         self.policy = policy
         self.named = named
         """How a policy is had by its name, for `View.what_if`."""
+        own = getattr(policy, "placement", None)
+        self.placement = Placement(int(handle.state.g[0]["placement"])) if own is None else Placement.CONSOLIDATED
+        """Of the run, where a policy has none of its own."""
         self.hosted = not isinstance(policy, CompiledPolicy)
         self.loop: ModuleType = load_loop(HOSTED_HOOKS if isinstance(policy, Policy) else policy.hooks)
         self.engine_s = 0.0
@@ -136,45 +150,84 @@ class Simulation:
 
     def copy(self) -> "Simulation":
         """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""
-        policy: Any = self.policy
-        if self.hosted and hasattr(policy, "copy"):
-            policy = policy.copy()
         self._flush_log()
-        copy = Simulation(snapshot(self.handle), policy, self.named)
-        copy._log = list(self._log)
-        return copy
+        return self._beside(snapshot(self.handle), policy_of_its_own(self.policy), self._log)
 
-    def adopt(self, policy: CompiledPolicy | Policy) -> "Simulation":
-        """The same state under another policy, from now on.
+    def foreseen(self) -> "Simulation":
+        """The future under the same policy as far as a policy can know it: see `View.what_if`."""
+        handle = blindfolded(snapshot(self.handle, room=False))
+        self.loop.reschedule(handle.address)
+        return self._beside(handle, policy_of_its_own(self.policy), [])
+
+    def what_if(self, policy: "str | CompiledPolicy | Policy") -> "Simulation":
+        """The same under another policy: see `View.what_if`."""
+        named = Named(policy_of_its_own(policy)) if not isinstance(policy, str) else self._named(policy)
+        return self._under(blindfolded(snapshot(self.handle, room=False)), *named, [])
+
+    def _named(self, name: str) -> Named:
+        if self.named is None:
+            raise UsageError(f"this run knows no policies by name: give what_if a policy object, not {name!r}")
+        return self.named(name)
+
+    def adopt(self, policy: CompiledPolicy | Policy, round_ms: int = 0) -> "Simulation":
+        """The same state under another policy, from now on (``semantics.md`` §13); this simulation is not to be run
+        again. With `round_ms`, the policy decides only at its multiples.
 
         Raises:
-            UsageError: the policy does not go with the state's rate model.
+            UsageError: the state was not built for the policy's rate model, GPU sharing, estimates or placement.
         """
-        g = self.handle.state.g[0]
-        by_rates = "goodput" if int(g["stages"]) else "tree" if int(g["tree"]) else "rates"
-        check_rate_model(policy, "iterations" if int(g["contention"]) == Contention.ITERATIONS else by_rates)
-        other = Simulation(self.handle, policy, self.named)
-        state = self.handle.state
+        other = self._under(self.handle, policy, round_ms, self._log)
+        other.engine_s, other.decide_s = self.engine_s, self.decide_s
+        return other
+
+    def _under(
+        self, handle: Handle, policy: CompiledPolicy | Policy, round_ms: int, log: list[NDArray[np.void]]
+    ) -> "Simulation":
+        placement = placement_under(policy, self.placement)
+        check_takeover(handle, policy, placement)
+        other = self._beside(handle, policy, log)
+        state = handle.state
         state.params[:] = 0.0
         if isinstance(policy, CompiledPolicy):
             numbers = policy.parameters()
             state.params[: len(numbers)] = numbers
         state.g[0]["inbox_on"] = other.hosted
         state.g[0]["admits"] = getattr(policy, "admits", False)
-        other.loop.adopt(self.handle.address)
+        state.g[0]["placement"] = placement
+        state.g[0]["round_ms"] = round_ms
+        other.loop.adopt(handle.address)
+        other.loop.reschedule(handle.address)
         other._let_transfers_begin()
+        if other.hosted:
+            other._introduce()
         return other
 
-    def _let_transfers_begin(self) -> None:
-        """Transfers that wait for a policy that has been relieved begin, or the new one is asked."""
+    def _beside(self, handle: Handle, policy: CompiledPolicy | Policy, log: list[NDArray[np.void]]) -> "Simulation":
+        """A simulation of the same run."""
+        other = Simulation(handle, policy, self.named)
+        other.placement = self.placement
+        other._log = list(log)
+        return other
+
+    def _introduce(self) -> None:
+        """Let a Python policy that takes over hear, at its first decision, of the jobs it finds."""
+        known = introductions(self.handle) if hasattr(self.policy, "on_event") else []
+        self.handle = with_larger_inbox(self.handle, len(known))
         state = self.handle.state
-        waiting = state.lists[WAITING, : int(state.g[0]["waiting"])].tolist()
-        if not waiting:
-            return
+        state.inbox[: len(known)] = np.array(known, np.int64).reshape(-1, 2)
+        state.g[0]["inbox"] = len(known)
+
+    def _let_transfers_begin(self) -> None:
+        """Transfers that wait for a policy that has been relieved begin, if the new one admits none."""
+        state = self.handle.state
         if not state.g[0]["admits"]:
-            for job in waiting:
+            for job in state.lists[WAITING, : int(state.g[0]["waiting"])].tolist():
                 load_beside("python_api").admit(self.handle.address, job)
-        state.g[0]["wake"] = self.now_ms
+
+
+def policy_of_its_own(policy: Any) -> Any:
+    """The same policy with a memory of its own, where it is written in Python and has ``copy()``."""
+    return policy.copy() if not isinstance(policy, CompiledPolicy) and hasattr(policy, "copy") else policy
 
 
 _PATIENCE = 1_000_000

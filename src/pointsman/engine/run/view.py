@@ -6,28 +6,36 @@ Jobs are named by their slots: an int that stays the same as long as the job is 
 from collections.abc import Iterable
 from operator import index
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.run.snapshot import snapshot
-from pointsman.engine.state.records import SCRIPT, TRACE, WAITING
+from pointsman.engine.state.records import WAITING
 from pointsman.engine.state.state_pointer import Handle
-from pointsman.errors import UsageError
-from pointsman.types import NEVER_MS, Contention, JobState, Reason
-
-if TYPE_CHECKING:
-    from pointsman.engine.run.simulation import Simulation
+from pointsman.types import NEVER_MS, JobState, Reason
 
 _PENDING, _RUNNING = int(JobState.PENDING), int(JobState.RUNNING)
 _REASONS = {int(r): r for r in Reason}
 
 
+class Viewed(Protocol):
+    """What a view looks at: a `Simulation`."""
+
+    @property
+    def handle(self) -> Handle:
+        """Its state."""
+        ...
+
+    def what_if(self, policy: Any) -> Any:
+        """A copy of it under another policy."""
+        ...
+
+
 class View:
     """The observable state. The truth about jobs (their work, their finish, arrivals to come) is not in it."""
 
-    def __init__(self, simulation: "Simulation", entries: ModuleType) -> None:
+    def __init__(self, simulation: Viewed, entries: ModuleType) -> None:
         self._simulation = simulation
         self._entries = entries
 
@@ -245,53 +253,15 @@ class View:
         waiting = state.lists[WAITING, : int(state.g["waiting"][0])].tolist()
         return sorted(waiting, key=lambda j: int(state.jobs["row"][j]))
 
-    def what_if(self, policy: Any = "fifo-backfill") -> "Simulation":
-        """A future from here: a copy of the state under `policy` (a name or an object), without arrivals.
+    def what_if(self, policy: Any = "fifo-backfill") -> Any:
+        """A future from here, as a `Simulation` to run: a copy of the state under `policy` (a name, ``rounds(fifo, 60)`` too, or an object),
+        without arrivals, node events, cancellations and failing starts.
 
-        The copy knows no more than this view: each job's work is its estimate. Jobs without an estimate never end
-        there.
+        The copy knows no more than this view: each job's work is its estimate, or what it has done if that is more.
+        Jobs without an estimate never end there. A policy object with ``copy()`` is copied, so that nothing that
+        happens there reaches the present.
+
+        Raises:
+            UsageError: the run was not built for the policy's rate model, GPU sharing, estimates or placement.
         """
-        simulation = self._simulation
-        copy = blindfolded(snapshot(simulation.handle, room=False))
-        made = simulation.named(policy) if isinstance(policy, str) and simulation.named else policy
-        return type(simulation)(copy, made, simulation.named).adopt(made)
-
-
-def blindfolded(handle: Handle) -> Handle:
-    """The same without the truth: estimates for work, no arrivals to come, no scripted events, no log, no outcomes."""
-    world, clock, jobs = handle.world, handle.world.clock, handle.jobs
-    arrived = int(clock["arrived"][0])
-    clock["jobs"] = arrived
-    clock["script"] = clock["scripted"] = 0
-    handle.state.g["log_on"] = False
-    work = np.where(np.isnan(jobs["estimate"]), np.inf, jobs["estimate"])
-    left = np.maximum(work - jobs["done"], 0.0)
-    rate = np.where((jobs["state"] == _RUNNING) & (jobs["rate"] > 0.0), jobs["rate"], 1.0)
-    ends = np.maximum(jobs["settled"] + np.ceil(left / rate), int(handle.state.g["now"][0]) + 1)
-    if handle.state.g["contention"][0] == Contention.ITERATIONS:
-        ends = _chain_ends(handle, work)
-    truth = world.truth[: len(jobs)]
-    truth["work"] = work
-    truth["finish"] = np.where(np.isfinite(ends), ends, NEVER_MS).astype(np.int64)
-    nothing = {"trace": np.zeros(max(arrived, 1), TRACE), "script": np.zeros(1, SCRIPT)}
-    return Handle(handle.state, world._replace(**nothing))
-
-
-def _chain_ends(handle: Handle, work: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Chains get the iterations that jobs of this much `work` have left; when those that leap then finish.
-
-    Raises:
-        UsageError: a running job has no estimate, so that its iterations would go on for ever.
-    """
-    steps, jobs = handle.state.steps, handle.jobs
-    runs = jobs["state"] == _RUNNING
-    if not np.isfinite(work[jobs["state"] != 0]).all():
-        raise UsageError("what_if needs estimates where jobs are chains of iterations: give --estimate")
-    chains = handle.world.chains[: len(jobs)]
-    leaps = runs & (chains["leaps"] == 1)
-    period = (handle.world.truth["finish"][: len(jobs)] - chains["since"]) // np.maximum(1, chains["left"])
-    left = (work - jobs["done_when_rated"]) / np.maximum(
-        1, steps["solo"][jobs["speed"] + np.maximum(0, jobs["gpu_type"])]
-    )
-    chains["left"][runs] = np.maximum(1, np.floor(left[runs] + 0.5))
-    return np.where(leaps, chains["since"] + chains["left"] * period, np.inf)
+        return self._simulation.what_if(policy)

@@ -152,7 +152,7 @@ def build(
         freed=np.zeros(FREED, np.int64),
         undo=np.zeros(4 * total + nodes, PART),
         log=np.zeros(LOG_ROWS + 16 * seats if rules.log else 1, LOG),
-        inbox=np.zeros((2 * seats + 1024 if rules.hosted else 1, 2), np.int64),
+        inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),
         params=params,
         memory=np.zeros(MEMORY),
         rates=np.ascontiguousarray(speeds.rates),
@@ -215,9 +215,19 @@ def _crossings(n: int) -> NDArray[np.void]:
     return crossings
 
 
-def with_larger_inbox(handle: Handle) -> Handle:
-    """The same state with twice the room for the events of one instant."""
-    inbox = np.concatenate([handle.state.inbox, np.zeros_like(handle.state.inbox)])
+def inbox_rows(seats: int) -> int:
+    """Rows of an inbox for the events of one instant, where jobs can hold so many GPUs."""
+    return 2 * seats + 1024
+
+
+def with_larger_inbox(handle: Handle, known: int | None = None) -> Handle:
+    """The same state with twice the room for events; or with room for so many besides those of one instant."""
+    old = handle.state.inbox
+    rows = 2 * len(old) if known is None else known + inbox_rows(handle.state.occupants.size)
+    if rows <= len(old):
+        return handle
+    inbox = np.zeros((rows, 2), np.int64)
+    inbox[: len(old)] = old
     return Handle(handle.state._replace(inbox=inbox), handle.world)
 
 

@@ -13,6 +13,7 @@ from pointsman.policies.sdk import (
     PENDING,
     QUOTA,
     RUNNING,
+    STARTING,
     CompiledPolicy,
     Event,
     Int,
@@ -101,7 +102,9 @@ def _estimated_run_ms(S: State, j: Int) -> float:
 
 @core
 def on_event(S: State, kind: Int, j: Int) -> None:
-    """A waiting job joins its class, findable by its estimate; a job that overruns is estimated anew."""
+    """A waiting job joins its class, findable by its estimate; a job that overruns is estimated anew, and so is one
+    found starting.
+    """
     if j < 0:
         return
     J = S.jobs[j]
@@ -112,6 +115,9 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         set_alarm(S, j, S.g[0].now + more)
     elif J.state == PENDING and J.bucket < 0:
         enqueue(S, j, 0.0, _left(S, j) + (S.g[0].restore_ms if J.started >= 0 else 0))
+    elif J.state == STARTING and J.bucket < 0:  # under the policy before this one
+        began = J.settled + (J.pause if J.pause > 0 else delay_of_start(S, j))
+        _expect_end(S, j, began + _estimated_run_ms(S, j))
 
 
 @core

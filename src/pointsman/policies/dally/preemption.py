@@ -16,6 +16,7 @@ from pointsman.policies.sdk import (
     RESOURCES,
     Int,
     State,
+    after,
     core,
     fits,
     free_gpus,
@@ -67,7 +68,7 @@ def watch(S: State, j: Int) -> None:
         insert(S, running_index(S), j)
     if J.level < S.params[LEVELS] and J.rate > 0.0:
         left = _threshold(S, J.level) - _service(S, j)
-        due = min(due, S.g[0].now + np.int64(np.ceil(left / (J.asked * J.rate))))
+        due = min(due, after(S.g[0].now, left, J.asked * J.rate))
     set_alarm(S, j, due)
 
 

@@ -85,9 +85,9 @@ class Pollux(CompiledPolicy):
 
 @core
 def on_event(S: State, kind: Int, j: Int) -> None:
-    """A job that waits joins the line."""
-    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        stand_in_line(S, j)
+    """A job that waits joins the line; so does one found starting."""
+    if j >= 0:
+        _rejoin(S, j)
 
 
 @core

@@ -1,0 +1,129 @@
+"""Whether a policy can take over a state that was built for another, and what it changes there
+(``docs/reference/semantics.md`` §13).
+"""
+
+import numpy as np
+
+from pointsman.engine.rate_models.rate_model import check_rate_model
+from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.state.state_pointer import Handle
+from pointsman.errors import UsageError
+from pointsman.types import PLACEMENT_NAMES, SCATTERED, Contention, Event, JobState, Placement
+
+_SUBMIT, _STARTED = int(Event.SUBMIT), int(Event.STARTED)
+_PENDING, _RUNNING = int(JobState.PENDING), int(JobState.RUNNING)
+
+
+def check_takeover(handle: Handle, policy: CompiledPolicy | Policy, placement: Placement) -> None:
+    """That the state has what the policy needs, and could hold its jobs under its `placement`.
+
+    Raises:
+        UsageError: it has not: what is missing, and how the run would have it.
+    """
+    model = rate_model_of_state(handle)
+    _check_model(policy, model)
+    if model != "iterations":
+        _check_sharing(handle, policy)
+    _check_estimates(handle, policy)
+    _check_placement(handle, policy, placement)
+
+
+def rate_model_of_state(handle: Handle) -> str:
+    """The name of the rate model that a state was built for."""
+    g = handle.state.g[0]
+    if int(g["contention"]) == Contention.ITERATIONS:
+        return "iterations"
+    return "goodput" if int(g["stages"]) else "tree" if int(g["tree"]) else "rates"
+
+
+def placement_under(policy: object, otherwise: Placement) -> Placement:
+    """The placement that a policy declares, or `otherwise`.
+
+    Raises:
+        UsageError: it declares one that there is not.
+    """
+    own = getattr(policy, "placement", None)
+    if own is not None and own not in PLACEMENT_NAMES:
+        raise UsageError(
+            f"policy {_title(policy)!r}: unknown placement {own!r} (there are {', '.join(PLACEMENT_NAMES)})"
+        )
+    return otherwise if own is None else PLACEMENT_NAMES[own]
+
+
+def introductions(handle: Handle) -> list[tuple[int, int]]:
+    """What a Python policy hears of the jobs it finds, in row order: (kind of event, slot)."""
+    jobs = handle.jobs
+    known = np.flatnonzero((jobs["state"] == _PENDING) | (jobs["state"] == _RUNNING))
+    known = known[np.argsort(jobs["row"][known], kind="stable")]
+    return [(_STARTED if jobs["state"][j] == _RUNNING else _SUBMIT, j) for j in known.tolist()]
+
+
+def _title(policy: object) -> str:
+    return getattr(policy, "name", type(policy).__name__)
+
+
+def _check_model(policy: object, model: str) -> None:
+    own = getattr(policy, "rate_model", None)
+    if own not in (None, model):
+        raise UsageError(
+            f"policy {_title(policy)!r} needs the rate model {own!r}, and this run has {model!r}: run it with "
+            f"--rate-model {own}"
+        )
+    check_rate_model(policy, model)
+
+
+def _check_sharing(handle: Handle, policy: object) -> None:
+    limit, own = int(handle.state.g[0]["jobs_per_gpu"]), int(getattr(policy, "gpu_sharing", 1))
+    if own > limit:
+        raise UsageError(
+            f"policy {_title(policy)!r} puts up to {own} jobs on a GPU, and this run at most {limit}: run it with "
+            f"--gpu-sharing {own}"
+        )
+    if limit > own == 1 and getattr(policy, "takes_whole_gpus", False):
+        raise UsageError(
+            f"policy {_title(policy)!r} takes whole GPUs, or shares them by rules of its own, and in this run up to "
+            f"{limit} jobs share one: run it with --gpu-sharing 1, or ask for a policy that shares"
+        )
+
+
+def _check_estimates(handle: Handle, policy: object) -> None:
+    needs = getattr(policy, "needs", "none")
+    if needs == "none":
+        return
+    clock, jobs = handle.world.clock[0], handle.jobs
+    to_come = handle.world.trace["estimate"][int(clock["arrived"]) : int(clock["jobs"])]
+    without = int(np.isnan(jobs["estimate"][jobs["state"] != 0]).sum() + np.isnan(to_come).sum())
+    if without:
+        raise UsageError(
+            f"policy {_title(policy)!r} needs durations ({needs}), and {without} jobs of this run have none: the run "
+            "must be of a policy that needs them too (needs = 'estimate' or 'oracle')"
+        )
+
+
+def _check_placement(handle: Handle, policy: object, placement: Placement) -> None:
+    """Gangs that fit the cluster only scattered would wait for ever, and others behind them."""
+    if placement in SCATTERED or int(handle.state.g[0]["placement"]) not in SCATTERED:
+        return
+    clock, jobs = handle.world.clock[0], handle.jobs
+    to_come = handle.world.trace["cls"][int(clock["arrived"]) : int(clock["jobs"])]
+    for c in np.union1d(jobs["cls"][jobs["state"] != 0], to_come).tolist():
+        if not _fits_together(handle, c):
+            raise UsageError(
+                f"policy {_title(policy)!r} places jobs {placement.name.lower().replace('_', '-')}, and no nodes of "
+                f"this cluster could ever hold one of {handle.state.classes['gpus'][c]} GPUs so: give the run a "
+                "placement of its own, or ask for a policy that scatters jobs"
+            )
+
+
+def _fits_together(handle: Handle, c: int) -> bool:
+    """Whether the empty cluster could hold a gang of class `c` on whole nodes and a part of one more."""
+    state = handle.state
+    demand, pool_of_node = state.classes[c], state.nodes["pool"]
+    gpus = int(demand["gpus"])
+    for alternative in state.alts[int(demand["alt"]) : int(demand["alt_end"])]:
+        pools = state.ints[int(alternative["pool"]) : int(alternative["pool_end"])]
+        nodes = state.nodes["gpus"][np.isin(pool_of_node, pools)]
+        whole, rest = divmod(gpus, int(alternative["gpus"]))
+        if (nodes == alternative["gpus"]).sum() >= whole and (not rest or (nodes >= rest).sum() > whole):
+            return True
+    return False

@@ -1,0 +1,55 @@
+"""Forgetting a policy: its indexes, memory, scratch fields, alarms and timer."""
+
+from pointsman.engine.actions.eviction_cache import forget_failures
+from pointsman.engine.jit.compile import core
+from pointsman.engine.state.due_times import NEVER
+from pointsman.engine.state.records import State
+from pointsman.types import Locality
+
+CLUSTER = int(Locality.CLUSTER)
+
+
+@core
+def _forget_indexes(S: State) -> None:
+    """Empty every index of jobs."""
+    for b in range(S.buckets.shape[0]):
+        S.buckets[b].root = -1
+        S.buckets[b].first = -1
+        S.buckets[b].last = -1
+        S.buckets[b].newest = -1
+        S.buckets[b].leader = -1
+        S.buckets[b].trail = 0
+        S.buckets[b].count = 0
+        S.buckets[b].by_key = 0
+    S.g[0].active = 0
+
+
+@core
+def forget_policy(S: State) -> None:
+    """Nothing is left of what a policy knew or asked for."""
+    g = S.g[0]
+    _forget_indexes(S)
+    g.within = CLUSTER
+    g.wake = NEVER
+    for i in range(S.memory.shape[0]):
+        S.memory[i] = 0.0
+    for n in range(S.nodes.shape[0]):
+        S.nodes[n].s0 = 0.0
+    for x in range(S.gpus.shape[0]):
+        S.gpus[x].s0 = 0.0
+    for c in range(S.classes.shape[0]):
+        C = S.classes[c]
+        C.active = -1
+        C.failed_at = -1
+        C.failed_key = 0.0
+        C.lacking = 0
+    forget_failures(S)
+    for j in range(g.slots):
+        J = S.jobs[j]
+        J.bucket = -1
+        J.alarm = NEVER
+        J.level = 0
+        J.s0 = 0.0
+        J.s1 = 0.0
+        J.s2 = 0.0
+        J.s3 = 0.0

@@ -1,0 +1,36 @@
+"""What the audit may find broken: a number for compiled code, a sentence for people."""
+
+(
+    GPU_TWICE,
+    GANG,
+    MASK,
+    INDEX,
+    COUNTS,
+    QUEUES,
+    PROGRESS,
+    HELD,
+    OVERBOOKED,
+    TASKS,
+    SHARED,
+    TIMES,
+    CLASS,
+    SUBMITTED,
+    KEY,
+) = range(1, 16)
+FAILURES = {
+    GPU_TWICE: "a GPU is held by a job that does not list it, or by two",
+    GANG: "a job holds neither none nor all of its GPUs",
+    MASK: "the free GPUs of a node are not those that nobody holds",
+    INDEX: "a node is not indexed by its number of free GPUs",
+    COUNTS: "the counters of jobs or free GPUs are off",
+    QUEUES: "a queue's count of held GPUs is off or above its limit",
+    PROGRESS: "a job's work done is not a number, negative or beyond its work",
+    HELD: "a hold outlived its pass",
+    OVERBOOKED: "the rings of an uplink are miscounted, or get more of it than it has",
+    SHARED: "a GPU has more jobs than it may, or its memory or fractions are overdrawn or miscounted",
+    TASKS: "a GPU does two tasks or none while one is ready, its memory is overdrawn, or transfers are miscounted",
+    TIMES: "a job's held GPU time, attained GPU time and run time do not add up",
+    CLASS: "a job's demand class is not that of its GPUs, queue or nodes",
+    SUBMITTED: "the jobs submitted are not those that ended and those in the system",
+    KEY: "a job stands in an index by a key that is not a number",
+}
