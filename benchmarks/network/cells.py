@@ -3,15 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
 from benchmarks.network.jobs import NODE_GPUS, cluster, poisson, sample
 from pointsman.api import simulate
-from pointsman.engine.run.contract import CompiledPolicy
 from pointsman.engine.run.result import Result
-from pointsman.policies.dally.dally import Dally
 from pointsman.report.metrics.counted import submit_window, submitted_in
 from pointsman.report.metrics.summary import summarise
 
@@ -37,7 +35,7 @@ class Entry:
     """A policy as it is run."""
 
     label: str
-    policy: str | CompiledPolicy
+    policy: str
     params: Mapping[str, Any] = field(default_factory=dict)
     estimate: str | None = None
     placement: str | None = None
@@ -46,13 +44,6 @@ class Entry:
     def knows(self) -> str:
         """Of durations."""
         return "none" if self.policy != "srtf" else f"estimate {self.estimate}" if self.estimate else "oracle"
-
-
-class DallyWholeNodes(Dally):
-    """Dally's order and preemption where gangs wait for one node, or whole ones, for ever: no timer matters."""
-
-    name: ClassVar[str] = "dally, whole nodes"
-    placement: ClassVar[str] = "consolidated"
 
 
 BASE = Entry("dally", "dally")
@@ -72,7 +63,7 @@ ORACLES = (
     Entry("srtf, σ = 0.5", "srtf", estimate="lognormal:0.5"),
     Entry("srtf, σ = 1", "srtf", estimate="lognormal:1"),
 )
-WHOLE = Entry("dally, whole nodes", DallyWholeNodes())
+WHOLE = Entry("dally, whole nodes", "dally-whole-nodes")
 ALL = (BASE, *VARIANTS, WHOLE, *BASELINES, *ORACLES)
 
 

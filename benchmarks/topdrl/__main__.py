@@ -1,7 +1,7 @@
 """``python -m benchmarks topdrl [PART ...] [--trained DIR] [--record]``: prints the tables, or fills the page.
 
-Parts: throughput, insensitive, completion, batches, ablations, estimates, curves; by default all. The trainings are
-read from ``--trained``, where the commands of the page put them.
+Parts: throughput, insensitive, completion, batches, ablations, estimates, curves, waiting; by default all. The
+trainings are read from ``--trained``, where the commands of the page put them; `waiting` needs none.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from benchmarks.topdrl.contestants import (
 )
 from benchmarks.topdrl.curves import curves
 from benchmarks.topdrl.tables import above_bound, against, detail, iqm
+from benchmarks.topdrl.waiting import CELLS, bounds
 from pointsman.report.units import duration
 
 PAGE = Path("docs/results/topdrl.md")
@@ -132,6 +133,11 @@ def estimates(scope: Scope):
     }, [*found, *late]
 
 
+def waiting(scope: Scope):
+    """What a bound on waiting costs the weights that ship."""
+    return {"waiting": bounds(CELLS[:1] if scope.quick else CELLS, scope.seeds[:5], scope.data)}, []
+
+
 def curve(scope: Scope):
     """How trainings go."""
     curves(scope.trained, PAGE.with_name("topdrl-curves.png"))
@@ -140,7 +146,7 @@ def curve(scope: Scope):
 
 PARTS = {
     "throughput": throughput, "insensitive": insensitive, "completion": completion, "batches": batches,
-    "ablations": ablations, "estimates": estimates, "curves": curve,
+    "ablations": ablations, "estimates": estimates, "curves": curve, "waiting": waiting,
 }  # fmt: skip
 
 
@@ -156,7 +162,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    if not (options.data / "traces").is_dir() or not options.trained.is_dir():
+    wants_trained = set(options.part or PARTS) != {"waiting"}
+    if not (options.data / "traces").is_dir() or (wants_trained and not options.trained.is_dir()):
         missing = options.trained if (options.data / "traces").is_dir() else options.data / "traces"
         print(f"topdrl: skipped, for {missing} is not there")
         return

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.topdrl.contestants import Contestant
 from pointsman.api import simulate
+from pointsman.engine.run.result import Result
 from pointsman.learn.training_setup import PracticeConfig, horizon_s, sampler
 from pointsman.parallel.pool import Processes
 from pointsman.policies.registry import get_policy
@@ -57,16 +58,21 @@ class Cell:
         )  # fmt: skip
 
 
-def measure(cell: Cell, who: Contestant, policy: str, seed: int, data: Path) -> Figures:
-    """The figures of one run on the held-out jobs of this seed."""
+def replay(cell: Cell, who: Contestant, policy: str, seed: int, data: Path) -> Result:
+    """One run on the held-out jobs of this seed."""
     practice = cell.practice(data)
-    until_s = _horizon_s(practice)
     wanted = None if get_policy(policy).needs == "none" else "oracle"
     jobs = sampler(practice, "held-out")(seed, cell.gpus)
-    result = simulate(
+    return simulate(
         replace(jobs, jobs=assign_models(jobs.jobs, seed, mix=cell.mix)), practice.cluster, policy, params=who.params,
-        seed=seed, estimate=who.estimate or wanted, rate_model="tree", until_s=until_s,
+        seed=seed, estimate=who.estimate or wanted, rate_model="tree", until_s=_horizon_s(practice),
     )  # fmt: skip
+
+
+def measure(cell: Cell, who: Contestant, policy: str, seed: int, data: Path) -> Figures:
+    """The figures of one run on the held-out jobs of this seed."""
+    until_s = _horizon_s(cell.practice(data))
+    result = replay(cell, who, policy, seed, data)
     found = summarise(result)
     censored = result.jobs["end_s"].null_count()
     return {

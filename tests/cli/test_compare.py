@@ -37,7 +37,7 @@ def test_all_are_the_built_in_policies(command: Command, jobs: str) -> None:
     given = yaml.safe_load(command("compare", jobs, "--cluster", "2x4", "--policy", "all", "--dry-run").out)
     names = [policy["name"] for policy in given["spec"]["policies"]]
     assert names[:8] == ["fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias"]
-    dally = [f"dally{part}" for part in ("", "-manual", "-nowait", "-consolidated", "-nopreempt")]
+    dally = [f"dally{part}" for part in ("", "-manual", "-nowait", "-consolidated", "-nopreempt", "-whole-nodes")]
     gandiva, sharing = ["gandiva", "gandiva-packing"], ["sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs"]
     assert names[8:] == ["tiresias-skew", *gandiva, *dally, *sharing, "pick-place", "pick-place-sjf"]
 

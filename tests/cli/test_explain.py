@@ -213,3 +213,37 @@ def test_where_gpus_are_shared_room_is_told_not_free_gpus(
     given = ("--cluster", "2x4/gpu=v100", "--rate-model", f"iterations:sharing={sharing}")
     run(command, "jobs.csv", "lwf", *given)
     assert said in command("explain", job, "--run", "run", "--at", "5").out
+
+
+HELD = """
+from pointsman.types import Reason
+
+class Held:
+    name = "held"
+    needs = "none"
+
+    def decide(self, view):
+        if len(view.pending) and not len(view.running):
+            view.start(int(view.pending[0]))
+
+    def why_waiting(self, view, job, name):
+        return ANSWER
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        ("(Reason.Dependency, f'{name(job)} goes after {view.now_s:g} s')", 0, "(Dependency): j2 goes after 20 s"),
+        ("None", 0, "(Priority): it would fit, but job j1 goes first"),
+        ("1 / 0", 1, "policy 'held': why_waiting failed: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_policy_of_ones_own_speaks_for_its_jobs(
+    answer: str, code: int, said: str, command: Command, jobs: str
+) -> None:
+    Path("held.py").write_text(HELD.replace("ANSWER", answer))
+    run(command, jobs, "held.py:Held")
+    done = command("explain", "j2", "--run", "run")
+    assert done.code == code
+    assert said in done.out + done.err

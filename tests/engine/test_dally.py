@@ -10,6 +10,7 @@ from oracle.dally import VARIANTS
 from oracle.instances import PLAIN, Instance, Kind, random_instance
 from oracle.model import Job, Node, Schedule
 from oracle.placement import locality
+from oracle.simulator import BY_NETWORK
 
 from .replay import run_engine, simulation_of
 
@@ -18,6 +19,7 @@ FLAT = (1.0,) * 5
 FIXED = {"node_timer_s": 4.321, "rack_timer_s": 9, "levels": 0, "quantum_s": 1000}
 """Timers and nothing else."""
 HOGS = (Job(0, 2, 20_000), Job(0, 2, 30_000))
+PACKED: dict[str, Any] = {"placement": "consolidated"}
 ONE_RACK, TWO_RACKS = (Node(3), Node(3)), (Node(3), Node(3, rack=1))
 
 
@@ -105,9 +107,10 @@ def test_on_a_flat_network_without_preemption_jobs_go_by_submission_whatever_hap
 @pytest.mark.parametrize("policy", list(VARIANTS))
 def test_on_a_flat_network_nobody_holds_out(policy: str) -> None:
     """Without service levels the order is that of submission, nobody is worse than another, and no place is better."""
-    params = {"levels": 0} if policy == "dally-nowait" else {"levels": 0, "node_timer_s": 3, "rack_timer_s": 7}
+    timers = {} if policy in ("dally-nowait", "dally-whole-nodes") else {"node_timer_s": 3, "rack_timer_s": 7}
+    params, kind = {"levels": 0, **timers}, Kind(**vars(PLAIN) | {"policies": ("fifo-backfill",)})
     for seed in range(60):
-        plain = replace(random_instance(seed, replace(PLAIN, policies=("fifo-backfill",), placements=("tightest",))))
+        plain = random_instance(seed, replace(kind, placements=(BY_NETWORK[policy],)))
         assert plain.rate_by_locality == FLAT
         dally = replace(plain, policy=policy, params=params)
         assert asdict(run_engine(dally)) == asdict(run_engine(plain))
@@ -214,3 +217,30 @@ def test_a_job_is_evicted_by_a_poorer_one_after_its_quantum() -> None:
     schedule = run((Node(1),), (Job(0, 1, 10_000), Job(1000, 1, 1000)), "dally", params)
     assert schedule.first_start_ms == [0, 5000]
     assert schedule.end_ms == [11_000, 6000]
+
+
+FOUR_NODES = (Node(2), Node(2), Node(2, rack=1), Node(2, rack=1))
+WHOLE = {"levels": 0, "quantum_s": 1, "round_s": 2}
+
+
+def test_gangs_get_one_node_or_whole_ones_and_wait_for_these() -> None:
+    # n0  AA  B needs 2 GPUs, of which there is one on each of two nodes until C ends; D needs a whole node and half of
+    # n1  C.  another. Under dally-nowait both would start at once.
+    # n2  E.
+    jobs = (Job(0, 2, 90_000), Job(0, 1, 5000), Job(0, 1, 8000), Job(1000, 2, 1000), Job(1000, 3, 1000))
+    nodes = (Node(2), Node(2), Node(2))
+    scattered = run(nodes, jobs, "dally-nowait", WHOLE)
+    assert scattered.first_start_ms[3] == 1000
+    schedule = run(nodes, (jobs[0], Job(0, 2, 5000), Job(0, 2, 8000), *jobs[3:]), "dally-whole-nodes", WHOLE, **PACKED)
+    assert schedule.first_start_ms[3:] == [5000, 8000]
+
+
+def test_whole_nodes_in_two_racks_are_left_for_those_of_one_and_for_no_others() -> None:
+    # n0  AA  C runs on n1 and n2. If A ends first, the whole nodes of lowest index are those of a rack: C moves there.
+    # n1  CC  If B does, they are C's own: it stays where it is, and is not preempted to be started there again.
+    # n2  CC
+    # n3  BB
+    for a_ms, b_ms, places in ((5000, 90_000, [{1, 2}, {1, 2}, {0, 1}]), (90_000, 5000, [{1, 2}])):
+        jobs = (Job(0, 2, a_ms), Job(0, 4, 500), Job(0, 2, b_ms), Job(600, 4, 10_000))
+        schedule = run(FOUR_NODES, jobs, "dally-whole-nodes", WHOLE, **PACKED)
+        assert [{node for node, _ in masks} for _, _, row, masks in schedule.log if row == 3] == places

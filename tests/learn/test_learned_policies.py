@@ -1,5 +1,6 @@
 """A learned policy in a run does what the same network does in the environment, job by job."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed (make lear
 pytest.importorskip("safetensors", reason="safetensors is not installed (make learn)")
 
 import pointsman  # noqa: E402
+from pointsman.cli.run import run  # noqa: E402
 from pointsman.errors import InputError, UsageError  # noqa: E402
 from pointsman.learn.agents import PRACTICE, recipe  # noqa: E402
 from pointsman.learn.algorithms.masking import log_probabilities  # noqa: E402
@@ -73,9 +75,15 @@ def test_a_run_is_an_episode(agent: str, practice: dict, tmp_path: Path) -> None
 def test_they_are_listed_without_their_weights() -> None:
     assert {"topdrl", "deeprm", "proximity-drl"} <= set(policy_names())
     spec = get_policy("topdrl")
-    assert (
-        spec.needs == "oracle" and not spec.compiled and list(spec.arguments) == ["checkpoint", "gpus", "observation"]
-    )
+    assert spec.needs == "oracle" and not spec.compiled
+    assert list(spec.arguments) == ["checkpoint", "gpus", "observation", "patience_durations"]
+
+
+def test_their_parameters_are_described(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["policy", "show", "topdrl", "--format", "json"]) == 0
+    rows = {row["parameter"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["patience_durations"]["default"] == "None"
+    assert "waited so many times its duration" in rows["patience_durations"]["meaning"]
 
 
 def test_the_forms_of_the_name(tmp_path: Path) -> None:

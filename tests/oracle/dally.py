@@ -6,7 +6,9 @@ from fractions import Fraction
 from math import ceil, inf, isqrt
 from typing import Any
 
+from .model import Gpu, Place
 from .network import NETWORK, NODE, RACK, NetworkWorld
+from .placement import place
 from .world import Life, to_ms
 
 BINS = 24
@@ -30,6 +32,7 @@ class Settings:
     round_s: float = 60
     tuned: bool = True
     preempts: bool = True
+    whole_nodes: bool = False
 
     @property
     def timers_ms(self) -> list[float]:
@@ -44,12 +47,14 @@ VARIANTS = {
     "dally-nowait": Settings(tuned=False, node_timer_s=0, rack_timer_s=0),
     "dally-consolidated": Settings(tuned=False, node_timer_s=inf, rack_timer_s=inf),
     "dally-nopreempt": Settings(preempts=False),
+    "dally-whole-nodes": Settings(tuned=False, node_timer_s=0, rack_timer_s=0, whole_nodes=True),
 }
-PARAMS = set(Settings.__dataclass_fields__) - {"tuned", "preempts"}
+PARAMS = set(Settings.__dataclass_fields__) - {"tuned", "preempts", "whole_nodes"}
+WITHOUT_TIMERS = ("dally-nowait", "dally-consolidated", "dally-whole-nodes")
 
 
 def settings_of(policy: str, params: Mapping[str, Any]) -> Settings:
-    fixed = {} if policy not in ("dally-nowait", "dally-consolidated") else {"node_timer_s", "rack_timer_s"}
+    fixed = {} if policy not in WITHOUT_TIMERS else {"node_timer_s", "rack_timer_s"}
     return replace(VARIANTS[policy], **{name: value for name, value in params.items() if name not in fixed})
 
 
@@ -92,6 +97,12 @@ class DallyWorld(NetworkWorld):
 
     def rank(self, life: Life) -> tuple[int, int, int]:
         return -life.job.priority, self.of(life).level, life.row
+
+    def find_within(self, life: Life, free: set[Gpu], loosest: int) -> Place | None:
+        if not self.settings.whole_nodes:
+            return super().find_within(life, free, loosest)
+        chosen = place(self.nodes, life.job, free, "consolidated")
+        return chosen if chosen is not None and self.level_of(chosen) <= loosest else None
 
     def holds_out_for(self, life: Life, level: int) -> bool:
         return self.is_slower_beyond(life, level, self.settings.epsilon)

@@ -46,7 +46,7 @@ def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
     eligible_free = [sum(node in eligible for node, _ in free) for eligible in alternatives(world.nodes, life.job)]
     if not world.settings.preempts or max(eligible_free) >= life.job.gpus:
         return False
-    within = NODE if world.best_level(life) == NODE else accepts
+    within = NODE if world.best_level(life) == NODE and not world.settings.whole_nodes else accepts
     rank = (-life.job.priority, world.of(life).level)
     return this.evict_for(
         life,

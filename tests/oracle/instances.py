@@ -111,7 +111,7 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     """The same seed and kind give the same instance. Every job fits the empty cluster and its queue's limit."""
     draw = random.Random(seed)
     policy = draw.choice(kind.policies)
-    placement = draw.choice(kind.placements) if policy not in BY_NETWORK else "tightest"
+    placement = draw.choice(kind.placements) if policy not in BY_NETWORK else BY_NETWORK[policy]
     step_ms = draw.choice(STEPS_MS)
     nodes = draw_nodes(draw, kind)
     jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
@@ -254,7 +254,7 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
         "quantum_s": some(0, 1, 3, 10),
         "round_s": some(1, 2, 5, 7),
     }
-    if policy != "dally-nowait":
+    if policy not in ("dally-nowait", "dally-whole-nodes"):
         params |= {"node_timer_s": some(0, 1, 4, 10), "rack_timer_s": some(0, 3, 8, 20)}
     return params
 

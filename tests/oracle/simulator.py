@@ -24,8 +24,11 @@ POLICIES: dict[str, Callable[[World], None]] = {
     "gandiva": gandiva.gandiva,
     **dict.fromkeys(dally.VARIANTS, decide_dally),
 }
-BY_NETWORK = ("tiresias-skew", "gandiva", *dally.VARIANTS)
-"""They look at the network, and place by tightest."""
+BY_NETWORK = {
+    **dict.fromkeys(("tiresias-skew", "gandiva", *dally.VARIANTS), "tightest"),
+    "dally-whole-nodes": "consolidated",
+}
+"""They look at the network, and say themselves how they place."""
 OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
@@ -140,7 +143,7 @@ def check(
     refuse(not set(params) <= PARAMS.get(policy, set()), f"{policy} has no such parameter: {params}")
     refuse(placement not in PLACEMENTS, f"no placement {placement}")
     refuse(not set(overheads) <= set(OVERHEADS), f"no such overhead: {overheads}")
-    refuse(policy in BY_NETWORK and placement != "tightest", f"{policy} places by tightest, not {placement}")
+    refuse(BY_NETWORK.get(policy, placement) != placement, f"{policy} does not place by {placement}")
     for time_ms, what, node in script:
         refuse(what not in NODE_EVENTS or time_ms < 0 or not 0 <= node < len(nodes), f"bad entry {what} {node}")
     for before, after in pairwise(jobs):

@@ -119,13 +119,16 @@ def _show_rounds(format: screen.Format) -> None:
 
 
 def _argument(parameter: "Parameter") -> dict[str, Any]:
-    """A parameter of a policy in Python, which says of it what its name and its default say."""
+    """A parameter of a policy in Python: its name and its default, and its meaning if its annotation says one,
+    ``Annotated[float, "meaning"]``.
+    """
     required = parameter.default is parameter.empty
+    said = getattr(parameter.annotation, "__metadata__", ())
     return {
         "parameter": parameter.name,
         "default": "(needed)" if required else str(parameter.default),
         "unit": "s" if parameter.name.endswith("_s") else "",
-        "meaning": "",
+        "meaning": next((word for word in said if isinstance(word, str)), ""),
         "source": "",
     }
 

@@ -15,6 +15,7 @@ from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import snapshot
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.records import ACCUMULATIONS
+from pointsman.errors import PointsmanError, RunError
 from pointsman.explain.gpu_sharing import BesideOthers, shares
 from pointsman.inputs.bounds import instant_ms
 from pointsman.inputs.durations import duration, instant
@@ -130,12 +131,29 @@ class _Question:
         if reason is not Reason.OK:
             beside_others = self.beside.waiting(slot) if self.beside else None
             return beside_others or self._room(job)
+        if said := self._policy_says(slot):
+            return said
         ahead, first = self._ahead(slot)
         if int(self.simulation.handle.state.g[0]["reserved"]):
             return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {first}"
         if ahead:
             return Reason.Priority, f"it would fit, but job {first} goes first (ahead of this one: {ahead:,})"
         return Reason.HeldByDelay, "it would fit and is first in line; the policy holds it until its next pass"
+
+    def _policy_says(self, slot: int) -> tuple[Reason, str] | None:
+        """Why a job that fits waits, by a policy written in Python that can tell."""
+        policy: Any = self.simulation.policy
+        if self.simulation.view is None or not hasattr(policy, "why_waiting"):
+            return None
+        try:
+            return policy.why_waiting(self.simulation.view, slot, self._id_of)
+        except PointsmanError:
+            raise
+        except Exception as error:
+            raise RunError(f"policy {policy.name!r}: why_waiting failed: {type(error).__name__}: {error}") from error
+
+    def _id_of(self, slot: int) -> str:
+        return str(self.prepared.jobs["job_id"][int(self.jobs["row"][slot])])
 
     def _why_not_within(self, slot: int, delay: Delay) -> tuple[Reason, str]:
         """There is no room at the level that the job holds out for; there may be elsewhere."""
@@ -169,7 +187,7 @@ class _Question:
         waiting = np.flatnonzero(self.jobs["state"] == JobState.PENDING)
         order = waiting[np.lexsort([self.jobs[name][waiting] for name in ("row", "key", "neg_priority")])]
         ahead = int(np.flatnonzero(order == slot)[0])
-        return ahead, str(self.prepared.jobs["job_id"][int(self.jobs["row"][order[0]])])
+        return ahead, self._id_of(int(order[0]))
 
     def _room(self, job: Any) -> tuple[Reason, str]:
         """For the alternative with the most free GPUs: too few of them, or too scattered."""

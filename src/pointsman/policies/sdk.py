@@ -36,7 +36,7 @@ from pointsman.engine.index.treap import before, first_after, first_below, inser
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, free_gpus, some_node_with
 from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_on, note_single, sits
-from pointsman.engine.placement.placing import best_fit, fits, place, unplace
+from pointsman.engine.placement.placing import TIGHTEST, best_fit, fits, place, unplace
 from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.admission import next_transfer
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
@@ -124,6 +124,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "admits",
     "free_gpus",
     "some_node_with",
+    "TIGHTEST",
     "best_fit",
     "fits",
     "place",

@@ -254,8 +254,8 @@ class View:
         return sorted(waiting, key=lambda j: int(state.jobs["row"][j]))
 
     def what_if(self, policy: Any = "fifo-backfill") -> Any:
-        """A future from here, as a `Simulation` to run: a copy of the state under `policy` (a name, ``rounds(fifo, 60)`` too, or an object),
-        without arrivals, node events, cancellations and failing starts.
+        """A future from here, as a `Simulation` to run: a copy of the state under `policy` (a name,
+        ``rounds(fifo, 60)`` too, or an object), without arrivals, node events, cancellations and failing starts.
 
         The copy knows no more than this view: each job's work is its estimate, or what it has done if that is more.
         Jobs without an estimate never end there. A policy object with ``copy()`` is copied, so that nothing that

@@ -3,17 +3,19 @@
 PyTorch is imported when a policy is made, not when it is listed.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.types import Knowledge
+from pointsman.learn.policies.overdue import KeptBack, Patience
+from pointsman.types import Knowledge, Reason
 
 if TYPE_CHECKING:
     from pointsman.engine.run.view import View
@@ -43,11 +45,20 @@ class Seen:
 
     def best(self, mask: NDArray[np.bool_]) -> int:
         """The action that the mask allows and the network likes best."""
+        return int(self._scores(mask).argmax())
+
+    def chances(self, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """(actions,) the probability that the network gives each action, 0 where the mask forbids it."""
+        scores = self._scores(mask).astype(np.float64)
+        odds = np.exp(scores - scores.max())
+        return odds / odds.sum()
+
+    def _scores(self, mask: NDArray[np.bool_]) -> NDArray[np.float32]:
         import torch
 
         with torch.inference_mode():
             logits, _ = self.network(self._parts)
-        return int(np.where(mask, logits[0].numpy(), -np.inf).argmax())
+        return np.where(mask, logits[0].numpy(), -np.inf)
 
 
 class LearnedPicker:
@@ -57,10 +68,16 @@ class LearnedPicker:
     needs: ClassVar[Knowledge] = "oracle"
     placement: ClassVar[str] = "spread"  # any free GPUs will do
 
-    def __init__(self, checkpoint: str = "", gpus: str = "", observation: str = "") -> None:
-        """`checkpoint` is a directory, by default the shipped one; `gpus` a GPU picker, by default as in training;
-        `observation` the file of an observation of your own, if it was trained on one.
-        """
+    def __init__(
+        self,
+        checkpoint: Annotated[str, "directory of the weights; by default the shipped ones"] = "",
+        gpus: Annotated[str, "how the GPUs of the picked job are chosen; by default as in training"] = "",
+        observation: Annotated[str, "file of the observation of your own that it was trained on"] = "",
+        patience_durations: Annotated[
+            float | None, "a job that has waited so many times its duration goes next; by default none does"
+        ] = None,
+    ) -> None:
+        """A policy of a checkpoint; `patience_durations` bounds waiting (`learn/policies/overdue.py`)."""
         from pointsman.learn.environments.loading import load_deciding, load_observation
         from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 
@@ -74,14 +91,56 @@ class LearnedPicker:
         self._seen, self._look = Seen(made, builder), load_observation(builder).look
         self._window = np.full(self._seen.actions - 1, -1, np.int64)
         self._mask = np.zeros(self._seen.actions, np.int8)
+        self._patience = Patience(patience_durations, self.name)
 
     def decide(self, view: "View") -> None:
-        """Start picked jobs until the network would wait, or none can start."""
+        """Start overdue jobs, then picked ones until the network would wait, or none can start."""
+        kept = self._patience.serve(view, lambda job: self._start(view._address, job, self._how))
+        self._pick(view, kept)
+        self._patience.set_alarm(view)
+
+    def _pick(self, view: "View", kept: KeptBack) -> None:
         address, seen = view._address, self._seen
-        while view.free_gpus > 0 and view.pending_count > 0 and self._look(address, self._window, self._mask, seen.out):
+        while view.free_gpus > 0 and view.pending_count > 0 and self._sees_choice(view, kept):
             action = seen.best(self._mask != 0)
             if action == len(self._window) or self._start(address, int(self._window[action]), self._how) != OK:
                 return
+
+    def _sees_choice(self, view: "View", kept: KeptBack) -> bool:
+        """Look at the waiting jobs; whether one of the window may start."""
+        some = self._look(view._address, self._window, self._mask, self._seen.out)
+        if not kept or not some:
+            return some
+        for i in np.flatnonzero(self._mask[:-1]):
+            self._mask[i] = kept.by(view, int(self._window[i])) < 0
+        return bool(self._mask[:-1].any())
+
+    def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
+        """Of a waiting job that fits: what goes before it, or that the network would rather wait."""
+        kept = self._patience.keeps_back(view)
+        if (first := kept.by(view, job)) >= 0:
+            longest = f"{self._patience.durations:g} times its duration"
+            return Reason.Reserved, f"it would fit, but job {name(first)} has waited for {longest} and goes next"
+        if not self._sees_choice(view, kept):
+            return None
+        found = np.flatnonzero(self._window == job)
+        if not len(found):
+            seen = f"{len(self._window):,} of the {view.pending_count:,} waiting jobs"
+            return Reason.Priority, f"it would fit, but the network sees {seen}, and this one is not among them"
+        chances = self._seen.chances(self._mask != 0)
+        return self._preferred(int(found[0]), chances, name)
+
+    def _preferred(self, mine: int, chances: NDArray[np.float64], name: Callable[[int], str]) -> tuple[Reason, str]:
+        """What the network would do instead of starting job `mine` of the window."""
+        job, best = int(chances[:-1].argmax()), int(chances.argmax())
+        rival = f"job {name(int(self._window[job]))}"
+        if best == mine:
+            return Reason.HeldByDelay, "it would fit, and the network starts it at its next decision"
+        against = f"(probability {chances[best]:.2g}, against {chances[mine]:.2g} for starting this one"
+        if best == job:
+            return Reason.Priority, f"it would fit, but the network prefers {rival} {against})"
+        rather = "" if job == mine else f", and {chances[job]:.2g} for {rival}"
+        return Reason.HeldByDelay, f"it would fit, but the network chose to wait {against}{rather})"
 
     def copy(self) -> "LearnedPicker":
         """Itself: it remembers nothing from one decision to the next."""

@@ -1,5 +1,6 @@
 """Proximity-DRL: a network chooses the GPUs of the next job, one after another."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -59,8 +60,7 @@ class ProximityDrl:
         """Whether `job` starts, on what the network chooses; `_mask` says what there is."""
         answer = -1
         while answer < 0:
-            self._desk[0, self._address], self._window[0, 0] = view._address, job
-            self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
+            self._observe_for(view, job)
             action = self._seen.best(self._mask != 0)
             if action == self._seen.actions - 1:
                 return False
@@ -68,6 +68,28 @@ class ProximityDrl:
             if answer < 0:
                 self._deciding.look_at(view._address, job, self._mask, by_gpu)
         return answer == Reason.OK
+
+    def _observe_for(self, view: "View", job: int) -> None:
+        """Write what the network sees when it places `job`."""
+        self._desk[0, self._address], self._window[0, 0] = view._address, job
+        self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
+
+    def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
+        """Of a waiting job that fits: which goes before it, or that the network would rather wait."""
+        by_gpu, look_at = int(_chooses_gpus(view)), self._deciding.look_at
+        order = self._in_order(view)
+        passed = self._deciding.OVER_LIMIT
+        first = next(each for each in order if look_at(view._address, each, self._mask, by_gpu) != passed)
+        if first != job:
+            ahead = f"ahead of this one: {order.index(job):,}"
+            return Reason.Priority, f"it would fit, but job {name(first)} goes first ({ahead})"
+        self._observe_for(view, job)
+        chances = self._seen.chances(self._mask != 0)
+        if chances[-1] < chances.max():
+            return Reason.HeldByDelay, "it would fit, and the network starts it at its next decision"
+        return Reason.HeldByDelay, (
+            f"it would fit and is first in line, but the network chose to wait (probability {chances[-1]:.2g})"
+        )
 
     def copy(self) -> "ProximityDrl":
         """Itself: it remembers nothing from one decision to the next."""

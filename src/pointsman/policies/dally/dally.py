@@ -115,6 +115,13 @@ class DallyNoPreempt(Dally):
     preempts: ClassVar[bool] = False
 
 
+class DallyWholeNodes(DallyNoWait):
+    """Dally that places a gang on one node or on whole nodes, and waits for these; so it needs no timers."""
+
+    name: ClassVar[str] = "dally-whole-nodes"
+    placement: ClassVar[str] = "consolidated"
+
+
 @core
 def on_event(S: State, kind: Int, j: Int) -> None:
     """Jobs that wait start their timers and settle for less when these pass; running jobs sink with their service."""
