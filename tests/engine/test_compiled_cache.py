@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.engine.jit.compile import build_folder, load_loop
+from pointsman.engine.jit.loading import build_folder, load_hooks
 
 JOBS = "submit_s,gpus,duration_s\n0,1,10\n"
 
@@ -21,18 +21,18 @@ def simulate(home: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_damaged_code_is_made_anew(tmp_path: Path) -> None:
-    load_loop("pointsman.policies.classical.fifo")
+    load_hooks("pointsman.policies.classical.fifo")
     build = tmp_path / "home" / "compiled" / build_folder().name
     for folder in (build.parent.parent, build.parent):
         folder.mkdir(0o700)  # whatever the umask: one that others may write to is refused
-    ours = shutil.ignore_patterns("loop_[!f]*", "loop_fifo_backfill*", "user_*")
+    ours = shutil.ignore_patterns("hooks_[!f]*", "hooks_fifo_backfill*", "user_*")
     shutil.copytree(build_folder(), build, ignore=ours)
-    for file in (build / "__pycache__").glob("loop_fifo_*.run-*.nbc"):
+    for file in (build / "__pycache__").glob("hooks_fifo_*.nbc"):
         file.write_bytes(file.read_bytes()[:1000])
     done = simulate(tmp_path / "home", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    (loop,) = build.glob("loop_fifo_*.py")
-    loop.write_text("")
+    (hooks,) = build.glob("hooks_fifo_*.py")
+    hooks.write_text("")
     assert simulate(tmp_path / "home", tmp_path).returncode == 0
 
 

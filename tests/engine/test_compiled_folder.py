@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.engine.jit.compile import build_folder
+from pointsman.engine.jit.loading import build_folder
 from pointsman.engine.jit.compiled_folder import HOME, PRIVATE, find_place
 from pointsman.errors import UsageError
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from pointsman.cli import screen
-from pointsman.engine.jit.compile import BESIDE, is_compiled, load_beside, load_loop
 from pointsman.engine.jit.compiled_folder import find_place
+from pointsman.engine.jit.loading import BESIDE, is_compiled, load_beside, load_hooks
 from pointsman.engine.run.simulation import HOSTED_HOOKS
 from pointsman.policies.registry import get_policy, policy_names
 
@@ -55,4 +55,4 @@ def _compile(hooks: str | tuple[str, str]) -> None:
     elif hooks in BESIDE:
         load_beside(hooks)
     else:
-        load_loop(hooks)
+        load_hooks(hooks)

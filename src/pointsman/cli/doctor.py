@@ -64,8 +64,8 @@ def _machine() -> str:
 
 
 def _compiled_code() -> str:
-    from pointsman.engine.jit.compile import build_folder
     from pointsman.engine.jit.compiled_folder import find_place
+    from pointsman.engine.jit.loading import build_folder
 
     folder, place = build_folder(), find_place()
     size_bytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.compile import load_beside
+from pointsman.engine.jit.loading import load_beside
 from pointsman.engine.run.contract import Delay
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import snapshot

@@ -22,6 +22,7 @@ from pointsman.engine.index.free_gpus import give, take
 from pointsman.engine.index.queues import dequeue, enqueue, over_limit
 from pointsman.engine.index.treap import put_in_order
 from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.jit.services import body_of, service
 from pointsman.engine.placement.eligible import admits, free_gpus, nodes_with, whole_nodes
 from pointsman.engine.placement.occupancy import occupant_mask
 from pointsman.engine.placement.placing import SPREAD, fits, place
@@ -32,6 +33,7 @@ from pointsman.types import Reason
 
 EVICTED = int(Reason.Evicted)
 RESERVED = int(Reason.Reserved)
+_start = body_of(start)
 
 
 @core
@@ -210,7 +212,7 @@ def _tentatively_free_in_rack(S: State, A: np.void, rack: Int, gpus: Int) -> Int
     return R.tally
 
 
-@core
+@cold
 def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
     """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it
     never fits.
@@ -307,7 +309,7 @@ def _hold_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
     """`start_or_evict` where stopping takes time: a job that needs GPUs of stopping jobs holds its place."""
     S = open_state(address)
     if fits(S, S.jobs[j].cls):
-        return start(S, j, OK)
+        return _start(S, j, OK)
     _release_stopping(S)
     n = np.int64(0)
     if not fits(S, S.jobs[j].cls):
@@ -336,7 +338,7 @@ def end_holds(S: State) -> None:
         _end_holds(S.g[0].address)
 
 
-@core
+@service("start_or_evict", "int64(int64, int64, float64, int64)")
 def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
     """Start job `j`, evicting strictly worse running jobs if that makes room.
 
@@ -349,7 +351,7 @@ def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
     if S.g[0].stop_ms > 0:
         return _hold_or_evict(S.g[0].address, j, bar, running)
     if fits(S, S.jobs[j].cls):
-        return start(S, j, OK)
+        return _start(S, j, OK)
     if will_fail(S, j, bar):
         return RESOURCES
     n = release_worse(S, j, bar, running)

@@ -13,6 +13,7 @@ from pointsman.engine.index.free_gpus import give, take
 from pointsman.engine.index.queues import dequeue, over_limit
 from pointsman.engine.index.treap import insert
 from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.jit.services import service
 from pointsman.engine.placement.occupancy import ITERATIONS, occupy, room, vacate
 from pointsman.engine.placement.placing import place, unplace
 from pointsman.engine.state.records import ACCUMULATIONS, ADMIT, LEAVE, Int, State
@@ -189,7 +190,7 @@ def delay_of_start(S: State, j: Int) -> Int:
     return S.g[0].start_ms + (S.g[0].restore_ms if S.jobs[j].started >= 0 else 0)
 
 
-@core
+@cold
 def _commence(S: State, j: Int, reason: Int) -> None:
     """Job `j`, whose GPUs are in State.place, starts."""
     J = S.jobs[j]
@@ -254,7 +255,7 @@ def start_placed(S: State, j: Int, reason: Int) -> Int:
     return OK
 
 
-@core
+@service("start", "int64(int64, int64, int64)")
 def start(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
     if S.jobs[j].state != PENDING:
@@ -367,7 +368,7 @@ def may_preempt(S: State, j: Int) -> bool:
     return S.g[0].jobs_per_gpu == 1 or J.alone == J.gpus
 
 
-@core
+@cold
 def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     J = S.jobs[j]
     g = S.g[0]

@@ -38,7 +38,8 @@ def compile_kept(function: Callable[..., Any], signature: str, **options: Any) -
 
 def compile_callback_kept(function: Callable[..., Any], signature: str, **options: Any) -> Any:
     """What ``numba.cfunc(signature, cache=True, **options)`` makes of `function`, kept with digests."""
-    made = CFunc(function, sigutils.normalize_signature(signature), {}, options)
+    pipeline = {"pipeline_class": options.pop("pipeline_class")} if "pipeline_class" in options else {}
+    made = CFunc(function, sigutils.normalize_signature(signature), {}, options, **pipeline)
     made._cache = _CheckedCache(function)
     made.compile()
     return made

@@ -1,79 +1,41 @@
-"""The one place that says how the core is compiled.
+"""The one place that says how a function of the core is compiled.
 
-``_nrt=False`` switches reference counting off (a core function may then not allocate) and
-``forceinline`` lets LLVM see through the layers: together eight times faster than plain ``njit``.
+``_nrt=False`` switches reference counting off (a core function may then not allocate). Helpers are kept as plain IR,
+and machine code is made of units only (`plain_ir`): an `entry`, called from Python, or an `apart`, called by address.
 """
 
-import functools
-import hashlib
-import importlib
-import importlib.metadata
-import importlib.util
-import os
-import re
-import shutil
-import sys
-import time
 import types
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any, TypeVar
-
-from pointsman.engine.jit.compiled_folder import discard, find_place
-from pointsman.errors import RunError
-
-PACKAGE = Path(__file__).parents[2]
-CORE = (
-    "types.py",
-    "engine/state/records.py",
-    "engine/state/state_pointer.py",
-    "engine/state/jit_arrays.py",
-    "engine/jit/compile.py",
-)
-"""Sources that compiled code depends on, besides those that import the decorators of this module."""
-BESIDE = {
-    "python_api": "engine/actions/python_api.py",
-    "contention": "engine/rate_models/contention.py",
-    "iterations": "engine/rate_models/iterations.py",
-    "shared_gpus": "engine/rate_models/shared_gpus.py",
-    "progress_phases": "engine/rate_models/progress_phases.py",
-    "tree": "engine/rate_models/tree.py",
-}
-"""Modules that are compiled beside the loops and are in none of them."""
-HOSTED = "pointsman.engine.actions.python_policy_hooks"
-HOOKS = f"from {HOSTED} import decide, on_event, on_run"
-_IS_CORE = re.compile(r"^from pointsman\.engine\.jit\.compile import .*\b(core|cold|entry|apart)\b", re.MULTILINE)
-_POLICY = re.compile(r"^from pointsman\.policies\.([\w.]+) import", re.MULTILINE)
-_IS_BUILD = re.compile(r"[0-9a-f]{16}")
-_KEPT_DAYS = 14
-
-_DAMAGED = (
-    *(AttributeError, EOFError, ImportError, IndexError, IsADirectoryError, KeyError, MemoryError),
-    *(OverflowError, TypeError, ValueError),
-)
-"""What importing a damaged source or its bytecode raises; of compiled functions `checked_cache` finds out itself."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_FLAGS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+
 
 def core(function: F) -> F:
-    """Compile `function` into whatever calls it: no Python entry, no reference counts, always inlined."""
-    import numba
-
-    jit = numba.njit(
-        nogil=True, error_model="numpy", _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )
-    return jit(function)
+    """Compile `function` into whatever calls it, always inlined."""
+    return _helper(function, forceinline=True)
 
 
 def cold(function: F) -> F:
-    """Compile `function` apart from its callers, for what is rarely called: it takes a handle's address, not arrays."""
+    """Compile `function` into the unit that calls it, inlined only if LLVM finds that this pays: for what is rarely
+    called, or long and called from several places.
+    """
+    return _helper(function, forceinline=False)
+
+
+def _helper(function: F, *, forceinline: bool) -> F:
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
-        function
-    )
+    if numba.config.DISABLE_JIT:
+        return function
+    from pointsman.engine.jit.plain_ir import HelperCompiler
+
+    return numba.njit(
+        nogil=True, forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True,
+        pipeline_class=HelperCompiler, **_FLAGS,
+    )(function)  # fmt: skip
 
 
 def entry(signature: str) -> Callable[[F], F]:
@@ -86,8 +48,11 @@ def entry(signature: str) -> Callable[[F], F]:
         if numba.config.DISABLE_JIT:
             return function
         from pointsman.engine.jit.checked_cache import compile_kept
+        from pointsman.engine.jit.plain_ir import UnitCompiler
 
-        return compile_kept(function, signature, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
+        return compile_kept(
+            function, signature, nogil=True, no_cfunc_wrapper=True, pipeline_class=UnitCompiler, **_FLAGS
+        )
 
     return jit
 
@@ -97,7 +62,7 @@ APART: dict[int, Callable[..., Any]] = {}
 
 
 def apart(signature: str) -> Callable[[F], Any]:
-    """Compile a function of this numba signature once for all loops, which call it through its ``address``."""
+    """Compile a function of this numba signature once for all units, which call it through its ``address``."""
     import numba
 
     def jit(function: F) -> Any:
@@ -105,158 +70,8 @@ def apart(signature: str) -> Callable[[F], Any]:
             APART[id(function)] = function
             return types.SimpleNamespace(address=id(function))
         from pointsman.engine.jit.checked_cache import compile_callback_kept
+        from pointsman.engine.jit.plain_ir import UnitCompiler
 
-        return compile_callback_kept(function, signature, nopython=True, error_model="numpy", _nrt=False)
+        return compile_callback_kept(function, signature, nopython=True, pipeline_class=UnitCompiler, **_FLAGS)
 
     return jit
-
-
-@functools.cache
-def core_digest() -> str:
-    """A digest of every source of the engine that all compiled code is made of, and of the compilers' versions.
-
-    numba's own cache looks only at the file of the outermost function, so an edited helper elsewhere would be missed.
-    """
-    digest = hashlib.sha256()
-    for package in ("numba", "llvmlite", "numpy"):
-        digest.update(importlib.metadata.version(package).encode())
-    digest.update(sys.version.encode())
-    for path in [*sorted(PACKAGE.glob("engine/**/*.py")), PACKAGE / "types.py"]:
-        name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
-        if name in CORE or (_IS_CORE.search(source) and name not in BESIDE.values()):
-            digest.update(f"{name}\n{source}".encode())
-    return digest.hexdigest()[:16]
-
-
-def _with_its_policies(text: str, known: dict[str, str]) -> str:
-    """`text` and those of all policies that it imports, and that they import; `known` is filled with these."""
-    for name in _POLICY.findall(text):
-        if name not in known:
-            known[name] = (PACKAGE / "policies" / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
-            _with_its_policies(known[name], known)
-    return text + "".join(known[name] for name in sorted(known))
-
-
-def _stamped(name: str, text: str) -> str:
-    """`name` with a digest of `text` and of all policies that it imports."""
-    return f"{name}_{hashlib.sha256(_with_its_policies(text, {}).encode()).hexdigest()[:12]}"
-
-
-def build_folder() -> Path:
-    """The folder of this very core's compiled code; builds beside it that nobody has used for long are pruned."""
-    root = find_place().folder
-    folder = root / core_digest()
-    is_new = not folder.exists()
-    folder.mkdir(0o700, exist_ok=True)
-    os.utime(folder)
-    if is_new:
-        unused = time.time() - _KEPT_DAYS * 86_400
-        for old in root.iterdir():
-            if _IS_BUILD.fullmatch(old.name) and old.is_dir() and old.stat().st_mtime < unused:
-                shutil.rmtree(old, ignore_errors=True)
-    return folder
-
-
-def load_loop(hooks: str) -> ModuleType:
-    """The engine's loop, specialised for the compiled hooks in the module `hooks`.
-
-    A built-in policy is named by its module, a user's by the path of its file. The loop's source is written out with
-    the import of its hooks replaced, so that numba can cache what it compiles from it.
-    """
-    source = _replaced(PACKAGE / "engine" / "run" / "loop.py", {HOOKS: HOOKS.replace(HOSTED, module_of(hooks))})
-    return _import_source(build_folder(), _loop_of(hooks), source)
-
-
-def load_template(template: Path, lines: Mapping[str, str], sources: Iterable[Path] = ()) -> ModuleType:
-    """The module at `template` with some of its lines replaced, kept and compiled beside the loops.
-
-    `sources`, and the policies that they import, are compiled into it and outside the core: it goes stale with them.
-    """
-    text = _replaced(template, lines)
-    parts = "".join(path.read_text(encoding="utf-8") for path in sources)
-    return _import_source(build_folder(), _stamped(template.stem, text + parts), text)
-
-
-def module_of(hooks: str) -> str:
-    """The module that `hooks` name; of a user's file, a copy beside the loops under a name that carries its digest."""
-    if not hooks.endswith(".py"):
-        return hooks
-    text = Path(hooks).read_text()
-    name = _stamped("user", text)
-    _import_source(build_folder(), name, text)
-    return name
-
-
-def _replaced(template: Path, lines: Mapping[str, str]) -> str:
-    text = template.read_text()
-    for line, other in lines.items():
-        if line not in text:
-            raise AssertionError(f"{template} no longer has what is to be replaced: {line}")
-        text = text.replace(line, other)
-    return text
-
-
-def _loop_of(hooks: str) -> str:
-    """The name of the loop with these hooks."""
-    if hooks.endswith(".py"):
-        return f"loop_{_stamped('user', Path(hooks).read_text())}"
-    return _stamped(f"loop_{hooks.rpartition('.')[2]}", f"from {hooks} import decide, on_event, on_run")
-
-
-def _import_source(folder: Path, name: str, source: str) -> ModuleType:
-    """The module `name` of `source`, kept and compiled in `folder`; what lies there damaged is made anew once.
-
-    Raises:
-        RunError: the folder has no room.
-    """
-    try:
-        try:
-            return _import_kept(folder, name, source)
-        except _DAMAGED:
-            for file in [folder / f"{name}.py", *(folder / "__pycache__").glob(f"{name}.*")]:
-                discard(file)
-            return _import_kept(folder, name, source)
-    except OSError as error:
-        fix = "about 100 MB of compiled code are kept there; POINTSMAN_HOME names another folder"
-        raise RunError(f"{folder}: {error.strerror} ({fix})") from error
-
-
-def _import_kept(folder: Path, name: str, source: str) -> ModuleType:
-    path = folder / f"{name}.py"
-    if not path.exists() or path.read_text() != source:
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_text(source)
-        draft.replace(path)
-    module_name = f"pointsman_{folder.name}_{name}" if not name.startswith("user_") else name
-    if module_name in sys.modules:
-        return sys.modules[module_name]
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"cannot load {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[module_name]
-        raise
-    return module
-
-
-def is_compiled(hooks: str) -> bool:
-    """Whether compiled code for `hooks`, or of a module of BESIDE, is there and no compile time need be announced."""
-    name = _beside(hooks)[0] if hooks in BESIDE else f"{_loop_of(hooks)}.run"
-    return any((build_folder() / "__pycache__").glob(f"{name}*.nbc"))
-
-
-def load_beside(name: str) -> ModuleType:
-    """The module `engine.<name>`, which no loop contains, copied beside them so that its cache goes stale with them and
-    with its own text, which is in its name.
-    """
-    named, text = _beside(name)
-    return _import_source(build_folder(), named, text)
-
-
-def _beside(name: str) -> tuple[str, str]:
-    text = (PACKAGE / BESIDE[name]).read_text()
-    return _stamped(name, text), text

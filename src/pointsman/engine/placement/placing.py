@@ -7,7 +7,7 @@ import numpy as np
 
 from pointsman.engine.index.bits import bit, lowest
 from pointsman.engine.index.free_gpus import first_node, give, lowest_bits, put_on, take
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import free_gpus, nodes_with, some_node_with, whole_nodes
 from pointsman.engine.placement.occupancy import WHOLE
 from pointsman.engine.placement.tightest import fits_tightly, place_tightly
@@ -43,7 +43,7 @@ def _divides(S: State, c: Int) -> bool:
     return call_apart(S.g[0].sharing, S.g[0].address, DIVIDE, c) >= 0
 
 
-@core
+@cold
 def fits(S: State, c: Int) -> bool:
     """Whether a gang of class `c` can be placed on what is free."""
     C = S.classes[c]
@@ -158,7 +158,7 @@ def _place_alternative(S: State, a: Int, gpus: Int) -> None:
             put_on(S, best_fit(S, A, rest), rest)
 
 
-@core
+@cold
 def place(S: State, c: Int) -> bool:
     """Take GPUs for a gang of class `c`; they are in State.place[:placed]. False if it does not fit."""
     C = S.classes[c]

@@ -1,6 +1,6 @@
 """The simulated world: events come, the policy decides, its actions are carried out.
 
-This module is a template: `compile.load_loop` writes copies in which the import of the hooks names another policy.
+The policy's hooks are called by their addresses in ``State.g``. What runs all this is in `units.main_loop`.
 """
 
 import math
@@ -8,8 +8,7 @@ import math
 import numpy as np
 
 from pointsman.engine.actions.corunners import disturb, feel_corunners
-from pointsman.engine.actions.eviction_cache import forget_failures, note_worse
-from pointsman.engine.actions.python_policy_hooks import decide, on_event, on_run
+from pointsman.engine.actions.eviction_cache import note_worse
 from pointsman.engine.actions.verbs import (
     ITERATIONS,
     PENDING,
@@ -23,20 +22,16 @@ from pointsman.engine.actions.verbs import (
     settle,
     stopping_index,
     unbind,
-    write_log,
 )
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.event_heap import TOP, heap_remove, heap_set, top_kind, top_row, top_slot
-from pointsman.engine.index.free_gpus import set_node_state
 from pointsman.engine.index.queues import dequeue
 from pointsman.engine.index.treap import insert
-from pointsman.engine.jit.compile import cold, core, entry
+from pointsman.engine.jit.compile import core
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
-from pointsman.engine.run.audit import audit
 from pointsman.engine.run.forget import forget_policy
-from pointsman.engine.run.sampling import sample
 from pointsman.engine.state.due_times import NEVER, after
-from pointsman.engine.state.records import ALERT, AUDIT, DIRTY, NEXT, OFF_RATE, SHARE, STEP_ON, TURN, Int, State, World
+from pointsman.engine.state.records import DIRTY, NEXT, OFF_RATE, RATED, SHARE, STEP_ON, TURN, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world, prefetch
 from pointsman.types import Event, JobState
 
@@ -60,15 +55,20 @@ def _will_fail(W: World, row: Int, attempt: Int) -> bool:
     return (h ^ (h >> 16)) < W.clock[0].fail_rate * 4294967296.0
 
 
-@cold
+@core
 def _event(address: Int, kind: Int, j: Int) -> None:
-    """The policy's hook, compiled once though it is called from many places."""
-    on_event(open_state(address), kind, j)
+    """Let the policy know of an event."""
+    hook = open_state(address).g[0].on_event
+    if hook != 0:
+        call_apart(hook, address, kind, j)
 
 
-@cold
+@core
 def _rated(address: Int, j: Int) -> None:
-    on_run(open_state(address), j)
+    """Let the policy know that job `j` runs at another rate."""
+    hook = open_state(address).g[0].on_run
+    if hook != 0:
+        call_apart(hook, address, np.int64(RATED), j)
 
 
 @core
@@ -173,7 +173,7 @@ def commit(S: State, W: World) -> None:
 
 
 @core
-def _tell(S: State, kind: Int, j: Int) -> None:
+def tell(S: State, kind: Int, j: Int) -> None:
     """Let the policy know of an event."""
     g = S.g[0]
     g.happened |= np.int64(1) << kind
@@ -243,7 +243,7 @@ def _fetch_next(S: State, W: World) -> None:
 
 
 @core
-def _leave(S: State, W: World, j: Int, kind: Int) -> None:
+def leave(S: State, W: World, j: Int, kind: Int) -> None:
     """Job `j` gives up its GPUs by an event of `kind`: it has ended, or waits again."""
     J = S.jobs[j]
     settle(S, j)
@@ -269,7 +269,7 @@ def _leave(S: State, W: World, j: Int, kind: Int) -> None:
         J.state = COMPLETED if kind == FINISH else CANCELLED
     else:
         become_pending(S, j)
-    _tell(S, kind, j)
+    tell(S, kind, j)
     if ended:
         _record(S, W, j, J.state)
 
@@ -313,51 +313,10 @@ def _apply(S: State, W: World, j: Int, kind: Int) -> None:
             S.jobs[j].alarm = NEVER
         if kind != TIMER:
             log_event(S, kind, j, np.int64(0))
-        _tell(S, kind, j)
+        tell(S, kind, j)
         _schedule(S, W, j)
     else:
-        _leave(S, W, j, kind)
-
-
-@core
-def _first_job_on(S: State, n: Int) -> Int:
-    """The job that holds the lowest held GPU of node `n`, -1 if none."""
-    for b in range(S.nodes[n].gpus):
-        j = S.occupants[S.nodes[n].gpu0 + b, 0]
-        if j >= 0:
-            return j
-    return np.int64(-1)
-
-
-@core
-def _slot_of(S: State, row: Int) -> Int:
-    """The slot of the job of `row`, -1 if it has ended or is not submitted yet."""
-    for j in range(S.g[0].slots):
-        if S.jobs[j].state != 0 and S.jobs[j].row == row:
-            return np.int64(j)
-    return np.int64(-1)
-
-
-@cold
-def _apply_script(address: Int) -> None:
-    """Apply the next scripted event: a user cancels a job, a node changes its state; on a node gone DOWN jobs fail."""
-    S = open_state(address)
-    W = open_world(address)
-    X = W.script[W.clock[0].scripted]
-    W.clock[0].scripted += 1
-    if X.kind == CANCEL:
-        j = _slot_of(S, X.subject)
-    else:
-        set_node_state(S, X.subject, X.state)
-        forget_failures(S)
-        if S.g[0].log_on:
-            S.g[0].seq += 1
-            write_log(S, X.kind, np.int64(-1), np.int64(0), X.state, np.int64(0), X.subject, np.int64(0))
-        j = _first_job_on(S, X.subject) if X.state == 2 else np.int64(-1)
-        _tell(S, X.kind, np.int64(-1))
-    while j >= 0:
-        _leave(S, W, j, X.kind)
-        j = _first_job_on(S, X.subject) if X.kind == NODE_DOWN else np.int64(-1)
+        leave(S, W, j, kind)
 
 
 @core
@@ -422,7 +381,7 @@ def _submit(S: State, W: World) -> None:
     W.truth[j].turn = NEVER
     W.truth[j].pos = -1
     become_pending(S, j)
-    _tell(S, SUBMIT, j)
+    tell(S, SUBMIT, j)
 
 
 @core
@@ -449,7 +408,7 @@ def _script_is_next(W: World, t: Int) -> bool:
 
 
 @core
-def _log_is_full(S: State) -> bool:
+def log_is_full(S: State) -> bool:
     """Whether the log might not hold another instant."""
     return S.g[0].log_on and S.g[0].logged + 8 * S.g[0].jobs_per_gpu * S.gpus.shape[0] + 1024 > S.log.shape[0]
 
@@ -484,12 +443,12 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
     while True:
         if _script_is_next(W, t):
             C.resume = 1
-            if _log_is_full(S):
+            if log_is_full(S):
                 return LOG_FULL
             if _inbox_is_full(S):
                 return INBOX_FULL
             C.resume = 0
-            _apply_script(address)
+            call_apart(g.scripted_events, address, np.int64(0), np.int64(0))
         elif W.heap[TOP].time <= t:
             kind = top_kind(W)
             _apply(S, W, top_slot(W), kind)
@@ -501,7 +460,7 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
     if g.wake <= t:
         g.wake = NEVER
         C.events += 1
-        _tell(S, TIMER, np.int64(-1))
+        tell(S, TIMER, np.int64(-1))
     while C.arrived < C.jobs and W.trace[C.arrived].submit <= t:
         if _inbox_is_full(S):
             C.resume = 1
@@ -509,72 +468,6 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
         C.events += 1
         _submit(S, W)
     return DONE
-
-
-@core
-def _off_the_grid(S: State) -> bool:
-    """Whether passes wait for the next round; if so, there will be one."""
-    g = S.g[0]
-    if g.round_ms == 0 or g.now % g.round_ms == 0:
-        return False
-    following = g.now - g.now % g.round_ms + g.round_ms
-    if following < g.wake:
-        g.wake = following
-    return True
-
-
-@cold
-def _inspect(address: Int) -> None:
-    """Sample the state if a sample is due, audit it if asked for."""
-    S = open_state(address)
-    W = open_world(address)
-    if S.g[0].now >= W.clock[0].sample_next:
-        sample(S, W)
-    if W.clock[0].audit:
-        W.clock[0].audit_failed = audit(S, W)
-        if W.clock[0].audit_failed == 0 and S.g[0].network != 0:
-            W.clock[0].audit_failed = call_apart(S.g[0].network, address, AUDIT, np.int64(0))
-
-
-@entry("int64(int64, int64, int64)")
-def run(address: Int, until: Int, decisions: Int) -> Int:
-    """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
-    decision of a hosted policy, whose last pass is carried out first. Answers why it stopped.
-    """
-    S = open_state(address)
-    W = open_world(address)
-    C = W.clock[0]
-    made = np.int64(0)
-    while True:
-        commit(S, W)
-        if S.g[0].now >= C.sample_next or C.audit:
-            _inspect(address)
-            if C.audit_failed != 0:
-                return AUDIT_FAILED
-        if made >= decisions > 0:
-            return DECISIONS
-        t = next_time(S, W)
-        if t >= NEVER:
-            return DONE
-        if t > until:
-            return UNTIL
-        if _log_is_full(S):
-            return LOG_FULL
-        before = C.events
-        stop = advance(S, W, t, address)
-        if stop != DONE:
-            return stop
-        if S.g[0].contention == ITERATIONS:
-            C.events += call_apart(S.g[0].network, address, ALERT, np.int64(0))
-            if C.events == before:  # there were but steps
-                made += 1
-                continue
-        if not _off_the_grid(S):
-            C.decisions += 1
-            if decisions == 0:
-                return HOSTED
-            made += 1
-            decide(S)
 
 
 @core
@@ -598,7 +491,7 @@ def _introduce(S: State, j: Int) -> None:
         _rated(S.g[0].address, j)
 
 
-@entry("void(int64)")
+@core
 def reschedule(address: Int) -> None:
     """Put the next event of every job into the heap anew: what is known of their ends, or the policy, has changed."""
     S = open_state(address)
@@ -608,10 +501,10 @@ def reschedule(address: Int) -> None:
             _schedule(S, W, j)
 
 
-@entry("void(int64)")
+@core
 def adopt(address: Int) -> None:
     """Take over a state that another policy left: its indexes are built anew as if the jobs had just come, and there is
-    a pass at this instant. `reschedule` is to follow.
+    a scheduling cycle at this instant. `reschedule` is to follow.
     """
     S = open_state(address)
     forget_policy(S)

@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.compile import load_beside, load_loop
+from pointsman.engine.jit.loading import load_beside, load_hooks
 from pointsman.engine.run.adoption import check_takeover, introductions, placement_under
 from pointsman.engine.run.blindfold import blindfolded
 from pointsman.engine.run.contract import CompiledPolicy, Policy
@@ -49,7 +48,10 @@ class Simulation:
         self.placement = Placement(int(handle.state.g[0]["placement"])) if own is None else Placement.CONSOLIDATED
         """Of the run, where a policy has none of its own."""
         self.hosted = not isinstance(policy, CompiledPolicy)
-        self.loop: ModuleType = load_loop(HOSTED_HOOKS if isinstance(policy, Policy) else policy.hooks)
+        self.loop = load_beside("main_loop")
+        hooks = load_hooks(policy.hooks if isinstance(policy, CompiledPolicy) else HOSTED_HOOKS)
+        for hook, address in hooks.ADDRESSES.items():
+            handle.state.g[hook] = address
         self.engine_s = 0.0
         self.decide_s = 0.0
         self._log: list[NDArray[np.void]] = []
@@ -195,8 +197,9 @@ class Simulation:
         state.g[0]["admits"] = getattr(policy, "admits", False)
         state.g[0]["placement"] = placement
         state.g[0]["round_ms"] = round_ms
-        other.loop.adopt(handle.address)
-        other.loop.reschedule(handle.address)
+        adopting = load_beside("adopting")
+        adopting.adopt(handle.address)
+        adopting.reschedule(handle.address)
         other._let_transfers_begin()
         if other.hosted:
             other._introduce()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pointsman.cluster.layout import Layout
 from pointsman.engine.actions.eviction_cache import FREED
 from pointsman.engine.index.event_heap import AROUND, LATEST
-from pointsman.engine.jit.compile import load_beside
+from pointsman.engine.jit.loading import load_beside
 from pointsman.engine.placement.occupancy import SINGLES
 from pointsman.engine.rate_models.rate_model import Iterations, Tree
 from pointsman.engine.rate_models.speed_tables import Speeds
@@ -183,6 +183,10 @@ def build(
         state.g["tree"] = load_beside("tree").tree.address
     if rules.iterations:
         state.g["network"] = load_beside("iterations").iterations.address
+    if rules.audit:
+        state.g["audit"] = load_beside("audit").audit.address
+    if len(script):
+        state.g["scripted_events"] = load_beside("scripted_events").apply_script.address
     world = World(
         clock=_clock(len(trace), len(script), trace, rules),
         truth=np.zeros(slots, TRUTH),

@@ -156,16 +156,6 @@ def prefetch(typingctx: Any, rows: Any, index: Any) -> Any:
     return types.none(rows, types.int64), codegen
 
 
-def opened(context: Any, builder: Any, kind: Rows, directory: Any, k: int) -> Any:
-    """The array at place `k` of a directory."""
-    first = DIRECTORY_WORDS * k
-    words = [builder.load(builder.gep(directory, [ir.IntType(64)(first + n)])) for n in range(DIRECTORY_WORDS)]
-    rows = cgutils.create_struct_proxy(kind)(context, builder)
-    rows.data = builder.inttoptr(words[0], rows.data.type)
-    rows.rows, rows.width = words[1], words[2]
-    return rows._getvalue()
-
-
 def rows_type(dtype: np.dtype[Any], ndim: int) -> Rows:
     """The type of arrays of `dtype`."""
     from numba import from_dtype
@@ -174,3 +164,50 @@ def rows_type(dtype: np.dtype[Any], ndim: int) -> Rows:
     if isinstance(kind, types.Record):
         kind = Fields([(n, f._asdict()) for n, f in kind.fields.items()], kind.size, kind.aligned)
     return Rows(kind, ndim)
+
+
+class Directory(types.Type):  # type: ignore[misc]
+    """Arrays behind the address of a directory of them. A value of this type is the address alone, so that passing it
+    on costs nothing; an array is opened where it is asked for.
+    """
+
+    def __init__(self, name: str, arrays: dict[str, Rows], first: int) -> None:
+        self.arrays = arrays
+        self.place = {key: first + k for k, key in enumerate(arrays)}
+        super().__init__(name=f"Directory({name})")
+
+
+@register_model(Directory)
+class _DirectoryModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Directory) -> None:
+        super().__init__(manager, kind, ir.IntType(64).as_pointer())
+
+
+@infer_getattr
+class _DirectoryAttributes(AttributeTemplate):  # type: ignore[misc]
+    key = Directory
+
+    def generic_resolve(self, kind: Directory, attr: str) -> Any:
+        return kind.arrays.get(attr)
+
+
+@lower_getattr_generic(Directory)
+def _get_array(context: Any, builder: Any, kind: Directory, directory: Any, name: str) -> Any:
+    array = kind.arrays[name]
+    rows = cgutils.create_struct_proxy(array)(context, builder)
+    words = [_word(builder, directory, DIRECTORY_WORDS * kind.place[name] + n) for n in range(1 + array.ndim)]
+    rows.data = builder.inttoptr(words[0], rows.data.type)
+    rows.rows, rows.width = words[1], words[-1]
+    return rows._getvalue()
+
+
+def _word(builder: Any, directory: Any, n: int) -> Any:
+    """Word `n` of a directory, which nobody writes while compiled code runs: LLVM may load it once for all."""
+    word = builder.load(builder.gep(directory, [ir.IntType(64)(n)], inbounds=True))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
+
+
+def directory_type(name: str, arrays: dict[str, tuple[np.dtype[Any], int]], first: int) -> Directory:
+    """The type of a directory's part of these arrays, (dtype, dimensions) by name, the first at place `first`."""
+    return Directory(name, {key: rows_type(dtype, ndim) for key, (dtype, ndim) in arrays.items()}, first)

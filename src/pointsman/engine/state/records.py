@@ -386,6 +386,11 @@ SCALARS = np.dtype(
         ("inbox_on", I),
         ("inbox", I),
         ("preempts", I),
+        ("on_event", I),  # addresses of the policy's hooks; 0: it does nothing there
+        ("on_run", I),
+        ("decide", I),
+        ("scripted_events", I),  # address of what applies them
+        ("audit", I),
     ],
     align=True,
 )
@@ -551,6 +556,9 @@ SEAT_BITS = 32
 
 TURN, NEXT = 0, 1
 """What is asked of the code at State.g.staging: when a job's stage ends at its rate; and the next is to begin."""
+
+RATED, DECIDE = -1, -2
+"""What is asked of a policy's hooks besides the kinds of events: a job got another rate; decide."""
 
 SHARE, LEAVE, AUDIT, STEP_ON, ALERT, ADMIT = 0, 1, 2, 3, 4, 5
 """What is asked of the code at State.g.network: share the links out, let a job leave them, look for faults; and of

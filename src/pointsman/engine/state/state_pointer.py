@@ -147,25 +147,20 @@ else:
     from numba import types
     from numba.extending import intrinsic
 
-    from pointsman.engine.state.jit_arrays import opened, rows_type
+    from pointsman.engine.state.jit_arrays import directory_type
     from pointsman.engine.state.jit_arrays import prefetch as prefetch
 
-    def _tuple_type(cls: Any, arrays: dict[str, tuple[np.dtype, int]]) -> Any:
-        return types.NamedTuple([rows_type(dtype, ndim) for dtype, ndim in arrays.values()], cls)
+    STATE_TYPE = directory_type("State", STATE_ARRAYS, 0)
+    WORLD_TYPE = directory_type("World", WORLD_ARRAYS, len(STATE_ARRAYS))
 
-    STATE_TYPE = _tuple_type(State, STATE_ARRAYS)
-    WORLD_TYPE = _tuple_type(World, WORLD_ARRAYS)
-
-    def _opener(tuple_type: Any, first: int) -> Any:
-        def open_tuple(typingctx: Any, address: Any) -> Any:
+    def _opener(kind: Any) -> Any:
+        def open_directory(typingctx: Any, address: Any) -> Any:
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                directory = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-                arrays = [opened(context, builder, kind, directory, first + k) for k, kind in enumerate(tuple_type)]
-                return context.make_tuple(builder, tuple_type, arrays)
+                return builder.inttoptr(args[0], context.get_value_type(kind))
 
-            return tuple_type(types.int64), codegen
+            return kind(types.int64), codegen
 
-        return intrinsic(open_tuple)
+        return intrinsic(open_directory)
 
     @intrinsic
     def call_apart(typingctx: Any, function: Any, address: Any, what: Any, j: Any) -> Any:
@@ -178,5 +173,5 @@ else:
 
         return types.int64(types.int64, types.int64, types.int64, types.int64), codegen
 
-    open_state = _opener(STATE_TYPE, 0)
-    open_world = _opener(WORLD_TYPE, len(STATE_ARRAYS))
+    open_state = _opener(STATE_TYPE)
+    open_world = _opener(WORLD_TYPE)

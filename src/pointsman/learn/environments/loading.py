@@ -6,31 +6,31 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-from pointsman.engine.jit.compile import HOOKS, HOSTED, PACKAGE, build_folder, load_template, module_of
-from pointsman.engine.jit.compile import _stamped as stamped
+from pointsman.engine.jit.loading import HOOKS, HOSTED, PACKAGE, TEMPLATE, build_folder, load_template, module_of
+from pointsman.engine.jit.loading import _stamped as stamped
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 
 HERE = Path(__file__).parent / "compiled"
 ROOM = "pointsman.learn.environments.compiled"
-LOOP = "from pointsman.engine.run.loop import NEVER, advance, commit, next_time"
 CHOICE = f"from {ROOM}.picking import act, is_choice, look, waits"
 OBSERVATION = f"from {ROOM}.observations.topdrl import observe"
 REWARD = f"from {ROOM}.rewards.throughput import at_start, flow"
-ENTRIES = ('@entry("int64(int64, int64, int64)")', '@entry("void(int64)")')
-"""Of the loop, which an episode needs none of."""
 _OURS = re.compile(rf"^from {ROOM}\.([\w.]+) import", re.MULTILINE)
 
 
 @functools.cache
 def load_episode(choice: str) -> ModuleType:
     """`episode`, where agents choose by the module `choice`."""
+    line = CHOICE.replace("picking", choice)
+    return load_template(HERE / "episode.py", {CHOICE: line}, _sources(f"{ROOM}.episode", f"{ROOM}.{choice}"))
+
+
+@functools.cache
+def load_bookkeeping() -> ModuleType:
+    """The hooks by which the loop keeps the books of an episode, as `loading.load_hooks` loads those of a policy."""
     hooks = f"{ROOM}.bookkeeping"
-    inlined = dict.fromkeys(ENTRIES, "@core")
-    lines = {HOOKS: HOOKS.replace(HOSTED, hooks), **inlined}
-    loop = load_template(PACKAGE / "engine" / "run" / "loop.py", lines, _sources(hooks))
-    lines = {LOOP: LOOP.replace("pointsman.engine.run.loop", loop.__name__), CHOICE: CHOICE.replace("picking", choice)}
-    return load_template(HERE / "episode.py", lines, _sources(hooks, f"{ROOM}.episode", f"{ROOM}.{choice}"))
+    return load_template(PACKAGE / TEMPLATE, {HOOKS: HOOKS.replace(HOSTED, hooks)}, _sources(hooks))
 
 
 @functools.cache
@@ -64,13 +64,15 @@ def mark() -> Path:
 def parts() -> list[tuple[str, str]]:
     """All that there is to load, what takes longest first: what it is, and its name."""
     shipped = [("observation", name) for name in _known("observations")] + [("reward", n) for n in _known("rewards")]
-    return [("episode", "picking"), ("episode", "choosing"), ("deciding", ""), *shipped]
+    return [("episode", "picking"), ("episode", "choosing"), ("deciding", ""), ("bookkeeping", ""), *shipped]
 
 
 def load_part(kind: str, name: str) -> None:
     """Compile one of `parts`, or load it if it is compiled."""
     if kind == "deciding":
         load_deciding()
+    elif kind == "bookkeeping":
+        load_bookkeeping()
     else:
         {"episode": load_episode, "observation": load_observation, "reward": load_reward}[kind](name)
 

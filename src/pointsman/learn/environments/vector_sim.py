@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.learn.environments.batch_state import Arena
 from pointsman.learn.environments.compiled import columns
-from pointsman.learn.environments.loading import load_episode, load_observation, load_reward, shapes_of
+from pointsman.learn.environments.loading import (
+    load_bookkeeping,
+    load_episode,
+    load_observation,
+    load_reward,
+    shapes_of,
+)
 from pointsman.learn.environments.setting import Made
 
 SECONDS_PER_HOUR = 3600.0
@@ -25,6 +31,8 @@ class Fleet:
         self.shapes = shapes_of(made.observation, made.setting.slots)
         self._rules = made.rules.copy()
         self._reward = load_reward(made.reward).reward  # kept, for its address is
+        for hook, address in load_bookkeeping().ADDRESSES.items():
+            made.template.state.g[hook] = address
         self._arena = Arena(made.template, size)
         self._rules[columns.REWARDING] = self._reward.address
         self._rules[columns.TRACE_AT] = self._arena.trace_at

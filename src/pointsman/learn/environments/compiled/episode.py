@@ -1,7 +1,7 @@
 """Episodes in compiled code: N simulations go on to their next decisions in one call.
 
-This module is a template: `loading` writes copies in which the loop is the one with the hooks of `bookkeeping`, and the
-choice another.
+This module is a template: `loading` writes copies with another choice. The loop calls the hooks of `bookkeeping` by
+their addresses.
 """
 
 import math

@@ -1,0 +1,212 @@
+"""Compiled code on disk: where it is kept, under which names, and how it is loaded, or compiled if it is not there."""
+
+import functools
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+from pointsman.engine.jit.compiled_folder import discard, find_place
+from pointsman.errors import RunError
+
+PACKAGE = Path(__file__).parents[2]
+CORE = (
+    "types.py",
+    "engine/state/records.py",
+    "engine/state/state_pointer.py",
+    "engine/state/jit_arrays.py",
+    "engine/jit/compile.py",
+    "engine/jit/plain_ir.py",
+    "engine/jit/services.py",
+)
+"""Sources that compiled code depends on, besides those that import the decorators of `compile`."""
+BESIDE = {
+    "main_loop": "engine/units/main_loop.py",
+    "scripted_events": "engine/units/scripted_events.py",
+    "audit": "engine/units/audit.py",
+    "adopting": "engine/units/adopting.py",
+    "start": "engine/units/start.py",
+    "start_or_evict": "engine/units/start_or_evict.py",
+    "python_api": "engine/actions/python_api.py",
+    "contention": "engine/rate_models/contention.py",
+    "iterations": "engine/rate_models/iterations.py",
+    "shared_gpus": "engine/rate_models/shared_gpus.py",
+    "progress_phases": "engine/rate_models/progress_phases.py",
+    "tree": "engine/rate_models/tree.py",
+}
+"""Units that are compiled once, whatever the policy."""
+HOSTED = "pointsman.engine.actions.python_policy_hooks"
+HOOKS = f"from {HOSTED} import decide, on_event, on_run"
+TEMPLATE = "engine/units/policy_hooks.py"
+"""The unit of a policy's hooks, in which HOOKS is replaced."""
+_IS_CORE = re.compile(
+    r"^from pointsman\.engine\.jit\.(compile|services) import .*\b(core|cold|entry|apart|service)\b", re.MULTILINE
+)
+_POLICY = re.compile(r"^from pointsman\.policies\.([\w.]+) import", re.MULTILINE)
+_IS_BUILD = re.compile(r"[0-9a-f]{16}")
+_KEPT_DAYS = 14
+
+_DAMAGED = (
+    *(AttributeError, EOFError, ImportError, IndexError, IsADirectoryError, KeyError, MemoryError),
+    *(OverflowError, TypeError, ValueError),
+)
+"""What importing a damaged source or its bytecode raises; of compiled functions `checked_cache` finds out itself."""
+
+
+@functools.cache
+def core_digest() -> str:
+    """A digest of every source of the engine that all compiled code is made of, and of the compilers' versions.
+
+    numba's own cache looks only at the file of the outermost function, so an edited helper elsewhere would be missed.
+    """
+    digest = hashlib.sha256()
+    for package in ("numba", "llvmlite", "numpy"):
+        digest.update(importlib.metadata.version(package).encode())
+    digest.update(sys.version.encode())
+    for path in [*sorted(PACKAGE.glob("engine/**/*.py")), PACKAGE / "types.py"]:
+        name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+        if name in CORE or (_IS_CORE.search(source) and name not in (*BESIDE.values(), TEMPLATE)):
+            digest.update(f"{name}\n{source}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _with_its_policies(text: str, known: dict[str, str]) -> str:
+    """`text` and those of all policies that it imports, and that they import; `known` is filled with these."""
+    for name in _POLICY.findall(text):
+        if name not in known:
+            known[name] = (PACKAGE / "policies" / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
+            _with_its_policies(known[name], known)
+    return text + "".join(known[name] for name in sorted(known))
+
+
+def _stamped(name: str, text: str) -> str:
+    """`name` with a digest of `text` and of all policies that it imports."""
+    return f"{name}_{hashlib.sha256(_with_its_policies(text, {}).encode()).hexdigest()[:12]}"
+
+
+def build_folder() -> Path:
+    """The folder of this very core's compiled code; builds beside it that nobody has used for long are pruned."""
+    root = find_place().folder
+    folder = root / core_digest()
+    is_new = not folder.exists()
+    folder.mkdir(0o700, exist_ok=True)
+    os.utime(folder)
+    if is_new:
+        unused = time.time() - _KEPT_DAYS * 86_400
+        for old in root.iterdir():
+            if _IS_BUILD.fullmatch(old.name) and old.is_dir() and old.stat().st_mtime < unused:
+                shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def load_hooks(hooks: str) -> ModuleType:
+    """The unit of the three hooks of a policy, in the module `hooks`.
+
+    A built-in policy is named by its module, a user's by the path of its file. The template is written out with the
+    import of its hooks replaced, so that numba can cache what it compiles from it.
+    """
+    source = _replaced(PACKAGE / TEMPLATE, {HOOKS: HOOKS.replace(HOSTED, module_of(hooks))})
+    return _import_source(build_folder(), _hooks_of(hooks), source)
+
+
+def load_template(template: Path, lines: Mapping[str, str], sources: Iterable[Path] = ()) -> ModuleType:
+    """The module at `template` with some of its lines replaced, kept and compiled beside the loops.
+
+    `sources`, and the policies that they import, are compiled into it and outside the core: it goes stale with them.
+    """
+    text = _replaced(template, lines)
+    parts = "".join(path.read_text(encoding="utf-8") for path in sources)
+    return _import_source(build_folder(), _stamped(template.stem, text + parts), text)
+
+
+def module_of(hooks: str) -> str:
+    """The module that `hooks` name; of a user's file, a copy beside the loops under a name that carries its digest."""
+    if not hooks.endswith(".py"):
+        return hooks
+    text = Path(hooks).read_text()
+    name = _stamped("user", text)
+    _import_source(build_folder(), name, text)
+    return name
+
+
+def _replaced(template: Path, lines: Mapping[str, str]) -> str:
+    text = template.read_text()
+    for line, other in lines.items():
+        if line not in text:
+            raise AssertionError(f"{template} no longer has what is to be replaced: {line}")
+        text = text.replace(line, other)
+    return text
+
+
+def _hooks_of(hooks: str) -> str:
+    """The name of the unit of these hooks."""
+    if hooks.endswith(".py"):
+        return f"hooks_{_stamped('user', Path(hooks).read_text())}"
+    return _stamped(f"hooks_{hooks.rpartition('.')[2]}", f"from {hooks} import decide, on_event, on_run")
+
+
+def _import_source(folder: Path, name: str, source: str) -> ModuleType:
+    """The module `name` of `source`, kept and compiled in `folder`; what lies there damaged is made anew once.
+
+    Raises:
+        RunError: the folder has no room.
+    """
+    try:
+        try:
+            return _import_kept(folder, name, source)
+        except _DAMAGED:
+            for file in [folder / f"{name}.py", *(folder / "__pycache__").glob(f"{name}.*")]:
+                discard(file)
+            return _import_kept(folder, name, source)
+    except OSError as error:
+        fix = "about 100 MB of compiled code are kept there; POINTSMAN_HOME names another folder"
+        raise RunError(f"{folder}: {error.strerror} ({fix})") from error
+
+
+def _import_kept(folder: Path, name: str, source: str) -> ModuleType:
+    path = folder / f"{name}.py"
+    if not path.exists() or path.read_text() != source:
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_text(source)
+        draft.replace(path)
+    module_name = f"pointsman_{folder.name}_{name}" if not name.startswith("user_") else name
+    if module_name in sys.modules:
+        return sys.modules[module_name]
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[module_name]
+        raise
+    return module
+
+
+def is_compiled(hooks: str) -> bool:
+    """Whether compiled code for `hooks`, or of a module of BESIDE, is there and no compile time need be announced."""
+    name = _beside(hooks)[0] if hooks in BESIDE else _hooks_of(hooks)
+    return any((build_folder() / "__pycache__").glob(f"{name}*.nbc"))
+
+
+def load_beside(name: str) -> ModuleType:
+    """The module `engine.<name>`, which no loop contains, copied beside them so that its cache goes stale with them and
+    with its own text, which is in its name.
+    """
+    named, text = _beside(name)
+    return _import_source(build_folder(), named, text)
+
+
+def _beside(name: str) -> tuple[str, str]:
+    text = (PACKAGE / BESIDE[name]).read_text()
+    return _stamped(name, text), text

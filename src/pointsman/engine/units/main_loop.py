@@ -1,0 +1,89 @@
+"""The loop of a run, compiled once for all policies."""
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import ITERATIONS
+from pointsman.engine.jit.compile import cold, core, entry
+from pointsman.engine.run.loop import (
+    AUDIT_FAILED,
+    DECISIONS,
+    DONE,
+    HOSTED,
+    LOG_FULL,
+    NEVER,
+    UNTIL,
+    advance,
+    commit,
+    log_is_full,
+    next_time,
+)
+from pointsman.engine.run.sampling import sample
+from pointsman.engine.state.records import ALERT, AUDIT, DECIDE, Int, State
+from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
+
+
+@core
+def _off_the_grid(S: State) -> bool:
+    """Whether passes wait for the next round; if so, there will be one."""
+    g = S.g[0]
+    if g.round_ms == 0 or g.now % g.round_ms == 0:
+        return False
+    following = g.now - g.now % g.round_ms + g.round_ms
+    if following < g.wake:
+        g.wake = following
+    return True
+
+
+@cold
+def _inspect(address: Int) -> None:
+    """Sample the state if a sample is due, audit it if asked for."""
+    S = open_state(address)
+    W = open_world(address)
+    if S.g[0].now >= W.clock[0].sample_next:
+        sample(S, W)
+    if W.clock[0].audit:
+        W.clock[0].audit_failed = call_apart(S.g[0].audit, address, np.int64(0), np.int64(0))
+        if W.clock[0].audit_failed == 0 and S.g[0].network != 0:
+            W.clock[0].audit_failed = call_apart(S.g[0].network, address, AUDIT, np.int64(0))
+
+
+@entry("int64(int64, int64, int64)")
+def run(address: Int, until: Int, decisions: Int) -> Int:
+    """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
+    decision of a hosted policy, whose last pass is carried out first. Answers why it stopped.
+    """
+    S = open_state(address)
+    W = open_world(address)
+    C = W.clock[0]
+    made = np.int64(0)
+    while True:
+        commit(S, W)
+        if S.g[0].now >= C.sample_next or C.audit:
+            _inspect(address)
+            if C.audit_failed != 0:
+                return AUDIT_FAILED
+        if made >= decisions > 0:
+            return DECISIONS
+        t = next_time(S, W)
+        if t >= NEVER:
+            return DONE
+        if t > until:
+            return UNTIL
+        if log_is_full(S):
+            return LOG_FULL
+        before = C.events
+        stop = advance(S, W, t, address)
+        if stop != DONE:
+            return stop
+        if S.g[0].contention == ITERATIONS:
+            C.events += call_apart(S.g[0].network, address, ALERT, np.int64(0))
+            if C.events == before:  # there were but steps
+                made += 1
+                continue
+        if not _off_the_grid(S):
+            C.decisions += 1
+            if decisions == 0:
+                return HOSTED
+            made += 1
+            if S.g[0].decide != 0:
+                call_apart(S.g[0].decide, address, np.int64(DECIDE), np.int64(0))
