@@ -14,9 +14,10 @@ from pointsman.engine.setup.build import PARAMETERS, Rules, build
 from pointsman.engine.setup.demand import Demand, alternatives, make_pools
 from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.policies.registry import get_policy
-from pointsman.types import PLACEMENT_NAMES, Event, Verb
+from pointsman.types import PLACEMENT_NAMES, Event, JobState, Verb
 
-KINDS = {"NODE_DOWN": (Event.NODE_DOWN, 2), "NODE_DRAIN": (Event.NODE_DOWN, 1), "NODE_UP": (Event.NODE_UP, 0)}
+KINDS = {"NODE_DOWN": (Event.NODE_DOWN, 2), "NODE_DRAIN": (Event.NODE_DOWN, 1), "NODE_UP": (Event.NODE_UP, 0),
+         "CANCEL": (Event.CANCEL, 0)}  # fmt: skip
 
 
 def layout_of(instance: Instance) -> Layout:
@@ -115,6 +116,7 @@ def schedule_of(simulation: Simulation) -> Schedule:
         preemptions=outcomes["preempts"].tolist(),
         lost_ms=outcomes["lost"].tolist(),
         held_gpu_ms=outcomes["held"].tolist(),
+        cancelled=(outcomes["state"] == JobState.CANCELLED).tolist(),
         log=log_of(simulation),
     )
 

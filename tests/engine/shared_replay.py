@@ -123,6 +123,7 @@ def run_engine(
     *,
     policy: Any = None,
     contention: Contention | None = None,
+    rate_model: str | None = None,
     audit: bool = True,
 ) -> SharedSchedule:
     """Under its own policy, or another's."""
@@ -133,14 +134,16 @@ def run_engine(
         cluster_of(instance, folder),
         policy or own,
         params=instance.params if policy is None else {},
-        placement=instance.placement,
+        placement=None if instance.policy == "pollux" else instance.placement,
         overheads=Overheads(**instance.overheads),
         estimate="limit",
         profiles=[profiles_of(instance, folder)],
         gpu_sharing=instance.sharing,
         interference=interference_of(instance, folder),
-        node_events=[(time_ms / 1000, str(node), words[kind]) for time_ms, kind, node in instance.script],
+        node_events=[(at / 1000, str(node), words[kind]) for at, kind, node in instance.script if kind in words],
+        cancels=[(at / 1000, row) for at, kind, row in instance.script if kind == "CANCEL"],
         contention=words_of(contention),
+        rate_model=rate_model,
         audit=audit,
     )
     return schedule_of(result)
@@ -166,6 +169,7 @@ def schedule_of(result: pointsman.Result) -> SharedSchedule:
         preemptions=jobs["preemptions"],
         lost_ms=[1000 * value for value in jobs["lost_s"]],
         comm_ms=[1000 * value for value in jobs["comm_s"]],
+        cancelled=[state == "CANCELLED" for state in jobs["state"]],
         nodes=jobs["nodes"],
         locality=[-1 if value is None else Locality[value.upper()].value for value in jobs["locality"]],
         log=log_of(result),

@@ -87,6 +87,7 @@ def random_table(n: int = 300) -> pointsman.Workload:
         ),
         ({"policy": "rounds(fifo, 1e300)"}, "at most 100 days"),
         ({"policy": "srtf", "params": {"margin_s": 1e308}}, "srtf.margin_s = 1e.308: must be at most 1,000,000,000 s"),
+        ({"policy": "pick-place", "params": {"random_seed": 2**53 + 2}}, "must be at most 9,007,199,254,740,992"),
         ({"policy": "tiresias", "params": {"thresholds_gpu_s": [5, 1e300]}}, "must be at most .* GPU-s"),
         (
             {"policy": "tiresias", "params": {"promote_knob": math.inf}},
@@ -230,6 +231,16 @@ def test_estimates_from_limits() -> None:
     assert result.jobs["estimate_s"].to_list() == [300.0, 200.0, 100.0]
     with pytest.raises(InputError, match="1 of 2 jobs have no time_limit_s"):
         pointsman.simulate(table(time_limit_s=[5.0, None]), "1x1", "sjf", estimate="limit")
+
+
+def test_estimates_with_an_error_are_rounded_to_whole_milliseconds_at_least_one() -> None:
+    """Of jobs of 1 ms: 1 up to an error of ln 1.5, which is 66 % of them at σ = 1; rounded up it would be half."""
+    jobs = pointsman.Workload.of(
+        pl.DataFrame({"submit_s": [0.0] * 2000, "gpus": [1] * 2000, "duration_s": [0.001] * 2000})
+    )
+    told = pointsman.simulate(jobs, "40x64", "sjf", estimate="lognormal:1", log=False).jobs["estimate_s"].to_numpy()
+    assert (1000 * told).min() == 1
+    assert 0.61 < (told == 0.001).mean() < 0.71
 
 
 def test_lognormal_estimates_follow_the_seed() -> None:

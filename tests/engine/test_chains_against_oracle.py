@@ -20,7 +20,7 @@ from pointsman.engine.setup.build import PARAMETERS, Rules, build
 from pointsman.engine.setup.demand import Demand, make_pools
 from pointsman.engine.state.records import ACCUMULATIONS, SCRIPT, STEP, SUBBATCH, TRACE
 from pointsman.policies.registry import get_policy
-from pointsman.types import LOCALITIES, JobState, Reason, Verb
+from pointsman.types import LOCALITIES, Event, JobState, Reason, Verb
 
 INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000"))
 CHUNKS = 5
@@ -52,7 +52,13 @@ def random_chains(seed: int, admits: bool = True, told: bool = True) -> tuple[Gr
         gpus = draw.randint(1, min(6, sum(nodes)))
         memory = draw.choice([1, 3, 5, 10])
         jobs.append(Chain(submit, gpus, float(work), fw, bw, wire, solo, memory, estimate if told else None))
-    return ground, jobs
+    return replace(ground, cancels=some_cancels(draw, jobs)), jobs
+
+
+def some_cancels(draw: random.Random, jobs: list[Chain]) -> tuple[tuple[int, int], ...]:
+    """Of a third of the instances users cancel some jobs, in the midst of tasks and transfers or while they wait."""
+    rows = [row for row in range(len(jobs)) if draw.random() < 0.3] if draw.random() < 0.3 else []
+    return tuple((jobs[row].submit_ms + draw.randint(1, draw.choice([5, 50, 400])), row) for row in rows)
 
 
 def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
@@ -83,7 +89,7 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     params = np.zeros(PARAMETERS)
     numbers = policy.parameters() if hasattr(policy, "parameters") else []
     params[: len(numbers)] = numbers
-    script = np.zeros(0, SCRIPT)
+    script = np.array(sorted((time_ms, Event.CANCEL, row, 0) for time_ms, row in ground.cancels), SCRIPT)
     speeds = replace(speeds, steps=steps, subbatches=subbatches.ravel())
     return Simulation(build(layout, pools, demands, trace, [-1], speeds, params, script, rules), policy)
 
@@ -106,7 +112,10 @@ def check(simulation: Simulation, world: World) -> None:
     assert actions_of(simulation) == world.actions
     outcomes = simulation.handle.world.outcomes
     for name, ours in (("start", "first_start_ms"), ("end", "end_ms"), ("run", "run_ms"), ("held", "held_gpu_ms")):
-        assert outcomes[name].tolist() == [getattr(job, ours) for job in world.jobs], name
+        wanted = [getattr(job, ours) for job in world.jobs]
+        assert outcomes[name].tolist() == [-1 if value is None else value for value in wanted], name
+    cancelled = [job.state == "CANCELLED" for job in world.jobs]
+    assert (outcomes["state"] == JobState.CANCELLED).tolist() == cancelled
     assert outcomes["waited"].tolist() == [job.comm_ms for job in world.jobs]
     assert simulation.decisions == len(world.passes)
 
@@ -193,7 +202,9 @@ def test_whatever_a_policy_does_ends_in_the_same_way(chunk: int) -> None:
         whims = Whims(seed, ground.admits)
         simulation = simulation_of(ground, jobs, whims)
         simulation.run()
-        assert (simulation.handle.world.outcomes["state"] == JobState.COMPLETED).all()
+        cancelled = {row for _, row in ground.cancels}
+        states = simulation.handle.world.outcomes["state"].tolist()
+        assert all(s == JobState.COMPLETED or row in cancelled for row, s in enumerate(states))
         world = World(ground, jobs, partial(replay, whims))
         check(simulation, world)
         assert whims.passes == world.passes

@@ -10,7 +10,7 @@ from oracle.dally import VARIANTS
 from oracle.instances import PLAIN, Instance, Kind, random_instance
 from oracle.model import Job, Node, Schedule
 from oracle.placement import locality
-from oracle.simulator import BY_NETWORK
+from oracle.simulator import OWN_PLACEMENT
 
 from .replay import run_engine, simulation_of
 
@@ -110,7 +110,7 @@ def test_on_a_flat_network_nobody_holds_out(policy: str) -> None:
     timers = {} if policy in ("dally-nowait", "dally-whole-nodes") else {"node_timer_s": 3, "rack_timer_s": 7}
     params, kind = {"levels": 0, **timers}, Kind(**vars(PLAIN) | {"policies": ("fifo-backfill",)})
     for seed in range(60):
-        plain = random_instance(seed, replace(kind, placements=(BY_NETWORK[policy],)))
+        plain = random_instance(seed, replace(kind, placements=(OWN_PLACEMENT[policy],)))
         assert plain.rate_by_locality == FLAT
         dally = replace(plain, policy=policy, params=params)
         assert asdict(run_engine(dally)) == asdict(run_engine(plain))

@@ -7,6 +7,7 @@ import numba
 import numpy as np
 import pytest
 
+from oracle.gpu_pickers import PICKERS, Edges, offer_of
 from oracle.instances import Instance
 from oracle.model import Job, Node
 from pointsman.cluster.tree_cost import TreeCost
@@ -145,6 +146,22 @@ def test_a_gang_gets_as_many_free_gpus_as_it_asks_for_of_the_right_kind(nodes: t
                 assert all(g in cluster.free[n] for n, g in place)
                 used = {nodes[n].gpu_type for n, _ in place}
                 assert used == {next(k for k in choices if of_kind[k] >= gpus)}
+
+
+@pytest.mark.parametrize("nodes", [RACKS_OF_FOUR, WIDER, MIXED], ids=["alike", "six racks", "mixed"])
+def test_the_oracle_chooses_the_same(nodes: tuple[Node, ...]) -> None:
+    """Semantics.md §12, on more nodes and racks than its random instances have."""
+    alternatives = [
+        [n for n, node in enumerate(nodes) if node.gpu_type == kind]
+        for kind in dict.fromkeys(n.gpu_type for n in nodes)
+    ]
+    for cluster, gpus in states(nodes, 400, 40, seed=5):
+        free = {(n, g) for n, there in enumerate(cluster.free) for g in there}
+        offers = [offer_of(nodes, eligible, free, Edges()) for eligible in alternatives]
+        offer = next(offer for offer in offers if sum(map(len, offer.free.values())) >= gpus)
+        for name, choose in PICKERS.items():
+            found = cluster.choose(gpus, GPU_PICKERS.index(name))
+            assert frozenset(found or ()) == choose(offer.afresh(), gpus).place(), (name, gpus, free)
 
 
 # -- nearest ----------------------------------------------------------------------------------------------

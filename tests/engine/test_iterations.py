@@ -45,7 +45,7 @@ def ends_ms(ground: Ground, jobs: list[Chain], policy: Any) -> list[int]:
     return simulation.handle.world.outcomes["end"].tolist()
 
 
-def ground(nodes: tuple[int, ...], penalty: float = 0.0, sharing: int = 8, latency: int = 0) -> Ground:
+def ground(nodes: tuple[int, ...], penalty: float = 0.0, sharing: int = 8, latency: float = 0) -> Ground:
     return Ground(nodes, 10, sharing, latency, penalty, admits=False)
 
 
@@ -127,9 +127,11 @@ def test_a_leap_is_broken_off_where_it_stands() -> None:
     assert ends_ms(ground((1, 1)), jobs, Placed(places)) == [50, 29]
 
 
-def test_latency_comes_before_the_first_byte() -> None:
+@pytest.mark.parametrize("latency", [3, 2.25])
+def test_latency_comes_before_the_first_byte(latency: float) -> None:
+    """In whole milliseconds, rounded up."""
     jobs = [chain(2, 1, 1, 4.5, gpus=2)]
-    assert ends_ms(ground((1, 1), latency=3), jobs, Placed([[(0, 0), (1, 0)]])) == [2 * (2 + 3 + 5)]
+    assert ends_ms(ground((1, 1), latency=latency), jobs, Placed([[(0, 0), (1, 0)]])) == [2 * (2 + 3 + 5)]
 
 
 def answers(simulation: Simulation) -> list[Reason]:
@@ -295,6 +297,32 @@ def test_a_future_goes_on_from_transfers_that_wait(other: str) -> None:
     simulation_of(replace(ground((2, 2)), admits=True), jobs, asking).run()
     alone_then_alone, together = [10, 16], [16, 16]
     assert asking.foreseen == (alone_then_alone if "srsf" in other else together)
+
+
+@dataclass
+class Amid:
+    """Starts jobs on the first GPU, and asks at 10 ms what will become of them."""
+
+    name: str = "amid"
+    needs: str = "oracle"
+    foreseen: list[int] = field(default_factory=list)
+
+    def decide(self, view: Any) -> None:
+        for j in view.pending:
+            view.start(j, [(0, 0)])
+        view.wake_at(0.01 if view.now_ms < 10 else 1e6)
+        if view.now_ms == 10:
+            future = view.what_if(get_policy("lwf").make())
+            future.run()
+            self.foreseen = future.handle.world.outcomes["end"].tolist()
+
+
+@pytest.mark.parametrize("jobs, ends", [([chain(5, 3, 4)], [35]), ([chain(5, 3, 4), chain(4, 2, 2)], [51, 16])])
+def test_a_future_has_the_iterations_that_are_left(jobs: list[Chain], ends: list[int]) -> None:
+    """Of a job that leaps, and of two that step."""
+    amid = Amid()
+    assert ends_ms(ground((1,)), jobs, amid) == ends
+    assert amid.foreseen == ends
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -37,13 +37,15 @@ class Ground:
     memory: int
     """Of each GPU."""
     sharing: int
-    latency: int
+    latency: float
     penalty: float
     """eta / b"""
     admits: bool
     start_ms: int = 0
     stop_ms: int = 0
     lost_ms: int = 0
+    cancels: tuple[tuple[int, int], ...] = ()
+    """(ms, row), after the job's submit."""
 
 
 @dataclass
@@ -207,9 +209,19 @@ class World:
     def _begin_transfer(self, job: Running) -> None:
         job.transfer = "under way"
         job.left, job.rate, job.sharers = job.chain.wire, 0.0, 0
-        job.rated_ms, job.transfer_end_ms = self.now + self.ground.latency, -1
+        job.rated_ms, job.transfer_end_ms = self.now + math.ceil(self.ground.latency), -1
 
     # -- an instant ------------------------------------------------------------------------------------
+
+    def _cancels(self) -> None:
+        for row in sorted(row for time_ms, row in self.ground.cancels if time_ms == self.now):
+            self.happened.add("CANCEL")
+            job = self.jobs[row]
+            if job.state not in ("COMPLETED", "CANCELLED"):
+                if job.state == "RUNNING":
+                    self._stop_running(job)
+                self._let_go(job)
+                job.state, job.end_ms = "CANCELLED", self.now
 
     def _changes(self) -> None:
         for job in self.jobs:
@@ -280,9 +292,12 @@ class World:
                     job.sharers = k
 
     def run(self) -> "World":
-        while self.wake_ms < NEVER_MS or any(job.state != "COMPLETED" for job in self.jobs):
+        last_ms = max((time_ms for time_ms, _ in self.ground.cancels), default=0)
+        ended = ("COMPLETED", "CANCELLED")
+        while self.now <= last_ms or self.wake_ms < NEVER_MS or any(job.state not in ended for job in self.jobs):
             self.happened, self.freed = set(), set()
             self._steps()
+            self._cancels()
             self._changes()
             self._transfers()
             if self.happened:

@@ -107,6 +107,10 @@ class ChangingWorld(SharingWorld):
         self.changing.discard(life.row)
         super().become_pending(life)
 
+    def cancel(self, life: Life) -> None:
+        self.changing.discard(life.row)
+        super().cancel(life)
+
     def note(self, what: str, life: SharedLife, arg: int, place: Place = frozenset()) -> None:
         self.log.append((self.now, what, life.row, as_masks(place)))
         self.args.append(arg)

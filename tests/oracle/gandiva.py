@@ -1,6 +1,6 @@
 """Section 7, `gandiva`: time slices and moves."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,11 @@ class GandivaWorld(NetworkWorld):
         self.made_way -= on_node
 
     def slice_ends_ms(self, life: Life) -> int:
-        return life.running_from_ms + self.slice_ms
+        return self.began_ms(life) + self.slice_ms
+
+    def began_ms(self, life: Life) -> int:
+        """When it last began to run."""
+        return life.running_from_ms
 
     def begin_to_run(self, life: Life) -> None:
         super().begin_to_run(life)
@@ -64,8 +68,11 @@ class GandivaWorld(NetworkWorld):
     def may_make_way(self, life: Life) -> bool:
         return life.row in self.had_slice
 
+    def may_be_evicted(self, life: Life) -> bool:
+        return self.may_make_way(life)
+
     def rank(self, life: Life) -> tuple[int, int, int]:
-        return -life.job.priority, -life.running_from_ms, life.row
+        return -life.job.priority, -self.began_ms(life), life.row
 
 
 def params_of(params: Mapping[str, Any]) -> dict[str, int]:
@@ -73,14 +80,19 @@ def params_of(params: Mapping[str, Any]) -> dict[str, int]:
 
 
 def gandiva(world: World) -> None:
+    slices(world, lambda this, life: False)
+
+
+def slices(world: World, pack: Callable[[Pass, Life], bool]) -> None:
+    """`pack` may start a job that has no place on free GPUs."""
     assert isinstance(world, GandivaWorld)
     this = Pass(world)
     for life in this.waiting_in_order(world.turn_ms):
-        if not this.is_closed(life) and not this.start(life):
+        if not this.is_closed(life) and not this.start(life) and not pack(this, life):
             early = world.turn_ms(life) > world.now
             this.evict_for(
                 life,
-                worse=lambda v, least=life.job.priority - early: world.may_make_way(v) and v.job.priority <= least,
-                worst_first=lambda v: v.running_from_ms,
+                worse=lambda v, least=life.job.priority - early: world.may_be_evicted(v) and v.job.priority <= least,
+                worst_first=world.began_ms,
             )
     improve_places(this, world, world.round_ms)

@@ -1,12 +1,13 @@
 """Small random instances, full of ties, to run in the oracle and in the engine."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .dally import VARIANTS
-from .model import Job, Node, Schedule
+from .gpu_pickers import PICKERS
+from .model import Job, LogEntry, Node, Schedule
 from .placement import PLACEMENTS, every_gpu, place
 from .simulator import BY_NETWORK, POLICIES, simulate
 
@@ -40,11 +41,15 @@ class Kind:
     """Estimates that are not the truth."""
     overheads: bool = True
     failures: bool = True
+    cancels: bool = True
+    """Users cancel some jobs."""
     rates: bool = True
     rounds: bool = True
     promotion: bool = True
     mixed_scales: bool = True
     models: bool = True
+    by_chance: bool = True
+    """Pickers that leave something to chance, which the oracle can only follow."""
 
 
 PLAIN = Kind(
@@ -55,6 +60,7 @@ PLAIN = Kind(
     estimates=False,
     overheads=False,
     failures=False,
+    cancels=False,
     rates=False,
     rounds=False,
     promotion=False,
@@ -90,7 +96,7 @@ class Instance:
     def rate(self) -> Callable[[Job, int], float]:
         return lambda job, locality: (self.rates_of_other if job.model else self.rate_by_locality)[locality]
 
-    def run_oracle(self, until_ms: int | None = None) -> Schedule:
+    def run_oracle(self, until_ms: int | None = None, told: Sequence[LogEntry] = (), **other: Any) -> Schedule:
         return simulate(
             self.nodes,
             self.jobs,
@@ -104,6 +110,8 @@ class Instance:
             round_ms=self.round_ms,
             until_ms=until_ms,
             knows_work=self.knows_work,
+            told=told,
+            **other,
         )
 
 
@@ -111,7 +119,7 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     """The same seed and kind give the same instance. Every job fits the empty cluster and its queue's limit."""
     draw = random.Random(seed)
     policy = draw.choice(kind.policies)
-    placement = draw.choice(kind.placements) if policy not in BY_NETWORK else BY_NETWORK[policy]
+    placement = OWN_PLACEMENT.get(policy) or draw.choice(kind.placements)
     step_ms = draw.choice(STEPS_MS)
     nodes = draw_nodes(draw, kind)
     jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
@@ -130,9 +138,15 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         round_ms=draw.choice((3, 10)) * step_ms if chance(draw, kind.rounds, 0.3) else 0,
         knows_work=policy not in BY_NETWORK or draw.random() < 0.5,
     )
+    if not kind.by_chance:
+        params |= {name: "nearest" if name == "gpus" else "drf" for name, value in params.items() if value == "random"}
     if policy == "gandiva":
         params["slice_s"] += 8 * instance.overheads.get("lost_s", 0)  # more than a slice's work at the slowest rate
-    return with_models(draw, instance) if policy in BY_NETWORK and chance(draw, kind.models, 0.5) else instance
+    if policy in BY_NETWORK and chance(draw, kind.models, 0.5):
+        instance = with_models(draw, instance)
+    if not chance(draw, kind.cancels, 0.3):
+        return instance
+    return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
 
 
 def with_models(draw: random.Random, instance: Instance) -> Instance:
@@ -225,6 +239,11 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
         return draw_dally_params(draw, policy, step_ms)
     if policy == "gandiva":
         return {name: draw.choice((1, 2, 5, 12)) * step_ms / 1000 for name in ("slice_s", "round_s")}
+    if policy == "pick-place":
+        pickers = {"picker": draw.choice(("fcfs", "fcfs", "tetris", "drf", "random"))}
+        return pickers | {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("fcfs", "fcfs", "always", "never"))}
+    if policy == "pick-place-sjf":
+        return {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("always", "never"))}
     if policy not in ("tiresias", "las", "tiresias-skew"):
         return {}
     levels = 1 if policy == "las" else 2
@@ -234,6 +253,10 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
     if policy == "tiresias-skew":
         params["skew"] = draw.choice((0, 0.1, 0.4))
     return params
+
+
+def draw_gpu_picker(draw: random.Random) -> str:
+    return draw.choice((*PICKERS, "nearest", "random"))
 
 
 def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[str, Any]:
@@ -291,6 +314,18 @@ def draw_script(draw: random.Random, kind: Kind, node_count: int, step_ms: int) 
             time_ms += step_ms * draw.randint(1, 10)
             script.append((time_ms, "NODE_UP", node))
     return tuple(sorted(script, key=lambda entry: (entry[0], entry[2])))
+
+
+def with_cancels(
+    draw: random.Random, script: tuple[tuple[int, str, int], ...], jobs: tuple[Job, ...], step_ms: int
+) -> tuple[tuple[int, str, int], ...]:
+    """Users cancel some of the jobs, soon after their submit or while others have long run; a few do it twice."""
+    cancels = []
+    for row, job in enumerate(jobs):
+        if draw.random() < 0.25:
+            for _ in range(draw.choice((1, 1, 1, 2))):
+                cancels.append((job.submit_ms + step_ms * draw.randint(1, draw.choice((3, 10, 60))), "CANCEL", row))
+    return tuple(sorted([*script, *cancels]))
 
 
 def draw_rates(draw: random.Random, kind: Kind) -> tuple[float, float, float, float, float]:

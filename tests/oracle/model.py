@@ -55,6 +55,7 @@ class Schedule:
     preemptions: list[int]
     lost_ms: list[float]
     held_gpu_ms: list[int]
+    cancelled: list[bool]
     log: list[LogEntry]
 
 

@@ -9,7 +9,8 @@ def improve_places(this: Pass, world: NetworkWorld, round_ms: int) -> None:
     if world.now % round_ms == 0 and may_move(this, world):
         world.changed = False
         for life in movers(this, world):
-            move(this, world, life)
+            if world.may_be_moved(life):
+                move(this, world, life)
     if may_move(this, world):
         world.look_ms = (world.now // round_ms + 1) * round_ms
 

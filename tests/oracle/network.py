@@ -52,6 +52,10 @@ class NetworkWorld(World):
         """Whether this running job may be evicted and moved."""
         raise NotImplementedError
 
+    def may_be_moved(self, life: Life) -> bool:
+        """Whether it may be moved, if it may make way and would be faster elsewhere."""
+        return True
+
     def rank(self, life: Life) -> tuple[Any, ...]:
         """Its place in the order in which moves are looked for."""
         raise NotImplementedError
@@ -67,6 +71,10 @@ class NetworkWorld(World):
     def finish(self, life: Life) -> None:
         self.changed = True
         super().finish(life)
+
+    def cancel(self, life: Life) -> None:
+        self.changed |= bool(life.place)
+        super().cancel(life)
 
     def apply_script(self) -> None:
         self.changed = True

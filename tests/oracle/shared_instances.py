@@ -5,13 +5,19 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .instances import Kind, chance, draw_estimate, draw_overheads, draw_queue_limits, draw_script
+from . import packing
+from .instances import Kind, chance, draw_estimate, draw_overheads, draw_queue_limits, draw_script, with_cancels
 from .model import Job, Node
 from .placement import every_gpu, place
-from .sharing import PAIRS, POLICIES, SharedSchedule, simulate
+from .sharing import PAIRS as BSBF
+from .sharing import POLICIES as THEIRS
+from .sharing import SharedSchedule, simulate
 from .speeds import Compute, Link, Model, Speeds
 from .uplinks import Contention
 
+POLICIES = (*THEIRS, "gandiva-packing")
+PAIRS = (*BSBF, "gandiva-packing")
+"""They have two jobs a GPU, and place by tightest."""
 NAMES = ("transformer", "lstm", "resnet18", "resnet50")
 """Models that were measured in pairs, so that tables and laws know them."""
 TYPES = ("v100", "k80")
@@ -73,11 +79,13 @@ class SharedInstance:
         )
 
     def run_oracle(self, until_ms: int | None = None, contention: Contention | None = None) -> SharedSchedule:
+        packs = self.policy == "gandiva-packing"
+        settings = {"make": packing.world_of(self.params)} if packs else self.params
         return simulate(
             self.speeds,
             self.jobs,
-            self.policy,
-            sharing=self.sharing,
+            packing.gandiva_packing if packs else self.policy,
+            sharing=self.sharing or (2 if packs else None),
             placement=self.placement,
             overheads=self.overheads,
             queue_limits=self.queue_limits,
@@ -85,7 +93,7 @@ class SharedInstance:
             round_ms=self.round_ms,
             until_ms=until_ms,
             contention=contention,
-            **self.params,
+            **settings,
         )
 
 
@@ -93,7 +101,7 @@ def largest(nodes: tuple[Node, ...], gpu_type: str) -> int:
     return max(node.gpus for node in nodes if node.gpu_type == gpu_type)
 
 
-def random_shared(seed: int, policies: tuple[str, ...] = tuple(POLICIES)) -> SharedInstance:
+def random_shared(seed: int, policies: tuple[str, ...] = POLICIES) -> SharedInstance:
     """The same seed and policies give the same instance. Every job fits the empty cluster and its queue's limit."""
     draw = random.Random(seed)
     policy = draw.choice(policies)
@@ -105,7 +113,7 @@ def random_shared(seed: int, policies: tuple[str, ...] = tuple(POLICIES)) -> Sha
     number = draw.choice(CONSTANTS)
     placement = "tightest" if policy in PAIRS else draw.choice(("consolidated", "first-fit", "spread", "tightest"))
     jobs = draw_jobs(draw, nodes, placement, step_ms)
-    return SharedInstance(
+    instance = SharedInstance(
         seed=seed,
         nodes=nodes,
         network=Network(
@@ -117,7 +125,7 @@ def random_shared(seed: int, policies: tuple[str, ...] = tuple(POLICIES)) -> Sha
         xi=draw_xi(draw, types, number if interference == "number" else None),
         jobs=jobs,
         policy=policy,
-        params={"gate": draw.choice(("pairwise", "joint"))} if policy == "sjf-bsbf" else {},
+        params=draw_params(draw, policy, step_ms),
         sharing=draw.choice((None, 2, 3)) if policy in PAIRS else draw.choice((1, 2, 2, 3)),
         placement=placement,
         overheads=draw_overheads(draw, Kind(), step_ms, may_lose=True),
@@ -125,6 +133,11 @@ def random_shared(seed: int, policies: tuple[str, ...] = tuple(POLICIES)) -> Sha
         script=draw_script(draw, Kind(), len(nodes), step_ms),
         round_ms=draw.choice((3, 10)) * step_ms if draw.random() < 0.15 else 0,
     )
+    if policy == "gandiva-packing":  # more than a slice's work at the slowest rate
+        instance.params["slice_s"] += 20 * instance.overheads.get("lost_s", 0)
+    if draw.random() < 0.7:
+        return instance
+    return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
 
 
 def random_crowded(seed: int) -> SharedInstance:
@@ -138,10 +151,47 @@ def random_crowded(seed: int) -> SharedInstance:
         overheads = overheads | {"rebatch_s": draw.randint(1, longest // 20) / 1000}
     if draw.random() < 0.3:
         overheads = overheads | {"checkpoint_every_s": draw.randint(longest // 20, longest) / 1000}
-        script = draw_failures(draw, len(base.nodes), longest)
+        cancels = tuple(entry for entry in script if entry[1] == "CANCEL")
+        script = tuple(sorted(cancels + draw_failures(draw, len(base.nodes), longest)))
     return replace(
         base, models=models, sharing=draw.choice((1, 2, 3, 4, 4)), overheads=overheads, script=script, round_ms=0
     )
+
+
+def random_on_tree(seed: int, policy: str, params: dict[str, Any]) -> SharedInstance:
+    """For policies that share no GPUs, on the rate model `tree`."""
+    base = random_shared(seed, ("fifo",))
+    placement = "tightest" if policy.startswith("pick-place") else base.placement
+    overheads = {name: value for name, value in base.overheads.items() if name != "lost_s"}
+    return replace(
+        base, policy=policy, params=params, sharing=None, interference="1", placement=placement, overheads=overheads
+    )
+
+
+def random_elastic(seed: int) -> SharedInstance:
+    """For `pollux`: some ten rounds while the longest job is at work."""
+    base, draw = random_shared(seed, ("fifo",)), random.Random(-2 - seed)
+    every = every_gpu(base.nodes)
+    fit = [place(base.nodes, job, every, "consolidated") is not None for job in base.jobs]
+    jobs = tuple(job if fits else replace(job, gpus=1) for job, fits in zip(base.jobs, fit, strict=True))
+    interval = max(1, max(job.work_ms for job in jobs) // draw.choice((3, 10, 20)))
+    params = {
+        "interval_s": interval / 1000,
+        "power": draw.choice((-1.0, -1.0, 0.0, 1.0)),
+        "restart_s": draw.choice((0, 1)) * interval / 1000,
+    }
+    overheads = {name: value for name, value in base.overheads.items() if name != "lost_s"}
+    return replace(
+        base, policy="pollux", params=params, jobs=jobs, sharing=None, interference="1", placement="consolidated",
+        overheads=overheads, round_ms=0,
+    )  # fmt: skip
+
+
+def draw_params(draw: random.Random, policy: str, step_ms: int) -> dict[str, Any]:
+    if policy == "gandiva-packing":
+        params = {name: draw.choice((1, 2, 5, 12)) * step_ms / 1000 for name in ("slice_s", "round_s")}
+        return params | {"pack_gain": draw.choice((1.0, 1.0, 1.2, 1.5))}
+    return {"gate": draw.choice(("pairwise", "joint"))} if policy == "sjf-bsbf" else {}
 
 
 def draw_failures(draw: random.Random, nodes: int, longest: int) -> tuple[tuple[int, str, int], ...]:

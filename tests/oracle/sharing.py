@@ -52,6 +52,7 @@ class SharedSchedule:
     preemptions: list[int]
     lost_ms: list[float]
     comm_ms: list[float]
+    cancelled: list[bool]
     nodes: list[int]
     """Of the last place; 0 without one. So `locality`: 0 GPU .. 4 cluster, -1 without one."""
     locality: list[int]
@@ -195,7 +196,7 @@ def simulate(
     round_ms: int = 0,
     until_ms: int | None = None,
     contention: Contention | None = None,
-    make: type[SharingWorld] | None = None,
+    make: Callable[..., SharingWorld] | None = None,
 ) -> SharedSchedule:
     """As `simulator.simulate`, on the nodes of `speeds`; by default with the policy's own sharing and placement."""
     pairs = policy in PAIRS
@@ -249,6 +250,7 @@ def schedule_of(world: SharingWorld) -> SharedSchedule:
         preemptions=[life.preemptions for life in lives],
         lost_ms=[life.lost_ms for life in lives],
         comm_ms=[life.comm_ms for life in lives],
+        cancelled=[life.state == "CANCELLED" for life in lives],
         nodes=[len({node for node, _ in life.last_place}) for life in lives],
         locality=[locality(world.nodes, life.last_place) if life.last_place else -1 for life in lives],
         log=[(*entry, arg) for entry, arg in zip(world.log, world.args, strict=True)],

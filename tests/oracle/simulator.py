@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import dally, gandiva, tiresias_skew
+from . import dally, gandiva, pick_place, tiresias_skew
 from .dally_pass import dally as decide_dally
-from .model import Job, Node, Schedule
+from .gpu_pickers import Edges
+from .model import Job, LogEntry, Node, Place, Schedule
 from .placement import PLACEMENTS, every_gpu, place
 from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
 from .world import Life, Rules, World, to_ms
@@ -23,12 +24,16 @@ POLICIES: dict[str, Callable[[World], None]] = {
     "tiresias-skew": tiresias_skew.tiresias_skew,
     "gandiva": gandiva.gandiva,
     **dict.fromkeys(dally.VARIANTS, decide_dally),
+    "pick-place": pick_place.pick_place,
+    "pick-place-sjf": pick_place.pick_place,
 }
-BY_NETWORK = {
-    **dict.fromkeys(("tiresias-skew", "gandiva", *dally.VARIANTS), "tightest"),
+BY_NETWORK = ("tiresias-skew", "gandiva", *dally.VARIANTS)
+"""They look at the network."""
+OWN_PLACEMENT = {
+    **dict.fromkeys((*BY_NETWORK, "pick-place", "pick-place-sjf"), "tightest"),
     "dally-whole-nodes": "consolidated",
 }
-"""They look at the network, and say themselves how they place."""
+"""They say themselves how they place: under tightest, any free GPUs will do for pick-place."""
 OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
@@ -39,6 +44,8 @@ PARAMS = {
     "tiresias-skew": tiresias_skew.PARAMS,
     "gandiva": gandiva.PARAMS,
     **dict.fromkeys(dally.VARIANTS, dally.PARAMS),
+    "pick-place": pick_place.PARAMS,
+    "pick-place-sjf": pick_place.PARAMS - {"picker"},
 }
 
 
@@ -53,21 +60,31 @@ def simulate(
     queue_limits: Mapping[str, int] = {},
     script: Sequence[tuple[int, str, int]] = (),
     rate: Callable[[Job, int], float] | None = None,
+    rate_on: Callable[[Job, Place], float] | None = None,
+    edges: Edges | None = None,
     round_ms: int = 0,
     until_ms: int | None = None,
     knows_work: bool = True,
+    told: Sequence[LogEntry] = (),
+    make: Callable[..., World] | None = None,
+    decide: Callable[[World], None] | None = None,
 ) -> Schedule:
     """Run `jobs` (in row order) to the end, or through the instants up to and including `until_ms`.
 
-    `overheads` has keys of `OVERHEADS`, `script` entries (time_ms, one of `NODE_EVENTS`, node index);
-    `rate(job, locality)` is nominal ms of work per ms (locality 0 GPU .. 4 cluster); `round_ms > 0`
-    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work.
+    `overheads` has keys of `OVERHEADS`, `script` entries (time_ms, one of `NODE_EVENTS`, node index) or
+    (time_ms, "CANCEL", row);
+    `rate(job, locality)` is nominal ms of work per ms (locality 0 GPU .. 4 cluster), `rate_on(job, place)` the same
+    where more counts; `edges` are those of the tree by which `pick-place` chooses; `round_ms > 0`
+    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work; `told` is
+    another program's log, which is followed where a policy leaves a choice to chance; `make`, with the fields of a
+    World, and `decide` are a policy that has no name here.
     Raises ValueError for input that section 2 or 4 refuses.
     """
     check(nodes, jobs, policy, params, placement, overheads, queue_limits, script)
     rules = Rules(
         placement=placement,
         rate=rate or (lambda job, locality: 1.0),
+        rate_on=rate_on,
         queue_limits=dict(queue_limits),
         start_ms=to_ms(overheads.get("start_s", 0)),
         stop_ms=to_ms(overheads.get("stop_s", 0)),
@@ -81,8 +98,11 @@ def simulate(
         knows_work=knows_work,
     )
     lives = [Life(row, job) for row, job in enumerate(jobs)]
-    world = world_for(policy, params, World(nodes, lives, list(script), rules, node_state=["UP"] * len(nodes)))
-    run(world, POLICIES[policy], round_ms, until_ms)
+    world = World(nodes, lives, list(script), rules, node_state=["UP"] * len(nodes))
+    world = make(**vars(world)) if make else world_for(policy, params, world)
+    if isinstance(world, pick_place.PickPlaceWorld):
+        world.told, world.edges = list(told), edges or Edges()
+    run(world, decide or POLICIES[policy], round_ms, until_ms)
     return schedule_of(world)
 
 
@@ -92,6 +112,8 @@ def world_for(policy: str, params: Mapping[str, Any], world: World) -> World:
         return gandiva.GandivaWorld(**vars(world), **gandiva.params_of(params))
     if policy == "tiresias-skew":
         return tiresias_skew.SkewWorld(**vars(world), **{k: v for k, v in params.items() if k == "skew"})
+    if policy in ("pick-place", "pick-place-sjf"):
+        return pick_place.PickPlaceWorld(**vars(world), **pick_place.settings_of(policy, params))
     if policy in dally.VARIANTS:
         return dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
     return world
@@ -125,6 +147,7 @@ def schedule_of(world: World) -> Schedule:
         preemptions=[life.preemptions for life in lives],
         lost_ms=[life.lost_ms for life in lives],
         held_gpu_ms=[life.held_gpu_ms + len(life.place) * (world.now - life.held_since_ms) for life in lives],
+        cancelled=[life.state == "CANCELLED" for life in lives],
         log=world.log,
     )
 
@@ -143,9 +166,13 @@ def check(
     refuse(not set(params) <= PARAMS.get(policy, set()), f"{policy} has no such parameter: {params}")
     refuse(placement not in PLACEMENTS, f"no placement {placement}")
     refuse(not set(overheads) <= set(OVERHEADS), f"no such overhead: {overheads}")
-    refuse(BY_NETWORK.get(policy, placement) != placement, f"{policy} does not place by {placement}")
-    for time_ms, what, node in script:
-        refuse(what not in NODE_EVENTS or time_ms < 0 or not 0 <= node < len(nodes), f"bad entry {what} {node}")
+    refuse(OWN_PLACEMENT.get(policy, placement) != placement, f"{policy} does not place by {placement}")
+    for time_ms, what, subject in script:
+        if what == "CANCEL":
+            refuse(not 0 <= subject < len(jobs) or time_ms <= jobs[subject].submit_ms, f"bad cancellation of {subject}")
+        else:
+            known = what in NODE_EVENTS and time_ms >= 0 and 0 <= subject < len(nodes)
+            refuse(not known, f"bad entry {what} {subject}")
     for before, after in pairwise(jobs):
         refuse(before.submit_ms > after.submit_ms, "jobs are not in row order")
     for row, job in enumerate(jobs):

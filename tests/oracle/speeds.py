@@ -178,20 +178,33 @@ class Speeds:
     def best_shape(self, gpus: int, gpu_type: str) -> Shape:
         """Whole nodes of the largest size and a remainder, in racks and pods as full, at the best locality."""
         own = [node for node in self.nodes if node.gpu_type == gpu_type]
-        size = max(node.gpus for node in own)
         in_rack, in_pod = Counter[tuple[int, int]](), Counter[int]()
         for node in own:
             in_rack[node.pod, node.rack] += node.gpus
             in_pod[node.pod] += node.gpus
-        if gpus <= size:
+        room = (max(node.gpus for node in own), max(in_rack.values()), max(in_pod.values()))
+        levels = zip((NODE, RACK, POD), room, strict=True)
+        return self.shape_at(gpus, gpu_type, next((level for level, most in levels if gpus <= most), CLUSTER))
+
+    def shape_at(self, gpus: int, gpu_type: str, level: int) -> Shape:
+        """As usual at this locality; cut in halves where fewer nodes, racks or pods would do."""
+        own = [node for node in self.nodes if node.gpu_type == gpu_type]
+        size = max(node.gpus for node in own)
+        if level <= NODE or gpus == 1:
             return Shape(((gpus,), (1,), (1,), (1,)))
         nodes = filled(gpus, size)
-        if gpus <= max(in_rack.values()):
+        if level == RACK:
             return Shape((nodes, (len(nodes),), (1,), (1,)))
         racks = filled(len(nodes), max(Counter((n.pod, n.rack) for n in own if n.gpus == size).values()))
-        if gpus <= max(in_pod.values()):
-            return Shape((nodes, racks, (len(racks),), (1,)))
-        return Shape((nodes, racks, halves(len(racks)), (len(halves(len(racks))),)))
+        pods = (len(racks),) if level == POD else halves(len(racks))
+        return Shape((nodes, racks, pods, (len(pods),)))
+
+    def rate_at(self, job: Job, gpu_type: str, level: int) -> float:
+        """Alone, in the usual shape at a locality."""
+        if job.model not in self.models:
+            return 1.0
+        reference = self.iteration_s(job, gpu_type, self.best_shape(job.gpus, gpu_type), 1)
+        return rounded(reference / self.iteration_s(job, gpu_type, self.shape_at(job.gpus, gpu_type, level), 1))
 
 
 def overlap(busy_s: float, wire_s: float, delta: float) -> float:

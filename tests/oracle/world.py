@@ -32,6 +32,8 @@ class Rules:
     margin_ms: int
     thresholds_gpu_ms: list[int]
     promote_knob: float
+    rate_on: Callable[[Job, Place], float] | None = None
+    """In the place of `rate`, where more than the locality counts."""
     knows_work: bool = True
     """The policy is told an estimate of each job's work."""
 
@@ -71,7 +73,7 @@ class World:
     nodes: Sequence[Node]
     lives: list[Life]
     script: list[tuple[int, str, int]]
-    """Node events still to come."""
+    """Node events and cancellations still to come."""
     rules: Rules
     now: int = 0
     node_state: list[str] = field(default_factory=list)
@@ -102,6 +104,8 @@ class World:
         return chosen <= self.free()
 
     def rate_on(self, life: Life, chosen: Place) -> float:
+        if self.rules.rate_on is not None:
+            return self.rules.rate_on(life.job, chosen)
         return self.rules.rate(life.job, locality(self.nodes, chosen))
 
     def elapsed(self, life: Life) -> int:
@@ -178,6 +182,8 @@ class World:
             if life.finish_ms == self.now:
                 self.finish(life)
                 return True
+        if self.apply_cancel():
+            return True
         for life in self.having("STOPPING"):
             if life.stopped_ms == self.now:
                 self.become_pending(life)
@@ -212,6 +218,14 @@ class World:
                 return True
         return False
 
+    def apply_cancel(self) -> bool:
+        due = [entry for entry in self.script if entry[:2] == (self.now, "CANCEL")]
+        if due:
+            first = min(due)
+            self.script.remove(first)
+            self.cancel(self.lives[first[2]])
+        return bool(due)
+
     def apply_script(self) -> None:
         for kind in ("NODE_DOWN", "NODE_DRAIN", "NODE_UP"):
             for node in sorted(node for time_ms, what, node in self.script if (time_ms, what) == (self.now, kind)):
@@ -234,6 +248,13 @@ class World:
         self.free_gpus(life)
         life.state = "COMPLETED"
         life.end_ms = self.now
+
+    def cancel(self, life: Life) -> None:
+        if life.state not in ("COMPLETED", "CANCELLED"):
+            self.halt(life)
+            self.free_gpus(life)
+            life.state = "CANCELLED"
+            life.end_ms = self.now
 
     def become_pending(self, life: Life) -> None:
         self.free_gpus(life)

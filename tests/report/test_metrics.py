@@ -9,7 +9,7 @@ import pytest
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.metrics.counted import counted_jobs, submit_window
-from pointsman.report.metrics.fairness import jain_index, mean_jobs_in_system
+from pointsman.report.metrics.fairness import finish_time_fairness, jain_index, mean_jobs_in_system
 from pointsman.report.metrics.holdings import holdings, mean_held
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.metrics.summary import summarise
@@ -53,6 +53,21 @@ def test_fairness_by_hand(three: Result) -> None:
     assert rho[1] == pytest.approx(28 / (20 * max(1, 2 * nbar[1] / 4)))
     assert rho[2] == pytest.approx(32 / (6 * nbar[2]))
     assert summarise(three)["fairness_rho_max"] == pytest.approx(max(rho))
+
+
+def test_fairness_of_jobs_that_take_no_time_less_than_a_second_or_do_not_end() -> None:
+    """On one GPU: 0.5 s from 0, nothing from 0.5 (after a wait) and at once at 1, and one that never ends."""
+    columns = {
+        "submit_s": [0.0, 0.0, 1.0, 2.0],
+        "end_s": [0.5, 0.5, 1.0, None],
+        "duration_s": [0.5, 0.0, 0.0, 5.0],
+        "asked": [1] * 4,
+    }
+    jobs = pl.DataFrame(columns)
+    rho = finish_time_fairness(jobs, 1)
+    assert rho[0] == pytest.approx(0.5 / (0.5 * 2))
+    assert np.isnan(rho[1:]).all()
+    assert len(finish_time_fairness(jobs.clear(), 1)) == 0
 
 
 def test_bound_by_hand(three: Result) -> None:

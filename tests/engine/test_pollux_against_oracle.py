@@ -1,0 +1,71 @@
+"""Pollux (semantics.md §11): what follows from its decisions, job by job: rates by GPUs and tenths of work, and ends.
+
+The oracle is told what was decided, and looks whether it was allowed; goodputs it works out by itself.
+``POINTSMAN_ORACLE_INSTANCES=10000`` sets how many random instances there are.
+"""
+
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from oracle.goodput import TENTHS, Goodput, GoodputWorld, follow
+from oracle.goodput import Noise as OracleNoise
+from oracle.shared_instances import SharedInstance, random_elastic
+from oracle.sharing import SharedSchedule, simulate
+from pointsman.speed.laws.noise import NOISE
+
+from .shared_replay import differences, run_engine
+
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 25
+NOISES = {name: OracleNoise(noise.initial, noise.limit, noise.tenths) for name, noise in NOISE.items()}
+"""Measured; numbers, not code."""
+DECISIONS = ("START", "RESIZE", "PREEMPT")
+
+
+def both(instance: SharedInstance, folder: Path) -> tuple[SharedSchedule, SharedSchedule]:
+    """What the engine did, and what the oracle makes of its decisions."""
+    engine = run_engine(instance, folder)
+    told = [entry for entry in engine.log if entry[1] in DECISIONS]
+    goodput = Goodput(instance.speeds, {name: NOISES[name] for name in instance.models})
+    interval_ms = max(1, round(1000 * instance.params["interval_s"]))
+    oracle = simulate(
+        instance.speeds,
+        instance.jobs,
+        follow,
+        sharing=1,
+        placement="consolidated",
+        overheads=instance.overheads,
+        queue_limits=instance.queue_limits,
+        script=instance.script,
+        make=partial(GoodputWorld, goodput=goodput, told=told, interval_ms=interval_ms),
+    )
+    assert not told, f"not allowed, or at no instant: {told[0]}"
+    return engine, oracle
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_what_follows_from_its_decisions(chunk: int, tmp_path: Path) -> None:
+    for seed in range(chunk, INSTANCES, 2):
+        found = differences(*both(random_elastic(seed), tmp_path))
+        assert not found, (seed, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(5))
+def test_what_follows_from_thousands_of_decisions(chunk: int, tmp_path: Path) -> None:
+    for seed in range(100_000 + chunk, 100_000 + 20 * INSTANCES, 5):
+        found = differences(*both(random_elastic(seed), tmp_path))
+        assert not found, (seed, found)
+
+
+def test_the_instances_have_what_they_are_to_test(tmp_path: Path) -> None:
+    instances = [random_elastic(seed) for seed in range(30)]
+    logs = [run_engine(instance, tmp_path).log for instance in instances]
+    assert sum(entry[1] == "RESIZE" for log in logs for entry in log) > 50
+    wide = [entry for log in logs for entry in log if entry[1] in ("START", "RESIZE") and len(entry[3]) > 1]
+    assert len(wide) > 5, "on several nodes"
+    assert sum(any(job.model == "" for job in i.jobs) for i in instances) > 2, "rigid jobs"
+    assert sum(bool(i.overheads) for i in instances) > 5
+    assert TENTHS == 10

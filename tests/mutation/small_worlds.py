@@ -1,0 +1,80 @@
+"""Small random instances, each policy's in the engine and in the oracle, for runs without the JIT. (The suite has the
+same and more, compiled.)
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine import test_chains_against_oracle as chains
+from engine import test_changes_against_oracle as changes
+from engine import test_learned_against_oracle as learned
+from engine import test_tree_against_oracle as tree
+from engine.shared_replay import differences
+from engine.shared_replay import run_engine as run_shared
+from engine.test_against_oracle import check_agreement
+from oracle.chains import World, place_waiting
+from oracle.instances import Kind, random_instance
+from oracle.shared_instances import POLICIES as SHARED
+from oracle.shared_instances import random_shared
+from oracle.simulator import POLICIES
+from oracle.uplinks import Contention
+from pointsman.policies.registry import get_policy
+
+SMALL = Kind(most_nodes=4, most_jobs=9)
+FEW = range(6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_policies(policy: str, seed: int) -> None:
+    check_agreement(random_instance(3000 + seed, replace(SMALL, policies=(policy,))))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("policy", list(SHARED))
+def test_sharing(policy: str, seed: int, tmp_path: Path) -> None:
+    instance = random_shared(3000 + seed, (policy,))
+    instance = replace(instance, jobs=instance.jobs[:8], script=tuple(e for e in instance.script if e[1] != "CANCEL"))
+    assert not differences(run_shared(instance, tmp_path), instance.run_oracle())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_whims(seed: int, tmp_path: Path) -> None:
+    engine, oracle, _ = changes.both(changes.drawn(3000 + seed), tmp_path)
+    assert not differences(engine, oracle)
+
+
+@pytest.mark.parametrize("seed", FEW)
+@pytest.mark.parametrize("how", changes.LINKS)
+def test_links(how: str, seed: int, tmp_path: Path) -> None:
+    instance = changes.with_links(changes.drawn(3000 + seed))
+    engine, oracle, _ = changes.both(instance, tmp_path, Contention(how))
+    assert not differences(engine, oracle)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("policy", list(chains.POLICIES))
+def test_chains(policy: str, seed: int) -> None:
+    params, admit = chains.POLICIES[policy][seed % len(chains.POLICIES[policy])]
+    ground, jobs = chains.random_chains(3000 + seed, admits=policy != "lwf")
+
+    def decide(world: World) -> None:
+        place_waiting(world, params.get("kappa", 1), params.get("choice", "lwf"))
+        if admit is not None:
+            admit(world)
+
+    simulation = chains.simulation_of(ground, jobs, get_policy(policy).make(params))
+    chains.check(simulation, World(ground, jobs, decide))
+
+
+@pytest.mark.parametrize("seed", FEW)
+@pytest.mark.parametrize("policy", ["pick-place", "fifo"])
+def test_tree(policy: str, seed: int, tmp_path: Path) -> None:
+    tree.check_agreement(3000 + seed, policy, tmp_path)
+
+
+@pytest.mark.parametrize("seed", FEW)
+def test_learned(seed: int) -> None:
+    learned.check_agreement(3000 + seed)
