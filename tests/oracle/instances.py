@@ -9,7 +9,7 @@ from .dally import VARIANTS
 from .gpu_pickers import PICKERS
 from .model import Job, LogEntry, Node, Schedule
 from .placement import PLACEMENTS, every_gpu, place
-from .simulator import BY_NETWORK, POLICIES, simulate
+from .simulator import BY_NETWORK, OWN_PLACEMENT, POLICIES, simulate
 
 STEPS_MS = (1, 1, 1000, 20_000)
 """Lengths of a time step. Steps of 1 ms tie often; with 20 s, overruns of `easy` (60 s) come into play."""

@@ -158,7 +158,7 @@ class Simulation:
     def foreseen(self) -> "Simulation":
         """The future under the same policy as far as a policy can know it: see `View.what_if`."""
         handle = blindfolded(snapshot(self.handle, room=False))
-        self.loop.reschedule(handle.address)
+        load_beside("adopting").reschedule(handle.address)
         return self._beside(handle, policy_of_its_own(self.policy), [])
 
     def what_if(self, policy: "str | CompiledPolicy | Policy") -> "Simulation":
