@@ -6,7 +6,7 @@ from benchmarks.measures import Measure, cpu_s
 from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
-from pointsman.engine.setup.overheads import load_overheads
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 
 CLUSTER, GPUS = "800x8/rack=8,gpu=v100,nic=100Gbps", 6400
@@ -23,10 +23,7 @@ def contended(jobs: int) -> Iterator[Measure]:
             best = float("inf")
             for _ in range(ROUNDS):
                 spec = get_policy("dally")
-                simulation, _ = open_simulation(
-                    workload, load_cluster(CLUSTER), spec, spec.make(), seed=0, estimate=None, placement=None,
-                    overheads=load_overheads("none"), oversized="refuse", assign_models=1, contention=kind,
-                    node_events=(), cancels=(), log=False, audit=False,
-                )  # fmt: skip
+                options = RunOptions(assign_models=1, contention=kind, log=False)
+                simulation, _ = open_simulation(workload, load_cluster(CLUSTER), spec, spec.make(), options)
                 best = min(best, cpu_s(simulation.run))
             yield Measure(f"contended/dally/{load}/{kind}/jobs_per_s", jobs / best, "jobs/s")

@@ -24,8 +24,8 @@ from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
 from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.setup.overheads import load_overheads
 from pointsman.engine.setup.prepare import Prepared
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.workload import Workload
 
@@ -74,11 +74,9 @@ def open_case(case: Case, policy: Any, *, log: bool = False) -> tuple[Simulation
     """A simulation of `case` before its first event; `policy` is a name or an object."""
     spec = get_policy(policy) if isinstance(policy, str) else None
     made = spec.make() if spec else policy
-    return open_simulation(
-        workload_of(case), load_cluster(f"{case.nodes}x{NODE_GPUS}"), spec or _spec_of(made), made, seed=0,
-        estimate=None, placement="consolidated", overheads=load_overheads("none"), oversized="refuse",
-        assign_models=None, node_events=(), cancels=(), log=log, audit=False,
-    )  # fmt: skip
+    cluster = load_cluster(f"{case.nodes}x{NODE_GPUS}")
+    options = RunOptions(placement="consolidated", log=log)
+    return open_simulation(workload_of(case), cluster, spec or _spec_of(made), made, options)
 
 
 def _spec_of(policy: Any) -> PolicySpec:

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from pointsman.errors import UsageError
-from pointsman.experiment import Experiment, parse_window_s, read_experiment
+from pointsman.experiment import Experiment, read_experiment
 from pointsman.inputs.config_file import parse_document
+from pointsman.inputs.option_types import parse_window_s
 
 GOOD = """\
 apiVersion: pointsman/v1

@@ -16,9 +16,9 @@ from benchmarks.network.sensitivity import CONSOLIDATED, DEFAULT, MANUAL, NOWAIT
 from benchmarks.network.tables import between
 from pointsman.api import open_simulation, simulate
 from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.setup.overheads import Overheads
+from pointsman.experiment import RunOptions
 from pointsman.parallel.pool import Processes
-from pointsman.policies.dally.dally import tuner
+from pointsman.policies.dally import tuner
 from pointsman.policies.parts import levels
 from pointsman.policies.registry import get_policy
 from pointsman.report.metrics.confidence import mean_interval
@@ -83,11 +83,8 @@ def _timers(name: str, gpus: int, seed: int, data: Path) -> list[list[float]]:
     """(days, timers) seconds in force under Dally at the beginning of each day, NaN where the default is."""
     jobs, before = _jobs(name, gpus, seed, data)
     spec = get_policy("dally")
-    simulation, _ = open_simulation(
-        jobs, cluster(gpus, "ib"), spec, spec.make(), seed=seed, estimate=None, placement=None, overheads=Overheads(),
-        oversized="refuse", assign_models=None, node_events=(), cancels=(), log=False, audit=False,
-        congestion={"network": CONGESTION},
-    )  # fmt: skip
+    options = RunOptions(seed=seed, congestion={"network": CONGESTION}, log=False)
+    simulation, _ = open_simulation(jobs, cluster(gpus, "ib"), spec, spec.make(), options)
     days = []
     for day in SHOWN:
         simulation.run(round(1000 * (float(jobs.jobs["submit_s"][before]) + day * DAY_S)))

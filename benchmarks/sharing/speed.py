@@ -11,6 +11,7 @@ from benchmarks.sharing.tally import Found
 from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.report.units import count, percent
 from pointsman.speed.profiles.assign import assign_models
@@ -43,10 +44,8 @@ def speed(scope: Scope) -> Found:
 def _measured(work: Workload, entry: Entry) -> tuple[int, float]:
     """How many jobs ended, and how many a second of CPU time."""
     spec = get_policy(entry.policy)
-    simulation, _ = open_simulation(
-        work, load_cluster(CLUSTER), spec, spec.make(entry.params), seed=0, estimate=None, placement=None,
-        overheads=RESTARTS, oversized="refuse", assign_models=None, node_events=(), cancels=(), log=False, audit=False,
-    )  # fmt: skip
+    options = RunOptions.checked({"overheads": RESTARTS, "log": False})
+    simulation, _ = open_simulation(work, load_cluster(CLUSTER), spec, spec.make(entry.params), options)
     clock, spent_s = simulation.handle.world.clock[0], 0.0
     span_ms = int(work.jobs["submit_s"].max() * 1000)  # ty: ignore
     for slice_ms in (span_ms * k // SLICES for k in range(1, SLICES + 1)):

@@ -22,12 +22,11 @@ from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare, sigma_of
 from pointsman.engine.setup.script import make_script
 from pointsman.errors import UsageError
-from pointsman.inputs.bounds import check_seed, instant_ms
+from pointsman.experiment import RunOptions
+from pointsman.inputs.bounds import instant_ms
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload, read_workload
-
-OVERSIZED = ("refuse", "drop", "clamp")
 
 
 def simulate(
@@ -39,75 +38,70 @@ def simulate(
     seed: int = 0,
     estimate: str | None = None,
     placement: str | None = None,
-    overheads: str | Overheads = "none",
+    overheads: str | Mapping[str, float] | Overheads = "none",
     oversized: str = "refuse",
     assign_models: int | None = None,
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float] = UNCONGESTED,
     contention: str = "none",
-    enforce_limits: bool = False,
     rate_model: str | None = None,
     gpu_sharing: int | None = None,
     interference: str | float | None = None,
+    enforce_limits: bool = False,
+    audit: bool = False,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
-    until_s: float | None = None,
     log: bool = True,
-    audit: bool = False,
+    until_s: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Replay `workload` on `cluster` under `policy`.
 
+    The options are those of the command line; ``docs/reference/options.md`` says what each value means.
+
     Args:
-        workload: a `Workload`, or a file that `read_workload` reads.
-        cluster: a `Cluster`, or what `load_cluster` takes: a name, ``800x8``, a file.
-        policy: a name (``fifo``, ``rounds(srtf, 60)``, ``my_policy.py:MyPolicy``) or a policy object.
-        params: parameters of a named policy.
-        seed: of everything random: estimate errors and failing starts.
-        estimate: what policies know of durations: ``none``, ``limit``, ``oracle``, ``lognormal:SIGMA``; by default
-            the truth for policies
-            that need an oracle, limits (the truth where the log has none) for those that need estimates, else nothing.
-        placement: ``consolidated``, ``first-fit``, ``spread`` or ``tightest``; by default the policy's own, else
-            ``consolidated``.
-        overheads: ``none``, ``realistic``, a YAML file or `Overheads`.
-        oversized: ``refuse``, ``drop`` or ``clamp`` gangs that could never start.
-        assign_models: give jobs without a model one, by this seed.
-        profiles: files of model profiles, which go before the shipped ones; of two, the later.
-        congestion: a factor of at least 1 by which the bandwidth of a level of the network is divided: of ``rack``,
-            ``pod``, ``cluster``, or ``network``, which is all of them.
-        contention: how jobs share links: ``none``, ``level`` (all uplinks of a level as one), ``max-min`` (fair shares
-            of every uplink while they send), ``duty-cycle`` (of what they send on average) or ``node-link[:PENALTY]``.
-        enforce_limits: kill jobs that would run longer than their ``time_limit_s``.
-        rate_model: ``rates``, or ``iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS]``: jobs are chains of
-            iterations that may share GPUs, with one transfer each (``semantics.md`` §9), or ``goodput``: jobs tune
-            their batches (§11), or ``tree[:clamp=COST,rack=,node=,gpu=]``: a gang pays for the racks, nodes and GPUs
-            that it spans (§12); by default the policy's own.
-        gpu_sharing: how many jobs a GPU may have (``semantics.md`` §10); by default the policy's own: 1, or 2 for those
-            that share. Jobs that ask for a fraction of a GPU share it with their like where it is above 1.
-        interference: how jobs on one GPU slow each other: ``table`` (measured pairs), ``law`` (fitted to them), a
-            number (times as long, for all), or a file of ``pointsman profile pairs``; by default ``table``.
-        node_events: (time_s, node name or index, ``UP``, ``DRAIN`` or ``DOWN``).
-        cancels: (time_s, row) of jobs that their users cancel, after their submit.
-        until_s: stop after the instants up to this many seconds from the first submit.
-        log: keep the plan log.
-        audit: check every invariant after every pass (slow).
-        progress: told the share of jobs that have ended, now and then.
+        workload: A `Workload`, or a file that `read_workload` reads.
+        cluster: A `Cluster`, or what `load_cluster` takes: a name, ``800x8``, a file.
+        policy: A name (``fifo``, ``rounds(srtf, 60)``, ``my_policy.py:MyPolicy``) or a policy object.
+        params: Parameters of a named policy that differ from its defaults.
+        seed: Random seed. Default: 0.
+        estimate: Job durations that policies are given: none, limit, oracle or lognormal:SIGMA. Default: what each
+            policy requires.
+        placement: Choice of GPUs for a job: consolidated, first-fit, spread or tightest. Default: the policy's own,
+            else consolidated.
+        overheads: Cost of starting, preempting and restoring jobs: none, realistic or FILE. Default: none.
+        oversized: Handling of jobs that need more GPUs than they can ever get: refuse, drop or clamp. Default: refuse.
+        assign_models: Random seed for assigning models to jobs without one. Default: no models are assigned.
+        profiles: Files of model profiles, which take precedence over the shipped ones.
+        congestion: Factors that divide the bandwidth of network levels: rack, pod, cluster or network.
+        contention: Sharing of network links between jobs: none, level, max-min, duty-cycle or node-link[:PENALTY].
+            Default: none.
+        rate_model: Model of how fast jobs run: rates, iterations[:PARAM=VALUE,...], goodput or tree[:PARAM=VALUE,...].
+            Default: what each policy requires.
+        gpu_sharing: Maximum number of jobs on a GPU, from 1 to 8. Default: what each policy requires.
+        interference: Slowdown of jobs that share a GPU: table, law, NUMBER, FILE or table:MAPPING. Default: table.
+        enforce_limits: Kill jobs that exceed their time limit.
+        audit: Check every invariant at every event (slow).
+        node_events: Changes of node states, as (time_s, node name or index, UP, DRAIN or DOWN).
+        cancels: Jobs that their users cancel, as (time_s, row), after the job's submission.
+        log: Keep a log of every event and decision.
+        until_s: Time at which the simulation stops, in seconds since the first submission; by default it runs to the
+            end.
+        progress: A function that is called from time to time with the share of jobs that have ended.
 
     Raises:
         InputError: the workload or the cluster file is wrong, or a gang could never start.
         UsageError: an option, a policy or a parameter is wrong.
     """
+    given = locals()
     began = time.perf_counter()
+    options = RunOptions.checked({name: given[name] for name in RunOptions.model_fields})
+    costs = load_overheads(options.overheads).model_dump()
+    options = options.model_copy(update={"overheads": costs})
     work = workload if isinstance(workload, Workload) else read_workload(workload)
     place = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)
     spec, made = _policy(policy, params)
-    cost = overheads if isinstance(overheads, Overheads) else load_overheads(overheads)
-    simulation, prepared = open_simulation(
-        work, place, spec, made, seed=seed, estimate=estimate, placement=placement, overheads=cost, oversized=oversized,
-        assign_models=assign_models, profiles=profiles, congestion=congestion, contention=contention,
-        rate_model=rate_model, gpu_sharing=gpu_sharing, interference=interference, enforce_limits=enforce_limits,
-        node_events=node_events, cancels=cancels, log=log, audit=audit,
-    )  # fmt: skip
+    simulation, prepared = open_simulation(work, place, spec, made, options)
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
     choices = {
@@ -115,22 +109,26 @@ def simulate(
         "policy_name": spec.title,
         "needs": spec.needs,
         "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else dict(params or {}),
-        "placement": "its own" if hasattr(made, "rate_model") else placement_of(made, placement),
-        "overheads": cost.model_dump(),
-        "assign_models": assign_models,
-        "congestion": dict(congestion),
-        "contention": contention,
-        "rate_model": rate_model or getattr(made, "rate_model", None) or "rates",
-        "gpu_sharing": int(simulation.handle.state.g[0]["jobs_per_gpu"]),
-        "own_gpu_sharing": gpu_sharing is None or int(getattr(made, "gpu_sharing", 1)) == gpu_sharing,
-        "interference": "table" if interference is None else str(interference),
-        "seed": seed,
+        **_resolved(options, made, simulation),
     }
     if until_s is not None:
         choices["until_s"] = until_s
     result = make_result(simulation, prepared, work, place, choices)
     result.info["wall_s"] = time.perf_counter() - began
     return result
+
+
+def _resolved(options: RunOptions, policy: CompiledPolicy | Policy, simulation: Simulation) -> dict[str, Any]:
+    """The options as the result states them, with what the policy decides where they leave it open."""
+    own = int(getattr(policy, "gpu_sharing", 1))
+    return {
+        **options.model_dump(exclude={"node_events", "cancels", "log"}),
+        "placement": "its own" if hasattr(policy, "rate_model") else placement_of(policy, options.placement),
+        "rate_model": options.rate_model or getattr(policy, "rate_model", None) or "rates",
+        "gpu_sharing": int(simulation.handle.state.g[0]["jobs_per_gpu"]),
+        "own_gpu_sharing": options.gpu_sharing is None or own == options.gpu_sharing,
+        "interference": options.interference or "table",
+    }
 
 
 def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | None) -> tuple[PolicySpec, Any]:
@@ -143,69 +141,56 @@ def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | N
 
 
 def open_simulation(
-    workload: Workload,
-    cluster: Cluster,
-    spec: PolicySpec,
-    policy: CompiledPolicy | Policy,
-    *,
-    seed: int,
-    estimate: str | None,
-    placement: str | None,
-    overheads: Overheads,
-    oversized: str,
-    assign_models: int | None,
-    node_events: Sequence[tuple[float, str, str]],
-    cancels: Sequence[tuple[float, int]],
-    log: bool,
-    audit: bool,
-    profiles: Sequence[str | Path] = (),
-    congestion: Mapping[str, float] = UNCONGESTED,
-    contention: str = "none",
-    enforce_limits: bool = False,
-    rate_model: str | None = None,
-    gpu_sharing: int | None = None,
-    interference: str | float | None = None,
+    workload: Workload, cluster: Cluster, spec: PolicySpec, policy: CompiledPolicy | Policy, options: RunOptions
 ) -> tuple[Simulation, Prepared]:
-    """A simulation before its first event, and what it was prepared from. Arguments as in `simulate`."""
-    placement = placement_of(policy, placement)
-    if oversized not in OVERSIZED:
-        raise UsageError(f"unknown choice {oversized!r} for oversized jobs (there are {', '.join(OVERSIZED)})")
-    sharing = parse_link_sharing(contention)
-    law = rate_model_of(policy, rate_model, contention, congestion, gpu_sharing)
-    gpus = gpu_sharing_of(policy, gpu_sharing, interference)
-    if interference is not None:
+    """A simulation before its first event, and what it was prepared from.
+
+    Args:
+        workload: the jobs.
+        cluster: where they run.
+        spec: name of the policy, and what it is told.
+        policy: what decides.
+        options: everything else about the run.
+
+    Raises:
+        InputError: a gang could never start. UsageError: an option does not go with the policy, or another option.
+    """
+    placement = PLACEMENT_NAMES[placement_of(policy, options.placement)]
+    sharing = parse_link_sharing(options.contention)
+    congestion: Mapping[str, float] = {**options.congestion}
+    law = rate_model_of(policy, options.rate_model, options.contention, congestion, options.gpu_sharing)
+    gpus = gpu_sharing_of(policy, options.gpu_sharing, options.interference)
+    if options.interference is not None:
         from pointsman.speed.interference.slow_downs import load_interference
         from pointsman.speed.profiles.catalogue import load_catalogue
 
-        load_interference(gpus.interference, load_catalogue(*profiles))
-    check_seed(seed)
-    if enforce_limits:
+        load_interference(gpus.interference, load_catalogue(*options.profiles))
+    if options.enforce_limits:
         from pointsman.workload.transforms.enforce_limits import enforce_limits as enforced
 
         workload = enforced(workload)
-    if assign_models is not None:
+    if options.assign_models is not None:
         from pointsman.speed.profiles.assign import assign_models as assign
 
-        check_seed(assign_models, "assign_models")
-        workload = replace(workload, jobs=assign(workload.jobs, assign_models))
-    knowledge = knowledge_for(spec, estimate, workload.jobs["time_limit_s"].null_count() == 0)
+        workload = replace(workload, jobs=assign(workload.jobs, options.assign_models))
+    knowledge = knowledge_for(spec, options.estimate, workload.jobs["time_limit_s"].null_count() == 0)
     layout = cluster.layout()
     prepared = prepare(
-        workload, layout, knowledge=knowledge, placement=PLACEMENT_NAMES[placement], oversized=oversized, seed=seed,
-        profiles=profiles, congestion=congestion, contention=sharing.contention, law=law, gpu_sharing=gpus,
+        workload, layout, knowledge=knowledge, placement=placement, oversized=options.oversized, seed=options.seed,
+        profiles=options.profiles, congestion=congestion, contention=sharing.contention, law=law, gpu_sharing=gpus,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
-        placement=PLACEMENT_NAMES[placement], round_ms=round(1000 * spec.round_s), seed=seed, log=log, audit=audit,
-        hosted=hosted, sharing=sharing, iterations=law if isinstance(law, Iterations) else None,
+        placement=placement, round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log,
+        audit=options.audit, hosted=hosted, sharing=sharing, iterations=law if isinstance(law, Iterations) else None,
         tree=law if isinstance(law, Tree) else None, gpu_sharing=gpus.limit,
-        admits=getattr(policy, "admits", False), **overheads.milliseconds(),
+        admits=getattr(policy, "admits", False), **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     if isinstance(policy, CompiledPolicy):
         numbers = policy.parameters()
         params[: len(numbers)] = numbers
-    script = make_script(node_events, cancels, layout, prepared.trace["submit"])
+    script = make_script(options.node_events, options.cancels, layout, prepared.trace["submit"])
     handle = build(
         layout,
         prepared.pools,
@@ -230,15 +215,13 @@ def placement_of(policy: CompiledPolicy | Policy, asked: str | None) -> str:
     """The placement of a run: what was asked for, or the policy's own, else ``consolidated``.
 
     Raises:
-        UsageError: an unknown placement, or another than the only one that the policy works with.
+        UsageError: it is not the only one that the policy works with.
     """
     own = getattr(policy, "placement", None)
     if asked is not None and hasattr(policy, "rate_model"):
         raise UsageError(f"policy {policy.name!r} places by itself: leave out the placement {asked!r}")
     if asked is None:
         return own or "consolidated"
-    if asked not in PLACEMENT_NAMES:
-        raise UsageError(f"unknown placement {asked!r} (there are {', '.join(PLACEMENT_NAMES)})")
     if own not in (None, asked):
         raise UsageError(f"policy {policy.name!r} places by itself ({own}): leave out the placement {asked!r}")
     return asked

@@ -1,60 +1,53 @@
-"""The `Experiment` file: what ``pointsman simulate`` and ``compare`` are asked to do, in full.
+"""Every option of a run, defined once: its name, type, default, limits, unit and one sentence.
 
-Every option of the two commands has the same name here, so that ``config.resolved.yaml`` of any run is an
-experiment that runs again.
+From the models here come the flags of ``simulate`` and ``compare`` (`pointsman.cli.options`), the keywords of
+`pointsman.simulate`, the experiment file and its schema, ``config.resolved.yaml`` and ``docs/reference/options.md``.
+A new option is a field of `Assumptions`, if it is for one run, or else of `ExperimentSpec`; tests say what is missing.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SkipValidation,
+    ValidationError,
+    field_validator,
+)
 
 from pointsman.errors import UsageError
-from pointsman.inputs.bounds import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
-from pointsman.inputs.durations import parse_duration_s
+from pointsman.inputs.bounds import MAX_LOAD, MIN_LOAD
+from pointsman.inputs.messages import fault_of
+from pointsman.inputs.option import meaning_of, option
+from pointsman.inputs.option_types import (
+    Costs,
+    Factor,
+    Filters,
+    Interference,
+    JobsOfGpu,
+    Load,
+    Params,
+    Paths,
+    Seed,
+    Window,
+)
 from pointsman.types import MAX_SHARING
 
 Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
 Oversized = Literal["refuse", "drop", "clamp"]
 Congestable = Literal["rack", "pod", "cluster", "network"]
-Params = dict[str, Any]
 
-
-def _no_switch(value: Any) -> Any:
-    if isinstance(value, bool):  # which Python takes for 0 or 1
-        raise ValueError(f"must be a number, not {str(value).lower()}")
-    return value
-
-
-Seed = Annotated[int, BeforeValidator(_no_switch), Field(ge=0, lt=SEEDS)]
-Factor = Annotated[float, BeforeValidator(_no_switch), Field(ge=1, le=1e6, allow_inf_nan=False)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+WHAT, ASSUMED = "What to replay", "Assumptions"
+"""Headings in ``--help``."""
 
 
 def _as_choice(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
-
-
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
-
-
-def _as_window(value: Any) -> Any:
-    return parse_window_s(value) if isinstance(value, str) else value
-
-
-def _in_range(load: float) -> float:
-    if not MIN_LOAD <= load <= MAX_LOAD:
-        raise ValueError(LOADS)
-    return load
-
-
-def _as_text(value: Any) -> Any:
-    """A number may be written as such."""
-    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def _as_contention(text: str) -> str:
@@ -77,73 +70,262 @@ def _as_rate_model(text: str) -> str:
     return text
 
 
+Contention = Annotated[str, AfterValidator(_as_contention)]
+RateModel = Annotated[str, AfterValidator(_as_rate_model)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> Self:
+        """The model of these values.
+
+        Raises:
+            UsageError: one of them is wrong.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            name, fault = fault_of(error)
+            raise UsageError(f"{name}: {fault}") from None
+
+
 class PolicyChoice(_Part):
     """A policy with its parameters; a bare name stands for one with the defaults."""
 
-    name: str = Field(min_length=1)
-    """``fifo``, ``my_policy.py:MyPolicy``, ``rounds(srtf, 60)``."""
-    params: Params = Field(default_factory=dict)
-    """Parameters that differ from the policy's defaults."""
+    name: str = Field(min_length=1, description="Name of the policy: fifo, my_policy.py:MyPolicy, rounds(srtf, 60).")
+    params: Params = Field(default_factory=dict, description="Parameters that differ from the policy's defaults.")
 
 
 class Metadata(_Part):
-    """What the experiment is called."""
+    """Name of the experiment."""
 
     name: str = Field(min_length=1)
 
 
-class ExperimentSpec(_Part):
-    """What to replay, where, under which policies and on what assumptions."""
+class Assumptions(_Part):
+    """What one run assumes of policies, jobs and cluster."""
 
-    trace: str = Field(min_length=1)
-    """The job log; ``-`` is standard input. A path is relative to the experiment file."""
-    trace_format: str | None = None
-    """The log's format; found out by default."""
-    only: dict[str, Annotated[tuple[str, ...], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)]] = (
-        Field(default_factory=dict)
+    estimate: str | None = option(
+        "Job durations that policies are given",
+        None,
+        values={
+            "none": "no durations",
+            "limit": "the time limit that the user requested",
+            "oracle": "the true duration",
+            "lognormal:SIGMA": "the true duration with a lognormal error, as in lognormal:0.5",
+        },
+        unset="what each policy requires",
+        metavar="KIND",
+        panel=ASSUMED,
     )
-    """Keep only jobs with these values in these columns."""
-    cluster: str = Field(min_length=1)
-    """A ready cluster's name, a shorthand, or a file."""
+    placement: Placement | None = option(
+        "Choice of GPUs for a job",
+        None,
+        values={
+            "consolidated": "the node with the fewest free GPUs that fits; wider jobs take whole nodes",
+            "first-fit": "the same, but the first node that fits",
+            "spread": "one GPU at a time, from the node with the most free GPUs",
+            "tightest": "the tightest level with room: a node, else as few racks and nodes as possible",
+        },
+        unset="the policy's own, else consolidated",
+        metavar="KIND",
+        see="semantics.md#3-placement",
+        panel=ASSUMED,
+    )
+    overheads: Costs = option(
+        "Cost of starting, preempting and restoring jobs",
+        "none",
+        values={
+            "none": "all costs are 0",
+            "realistic": "10 s to start, 5 s to stop, 20 s to restore; a checkpoint every 30 minutes",
+            "FILE": "an overheads file",
+        },
+        metavar="KIND",
+        see="../formats/overheads.md",
+        panel=ASSUMED,
+    )
+    oversized: Oversized = option(
+        "Handling of jobs that need more GPUs than they can ever get",
+        "refuse",
+        values={
+            "refuse": "report an error",
+            "drop": "leave these jobs out",
+            "clamp": "reduce their GPUs to what they can get",
+        },
+        metavar="KIND",
+        panel=ASSUMED,
+    )
+    assign_models: Seed | None = option(
+        "Random seed for assigning models to jobs without one.",
+        None,
+        unset="no models are assigned",
+        metavar="SEED",
+        panel=ASSUMED,
+    )
+    profiles: Paths = option(
+        "Files of model profiles, which take precedence over the shipped ones.",
+        (),
+        metavar="FILE",
+        see="../formats/model-profiles.md",
+        panel=ASSUMED,
+    )
+    congestion: dict[Congestable, Factor] = option(
+        "Factors that divide the bandwidth of network levels",
+        {},
+        values={
+            "rack": "links within a rack",
+            "pod": "links between the racks of a pod",
+            "cluster": "links between pods",
+            "network": "all links beyond the node",
+        },
+        example="rack=4",
+        metavar="LEVEL=FACTOR",
+        see="../background/speed.md#a-congested-network",
+        panel=ASSUMED,
+    )
+    contention: Contention = option(
+        "Sharing of network links between jobs",
+        "none",
+        values={
+            "none": "jobs do not slow each other on the network",
+            "level": "all uplinks of a level are one shared link",
+            "max-min": "max-min fair shares of every uplink, as if jobs sent all the time",
+            "duty-cycle": "max-min fair shares of every uplink, for the average of what jobs send",
+            "node-link[:PENALTY]": "shares of a node's link; each further job costs PENALTY more, 0.2745 by default",
+        },
+        metavar="KIND",
+        see="../background/speed.md#shared-links",
+        panel=ASSUMED,
+    )
+    rate_model: RateModel | None = option(
+        "Model of how fast jobs run",
+        None,
+        values={
+            "rates": "at a rate that depends on the job's placement and the jobs beside it",
+            "iterations[:PARAM=VALUE,...]": "as chains of iterations on GPUs that jobs share, with one transfer each",
+            "goodput": "at a rate that includes the batch size, which jobs tune to their GPUs",
+            "tree[:PARAM=VALUE,...]": "at a rate that falls with the racks, nodes and GPUs that a job spans",
+        },
+        unset="what each policy requires",
+        metavar="KIND",
+        see="semantics.md",
+        panel=ASSUMED,
+    )
+    gpu_sharing: JobsOfGpu | None = option(
+        f"Maximum number of jobs on a GPU, from 1 to {MAX_SHARING}.",
+        None,
+        unset="what each policy requires",
+        metavar="JOBS",
+        see="../guides/sharing-gpus.md",
+        panel=ASSUMED,
+    )
+    interference: Interference | None = option(
+        "Slowdown of jobs that share a GPU",
+        None,
+        values={
+            "table": "measured pairs of models",
+            "law": "a formula fitted to the measured pairs",
+            "NUMBER": "the same slowdown for all jobs, from 1",
+            "FILE": "a file of 'pointsman profile pairs'",
+            "table:MAPPING": "table, law or FILE, with MAPPING for models that were not measured",
+        },
+        unset="table",
+        metavar="SOURCE",
+        see="../guides/sharing-gpus.md#how-much-jobs-slow-each-other",
+        panel=ASSUMED,
+    )
+    enforce_limits: bool = option("Kill jobs that exceed their time limit.", False, panel=ASSUMED)
+    audit: bool = option("Check every invariant at every event (slow).", False, panel=ASSUMED)
+
+
+class RunOptions(Assumptions):
+    """Every option of one run, checked: what `pointsman.api.open_simulation` takes."""
+
+    seed: Seed = option("Random seed.", 0, metavar="SEED", panel=WHAT)
+    node_events: SkipValidation[Any] = option(
+        "Changes of node states, as (time_s, node name or index, UP, DRAIN or DOWN).", ()
+    )
+    cancels: SkipValidation[Any] = option(
+        "Jobs that their users cancel, as (time_s, row), after the job's submission.", ()
+    )
+    log: bool = option("Keep a log of every event and decision.", True)
+
+
+class _Replayed(_Part):
+    """What is replayed, where and under which policies."""
+
+    trace: str = option(
+        "Job log in any supported format; '-' is standard input.",
+        min_length=1,
+        see="../formats/job-logs.md",
+        metavar="TRACE",
+    )
+    trace_format: str | None = option("Format of the job log.", None, unset="auto-detected", metavar="NAME", panel=WHAT)
+    only: Filters = option(
+        "Keep only jobs with these values in these columns.",
+        {},
+        unset="all jobs",
+        example="vc=cluster04",
+        metavar="COLUMN=VALUE",
+        panel=WHAT,
+    )
+    cluster: str = option(
+        "Cluster to simulate",
+        min_length=1,
+        values={
+            "NAME": "a ready cluster, listed by 'pointsman cluster list'",
+            "SHORTHAND": "nodes, GPUs a node and more",
+            "FILE": "a cluster file",
+        },
+        example="16x4/rack=4,gpu=v100",
+        metavar="CLUSTER",
+        see="../guides/clusters.md",
+        panel=WHAT,
+    )
     policies: tuple[
         Annotated[PolicyChoice, BeforeValidator(_as_choice, json_schema_input_type=PolicyChoice | str)], ...
-    ] = Field(min_length=1)
-    """The policies to run."""
-    seeds: tuple[Seed, ...] = Field((0,), min_length=1)
-    """Each policy runs once with each of these."""
-    estimate: str | None = None
-    """What policies are told of durations: none, limit, oracle or lognormal:SIGMA; by default what each needs."""
-    placement: Placement | None = None
-    """How GPUs are chosen for a job."""
-    overheads: str | dict[str, float] = "none"
-    """none, realistic, a file, or the times of starting, stopping, checkpoints and restores themselves."""
-    oversized: Oversized = "refuse"
-    """What becomes of a job that can never fit."""
-    assign_models: Seed | None = None
-    """Give jobs without a model one, by this seed."""
-    profiles: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
-    """Files of model profiles, which go before the shipped ones."""
-    congestion: dict[Congestable, Factor] = Field(default_factory=dict)
-    """By how much the bandwidth of a level of the network is divided."""
-    contention: Annotated[str, AfterValidator(_as_contention)] = "none"
-    """How jobs share links: none, level, max-min, duty-cycle or node-link[:PENALTY]."""
-    rate_model: Annotated[str, AfterValidator(_as_rate_model)] | None = None
-    """rates, iterations[:a=MS,b=MS_PER_MB,eta=MS_PER_MB,sharing=JOBS] or goodput; by default what each policy needs."""
-    gpu_sharing: Annotated[int, BeforeValidator(_no_switch), Field(ge=1, le=MAX_SHARING)] | None = None
-    """Jobs that a GPU may have; by default what each policy needs."""
-    interference: Annotated[str, BeforeValidator(_as_text)] | None = None
-    """How jobs on one GPU slow each other: table, law, a number, or a file of pointsman profile pairs."""
-    load: Annotated[float, BeforeValidator(_no_switch), AfterValidator(_in_range)] | None = None
-    """Rescale the gaps between submits so that the work asked for is this part of what the cluster can do."""
-    window: (
-        Annotated[tuple[float, float], BeforeValidator(_as_window, json_schema_input_type=tuple[float, float] | str)]
-        | None
-    ) = None
-    """Count the jobs submitted between these seconds, since the first submit."""
-    enforce_limits: bool = False
-    """Kill jobs at their time limit; by default they run as long as the log says."""
-    audit: bool = False
-    """Check every invariant at every event."""
+    ] = option(
+        "Scheduling policy",
+        min_length=1,
+        values={
+            "NAME": "a built-in policy, listed by 'pointsman policy list'",
+            "FILE.py:CLASS": "a policy of your own",
+            "rounds(POLICY, EVERY)": "a policy that decides periodically",
+        },
+        flag="policy",
+        metavar="NAME",
+        see="policies.md",
+        panel=WHAT,
+    )
+    seeds: tuple[Seed, ...] = option(
+        "Random seeds; each policy runs once with each.",
+        (0,),
+        min_length=1,
+        unset="0",
+        example="0-4",
+        flag="seed",
+        metavar="LIST",
+        panel=WHAT,
+    )
+    load: Load | None = option(
+        f"Offered load to which the gaps between submissions are rescaled, from {MIN_LOAD:g} to {MAX_LOAD:g}.",
+        None,
+        unset="the log's own",
+        unit="GPU-hours requested per GPU-hour available",
+        metavar="LOAD",
+        panel=WHAT,
+    )
+    window: Window | None = option(
+        "Count only jobs submitted between these times, since the first submission.",
+        None,
+        unset="all jobs count",
+        example="1d:8d",
+        unit="s",
+        metavar="FROM:TO",
+        panel=WHAT,
+    )
 
     @field_validator("policies", "seeds")
     @classmethod
@@ -152,6 +334,21 @@ class ExperimentSpec(_Part):
             if value in values[:i]:
                 raise ValueError(f"{getattr(value, 'name', value)} is given twice")
         return values
+
+
+class ExperimentSpec(Assumptions, _Replayed):
+    """What to replay, where, under which policies and on what assumptions."""
+
+    def run_options(self, seed: int, **more: Any) -> RunOptions:
+        """The options of one run of the experiment; `more` are those that only Python knows."""
+        return RunOptions.checked(
+            {name: getattr(self, name) for name in Assumptions.model_fields} | {"seed": seed} | more
+        )
+
+
+def meaning(name: str) -> str:
+    """The sentence of an option, with its values: for those who have the option under another default."""
+    return meaning_of(ExperimentSpec.model_fields[name])
 
 
 class Experiment(_Part):
@@ -200,20 +397,3 @@ def _beside(home: Path, text: str) -> str:
     file, colon, rest = text.partition(":")
     beside = home / file
     return f"{beside}{colon}{rest}" if text != "-" and beside.is_file() else text
-
-
-def parse_window_s(text: str) -> tuple[float, float]:
-    """Seconds of ``FROM:TO``, each a duration since the first submit; either may be left out.
-
-    Slurm's notation has colons of its own, so it cannot be used here.
-
-    Raises:
-        ValueError: no such pair.
-    """
-    if text.count(":") != 1:
-        raise ValueError(f"{text!r} is no window; write it FROM:TO, like 1d:8d or 12h:")
-    start, end = (part.strip() for part in text.split(":"))
-    window = parse_duration_s(start) if start else 0.0, parse_duration_s(end) if end else float("inf")
-    if window[1] < window[0]:
-        raise ValueError(f"the window {text!r} ends before it begins")
-    return window

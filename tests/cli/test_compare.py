@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pointsman.cli.compare import parse_seeds
+from pointsman.cli.experiment import parse_seeds
 from pointsman.errors import UsageError
 
 from .conftest import Command

@@ -50,12 +50,13 @@ def test_a_run_says_what_it_did(model, congestion, said):
 @pytest.mark.parametrize(
     ("congestion", "said"),
     [
-        ({"rak": 4}, "there is no level 'rak' (did you mean 'rack'?"),
-        ({"rack": 0.5}, "the factor of rack divides a bandwidth; it must be from 1 to 1,000,000, not 0.5"),
-        ("network=16", "congestion gives levels a factor, like {'network': 16}; it cannot be 'network=16'"),
-        ({"pod": "4"}, "must be from 1 to 1,000,000, not '4'"),
-        ({"pod": np.inf}, "must be from 1 to 1,000,000, not inf"),
-        ({"pod": np.nan}, "must be from 1 to 1,000,000, not nan"),
+        ({"rak": 4}, "congestion.rak: must be 'rack', 'pod', 'cluster' or 'network', not 'rak'"),
+        ({"rack": 0.5}, "congestion.rack: must be greater than or equal to 1, not 0.5"),
+        ({"rack": 1e7}, "congestion.rack: must be less than or equal to 1000000, not 10000000.0"),
+        ("network=16", "congestion: must be a mapping, not 'network=16'"),
+        ({"pod": "four"}, "congestion.pod: must be a number, not 'four'"),
+        ({"pod": np.inf}, "congestion.pod: must be a finite number, not inf"),
+        ({"pod": np.nan}, "congestion.pod: must be a finite number, not nan"),
     ],
 )
 def test_nonsense_is_refused(congestion, said):

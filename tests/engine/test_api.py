@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 
 import pointsman
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import InputError, PointsmanError, UsageError
+from pointsman.experiment import Assumptions
 
 TYPED = """
 apiVersion: pointsman/v1
@@ -63,8 +65,8 @@ def random_table(n: int = 300) -> pointsman.Workload:
         ({"policy": "srtf", "params": {"margin_s": -1}}, "srtf.margin_s = -1: .*greater than or equal to 0"),
         ({"policy": "tiresias", "params": {"thresholds_gpu_s": [7, 3]}}, "thresholds must rise"),
         ({"policy": "fifo", "params": {"speed": 3}}, "it has no parameters"),
-        ({"placement": "random"}, "unknown placement 'random' .*consolidated, first-fit, spread"),
-        ({"oversized": "ignore"}, "unknown choice 'ignore'"),
+        ({"placement": "random"}, "placement: must be 'consolidated', .* or 'tightest', not 'random'"),
+        ({"oversized": "ignore"}, "oversized: must be 'refuse', 'drop' or 'clamp', not 'ignore'"),
         ({"policy": "sjf", "estimate": "guess"}, "unknown estimate 'guess'.*lognormal:SIGMA"),
         ({"policy": "sjf", "estimate": "lognormal:-1"}, "unknown estimate 'lognormal:-1'"),
         ({"policy": "sjf", "estimate": "none"}, "policy 'sjf' needs durations"),
@@ -93,10 +95,10 @@ def random_table(n: int = 300) -> pointsman.Workload:
             {"policy": "tiresias", "params": {"promote_knob": math.inf}},
             "promote_knob = inf: must be less than or equal",
         ),
-        ({"seed": -1}, "seed -1 must be a whole number from 0 to 4,294,967,295"),
-        ({"seed": 2**70}, "must be a whole number"),
-        ({"seed": 1.5}, "must be a whole number"),
-        ({"assign_models": -1}, "assign_models -1 must be a whole number"),
+        ({"seed": -1}, "seed: must be greater than or equal to 0, not -1"),
+        ({"seed": 2**70}, "seed: must be less than 4294967296, not"),
+        ({"seed": 1.5}, "seed: must be a whole number"),
+        ({"assign_models": -1}, "assign_models: must be greater than or equal to 0, not -1"),
         ({"until_s": math.nan}, "until_s nan must be a number of seconds from 0"),
         ({"cluster": "nowhere"}, "nowhere"),
     ],
@@ -116,6 +118,22 @@ def test_times_beyond_the_clock_are_refused(column: str, factor: float) -> None:
     jobs = table(submit_s=[0.0, 1.0])
     with pytest.raises(InputError, match="beyond the engine's clock"):
         pointsman.simulate(replace(jobs, jobs=jobs.jobs.with_columns(pl.col(column) * factor)), "2x4", "fifo")
+
+
+def test_a_result_states_every_option_of_its_run(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"estimate": "oracle", "oversized": "drop", "profiles": (), "congestion": {"rack": 4}}
+    given |= {"seed": np.int64(3), "interference": 1.5, "enforce_limits": True, "overheads": Overheads(start_s=5.0)}
+    result = pointsman.simulate(table(gpus=[1, 2], time_limit_s=[5.0, 20.0]), "2x4", "fifo", **given)
+    stated = {name: result.info[name] for name in ("seed", *Assumptions.model_fields)}
+    assert stated | {"overheads": {"start_s": 5.0}, "placement": "consolidated", "rate_model": "rates"} == {
+        **Assumptions().model_dump(),
+        **given,
+        **{"overheads": {"start_s": 5.0}, "placement": "consolidated", "rate_model": "rates"},
+        **{"gpu_sharing": 1, "interference": "1.5"},
+    }
+    assert stated["overheads"]["start_s"] == 5.0
+    written = pointsman.write_run(tmp_path / "run", result, figures=False)
+    assert set(stated) <= set(yaml.safe_load((written / "config.resolved.yaml").read_text()))
 
 
 def test_until_the_end_of_time_is_to_the_end() -> None:

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from pointsman.engine.jit.compile import _import_source
+from pointsman.engine.jit.loading import _import_source
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"), reason="without the JIT nothing is compiled"

@@ -11,8 +11,8 @@ import pointsman
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
 from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.speed.laws.fair_share import max_min_rates
 from pointsman.types import JobState
@@ -47,10 +47,8 @@ def jobs_of(model: str, gpus: list[int], duration_s: float = 1000.0) -> pointsma
 def opened(workload: Any, cluster: Any, policy: Any, contention: str) -> Simulation:
     spec = get_policy(policy) if isinstance(policy, str) else get_policy("fifo")
     made = spec.make() if isinstance(policy, str) else policy
-    simulation, _ = open_simulation(
-        workload, cluster, spec, made, seed=0, estimate=None, placement=None, overheads=Overheads(), oversized="refuse",
-        assign_models=None, node_events=(), cancels=(), log=False, audit=True, contention=contention,
-    )  # fmt: skip
+    options = RunOptions(log=False, audit=True, contention=contention)
+    simulation, _ = open_simulation(workload, cluster, spec, made, options)
     return simulation
 
 

@@ -352,14 +352,11 @@ def test_wrong_parameters_of_a_users_class(tmp_path: Path, params: dict[str, int
 def test_copy_goes_its_own_way() -> None:
     from pointsman.api import open_simulation
     from pointsman.cluster import load_cluster
-    from pointsman.engine.setup.overheads import Overheads
+    from pointsman.experiment import RunOptions
     from pointsman.policies.registry import get_policy
 
     spec = get_policy("srtf")
-    simulation, _ = open_simulation(
-        workload(), load_cluster("3x8"), spec, spec.make(), seed=0, estimate=None, placement="consolidated",
-        overheads=Overheads(), oversized="refuse", assign_models=None, node_events=(), cancels=(), log=True, audit=True,
-    )  # fmt: skip
+    simulation, _ = open_simulation(workload(), load_cluster("3x8"), spec, spec.make(), RunOptions(audit=True))
     simulation.run(until_ms=500_000)
     before = simulation.handle.world.outcomes.copy()
     twin = simulation.copy()

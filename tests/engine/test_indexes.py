@@ -16,8 +16,8 @@ from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
 from pointsman.engine.index.event_heap import TOP, heap_remove, heap_set, top_kind, top_slot
 from pointsman.engine.index.treap import FAR, insert, insert_later, put_in_order, remove
-from pointsman.engine.setup.overheads import Overheads
 from pointsman.engine.state.state_pointer import Handle, open_state, open_world
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.types import NEVER_MS
 
@@ -63,11 +63,8 @@ def empty() -> Handle:
     """A state with room for SLOTS jobs, none of which has come."""
     jobs = pl.DataFrame({"submit_s": [0.0] * SLOTS, "gpus": 1, "duration_s": 1.0})
     spec = get_policy("fifo")
-    simulation, _ = open_simulation(
-        pointsman.Workload.of(jobs), load_cluster("1x1"), spec, spec.make(), seed=0, estimate=None,
-        placement="consolidated", overheads=Overheads(), oversized="refuse", assign_models=None,
-        node_events=(), cancels=(), log=False, audit=False,
-    )  # fmt: skip
+    options = RunOptions(log=False)
+    simulation, _ = open_simulation(pointsman.Workload.of(jobs), load_cluster("1x1"), spec, spec.make(), options)
     simulation.handle.world.truth["pos"] = -1
     simulation.handle.state.jobs["bucket"] = -1
     return simulation.handle

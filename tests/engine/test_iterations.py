@@ -220,14 +220,12 @@ def test_the_models_of_the_paper_are_those_of_its_table() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0] * 4, "gpus": [8] * 4, "duration_s": [1.0] * 4, "model": names})
     from pointsman.api import open_simulation
     from pointsman.cluster import load_cluster
-    from pointsman.engine.setup.overheads import Overheads
+    from pointsman.experiment import RunOptions
 
     spec = get_policy("lwf")
-    simulation, _ = open_simulation(
-        pointsman.Workload.of(jobs), load_cluster("16x4/gpu=v100"), spec, spec.make(), seed=0, estimate=None,
-        placement=None, overheads=Overheads(), oversized="refuse", assign_models=None, node_events=(), cancels=(),
-        log=False, audit=True, profiles=(LWF_MODELS,),
-    )  # fmt: skip
+    options = RunOptions(log=False, audit=True, profiles=(str(LWF_MODELS),))
+    cluster = load_cluster("16x4/gpu=v100")
+    simulation, _ = open_simulation(pointsman.Workload.of(jobs), cluster, spec, spec.make(), options)
     steps = simulation.handle.state.steps
     assert list(zip(steps["fw"].tolist(), steps["bw"].tolist(), strict=True)) == [
         (36, 54),

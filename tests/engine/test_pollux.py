@@ -16,7 +16,7 @@ from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
-from pointsman.policies.pollux.pollux import search as pollux_search
+from pointsman.policies.pollux import search as pollux_search
 from pointsman.speed import load_catalogue, tabulate
 from pointsman.speed.tables.goodput import BINS, MOST_TYPES, goodput_table
 from pointsman.types import LOCALITIES, Locality

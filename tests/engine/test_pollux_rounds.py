@@ -38,7 +38,7 @@ for cluster in ("2x4/gpu=t4", "2x2/gpu=t4+1x4/gpu=v100"):
         print(digest(pointsman.simulate(jobs(8, 3), cluster, "pollux", **({"oversized": "clamp"} | options))))
 """
 WATCHED = """
-from pointsman.policies.pollux.pollux import pollux
+from pointsman.policies.pollux import pollux
 from pointsman.policies.pollux.packing import fitness_of_plan, planned_locality
 from pointsman.policies.pollux.search import fitness_of_now, line, may_change
 

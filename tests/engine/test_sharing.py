@@ -234,7 +234,9 @@ def test_policies_that_take_gpus_away_do_not_share_them(policy: str) -> None:
         run([{"duration_s": 1.0}], ONE_GPU, policy)
 
 
-@pytest.mark.parametrize(("limit", "said"), [(0, "1 to 8"), (9, "1 to 8")])
+@pytest.mark.parametrize(
+    ("limit", "said"), [(0, "greater than or equal to 1, not 0"), (9, "less than or equal to 8, not 9")]
+)
 def test_absurd_limits_are_refused(limit: int, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         run([{"duration_s": 1.0}], ONE_GPU, "fifo", gpu_sharing=limit)

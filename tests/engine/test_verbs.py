@@ -14,7 +14,7 @@ from oracle.model import Job, Node
 from oracle.placement import place
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
-from pointsman.engine.setup.overheads import Overheads
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import PolicySpec
 from pointsman.types import NEVER_MS, JobState, Reason
 
@@ -66,11 +66,10 @@ class Verbs(RuleBasedStateMachine):
             }
         )
         self.cost = {"start": 1000 * start_s, "stop": 1000 * stop_s, "restore": 1000 * restore_s}
+        costs: dict[str, float] = {"start_s": start_s, "stop_s": stop_s, "restore_s": restore_s}
         self.simulation, _ = open_simulation(
-            pointsman.Workload.of(frame), load_cluster(CLUSTER), PolicySpec("passive", Passive), Passive(), seed=0,
-            estimate=None, placement="consolidated",
-            overheads=Overheads(start_s=start_s, stop_s=stop_s, restore_s=restore_s), oversized="refuse",
-            assign_models=None, node_events=(), cancels=(), log=True, audit=True,
+            pointsman.Workload.of(frame), load_cluster(CLUSTER), PolicySpec("passive", Passive), Passive(),
+            RunOptions(overheads=costs, audit=True),
         )  # fmt: skip
         self.model = [ModelJob(1000 * (s - origin), g, 1000 * d) for s, g, d in table]
         self.now = self.until = 0

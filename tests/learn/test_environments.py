@@ -211,6 +211,7 @@ def test_masks_are_never_violated(kind: str) -> None:
         ({"gamma": 1.5}, "gamma 1.5"),
         ({"horizon_s": -1.0}, "horizon_s = -1.0"),
         ({"rate_model": "iterations"}, "leave out the rate model 'iterations'"),
+        ({"assign_models": -1}, "assign_models: must be greater than or equal to 0, not -1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(keywords: dict[str, Any], told: str) -> None:

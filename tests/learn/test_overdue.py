@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 pytest.importorskip("safetensors", reason="safetensors is not installed (make learn)")
 
 from pointsman import Workload, simulate
-from pointsman.cluster.spec import Cluster
+from pointsman.cluster.cluster import Cluster
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy

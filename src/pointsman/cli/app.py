@@ -23,6 +23,7 @@ from pointsman.cli import (
     version,
     warmup,
 )
+from pointsman.cli.options import WithOptions
 
 GLOBAL_FLAGS: Final = frozenset({"--debug", "-q", "--quiet", "-v", "--verbose", "--no-color"})
 """Flags that may stand anywhere on the line."""
@@ -61,9 +62,9 @@ def common(
         os.environ["FORCE_COLOR"] = "1"
 
 
-app.command()(simulate.simulate)
-app.command("sim", hidden=True)(simulate.simulate)
-app.command()(compare.compare)
+app.command(cls=WithOptions)(simulate.simulate)
+app.command("sim", hidden=True, cls=WithOptions)(simulate.simulate)
+app.command(cls=WithOptions)(compare.compare)
 app.command()(train.train)
 app.command("eval")(eval.evaluate)
 app.command()(report.report)

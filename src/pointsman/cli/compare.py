@@ -1,11 +1,10 @@
 """``pointsman compare``: policies side by side, paired on common seeds."""
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On, Options, with_options
+from pointsman.cli.options import OUTPUT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,43 +15,31 @@ if TYPE_CHECKING:
     from pointsman.report.metrics.groups import Group
     from pointsman.workload import Workload
 
-MAX_SEEDS = 10_000
 
-
-@with_options
+@with_options(several=True)
 def compare(
     options: Options,
-    policy: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME",
-            default_factory=list,
-            show_default=False,
-            help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'; 'all' built-in ones. Repeat it. "
-            "Required without -c.",
-            rich_help_panel=WHAT,
-        ),
-    ],
     fail_if: Annotated[
         list[str],
         typer.Option(
             metavar="CONDITION",
             default_factory=list,
             show_default=False,
-            help="Exit with 4 if it comes true: 'jct_mean_s>+5%'.",
+            help="Exit with code 4 if this condition is true: 'jct_mean_s>+5%'. Repeat it.",
             rich_help_panel=OUTPUT,
         ),
     ],
-    seeds: Annotated[
-        str | None,
-        typer.Option("--seeds", "--seed", metavar="LIST", help="Seeds: 0-4 or 1,2,3.", rich_help_panel=WHAT),
-    ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Compare with this policy; the first by default.", rich_help_panel=OUTPUT)
+        str | None,
+        typer.Option(help="Policy that the others are compared with. Default: the first.", rich_help_panel=OUTPUT),
     ] = None,
     first_divergence: Annotated[
         bool,
-        typer.Option("--first-divergence", help="Show the first decision that differs.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--first-divergence",
+            help="Print the first decision in which each policy differs from the baseline.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     at_once: AtOnce = None,
     on: On = "local",
@@ -71,7 +58,7 @@ def compare(
     from pointsman.report import fail_if as check
     from pointsman.report import parse_threshold, refuse_taken, write_comparison
 
-    experiment = resolve(options, policies=policy, seeds=parse_seeds(seeds) if seeds else [])
+    experiment = resolve(options)
     spec = experiment.spec
     _check_baseline(spec, baseline)
     for condition in fail_if:
@@ -105,26 +92,6 @@ def compare(
         for said in _divergences(spec, workload, comparison.groups):
             typer.echo(f"\n{said}", err=options.format is not screen.Format.table)
     check(comparison, *fail_if)
-
-
-def parse_seeds(text: str) -> list[int]:
-    """Seeds of ``0-4``, ``1,2,3`` or both mixed, each once.
-
-    Raises:
-        UsageError: no such list.
-    """
-    from pointsman.errors import UsageError
-
-    seeds: list[int] = []
-    for part in text.split(","):
-        numbers = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part.strip(), re.ASCII)
-        first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
-        if first > last:
-            raise UsageError(f"--seeds {text!r:.60} is no list of seeds; write it like 0-4 or 1,2,3")
-        if last - first >= MAX_SEEDS:
-            raise UsageError(f"--seeds {text!r:.60} names {last - first + 1:,} seeds; give at most {MAX_SEEDS:,}")
-        seeds.extend(range(first, last + 1))
-    return list(dict.fromkeys(seeds))
 
 
 def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:

@@ -5,32 +5,23 @@ from typing import Annotated
 import typer
 
 from pointsman.cli import screen
-from pointsman.cli.options import WHAT, Options, with_options
+from pointsman.cli.options import Options, WithOptions, with_options
 
 app = typer.Typer(no_args_is_help=True, help="Experiment files: what they come to, and their schema.")
 
 
-@app.command()
-@with_options
+@app.command(cls=WithOptions)
+@with_options(several=True)
 def show(
     options: Options,
-    policy: Annotated[
-        list[str],
-        typer.Option(metavar="NAME", default_factory=list, show_default=False, help="Policies.", rich_help_panel=WHAT),
-    ],
-    seeds: Annotated[
-        str | None, typer.Option("--seeds", "--seed", metavar="LIST", help="Seeds: 0-4.", rich_help_panel=WHAT)
-    ] = None,
-    origin: Annotated[bool, typer.Option("--origin", help="Say of each field where it is from.")] = False,
+    origin: Annotated[bool, typer.Option("--origin", help="Print where each field comes from.")] = False,
 ) -> None:
     """Print the experiment these options of 'simulate' or 'compare' make: flag before file before default."""
-    from pointsman.cli.compare import parse_seeds
     from pointsman.cli.experiment import origins, resolve
 
-    asked = {"policies": policy, "seeds": parse_seeds(seeds) if seeds else []}
-    experiment = resolve(options, **asked)
+    experiment = resolve(options)
     if origin:
-        spec, sources = experiment.to_dict()["spec"], origins(options, **asked)
+        spec, sources = experiment.to_dict()["spec"], origins(options)
         rows = [{"field": name, "value": spec[name], "origin": source} for name, source in sources.items()]
         screen.show(rows, options.format, left=("field", "value", "origin"))
     elif options.format is screen.Format.json:

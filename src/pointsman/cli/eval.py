@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pointsman.cli import screen
-from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
+from pointsman.cli.options import WHAT, AtOnce, On, Printed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,11 +55,11 @@ def evaluate(
     ] = "0-9",
     at_once: AtOnce = None,
     on: On = "local",
-    format: Annotated[screen.Format, typer.Option(help="How to print.", rich_help_panel=OUTPUT)] = screen.Format.table,
+    format: Printed = screen.Format.table,
 ) -> None:
     """Measure trained policies: interquartile means over trainings and held-out workloads, with 95 % intervals."""
-    from pointsman.cli.compare import parse_seeds
     from pointsman.cli.compiled import announce
+    from pointsman.cli.experiment import parse_seeds
     from pointsman.cli.learning import need_torch
 
     need_torch()

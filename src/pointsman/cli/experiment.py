@@ -1,6 +1,7 @@
 """From options and an experiment file to one complete `Experiment`: flag before file before default."""
 
-from collections.abc import Generator, Mapping
+import re
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -8,44 +9,34 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from pointsman.cli.flags import flag_of
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
 from pointsman.cluster.congestion import parse_congestion
 from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
-from pointsman.engine.setup.overheads import Overheads, load_overheads
+from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
-from pointsman.experiment import Experiment, ExperimentSpec, Params, PolicyChoice, read_experiment
+from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment
 from pointsman.inputs.config_file import read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.durations import parse_duration_s
-from pointsman.inputs.messages import wording
+from pointsman.inputs.messages import fault_of
+from pointsman.inputs.option_types import Params
 from pointsman.policies.registry import LEARNED, get_policy, policy_names
 from pointsman.speed import load_catalogue
 from pointsman.workload.readers.read import filters
 
-FLAGS = (
-    *("trace", "trace_format", "cluster", "window", "load", "estimate", "placement"),
-    *("oversized", "assign_models", "contention", "rate_model", "gpu_sharing", "interference"),
-)
-"""Options that say a field of the experiment as it is."""
-
-SWITCHES = ("enforce_limits", "audit")
-
 OVERHEADS = "overheads"
+MAX_SEEDS = 10_000
 
 
-def resolve(options: Options, *, policies: list[str], seeds: list[int]) -> Experiment:
+def resolve(options: Options) -> Experiment:
     """The experiment that the options ask for, complete and checked as far as it can be without reading the log.
-
-    Args:
-        options: what was asked for.
-        policies: names of policies, ``all`` for the built-in ones; empty if the file decides.
-        seeds: seeds; empty if the file decides.
 
     Raises:
         UsageError: something is missing or wrong.
     """
-    flags = _flags(options, policies, seeds)
+    flags = _flags(options)
     if options.config is None:
         experiment = _without_file(flags)
     else:
@@ -71,9 +62,9 @@ def _check_sharing(spec: ExperimentSpec) -> None:
         gpu_sharing_of(get_policy(choice.name).make(choice.params), spec.gpu_sharing, None)
 
 
-def origins(options: Options, *, policies: list[str], seeds: list[int]) -> dict[str, str]:
+def origins(options: Options) -> dict[str, str]:
     """Where each field of what `resolve` makes of the same is from: ``flag``, ``file`` or ``default``."""
-    flags = set(_flags(options, policies, seeds))
+    flags = set(_flags(options))
     flags |= {OVERHEADS if name == OVERHEADS else "policies" for name in parse_settings(options.settings)}
     written = read_experiment(options.config).spec.model_fields_set if options.config else set()
     return {
@@ -82,29 +73,31 @@ def origins(options: Options, *, policies: list[str], seeds: list[int]) -> dict[
     }
 
 
-def overheads_of(spec: ExperimentSpec) -> Overheads:
-    """The overheads that the experiment names or spells out.
+def _flags(options: Options) -> dict[str, Any]:
+    """The fields that flags say, as a file would say them."""
+    given = {**options.spec}
+    for name, read in READERS.items():
+        if name in given:
+            given[name] = read(given[name])
+    return given
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Seeds of ``0-4``, ``1,2,3`` or both mixed, each once.
 
     Raises:
-        UsageError: an unknown name or field, or a wrong value. InputError: a wrong file.
+        UsageError: no such list.
     """
-    return load_overheads(spec.overheads) if isinstance(spec.overheads, str) else _overheads(spec.overheads)
-
-
-def _flags(options: Options, policies: list[str], seeds: list[int]) -> dict[str, Any]:
-    flags = {name: value for name in (*FLAGS, OVERHEADS) if (value := getattr(options, name)) is not None}
-    lists = {
-        "policies": _expanded(policies),
-        "seeds": seeds,
-        "only": filters(options.only),
-        "profiles": options.profiles,
-        "congestion": parse_congestion(options.congestion),
-    }
-    return (
-        flags
-        | {name: value for name, value in lists.items() if value}
-        | {name: True for name in SWITCHES if getattr(options, name)}
-    )
+    seeds: list[int] = []
+    for part in text.split(","):
+        numbers = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part.strip(), re.ASCII)
+        first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
+        if first > last:
+            raise UsageError(f"--seeds {text!r:.60} is no list of seeds; write it like 0-4 or 1,2,3")
+        if last - first >= MAX_SEEDS:
+            raise UsageError(f"--seeds {text!r:.60} names {last - first + 1:,} seeds; give at most {MAX_SEEDS:,}")
+        seeds.extend(range(first, last + 1))
+    return list(dict.fromkeys(seeds))
 
 
 def _expanded(policies: list[str]) -> list[str]:
@@ -118,6 +111,15 @@ def _all() -> list[str]:
     """
     comparable = (name for name in policy_names() if name not in LEARNED)
     return [name for name in comparable if not hasattr(get_policy(name).factory, "rate_model")]
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "policies": _expanded,
+    "seeds": lambda given: parse_seeds(given) if isinstance(given, str) else given,
+    "only": filters,
+    "congestion": parse_congestion,
+}
+"""What makes of flags that say several things what a file has; the others say it as it is."""
 
 
 def _without_file(flags: dict[str, Any]) -> Experiment:
@@ -134,12 +136,8 @@ def _spec(data: dict[str, Any]) -> ExperimentSpec:
     try:
         return ExperimentSpec.model_validate(data)
     except ValidationError as error:
-        fault = error.errors()[0]
-        name = str(fault["loc"][0])
-        flag = {"trace": "TRACE", "policies": "--policy", "seeds": "--seed"}.get(name, "--" + name.replace("_", "-"))
-        said = wording(fault["msg"])
-        whole = "error" in fault.get("ctx", {}) and not said.startswith("must")  # a sentence of ours names the value
-        raise UsageError(f"{flag}: {said}" if whole else f"{flag}: {said}, not {fault['input']!r:.60}") from None
+        name, said = fault_of(error)
+        raise UsageError(f"{flag_of(name.partition('.')[0])}: {said}") from None
 
 
 def parse_settings(texts: list[str]) -> dict[str, Params]:
@@ -187,7 +185,7 @@ def _with_settings(spec: ExperimentSpec, settings: dict[str, Params], file: Path
         with _placed(None if policy.name in settings else file, i):
             policy.make(params)
         choices.append(PolicyChoice(name=choice.name, params=params))
-    costs = _overheads(overheads_of(spec).model_dump() | settings.get(OVERHEADS, {}))
+    costs = load_overheads(load_overheads(spec.overheads).model_dump() | settings.get(OVERHEADS, {}))
     overheads = costs.model_dump() if OVERHEADS in settings else spec.overheads
     return spec.model_copy(update={"policies": tuple(choices), "overheads": overheads})
 
@@ -202,17 +200,3 @@ def _placed(file: Path | None, policy: int) -> Generator[None]:
             raise
         where = read_document(file, Experiment).where("spec", "policies", policy)
         raise UsageError(f"{where}: {error}") from error
-
-
-def _overheads(fields: Mapping[str, Any]) -> Overheads:
-    try:
-        return Overheads(**fields)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        if not fault["loc"]:  # of several costs together
-            raise UsageError(f"{OVERHEADS}: {wording(fault['msg'])}") from None
-        name = str(fault["loc"][0])
-        unknown = fault["type"] == "extra_forbidden"
-        known = did_you_mean(name, Overheads.model_fields)
-        why = f"no such cost ({known})" if unknown else f"{wording(fault['msg'])}, not {fault['input']!r:.60}"
-        raise UsageError(f"{OVERHEADS}.{name}: {why}") from None

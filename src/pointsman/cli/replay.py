@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pointsman.cli import screen
-from pointsman.cli.experiment import overheads_of
 from pointsman.experiment import ExperimentSpec, PolicyChoice
 from pointsman.parallel.file_bundle import Parcel, pack
 from pointsman.parallel.pool import OneByOne
@@ -142,20 +141,7 @@ def _result(spec: ExperimentSpec, workload: "Workload", run: Run, tell: Callable
         spec.cluster,
         run.choice.name,
         params=run.choice.params,
-        seed=run.seed,
-        estimate=spec.estimate,
-        placement=spec.placement,
-        overheads=overheads_of(spec),
-        oversized=spec.oversized,
-        assign_models=spec.assign_models,
-        profiles=spec.profiles,
-        congestion={**spec.congestion},
-        contention=spec.contention,
-        rate_model=spec.rate_model,
-        gpu_sharing=spec.gpu_sharing,
-        interference=spec.interference,
-        enforce_limits=spec.enforce_limits,
-        audit=spec.audit,
+        **dict(spec.run_options(run.seed)),
         progress=tell,
     )
 
@@ -167,29 +153,8 @@ def replayable(spec: ExperimentSpec, workload: "Workload", info: Mapping[str, An
     from pointsman.policies.registry import get_policy
 
     policy = get_policy(info["policy"])
-    return open_simulation(
-        workload,
-        load_cluster(spec.cluster),
-        policy,
-        policy.make(info["params"]),
-        seed=info["seed"],
-        estimate=spec.estimate,
-        placement=spec.placement,
-        overheads=overheads_of(spec),
-        oversized=spec.oversized,
-        assign_models=spec.assign_models,
-        node_events=(),
-        cancels=(),
-        log=False,
-        audit=False,
-        profiles=spec.profiles,
-        congestion={**spec.congestion},
-        contention=spec.contention,
-        rate_model=spec.rate_model,
-        gpu_sharing=spec.gpu_sharing,
-        interference=spec.interference,
-        enforce_limits=spec.enforce_limits,
-    )
+    options = spec.run_options(info["seed"], audit=False, log=False)
+    return open_simulation(workload, load_cluster(spec.cluster), policy, policy.make(info["params"]), options)
 
 
 def _listed(choice: PolicyChoice) -> str:

@@ -21,7 +21,7 @@ def report(
     """Make one table, and with -o one page, of runs made before."""
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.errors import UsageError
-    from pointsman.experiment import parse_window_s
+    from pointsman.inputs.option_types import parse_window_s
     from pointsman.report import compare, read_runs, refuse_taken, write_comparison
 
     try:

@@ -1,31 +1,12 @@
 """``pointsman simulate``: one policy, one seed."""
 
-from typing import Annotated
-
 import typer
 
-from pointsman.cli.options import WHAT, On, Options, with_options
+from pointsman.cli.options import On, Options, with_options
 
 
-@with_options
-def simulate(
-    options: Options,
-    policy: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME",
-            default_factory=list,
-            show_default=False,
-            help="Policy: a name, file.py:Class or 'rounds(POLICY, EVERY)'. Required without -c.",
-            rich_help_panel=WHAT,
-        ),
-    ],
-    seed: Annotated[
-        list[int],
-        typer.Option(default_factory=list, show_default=False, help="Of everything random.", rich_help_panel=WHAT),
-    ],
-    on: On = "local",
-) -> None:
+@with_options(several=False)
+def simulate(options: Options, on: On = "local") -> None:
     """Replay a job log on a cluster under one policy."""
     from pathlib import Path
 
@@ -38,7 +19,7 @@ def simulate(
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken, summarise, write_run
 
-    experiment = resolve(options, policies=policy, seeds=seed)
+    experiment = resolve(options)
     if len(runs_of(experiment.spec)) > 1:
         raise UsageError("simulate makes one run; give one --policy and one --seed, or use 'pointsman compare'")
     if options.dry_run:

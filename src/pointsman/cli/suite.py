@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pointsman.cli import screen
-from pointsman.cli.options import AtOnce, On
+from pointsman.cli.options import OUTPUT, AtOnce, Force, On, OutputFolder, Printed
 
 app = typer.Typer(
     no_args_is_help=True, help="Suite v1: frozen workloads, clusters, loads and seeds to measure policies on."
@@ -24,7 +24,7 @@ def run(
             metavar="NAME",
             default_factory=list,
             show_default=False,
-            help="Policies to measure, the first as baseline; the suite's own by default. Repeat it.",
+            help="Policy to measure; the first is the baseline. Default: the suite's own policies. Repeat it.",
         ),
     ],
     only: Annotated[
@@ -33,17 +33,17 @@ def run(
             metavar="KEY=VALUE",
             default_factory=list,
             show_default=False,
-            help="Only a part: workload=philly, load=0.85, seed=0,1. Repeat it.",
+            help="Measure only this part: workload=philly, load=0.85 or seed=0,1. Repeat it.",
         ),
     ],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the table here, as CSV and JSON.")
-    ] = None,
+    output: OutputFolder = None,
     at_once: AtOnce = None,
     on: On = "local",
-    force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
-    format: Annotated[screen.Format, typer.Option(help="How to print the table.")] = screen.Format.table,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be run.")] = False,
+    force: Force = False,
+    format: Printed = screen.Format.table,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the runs, and run nothing.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Measure policies on suite v1."""
     from pointsman.cli.compiled import announce

@@ -43,7 +43,7 @@ def train(
             help="What: topdrl, philly, itp, helios or a job log; short for practice.workload.", rich_help_panel=WHAT
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=(1 << 62) - 1, help="Of everything random.", rich_help_panel=HOW)] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=(1 << 62) - 1, help="Random seed.", rich_help_panel=HOW)] = 0,
     seeds: Annotated[
         int, typer.Option(min=1, max=1000, help="Train so many, in DIR/seed-N, from --seed on.", rich_help_panel=HOW)
     ] = 1,

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from types import MappingProxyType
 
 from pointsman.cluster.layout import Layout
 from pointsman.errors import UsageError
-from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.types import Locality
 
 UNCONGESTED: Mapping[str, float] = MappingProxyType({})
@@ -16,7 +14,6 @@ NETWORK = "network"
 """Every level beyond the node."""
 
 LEVELS = {"rack": Locality.RACK, "pod": Locality.POD, "cluster": Locality.CLUSTER}
-NAMES = (*LEVELS, NETWORK)
 
 SPANS = {
     "rack": "links within a rack",
@@ -30,22 +27,6 @@ EMPTY = {
     "cluster": "the cluster has one pod",
     NETWORK: "the cluster has one node",
 }
-
-
-MOST = 1e6
-"""By how much a bandwidth may be divided; with more, jobs would never end."""
-
-
-def check_congestion(congestion: Mapping[str, float]) -> None:
-    """UsageError unless it gives levels a factor of at least 1."""
-    if not isinstance(congestion, Mapping):
-        raise UsageError(f"congestion gives levels a factor, like {{'network': 16}}; it cannot be {congestion!r:.60}")
-    for level, factor in congestion.items():
-        if level not in NAMES:
-            raise UsageError(f"congestion: there is no level {level!r} ({did_you_mean(level, NAMES)})")
-        if not (isinstance(factor, Real) and 1 <= factor <= MOST):
-            said = f"it must be from 1 to {MOST:,.0f}, not {factor!r}"
-            raise UsageError(f"congestion: the factor of {level} divides a bandwidth; {said}")
 
 
 def parse_congestion(texts: Sequence[str]) -> dict[str, str]:
@@ -65,12 +46,7 @@ def parse_congestion(texts: Sequence[str]) -> dict[str, str]:
 
 
 def congested(layout: Layout, congestion: Mapping[str, float]) -> Layout:
-    """The layout with the bandwidth of each level divided by its factor; a level's own goes before ``network``.
-
-    Raises:
-        UsageError: an unknown level, or a factor below 1.
-    """
-    check_congestion(congestion)
+    """The layout with the bandwidth of each level divided by its factor; a level's own goes before ``network``."""
     bandwidth = layout.bandwidth_bytes_per_s.copy()
     for name, level in LEVELS.items():
         bandwidth[:, level] /= congestion.get(name, congestion.get(NETWORK, 1.0))

@@ -16,14 +16,14 @@ MIN_LOAD, MAX_LOAD = 1e-6, 1000.0
 LOADS: Final = f"must be from {MIN_LOAD:g} to {MAX_LOAD:g} (1 keeps every GPU busy)"
 
 
-def check_seed(seed: int, name: str = "seed") -> None:
+def check_seed(seed: int) -> None:
     """UsageError unless `seed` is a whole number that every generator takes."""
     try:
         known = 0 <= index(seed) < SEEDS
     except TypeError:
         known = False
     if not known:
-        raise UsageError(f"{name} {seed!r:.60} must be a whole number from 0 to {SEEDS - 1:,}")
+        raise UsageError(f"seed {seed!r:.60} must be a whole number from 0 to {SEEDS - 1:,}")
 
 
 def check_load(load: float) -> None:

@@ -1,6 +1,10 @@
 """Parts of sentences about wrong values."""
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 _WORDS = (
     (r"^Value error, ", ""),
@@ -10,6 +14,7 @@ _WORDS = (
     (r"a valid tuple", "a list"),
     (r"a valid (number|string|list|boolean)", r"a \1"),
     (r"a valid integer", "a whole number"),
+    (r"a valid dictionary", "a mapping"),
 )
 
 
@@ -24,3 +29,12 @@ def quoted(value: object, most: int = 60) -> str:
     """The value as Python writes it, cut where it is long: a cell may be a megabyte."""
     text = repr(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def fault_of(error: "ValidationError") -> tuple[str, str]:
+    """The field that is wrong, the first of several, and what is wrong with it."""
+    fault = error.errors()[0]
+    at = [str(part) for part in fault["loc"] if part != "[key]"]
+    said = wording(fault["msg"])
+    whole = "error" in fault.get("ctx", {}) and not said.startswith("must")  # a sentence of ours names the value
+    return ".".join(at), said if whole else f"{said}, not {fault['input']!r:.60}"

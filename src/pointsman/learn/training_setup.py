@@ -9,7 +9,9 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
+from pointsman.experiment import meaning
 from pointsman.inputs.messages import wording
+from pointsman.inputs.option_types import Seed
 from pointsman.learn.config import Config, parameter
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 
@@ -61,8 +63,8 @@ class PracticeConfig(Config):
     gpus: str = parameter("nearest", "Who gives a picked job its GPUs.", source="paper")
     picker: str = parameter("fcfs", "Who picks the job to be placed.", source="paper")
     rate_model: str = parameter("tree", "How fast jobs run: tree, rates.", source="paper")
-    assign_models: int | None = parameter(0, "Seed of the models of jobs without one; none: they communicate nothing.")
-    estimate: str = parameter("oracle", "What is known of durations.")
+    assign_models: Seed | None = parameter(0, f"{meaning('assign_models')} none: they communicate nothing.")
+    estimate: str = parameter("oracle", meaning("estimate"))
     horizon_s: float | None = parameter(
         43_200.0, "When episodes are cut; none: when all jobs are done.", unit="s", gt=0, le=1e9
     )

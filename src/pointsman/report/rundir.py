@@ -12,6 +12,7 @@ import yaml
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import InputError
+from pointsman.experiment import Assumptions
 from pointsman.report.manifest import read_manifest, write_manifest
 from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.groups import group_runs
@@ -176,7 +177,8 @@ def _named_events(result: Result, events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _resolved(result: Result) -> dict[str, Any]:
-    names = ("policy", "params", "knowledge", "cluster", "placement", "overheads", "seed", "workload")
+    """What the result states: policy, cluster, options and workload."""
+    names = ("policy", "params", "knowledge", "cluster", *Assumptions.model_fields, "seed", "workload")
     return {name: result.info.get(name) for name in names}
 
 

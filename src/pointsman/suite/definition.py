@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pointsman.errors import RunError, UsageError
 from pointsman.inputs.config_file import parse_document
+from pointsman.inputs.option_types import Load, Seed
 from pointsman.workload import Workload
 
 DIGESTED: Final = ("job_id", "user", "queue", "status", "submit_s", "gpus", "duration_s")
@@ -34,8 +35,8 @@ class SuiteSpec(_Part):
     """Every workload with every load, seed, policy and error."""
 
     workloads: tuple[SuiteWorkload, ...]
-    loads: tuple[float, ...]
-    seeds: tuple[int, ...]
+    loads: tuple[Load, ...]
+    seeds: tuple[Seed, ...]
     warmup_ratio: float = Field(ge=0, lt=1)
     policies: tuple[str, ...]
     errors: tuple[str, ...]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from pointsman.cluster.congestion import UNCONGESTED, check_congestion
+from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.cluster.tree_cost import TreeCost
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING
@@ -115,7 +115,6 @@ def rate_model_of(
     Raises:
         UsageError: an unknown one, or one with which the policy, the contention or the congestion does not go.
     """
-    check_congestion(congestion)
     own = getattr(policy, "rate_model", None)
     model = parse_rate_model(asked if asked is not None else own or "rates")
     check_rate_model(policy, name_of(model))

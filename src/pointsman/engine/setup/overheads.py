@@ -1,12 +1,15 @@
 """What starting, stopping and failing cost."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import read_document
+from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.messages import fault_of
 
 
 class Overheads(BaseModel):
@@ -45,14 +48,26 @@ REALISTIC = Overheads(start_s=10.0, stop_s=5.0, restore_s=20.0, lost_s=0.0, chec
 """Ours: a container starts in 10 s, a checkpoint is written in 5 s and read in 20 s, one every half hour."""
 
 
-def load_overheads(text: str) -> Overheads:
-    """``none``, ``realistic``, or a YAML file of the fields.
+def load_overheads(named: str | Mapping[str, Any]) -> Overheads:
+    """``none``, ``realistic``, a YAML file of the fields, or the fields themselves.
 
     Raises:
-        UsageError: no such name or file, or the file is wrong.
+        UsageError: no such name, file or field, or a value is wrong.
     """
-    if text in ("none", "realistic"):
-        return Overheads() if text == "none" else REALISTIC
-    if not Path(text).is_file():
-        raise UsageError(f"unknown overheads {text!r}: neither none nor realistic, and there is no such file")
-    return read_document(text, Overheads).content
+    if not isinstance(named, str):
+        return _overheads(named)
+    if named in ("none", "realistic"):
+        return Overheads() if named == "none" else REALISTIC
+    if not Path(named).is_file():
+        raise UsageError(f"unknown overheads {named!r}: neither none nor realistic, and there is no such file")
+    return read_document(named, Overheads).content
+
+
+def _overheads(fields: Mapping[str, Any]) -> Overheads:
+    try:
+        return Overheads(**fields)
+    except ValidationError as error:
+        name, said = fault_of(error)
+        if error.errors()[0]["type"] == "extra_forbidden":
+            said = f"no such cost ({did_you_mean(name, Overheads.model_fields)})"
+        raise UsageError(f"overheads{name and '.'}{name}: {said}") from None

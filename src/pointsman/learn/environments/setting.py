@@ -14,6 +14,7 @@ from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
+from pointsman.experiment import Assumptions
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.environments.compiled import columns
 from pointsman.learn.environments.compiled.observations.proximity import MOST_GPUS, PLACES
@@ -27,6 +28,8 @@ ORDERS = ("fcfs", "sjf", "tetris", "drf", "random")
 """Of waiting jobs, by the numbers of `columns`."""
 CUT_REWARDS = ("throughput", "throughput_b")
 """Rewards that add up to the same whatever is done, unless episodes are cut."""
+OF_A_RUN = ("rate_model", "assign_models", "estimate")
+"""Keywords that are options of a run, with its limits."""
 HORIZON_S = 2 * 86400.0
 MOST_SLOTS = 64
 
@@ -55,11 +58,11 @@ class Setting:
     picker: str = "fcfs"
     """Of PlaceJob: the order of waiting jobs, the first of which is placed."""
     rate_model: str | None = None
-    """As in `simulate`, but for iterations."""
+    """An option of a run (``docs/reference/options.md``); iterations are not known here."""
     assign_models: int | None = None
-    """As in `simulate`."""
+    """An option of a run."""
     estimate: str = "oracle"
-    """What is known of durations, as in `simulate`."""
+    """An option of a run."""
     horizon_s: float | None = HORIZON_S
     """When episodes are cut; None: they end when all jobs are done."""
     gamma: float = 0.99
@@ -71,6 +74,7 @@ class Setting:
     """In the bank, from which each reset takes another."""
 
     def __post_init__(self) -> None:
+        Assumptions.checked({name: getattr(self, name) for name in OF_A_RUN})
         for name, least, most in (("slots", 1, MOST_SLOTS), ("episodes", 1, 1 << 20)):
             value = getattr(self, name)
             if not isinstance(value, int) or not least <= value <= most:

@@ -138,12 +138,15 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "params": lambda result: result.info.get("params") or {},
     "placement": lambda result: result.info.get("placement"),
     "overheads": lambda result: result.info.get("overheads"),
+    "oversized": lambda result: result.info.get("oversized") or "refuse",
     "assign_models": lambda result: result.info.get("assign_models"),
+    "profiles": lambda result: ", ".join(result.info.get("profiles") or ()) or "shipped profiles",
     "congestion": lambda result: result.info.get("congestion") or {},
     "contention": lambda result: result.info.get("contention") or "none",
     "rate_model": lambda result: result.info.get("rate_model") or "rates",
     "gpu_sharing": lambda result: f"{jobs_per_gpu(result.info)} jobs a GPU",
     "interference": lambda result: interference_of(result.info) and f"interference {interference_of(result.info)}",
+    "enforce_limits": lambda result: "limits enforced" if result.info.get("enforce_limits") else "limits ignored",
     "cluster": lambda result: result.info.get("cluster"),
 }
 """What makes two runs differ in more than the seed."""

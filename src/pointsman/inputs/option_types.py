@@ -1,0 +1,85 @@
+"""Types of options: the ways in which a value may be written, and its limits."""
+
+from operator import index
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
+
+from pointsman.inputs.bounds import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
+from pointsman.inputs.durations import parse_duration_s
+from pointsman.types import MAX_SHARING
+
+Params = dict[str, Any]
+
+
+def _no_switch(value: Any) -> Any:
+    if isinstance(value, bool):  # which Python takes for 0 or 1
+        raise ValueError(f"must be a number, not {str(value).lower()}")
+    return value
+
+
+def _as_whole(value: Any) -> Any:
+    """Any kind of whole number, NumPy's among them."""
+    return index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else _no_switch(value)
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _as_paths(value: Any) -> Any:
+    return [str(path) if isinstance(path, Path) else path for path in _as_list(value)]
+
+
+def _as_costs(value: Any) -> Any:
+    """An `Overheads` is its costs."""
+    return value.model_dump() if isinstance(value, BaseModel) else value
+
+
+def _as_window(value: Any) -> Any:
+    return parse_window_s(value) if isinstance(value, str) else value
+
+
+def _in_range(load: float) -> float:
+    if not MIN_LOAD <= load <= MAX_LOAD:
+        raise ValueError(LOADS)
+    return load
+
+
+def _as_text(value: Any) -> Any:
+    """A number may be written as such."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def parse_window_s(text: str) -> tuple[float, float]:
+    """Seconds of ``FROM:TO``, each a duration since the first submit; either may be left out.
+
+    Slurm's notation has colons of its own, so it cannot be used here.
+
+    Raises:
+        ValueError: no such pair.
+    """
+    if text.count(":") != 1:
+        raise ValueError(f"{text!r} is no window; write it FROM:TO, like 1d:8d or 12h:")
+    start, end = (part.strip() for part in text.split(":"))
+    window = parse_duration_s(start) if start else 0.0, parse_duration_s(end) if end else float("inf")
+    if window[1] < window[0]:
+        raise ValueError(f"the window {text!r} ends before it begins")
+    return window
+
+
+Seed = Annotated[int, Field(ge=0, lt=SEEDS), BeforeValidator(_as_whole)]
+Factor = Annotated[float, Field(ge=1, le=1e6, allow_inf_nan=False), BeforeValidator(_no_switch)]
+Load = Annotated[
+    float,
+    BeforeValidator(_no_switch),
+    AfterValidator(_in_range),
+    WithJsonSchema({"type": "number", "minimum": MIN_LOAD, "maximum": MAX_LOAD}),
+]
+JobsOfGpu = Annotated[int, Field(ge=1, le=MAX_SHARING), BeforeValidator(_as_whole)]
+Paths = Annotated[tuple[str, ...], BeforeValidator(_as_paths)]
+Costs = Annotated[str | dict[str, float], BeforeValidator(_as_costs)]
+Interference = Annotated[str, BeforeValidator(_as_text)]
+Filters = dict[str, Annotated[tuple[str, ...], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)]]
+Window = Annotated[tuple[float, float], BeforeValidator(_as_window, json_schema_input_type=tuple[float, float] | str)]
