@@ -10,7 +10,7 @@ from benchmarks.page import record
 
 BROKEN = 4
 CONTENDED_JOBS = 200_000
-NAMES = ("generator", "throughput", "prototype", "contended", "latency", "scaling", "environments")
+NAMES = ("generator", "throughput", "prototype", "contended", "latency", "scaling", "environments", "end_to_end")
 
 
 def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
@@ -34,6 +34,10 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
         from benchmarks.latency import latency
 
         yield from latency(options.jobs)
+    elif name == "end_to_end":
+        from benchmarks.end_to_end import end_to_end
+
+        yield from end_to_end(options.jobs)
     elif name == "environments":
         from benchmarks.environments import environments
 
@@ -95,7 +99,7 @@ def main() -> int:
         unbroken &= holds
         if options.record:
             remember(measures)
-            if name not in ("generator", "environments"):  # the page is of the engine's speed
+            if name not in ("generator", "environments", "end_to_end"):  # the page is of the engine's speed
                 record(measures)
     return 0 if unbroken else BROKEN
 

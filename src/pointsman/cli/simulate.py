@@ -17,7 +17,7 @@ def simulate(options: Options, on: On = "local") -> None:
     from pointsman.errors import UsageError
     from pointsman.experiment import located
     from pointsman.parallel.pool import workers
-    from pointsman.report import refuse_taken, summarise, write_run
+    from pointsman.report import measure, refuse_taken, write_run
 
     experiment = resolve(options)
     if len(runs_of(experiment.spec)) > 1:
@@ -30,16 +30,16 @@ def simulate(options: Options, on: On = "local") -> None:
     spec = experiment.spec
     with workers(on) as one:
         (result,) = replay(spec, read_jobs(spec), one)
+    run = measure(result, spec.window)
     if options.output:  # before anything is printed: whoever reads that may stop reading
         screen.note("writing the report")
         write_run(
             options.output,
-            result,
+            run,
             force=options.force,
             command=command_line(),
             config=located(experiment, Path.cwd()).to_dict(),
-            window=spec.window,
             figures=screen.can_draw(),
         )
         tell_page(options.output)
-    show_summary(summarise(result, window=spec.window), options.format)
+    show_summary(run.summary, options.format)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pointsman.report.metrics.comparison import Comparison, compare
     from pointsman.report.metrics.divergence import Divergence, first_divergence
+    from pointsman.report.metrics.groups import Run, measure
     from pointsman.report.metrics.summary import summarise
     from pointsman.report.metrics.threshold import fail_if, parse_threshold
     from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 _WHERE = {
     "Comparison": "metrics.comparison",
     "Divergence": "metrics.divergence",
+    "Run": "metrics.groups",
     "compare": "metrics.comparison",
     "comparison_table": "tables.tables",
     "fail_if": "metrics.threshold",
     "first_divergence": "metrics.divergence",
+    "measure": "metrics.groups",
     "parse_threshold": "metrics.threshold",
     "read_run": "rundir",
     "read_runs": "rundir",
@@ -33,10 +36,12 @@ _WHERE = {
 __all__ = [
     "Comparison",
     "Divergence",
+    "Run",
     "compare",
     "comparison_table",
     "fail_if",
     "first_divergence",
+    "measure",
     "parse_threshold",
     "read_run",
     "read_runs",

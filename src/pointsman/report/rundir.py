@@ -15,8 +15,7 @@ from pointsman.errors import InputError
 from pointsman.experiment import Assumptions
 from pointsman.report.manifest import read_manifest, write_manifest
 from pointsman.report.metrics.comparison import Comparison, compare
-from pointsman.report.metrics.groups import group_runs
-from pointsman.report.metrics.summary import summarise
+from pointsman.report.metrics.groups import Run, group_runs
 from pointsman.report.pages.page import Page, make_page
 from pointsman.report.staging import whole_directory
 
@@ -26,7 +25,7 @@ ADDED = ("job_id", "node_name")
 
 def write_run(
     directory: str | Path,
-    result: Result,
+    result: Result | Run,
     *,
     force: bool = False,
     command: str | None = None,
@@ -38,11 +37,11 @@ def write_run(
 
     Args:
         directory: its name; it must not exist.
-        result: the run.
+        result: the run, or what `measure` made of it.
         force: replace a run directory of that name.
         command: the command that made it, for the manifest and the page.
         config: settings for ``config.resolved.yaml``; by default those that the result states.
-        window: jobs to count, as in `summarise`.
+        window: jobs to count, as in `summarise`; a `Run` has its own.
         figures: also draw ``plots/`` and ``report.html``.
 
     Returns:
@@ -54,9 +53,10 @@ def write_run(
     """
     target = Path(directory)
     with whole_directory(target, force=force) as partial:
-        _write_data(partial, result, command, config, window)
+        groups = group_runs([result], window)
+        _write_data(partial, groups[0].first, command, config)
         if figures:
-            _write_page(partial, make_page(group_runs([result], window), command=command))
+            _write_page(partial, make_page(groups, command=command))
     return target
 
 
@@ -87,15 +87,15 @@ def write_comparison(
         (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
         if figures:
             _write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
-        for name, result in named:
+        for name, run in named:
             (partial / "runs" / name).mkdir(parents=True)
-            _write_data(partial / "runs" / name, result, command, None, window)
+            _write_data(partial / "runs" / name, run, command, None)
     return comparison
 
 
-def _named_runs(comparison: Comparison) -> list[tuple[str, Result]]:
+def _named_runs(comparison: Comparison) -> list[tuple[str, Run]]:
     return [
-        (f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', group.label).strip('-')}_s{run.seed}", run.result)
+        (f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', group.label).strip('-')}_s{run.seed}", run)
         for group in comparison.groups
         for run in group.runs
     ]
@@ -133,14 +133,9 @@ def _read(path: Path) -> pl.DataFrame:
         raise InputError("this part of the run is missing or damaged", path=path, fix="run again") from None
 
 
-def _write_data(
-    directory: Path,
-    result: Result,
-    command: str | None,
-    config: Mapping[str, Any] | None,
-    window: tuple[float, float] | None,
-) -> None:
-    _write_json(directory / "summary.json", summarise(result, window=window))
+def _write_data(directory: Path, run: Run, command: str | None, config: Mapping[str, Any] | None) -> None:
+    result = run.result
+    _write_json(directory / "summary.json", run.summary)
     _write_config(directory, config or _resolved(result))
     _write_parquet(result.jobs, directory / "jobs.parquet")
     _write_parquet(result.series, directory / "series.parquet")
@@ -168,12 +163,21 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _named_events(result: Result, events: pl.DataFrame) -> pl.DataFrame:
-    names = pl.Series(list(result.info["node_names"]), dtype=pl.String)
-    node = pl.when(pl.col("node") >= 0).then(pl.col("node"))
-    ids = result.jobs.select("row", "job_id")
-    return events.join(ids, on="row", how="left", maintain_order="left").with_columns(
-        node_name=node.replace_strict(range(len(names)), names, default=None, return_dtype=pl.String)
-    )
+    names = pl.Series("node_name", result.info["node_names"], dtype=pl.String)
+    return _identified(result, events).with_columns(names.gather(_known(events["node"])))
+
+
+def _identified(result: Result, events: pl.DataFrame) -> pl.DataFrame:
+    """The same with the ``job_id`` of each row."""
+    row = result.jobs["row"]
+    if row.equals(pl.int_range(result.jobs.height, dtype=pl.Int64, eager=True)):  # as `make_result` numbers them
+        return events.with_columns(result.jobs["job_id"].gather(_known(events["row"])))
+    return events.join(result.jobs.select("row", "job_id"), on="row", how="left", maintain_order="left")
+
+
+def _known(index: pl.Series) -> pl.Series:
+    """Null instead of -1, which stands for none."""
+    return index.set(index < 0, None)
 
 
 def _resolved(result: Result) -> dict[str, Any]:

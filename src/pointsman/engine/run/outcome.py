@@ -1,5 +1,6 @@
 """From the arrays of a finished run to a `Result`."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import copied
 from pointsman.engine.setup.prepare import Prepared
+from pointsman.engine.state.records import LOG
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 from pointsman.workload import Workload
 from pointsman.workload.transforms.enforce_limits import KILLED
@@ -18,7 +20,8 @@ from pointsman.workload.transforms.enforce_limits import KILLED
 _STATES = {int(s): s.name for s in JobState}
 _KINDS = {int(k): k.name for k in (*Event, *Verb)}
 _REASONS = {int(r): r.name for r in Reason}
-_LOCALITIES = [x.name.lower() for x in Locality]
+_LOCALITIES = {int(x): x.name.lower() for x in Locality}
+_NOWHERE = -1
 _COLUMNS = ("job_id", "user", "queue", "partition", "model", "gpu_type", "gpus", "priority", "submit_s", "duration_s")
 
 
@@ -79,21 +82,21 @@ def _assumptions(prepared: Prepared, needs: str, *, tree: bool) -> list[str]:
 
 
 def _seconds(ms: NDArray[np.int64], known: NDArray[np.bool_], origin_s: float = 0.0) -> pl.Series:
+    if known.all():
+        return pl.Series(ms / 1000.0 + origin_s)
     return pl.Series(np.where(known, ms / 1000.0 + origin_s, np.nan)).fill_nan(None)
 
 
 def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.DataFrame:
     """One row for each job, its times in the engine's whole ms; jobs still in the system get what is known of them."""
-    outcomes = copied(simulation.handle.world.outcomes)
-    _add_unfinished(outcomes, simulation)
+    outcomes = _with_unfinished(simulation)
     trace, state = prepared.trace, outcomes["state"].astype(np.int64)
     if KILLED in prepared.jobs.columns:
         state[prepared.jobs[KILLED].to_numpy() & (state == JobState.COMPLETED)] = JobState.TIMEOUT
     known = outcomes["state"] != 0
     started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
-    estimate = np.where(np.isnan(trace["estimate"]), np.nan, trace["estimate"] / 1000.0)
     asked = ("fraction",) if int(simulation.handle.state.g[0]["jobs_per_gpu"]) > 1 else ()
-    locality = pl.Series(np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], -1))
+    locality = np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], _NOWHERE)
     jobs = prepared.jobs.select(*_COLUMNS, *asked)
     if asked:
         jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
@@ -101,7 +104,7 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         row=pl.int_range(pl.len(), dtype=pl.Int64),
         submit_s=pl.Series(trace["submit"] / 1000.0 + origin_s),
         duration_s=pl.Series(trace["work"] / 1000.0),
-        estimate_s=pl.Series(estimate).fill_nan(None),
+        estimate_s=pl.Series(trace["estimate"] / 1000.0).fill_nan(None),
         start_s=_seconds(outcomes["start"], started, origin_s),
         end_s=_seconds(outcomes["end"], ended, origin_s),
         wait_s=_seconds(outcomes["start"] - trace["submit"], started),
@@ -112,10 +115,8 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         lost_s=pl.Series(outcomes["lost"] / 1000.0),
         comm_s=pl.Series(outcomes["waited"] / 1000.0),
         nodes=pl.Series(outcomes["nodes"].astype(np.int64)),
-        locality=locality.replace_strict(
-            {i: n for i, n in enumerate(_LOCALITIES)}, default=None, return_dtype=pl.String
-        ),
-        state=pl.Series(state).replace_strict(_STATES, return_dtype=pl.String),
+        locality=_named(locality, {**_LOCALITIES, _NOWHERE: None}, pl.String()),
+        state=_named(state, _STATES, pl.String()),
     )
 
 
@@ -133,11 +134,14 @@ def _done_s(simulation: Simulation, jobs: pl.DataFrame, until_s: float | None) -
     return pl.Series(np.minimum(done, jobs["duration_s"].to_numpy())).fill_nan(None)
 
 
-def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:
-    """What is known of the jobs that have not ended."""
-    state = simulation.handle.state
+def _with_unfinished(simulation: Simulation) -> NDArray[np.void]:
+    """The outcomes of all jobs, of those that have not ended what is known of them."""
+    state, outcomes = simulation.handle.state, simulation.handle.world.outcomes
     jobs = np.asarray(simulation.handle.jobs)
     jobs = jobs[jobs["state"] != 0]
+    if not len(jobs):
+        return outcomes
+    outcomes = copied(outcomes)
     row, now = jobs["row"], int(state.g[0]["now"])
     outcomes["start"][row] = jobs["first_start"]
     outcomes["end"][row] = -1
@@ -146,31 +150,47 @@ def _add_unfinished(outcomes: NDArray[np.void], simulation: Simulation) -> None:
     outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])
     for name in ("lost", "waited", "slowed", "preempts", "nodes", "locality", "state"):
         outcomes[name][row] = jobs[name]
+    return outcomes
 
 
-def _named(values: NDArray[np.int64], names: dict[int, str]) -> pl.Series:
-    return pl.Series(np.ascontiguousarray(values)).replace_strict(
-        names, return_dtype=pl.Enum(list(dict.fromkeys(names.values())))
-    )
+def _named(codes: NDArray[np.int64], names: Mapping[int, str | None], dtype: pl.DataType) -> pl.Series:
+    """The name of each code; all codes from the least to the most that has a name have places in one table."""
+    least = min(names)
+    place = np.full(max(names) + 1 - least, len(names), np.uint32)  # a code without a name is refused as out of bounds
+    place[np.array([*names]) - least] = np.arange(len(names))
+    return pl.Series([*names.values()], dtype=dtype).gather(place[codes - least])
+
+
+def _words(names: Mapping[int, str]) -> pl.Enum:
+    return pl.Enum(list(dict.fromkeys(names.values())))
+
+
+def _columns(parts: list[NDArray[np.void]]) -> dict[str, NDArray[np.int64]]:
+    """The fields of records of the plan log, all of which are whole words; each part is read once."""
+    names = LOG.names or ()
+    words = np.empty((len(names), sum(map(len, parts))), np.int64)
+    first = 0
+    for part in parts:
+        words[:, first : first + len(part)] = part.view(np.int64).reshape(len(part), len(names)).T
+        first += len(part)
+    return dict(zip(names, words, strict=True))
 
 
 def _events(simulation: Simulation) -> pl.DataFrame:
     """The plan log as a table."""
-    log = simulation.log()
-    mask = np.ascontiguousarray(log["mask"])
-    column = {name: np.ascontiguousarray(log[name]) for name in ("time", "seq", "row", "attempt", "arg", "node")}
+    column = _columns(simulation.log_parts())
     return pl.DataFrame(
         {
             "time_ms": column["time"],
             "seq": column["seq"],
-            "kind": _named(log["kind"], _KINDS),
+            "kind": _named(column["kind"], _KINDS, _words(_KINDS)),
             "row": column["row"],
             "attempt": column["attempt"],
             "arg": column["arg"],
-            "reason": _named(log["reason"], _REASONS),
+            "reason": _named(column["reason"], _REASONS, _words(_REASONS)),
             "node": column["node"],
-            "gpu_mask": mask,
-            "gpus": np.bitwise_count(mask.view(np.uint64)).astype(np.int64),
+            "gpu_mask": column["mask"],
+            "gpus": np.bitwise_count(column["mask"].view(np.uint64)).astype(np.int64),
         }
     )
 

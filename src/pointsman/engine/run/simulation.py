@@ -146,9 +146,13 @@ class Simulation:
 
     def log(self) -> NDArray[np.void]:
         """The plan log so far."""
-        self._flush_log()
-        self._log = [np.concatenate([part.view(np.int64) for part in self._log]).view(LOG)]
+        self._log = [np.concatenate([part.view(np.int64) for part in self.log_parts()]).view(LOG)]
         return self._log[0]
+
+    def log_parts(self) -> list[NDArray[np.void]]:
+        """The plan log so far in consecutive parts, which `log` would copy into one."""
+        self._flush_log()
+        return self._log
 
     def copy(self) -> "Simulation":
         """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""

@@ -94,6 +94,11 @@ def classify(jobs: pl.DataFrame, by: Sequence[str] = KEYS) -> tuple[NDArray[np.i
     class).
     """
     keys = jobs.select(by)
-    classes = keys.unique(maintain_order=True).with_row_index("cls")
-    cls = keys.join(classes, on=list(by), how="left", nulls_equal=True, maintain_order="left")["cls"]
+    differ = [name for name in by if keys[name].null_count() < len(keys) and keys[name].n_unique() > 1]
+    if not differ:
+        return np.zeros(len(keys), np.int64), keys.head(1).with_row_index("cls")
+    classes = keys.unique(differ, keep="first", maintain_order=True).with_row_index("cls")
+    cls = keys.select(differ).join(
+        classes.select("cls", *differ), on=differ, how="left", nulls_equal=True, maintain_order="left"
+    )["cls"]  # fmt: skip
     return cls.cast(pl.Int64).to_numpy(), classes

@@ -100,8 +100,8 @@ def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
 
 
 def _waits(group: Group, bucket: str) -> NDArray[np.float64]:
-    chosen = group.counted.filter(group.counted["bucket"] == bucket)
-    return chosen["wait_s"].drop_nulls().to_numpy().astype(np.float64)
+    chosen = group.counted["wait_s"].filter(group.counted["bucket"] == bucket)
+    return chosen.drop_nulls().to_numpy().astype(np.float64)
 
 
 def _boxes(axes: "Axes", columns: list[NDArray[np.float64]], at: list[float], width: float, index: int) -> None:

@@ -65,9 +65,8 @@ def _shares(run: Run, by: str, names: list[str], edges_s: NDArray[np.float64]) -
     if held is None:
         return None
     number = pl.col(by).replace_strict(names, range(len(names)), default=len(names) - 1, return_dtype=pl.Int64)
-    tenant = run.result.jobs.sort("row").select(number.fill_null(len(names) - 1)).to_series().to_numpy()
-    rows = run.result.jobs["row"].sort().to_numpy()
-    of = tenant[np.searchsorted(rows, held["row"].to_numpy())]
+    jobs = run.result.jobs.select("row", tenant=number.fill_null(len(names) - 1)).sort("row")
+    of = jobs["tenant"].to_numpy()[np.searchsorted(jobs["row"].to_numpy(), held["row"].to_numpy())]
     return 100 * mean_held(held, of, len(names), edges_s) / run.gpus
 
 

@@ -54,10 +54,10 @@ def submit_window(result: Result, window: tuple[float, float] | None = None) -> 
     return Window(max(from_s, 0.0), min(to_s, last_s))
 
 
-def submitted_in(jobs: pl.DataFrame, window: Window) -> pl.DataFrame:
-    """Rows of the jobs that were submitted in the window."""
-    since_first_s = pl.col("submit_s") - jobs["submit_s"].min()
-    return jobs.filter(since_first_s.is_between(window.from_s, window.to_s))
+def is_submitted_in(jobs: pl.DataFrame, window: Window) -> pl.Series:
+    """Which of the jobs were submitted in the window."""
+    submit_s = jobs["submit_s"]
+    return (submit_s - submit_s.min()).is_between(window.from_s, window.to_s)
 
 
 def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
@@ -67,10 +67,9 @@ def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
     part = part_asked(result)
     jobs = result.jobs.with_columns(asked=pl.col("gpus") * part, held_gpu_s=pl.col("held_gpu_s") * part)
     rho = finish_time_fairness(jobs, int(result.info["gpus"]))
-    edges = np.asarray(BUCKET_EDGES)
-    bucket = np.searchsorted(edges, result.jobs["gpus"].to_numpy())
+    bucket = np.searchsorted(np.asarray(BUCKET_EDGES), jobs["gpus"].to_numpy())
     measured = jobs.with_columns(
-        pl.Series("rho", rho, nan_to_null=True),
-        pl.Series("bucket", np.asarray(BUCKETS, dtype=object)[bucket].tolist(), dtype=pl.Enum(BUCKETS)),
+        pl.Series("rho", rho, nan_to_null=True), pl.Series("bucket", BUCKETS, dtype=pl.Enum(BUCKETS)).gather(bucket)
     )
-    return submitted_in(measured, window).filter(pl.col("state").is_in(ENDED))
+    counts = is_submitted_in(jobs, window) & jobs["state"].is_in(ENDED)
+    return measured if counts.all() else measured.filter(counts)

@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def ramp_sum(starts: Floats, at: Floats) -> Floats:
-    """Sum over `starts` of max(0, t - start), for every t of `at`. O((n + m) log n)."""
-    ordered = np.sort(starts)
+def ramp_sum(ordered: Floats, at: Floats) -> Floats:
+    """Sum over the starts in `ordered` (increasing) of max(0, t - start), for every t of `at`.
+
+    O((n + m) log n), several times faster where `at` is increasing, too.
+    """
     before = np.concatenate(([0.0], np.cumsum(ordered)))
     passed = np.searchsorted(ordered, at, side="right")
     return passed * at - before[passed]
@@ -22,14 +24,18 @@ def mean_jobs_in_system(arrive_s: Floats, leave_s: Floats) -> Floats:
         arrive_s: submit times (n).
         leave_s: end times (n), inf for jobs that never left; their average is NaN, as is that of a life of no length.
     """
-    gone = leave_s[np.isfinite(leave_s)]
     ends = np.where(np.isfinite(leave_s), leave_s, np.nan)
+    came, went = np.argsort(arrive_s, kind="stable"), np.argsort(ends)  # NaN comes last
+    arrived, left = arrive_s[came], ends[went]
+    gone = left[: np.count_nonzero(np.isfinite(leave_s))]
 
-    def in_system(at: Floats) -> Floats:
-        return ramp_sum(arrive_s, at) - ramp_sum(gone, at)
+    def in_system(at: Floats, order: NDArray[np.intp]) -> Floats:
+        found = np.empty_like(at)
+        found[order] = ramp_sum(arrived, at) - ramp_sum(gone, at)
+        return found
 
     life_s = np.where(ends > arrive_s, ends - arrive_s, np.nan)
-    return (in_system(ends) - in_system(arrive_s)) / life_s
+    return (in_system(left, went) - in_system(arrived, came)) / life_s
 
 
 def finish_time_fairness(jobs: pl.DataFrame, cluster_gpus: int) -> Floats:

@@ -12,36 +12,31 @@ from numpy.typing import NDArray
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
-from pointsman.report.metrics.counted import Window, counted_jobs, submit_window
-from pointsman.report.metrics.holdings import holdings, horizon_s
+from pointsman.report.metrics.counted import submit_window
+from pointsman.report.metrics.holdings import horizon_s
+from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.shared import interference_of, jobs_per_gpu
-from pointsman.report.metrics.summary import summarise
+from pointsman.report.metrics.summary import BREAKDOWNS, breakdown, figures
 from pointsman.report.units import policy_name
 
 
 @dataclass(frozen=True)
-class Run:
-    """A result, and what is said of it."""
-
-    result: Result
-    window: Window
-    counted: pl.DataFrame
-    summary: dict[str, Any]
-
-    @property
-    def seed(self) -> int:
-        """The run's seed."""
-        return int(self.result.info["seed"])
-
-    @property
-    def gpus(self) -> int:
-        """GPUs of the cluster."""
-        return int(self.result.info["gpus"])
+class Run(Measured):
+    """A result, and what is said of it: tables, figures, pages, run directories and comparisons are made of this."""
 
     @cached_property
-    def held(self) -> pl.DataFrame | None:
-        """Who held what when, as `holdings` gives it."""
-        return holdings(self.result)
+    def summary(self) -> dict[str, Any]:
+        """Its figures, as `summarise` gives them."""
+        return figures(self)
+
+
+def measure(result: Result, window: tuple[float, float] | None = None) -> Run:
+    """A run to report on, measured once whatever is made of it; `window` as in `summarise`.
+
+    Raises:
+        UsageError: no job was submitted in the window.
+    """
+    return Run(result, submit_window(result, window))
 
 
 @dataclass(frozen=True)
@@ -75,8 +70,13 @@ class Group:
     @cached_property
     def counted(self) -> pl.DataFrame:
         """Counted jobs of all seeds together; of one seed where the others are the same."""
-        runs = self.runs if self.depends_on_seed else self.runs[:1]
-        return pl.concat([run.counted for run in runs], how="vertical_relaxed")
+        if not self.depends_on_seed:
+            return self.first.counted
+        return pl.concat([run.counted for run in self.runs], how="vertical_relaxed")
+
+    def broken_down(self, by: str) -> list[dict[str, Any]]:
+        """`breakdown` of the counted jobs."""
+        return breakdown(self.counted, by) if self.depends_on_seed else self.first.summary[BREAKDOWNS[by]]
 
     @property
     def censored(self) -> int:
@@ -85,8 +85,14 @@ class Group:
         return sum(run.summary["jobs_censored"] for run in runs)
 
     def values(self, column: str) -> NDArray[np.float64]:
-        """One column of the counted jobs of all seeds, without nulls."""
-        return self.counted[column].drop_nulls().to_numpy().astype(np.float64)
+        """One column of the counted jobs of all seeds, without nulls, in increasing order; sorted once."""
+        if column not in self._sorted:
+            self._sorted[column] = np.sort(self.counted[column].drop_nulls().to_numpy().astype(np.float64))
+        return self._sorted[column]
+
+    @cached_property
+    def _sorted(self) -> dict[str, NDArray[np.float64]]:
+        return {}
 
     def mean(self, metric: str) -> float | None:
         """Mean over seeds of one figure of the summary; None where a seed has none."""
@@ -101,34 +107,30 @@ def shown_span_s(groups: list[Group]) -> float:
     return min(last_end_s, 1.4 * last_submit_s) if last_submit_s > 0 else last_end_s
 
 
-def group_runs(results: Sequence[Result], window: tuple[float, float] | None = None) -> list[Group]:
+def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | None = None) -> list[Group]:
     """Results by policy and settings, in the order in which each first appears, under labels that tell them apart.
 
+    `window` is for results; a `Run` has its own.
+
     Raises:
-        UsageError: there are none, or one run is there twice.
+        UsageError: there are none, one run is there twice, or no job was submitted in the window.
     """
     if not results:
         raise UsageError("there is no run to report on; give at least one")
-    sorts: dict[str, list[Result]] = {}
-    for result in results:
-        sorts.setdefault(json.dumps(_settings(result), sort_keys=True, default=str), []).append(result)
-    labels = _labels([_settings(found[0]) for found in sorts.values()])
-    return [_group(label, found, window) for label, found in zip(labels, sorts.values(), strict=True)]
+    runs = [result if isinstance(result, Run) else measure(result, window) for result in results]
+    sorts: dict[str, list[Run]] = {}
+    for run in runs:
+        sorts.setdefault(json.dumps(_settings(run.result), sort_keys=True, default=str), []).append(run)
+    labels = _labels([_settings(found[0].result) for found in sorts.values()])
+    return [_group(label, found) for label, found in zip(labels, sorts.values(), strict=True)]
 
 
-def _group(label: str, results: list[Result], window: tuple[float, float] | None) -> Group:
-    seeds = [result.info["seed"] for result in results]
-    if len(set(seeds)) < len(seeds):
+def _group(label: str, runs: list[Run]) -> Group:
+    if len({run.seed for run in runs}) < len(runs):
         raise UsageError(
             f"{label} is there twice with one seed; give each run once, or compare workloads one at a time"
         )
-    ordered = sorted(results, key=lambda result: result.info["seed"])
-    return Group(label, tuple(_measured(result, window) for result in ordered))
-
-
-def _measured(result: Result, window: tuple[float, float] | None) -> Run:
-    chosen = submit_window(result, window)
-    return Run(result, chosen, counted_jobs(result, chosen), summarise(result, window=window))
+    return Group(label, tuple(sorted(runs, key=lambda run: run.seed)))
 
 
 SETTINGS: dict[str, Callable[[Result], Any]] = {

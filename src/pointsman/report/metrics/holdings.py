@@ -55,11 +55,11 @@ def _from_jobs(result: Result) -> pl.DataFrame:
 
 
 def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
-    log = events.select("row", "seq", "node", "gpus", "gpu_mask", "time_ms", start=_is_one_of(events, TAKES))
-    log = log.with_columns(release=_is_one_of(events, RELEASES)).filter(pl.col("start") | pl.col("release"))
-    log = log.sort("row", maintain_order=True)  # the log is in order of seq, so each job's events stay in that order
-    row, seq, time_ms, start = (log[name].to_numpy() for name in ("row", "seq", "time_ms", "start"))
-    opens = np.ones(log.height, dtype=bool)  # a new job, or a START: parts of one gang have one seq
+    takes, releases = (_is_one_of(events, kinds).to_numpy() for kinds in (TAKES, RELEASES))
+    order = _by_row(events["row"].to_numpy(), np.flatnonzero(takes | releases))
+    row, seq, time_ms = (events[name].to_numpy()[order] for name in ("row", "seq", "time_ms"))
+    start = takes[order]
+    opens = np.ones(len(order), dtype=bool)  # a new job, or a START: parts of one gang have one seq
     opens[1:] = (row[1:] != row[:-1]) | (start[1:] & (seq[1:] != seq[:-1]))
     holding = np.cumsum(opens) - 1
     last = np.flatnonzero(np.roll(opens, -1))
@@ -67,8 +67,14 @@ def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
     goes_on = np.append(row[opens][1:] == row[opens][:-1], False)  # its next holding begins where this one ends
     open_end_s = np.where(goes_on, np.roll(begin_s, -1), horizon_s(result))
     end_s = np.where(start[last], open_end_s, time_ms[last] / 1000)
-    parts = log.with_columns(to_s=pl.Series(end_s[holding])).filter(pl.col("start"))
-    return parts.select("row", "node", "gpus", "gpu_mask", from_s=pl.col("time_ms") / 1000, to_s="to_s")
+    parts = events.select("row", "node", "gpus", "gpu_mask")[order[start]]
+    return parts.with_columns(from_s=pl.Series(time_ms[start]) / 1000, to_s=pl.Series(end_s[holding[start]]))
+
+
+def _by_row(row: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`chosen`, places in the log, by job, and those of one job in order, which is that of seq."""
+    bits = max(len(row) - 1, 1).bit_length()
+    return np.sort((row[chosen] << bits) | chosen) & ((1 << bits) - 1)
 
 
 def _is_one_of(events: pl.DataFrame, kinds: Sequence[str]) -> pl.Series:

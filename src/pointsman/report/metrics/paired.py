@@ -1,7 +1,7 @@
 """How far two policies differ on the same jobs, and how sure that is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,15 @@ class Difference:
     ratio: float | None
     ratio_interval: Interval | None
     method: str
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A run in a pair: its jobs that both completed, and its figures of them."""
+
+    run: Run
+    counted: pl.DataFrame
+    figures: dict[str, Any]
 
 
 def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[str, Difference]:
@@ -81,21 +90,21 @@ def _same_log(run: Run, other: Run) -> bool:
     return run is other or run.result.jobs.select(JOB).equals(other.result.jobs.select(JOB))
 
 
-def _on_the_same_jobs(first: Run, second: Run) -> tuple[Run, Run]:
+def _on_the_same_jobs(first: Run, second: Run) -> tuple[_Side, _Side]:
     """Both with the figures of the jobs that both completed, and no makespan where one left jobs over."""
     completed = (run.result.jobs.select(pl.col("state").is_in(ENDED)) for run in (first, second))
     if next(completed).equals(next(completed)):
-        return first, second
+        return _Side(first, first.counted, first.summary), _Side(second, second.counted, second.summary)
     return _on_jobs_of(first, second), _on_jobs_of(second, first)
 
 
-def _on_jobs_of(run: Run, other: Run) -> Run:
+def _on_jobs_of(run: Run, other: Run) -> _Side:
     shared = run.counted.join(other.counted, on="row", how="semi", maintain_order="left")
     figures = job_figures(run.result, shared) | {"makespan_s": None}
-    return replace(run, counted=shared, summary=run.summary | figures)
+    return _Side(run, shared, run.summary | figures)
 
 
-def _over_seeds(pairs: list[tuple[Run, Run]], metric: str, is_baseline: bool) -> Difference:
+def _over_seeds(pairs: list[tuple[_Side, _Side]], metric: str, is_baseline: bool) -> Difference:
     here, there = (_figures([pair[side] for pair in pairs], metric) for side in (0, 1))
     if not pairs or here is None or there is None:
         return Difference(None, None, None, None, "" if pairs else "none, for there is no seed in common")
@@ -105,19 +114,19 @@ def _over_seeds(pairs: list[tuple[Run, Run]], metric: str, is_baseline: bool) ->
     ratio = value / base if base else None
     if len(pairs) == 1:
         return Difference(value, None, ratio, None, "")
-    drawn = " of estimates and failures, the jobs the same" if _same_log(pairs[0][0], pairs[1][0]) else ""
+    drawn = " of estimates and failures, the jobs the same" if _same_log(pairs[0][0].run, pairs[1][0].run) else ""
     method = f"Student's t over {len(pairs)} common seeds{drawn}"
     return Difference(value, mean_interval(here - there), ratio, ratio_interval(here, there), method)
 
 
-def _figures(runs: list[Run], metric: str) -> Floats | None:
-    found: list[Any] = [run.summary[metric] for run in runs]
+def _figures(sides: list[_Side], metric: str) -> Floats | None:
+    found: list[Any] = [side.figures[metric] for side in sides]
     return None if None in found else np.array(found, dtype=np.float64)
 
 
-def _over_jobs(pair: tuple[Run, Run], metrics: Sequence[str], method: str) -> dict[str, Difference]:
+def _over_jobs(pair: tuple[_Side, _Side], metrics: Sequence[str], method: str) -> dict[str, Difference]:
     columns = {RESAMPLED[metric][0] for metric in metrics if metric in RESAMPLED}
-    resampled = {column: paired_bootstrap(*(run.counted[column].to_numpy() for run in pair)) for column in columns}
+    resampled = {column: paired_bootstrap(*(side.counted[column].to_numpy() for side in pair)) for column in columns}
     found = {metric: _over_seeds([pair], metric, is_baseline=False) for metric in metrics}
     for metric in RESAMPLED.keys() & found.keys():
         column, kind = RESAMPLED[metric]

@@ -6,16 +6,20 @@ import numpy as np
 import polars as pl
 
 from pointsman.engine.run.result import Result
-from pointsman.report.metrics.counted import ENDED, Window, counted_jobs, submit_window, submitted_in
+from pointsman.report.metrics.counted import ENDED, Window, is_submitted_in, submit_window
 from pointsman.report.metrics.fairness import jain_index
-from pointsman.report.metrics.holdings import holdings, horizon_s, mean_held
+from pointsman.report.metrics.holdings import horizon_s, mean_held
 from pointsman.report.metrics.lower_bound import lower_bound_s
+from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.proximity import least_s, tree_figures
 from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus, sharing_figures
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.units import policy_name
 
 PERCENTILES = (50, 95, 99)
+
+BREAKDOWNS = {"bucket": "by_gpus", "queue": "by_queue", "user": "by_user"}
+"""Columns of `counted_jobs` by which the summary breaks its figures down, and what it calls that."""
 
 LATE = 1.001
 """A finish-time fairness above this is late; times are in milliseconds, so a job that never waited is not just 1."""
@@ -31,8 +35,12 @@ def summarise(result: Result, *, window: tuple[float, float] | None = None) -> d
     Raises:
         UsageError: no job was submitted in the window.
     """
-    chosen = submit_window(result, window)
-    counted, held = counted_jobs(result, chosen), holdings(result)
+    return figures(Measured(result, submit_window(result, window)))
+
+
+def figures(run: Measured) -> dict[str, Any]:
+    """`summarise` of a run that has been measured."""
+    result, chosen, counted, held = run.result, run.window, run.counted, run.held
     return {
         **_identity(result),
         **_counts(result, chosen, counted),
@@ -45,9 +53,7 @@ def summarise(result: Result, *, window: tuple[float, float] | None = None) -> d
         "locality": _locality(counted),
         **_speed(result),
         **({"tree": tree_figures(result)} if "tree" in result.info else {}),
-        "by_gpus": breakdown(counted, "bucket"),
-        "by_queue": breakdown(counted, "queue"),
-        "by_user": breakdown(counted, "user"),
+        **{name: breakdown(counted, by) for by, name in BREAKDOWNS.items()},
     }
 
 
@@ -111,13 +117,13 @@ def _identity(result: Result) -> dict[str, Any]:
 
 def _counts(result: Result, window: Window, counted: pl.DataFrame) -> dict[str, Any]:
     jobs, gpus = result.jobs, int(result.info["gpus"])
-    submitted = submitted_in(jobs, window)
+    submitted = int(is_submitted_in(jobs, window).sum())
     span_s = submit_window(result).span_s
     asked_gpu_s = _gpu_s(result, pl.col("duration_s"))
     return {
         "jobs": jobs.height,
         "jobs_counted": counted.height,
-        "jobs_censored": submitted.height - counted.height,
+        "jobs_censored": submitted - counted.height,
         "window": {"from_s": window.from_s, "to_s": window.to_s},
         "load": asked_gpu_s / (gpus * span_s) if span_s > 0 else None,
     }

@@ -8,7 +8,6 @@ from pointsman.report.metrics.comparison import Comparison, Row
 from pointsman.report.metrics.groups import SETTINGS, Group
 from pointsman.report.metrics.paired import Difference
 from pointsman.report.metrics.shared import unlike_sharing
-from pointsman.report.metrics.summary import breakdown
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 if TYPE_CHECKING:
@@ -237,7 +236,7 @@ def _one_waiting(group: Group, by: str, title: str, name: str) -> Table:
     columns = (
         name, "jobs", "GPU-hours", "mean wait", "median", "95 %", "99 %", "mean JCT", "mean ρ", "preemptions",
     )  # fmt: skip
-    found = breakdown(group.counted, by)
+    found = group.broken_down(by)
     rows = [
         (
             str(row[by]),
@@ -254,7 +253,7 @@ def _one_waiting(group: Group, by: str, title: str, name: str) -> Table:
 
 
 def _all_waiting(groups: list[Group], by: str, title: str, name: str) -> Table:
-    found = [{row[by]: row for row in breakdown(group.counted, by)} for group in groups]
+    found = [{row[by]: row for row in group.broken_down(by)} for group in groups]
     keys = list(dict.fromkeys(key for rows in found for key in rows))
     jobs = [next(rows[key]["jobs"] for rows in found if key in rows) for key in keys[:MOST_ROWS]]
     rows = [
@@ -274,7 +273,11 @@ def _cut_note(rows: int, name: str) -> str:
 
 def longest_waits(group: Group, most: int = 10) -> Table:
     """The jobs that waited longest."""
-    rows = group.counted.sort(["wait_s", "row"], descending=[True, False], nulls_last=True).head(most)
+    wait_s = group.counted["wait_s"]
+    longest_s = wait_s.top_k(most).min()  # so that few jobs are sorted
+    few = longest_s is not None and not wait_s.null_count()
+    rows = group.counted.filter(wait_s >= longest_s) if few else group.counted
+    rows = rows.sort(["wait_s", "row"], descending=[True, False], nulls_last=True).head(most)
     told = [
         (
             str(row["job_id"]),

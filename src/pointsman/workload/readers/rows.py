@@ -29,8 +29,7 @@ class Rows:
 def split_header(source: Source, delimiter: str = ",") -> list[str]:
     """Column names of the first line, stripped; `[]` if that line is no delimited text."""
     try:
-        first = source.utf8.split(b"\n", 1)[0].decode().strip("\r")
-        return [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        return [name.strip() for name in next(csv.reader([source.first_line], delimiter=delimiter), [])]
     except csv.Error:
         return []
 

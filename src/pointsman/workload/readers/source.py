@@ -48,6 +48,13 @@ class Source:
         return self.utf8.decode("utf-8")
 
     @cached_property
+    def first_line(self) -> str:
+        """The first line of the text, without its end."""
+        data = self.utf8
+        end = data.find(b"\n")
+        return (data if end < 0 else data[:end]).decode().strip("\r")
+
+    @cached_property
     def utf8(self) -> bytes:
         """The same, checked but still bytes."""
         data = self.data.removeprefix(b"\xef\xbb\xbf")
@@ -73,7 +80,7 @@ def open_source(path: str | Path) -> Source:
     name = str(path)
     stored = _stored(name)
     data = _decompressed(stored, name)
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError("the file is empty", path=name, fix="give a job log with at least one job")
     for magic, what in _BINARY.items():
         if data.startswith(magic):
