@@ -10,7 +10,17 @@ from benchmarks.page import record
 
 BROKEN = 4
 CONTENDED_JOBS = 200_000
-NAMES = ("generator", "throughput", "prototype", "contended", "latency", "scaling", "environments", "end_to_end")
+NAMES = (
+    "generator",
+    "throughput",
+    "prototype",
+    "contended",
+    "latency",
+    "scaling",
+    "environments",
+    "end_to_end",
+    "cold",
+)
 
 
 def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
@@ -38,6 +48,11 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
         from benchmarks.end_to_end import end_to_end
 
         yield from end_to_end(options.jobs)
+    elif name == "cold":
+        from benchmarks.cold import POLICIES as COMPILED
+        from benchmarks.cold import cold
+
+        yield from cold(tuple(options.policy or COMPILED))
     elif name == "environments":
         from benchmarks.environments import environments
 
@@ -84,7 +99,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"of {', '.join(NAMES)}; by default all", default=[])
     parser.add_argument("--jobs", type=int, default=1_000_000, help="jobs of the largest runs")
-    parser.add_argument("--policy", action="append", help="only these policies (throughput)")
+    parser.add_argument("--policy", action="append", help="only these policies (throughput, cold)")
     parser.add_argument(
         "--data", type=Path, default=Path("../shared/data"), help="where traces/ is (generator); beside it prototype/"
     )
@@ -99,7 +114,7 @@ def main() -> int:
         unbroken &= holds
         if options.record:
             remember(measures)
-            if name not in ("generator", "environments", "end_to_end"):  # the page is of the engine's speed
+            if name not in ("generator", "environments", "end_to_end", "cold"):  # the page is of the engine's speed
                 record(measures)
     return 0 if unbroken else BROKEN
 

@@ -9,13 +9,16 @@ import ast
 import importlib
 import inspect
 import textwrap
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from pointsman.engine.actions.python_policy_hooks import decide, on_event, on_run
+from pointsman.engine.jit.ahead import MAIN_LOOP
+from pointsman.engine.jit.loading import load_beside
 from pointsman.engine.state import records
-from pointsman.engine.state.state_pointer import STATE_ARRAYS, WORLD_ARRAYS
+from pointsman.engine.state.records import Int
+from pointsman.engine.state.state_pointer import STATE_ARRAYS, WORLD_ARRAYS, open_state
 
 PRELUDE = """\
 #include <algorithm>
@@ -274,26 +277,42 @@ class _Function:
         return f"{_name_of(function)}({', '.join(args)})"
 
 
+def _event(address: Int, kind: Int, j: Int) -> None:
+    on_event(open_state(address), kind, j)
+
+
+def _rated(address: Int, j: Int) -> None:
+    on_run(open_state(address), j)
+
+
+def _decide(address: Int) -> None:
+    decide(open_state(address))
+
+
+DIRECTLY = {"_event": _event, "_rated": _rated, "_decide": _decide}
+"""The engine calls a policy's hooks by their addresses; one program has them inside."""
+
+
 def translate(hooks: str) -> str:
     """The C++ source of the loop with the hooks of the module `hooks`; it exports ``run`` as the compiled loop does."""
-    loop: ModuleType = importlib.import_module("pointsman.engine.run.loop")
+    run = _plain(load_beside(MAIN_LOOP).run)
     policy = importlib.import_module(hooks)
-    replaced = {n: getattr(policy, n) for n in ("decide", "on_event", "on_run")}
+    own = {name: getattr(policy, name) for name in ("decide", "on_event", "on_run")}
     done: dict[Any, str] = {}
 
     def visit(function: Any) -> None:
         if function in done:
             return
         done[function] = ""
-        names = dict(function.__globals__)
-        if function.__module__ == loop.__name__:
-            names.update(replaced)
-        made = _Function(function, names)
+        inside = own if function in DIRECTLY.values() else DIRECTLY
+        made = _Function(function, {**function.__globals__, **inside})
         del done[function]
         for needed in made.calls:
             visit(needed)
         done[function] = made.text(_name_of(function))
 
-    visit(_plain(loop.run))
-    exported = 'extern "C" I run(I address, I until, I decisions) { return loop__run(address, until, decisions); }\n'
-    return "\n".join([PRELUDE, _structs(), *done.values(), exported])
+    visit(run)
+    exported = (
+        f'extern "C" I run(I address, I until, I decisions) {{ return {_name_of(run)}(address, until, decisions); }}'
+    )
+    return "\n".join([PRELUDE, _structs(), *done.values(), exported, ""])

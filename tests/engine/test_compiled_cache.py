@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.engine.jit.loading import build_folder, load_hooks
+from pointsman.engine.jit.ahead import load_unit, units_of
+from pointsman.engine.jit.loading import build_folder
 
 JOBS = "submit_s,gpus,duration_s\n0,1,10\n"
 
@@ -21,13 +22,16 @@ def simulate(home: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_damaged_code_is_made_anew(tmp_path: Path) -> None:
-    load_hooks("pointsman.policies.classical.fifo")
+    for unit in units_of("pointsman.policies.classical.fifo"):
+        load_unit(unit)
     build = tmp_path / "home" / "compiled" / build_folder().name
     for folder in (build.parent.parent, build.parent):
         folder.mkdir(0o700)  # whatever the umask: one that others may write to is refused
     ours = shutil.ignore_patterns("hooks_[!f]*", "hooks_fifo_backfill*", "user_*")
     shutil.copytree(build_folder(), build, ignore=ours)
-    for file in (build / "__pycache__").glob("hooks_fifo_*.nbc"):
+    damaged = [*(build / "__pycache__").glob("hooks_fifo_*.nbc"), *(build / "__pycache__").glob("main_loop_*.nbc")]
+    assert len(damaged) == 2
+    for file in damaged:
         file.write_bytes(file.read_bytes()[:1000])
     done = simulate(tmp_path / "home", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from pointsman.cli import screen
+from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, load_unit, units_of
 from pointsman.engine.jit.compiled_folder import find_place
-from pointsman.engine.jit.loading import BESIDE, is_compiled, load_beside, load_hooks
-from pointsman.engine.run.simulation import HOSTED_HOOKS
+from pointsman.engine.jit.loading import BESIDE, is_compiled
 from pointsman.policies.registry import get_policy, policy_names
 
 QUESTIONS = "python_api"
@@ -13,11 +13,11 @@ QUESTIONS = "python_api"
 
 
 def announce(policies: list[str], *, questions: bool = False) -> None:
-    """Say that a command will be slow to start, if it has to compile something first."""
-    needed = {_hooks(name) for name in policies}
-    if questions or HOSTED_HOOKS in needed:
-        needed.add(QUESTIONS)
-    missing = len([hooks for hooks in needed if not is_compiled(hooks)])
+    """Say that a command will be slow to start, if it has to compile something first; and compile it, on all cores."""
+    needed = [unit for name in policies for unit in units_of(_hooks(name))]
+    if questions:
+        needed += [QUESTIONS, *units_of(HOSTED_HOOKS)]
+    missing = len([unit for unit in dict.fromkeys(needed) if not is_compiled(unit)])
     if missing:
         screen.note(
             f"compiling the simulator, once: {missing} parts, some seconds each (or all with 'pointsman warmup')"
@@ -25,6 +25,7 @@ def announce(policies: list[str], *, questions: bool = False) -> None:
         place = find_place()
         if not place.lasts:
             screen.note(f"compiled code is kept in {place.folder}, {place.why}; POINTSMAN_HOME names a lasting folder")
+    compile_ahead(needed)
 
 
 def compile_all(progress: Callable[[float, str], None]) -> None:
@@ -34,8 +35,11 @@ def compile_all(progress: Callable[[float, str], None]) -> None:
     from pointsman.learn.environments.loading import mark, parts
     from pointsman.parallel.pool import Processes
 
-    needed = {HOSTED_HOOKS, *BESIDE, *map(_hooks, policy_names())}
-    missing = [*(() if mark().exists() else parts()), *sorted(hooks for hooks in needed if not is_compiled(hooks))]
+    needed = [*BESIDE, HOSTED_HOOKS, *map(_hooks, policy_names())]  # what others need comes first
+    missing = [
+        *(unit for unit in dict.fromkeys(needed) if not is_compiled(unit)),
+        *(() if mark().exists() else parts()),
+    ]
     workers = min(len(missing), 8, screen.cores()) or 1
     for done, _ in enumerate(Processes(workers)(_compile, [(hooks,) for hooks in missing]), 1):
         progress(done / len(missing), f"{done} of {len(missing)}")
@@ -52,7 +56,5 @@ def _compile(hooks: str | tuple[str, str]) -> None:
         from pointsman.learn.environments.loading import load_part
 
         load_part(*hooks)
-    elif hooks in BESIDE:
-        load_beside(hooks)
     else:
-        load_hooks(hooks)
+        load_unit(hooks)

@@ -29,12 +29,12 @@ CORE = (
 )
 """Sources that compiled code depends on, besides those that import the decorators of `compile`."""
 BESIDE = {
+    "start": "engine/units/start.py",
+    "start_or_evict": "engine/units/start_or_evict.py",
     "main_loop": "engine/units/main_loop.py",
     "scripted_events": "engine/units/scripted_events.py",
     "audit": "engine/units/audit.py",
     "adopting": "engine/units/adopting.py",
-    "start": "engine/units/start.py",
-    "start_or_evict": "engine/units/start_or_evict.py",
     "python_api": "engine/actions/python_api.py",
     "contention": "engine/rate_models/contention.py",
     "iterations": "engine/rate_models/iterations.py",

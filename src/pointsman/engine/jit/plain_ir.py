@@ -15,8 +15,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 
-_WRAPPER = "cfunc_wrapper"
-"""What numba calls the module of a C wrapper."""
+_WRAPPERS = ("wrapper", "cfunc_wrapper")
+"""What numba calls the modules of the wrappers by which Python and C call a function."""
 
 
 def _below(libraries: Iterable[Any], found: dict[Any, None]) -> dict[Any, None]:
@@ -71,25 +71,30 @@ class PlainIR(JITCodeLibrary):  # type: ignore[misc]
 class Linked(JITCodeLibrary):  # type: ignore[misc]
     """A unit that is called from outside: it and all helpers below it, optimised together."""
 
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self._called_from_outside: set[str] = set()
+
     def add_ir_module(self, ir_module: Any) -> None:
-        """Add IR; a C wrapper may have its function inside it."""
-        if ir_module.name == _WRAPPER:
+        """Add IR: the function of this unit, or a wrapper, by which it is called and which may have it inside."""
+        if ir_module.name in _WRAPPERS:
             for function in ir_module.functions:
+                if not function.is_declaration:
+                    self._called_from_outside.add(function.name)
                 for block in function.blocks:
                     for instruction in block.instructions:
-                        if getattr(instruction, "attributes", None) and "noinline" in instruction.attributes:
+                        if "noinline" in getattr(instruction, "attributes", ()):
                             instruction.attributes.discard("noinline")
         super().add_ir_module(ir_module)
 
     def finalize(self) -> None:
         """Link, optimise, make machine code."""
-        own = {function.name for function in self._final_module.functions if not function.is_declaration}
         below = _below(self._linking_libraries, {})
         for library in below:
             self._reload_init.update(library._reload_init)
         _link(self._final_module, below)
         for function in self._final_module.functions:
-            if not function.is_declaration and function.name not in own:
+            if not function.is_declaration and function.name not in self._called_from_outside:
                 function.linkage = "internal"
         for load in self._reload_init:
             load()

@@ -5,7 +5,8 @@ A unit that calls a service is loaded after it, whether it was just compiled or 
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,6 +30,34 @@ def body_of(function: Any) -> Any:
     return getattr(function, "body", function)
 
 
+def services_of(functions: Iterable[Any]) -> set[str]:
+    """The names of the services that these functions call, or what they call; none with the JIT off."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    ahead = list(functions)
+    while ahead:
+        function = ahead.pop()
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        if hasattr(function, "service"):
+            found.add(function.service)
+        elif hasattr(function, "py_func"):
+            names, scope = function.py_func.__code__.co_names, function.py_func.__globals__
+            called = [scope[name] for name in names if name in scope]
+            modules = [each for each in called if isinstance(each, ModuleType)]
+            ahead += called + [getattr(module, name) for module in modules for name in names if hasattr(module, name)]
+    return found
+
+
+_PRETENDED: list[bool] = []
+
+
+def pretend() -> None:
+    """Compile in this process against services that are not there: its code is kept on disk, but must not be run."""
+    _PRETENDED.append(True)
+
+
 def provide(name: str) -> None:
     """Have the service there under its symbol."""
     from llvmlite import binding
@@ -36,7 +65,7 @@ def provide(name: str) -> None:
     from pointsman.engine.jit.loading import load_beside
 
     if binding.address_of_symbol(_symbol(name)) is None:
-        binding.add_symbol(_symbol(name), load_beside(name).serve.address)
+        binding.add_symbol(_symbol(name), 1 if _PRETENDED else load_beside(name).serve.address)
 
 
 def _symbol(name: str) -> str:
@@ -68,5 +97,5 @@ def _called(name: str, signature: str, function: Any) -> Any:
     typed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     typed.__name__ = function.__name__
     made = intrinsic(typed)
-    made.body, made.py_func = cold(function), function
+    made.body, made.py_func, made.service = cold(function), function, name
     return made

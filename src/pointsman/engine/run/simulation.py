@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.engine.jit.ahead import HOSTED_HOOKS, MAIN_LOOP, compile_ahead, units_of
 from pointsman.engine.jit.loading import load_beside, load_hooks
 from pointsman.engine.run.adoption import check_takeover, introductions, placement_under
 from pointsman.engine.run.blindfold import blindfolded
@@ -32,7 +33,6 @@ class Named(NamedTuple):
 
 
 NamedPolicy = Callable[[str], Named]
-HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
 _CHUNK = 1 << 18
 
 
@@ -48,9 +48,10 @@ class Simulation:
         self.placement = Placement(int(handle.state.g[0]["placement"])) if own is None else Placement.CONSOLIDATED
         """Of the run, where a policy has none of its own."""
         self.hosted = not isinstance(policy, CompiledPolicy)
-        self.loop = load_beside("main_loop")
-        hooks = load_hooks(policy.hooks if isinstance(policy, CompiledPolicy) else HOSTED_HOOKS)
-        for hook, address in hooks.ADDRESSES.items():
+        hooks = policy.hooks if isinstance(policy, CompiledPolicy) else HOSTED_HOOKS
+        compile_ahead(units_of(hooks))
+        self.loop = load_beside(MAIN_LOOP)
+        for hook, address in load_hooks(hooks).ADDRESSES.items():
             handle.state.g[hook] = address
         self.engine_s = 0.0
         self.decide_s = 0.0

@@ -34,6 +34,14 @@ def _off_the_grid(S: State) -> bool:
     return True
 
 
+@core
+def _decide(address: Int) -> None:
+    """Let the policy decide."""
+    hook = open_state(address).g[0].decide
+    if hook != 0:
+        call_apart(hook, address, np.int64(DECIDE), np.int64(0))
+
+
 @cold
 def _inspect(address: Int) -> None:
     """Sample the state if a sample is due, audit it if asked for."""
@@ -85,5 +93,4 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
             if decisions == 0:
                 return HOSTED
             made += 1
-            if S.g[0].decide != 0:
-                call_apart(S.g[0].decide, address, np.int64(DECIDE), np.int64(0))
+            _decide(address)

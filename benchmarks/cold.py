@@ -1,0 +1,64 @@
+"""What a cold machine waits for: the first simulation with a policy, one with an edited policy, ``warmup``.
+
+Wall seconds, and CPU seconds of all processes. Compiled code is kept in folders made for this, empty at first.
+"""
+
+import inspect
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.measures import Measure
+from pointsman.policies.registry import get_policy
+
+POLICIES = ("fifo", "srtf", "tiresias", "easy", "dally")
+JOBS = "submit_s,gpus,duration_s\n0,1,10\n0,4,20\n5,2,10\n"
+ROOT = Path(__file__).parent.parent
+
+
+def cold(policies: tuple[str, ...] = POLICIES) -> Iterator[Measure]:
+    """The first simulation with each policy, the first after it was edited, and ``warmup``."""
+    for policy in policies:
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            (place / "jobs.csv").write_text(JOBS)
+            yield from _measured(f"cold/first/{policy}", place, *_simulate(policy))
+            yield from _measured(f"cold/again/{policy}", place, *_simulate(policy))
+            yield from _measured(f"cold/edited/{policy}", place, *_simulate(_edited(policy, place)))
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _measured("cold/warmup", Path(folder), "warmup")
+
+
+def _simulate(policy: str) -> tuple[str, ...]:
+    return "simulate", "jobs.csv", "--cluster", "2x8", "--policy", policy
+
+
+def _edited(policy: str, place: Path) -> str:
+    """The policy as a user's file that was never compiled."""
+    factory = get_policy(policy).factory
+    text = Path(inspect.getfile(factory)).read_text(encoding="utf-8")
+    named = f'"{factory.hooks}"'
+    if named not in text:
+        raise AssertionError(f"{policy} does not name its hooks as {named}")
+    (place / "edited.py").write_text(text.replace(named, "__file__"), encoding="utf-8")
+    return f"edited.py:{factory.__name__}"
+
+
+def _measured(name: str, place: Path, *command: str) -> Iterator[Measure]:
+    """Wall and CPU seconds of a command whose folder of compiled code is in `place`."""
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "POINTSMAN_HOME": str(place / "home"), "PYTHONPATH": path}
+    (place / "home").mkdir(exist_ok=True)
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "pointsman", "-q", *command],
+        cwd=place, env=environment, check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    wall_s, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    yield Measure(f"{name}/wall_s", wall_s, "s")
+    yield Measure(f"{name}/cpu_s", after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, "s")

@@ -1,0 +1,85 @@
+"""Compiling several units side by side, in processes of their own, before they are needed."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from types import ModuleType
+
+from pointsman.engine.jit.loading import BESIDE, is_compiled, load_beside, load_hooks, module_of
+from pointsman.engine.jit.services import pretend, services_of
+
+MAIN_LOOP = "main_loop"
+HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
+_LONG = {"start_or_evict": 3, "python_api": 3, "iterations": 3, "contention": 3}
+"""About how long units take to compile, beside 2 for others."""
+
+
+def units_of(hooks: str) -> list[str]:
+    """What a run of the policy with these hooks needs, what takes longest first: names of `loading.BESIDE` and hooks.
+
+    Raises:
+        ImportError, OSError: the hooks' module cannot be read.
+    """
+    from importlib import import_module
+
+    api = ["python_api", "start"] if hooks == HOSTED_HOOKS else []
+    module = import_module(module_of(hooks))
+    found = services_of(getattr(module, name) for name in ("decide", "on_event", "on_run"))
+    return [MAIN_LOOP, *sorted(found), *api, hooks]
+
+
+def compile_ahead(units: Iterable[str]) -> None:
+    """Compile those of these units that are not on disk: the main loop here, the others beside it, on all cores.
+
+    What fails to compile is left to whoever loads it, and so is all on a single core.
+    """
+    import numba
+
+    if numba.config.DISABLE_JIT:
+        return
+    missing = [unit for unit in dict.fromkeys(units) if not is_compiled(unit)]
+    others = [unit for unit in missing if unit != MAIN_LOOP]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if len(missing) < 2 or cores < 2:
+        return
+    children = [_start(part) for part in _parts(others, cores - 1 if len(others) < len(missing) else cores)]
+    try:
+        if len(others) < len(missing):
+            load_beside(MAIN_LOOP)
+    finally:
+        for child in children:
+            child.wait()
+
+
+def compile_units(units: Iterable[str]) -> None:
+    """Compile these units in this process, in which no simulation will run."""
+    pretend()
+    for unit in units:
+        load_unit(unit)
+
+
+def load_unit(unit: str) -> ModuleType:
+    """A unit of `loading.BESIDE`, or that of these hooks."""
+    return load_beside(unit) if unit in BESIDE else load_hooks(unit)
+
+
+def _parts(units: list[str], most: int) -> list[list[str]]:
+    """The units in so many parts of about equal length, none of them empty."""
+    parts: list[list[str]] = [[] for _ in range(min(most, len(units)))]
+    for unit in sorted(units, key=_length, reverse=True):
+        min(parts, key=lambda part: sum(map(_length, part))).append(unit)
+    return parts
+
+
+def _length(unit: str) -> int:
+    return _LONG.get(unit, 2)
+
+
+def _start(units: list[str]) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(each for each in sys.path if each)
+    code = "import sys; from pointsman.engine.jit.ahead import compile_units; compile_units(sys.argv[1:])"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *units], env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
