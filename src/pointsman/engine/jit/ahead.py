@@ -1,4 +1,4 @@
-"""Compiling several units side by side, in processes of their own, before they are needed."""
+"""What a run needs of compiled code: which units, and compiling them side by side, in processes of their own."""
 
 import os
 import subprocess
@@ -6,13 +6,28 @@ import sys
 from collections.abc import Iterable
 from types import ModuleType
 
-from pointsman.engine.jit.loading import BESIDE, is_compiled, load_beside, load_hooks, module_of
+from pointsman.engine.jit.loading import BESIDE, hooks_unit, is_compiled, load_beside, load_hooks, module_of
 from pointsman.engine.jit.services import pretend, services_of
 
 MAIN_LOOP = "main_loop"
 HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
 _LONG = {"start_or_evict": 3, "python_api": 3, "iterations": 3, "contention": 3}
 """About how long units take to compile, beside 2 for others."""
+
+
+_LOADED: dict[str, tuple[ModuleType, dict[str, int]]] = {}
+
+
+def load_policy(hooks: str) -> tuple[ModuleType, dict[str, int]]:
+    """The main loop, and where it finds the hooks of a policy: addresses by fields of ``State.g``.
+
+    A built-in policy is named by its module, a user's by the path of its file. What is not on disk is compiled.
+    """
+    unit = hooks_unit(hooks)  # what-ifs ask for the same again and again
+    if unit not in _LOADED:
+        compile_ahead(units_of(hooks))
+        _LOADED[unit] = load_beside(MAIN_LOOP), load_hooks(hooks).ADDRESSES
+    return _LOADED[unit]
 
 
 def units_of(hooks: str) -> list[str]:

@@ -114,7 +114,7 @@ def load_hooks(hooks: str) -> ModuleType:
     import of its hooks replaced, so that numba can cache what it compiles from it.
     """
     source = _replaced(PACKAGE / TEMPLATE, {HOOKS: HOOKS.replace(HOSTED, module_of(hooks))})
-    return _import_source(build_folder(), _hooks_of(hooks), source)
+    return _import_source(build_folder(), hooks_unit(hooks), source)
 
 
 def load_template(template: Path, lines: Mapping[str, str], sources: Iterable[Path] = ()) -> ModuleType:
@@ -146,7 +146,7 @@ def _replaced(template: Path, lines: Mapping[str, str]) -> str:
     return text
 
 
-def _hooks_of(hooks: str) -> str:
+def hooks_unit(hooks: str) -> str:
     """The name of the unit of these hooks."""
     if hooks.endswith(".py"):
         return f"hooks_{_stamped('user', Path(hooks).read_text())}"
@@ -195,7 +195,7 @@ def _import_kept(folder: Path, name: str, source: str) -> ModuleType:
 
 def is_compiled(hooks: str) -> bool:
     """Whether compiled code for `hooks`, or of a module of BESIDE, is there and no compile time need be announced."""
-    name = _beside(hooks)[0] if hooks in BESIDE else _hooks_of(hooks)
+    name = _beside(hooks)[0] if hooks in BESIDE else hooks_unit(hooks)
     return any((build_folder() / "__pycache__").glob(f"{name}*.nbc"))
 
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.ahead import HOSTED_HOOKS, MAIN_LOOP, compile_ahead, units_of
-from pointsman.engine.jit.loading import load_beside, load_hooks
+from pointsman.engine.jit.ahead import HOSTED_HOOKS, load_policy
+from pointsman.engine.jit.loading import load_beside
 from pointsman.engine.run.adoption import check_takeover, introductions, placement_under
 from pointsman.engine.run.blindfold import blindfolded
 from pointsman.engine.run.contract import CompiledPolicy, Policy
@@ -48,10 +48,8 @@ class Simulation:
         self.placement = Placement(int(handle.state.g[0]["placement"])) if own is None else Placement.CONSOLIDATED
         """Of the run, where a policy has none of its own."""
         self.hosted = not isinstance(policy, CompiledPolicy)
-        hooks = policy.hooks if isinstance(policy, CompiledPolicy) else HOSTED_HOOKS
-        compile_ahead(units_of(hooks))
-        self.loop = load_beside(MAIN_LOOP)
-        for hook, address in load_hooks(hooks).ADDRESSES.items():
+        self.loop, hooks = load_policy(policy.hooks if isinstance(policy, CompiledPolicy) else HOSTED_HOOKS)
+        for hook, address in hooks.items():
             handle.state.g[hook] = address
         self.engine_s = 0.0
         self.decide_s = 0.0
