@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from benchmarks.measures import Measure, cpu_s, interleaved
 from benchmarks.runs import Case, open_case
 from benchmarks.workloads import mixture
-from pointsman.engine.run.simulation import INBOX_FULL, Simulation
+from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.run.stops import INBOX_FULL
 from pointsman.engine.setup.build import with_larger_inbox
 from pointsman.types import NEVER_MS, Knowledge, Reason
 from pointsman.workload import read_workload

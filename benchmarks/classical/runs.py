@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.classical.cases import Case
 from pointsman.api import simulate
 from pointsman.report.metrics.confidence import Interval, paired_bootstrap
-from pointsman.report.metrics.counted import submit_window, submitted_in
+from pointsman.report.metrics.counted import is_submitted_in, submit_window
 from pointsman.report.metrics.groups import Group, group_runs
 from pointsman.report.metrics.paired import difference
 from pointsman.speed.profiles.assign import assign_models
@@ -76,7 +76,8 @@ def mean_jct_s(case: Case, workloads: Workloads, policy: str, placement: str = "
     span, found = window(case, workloads), []
     for seed, jobs in workloads.items():
         result = simulate(jobs, case.cluster, policy, seed=seed, placement=placement, log=False)
-        found.append(float(submitted_in(result.jobs, submit_window(result, span))["jct_s"].mean()))
+        submitted = is_submitted_in(result.jobs, submit_window(result, span))
+        found.append(float(result.jobs.filter(submitted)["jct_s"].mean()))
     return sum(found) / len(found)
 
 

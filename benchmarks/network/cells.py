@@ -10,7 +10,7 @@ import polars as pl
 from benchmarks.network.jobs import NODE_GPUS, cluster, poisson, sample
 from pointsman.api import simulate
 from pointsman.engine.run.result import Result
-from pointsman.report.metrics.counted import submit_window, submitted_in
+from pointsman.report.metrics.counted import is_submitted_in, submit_window
 from pointsman.report.metrics.summary import summarise
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -115,7 +115,7 @@ def figures(result: Result) -> Figures:
     span_s = submit_window(result).to_s
     window = (WARMUP * span_s, float("inf"))
     summary = summarise(result, window=window)
-    counted = submitted_in(result.jobs, submit_window(result, window))
+    counted = result.jobs.filter(is_submitted_in(result.jobs, submit_window(result, window)))
     gangs = counted.filter(pl.col("gpus") > 1)
     wide = counted.filter(pl.col("gpus") > NODE_GPUS)
     queued_s, at = counted["jct_s"] - counted["run_s"], gangs["locality"]

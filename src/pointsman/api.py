@@ -17,10 +17,11 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
-from pointsman.engine.setup.build import PARAMETERS, Rules, build
+from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare, sigma_of
 from pointsman.engine.setup.script import make_script
+from pointsman.engine.state.records import PARAMETERS
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.inputs.bounds import instant_ms

@@ -41,9 +41,19 @@ from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.admission import next_transfer
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.rate_models.transfers import iterations_left, most_under_way, service_left, transfer_left
-from pointsman.engine.run.contract import PARAMETERS, CompiledPolicy, Delay, milliseconds, parameter
-from pointsman.engine.state.due_times import after
-from pointsman.engine.state.records import ACCUMULATIONS, ACTIVE, ALONE, OFF_RATE, UNDER_WAY, VICTIMS, Int, State
+from pointsman.engine.run.contract import CompiledPolicy, Delay, milliseconds, parameter
+from pointsman.engine.state.due_times import NEVER, after
+from pointsman.engine.state.records import (
+    ACCUMULATIONS,
+    ACTIVE,
+    ALONE,
+    OFF_RATE,
+    PARAMETERS,
+    UNDER_WAY,
+    VICTIMS,
+    Int,
+    State,
+)
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Reason
 
@@ -71,6 +81,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "UNDER_WAY",
     "VICTIMS",
     "open_state",
+    "NEVER",
     "after",
     # Verbs: each is validated in one place and answers with a reason.
     "OK",

@@ -25,6 +25,7 @@ from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.queues import dequeue
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.occupancy import ITERATIONS, MEMORY, bytes_of, bytes_with
+from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Verb
@@ -47,7 +48,7 @@ def _pause(S: State, j: Int, ms: Int) -> None:
         dequeue(S, j)
         J.state = STARTING
         J.pause = ms
-        J.alarm = 1 << 62
+        J.alarm = NEVER
         g.running -= 1
         g.starting += 1
     mark(S, j)

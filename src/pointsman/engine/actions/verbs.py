@@ -16,6 +16,7 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.jit.services import service
 from pointsman.engine.placement.occupancy import ITERATIONS, occupy, room, vacate
 from pointsman.engine.placement.placing import place, unplace
+from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import ACCUMULATIONS, ADMIT, LEAVE, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state
 from pointsman.types import Event, JobState, Locality, Reason, Verb
@@ -201,7 +202,7 @@ def _commence(S: State, j: Int, reason: Int) -> None:
     g.queued_gpus -= J.asked
     J.attempt += 1
     J.started_pass = g.pass_id
-    J.alarm = 1 << 62
+    J.alarm = NEVER
     J.settled = g.now
     delay = delay_of_start(S, j)
     if J.first_start < 0:
@@ -380,7 +381,7 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     J.done -= lost
     J.lost += lost
     J.rate = 0.0
-    J.alarm = 1 << 62
+    J.alarm = NEVER
     J.preempts += 1
     g.preempts += 1
     g.running -= 1

@@ -6,9 +6,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from pointsman.types import Knowledge, Locality
 
-PARAMETERS = 64
-"""Numbers that a compiled policy may be given."""
-
 _MOST = {"s": 1e9, "GPU-s": 1e15}
 """By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
 

@@ -30,6 +30,7 @@ from pointsman.engine.index.treap import insert
 from pointsman.engine.jit.compile import core
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
 from pointsman.engine.run.forget import forget_policy
+from pointsman.engine.run.stops import DONE, INBOX_FULL, LOG_FULL
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import DIRTY, NEXT, OFF_RATE, RATED, SHARE, STEP_ON, TURN, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world, prefetch
@@ -41,9 +42,6 @@ FINISH, FAIL, CANCEL, STOPPED, NODE_DOWN, NODE_UP, STARTED, START_FAILED, RESIZE
 STEP = -1
 """Not an event: something within an iteration is over. It goes before all events of its instant."""
 COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
-
-DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = 0, 1, 2, 3, 4, 5, 6
-"""Why `run` returned."""
 
 
 @core

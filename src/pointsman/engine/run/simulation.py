@@ -13,6 +13,7 @@ from pointsman.engine.run.adoption import check_takeover, introductions, placeme
 from pointsman.engine.run.blindfold import blindfolded
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.snapshot import copied, snapshot
+from pointsman.engine.run.stops import AUDIT_FAILED, DONE, HOSTED, INBOX_FULL, LOG_FULL, UNTIL
 from pointsman.engine.run.view import View
 from pointsman.engine.setup.build import with_larger_inbox
 from pointsman.engine.state.invariants import FAILURES
@@ -20,8 +21,6 @@ from pointsman.engine.state.records import LOG, WAITING
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import PointsmanError, RunError, UsageError
 from pointsman.types import NEVER_MS, JobState, Placement
-
-DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
 
 
 class Named(NamedTuple):

@@ -49,7 +49,6 @@ from pointsman.types import NEVER_MS, Contention, Locality, Placement
 
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
-PARAMETERS = 64
 MEMORY = 1 << 13
 EXTRA_BUCKETS = 6
 """Indexes besides those of classes and queues: running, stopping, and four that a policy may use."""

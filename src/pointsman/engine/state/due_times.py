@@ -6,8 +6,9 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int
+from pointsman.types import NEVER_MS
 
-NEVER = 1 << 62
+NEVER = NEVER_MS
 FARTHEST_MS = 1 << 61
 """What takes longer never ends: int64 has no room for its end."""
 

@@ -13,6 +13,9 @@ I, F = "i8", "f8"  # noqa: E741
 Int = int | np.int64
 """An id, a count or a time of compiled code."""
 
+PARAMETERS = 64
+"""Numbers that a compiled policy may be given."""
+
 JOB = np.dtype(
     [
         # where it stands in an index: one line of the memory's cache
@@ -510,7 +513,7 @@ class State(NamedTuple):
     undo: np.ndarray  # PART, (M,): free GPUs held until the end of the pass
     log: np.ndarray  # LOG
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
-    params: np.ndarray  # f8, (64,): the policy's parameters
+    params: np.ndarray  # f8, (PARAMETERS,): the policy's parameters
     memory: np.ndarray  # f8, (8192,): the policy's memory
     rates: np.ndarray  # f8, (speed rows, LOCALITIES), of gangs of the usual shapes
     models: np.ndarray  # MODEL, (speed rows,)

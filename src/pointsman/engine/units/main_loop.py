@@ -4,20 +4,10 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import ITERATIONS
 from pointsman.engine.jit.compile import cold, core, entry
-from pointsman.engine.run.loop import (
-    AUDIT_FAILED,
-    DECISIONS,
-    DONE,
-    HOSTED,
-    LOG_FULL,
-    NEVER,
-    UNTIL,
-    advance,
-    commit,
-    log_is_full,
-    next_time,
-)
+from pointsman.engine.run.loop import advance, commit, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
+from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
+from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import ALERT, AUDIT, DECIDE, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
 

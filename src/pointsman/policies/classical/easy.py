@@ -9,6 +9,7 @@ import numpy as np
 
 from pointsman.policies.sdk import (
     ACTIVE,
+    NEVER,
     OK,
     PENDING,
     QUOTA,
@@ -50,7 +51,6 @@ from pointsman.policies.sdk import (
 
 LEVEL = int(Event.LEVEL)
 BACKFILLED = int(Reason.Backfilled)
-NEVER = 1 << 62
 OVERRUN_FLOOR_MS, OVERRUN_DIVISOR = 0, 1  # params
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.classical.packing import pack
-from pointsman.policies.parts.levels import NEVER
 from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.sdk import (
+    NEVER,
     OK,
     PENDING,
     QUOTA,

@@ -12,9 +12,10 @@ import numpy as np
 from pointsman.policies.classical.tiresias import Tiresias, wait
 from pointsman.policies.classical.tiresias import on_event as tiresias_on_event
 from pointsman.policies.classical.tiresias import on_run as tiresias_on_run
-from pointsman.policies.parts.levels import NETWORK, NEVER, best_level, delay_of, is_slower_beyond
+from pointsman.policies.parts.levels import NETWORK, best_level, delay_of, is_slower_beyond
 from pointsman.policies.parts.offers import accepted, next_offered, pass_over, queue_for
 from pointsman.policies.sdk import (
+    NEVER,
     OK,
     PARAMETERS,
     PENDING,

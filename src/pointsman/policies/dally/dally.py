@@ -11,10 +11,11 @@ import numpy as np
 from pointsman.policies.dally.delay import learn_from_start, settle_for_less, wait
 from pointsman.policies.dally.preemption import PREEMPTS, ROUND_MS, got_worse, sink, start_or_preempt, watch
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.parts.levels import NEVER, NODE, delay_of
+from pointsman.policies.parts.levels import NODE, delay_of
 from pointsman.policies.parts.moving import improve_places
 from pointsman.policies.parts.offers import next_offered, pass_over
 from pointsman.policies.sdk import (
+    NEVER,
     OK,
     PENDING,
     QUOTA,

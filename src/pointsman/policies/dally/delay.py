@@ -8,9 +8,9 @@ sensitivity).
 import numpy as np
 
 from pointsman.policies.dally.tuner import TUNER_PARAMS, learn, timer_ms
-from pointsman.policies.parts.levels import NETWORK, NEVER, NODE, RACK, best_level, is_slower_beyond, looser
+from pointsman.policies.parts.levels import NETWORK, NODE, RACK, best_level, is_slower_beyond, looser
 from pointsman.policies.parts.offers import accepted, queue_for
-from pointsman.policies.sdk import Int, State, core, set_alarm
+from pointsman.policies.sdk import NEVER, Int, State, core, set_alarm
 
 EPSILON = TUNER_PARAMS  # params
 DELAY_PARAMS = TUNER_PARAMS + 1

@@ -8,10 +8,11 @@ job is preempted only for one that has received about half as much or less).
 import numpy as np
 
 from pointsman.policies.dally.delay import DELAY_PARAMS
-from pointsman.policies.parts.levels import NEVER, NODE
+from pointsman.policies.parts.levels import NODE
 from pointsman.policies.parts.moving import misplaced
 from pointsman.policies.parts.offers import accepted
 from pointsman.policies.sdk import (
+    NEVER,
     OK,
     RESOURCES,
     Int,

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from pointsman.policies.sdk import Delay, Int, Locality, State, core
+from pointsman.policies.sdk import NEVER, Delay, Int, Locality, State, core
 
 NODE, RACK, POD, NETWORK = int(Locality.NODE), int(Locality.RACK), int(Locality.POD), int(Locality.CLUSTER)
-NEVER = 1 << 62
 
 
 def delay_of(job: Any, timer_ms: float) -> Delay | None:

@@ -1,0 +1,3 @@
+"""Why the loop returned to Python."""
+
+DONE, LOG_FULL, INBOX_FULL, UNTIL, DECISIONS, AUDIT_FAILED, HOSTED = range(7)
