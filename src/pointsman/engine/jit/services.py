@@ -48,7 +48,7 @@ def services_of(functions: Iterable[Any]) -> set[str]:
             modules = [
                 each for each in called if isinstance(each, ModuleType) and each.__name__.startswith("pointsman")
             ]
-            ahead += called + [getattr(module, name) for module in modules for name in names if hasattr(module, name)]
+            ahead += called + [getattr(module, name) for module in ours for name in names if hasattr(module, name)]
     return found
 
 
