@@ -45,9 +45,7 @@ def services_of(functions: Iterable[Any]) -> set[str]:
         elif hasattr(function, "py_func"):
             names, scope = function.py_func.__code__.co_names, function.py_func.__globals__
             called = [scope[name] for name in names if name in scope]
-            modules = [
-                each for each in called if isinstance(each, ModuleType) and each.__name__.startswith("pointsman")
-            ]
+            ours = [each for each in called if isinstance(each, ModuleType) and each.__name__.startswith("pointsman")]
             ahead += called + [getattr(module, name) for module in ours for name in names if hasattr(module, name)]
     return found
 
