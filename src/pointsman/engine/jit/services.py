@@ -45,8 +45,8 @@ def services_of(functions: Iterable[Any]) -> set[str]:
         elif hasattr(function, "py_func"):
             names, scope = function.py_func.__code__.co_names, function.py_func.__globals__
             called = [scope[name] for name in names if name in scope]
-            ours = [each for each in called if isinstance(each, ModuleType) and each.__name__.startswith("pointsman")]
-            ahead += called + [getattr(module, name) for module in ours for name in names if hasattr(module, name)]
+            modules = [vars(each) for each in called if isinstance(each, ModuleType)]
+            ahead += called + [module[name] for module in modules for name in names if name in module]
     return found
 
 

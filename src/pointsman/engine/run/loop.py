@@ -32,7 +32,7 @@ from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_sha
 from pointsman.engine.run.forget import forget_policy
 from pointsman.engine.run.stops import DONE, INBOX_FULL, LOG_FULL
 from pointsman.engine.state.due_times import NEVER, after
-from pointsman.engine.state.records import DIRTY, NEXT, OFF_RATE, RATED, SHARE, STEP_ON, TURN, Int, State, World
+from pointsman.engine.state.records import DIRTY, NEXT, OFF_RATE, SHARE, STEP_ON, TURN, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world, prefetch
 from pointsman.types import Event, JobState
 
@@ -66,7 +66,7 @@ def _rated(address: Int, j: Int) -> None:
     """Let the policy know that job `j` runs at another rate."""
     hook = open_state(address).g[0].on_run
     if hook != 0:
-        call_apart(hook, address, np.int64(RATED), j)
+        call_apart(hook, address, np.int64(0), j)
 
 
 @core

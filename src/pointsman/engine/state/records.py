@@ -560,9 +560,6 @@ SEAT_BITS = 32
 TURN, NEXT = 0, 1
 """What is asked of the code at State.g.staging: when a job's stage ends at its rate; and the next is to begin."""
 
-RATED, DECIDE = -1, -2
-"""What is asked of a policy's hooks besides the kinds of events: a job got another rate; decide."""
-
 SHARE, LEAVE, AUDIT, STEP_ON, ALERT, ADMIT = 0, 1, 2, 3, 4, 5
 """What is asked of the code at State.g.network: share the links out, let a job leave them, look for faults; and of
 that of iterations also: take the step of a job that is due, see before the pass to what became ready, admit a job's

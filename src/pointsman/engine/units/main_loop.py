@@ -8,7 +8,7 @@ from pointsman.engine.run.loop import advance, commit, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
 from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
 from pointsman.engine.state.due_times import NEVER
-from pointsman.engine.state.records import ALERT, AUDIT, DECIDE, Int, State
+from pointsman.engine.state.records import ALERT, AUDIT, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
 
 
@@ -29,7 +29,7 @@ def _decide(address: Int) -> None:
     """Let the policy decide."""
     hook = open_state(address).g[0].decide
     if hook != 0:
-        call_apart(hook, address, np.int64(DECIDE), np.int64(0))
+        call_apart(hook, address, np.int64(0), np.int64(0))
 
 
 @cold
