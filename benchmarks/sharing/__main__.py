@@ -15,10 +15,10 @@ from benchmarks.parts import check_complete, exit_code, options_of, run_parts
 from benchmarks.sharing.accumulation import accumulation
 from benchmarks.sharing.cells import FIGURES
 from benchmarks.sharing.constants import constants
+from benchmarks.sharing.paper import paper, variations
 from benchmarks.sharing.pollux_mix import FILE
 from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.speed import speed
-from benchmarks.sharing.tally import paper, variations
 from benchmarks.sharing.traces import large, models, traces
 
 PARTS = {

@@ -13,10 +13,10 @@ from benchmarks.network.runs import Measured, measure
 from benchmarks.sharing.cells import MIX, Cell, Figures, figures, run
 from benchmarks.sharing.constants import told
 from benchmarks.sharing.entries import BSBF, FFS, Entry
+from benchmarks.sharing.paper import CELLS, EQUAL, Found
 from benchmarks.sharing.pollux_mix import published
 from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.tables import change
-from benchmarks.sharing.tally import CELLS, EQUAL, Found
 from benchmarks.sharing.traces import FEWER_JOBS, JOBS, MEDIUM
 from benchmarks.sharing.whole_memory import Demand, demands, files, renamed
 from pointsman.cluster import load_cluster

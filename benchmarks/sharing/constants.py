@@ -7,9 +7,9 @@ from benchmarks.classical.tables import markdown
 from benchmarks.network.runs import Measured, measure
 from benchmarks.sharing.cells import Cell, run_cell
 from benchmarks.sharing.entries import BACKFILL, BSBF, FFS, JOINT, SJF
+from benchmarks.sharing.paper import CELLS, EQUAL, Found
 from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.tables import marked
-from benchmarks.sharing.tally import CELLS, EQUAL, Found
 from benchmarks.sharing.traces import FEWER_JOBS, JOBS, MEDIUM
 from pointsman.report.units import digits, duration, percent
 

@@ -6,8 +6,8 @@ from functools import partial
 from benchmarks.classical.tables import markdown
 from benchmarks.measures import cpu_s
 from benchmarks.sharing.entries import BSBF, CONSOLIDATED, FFS, JOINT, RESTARTS, Entry
+from benchmarks.sharing.paper import Found
 from benchmarks.sharing.scope import Scope
-from benchmarks.sharing.tally import Found
 from benchmarks.workloads import mixture
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster

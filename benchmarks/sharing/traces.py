@@ -24,10 +24,10 @@ from benchmarks.sharing.entries import (
     TIRESIAS,
 )
 from benchmarks.sharing.oracle import sources
+from benchmarks.sharing.paper import Found
 from benchmarks.sharing.pollux_mix import SMALL
 from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.tables import against, detail
-from benchmarks.sharing.tally import Found
 from pointsman.report.units import count, duration, percent
 
 SEEDS = 5

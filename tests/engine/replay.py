@@ -10,9 +10,9 @@ from oracle.model import LogEntry, Schedule
 from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.speed_tables import Speeds
 from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.setup.build import PARAMETERS, Rules, build
+from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, alternatives, make_pools
-from pointsman.engine.state.records import SCRIPT, TRACE
+from pointsman.engine.state.records import PARAMETERS, SCRIPT, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, JobState, Verb
 

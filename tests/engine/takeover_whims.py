@@ -17,6 +17,7 @@ from pointsman.cluster import load_cluster
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import PolicySpec, get_policy
 
 NAMES = (
@@ -168,10 +169,12 @@ def one(seed: int, tally: Tally) -> None:
     spec = PolicySpec("whims", type("Needy", (Whims,), {"needs": needs}))
     simulation, _ = open_simulation(
         jobs, load_cluster(draw.choice(["3x2/gpu=v100", "2x4+1x2", "3x4/gpu=t4,rack=2"])), spec, whims,
-        seed=seed, estimate=estimate, placement=draw.choice([None, "consolidated", "spread"]),
-        overheads=overheads_of(draw), oversized="clamp", assign_models=None,
-        node_events=[*events, (90.0, "0", "UP"), (90.0, "1", "UP"), (90.0, "2", "UP")],
-        cancels=[(float(SPAN_S + 5), 0)], log=draw.random() < 0.5, audit=True, **world,
+        RunOptions(
+            seed=seed, estimate=estimate, placement=draw.choice([None, "consolidated", "spread"]),
+            overheads=overheads_of(draw), oversized="clamp",
+            node_events=[*events, (90.0, "0", "UP"), (90.0, "1", "UP"), (90.0, "2", "UP")],
+            cancels=[(float(SPAN_S + 5), 0)], log=draw.random() < 0.5, audit=True, **world,
+        ),
     )  # fmt: skip
     simulation = roll(simulation, draw, tally, needs, DEPTH)
     last = simulation.adopt(get_policy("fifo-backfill" if world.get("rate_model") != "iterations" else "fifo").make())

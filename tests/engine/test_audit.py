@@ -15,6 +15,7 @@ from pointsman.engine.setup.overheads import Overheads
 from pointsman.engine.state import invariants
 from pointsman.engine.state.invariants import FAILURES
 from pointsman.errors import RunError
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.types import JobState
 
@@ -34,10 +35,8 @@ def simulation_at_10_s(overheads: Overheads = NOTHING_TAKES_TIME) -> Simulation:
     )
     spec, cluster = get_policy("fifo-backfill"), load_cluster("1x3/gpu=v100+1x3/gpu=p100")
     simulation, _ = open_simulation(
-        pointsman.Workload.of(jobs), cluster, spec, spec.make(), seed=0, estimate=None,
-        placement=None, overheads=overheads, oversized="refuse", assign_models=None, node_events=(), cancels=(),
-        log=False, audit=True,
-    )  # fmt: skip
+        pointsman.Workload.of(jobs), cluster, spec, spec.make(), RunOptions(overheads=overheads, log=False, audit=True)
+    )
     simulation.run(10_000)
     assert simulation.handle.jobs["state"].tolist()[:2] == [JobState.RUNNING, JobState.PENDING]
     return simulation

@@ -16,9 +16,9 @@ from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.rate_model import Iterations
 from pointsman.engine.rate_models.speed_tables import Speeds
 from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.setup.build import PARAMETERS, Rules, build
+from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, make_pools
-from pointsman.engine.state.records import ACCUMULATIONS, SCRIPT, STEP, SUBBATCH, TRACE
+from pointsman.engine.state.records import ACCUMULATIONS, PARAMETERS, SCRIPT, STEP, SUBBATCH, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import LOCALITIES, Event, JobState, Reason, Verb
 

@@ -170,7 +170,7 @@ def test_a_private_folder_is_shared_with_processes_and_removed_at_exit(here: Pat
 
 def test_a_planted_pickle_is_not_loaded(here: Path) -> None:
     """As in the attack: the folder of this very build, made by somebody else beforehand."""
-    load = "from pointsman.engine import compile as c; c._import_source(c.build_folder(), 'planted', {source!r})"
+    load = "from pointsman.engine.jit import loading as c; c._import_source(c.build_folder(), 'planted', {source!r})"
     source = 'from pointsman.engine.jit.compile import entry\n@entry("int64(int64)")\ndef twice(x):\n    return 2 * x\n'
     command = [sys.executable, "-c", load.format(source=source)]
     folder = without_home(here)

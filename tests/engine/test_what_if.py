@@ -20,6 +20,7 @@ from pointsman.engine.run.view import View
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.errors import UsageError
+from pointsman.experiment import RunOptions
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.types import Event, JobState, Placement, Reason
 
@@ -36,12 +37,8 @@ def jobs_of(rows: Rows, **columns: list[Any]) -> pointsman.Workload:
 def open_run(jobs: pointsman.Workload, cluster: str, policy: Any, **options: Any) -> Simulation:
     """A simulation before its first event, under a policy's name or object."""
     spec = get_policy(policy) if isinstance(policy, str) else PolicySpec(policy.name, type(policy))
-    chosen: dict[str, Any] = {
-        "seed": 0, "estimate": None, "placement": None, "overheads": Overheads(), "oversized": "refuse",
-        "assign_models": None, "node_events": (), "cancels": (), "log": True, "audit": True,
-    }  # fmt: skip
     made = spec.make() if isinstance(policy, str) else policy
-    return open_simulation(jobs, load_cluster(cluster), spec, made, **(chosen | options))[0]
+    return open_simulation(jobs, load_cluster(cluster), spec, made, RunOptions(**{"audit": True, **options}))[0]
 
 
 def starts_ms(simulation: Simulation) -> list[int]:

@@ -103,7 +103,7 @@ def test_the_forms_of_the_name(tmp_path: Path) -> None:
 def test_an_observation_of_ones_own_is_run_only_when_it_is_named(tmp_path: Path) -> None:
     """A checkpoint from elsewhere cannot say which file to import."""
     own = tmp_path / "own.py"
-    source = Path(pointsman.__file__).parent / "learn" / "environments" / "observations" / "topdrl.py"
+    source = Path(pointsman.__file__).parent / "learn" / "environments" / "compiled" / "observations" / "topdrl.py"
     own.write_text(source.read_text())
     place = untrained("deeprm", tmp_path / "checkpoint", observation=str(own))
     own.write_text(f"open({str(tmp_path / 'exploded')!r}, 'w')\n" + source.read_text())
