@@ -17,6 +17,7 @@ from oracle.learned import Decision, LearnedWorld, learned
 from oracle.observing import observe
 from pointsman.learn.environments.loading import load_deciding, load_observation, shapes_of
 from pointsman.learn.policies.learned import LearnedPicker
+from pointsman.learn.policies.overdue import Patience
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 
 from .replay import schedule_of, simulation_of
@@ -54,6 +55,7 @@ class Thrown(LearnedPicker):
 
     def __init__(self, seed: int, gpus: str, slots: int) -> None:
         self._how, self._start = GPU_PICKERS.index(gpus), load_deciding().start
+        self._patience = Patience(None, self.name)
         self.dice: Any = Dice(seed, slots)
         self._seen, self._look = self.dice, load_observation("topdrl").look
         self._window, self._mask = np.full(slots, -1, np.int64), np.zeros(slots + 1, np.int8)
