@@ -36,10 +36,9 @@ def compile_kept(function: Callable[..., Any], signature: str, **options: Any) -
     return made
 
 
-def compile_callback_kept(function: Callable[..., Any], signature: str, **options: Any) -> Any:
+def compile_callback_kept(function: Callable[..., Any], signature: str, *, pipeline_class: Any, **options: Any) -> Any:
     """What ``numba.cfunc(signature, cache=True, **options)`` makes of `function`, kept with digests."""
-    pipeline = {"pipeline_class": options.pop("pipeline_class")} if "pipeline_class" in options else {}
-    made = CFunc(function, sigutils.normalize_signature(signature), {}, options, **pipeline)
+    made = CFunc(function, sigutils.normalize_signature(signature), {}, options, pipeline_class=pipeline_class)
     made._cache = _CheckedCache(function)
     made.compile()
     return made
