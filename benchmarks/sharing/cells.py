@@ -14,7 +14,7 @@ from benchmarks.sharing.pollux_mix import SMALL, pollux_mix
 from benchmarks.sharing.together import shared_rows
 from pointsman.api import simulate
 from pointsman.cluster import Cluster, load_cluster
-from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
+from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.run.result import Result
 from pointsman.policies.registry import get_policy
 from pointsman.report.metrics.lower_bound import lower_bound_s
@@ -119,7 +119,7 @@ def run(cell: Cell, jobs: Workload, entry: Entry, seed: int) -> Result:
 
 def shares(entry: Entry) -> bool:
     """Whether two jobs may be on one GPU under it."""
-    return gpu_sharing_of(get_policy(entry.policy).factory, None, None).limit > 1
+    return jobs_per_gpu(get_policy(entry.policy).factory, None) > 1
 
 
 def _bounds(cell: Cell, work: Workload) -> Callable[[Entry], tuple[float, float]]:

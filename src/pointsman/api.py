@@ -10,8 +10,8 @@ import numpy as np
 
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
-from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
-from pointsman.engine.rate_models.rate_model import Iterations, Tree, rate_model_of
+from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
+from pointsman.engine.rate_models.registry import base_model_of, factors_of
 from pointsman.engine.rate_models.uplinks import parse_link_sharing
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.outcome import make_result
@@ -55,6 +55,7 @@ def simulate(
     log: bool = True,
     until_s: float | None = None,
     progress: Callable[[float], None] | None = None,
+    **factors: Any,
 ) -> Result:
     """Replay `workload` on `cluster` under `policy`.
 
@@ -89,14 +90,17 @@ def simulate(
         until_s: Time at which the simulation stops, in seconds since the first submission; by default it runs to the
             end.
         progress: A function that is called from time to time with the share of jobs that have ended.
+        factors: Options of factors that were registered besides (`pointsman.engine.rate_models.registry`).
 
     Raises:
         InputError: the workload or the cluster file is wrong, or a gang could never start.
         UsageError: an option, a policy or a parameter is wrong.
     """
-    given = locals()
+    given = {**locals(), **factors}
     began = time.perf_counter()
-    options = RunOptions.checked({name: given[name] for name in RunOptions.model_fields})
+    if unknown := set(factors) - set(RunOptions.model_fields):
+        raise TypeError(f"simulate() has no option {min(unknown)!r}")
+    options = RunOptions.checked({name: given[name] for name in RunOptions.model_fields if name in given})
     costs = load_overheads(options.overheads).model_dump()
     options = options.model_copy(update={"overheads": costs})
     work = workload if isinstance(workload, Workload) else read_workload(workload)
@@ -128,7 +132,7 @@ def _resolved(options: RunOptions, policy: CompiledPolicy | Policy, simulation: 
         "rate_model": options.rate_model or getattr(policy, "rate_model", None) or "rates",
         "gpu_sharing": int(simulation.handle.state.g[0]["jobs_per_gpu"]),
         "own_gpu_sharing": options.gpu_sharing is None or own == options.gpu_sharing,
-        "interference": options.interference or "table",
+        "interference": dict(options).get("interference") or "table",
     }
 
 
@@ -159,13 +163,8 @@ def open_simulation(
     placement = PLACEMENT_NAMES[placement_of(policy, options.placement)]
     sharing = parse_link_sharing(options.contention)
     congestion: Mapping[str, float] = {**options.congestion}
-    law = rate_model_of(policy, options.rate_model, options.contention, congestion, options.gpu_sharing)
-    gpus = gpu_sharing_of(policy, options.gpu_sharing, options.interference)
-    if options.interference is not None:
-        from pointsman.speed.interference.slow_downs import load_interference
-        from pointsman.speed.profiles.catalogue import load_catalogue
-
-        load_interference(gpus.interference, load_catalogue(*options.profiles))
+    base = base_model_of(policy, options.rate_model, options.contention, congestion, options.gpu_sharing)
+    factors, most_jobs = factors_of(dict(options), policy, base), jobs_per_gpu(policy, options.gpu_sharing)
     if options.enforce_limits:
         from pointsman.workload.transforms.enforce_limits import enforce_limits as enforced
 
@@ -178,14 +177,15 @@ def open_simulation(
     layout = cluster.layout()
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=placement, oversized=options.oversized, seed=options.seed,
-        profiles=options.profiles, congestion=congestion, contention=sharing.contention, law=law, gpu_sharing=gpus,
+        profiles=options.profiles, congestion=congestion, contention=sharing.contention, base_model=base,
+        factors=factors, jobs_per_gpu=most_jobs,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
         placement=placement, round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log,
-        audit=options.audit, hosted=hosted, sharing=sharing, iterations=law if isinstance(law, Iterations) else None,
-        tree=law if isinstance(law, Tree) else None, gpu_sharing=gpus.limit,
-        admits=getattr(policy, "admits", False), **load_overheads(options.overheads).milliseconds(),
+        audit=options.audit, hosted=hosted, link_sharing=sharing, base_model=base, factors=factors,
+        gpu_sharing=most_jobs, admits=getattr(policy, "admits", False),
+        **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     if isinstance(policy, CompiledPolicy):

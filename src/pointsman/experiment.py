@@ -7,19 +7,20 @@ A new option is a field of `Assumptions`, if it is for one run, or else of `Expe
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     SkipValidation,
     ValidationError,
+    create_model,
     field_validator,
 )
 
+from pointsman.engine.rate_models.registry import meanings, options_of_factors
 from pointsman.errors import UsageError
 from pointsman.inputs.bounds import MAX_LOAD, MIN_LOAD
 from pointsman.inputs.messages import fault_of
@@ -28,13 +29,13 @@ from pointsman.inputs.option_types import (
     Costs,
     Factor,
     Filters,
-    Interference,
     JobsOfGpu,
     Load,
     Params,
     Paths,
     Seed,
     Window,
+    parsed_by,
 )
 from pointsman.types import MAX_SHARING
 
@@ -50,28 +51,8 @@ def _as_choice(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-def _as_contention(text: str) -> str:
-    from pointsman.engine.rate_models.uplinks import parse_link_sharing
-
-    try:
-        parse_link_sharing(text)
-    except UsageError as error:
-        raise ValueError(str(error)) from None
-    return text
-
-
-def _as_rate_model(text: str) -> str:
-    from pointsman.engine.rate_models.rate_model import parse_rate_model
-
-    try:
-        parse_rate_model(text)
-    except UsageError as error:
-        raise ValueError(str(error)) from None
-    return text
-
-
-Contention = Annotated[str, AfterValidator(_as_contention)]
-RateModel = Annotated[str, AfterValidator(_as_rate_model)]
+Contention = Annotated[str, parsed_by("pointsman.engine.rate_models.uplinks:parse_link_sharing")]
+RateModel = Annotated[str, parsed_by("pointsman.engine.rate_models.registry:parse_rate_model")]
 
 
 class _Part(BaseModel):
@@ -104,8 +85,8 @@ class Metadata(_Part):
     name: str = Field(min_length=1)
 
 
-class Assumptions(_Part):
-    """What one run assumes of policies, jobs and cluster."""
+class _Ground(_Part):
+    """What one run assumes of policies, jobs and cluster, apart from factors."""
 
     estimate: str | None = option(
         "Job durations that policies are given",
@@ -202,12 +183,7 @@ class Assumptions(_Part):
     rate_model: RateModel | None = option(
         "Model of how fast jobs run",
         None,
-        values={
-            "rates": "at a rate that depends on the job's placement and the jobs beside it",
-            "iterations[:PARAM=VALUE,...]": "as chains of iterations on GPUs that jobs share, with one transfer each",
-            "goodput": "at a rate that includes the batch size, which jobs tune to their GPUs",
-            "tree[:PARAM=VALUE,...]": "at a rate that falls with the racks, nodes and GPUs that a job spans",
-        },
+        values=meanings(),
         unset="what each policy requires",
         metavar="KIND",
         see="semantics.md",
@@ -221,21 +197,17 @@ class Assumptions(_Part):
         see="../guides/sharing-gpus.md",
         panel=ASSUMED,
     )
-    interference: Interference | None = option(
-        "Slowdown of jobs that share a GPU",
-        None,
-        values={
-            "table": "measured pairs of models",
-            "law": "a formula fitted to the measured pairs",
-            "NUMBER": "the same slowdown for all jobs, from 1",
-            "FILE": "a file of 'pointsman profile pairs'",
-            "table:MAPPING": "table, law or FILE, with MAPPING for models that were not measured",
-        },
-        unset="table",
-        metavar="SOURCE",
-        see="../guides/sharing-gpus.md#how-much-jobs-slow-each-other",
-        panel=ASSUMED,
-    )
+
+
+if TYPE_CHECKING:
+    _Factors = _Ground
+else:
+    _Factors = create_model("_Factors", __base__=_Ground, **options_of_factors())
+
+
+class Assumptions(_Factors):
+    """What one run assumes of policies, jobs and cluster, with the options that its factors add."""
+
     enforce_limits: bool = option("Kill jobs that exceed their time limit.", False, panel=ASSUMED)
     audit: bool = option("Check every invariant at every event (slow).", False, panel=ASSUMED)
 

@@ -8,7 +8,7 @@ import numpy as np
 from oracle.instances import Instance
 from oracle.model import LogEntry, Schedule
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.speed_tables import Speeds
+from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, alternatives, make_pools

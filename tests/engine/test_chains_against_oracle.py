@@ -13,8 +13,8 @@ from oracle import chains
 from oracle.chains import Action, Chain, Ground, World
 from oracle.model import Gpu
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.rate_model import Iterations
-from pointsman.engine.rate_models.speed_tables import Speeds
+from pointsman.engine.rate_models.base.iterations import Iterations
+from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, make_pools
@@ -84,7 +84,7 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     rules = Rules(
         start_ms=ground.start_ms, stop_ms=ground.stop_ms, lost_ms=ground.lost_ms, audit=True,
         hosted=not hasattr(policy, "parameters"), admits=ground.admits,
-        iterations=Iterations(a=ground.latency, b=1.0, eta=ground.penalty, sharing=ground.sharing),
+        base_model=Iterations(a=ground.latency, b=1.0, eta=ground.penalty, sharing=ground.sharing),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
     numbers = policy.parameters() if hasattr(policy, "parameters") else []

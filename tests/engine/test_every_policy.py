@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import pointsman
 from pointsman.api import placement_of
-from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
-from pointsman.engine.rate_models.rate_model import rate_model_of
+from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
+from pointsman.engine.rate_models.registry import base_model_of
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import RunError, UsageError
 from pointsman.policies.registry import BUILT_IN, LEARNED, get_policy
@@ -107,15 +107,15 @@ def works_with(policy: str, params: tuple[tuple[str, Any], ...]) -> list[dict[st
             for sharing in (None, 2):
                 for placement in PLACEMENTS:
                     try:
-                        law = rate_model_of(made, rate_model, contention, gpu_sharing=sharing)
-                        gpu_sharing_of(made, sharing, None)
+                        base = base_model_of(made, rate_model, contention, gpu_sharing=sharing)
+                        jobs_per_gpu(made, sharing)
                         placement_of(made, placement)
                     except UsageError:
                         continue
                     found.append(
                         {
                             "rate_model": rate_model, "contention": contention, "gpu_sharing": sharing,
-                            "placement": placement, "limit": getattr(law, "sharing", sharing or 2),
+                            "placement": placement, "limit": getattr(base, "sharing", sharing or 2),
                         }
                     )  # fmt: skip
     return found

@@ -10,7 +10,9 @@ from tests.engine.test_chains_against_oracle import simulation_of
 
 import pointsman
 from oracle.chains import Chain, Ground
-from pointsman.engine.rate_models.rate_model import Iterations, parse_rate_model
+from pointsman.engine.rate_models.base.iterations import Iterations
+from pointsman.engine.rate_models.base.rates import Rates
+from pointsman.engine.rate_models.registry import parse_rate_model
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.state.records import ACCUMULATIONS, UNDER_WAY, WAITS
 from pointsman.errors import UsageError
@@ -239,7 +241,7 @@ def test_the_models_of_the_paper_are_those_of_its_table() -> None:
 
 
 def test_the_rate_model_is_named_with_its_parameters() -> None:
-    assert parse_rate_model("rates") is None
+    assert parse_rate_model("rates") == Rates()
     assert parse_rate_model("iterations") == Iterations(0.0, 0.856, 0.235, 8)
     assert parse_rate_model("iterations:b=8.5,sharing=2,a=0.67") == Iterations(0.67, 8.5, 0.235, 2)
     for wrong in ("fluid", "rates:b=1", "iterations:c=1", "iterations:b=x", "iterations:b=0", "iterations:sharing=9"):

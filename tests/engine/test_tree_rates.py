@@ -112,8 +112,8 @@ def test_a_rate_is_kept_while_others_come_and_go() -> None:
 @pytest.mark.parametrize(
     "more, said",
     [
-        ({"contention": "max-min"}, "nobody shares links"),
-        ({"gpu_sharing": 2}, "nobody shares GPUs"),
+        ({"contention": "max-min"}, "jobs do not share links"),
+        ({"gpu_sharing": 2}, "jobs do not share GPUs"),
         ({"congestion": {"network": 2.0}}, "a network law of its own"),
         ({"rate_model": "tree:racks=1"}, "no parameter 'racks'"),
         ({"rate_model": "tree:rack=-1"}, "no number from 0"),

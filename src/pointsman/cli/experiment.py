@@ -13,7 +13,7 @@ from pointsman.cli.flags import flag_of
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
 from pointsman.cluster.congestion import parse_congestion
-from pointsman.engine.rate_models.gpu_sharing import gpu_sharing_of
+from pointsman.engine.rate_models.registry import base_model_of, factors_of
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment
@@ -48,18 +48,17 @@ def resolve(options: Options) -> Experiment:
         load_catalogue(*experiment.spec.profiles)
     file = None if "policies" in flags else options.config
     spec = _with_settings(experiment.spec, parse_settings(options.settings), file)
-    _check_sharing(spec)
+    _check_rate_models(spec)
     return experiment.model_copy(update={"spec": spec})
 
 
-def _check_sharing(spec: ExperimentSpec) -> None:
-    """That all policies go with the sharing of GPUs asked for, before any of them runs."""
-    if spec.interference is not None:
-        from pointsman.speed.interference.slow_downs import load_interference
-
-        load_interference(spec.interference, load_catalogue(*spec.profiles))
-    for choice in spec.policies if spec.gpu_sharing is not None else ():
-        gpu_sharing_of(get_policy(choice.name).make(choice.params), spec.gpu_sharing, None)
+def _check_rate_models(spec: ExperimentSpec) -> None:
+    """That all policies go with the rate model and its factors, before any of them runs."""
+    options = dict(spec)
+    for choice in spec.policies:
+        policy = get_policy(choice.name).make(choice.params)
+        base = base_model_of(policy, spec.rate_model, spec.contention, {**spec.congestion}, options["gpu_sharing"])
+        factors_of(options, policy, base)
 
 
 def origins(options: Options) -> dict[str, str]:

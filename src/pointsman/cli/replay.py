@@ -93,10 +93,11 @@ def _tell_oversized(workload: "Workload", result: "Result") -> None:
 
 def _tell_unknown_models(result: "Result") -> None:
     """A misspelt model runs on, at the same speed everywhere, which nobody would notice."""
-    from pointsman.engine.rate_models.speed_tables import NOBODY_SHARES, UNKNOWN_MODELS
+    from pointsman.engine.rate_models.factors.gpu_sharing import NO_JOB_SHARES
+    from pointsman.engine.rate_models.named_models import UNKNOWN_MODELS
 
     for assumption in result.info["assumptions"]:
-        if assumption.startswith((UNKNOWN_MODELS, NOBODY_SHARES)):
+        if assumption.startswith((UNKNOWN_MODELS, NO_JOB_SHARES)):
             screen.note(assumption)
 
 

@@ -18,7 +18,7 @@ from pointsman.engine.state.records import ACCUMULATIONS
 from pointsman.errors import PointsmanError, RunError
 from pointsman.explain.gpu_sharing import BesideOthers, shares
 from pointsman.inputs.bounds import instant_ms
-from pointsman.inputs.durations import duration, instant
+from pointsman.inputs.durations import digits, duration, instant
 from pointsman.types import SCATTERED, JobState, Locality, NodeState, Reason
 from pointsman.workload.transforms.enforce_limits import KILLED
 
@@ -108,7 +108,15 @@ class _Question:
             shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self._shares() else ""
         else:
             held, shared = self.beside.part(slot) or _gpus(len(gpus)), self.beside.holding(slot)
-        return state, None, f"it holds {held} on {', '.join(names)}{shared} since {since}"
+        return state, None, f"it holds {held} on {', '.join(names)}{shared} since {since}{self._slowed(slot)}"
+
+    def _slowed(self, slot: int) -> str:
+        """How much longer its computing takes, and by which factors."""
+        slow = float(self.jobs["slow_computing"][slot])
+        if slow <= 1.0 or self.jobs["state"][slot] != JobState.RUNNING:
+            return ""
+        names = [factor.name for factor in self.prepared.factors if factor.slows == "computing"]
+        return f"; its computing takes {digits(slow)} times as long ({', '.join(names)})"
 
     def _shares(self) -> bool:
         """Whether the policy puts jobs on GPUs that others hold."""

@@ -1,16 +1,32 @@
 """Types of options: the ways in which a value may be written, and its limits."""
 
+from importlib import import_module
 from operator import index
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 
+from pointsman.errors import UsageError
 from pointsman.inputs.bounds import LOADS, MAX_LOAD, MIN_LOAD, SEEDS
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.types import MAX_SHARING
 
 Params = dict[str, Any]
+
+
+def parsed_by(where: str) -> AfterValidator:
+    """Text that the function ``module:name`` reads without a `UsageError`; it is loaded when it is needed."""
+
+    def checked(text: str) -> str:
+        module, _, name = where.partition(":")
+        try:
+            getattr(import_module(module), name)(text)
+        except UsageError as error:
+            raise ValueError(str(error)) from None
+        return text
+
+    return AfterValidator(checked)
 
 
 def _no_switch(value: Any) -> Any:

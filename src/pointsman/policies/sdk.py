@@ -4,7 +4,6 @@ A policy imports this module, its own family and ``policies.parts``, and nothing
 documented where it is defined; ``docs/guides/write-a-policy.md`` shows the most used ones at work.
 """
 
-from pointsman.engine.actions.corunners import slow_down
 from pointsman.engine.actions.eviction import RESERVED, end_holds, release_tentatively, start_or_evict, take_back
 from pointsman.engine.actions.eviction_cache import note_worse
 from pointsman.engine.actions.resize import resize
@@ -39,6 +38,7 @@ from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_
 from pointsman.engine.placement.placing import TIGHTEST, best_fit, fits, place, unplace
 from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.admission import next_transfer
+from pointsman.engine.rate_models.factors.co_runners import slow_down
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.rate_models.transfers import iterations_left, most_under_way, service_left, transfer_left
 from pointsman.engine.run.contract import CompiledPolicy, Delay, milliseconds, parameter
@@ -46,9 +46,9 @@ from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
     ACCUMULATIONS,
     ACTIVE,
-    ALONE,
     OFF_RATE,
     PARAMETERS,
+    SOLE_OCCUPANTS,
     UNDER_WAY,
     VICTIMS,
     Int,
@@ -74,7 +74,7 @@ __all__ = [  # noqa: RUF022 - by topic
     # The state, and the lists of it that hooks read.
     "ACCUMULATIONS",
     "ACTIVE",
-    "ALONE",
+    "SOLE_OCCUPANTS",
     "Int",
     "OFF_RATE",
     "State",

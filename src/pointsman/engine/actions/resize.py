@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.actions.corunners import disturb
+from pointsman.engine.actions.factors import begin_running, cease_running
 from pointsman.engine.actions.verbs import (
     NOT_RUNNING,
     NOT_SUPPORTED,
@@ -43,7 +43,6 @@ def _pause(S: State, j: Int, ms: Int) -> None:
     J.waits = 0.0
     J.done_when_rated = J.done
     J.rated = g.now
-    disturb(S, j)
     if ms > 0:
         dequeue(S, j)
         J.state = STARTING
@@ -51,6 +50,8 @@ def _pause(S: State, j: Int, ms: Int) -> None:
         J.alarm = NEVER
         g.running -= 1
         g.starting += 1
+    else:
+        begin_running(S, j)
     mark(S, j)
 
 
@@ -70,7 +71,7 @@ def resize(S: State, j: Int, reason: Int) -> Int:
         return answer
     settle(S, j)
     leave_network(S, j)
-    disturb(S, j)
+    cease_running(S, j)
     unbind(S, j, True)
     take_place(S)
     bind(S, j)
@@ -116,6 +117,7 @@ def rebatch(S: State, j: Int, accumulation: Int) -> Int:
     if S.g[0].jobs_per_gpu > 1 and not _change_memory(S.g[0].address, j, accumulation):
         return MEMORY
     settle(S, j)
+    cease_running(S, j)
     J.accumulation = accumulation
     log_event(S, REBATCH, j, accumulation)
     _pause(S, j, S.g[0].rebatch_ms)

@@ -5,8 +5,8 @@ A verb changes the state (the mirror of the cluster) and marks the job; the worl
 
 import numpy as np
 
-from pointsman.engine.actions.corunners import disturb
 from pointsman.engine.actions.eviction_cache import note_freed
+from pointsman.engine.actions.factors import begin_running, cease_running
 from pointsman.engine.index.bits import count, lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.free_gpus import give, take
@@ -116,6 +116,8 @@ def settle(S: State, j: Int) -> None:
             J.waited += J.waits * elapsed
             if J.slow > 1.0:
                 J.slowed += (1.0 - 1.0 / J.slow) * elapsed
+            if J.slow_computing > 1.0 and S.g[0].contention != ITERATIONS:  # which counts it itself
+                J.slowed += (1.0 - 1.0 / J.slow_computing) * (1.0 - J.waits) * elapsed
         J.settled = now
 
 
@@ -218,7 +220,7 @@ def _commence(S: State, j: Int, reason: Int) -> None:
         J.done_when_rated = J.done
         J.rated = g.now
         g.running += 1
-        disturb(S, j)
+        begin_running(S, j)
     mark(S, j)
     log_parts(S, START, j, J.accumulation, reason)
 
@@ -375,7 +377,7 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     g = S.g[0]
     settle(S, j)
     leave_network(S, j)
-    disturb(S, j)
+    cease_running(S, j)
     dequeue(S, j)
     lost = g.lost_ms if g.lost_ms < J.done else J.done
     J.done -= lost

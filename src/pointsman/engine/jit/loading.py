@@ -38,7 +38,7 @@ BESIDE = {
     "python_api": "engine/actions/python_api.py",
     "contention": "engine/rate_models/contention.py",
     "iterations": "engine/rate_models/iterations.py",
-    "shared_gpus": "engine/rate_models/shared_gpus.py",
+    "shared_gpus": "engine/placement/shared_gpus.py",
     "progress_phases": "engine/rate_models/progress_phases.py",
     "tree": "engine/rate_models/tree.py",
 }
@@ -47,6 +47,10 @@ HOSTED = "pointsman.engine.actions.python_policy_hooks"
 HOOKS = f"from {HOSTED} import decide, on_event, on_run"
 TEMPLATE = "engine/units/policy_hooks.py"
 """The unit of a policy's hooks, in which HOOKS is replaced."""
+CO_RUNNERS = "pointsman.engine.rate_models.factors.co_runners"
+FACTOR_HOOKS = f"from {CO_RUNNERS} import begin, cease, slowed"
+FACTOR_TEMPLATE = "engine/units/factor_hooks.py"
+"""The unit of a factor, in which FACTOR_HOOKS is replaced."""
 _IS_CORE = re.compile(
     r"^from pointsman\.engine\.jit\.(compile|services) import .*\b(core|cold|entry|apart|service)\b", re.MULTILINE
 )
@@ -73,7 +77,7 @@ def core_digest() -> str:
     digest.update(sys.version.encode())
     for path in [*sorted(PACKAGE.glob("engine/**/*.py")), PACKAGE / "types.py"]:
         name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
-        if name in CORE or (_IS_CORE.search(source) and name not in (*BESIDE.values(), TEMPLATE)):
+        if name in CORE or (_IS_CORE.search(source) and name not in (*BESIDE.values(), TEMPLATE, FACTOR_TEMPLATE)):
             digest.update(f"{name}\n{source}".encode())
     return digest.hexdigest()[:16]
 
@@ -115,6 +119,12 @@ def load_hooks(hooks: str) -> ModuleType:
     """
     source = _replaced(PACKAGE / TEMPLATE, {HOOKS: HOOKS.replace(HOSTED, module_of(hooks))})
     return _import_source(build_folder(), hooks_unit(hooks), source)
+
+
+def load_factor(hooks: str) -> ModuleType:
+    """The unit of a factor, whose functions are in the module, or the file, `hooks`."""
+    lines = {FACTOR_HOOKS: FACTOR_HOOKS.replace(CO_RUNNERS, module_of(hooks))}
+    return load_template(PACKAGE / FACTOR_TEMPLATE, lines)
 
 
 def load_template(template: Path, lines: Mapping[str, str], sources: Iterable[Path] = ()) -> ModuleType:

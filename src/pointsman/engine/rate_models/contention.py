@@ -111,7 +111,7 @@ def _join(S: State, j: Int) -> None:
     inside, between = communication_s(S, j, M.bytes)
     seconds = between
     if S.g[0].contention == DUTY_CYCLE:
-        seconds = with_communication_s(S, j, inside + between)
+        seconds = with_communication_s(S, j, inside + between, 1.0)
     L = S.flows[j]
     L.demand = max(1.0, np.floor(2.0 * (n - 1) / n * M.bytes / seconds))
     L.share = L.demand

@@ -73,10 +73,29 @@ def _wire_ms(S: State, j: Int) -> Int:
 
 
 @core
-def _period(S: State, j: Int) -> Int:
-    """Ms of an iteration of job `j` that meets nobody."""
+def _task_ms(W: World, j: Int, ms: Int) -> Int:
+    """Ms that a task of job `j` takes in its iteration which takes so many by itself."""
+    return np.int64(np.floor(ms * W.chains[j].slow + 0.5))
+
+
+@core
+def _computing_ms(S: State, W: World, j: Int) -> Int:
+    """Ms of the tasks of an iteration of job `j` that meets nobody."""
     X = S.steps[row_of(S, j)]
-    return X.fw + X.bw + _wire_ms(S, j)
+    return _task_ms(W, j, X.fw) + _task_ms(W, j, X.bw)
+
+
+@core
+def _period(S: State, W: World, j: Int) -> Int:
+    """Ms of an iteration of job `j` that meets nobody."""
+    return _computing_ms(S, W, j) + _wire_ms(S, j)
+
+
+@core
+def _count_slowed(S: State, W: World, j: Int, n: Int) -> None:
+    """So many iterations of job `j` are done, each as much longer as the factors on computing made it."""
+    X = S.steps[row_of(S, j)]
+    S.jobs[j].slowed += np.float64(n * (_computing_ms(S, W, j) - X.fw - X.bw))
 
 
 # -- tasks ---------------------------------------------------------------------------------------------
@@ -106,7 +125,7 @@ def _begin_task(S: State, W: World, x: Int) -> None:
     forward = S.workers[x, best] == FORWARD
     S.workers[x, best] += 1
     X.busy = j
-    X.until = S.g[0].now + (T.fw if forward else T.bw)
+    X.until = S.g[0].now + _task_ms(W, j, T.fw if forward else T.bw)
     W.chains[j].begun = 1
     W.truth[j].due = min(W.truth[j].due, X.until)
     mark(S, j)
@@ -164,6 +183,7 @@ def _end_iteration(S: State, W: World, j: Int) -> None:
     """Job `j` has done an iteration; with the last one it finishes at this instant."""
     C = W.chains[j]
     _count_down(C, np.int64(1))
+    _count_slowed(S, W, j, np.int64(1))
     if C.left == 0:
         W.truth[j].finish = S.g[0].now
         return
@@ -293,7 +313,7 @@ def _leap(S: State, W: World, j: Int) -> None:
     C.leaps = 1
     C.since = S.g[0].now
     W.truth[j].due = NEVER
-    period = _period(S, j)
+    period = _period(S, W, j)
     W.truth[j].finish = C.since + C.left * period if C.left < min(FOREVER, FARTHEST_MS // period) else NEVER
 
 
@@ -302,12 +322,13 @@ def _credit(S: State, W: World, j: Int) -> None:
     """Count the iterations that leaping job `j` has done by now."""
     C = W.chains[j]
     J = S.jobs[j]
-    period = _period(S, j)
+    period = _period(S, W, j)
     n = (S.g[0].now - C.since) // period
     if n >= C.left:  # the last is counted when it finishes
         n = C.left - 1
     X = S.steps[row_of(S, j)]
     _count_down(C, n)
+    _count_slowed(S, W, j, n)
     C.since += n * period
     J.done_when_rated += n * X.solo
     J.waited += np.float64(n * _wire_ms(S, j))
@@ -324,13 +345,14 @@ def _land(S: State, W: World, j: Int) -> None:
     W.truth[j].due = NEVER
     gone = S.g[0].now - C.since
     C.begun = 1 if gone > 0 else 0
-    computed = C.since + X.fw + X.bw
+    forward = _task_ms(W, j, X.fw)
+    computed = C.since + forward + _task_ms(W, j, X.bw)
     if gone == 0:
         pass
-    elif gone < X.fw:
-        _set_workers(S, j, np.int64(FORWARDS), C.since + X.fw)
-        W.truth[j].due = C.since + X.fw
-    elif gone == X.fw and X.bw > 0:
+    elif gone < forward:
+        _set_workers(S, j, np.int64(FORWARDS), C.since + forward)
+        W.truth[j].due = C.since + forward
+    elif gone == forward and X.bw > 0:
         _set_workers(S, j, np.int64(BACKWARD), np.int64(0))
     elif S.g[0].now < computed:
         _set_workers(S, j, np.int64(BACKWARDS), computed)
@@ -384,6 +406,7 @@ def _join(S: State, W: World, j: Int) -> None:
     left = (W.truth[j].work - S.jobs[j].done_when_rated) / S.steps[row_of(S, j)].solo
     C.left = max(np.int64(1), np.int64(np.floor(left + 0.5))) if left < FOREVER else np.int64(FOREVER)
     C.leaps = 0
+    C.slow = S.jobs[j].slow_computing
     W.truth[j].finish = NEVER
     W.truth[j].due = NEVER
     S.transfers[j].state = NO_TRANSFER
@@ -407,9 +430,11 @@ def _attend(S: State, W: World, j: Int) -> None:
     C = W.chains[j]
     if C.leaps:
         return
-    if not C.begun and _meets_nobody(S, j):
-        _leap(S, W, j)
-        return
+    if not C.begun:
+        C.slow = S.jobs[j].slow_computing
+        if _meets_nobody(S, j):
+            _leap(S, W, j)
+            return
     due = np.int64(NEVER)
     if S.transfers[j].state == UNDER_WAY:
         _rate_transfer(S, j)
@@ -433,6 +458,8 @@ def _share(S: State, W: World) -> None:
         j = S.lists[DIRTY, i]
         if S.jobs[j].state == RUNNING and S.flows[j].first == 0:
             _join(S, W, j)
+        elif S.jobs[j].state == RUNNING and W.chains[j].leaps and W.chains[j].slow != S.jobs[j].slow_computing:
+            _land(S, W, j)
         i += 1
     i = np.int64(0)
     while i < S.g[0].dirty:
@@ -468,6 +495,7 @@ def _leave(S: State, W: World, j: Int) -> None:
     if W.chains[j].leaps:
         _credit(S, W, j)
         if W.truth[j].finish == S.g[0].now:
+            _count_slowed(S, W, j, np.int64(1))
             S.jobs[j].waited += np.float64(_wire_ms(S, j))
         W.chains[j].leaps = 0
     S.jobs[j].done = S.jobs[j].done_when_rated

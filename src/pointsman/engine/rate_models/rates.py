@@ -2,7 +2,7 @@
 
 The formulas are those of `speed.laws.iteration` and `speed.laws.allreduce`; what they need of models and links was
 tabulated before the run. What others on its links do to a job is in State.flows (`contention`), what those on its GPUs
-do is a further factor (`corunners`).
+do, and others on their nodes, are factors (`felt_factors`).
 """
 
 import numpy as np
@@ -104,9 +104,11 @@ def computing_s(S: State, j: Int) -> float:
 
 
 @core
-def with_communication_s(S: State, j: Int, communication: float) -> float:
-    """Seconds of an iteration of job `j` with so much communication, which only its last step hides."""
-    compute = computing_s(S, j)
+def with_communication_s(S: State, j: Int, communication: float, slow: float) -> float:
+    """Seconds of an iteration of job `j` with so much communication, which only its last step hides, where computing
+    takes `slow` times as long.
+    """
+    compute = slow * computing_s(S, j)
     delta = S.models[row_of(S, j)].delta
     return (S.jobs[j].accumulation - 1) * compute + overlapped_s(compute, communication, delta)
 
@@ -117,10 +119,11 @@ def _of_gang_s(address: Int, j: Int) -> float:
     S = open_state(address)
     M = S.models[row_of(S, j)]
     inside, between = communication_s(S, j, M.bytes)
+    slow = S.jobs[j].slow_computing
     if S.g[0].network == 0 or S.flows[j].first == 0:
-        return with_communication_s(S, j, inside + between)
+        return with_communication_s(S, j, inside + between, slow)
     L = S.flows[j]
-    return L.slowdown * with_communication_s(S, j, inside + L.stretch * between)
+    return L.slowdown * with_communication_s(S, j, inside + L.stretch * between, slow)
 
 
 @core
@@ -130,8 +133,15 @@ def iteration_s(S: State, j: Int) -> float:
     if M.reference <= 0.0:
         return 0.0
     if S.jobs[j].gpus <= 1:
-        return with_communication_s(S, j, 0.0)
+        return with_communication_s(S, j, 0.0, S.jobs[j].slow_computing)
     return _of_gang_s(S.g[0].address, j)
+
+
+@core
+def slowed_rate(S: State, j: Int, rate: float) -> float:
+    """A rate from a table, of which computing is taken to be all, as the factors on computing leave it."""
+    slow = S.jobs[j].slow_computing
+    return rate if slow == 1.0 else max(1.0, np.floor(rate / slow * FINEST + 0.5)) / FINEST
 
 
 @core
@@ -143,12 +153,12 @@ def rate_at(S: State, j: Int, time_s: float) -> float:
     if S.g[0].tree != 0:
         return call_apart(S.g[0].tree, S.g[0].address, np.int64(0), j) / FINEST
     if time_s <= 0.0:
-        return S.rates[row, S.jobs[j].locality]
+        return slowed_rate(S, j, S.rates[row, S.jobs[j].locality])
     if S.g[0].stages > 0:
         J = S.jobs[j]
         adapted = S.goodputs[row * S.g[0].stages + J.stage, J.gpus * LOCALITIES + J.locality]
         if adapted > 0.0:
-            return adapted
+            return slowed_rate(S, j, adapted)
     return max(1.0, np.floor(S.models[row].reference / time_s * FINEST + 0.5)) / FINEST
 
 
@@ -157,4 +167,4 @@ def waiting_share(S: State, j: Int, time_s: float) -> float:
     """The share of its time in which job `j` waits for communication where an iteration takes `time_s`."""
     if time_s <= 0.0 or S.g[0].stages > 0:
         return 0.0
-    return 1.0 - S.jobs[j].accumulation * computing_s(S, j) / time_s
+    return 1.0 - S.jobs[j].accumulation * (S.jobs[j].slow_computing * computing_s(S, j)) / time_s

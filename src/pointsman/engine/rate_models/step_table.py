@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.rate_model import Iterations
 from pointsman.engine.state.records import STEP
 from pointsman.types import Locality
 
@@ -27,9 +26,13 @@ def steps_of(
     demands: list[tuple[str | None, int, int | None]],
     catalogue: "Catalogue",
     tables: "Tables",
-    law: Iterations,
+    b: float,
+    latency_ms: float,
 ) -> NDArray[np.void]:
-    """STEP, by row of `tables`: what `catalogue` knows of each demand (model, GPUs, samples per GPU) on each type."""
+    """STEP, by row of `tables`: what `catalogue` knows of each demand (model, GPUs, samples per GPU) on each type.
+
+    A transfer takes `b` ms/MB (10^6 bytes) after `latency_ms`.
+    """
     steps = steps_without_models(layout, len(demands))
     types = len(layout.gpu_types)
     for i, (model, gpus, batch) in enumerate(demands):
@@ -37,7 +40,7 @@ def steps_of(
             if model is not None:
                 row = i * types + t
                 spans = gpus > 1 and tables.best[row] > Locality.NODE
-                steps[row] = _step(catalogue, model, gpu_type, batch, spans, law)
+                steps[row] = _step(catalogue, model, gpu_type, batch, spans, b, latency_ms)
     return steps
 
 
@@ -47,7 +50,8 @@ def _step(
     gpu_type: str,
     batch: int | None,
     spans: bool,
-    law: Iterations,
+    b: float,
+    latency_ms: float,
 ) -> tuple[int, int, float, float]:
     compute, _ = catalogue.compute(model, gpu_type)
     profile = catalogue.model(model)
@@ -55,6 +59,6 @@ def _step(
     ms = 1000.0 * compute.time_s(samples)
     whole = max(1, round(ms))
     forward = min(whole, max(1, round(ms * compute.forward_share)))
-    wire = law.b * profile.gradient.bytes / 1e6
-    alone = float(np.ceil(law.a) + np.ceil(wire)) if spans and wire > 0 else 0.0
+    wire = b * profile.gradient.bytes / 1e6
+    alone = float(np.ceil(latency_ms) + np.ceil(wire)) if spans and wire > 0 else 0.0
     return forward, whole - forward, wire, whole + alone

@@ -31,4 +31,6 @@ def tree(address: Int, what: Int, j: Int) -> Int:
     J = S.jobs[j]
     racks = _racks(S, j)
     cost = max(g.least_cost, g.rack_cost * racks + g.node_cost * J.nodes + g.gpu_cost * J.gpus)
-    return np.int64(max(1.0, np.floor(S.goodputs[row_of(S, j), racks] / (cost * J.slow) * FINEST + 0.5)))
+    return np.int64(
+        max(1.0, np.floor(S.goodputs[row_of(S, j), racks] / (cost * J.slow * J.slow_computing) * FINEST + 0.5))
+    )

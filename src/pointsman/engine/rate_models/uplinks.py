@@ -25,7 +25,7 @@ class LinkSharing:
     """For NODE_LINK: η/b, what a further ring costs a node's link, as a share of its own bytes' time."""
 
 
-ALONE = LinkSharing()
+SEPARATE_LINKS = LinkSharing()
 """Nobody shares a link."""
 
 

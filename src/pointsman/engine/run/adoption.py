@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pointsman.engine.rate_models.rate_model import check_rate_model
+from pointsman.engine.rate_models.registry import base_models
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
@@ -69,7 +69,7 @@ def _check_model(policy: object, model: str) -> None:
             f"policy {_title(policy)!r} needs the rate model {own!r}, and this run has {model!r}: run it with "
             f"--rate-model {own}"
         )
-    check_rate_model(policy, model)
+    base_models()[model].check_policy(policy)
 
 
 def _check_sharing(handle: Handle, policy: object) -> None:

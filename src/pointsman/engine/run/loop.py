@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from pointsman.engine.actions.corunners import disturb, feel_corunners
 from pointsman.engine.actions.eviction_cache import note_worse
+from pointsman.engine.actions.factors import begin_running, cease_running
 from pointsman.engine.actions.verbs import (
     ITERATIONS,
     PENDING,
@@ -28,6 +28,7 @@ from pointsman.engine.index.event_heap import TOP, heap_remove, heap_set, top_ki
 from pointsman.engine.index.queues import dequeue
 from pointsman.engine.index.treap import insert
 from pointsman.engine.jit.compile import core
+from pointsman.engine.rate_models.felt_factors import feel_factors
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
 from pointsman.engine.run.forget import forget_policy
 from pointsman.engine.run.stops import DONE, INBOX_FULL, LOG_FULL
@@ -78,7 +79,7 @@ def _set_rate(S: State, W: World, j: Int) -> None:
             _note_off_rate(S, j)
             _rated(S.g[0].address, j)
         return
-    feel_corunners(S, j)
+    feel_factors(S, j)
     time_s = iteration_s(S, j)
     rate = rate_at(S, j, time_s * J.slow)
     if rate == J.rate:
@@ -155,6 +156,10 @@ def _schedule(S: State, W: World, j: Int) -> None:
 @core
 def commit(S: State, W: World) -> None:
     """Carry out the pass: every job it touched, or whose share of a link it changed, gets its rate and next event."""
+    if S.g[0].contention == ITERATIONS:
+        for k in range(S.g[0].dirty):
+            if S.jobs[S.lists[DIRTY, k]].state == RUNNING:
+                feel_factors(S, S.lists[DIRTY, k])
     if S.g[0].network != 0:
         call_apart(S.g[0].network, S.g[0].address, SHARE, np.int64(0))
     i = np.int64(0)
@@ -246,7 +251,8 @@ def leave(S: State, W: World, j: Int, kind: Int) -> None:
     J = S.jobs[j]
     settle(S, j)
     leave_network(S, j)
-    disturb(S, j)
+    if J.state == RUNNING:
+        cease_running(S, j)
     if kind == FINISH:
         J.done = W.truth[j].work
     elif kind == NODE_DOWN and J.state == RUNNING:
@@ -289,9 +295,9 @@ def _enter_running(S: State, W: World, j: Int) -> None:
     W.truth[j].due = -1
     note_worse(S, j)
     _set_rate(S, W, j)
-    if S.g[0].network != 0 or S.g[0].jobs_per_gpu > 1:
+    if S.g[0].network != 0 or S.g[0].factors > 0:
         mark(S, j)  # the links are shared out at the end of the instant, and those beside it rated again
-        disturb(S, j)
+        begin_running(S, j)
 
 
 @core
@@ -361,6 +367,7 @@ def _submit(S: State, W: World) -> None:
     J.started_pass = -1
     J.accumulation = 1
     J.slow = 1.0
+    J.slow_computing = 1.0
     J.alone = 0
     J.pause = 0
     J.stage = 0

@@ -49,33 +49,25 @@ def make_result(
         "events": int(simulation.handle.world.clock[0]["events"]),
         "workload": workload.provenance.as_dict(),
         "quality": prepared.quality.as_dict(),
-        "assumptions": _assumptions(prepared, choices["needs"], tree=simulation.handle.state.g[0]["tree"] != 0),
+        "assumptions": _assumptions(prepared, choices["needs"]),
+        **prepared.base_model.info(layout),
     }
-    if (g := simulation.handle.state.g[0])["tree"]:
-        info["tree"] = {name: float(g[f"{name}_cost"]) for name in ("rack", "node", "gpu", "least")}
-        info["node_racks"] = layout.node_rack.tolist()
     origin_s = float(prepared.jobs["submit_s"][0])
     events = _events(simulation) if simulation.handle.state.g[0]["log_on"] else None
     jobs = _jobs(simulation, prepared, origin_s)
-    if simulation.handle.state.g[0]["tree"]:
+    if prepared.base_model.tells_done:
         jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
     return Result(jobs, events, _series(simulation), info)
 
 
-def _assumptions(prepared: Prepared, needs: str, *, tree: bool) -> list[str]:
+def _assumptions(prepared: Prepared, needs: str) -> list[str]:
     told = [
         "arrivals are open-loop: nobody submits less because the queue is long",
-        "a recorded duration is the time on the GPUs asked for, where their place costs 1"
-        if tree
-        else "a recorded duration is the time on the GPUs asked for, at their best locality, alone",
+        prepared.base_model.recorded,
         "a job runs its recorded duration whatever its recorded status",
     ]
     if prepared.jobs["model"].null_count() == len(prepared.jobs):
-        told.append(
-            "no job has a model: all pay alike for their places, and reduce nothing"
-            if tree
-            else "no job has a model: all run at the same speed everywhere and communicate nothing"
-        )
+        told.append(prepared.base_model.without_models)
     if prepared.knowledge == "oracle" and needs != "none":
         told.append("the policy knows every duration exactly, which no real scheduler does")
     return [*told, *prepared.assumptions]
@@ -98,7 +90,7 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     asked = ("fraction",) if int(simulation.handle.state.g[0]["jobs_per_gpu"]) > 1 else ()
     locality = np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], _NOWHERE)
     jobs = prepared.jobs.select(*_COLUMNS, *asked)
-    if asked:
+    if asked or prepared.factors:
         jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
     return jobs.with_columns(
         row=pl.int_range(pl.len(), dtype=pl.Int64),

@@ -1,6 +1,7 @@
 """A state and its world, built from a workload, a cluster and the rules of the run."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +9,13 @@ from numpy.typing import NDArray
 from pointsman.cluster.layout import Layout
 from pointsman.engine.actions.eviction_cache import FREED
 from pointsman.engine.index.event_heap import AROUND, LATEST
-from pointsman.engine.jit.loading import load_beside
+from pointsman.engine.jit.loading import load_beside, load_factor
 from pointsman.engine.placement.occupancy import SINGLES
-from pointsman.engine.rate_models.rate_model import Iterations, Tree
-from pointsman.engine.rate_models.speed_tables import Speeds
-from pointsman.engine.rate_models.uplinks import ALONE, LinkSharing
+from pointsman.engine.rate_models.base.rates import Rates
+from pointsman.engine.rate_models.base.tree import Tree
+from pointsman.engine.rate_models.contract import BaseModel, Factor
+from pointsman.engine.rate_models.speeds import Speeds
+from pointsman.engine.rate_models.uplinks import SEPARATE_LINKS, LinkSharing
 from pointsman.engine.setup.demand import Demand, Pools
 from pointsman.engine.state.records import (
     ALT,
@@ -21,6 +24,7 @@ from pointsman.engine.state.records import (
     CLASS,
     CLOCK,
     CROSSING,
+    FACTOR,
     FLOW,
     GPU,
     GROUP,
@@ -45,7 +49,7 @@ from pointsman.engine.state.records import (
     World,
 )
 from pointsman.engine.state.state_pointer import Handle
-from pointsman.types import NEVER_MS, Contention, Locality, Placement
+from pointsman.types import NEVER_MS, Locality, Placement
 
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
@@ -71,15 +75,13 @@ class Rules:
     log: bool = True
     audit: bool = False
     hosted: bool = False
-    sharing: LinkSharing = ALONE
-    iterations: Iterations | None = None
-    """The law of chains of iterations, if jobs are such."""
+    link_sharing: LinkSharing = SEPARATE_LINKS
+    base_model: BaseModel = field(default_factory=Rates)
+    factors: Sequence[Factor] = ()
     gpu_sharing: int = 1
     """Jobs on a GPU at most."""
     admits: bool = False
     """The policy admits transfers."""
-    tree: Tree | None = None
-    """What gangs on several racks and nodes pay, if their rates depend on it."""
 
 
 CACHE_LINE = 64
@@ -117,9 +119,10 @@ def build(
     buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
     for name in ("root", "first", "last", "newest", "leader"):
         buckets[name] = -1
-    limit = rules.iterations.sharing if rules.iterations else rules.gpu_sharing
+    limit = rules.base_model.most_jobs_per_gpu(rules.gpu_sharing)
     seats = total * limit
-    chained = slots if rules.iterations else 1
+    chained = slots if rules.base_model.counts_iterations else 1
+    factors, numbers, loads = _factors(rules.factors, layout, speeds)
     parts = np.zeros(seats, PART)
     parts["next"] = np.append(np.arange(1, seats), -1)
     queues = np.zeros(len(queue_limits), QUEUE)
@@ -127,7 +130,7 @@ def build(
     queues["closed"] = -1
     sharing = len(speeds.uplinks) > 0
     state = State(
-        g=_scalars(layout, len(demands), queue_limits, total, rules),
+        g=_scalars(layout, len(demands), queue_limits, total, limit, rules),
         jobs=_on_lines(slots, JOB),
         nodes=_nodes(layout, pools),
         gpus=_gpus(layout),
@@ -162,11 +165,14 @@ def build(
         crossings=_crossings(3 * seats if sharing else 1),
         changed_uplinks=np.zeros(3 * len(speeds.uplinks) + 2 * (seats // 2 + 1), np.int64),
         steps=speeds.steps,
-        workers=np.zeros((total if rules.iterations else 1, limit), np.int64),
+        workers=np.zeros((total if rules.base_model.counts_iterations else 1, limit), np.int64),
         transfers=np.zeros(chained, TRANSFER),
         nics=_nics(nodes),
         subbatches=speeds.subbatches,
         slowdowns=speeds.slowdowns,
+        factors=factors,
+        factor_numbers=numbers,
+        factor_loads=loads,
         goodputs=speeds.goodputs,
         singles=np.zeros(SINGLES, np.int64),
     )
@@ -176,12 +182,8 @@ def build(
         state.g["network"] = load_beside("contention").network.address
     if limit > 1:
         state.g["sharing"] = load_beside("shared_gpus").sharing.address
-    if speeds.stages:
-        state.g["staging"] = load_beside("progress_phases").stages.address
-    if rules.tree:
-        state.g["tree"] = load_beside("tree").tree.address
-    if rules.iterations:
-        state.g["network"] = load_beside("iterations").iterations.address
+    Tree().install_costs(state)  # by which policies may choose GPUs in any rate model
+    rules.base_model.install(state, admits=rules.admits)
     if rules.audit:
         state.g["audit"] = load_beside("audit").audit.address
     if len(script):
@@ -197,6 +199,21 @@ def build(
         samples=np.zeros(SAMPLES, SAMPLE),
     )
     return Handle(state, world)
+
+
+def _factors(
+    factors: Sequence[Factor], layout: Layout, speeds: Speeds
+) -> tuple[NDArray[np.void], NDArray[np.float64], NDArray[np.int64]]:
+    """FACTOR of each, their numbers and their loads, one after another."""
+    records = np.zeros(len(factors), FACTOR)
+    numbers = [factor.numbers(layout, speeds) for factor in factors]
+    loads = [factor.loads(layout) for factor in factors]
+    for f, factor in enumerate(factors):
+        records["unit"][f] = load_factor(factor.hooks).factor.address
+        records["on_computing"][f] = factor.slows == "computing"
+        records["numbers"][f] = sum(map(len, numbers[:f]))
+        records["loads"][f] = sum(loads[:f])
+    return records, np.concatenate([np.zeros(0), *numbers]), np.zeros(sum(loads), np.int64)
 
 
 def _heap(slots: int) -> NDArray[np.void]:
@@ -234,7 +251,9 @@ def with_larger_inbox(handle: Handle, known: int | None = None) -> Handle:
     return Handle(handle.state._replace(inbox=inbox), handle.world)
 
 
-def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, rules: Rules) -> NDArray[np.void]:
+def _scalars(
+    layout: Layout, classes: int, queue_limits: list[int], total: int, limit: int, rules: Rules
+) -> NDArray[np.void]:
     g = np.zeros(1, SCALARS)
     g["wake"] = NEVER_MS
     g["free_slot"] = -1
@@ -243,17 +262,13 @@ def _scalars(layout: Layout, classes: int, queue_limits: list[int], total: int, 
     g["queues"] = len(queue_limits)
     g["has_queue_limits"] = any(limit >= 0 for limit in queue_limits)
     g["types"] = len(layout.gpu_types)
-    g["jobs_per_gpu"] = rules.gpu_sharing
+    g["jobs_per_gpu"] = limit
+    g["factors"] = len(rules.factors)
     g["within"] = Locality.CLUSTER
     times = ("start_ms", "stop_ms", "restore_ms", "rebatch_ms", "lost_ms", "checkpoint_ms", "round_ms")
     for name in ("placement", *times):
         g[name] = getattr(rules, name)
-    g["contention"], g["penalty"] = rules.sharing.contention, rules.sharing.penalty
-    if (law := rules.iterations) is not None:
-        g["contention"], g["penalty"] = Contention.ITERATIONS, law.eta / law.b
-        g["latency"], g["jobs_per_gpu"], g["admits"] = int(np.ceil(law.a)), law.sharing, rules.admits
-    costs = rules.tree or Tree()  # by which policies may choose GPUs in any case
-    g["rack_cost"], g["node_cost"], g["gpu_cost"], g["least_cost"] = costs.rack, costs.node, costs.gpu, costs.clamp
+    g["contention"], g["penalty"] = rules.link_sharing.contention, rules.link_sharing.penalty
     g["free_crossing"] = 1
     g["log_on"] = rules.log
     g["inbox_on"] = rules.hosted

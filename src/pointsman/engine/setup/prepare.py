@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
 from pointsman.engine.placement.occupancy import WHOLE
-from pointsman.engine.rate_models.gpu_sharing import WHOLE_GPUS, GpuSharing
-from pointsman.engine.rate_models.rate_model import Goodput, RateModel
-from pointsman.engine.rate_models.speed_tables import Speeds, speeds_of
+from pointsman.engine.rate_models.base.rates import Rates
+from pointsman.engine.rate_models.contract import BaseModel, Factor
+from pointsman.engine.rate_models.named_models import named_models
+from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.setup.demand import (
     KEYS,
     WITH_MODELS,
@@ -44,6 +45,8 @@ class Prepared:
     demands: list[Demand]
     queue_limits: list[int]
     speeds: Speeds
+    base_model: BaseModel
+    factors: Sequence[Factor]
     knowledge: str
     quality: Quality
     """The log's, and what the cluster could not take of it."""
@@ -66,14 +69,16 @@ def prepare(
     profiles: Sequence[str | Path] = (),
     congestion: Mapping[str, float],
     contention: Contention = Contention.NONE,
-    law: RateModel = None,
-    gpu_sharing: GpuSharing = WHOLE_GPUS,
+    base_model: BaseModel | None = None,
+    factors: Sequence[Factor] = (),
+    jobs_per_gpu: int = 1,
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
     `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
-    fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion`, `contention`: see
-    `speeds_of`; `law`: the rate model; `gpu_sharing`: whether jobs share GPUs.
+    fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion` divides
+    the bandwidth of levels, and jobs share links by `contention`; `base_model` (``rates`` by default) and `factors`
+    decide how fast they run; `jobs_per_gpu`: how many may hold one GPU.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
@@ -85,17 +90,21 @@ def prepare(
     assumptions: list[str] = []
     jobs = _without_partitions(_by_submit(workload.jobs), pools, assumptions)
     queues, limits = _limited_queues(jobs, layout)
-    workload = replace(workload, jobs=jobs.with_columns(limited=queues, milli=_milli(jobs, gpu_sharing)))
-    by = WITH_MODELS if gpu_sharing.limit > 1 or isinstance(law, Goodput) else KEYS
+    workload = replace(workload, jobs=jobs.with_columns(limited=queues, milli=_milli(jobs, jobs_per_gpu)))
+    base_model = base_model or Rates()
+    by = WITH_MODELS if jobs_per_gpu > 1 or base_model.adapts_gangs else KEYS
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized, by)
     jobs = workload.jobs
-    speeds, speed = speeds_of(jobs, layout, profiles, congestion, contention, assumptions, law, gpu_sharing)
+    named = named_models(jobs, layout, profiles, congestion, contention, base_model.unknown_models)
+    speeds = base_model.speeds(named)
+    for factor in factors:
+        speeds = factor.speeds(named, speeds)
     if speeds.stages:
-        demands = _elastic(demands, cls, speeds, speed)
+        demands = _elastic(demands, cls, speeds, named.rows)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
-    trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), speed
+    trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), named.rows
     trace["neg_priority"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(
         jobs.drop("limited", "milli"),
@@ -105,9 +114,11 @@ def prepare(
         demands,
         limits,
         speeds,
+        base_model,
+        factors,
         knowledge,
         workload.quality,
-        assumptions,
+        [*assumptions, *named.assumptions],
     )
 
 
@@ -149,11 +160,11 @@ def _limited_queues(jobs: pl.DataFrame, layout: Layout) -> tuple[pl.Series, list
     return jobs["queue"].replace_strict(index, default=0, return_dtype=pl.Int64), limits
 
 
-def _milli(jobs: pl.DataFrame, gpu_sharing: GpuSharing) -> pl.Series:
+def _milli(jobs: pl.DataFrame, jobs_per_gpu: int) -> pl.Series:
     """Thousandths of a GPU that each job asks for."""
     part = pl.when(pl.col("gpus") == 1).then(pl.col("fraction")).fill_null(1.0).alias("part")  # of one GPU
     milli = (jobs.select(part)["part"] * WHOLE).round().clip(1, WHOLE).cast(pl.Int64).alias("milli")
-    return milli if gpu_sharing.limit > 1 else milli.clip(WHOLE)
+    return milli if jobs_per_gpu > 1 else milli.clip(WHOLE)
 
 
 def _elastic(

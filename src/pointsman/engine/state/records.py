@@ -53,20 +53,21 @@ JOB = np.dtype(
         ("rated", I),  # ms; when that was
         ("gpus", I),  # held GPUs; 0 if none
         ("held_since", I),  # ms
-        ("slow", F),  # how many times as long an iteration takes beside the jobs on its GPUs
+        ("slow", F),  # how many times as long an iteration takes: the product of the factors on iterations
         ("waits", F),  # the share of its time in which it waits for communication, where it is
         ("attained", I),  # GPU-ms RUNNING
         ("executed", I),  # wall ms RUNNING
         ("restored", F),  # nominal ms done when it last began to run
         ("off_rate", I),  # position in the list of jobs with a rate other than 1; -1
-        ("locality", I),
-        ("nodes", I),  # how many nodes it is on
+        ("locality", "i4"),
+        ("nodes", "i4"),  # how many nodes it is on
+        ("slow_computing", F),  # likewise of the factors on computing
         ("gpu_type", I),  # held GPU type; -1 if none or mixed
         ("pause", I),  # ms of the change of GPUs or accumulation that it is STARTING again after; 0: of none
         # what its end reads
         ("held", I),  # GPU-ms held before held_since
         ("waited", F),  # ms of running in which it waited for communication
-        ("slowed", F),  # ms of running that its co-runners cost it
+        ("slowed", F),  # ms of running that the factors on iterations and computing cost it
         ("lost", F),  # nominal ms of work lost
         ("preempts", I),
         ("submit", I),  # ms
@@ -362,6 +363,7 @@ SCALARS = np.dtype(
         ("network", I),  # address of what shares out the network; 0: nobody shares a link
         ("contention", I),  # Contention
         ("sharing", I),  # address of what keeps account of GPUs that jobs share
+        ("factors", I),  # rows of State.factors
         ("staging", I),  # address of what knows the stages of jobs' progress
         ("tree", I),  # address of what rates jobs by the racks, nodes and GPUs they are on
         ("rack_cost", F),  # of communication, for each rack that a gang is on
@@ -382,7 +384,7 @@ SCALARS = np.dtype(
         ("types", I),  # GPU types
         ("jobs_per_gpu", I),  # jobs a GPU may hold
         ("singled", I),  # how many jobs were noted in State.singles so far
-        ("sole_occupants", I),  # jobs in State.lists[ALONE]
+        ("sole_occupants", I),  # jobs in State.lists[SOLE_OCCUPANTS]
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("kinds", I),  # models in State.slowdowns
         ("stages", I),  # of progress; 0: rates do not depend on it
@@ -409,6 +411,18 @@ TRUTH = np.dtype(
     align=True,
 )
 
+FACTOR = np.dtype(
+    [
+        ("unit", I),  # address of its code
+        ("on_computing", I),  # whether it slows computing alone, or the whole of an iteration
+        ("numbers", I),  # where its own begin in State.factor_numbers
+        ("loads", I),  # where its own begin in State.factor_loads
+        ("found", F),  # how many times as long it lets the job take of which it was asked last
+    ],
+    align=True,
+)
+"""A factor of a run: what slows jobs besides the base model."""
+
 CHAIN = np.dtype(
     [
         ("left", I),  # iterations still to be done, as of `since` where it leaps
@@ -416,6 +430,7 @@ CHAIN = np.dtype(
         ("since", I),  # ms; when the iteration began, where it leaps
         ("begun", I),  # whether any task of this iteration has begun
         ("over", I),  # workers that are done with this iteration
+        ("slow", F),  # how many times as long its tasks take in this iteration, or in all while it leaps
     ],
     align=True,
 )
@@ -506,7 +521,8 @@ class State(NamedTuple):
     queues: np.ndarray  # QUEUE
     buckets: np.ndarray  # BUCKET: classes first, then queues, then RUNNING and what a policy needs
     parts: np.ndarray  # PART: what jobs hold
-    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, OFF_RATE, holders, WAITING, ALONE
+    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, OFF_RATE, holders, WAITING,
+    # SOLE_OCCUPANTS
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
     freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
@@ -528,6 +544,9 @@ class State(NamedTuple):
     nics: np.ndarray  # NIC, (M,)
     subbatches: np.ndarray  # SUBBATCH, (speed rows * ACCUMULATIONS,)
     slowdowns: np.ndarray  # f8, (GPU types * kinds, kinds): of a job of one kind beside one of another
+    factors: np.ndarray  # FACTOR, those of the run
+    factor_numbers: np.ndarray  # f8: constants that factors were made with
+    factor_loads: np.ndarray  # i8: what factors keep of running jobs; 0 where none runs
     singles: np.ndarray  # i8, (1024,): a ring of jobs that got GPUs to themselves
     goodputs: np.ndarray  # f8, (speed rows * stages, (most GPUs + 1) * LOCALITIES): rates of elastic jobs;
     # or, where the rate model is the tree, (speed rows, racks + 1): of a job on so many, but for its communication cost
@@ -546,13 +565,19 @@ class World(NamedTuple):
     samples: np.ndarray  # SAMPLE
 
 
-ACTIVE, DIRTY, VICTIMS, OFF_RATE, HOLDERS, WAITING, ALONE, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
+ACTIVE, DIRTY, VICTIMS, OFF_RATE, HOLDERS, WAITING, SOLE_OCCUPANTS, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
 """Rows of State.lists, and how many there are."""
 
-ENTER, EXIT, DISTURB, SLOW, DIVIDE, UNPLACE = 0, 1, 2, 3, 4, 5
-"""What is asked of the code at State.g.sharing: a job comes onto a GPU (both in one number) or is about to leave it; it
-begins or ceases to run; how much its co-runners slow it; which GPU has a fraction left for a class, which is then noted
-as a place; the place is given back."""
+ENTER, EXIT, DIVIDE, UNPLACE = 0, 1, 2, 3
+"""What is asked of the code at State.g.sharing: a job comes onto a GPU (both in one number) or is about to leave it;
+which GPU has a fraction left for a class, which is then noted as a place; the place is given back."""
+
+SLOW, BEGIN, CEASE = 0, 1, 2
+"""What is asked of the code of a factor: how many times as long computing, or an iteration, of a running job takes
+where it is, which is then noted as its `found`; the job begins to run there, or is about to cease."""
+
+FACTOR_SHIFT = 2
+"""Bits of what is asked of a factor; its row in State.factors is above them."""
 
 SEAT_BITS = 32
 """Of a job, below the GPU in one number."""

@@ -18,6 +18,7 @@ from pointsman.engine.state.records import (
     CLASS,
     CLOCK,
     CROSSING,
+    FACTOR,
     FLOW,
     GPU,
     GROUP,
@@ -59,7 +60,9 @@ STATE_ARRAYS = {
     "flows": (FLOW, 1), "uplinks": (UPLINK, 1), "crossings": (CROSSING, 1), "changed_uplinks": (_INT, 1),
     "steps": (STEP, 1),
     "workers": (_INT, 2), "transfers": (TRANSFER, 1), "nics": (NIC, 1),
-    "subbatches": (SUBBATCH, 1), "slowdowns": (_FLOAT, 2), "singles": (_INT, 1), "goodputs": (_FLOAT, 2),
+    "subbatches": (SUBBATCH, 1), "slowdowns": (_FLOAT, 2),
+    "factors": (FACTOR, 1), "factor_numbers": (_FLOAT, 1), "factor_loads": (_INT, 1), "singles": (_INT, 1),
+    "goodputs": (_FLOAT, 2),
 }  # fmt: skip
 WORLD_ARRAYS = {
     "clock": (CLOCK, 1), "truth": (TRUTH, 1), "chains": (CHAIN, 1), "heap": (HEAP, 1), "trace": (TRACE, 1),

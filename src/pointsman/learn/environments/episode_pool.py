@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.rate_model import RateModel
+from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.setup.prepare import Prepared, prepare
 from pointsman.engine.state.records import TRACE
 from pointsman.types import Placement
@@ -34,7 +34,8 @@ def make_bank(
     *,
     estimate: str,
     placement: Placement,
-    law: RateModel,
+    base_model: BaseModel,
+    factors: Sequence[Factor],
     assign_models: int | None,
 ) -> Bank:
     """The episodes of `workloads`, one each; each begins with its first submit. Gangs that never fit are refused.
@@ -50,7 +51,7 @@ def make_bank(
     )
     prepared = prepare(
         replace(workloads[0], jobs=together), layout, knowledge=estimate, placement=placement, oversized="refuse",
-        seed=0, congestion=UNCONGESTED, law=law,
+        seed=0, congestion=UNCONGESTED, base_model=base_model, factors=factors,
     )  # fmt: skip
     episode = prepared.jobs["episode"].to_numpy()
     counts = np.bincount(episode, minlength=len(workloads))

@@ -1,7 +1,7 @@
 """What an environment is made of: its keywords, checked and resolved."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.rate_model import Iterations, RateModel, Tree, rate_model_of
+from pointsman.cluster.tree_cost import TreeCost
+from pointsman.engine.rate_models.base.tree import Tree
+from pointsman.engine.rate_models.contract import BaseModel, Factor
+from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
+from pointsman.engine.rate_models.registry import base_model_of, factors_of, options_of_factors
 from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.engine.state.state_pointer import Handle
@@ -59,6 +63,8 @@ class Setting:
     """Of PlaceJob: the order of waiting jobs, the first of which is placed."""
     rate_model: str | None = None
     """An option of a run (``docs/reference/options.md``); iterations are not known here."""
+    factors: Mapping[str, Any] = field(default_factory=dict)
+    """Options of a run that its factors add, but for the sharing of GPUs."""
     assign_models: int | None = None
     """An option of a run."""
     estimate: str = "oracle"
@@ -74,7 +80,12 @@ class Setting:
     """In the bank, from which each reset takes another."""
 
     def __post_init__(self) -> None:
-        Assumptions.checked({name: getattr(self, name) for name in OF_A_RUN})
+        Assumptions.checked({name: getattr(self, name) for name in OF_A_RUN} | {**self.factors})
+        for name in self.factors:
+            if name not in options_of_factors() or name in GpuSharing.options:
+                raise UsageError(
+                    f"factors = {dict(self.factors)}: environments have no factor with the option {name!r}"
+                )
         for name, least, most in (("slots", 1, MOST_SLOTS), ("episodes", 1, 1 << 20)):
             value = getattr(self, name)
             if not isinstance(value, int) or not least <= value <= most:
@@ -126,12 +137,13 @@ def make(setting: Setting, choice: str) -> Made:
     gpus = int(layout.node_gpus.sum())
     picks = choice == "picking"
     placement = Placement.SPREAD if setting.gpus in GPU_PICKERS or not picks else PLACEMENT_NAMES[setting.gpus]
-    law = rate_model_of(None, setting.rate_model, "none")
-    if isinstance(law, Iterations):
-        raise UsageError("environments know rates, not chains of iterations: leave out the rate model 'iterations'")
+    base = base_model_of(None, setting.rate_model)
+    if not base.has_rates:
+        raise UsageError(f"environments know rates, not chains of iterations: leave out the rate model {base.name!r}")
+    factors = factors_of(setting.factors, None, base)
     bank = make_bank(
         [sampler(k, gpus) for k in range(setting.episodes)], layout, estimate=setting.estimate, placement=placement,
-        law=law, assign_models=setting.assign_models,
+        base_model=base, factors=factors, assign_models=setting.assign_models,
     )  # fmt: skip
     rules = np.zeros(columns.RULES, np.int64)
     rules[columns.HORIZON] = NEVER_MS if setting.horizon_s is None else round(1000 * setting.horizon_s)
@@ -143,7 +155,7 @@ def make(setting: Setting, choice: str) -> Made:
         setting.observation or ("topdrl" if picks else "proximity"),
         setting.reward or (("jobs" if setting.horizon_s is None else "throughput") if picks else "proximity"),
         1 + (setting.slots if picks else _places(layout)),
-        _template(bank, layout, _params(setting, layout, _tree(law)), placement, law),
+        _template(bank, layout, _params(setting, layout, _tree(base)), placement, base, factors),
         bank,
         rules,
         lambda k: sampler(k, gpus),
@@ -157,11 +169,18 @@ def _places(layout: Layout) -> int:
     return PLACES
 
 
-def _template(bank: Bank, layout: Layout, params: NDArray[np.float64], placement: Placement, law: RateModel) -> Handle:
+def _template(
+    bank: Bank,
+    layout: Layout,
+    params: NDArray[np.float64],
+    placement: Placement,
+    base_model: BaseModel,
+    factors: Sequence[Factor],
+) -> Handle:
     """A state before its first event, with room for the longest episode."""
     made = bank.prepared
     trace, script = np.zeros(bank.longest, TRACE), np.zeros(0, SCRIPT)
-    rules = Rules(placement=placement, log=False, tree=law if isinstance(law, Tree) else None)
+    rules = Rules(placement=placement, log=False, base_model=base_model, factors=factors)
     return build(layout, made.pools, made.demands, trace, made.queue_limits, made.speeds, params, script, rules)
 
 
@@ -173,16 +192,16 @@ def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]
     params[columns.TAU] = 1000.0 * setting.tau_s
     params[columns.DECAY] = -np.log(setting.gamma) / params[columns.TAU]
     params[columns.ORDER] = ORDERS.index(setting.picker)
-    params[columns.BEST :] = np.concatenate(costs_by_size(layout, tree))
+    params[columns.BEST :] = np.concatenate(costs_by_size(layout, tree.costs))
     return params
 
 
-def _tree(law: RateModel) -> Tree:
+def _tree(base_model: BaseModel) -> Tree:
     """By which communication is priced, whatever the rate model."""
-    return law if isinstance(law, Tree) else Tree()
+    return base_model if isinstance(base_model, Tree) else Tree()
 
 
-def costs_by_size(layout: Layout, tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def costs_by_size(layout: Layout, tree: TreeCost) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least and the greatest that the communication of a gang of 0, 1, ... GPUs costs on the empty cluster."""
     nodes = layout.node_gpus, layout.node_rack
     sizes = range(int(layout.node_gpus.sum()) + 1)

@@ -5,7 +5,19 @@ not work out; here it is known before.
 import numpy as np
 
 from pointsman.policies.parts.partners import may_share, type_of, usable
-from pointsman.policies.sdk import ALONE, OK, RUNNING, Int, State, bytes_of, cold, core, open_state, slow_down, start_on
+from pointsman.policies.sdk import (
+    OK,
+    RUNNING,
+    SOLE_OCCUPANTS,
+    Int,
+    State,
+    bytes_of,
+    cold,
+    core,
+    open_state,
+    slow_down,
+    start_on,
+)
 
 
 @core
@@ -35,7 +47,7 @@ def _best(S: State, j: Int, a: Int, least: float) -> Int:
     best = np.int64(-1)
     most = least
     for i in range(S.g[0].sole_occupants):
-        b = S.lists[ALONE, i]
+        b = S.lists[SOLE_OCCUPANTS, i]
         if _has_room(S, j, a, b):
             gain = _gain(S, j, b, type_of(S, a))
             if gain > most or (gain == most and best >= 0 and S.jobs[b].row < S.jobs[best].row):

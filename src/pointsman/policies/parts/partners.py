@@ -9,7 +9,7 @@ import numpy as np
 from pointsman.policies.parts.pair_theorem import alone_ms, in_turn_ms, together_ms
 from pointsman.policies.sdk import (
     ACCUMULATIONS,
-    ALONE,
+    SOLE_OCCUPANTS,
     VICTIMS,
     WHOLE,
     Int,
@@ -165,7 +165,7 @@ def _candidates(S: State, only: Int) -> Int:
 def _candidate(S: State, only: Int, i: Int) -> Int:
     """Of those the i-th; -1 if it has been named already, or nobody is on that GPU alone."""
     if only < 0:
-        return S.lists[ALONE, i]
+        return S.lists[SOLE_OCCUPANTS, i]
     N = S.nodes[only]
     if S.gpus[N.gpu0 + i].used != 1:
         return np.int64(-1)

@@ -6,7 +6,19 @@ import numpy as np
 
 from pointsman.policies.parts.pair_theorem import remaining
 from pointsman.policies.parts.partners import choose_partners, pays_with, type_of, usable
-from pointsman.policies.sdk import ALONE, Int, State, bit, cold, core, jobs_on, lowest, lowest_bits, open_state, sits
+from pointsman.policies.sdk import (
+    SOLE_OCCUPANTS,
+    Int,
+    State,
+    bit,
+    cold,
+    core,
+    jobs_on,
+    lowest,
+    lowest_bits,
+    open_state,
+    sits,
+)
 from pointsman.policies.sharing.joint_gate import pays_for_all
 from pointsman.policies.sharing.place_beside import add_to_place, place_beside
 
@@ -102,7 +114,7 @@ def _somebody_pays(S: State, j: Int, a: Int) -> bool:
     """Whether anyone at all pays as a partner of job `j`, if it need not accumulate."""
     left = remaining(S, j)
     for i in range(S.g[0].sole_occupants):
-        if pays_with(S, j, left, type_of(S, a), np.int64(0), S.lists[ALONE, i]) < np.inf:
+        if pays_with(S, j, left, type_of(S, a), np.int64(0), S.lists[SOLE_OCCUPANTS, i]) < np.inf:
             return True
     return False
 

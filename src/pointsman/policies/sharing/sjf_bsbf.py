@@ -14,11 +14,11 @@ from pointsman.policies.parts.pair_theorem import remaining
 from pointsman.policies.parts.partners import ANYWHERE, choose_partners, may_share, pays_somewhere
 from pointsman.policies.sdk import (
     ACTIVE,
-    ALONE,
     OK,
     PENDING,
     QUOTA,
     SINGLES,
+    SOLE_OCCUPANTS,
     WHOLE,
     CompiledPolicy,
     Event,
@@ -172,7 +172,7 @@ def _gpus_of_partners(S: State, j: Int) -> Int:
     """How many GPUs those have to themselves whom job `j` might have as partners."""
     gpus = np.int64(0)
     for i in range(S.g[0].sole_occupants):
-        b = S.lists[ALONE, i]
+        b = S.lists[SOLE_OCCUPANTS, i]
         gpus += S.jobs[b].alone if _may_be_partner(S, j, remaining(S, j), b) else 0
     return gpus
 

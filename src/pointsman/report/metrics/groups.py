@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pointsman.engine.rate_models.registry import options_of_factors
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.metrics.counted import submit_window
@@ -133,6 +134,11 @@ def _group(label: str, runs: list[Run]) -> Group:
     return Group(label, tuple(sorted(runs, key=lambda run: run.seed)))
 
 
+def _option(name: str, result: Result) -> str | None:
+    value = result.info.get(name)
+    return None if value is None else f"{name.replace('_', ' ')} {value}"
+
+
 SETTINGS: dict[str, Callable[[Result], Any]] = {
     "name": lambda result: policy_name(result.info),
     "policy": lambda result: result.info["policy"],
@@ -151,6 +157,7 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "enforce_limits": lambda result: "limits enforced" if result.info.get("enforce_limits") else "limits ignored",
     "cluster": lambda result: result.info.get("cluster"),
 }
+SETTINGS |= {name: partial(_option, name) for name in options_of_factors() if name not in SETTINGS}
 """What makes two runs differ in more than the seed."""
 
 

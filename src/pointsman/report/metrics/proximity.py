@@ -1,14 +1,12 @@
 """How close to each other the GPUs of gangs were, and what that let them do (``semantics.md`` §12)."""
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.tree_cost import TreeCost
 from pointsman.engine.run.result import Result
-from pointsman.report.metrics.holdings import TAKES, horizon_s
+from pointsman.report.metrics.holdings import TAKES
 
 
 def places(result: Result) -> pl.DataFrame:
@@ -56,25 +54,3 @@ def least_s(result: Result) -> pl.Expr:
     floor, tree, shape = result.info["tree"]["least"], costs(result), _shape(result)
     cost = {gpus: max(floor, tree.least(*shape, gpus)) for gpus in result.jobs["gpus"].unique()}
     return pl.col("duration_s") * pl.col("gpus").replace_strict(cost, return_dtype=pl.Float64)
-
-
-def tree_figures(result: Result) -> dict[str, Any]:
-    """The figures of a run that are of its tree; None where the plan log is wanted and was not kept."""
-    hours = (result.info.get("until_s") or horizon_s(result)) / 3600
-    done_gpu_s = float((result.jobs["gpus"] * result.jobs["done_s"]).sum())
-    gangs = None if result.events is None else places(result)
-    return {
-        "work_gpu_hours_per_hour": done_gpu_s / 3600 / hours if hours > 0 else None,
-        "jobs_per_hour": float(result.jobs["end_s"].is_not_null().sum()) / hours if hours > 0 else None,
-        "cost_mean": None if gangs is None else gangs["cost"].mean(),
-        "cost_sum": None if gangs is None else gangs["cost"].sum(),
-        "proximity_mean": None if gangs is None else gangs["proximity"].mean(),
-        "by_gang": None if gangs is None else _by_gang(gangs),
-    }
-
-
-def _by_gang(gangs: pl.DataFrame) -> list[dict[str, Any]]:
-    """The same by GPUs of the gang."""
-    figures = pl.len().alias("starts"), *(pl.col(name).mean().alias(f"{name}_mean") for name in ("cost", "proximity"))
-    # In order: the last bit of a sum depends on it, and the order within groups on the threads.
-    return gangs.group_by("gpus", maintain_order=True).agg(figures).sort("gpus").to_dicts()

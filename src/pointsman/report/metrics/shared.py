@@ -7,19 +7,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pointsman.engine.rate_models.contract import BaseModel
+from pointsman.engine.rate_models.registry import base_models
 from pointsman.engine.run.result import Result
 from pointsman.types import MAX_NODE_GPUS, MAX_SHARING
 
-ITERATIONS = "iterations"
-FROM_LOG = ("jobs_shared_ratio", "gpu_shared_ratio", "accumulated_ratio", "stretch_shared", "slow_down_mean")
-"""Figures of sharing that are read from the plan log."""
+
+def base_model_of(info: dict[str, Any]) -> type[BaseModel]:
+    """The base model of a run."""
+    return base_models()[str(info.get("rate_model") or "rates").partition(":")[0]]
 
 
 def jobs_per_gpu(info: dict[str, Any]) -> int:
     """How many jobs a GPU may have."""
     limit = info.get("gpu_sharing")
     if limit is None:  # a run of before it was told
-        return MAX_SHARING if str(info.get("rate_model")).startswith(ITERATIONS) else 1
+        return MAX_SHARING if base_model_of(info).counts_iterations else 1
     return int(limit)
 
 
@@ -38,8 +41,8 @@ def most_gpus_of_work(result: Result) -> int | None:
 
     Jobs of known models may use a GPU together to the full, each of them; a job of an unknown one fills it.
     """
-    if str(result.info.get("rate_model")) == "goodput":
-        return None  # a job may be faster than its nominal rate
+    if base_model_of(result.info).may_exceed_nominal:
+        return None
     alone = result.jobs["model"].null_count() == result.jobs.height
     return int(result.info["gpus"]) * (1 if alone else jobs_per_gpu(result.info))
 
@@ -89,34 +92,9 @@ def _stretches(
     return first_last, all_gpus[edges], all_s[edges], np.cumsum(come - leave)
 
 
-def sharing_figures(result: Result, held: pl.DataFrame | None, counted: pl.DataFrame) -> dict[str, Any] | None:
-    """How much of the sharing that was allowed there was; None where a GPU has one job. Without a plan log (`held` is
-    None) only what was allowed.
-    """
-    if not shares_gpus(result):
-        return None
-    limit = {"jobs_per_gpu": jobs_per_gpu(result.info), "interference": interference_of(result.info)}
-    if held is None or result.events is None:
-        return limit | dict.fromkeys(FROM_LOG)
-    beside = held.filter(pl.col("beside") > 1)
-    in_use_s, shared_s = (float((one["gpus"] * (one["to_s"] - one["from_s"])).sum()) for one in (held, beside))
-    shared = counted["row"].is_in(beside["row"].unique().implode())
-    starts = result.events.filter(result.events["kind"].cast(pl.String) == "START", pl.col("arg") > 1)
-    accumulated = counted["row"].is_in(starts["row"].unique().implode())
-    stretch = counted.filter(shared, pl.col("duration_s") > 0).select(pl.col("run_s") / pl.col("duration_s"))
-    ran_s, slowed_s = (float(counted.filter(shared)[name].sum()) for name in ("run_s", "slowed_s"))
-    return limit | {
-        "jobs_shared_ratio": shared.mean(),
-        "gpu_shared_ratio": shared_s / in_use_s if in_use_s else None,
-        "accumulated_ratio": accumulated.mean(),
-        "stretch_shared": stretch.to_series().mean(),
-        "slow_down_mean": ran_s / (ran_s - slowed_s) if ran_s else None,
-    }
-
-
 def interference_of(info: dict[str, Any]) -> str | None:
     """Where it is from how much jobs on one GPU slow each other; None where they do not, or by turns."""
-    by_turns = str(info.get("rate_model")).startswith(ITERATIONS)
+    by_turns = base_model_of(info).counts_iterations
     return None if by_turns or jobs_per_gpu(info) == 1 else str(info.get("interference") or "table")
 
 

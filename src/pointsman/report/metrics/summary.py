@@ -11,8 +11,9 @@ from pointsman.report.metrics.fairness import jain_index
 from pointsman.report.metrics.holdings import horizon_s, mean_held
 from pointsman.report.metrics.lower_bound import lower_bound_s
 from pointsman.report.metrics.measured import Measured
-from pointsman.report.metrics.proximity import least_s, tree_figures
-from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus, sharing_figures
+from pointsman.report.metrics.proximity import least_s
+from pointsman.report.metrics.sections.registered import section_figures
+from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.units import policy_name
 
@@ -47,12 +48,11 @@ def figures(run: Measured) -> dict[str, Any]:
         **job_figures(result, counted),
         **_makespan(result),
         **_usage(result, chosen, held),
-        "sharing": sharing_figures(result, held, counted),
         **_preemptions(result),
         **_fragmentation(result, chosen),
         "locality": _locality(counted),
         **_speed(result),
-        **({"tree": tree_figures(result)} if "tree" in result.info else {}),
+        **section_figures(run),
         **{name: breakdown(counted, by) for by, name in BREAKDOWNS.items()},
     }
 

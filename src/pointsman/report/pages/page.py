@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pointsman import __version__
+from pointsman.engine.rate_models.registry import parse_rate_model
 from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
 from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group
-from pointsman.report.metrics.shared import allowed
+from pointsman.report.metrics.sections.registered import of_factors
+from pointsman.report.metrics.shared import base_model_of
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.tables import (
     Table,
@@ -152,7 +154,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
         ("Models", _alike(groups, _models)),
         ("Network", _alike(groups, _network)),
         ("Speed", _alike(groups, _speed)),
-        ("GPU sharing", _alike(groups, allowed)),
+        *((section.TITLE, _alike(groups, section.described)) for section in of_factors()),
     ]
 
 
@@ -167,20 +169,12 @@ def _network(info: dict[str, Any]) -> str:
     slowed = [f"the bandwidth of {beyond.get(at, at)} divided by {factor:g}" for at, factor in congestion.items()]
     contention = info.get("contention") or "none"
     shared = "nobody shares a link" if contention == "none" else f"links are shared ({contention})"
-    return "; ".join([*slowed, "a law of its own" if _speed(info) not in SPEEDS.values() else shared])
-
-
-SPEEDS = {
-    "rates": "a job has a rate that its place decides",
-    "goodput": "a job has a rate that its GPUs, its place and the batch it tunes to them decide (goodput)",
-}
+    return "; ".join([*slowed, "a law of its own" if base_model_of(info).instead_of_congestion else shared])
 
 
 def _speed(info: dict[str, Any]) -> str:
-    model = info.get("rate_model") or "rates"
-    if str(model).startswith("tree"):
-        return f"a job has a rate that its model and the racks, nodes and GPUs it spans decide ({model})"
-    return SPEEDS.get(model, f"jobs are chains of iterations ({model})")
+    model = str(info.get("rate_model") or "rates")
+    return parse_rate_model(model).described(model)
 
 
 def _alike(groups: list[Group], said_of: Callable[[dict[str, Any]], str]) -> str:

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
+from pointsman.engine.rate_models.registry import options_of_factors
 from pointsman.report.metrics.comparison import Comparison, Row
 from pointsman.report.metrics.groups import SETTINGS, Group
 from pointsman.report.metrics.paired import Difference
+from pointsman.report.metrics.sections.registered import section_lines
 from pointsman.report.metrics.shared import unlike_sharing
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 
@@ -71,8 +74,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("GPU time allocated", percent(summary["gpu_allocated_ratio"])),
         ("… while jobs are submitted", percent(summary["window_allocated_ratio"])),
         ("GPU time productive", percent(summary["gpu_productive_ratio"])),
-        *_sharing(summary["sharing"]),
-        *_tree(summary.get("tree")),
+        *section_lines(summary),
         ("idle though enough for the first in line", percent(summary["fragmentation_ratio"])),
         ("… share of the time that happens", percent(fragments.get("blocked_time_ratio"))),
         ("preemptions", _preemptions(summary)),
@@ -83,33 +85,6 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
     ]
     return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
-
-
-def _sharing(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Lines on GPUs that jobs share, where they may."""
-    if figures is None:
-        return []
-    stretch, slow_down, source = (figures[name] for name in ("stretch_shared", "slow_down_mean", "interference"))
-    of_what = f"up to {figures['jobs_per_gpu']} a GPU{f', interference {source}' if source else ''}"
-    return [
-        ("jobs that shared a GPU", f"{percent(figures['jobs_shared_ratio'])} ({of_what})"),
-        ("… GPU time shared, of that allocated", percent(figures["gpu_shared_ratio"])),
-        ("… these jobs' running over their duration, mean", NOTHING if stretch is None else digits(stretch)),
-        ("… slowed by those beside them, over all of it, times", NOTHING if slow_down is None else digits(slow_down)),
-        ("jobs started with accumulation", percent(figures["accumulated_ratio"])),
-    ]
-
-
-def _tree(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Lines on what gangs pay for their places, where they do."""
-    if figures is None:
-        return []
-    work, cost, near = (figures[name] for name in ("work_gpu_hours_per_hour", "cost_mean", "proximity_mean"))
-    return [
-        ("work done in an hour", NOTHING if work is None else f"{digits(work)} GPU-hours"),
-        ("communication cost of a gang, mean", NOTHING if cost is None else digits(cost)),
-        ("proximity of its GPUs, 0 to 1, mean", NOTHING if near is None else digits(near)),
-    ]
 
 
 def _network(summary: dict[str, Any]) -> str:
@@ -183,7 +158,10 @@ def _methods(rows: Sequence[Row]) -> str:
     return "".join(f" Intervals of {', '.join(of)}: {method}." for method, of in by_method.items())
 
 
-ASSUMED = ("assign_models", "congestion", "contention", "rate_model", "overheads")
+ASSUMED = (
+    *("assign_models", "congestion", "contention", "rate_model", "overheads"),
+    *(name for name in options_of_factors() if name not in GpuSharing.options),
+)
 """Settings that should be alike where policies are compared."""
 
 

@@ -1,23 +1,19 @@
-"""GPUs that jobs share (``docs/reference/semantics.md`` §10): their memory and fractions, and who slows whom. Compiled
-once, apart from the loops.
+"""GPUs that jobs share (``docs/reference/semantics.md`` §10): their memory and fractions. Compiled once, apart from the
+loop.
 """
 
 import numpy as np
 
-from pointsman.engine.actions.corunners import slow_down
-from pointsman.engine.actions.verbs import settle
 from pointsman.engine.index.bits import bit, count, lowest
-from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.free_gpus import give
 from pointsman.engine.jit.compile import apart, core
 from pointsman.engine.placement.eligible import admits
 from pointsman.engine.placement.occupancy import OVER, WHOLE, bytes_of, note_single, occupant_mask
-from pointsman.engine.state.records import ALONE, DISTURB, DIVIDE, ENTER, EXIT, SEAT_BITS, SLOW, Int, State
+from pointsman.engine.state.records import DIVIDE, ENTER, EXIT, SEAT_BITS, SOLE_OCCUPANTS, Int, State
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.types import Contention, JobState
+from pointsman.types import Contention
 
 ITERATIONS = int(Contention.ITERATIONS)
-RUNNING = int(JobState.RUNNING)
 
 
 @core
@@ -42,12 +38,12 @@ def _be_alone(S: State, j: Int, gpus: Int) -> None:
     J.alone += gpus
     if J.alone > 0 and J.spot < 0:
         J.spot = g.sole_occupants
-        S.lists[ALONE, J.spot] = j
+        S.lists[SOLE_OCCUPANTS, J.spot] = j
         g.sole_occupants += 1
     elif J.alone == 0 and J.spot >= 0:
         g.sole_occupants -= 1
-        last = S.lists[ALONE, g.sole_occupants]
-        S.lists[ALONE, J.spot] = last
+        last = S.lists[SOLE_OCCUPANTS, g.sole_occupants]
+        S.lists[SOLE_OCCUPANTS, J.spot] = last
         S.jobs[last].spot = J.spot
         J.spot = -1
 
@@ -94,50 +90,6 @@ def _exit(S: State, j: Int, x: Int) -> None:
     if X.used == 1 and N.fractions & b != 0:
         N.fractions &= ~b
         S.g[0].fractions -= 1
-
-
-@core
-def _beside(S: State, j: Int, x: Int, kind: Int) -> float:
-    """How many times as long an iteration of job `j` takes by those that run on GPU `x` with it."""
-    product = 1.0
-    for o in range(S.gpus[x].used):
-        b = S.occupants[x, o]
-        if b != j and S.jobs[b].state == RUNNING:
-            product *= slow_down(S, j, b, kind)
-    return product
-
-
-@core
-def _slowest(S: State, j: Int) -> float:
-    """How many times as long an iteration of job `j` takes: on its slowest GPU."""
-    worst = 1.0
-    i = S.jobs[j].part
-    while i >= 0:
-        P = S.parts[i]
-        N = S.nodes[P.node]
-        mask = P.mask & N.shared & ~N.fractions
-        while mask != 0:
-            worst = max(worst, _beside(S, j, N.gpu0 + lowest(mask), N.gpu_type))
-            mask &= mask - 1
-        i = P.next
-    return worst
-
-
-@core
-def _disturb(S: State, j: Int) -> None:
-    """Those beside job `j` may get another rate."""
-    i = S.jobs[j].part
-    while i >= 0:
-        P = S.parts[i]
-        N = S.nodes[P.node]
-        mask = P.mask & N.shared & ~N.fractions
-        while mask != 0:
-            x = N.gpu0 + lowest(mask)
-            for o in range(S.gpus[x].used):
-                if S.occupants[x, o] != j:
-                    mark(S, S.occupants[x, o])
-            mask &= mask - 1
-        i = P.next
 
 
 @core
@@ -211,11 +163,6 @@ def sharing(address: Int, what: Int, j: Int) -> Int:
         _enter(S, j & ((1 << SEAT_BITS) - 1), j >> SEAT_BITS)
     elif what == EXIT:
         _exit(S, j & ((1 << SEAT_BITS) - 1), j >> SEAT_BITS)
-    elif what == DISTURB:
-        _disturb(S, j)
-    elif what == SLOW:
-        settle(S, j)  # at the slow-down that was
-        S.jobs[j].slow = _slowest(S, j)
     elif what == DIVIDE:
         answer = _divide(S, j)
     else:

@@ -1,0 +1,51 @@
+"""The rate model ``goodput``: jobs tune their batches to the GPUs they have (``docs/reference/semantics.md`` §11)."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pointsman.engine.rate_models.contract import BaseModel
+
+if TYPE_CHECKING:
+    from pointsman.engine.rate_models.named_models import NamedModels
+    from pointsman.engine.rate_models.speeds import Speeds
+    from pointsman.engine.state.records import State
+
+
+@dataclass(frozen=True)
+class Goodput(BaseModel):
+    """Jobs of known models tune their batches to the GPUs they have (Qiao et al., OSDI 2021)."""
+
+    name = "goodput"
+    meaning = "at a rate that includes the batch size, which jobs tune to their GPUs"
+    form = "goodput"
+    shares_gpus = False
+    may_exceed_nominal = True
+    adapts_gangs = True
+
+    def speeds(self, named: "NamedModels") -> "Speeds":
+        """The tables of `rates`, with rates by number of GPUs and progress."""
+        from pointsman.engine.rate_models.speeds import rounded, speeds_of_rates
+
+        speeds = speeds_of_rates(named)
+        if named.nameless:
+            return speeds
+        from pointsman.speed.tables.goodput import BINS, MOST_GPUS, goodput_table
+
+        layout, demands, tables = named.congested, named.demands, named.tables
+        named.assumptions.append(
+            "jobs whose noise scale is known tune their batches; their waits for communication are not counted"
+        )
+        widest = max(min(MOST_GPUS, int(layout.node_gpus.sum())), *(gpus for _, gpus, _ in demands))
+        rates = goodput_table(layout, demands, named.catalogue, tables, widest)
+        return replace(speeds, goodputs=rounded(rates), stages=BINS)
+
+    def install(self, state: "State", *, admits: bool) -> None:
+        """The stages of progress, if any job's rate depends on them."""
+        from pointsman.engine.jit.loading import load_beside
+
+        if state.g["stages"][0]:
+            state.g["staging"] = load_beside("progress_phases").stages.address
+
+    def described(self, text: str) -> str:
+        """The sentence of a report."""
+        return "a job has a rate that its GPUs, its place and the batch it tunes to them decide (goodput)"

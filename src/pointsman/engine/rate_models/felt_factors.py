@@ -1,0 +1,31 @@
+"""How many times as long a running job takes by the factors of the run (``docs/reference/semantics.md`` §10)."""
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import settle
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.state.records import FACTOR_SHIFT, SLOW, Int, State
+from pointsman.engine.state.state_pointer import call_apart, open_state
+
+
+@cold
+def _feel(address: Int, j: Int) -> None:
+    S = open_state(address)
+    J = S.jobs[j]
+    settle(S, j)  # at the slow-down that was
+    J.slow = 1.0
+    J.slow_computing = 1.0
+    for f in range(S.g[0].factors):
+        F = S.factors[f]
+        call_apart(F.unit, address, np.int64(f << FACTOR_SHIFT | SLOW), j)
+        if F.on_computing:
+            J.slow_computing *= F.found
+        else:
+            J.slow *= F.found
+
+
+@core
+def feel_factors(S: State, j: Int) -> None:
+    """Find out how many times as long an iteration of running job `j` takes where it is, and its computing."""
+    if S.g[0].factors > 0:
+        _feel(S.g[0].address, j)

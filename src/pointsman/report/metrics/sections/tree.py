@@ -1,0 +1,47 @@
+"""What gangs pay for their places on the tree of racks, nodes and GPUs (``docs/reference/semantics.md`` §12)."""
+
+from typing import Any
+
+import polars as pl
+
+from pointsman.report.metrics.holdings import horizon_s
+from pointsman.report.metrics.measured import Measured
+from pointsman.report.metrics.proximity import places
+from pointsman.report.units import NOTHING, digits
+
+KEY = "tree"
+
+
+def figures(run: Measured) -> dict[str, Any]:
+    """The figures of a run that are of its tree; None in each place where the plan log is wanted and was not kept."""
+    result = run.result
+    hours = (result.info.get("until_s") or horizon_s(result)) / 3600
+    done_gpu_s = float((result.jobs["gpus"] * result.jobs["done_s"]).sum())
+    gangs = None if result.events is None else places(result)
+    return {
+        "work_gpu_hours_per_hour": done_gpu_s / 3600 / hours if hours > 0 else None,
+        "jobs_per_hour": float(result.jobs["end_s"].is_not_null().sum()) / hours if hours > 0 else None,
+        "cost_mean": None if gangs is None else gangs["cost"].mean(),
+        "cost_sum": None if gangs is None else gangs["cost"].sum(),
+        "proximity_mean": None if gangs is None else gangs["proximity"].mean(),
+        "by_gang": None if gangs is None else _by_gang(gangs),
+    }
+
+
+def _by_gang(gangs: pl.DataFrame) -> list[dict[str, Any]]:
+    """The same by GPUs of the gang."""
+    figures = pl.len().alias("starts"), *(pl.col(name).mean().alias(f"{name}_mean") for name in ("cost", "proximity"))
+    # In order: the last bit of a sum depends on it, and the order within groups on the threads.
+    return gangs.group_by("gpus", maintain_order=True).agg(figures).sort("gpus").to_dicts()
+
+
+def lines(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on what gangs pay for their places, where they do."""
+    if figures is None:
+        return []
+    work, cost, near = (figures[name] for name in ("work_gpu_hours_per_hour", "cost_mean", "proximity_mean"))
+    return [
+        ("work done in an hour", NOTHING if work is None else f"{digits(work)} GPU-hours"),
+        ("communication cost of a gang, mean", NOTHING if cost is None else digits(cost)),
+        ("proximity of its GPUs, 0 to 1, mean", NOTHING if near is None else digits(near)),
+    ]

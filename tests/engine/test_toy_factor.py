@@ -1,0 +1,147 @@
+"""A factor is one file and one registration: a toy one works with every base model and wherever options go.
+
+Jobs a and b ask for 2 GPUs each and share node 0 of two, where computing takes twice as long; c has node 1 to itself::
+
+            0        40        80        120   140
+    node 0  a ------------------|--------------|      40 of 100 are done when b ends, 60 are left
+            b ------------------|
+    node 1  c ------------|                           60, alone
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+REGISTERED = """\
+from pointsman.engine.rate_models.registry import FACTORS
+FACTORS["shared-nodes"] = "engine.shared_nodes:SharedNodes"
+"""
+JOBS = "job_id,submit_s,gpus,duration_s\na,0,2,100\nb,0,2,40\nc,0,4,60\n"
+FACTOR = ("--shared-node-slowdown", "2")
+BASE_MODELS = ("rates", "tree:clamp=1,rack=0.1,node=0.1,gpu=0.01", "goodput", "iterations")
+"""The tree's costs are below its clamp, so that it is 1 everywhere."""
+
+
+def python(code: str, *args: str, cwd: Path) -> str:
+    """What a process prints in which the toy factor is registered."""
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", REGISTERED + dedent(code), *args],
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", "NO_COLOR": "1"},
+        cwd=cwd, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def pointsman(*args: str, cwd: Path) -> str:
+    return python("import sys; from pointsman.cli import main; sys.exit(main())", *args, cwd=cwd)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    return tmp_path
+
+
+@pytest.mark.parametrize("base", BASE_MODELS)
+def test_every_base_model_has_it(base: str, folder: Path) -> None:
+    code = """
+    import json, sys, pointsman
+    run = pointsman.simulate("jobs.csv", "2x4", "fifo", rate_model=sys.argv[1], shared_node_slowdown=2, audit=True)
+    print(json.dumps([run.jobs["end_s"].to_list(), run.jobs["slowed_s"].to_list()]))
+    """
+    assert json.loads(python(code, base, cwd=folder)) == [[140.0, 80.0, 60.0], [40.0, 40.0, 0.0]]
+
+
+def test_the_command_line_has_it(folder: Path) -> None:
+    assert "Slowdown of jobs that share a node" in pointsman("simulate", "--help", cwd=folder)
+    options = ("jobs.csv", "--cluster", "2x4", "--policy", "fifo", *FACTOR)
+    said = pointsman("simulate", *options, "-o", "run", cwd=folder)
+    assert "slowed by shared nodes, mean" in said and "26.6667 s" in said
+    assert json.loads((folder / "run/summary.json").read_text())["shared_nodes"] == {"slowed_mean_s": 80 / 3}
+    pointsman("report", "run", "-o", "page", cwd=folder)
+    pages = [page.read_text() for page in (folder / "page").rglob("*.html")]
+    assert any("computing takes 2 times as long on shared nodes" in page for page in pages)
+    explained = pointsman("explain", "a", "--run", "run", "--at", "50", cwd=folder)
+    assert "its computing takes 2 times as long (shared-nodes)" in explained
+    later = pointsman("explain", "a", "--run", "run", "--at", "100", cwd=folder)
+    assert "computing" not in later
+    again = pointsman("simulate", "-c", "run/config.resolved.yaml", "-o", "again", cwd=folder)
+    assert "26.6667 s" in again
+
+
+def test_a_value_out_of_its_limits_is_refused(folder: Path) -> None:
+    code = """
+    import pointsman
+    try:
+        pointsman.simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=0.5)
+    except pointsman.errors.UsageError as error:
+        print(error)
+    """
+    assert "shared_node_slowdown" in python(code, cwd=folder)
+
+
+@pytest.mark.parametrize("base", BASE_MODELS[:3])
+def test_environments_have_it(base: str, folder: Path) -> None:
+    code = """
+    import sys, numpy as np, polars as pl, pointsman
+    from pointsman.learn.environments import PickJobEnv
+    jobs = pointsman.read_workload("jobs.csv")
+    environment = PickJobEnv(
+        cluster="2x4", workload=lambda seed, gpus: jobs, rate_model=sys.argv[1], reward="jobs", horizon_s=None,
+        gpus="consolidated", factors={"shared_node_slowdown": 2}, episodes=1, slots=3, tau_s=100.0,
+    )
+    environment.reset(seed=1)
+    waited = 0.0
+    for _ in "abc":
+        _, _, ended, _, info = environment.step(0)
+        waited += info["elapsed_s"]
+    print(waited, ended)
+    """
+    assert python(code, base, cwd=folder) == "140.0 True\n"
+
+
+def test_loads_are_those_of_running_jobs_at_any_time(folder: Path) -> None:
+    """Under preemption, failures of nodes and starts that take time."""
+    code = """
+    import numpy as np, pointsman, polars as pl
+    from pointsman.api import open_simulation
+    from pointsman.cluster import load_cluster
+    from pointsman.experiment import RunOptions
+    from pointsman.policies.registry import get_policy
+    draw = np.random.default_rng(1)
+    n = 60
+    jobs = pointsman.Workload.of(pl.DataFrame({
+        "submit_s": np.sort(draw.integers(0, 600, n)).astype(float), "gpus": draw.integers(1, 7, n),
+        "duration_s": draw.integers(1, 200, n).astype(float),
+    }))
+    for name, more in (
+        ("srtf", {}), ("srtf", {"rate_model": "iterations"}), ("tiresias", {"overheads": "realistic"}), ("dally", {}),
+    ):
+        spec = get_policy(name)
+        events = [(50.0, "0", "DOWN"), (90.0, "0", "UP"), (200.0, "1", "DOWN"), (260.0, "1", "UP")]
+        options = RunOptions.checked({"shared_node_slowdown": 3, "audit": True, "node_events": events, **more})
+        simulation, _ = open_simulation(jobs, load_cluster("3x4"), spec, spec.make(), options)
+        seen = 0
+        for until in range(0, 2_000_000, 7_001):
+            simulation.run(until)
+            state = simulation.handle.state
+            loads = np.zeros(3, int)
+            for job in np.asarray(simulation.handle.jobs):
+                i = job["part"] if job["state"] == 3 else -1
+                while i >= 0:
+                    loads[state.parts[i]["node"]] += 1
+                    i = state.parts[i]["next"]
+            assert state.factor_loads.tolist() == loads.tolist(), (name, until, state.factor_loads, loads)
+            seen = max(seen, loads.max())
+        simulation.run()
+        assert seen > 1 and not np.asarray(simulation.handle.state.factor_loads).any(), name
+    """
+    python(code, cwd=folder)
