@@ -25,7 +25,7 @@ def test_by_queue_its_alias_and_status_whatever_the_case():
 def test_what_is_left_out_is_counted():
     workload = read_workload(HERE / "native.csv", only={"user": "bob"})
     quality = workload.quality
-    assert quality.dropped == {"asks for 0 GPUs": 1, "not user=bob": 2}
+    assert quality.dropped == {"asks for no GPU": 1, "not user=bob": 2}
     assert (quality.rows_read, quality.kept) == (4, 1)
     assert workload.provenance.as_dict()["only"] == "user=bob"
     assert str(workload.provenance).endswith("native.csv, only user=bob")

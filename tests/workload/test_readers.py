@@ -345,3 +345,21 @@ def test_blank_lines_and_commas_forced_into_a_headless_format(tmp_path):
     path.write_text("\n\n\n\n" + "," * 45)
     with pytest.raises(InputError):
         read_workload(path, format="alibaba-pai")
+
+
+def test_optional_cells_of_a_foreign_log_keep_the_rules_too(tmp_path):
+    log = tmp_path / "log"
+    log.write_text((HERE / "gavel12.trace").read_text().replace("(batch size 5)", "(batch size 0)"))
+    assert rows(log, "batch_size") == [(None,), (None,)]
+    assert quality(log).clamped == {"batch size not from 1 to 2^53 - 1 left out": 1}
+    log.write_text((HERE / "log.swf").read_text().replace(" 600 ", " 6000000000 "))
+    assert rows(log, "time_limit_s") == [(1e9,), (None,)]
+    assert quality(log).clamped == {"time limit over 31 years cut to that": 1}
+
+
+def test_clocks_may_lie_before_1970_but_not_too_far_apart(tmp_path):
+    log = tmp_path / "log"
+    clocks = ("0001-01-01 00:00:00", "2017-10-09 07:00:00", "9999-12-31 00:00:00")
+    log.write_text("timestamp,duration,num_gpus,gpu_time,cluster\n" + "".join(f"{at},5,1,5,v\n" for at in clocks))
+    assert rows(log, "job_id") == [("0",), ("1",)]
+    assert quality(log).dropped == {"submit time out of range": 1}

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from pointsman.workload.provenance import Provenance, Quality
-from pointsman.workload.rules.strict import validated
+from pointsman.workload.rules.native_table import validated
 
 _SHARING: Final = "jobs that ask for a part of a GPU"
 

@@ -8,7 +8,7 @@ from pointsman.errors import InputError
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.rows import read_rows
 from pointsman.workload.readers.source import Source
-from pointsman.workload.rules.strict import check_columns, validated
+from pointsman.workload.rules.native_table import check_columns, validated
 
 
 def read_csv(source: Source) -> tuple[pl.DataFrame, Quality]:

@@ -7,9 +7,10 @@ from typing import Final
 import polars as pl
 
 from pointsman.errors import InputError
-from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, complete
+from pointsman.workload.columns import MAX_SUBMIT_S
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.source import Source
+from pointsman.workload.rules.clean import clean, completed
 
 _MISSING: Final = ("", "none", "null", "nan", "nat", "n/a", "na", "unknown")
 _STATUS: Final = {
@@ -25,6 +26,7 @@ _STATUS: Final = {
     "boot_fail": "NODE_FAIL",
     "deadline": "TIMEOUT",
 }
+_CLOCK: Final = "clock"
 RAGGED: Final = "wrong number of cells"
 """Reason for rows that do not have as many cells as the header."""
 
@@ -81,12 +83,12 @@ def settle(
     clamped: dict[str, int] | None = None,
     zone: str | None = None,
 ) -> tuple[pl.DataFrame, Quality]:
-    """The job table of the good rows of `frame`, and the quality report.
+    """The job table of the rows of `frame` that keep the rules of a job table, and the quality report.
 
     Args:
         source: for messages.
-        frame: canonical columns; `submit_s`, `gpus`, `duration_s` as float64, null where unknown; a column `dropped`
-            (str, optional) holds the reader's own reasons.
+        frame: columns of the job table, at least `submit_s`, `gpus` and `duration_s`, null where unknown. Without
+            `job_id`, rows are numbered from 0. A column `dropped` (str, optional) holds the reader's own reasons.
         ragged: lines left out before, for a wrong number of cells.
         notes: the reader's assumptions.
         clamped: rows that the reader changed, by what it changed; counted whether or not they stay.
@@ -95,47 +97,26 @@ def settle(
     Raises:
         InputError: no row is left.
     """
-    judged = frame.with_columns(dropped=_reason(frame, zone is not None))
-    again = judged.filter(pl.col("dropped").is_null())
-    if "job_id" in frame.columns:
-        again = again.filter(pl.col("job_id").is_first_distinct())
-    dropped = {reason: n for reason, n in judged["dropped"].value_counts().sort("dropped").iter_rows() if reason}
-    repeated = frame.height - sum(dropped.values()) - again.height
-    dropped |= {"job id seen before": repeated} if repeated else {}
-    dropped |= {RAGGED: len(ragged)} if ragged else {}
-    if again.height == 0:
-        raise _nothing_left(source, frame.height + len(ragged), dropped)
-    table = again.drop("dropped").with_columns(pl.col("gpus").cast(pl.Int64))
+    rows = frame.height + len(ragged)
     if zone is not None:
-        start = float(table["submit_s"].min())  # ty: ignore[invalid-argument-type]
-        table = table.with_columns(pl.col("submit_s") - start)
+        frame = frame.with_columns(pl.col("submit_s").alias(_CLOCK), submit_s=pl.col("submit_s") - _earliest(frame))
+    cleaned = clean(frame)
+    dropped = cleaned.dropped | ({RAGGED: len(ragged)} if ragged else {})
+    if cleaned.jobs.height == 0:
+        raise _nothing_left(source, rows, dropped)
+    table = cleaned.jobs
+    if zone is not None:
+        start = float(table[_CLOCK].min())  # ty: ignore[invalid-argument-type]
+        table = table.with_columns(submit_s=pl.col(_CLOCK) - start)
         notes = [*notes, f"submit_s counts from {_stamp(start)}, time zone: {zone}"]
-    changed = {what: n for what, n in (clamped or {}).items() if n}
-    quality = Quality(frame.height + len(ragged), table.height, dropped, changed, (*notes, *_order(table)))
-    return complete(table), quality
+    jobs, order = completed(table)
+    changed = {what: n for what, n in (clamped or {}).items() if n} | cleaned.changed
+    return jobs, Quality(rows, jobs.height, dropped, changed, (*notes, *order))
 
 
-def _reason(frame: pl.DataFrame, is_clock: bool) -> pl.Expr:
-    gpus, submit, duration = pl.col("gpus"), pl.col("submit_s"), pl.col("duration_s")
-    rules = [
-        (gpus.is_null(), "no GPU count"),
-        (gpus == 0, "asks for no GPU"),
-        (gpus < 0, "negative GPU count"),
-        (gpus != gpus.floor(), "fractional GPU count"),
-        (gpus > MAX_GPUS, f"more than {MAX_GPUS:,} GPUs"),
-        (submit.is_null(), "no submit time"),
-        (duration.is_null(), "no run time"),
-        (duration < 0, "negative run time"),
-        (duration > MAX_DURATION_S, "run time over 31 years"),
-        (submit.abs() > MAX_SUBMIT_S, "submit time out of range"),
-    ]
-    if not is_clock:
-        rules.append((submit < 0, "negative submit time"))
-    if "job_id" in frame.columns:
-        rules.append((pl.col("job_id").is_null(), "no job id"))
-    found = [pl.when(broken).then(pl.lit(reason)) for broken, reason in rules]
-    own = [pl.col("dropped")] if "dropped" in frame.columns else []
-    return pl.coalesce(*own, *found)
+def _earliest(frame: pl.DataFrame) -> float:
+    """The earliest clock that is no slip, so that all others are after it: that is what the rules ask for."""
+    return frame.select(pl.col("submit_s").filter(pl.col("submit_s").abs() <= MAX_SUBMIT_S).min()).item() or 0.0
 
 
 def _nothing_left(source: Source, rows: int, dropped: dict[str, int]) -> InputError:
@@ -143,12 +124,6 @@ def _nothing_left(source: Source, rows: int, dropped: dict[str, int]) -> InputEr
         return InputError("there is no job in the file", path=source.path, fix="give a log with at least one job")
     why = "; ".join(f"{n:,} {reason}" for reason, n in dropped.items())
     return InputError(f"no job is left of {rows:,} rows: {why}", path=source.path, fix="check the columns and units")
-
-
-def _order(table: pl.DataFrame) -> tuple[str, ...]:
-    backwards = int((table["submit_s"].diff() < 0).sum())
-    said = f"rows out of submit order: {backwards:,}; the table is sorted stably by submit_s"
-    return (said,) if backwards else ()
 
 
 def _stamp(seconds: float) -> str:

@@ -1,0 +1,183 @@
+"""The rules of a job table, each defined once: `refuse` and `clean` are the two ways to react.
+
+A new rule is a `Rule` in `RULES`, and a row in `tests/workload/test_rules.py`.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, REQUIRED, SCHEMA
+
+NUMBERS: Final = tuple(name for name, dtype in SCHEMA.items() if dtype.is_numeric())
+_MAX_WHOLE: Final = float((1 << 53) - 1)
+"""Beyond it float64 does not know every whole number, so a cell may have been rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """What a cell must not be."""
+
+    column: str
+    what: str
+    """What is wrong with the cell, after its name and value: `is negative`."""
+    broken: pl.Expr
+    """True where it is; on a frame of `judged`."""
+    fix: str
+    """What to do about it."""
+    counted: str
+    """How cleaning counts the rows that it drops or changes."""
+    cleaned: pl.Expr | None = None
+    """What cleaning puts in the cell's place; None drops the row."""
+    refused: bool = True
+    """False: nothing is wrong with such a row but that it is no job to simulate, so native tables drop it, too."""
+
+
+def judged(frame: pl.DataFrame) -> pl.DataFrame:
+    """`frame` with its number columns as float64, null where they hold something else, and all cells as written."""
+    numbers = frame.with_columns(_number(name, frame.schema[name]) for name in NUMBERS if name in frame.columns)
+    return pl.concat([numbers, frame.rename(_written)], how="horizontal")
+
+
+def _written(column: str) -> str:
+    return f"{column} as written"
+
+
+def _number(name: str, dtype: pl.DataType) -> pl.Expr:
+    column = pl.col(name).str.strip_chars() if dtype == pl.String else pl.col(name)
+    return column.cast(pl.Float64, strict=False)
+
+
+_CORRECT: Final = "correct the cell or leave the row out"
+_OPTIONAL: Final = "correct the cell or leave it empty"
+_EMPTY: Final = pl.lit(None)
+
+_submit, _gpus, _run, _id = (pl.col(name) for name in ("submit_s", "gpus", "duration_s", "job_id"))
+_batch, _fraction, _limit, _priority = (pl.col(name) for name in ("batch_size", "fraction", "time_limit_s", "priority"))
+
+
+def _known(column: str, counted: str) -> list[Rule]:
+    """There is a finite number in the cell, or, in an optional column, nothing."""
+    value, cell = pl.col(column), pl.col(_written(column))
+    required = column in REQUIRED
+    cleaned = None if required else _EMPTY
+    text = value.is_null() & cell.is_not_null()
+    rules = [Rule(column, "is not a number", text, _CORRECT if required else _OPTIONAL, counted, cleaned)]
+    if required:
+        rules.append(Rule(column, "is empty", cell.is_null(), "give every job one", counted))
+    rules.append(Rule(column, "is NaN", value.is_nan(), _CORRECT, counted, cleaned))
+    rules.append(Rule(column, "is infinite or too large", value.is_infinite(), _CORRECT, counted, cleaned))
+    return rules
+
+
+def _repeated(ids: pl.Series) -> pl.Series:
+    """Where an id stands that a row above has."""
+    # different hashes mean different ids, and are quicker to compare; equal ones may be chance
+    if ids.hash().n_unique() == ids.len():
+        return pl.repeat(False, ids.len(), dtype=pl.Boolean, eager=True)
+    return ~ids.is_first_distinct()
+
+
+UNIQUE: Final = Rule(
+    "job_id",
+    "stands twice",
+    _id.map_batches(_repeated, return_dtype=pl.Boolean),
+    "make the ids unique",
+    "job id seen before",
+)
+
+RULES: Final = (
+    *_known("gpus", "no GPU count"),
+    Rule("gpus", "is 0", _gpus == 0, "", "asks for no GPU", refused=False),
+    Rule("gpus", "is negative", _gpus < 0, _CORRECT, "negative GPU count"),
+    Rule(
+        "gpus",
+        "is not a whole number",
+        _gpus != _gpus.floor(),
+        "put a part of one GPU in the column `fraction`",
+        "fractional GPU count",
+    ),
+    Rule("gpus", f"is more than {MAX_GPUS:,}", _gpus > MAX_GPUS, _CORRECT, f"more than {MAX_GPUS:,} GPUs"),
+    *_known("submit_s", "no submit time"),
+    *_known("duration_s", "no run time"),
+    Rule("duration_s", "is negative", _run < 0, _CORRECT, "negative run time"),
+    Rule(
+        "duration_s",
+        "is longer than 31 years",
+        _run > MAX_DURATION_S,
+        "durations are in seconds; are these milliseconds?",
+        "run time over 31 years",
+    ),
+    Rule("submit_s", "is negative", _submit < 0, _CORRECT, "negative submit time"),
+    Rule(
+        "submit_s",
+        "is too large",
+        _submit > MAX_SUBMIT_S,
+        "times are in seconds; are these milliseconds?",
+        "submit time out of range",
+    ),
+    Rule("job_id", "is empty", _id.is_null(), "name every job, or leave the column out", "no job id"),
+    UNIQUE,
+    *_known("batch_size", "unreadable batch size left out"),
+    Rule(
+        "batch_size",
+        "is not a whole number",
+        _batch != _batch.floor(),
+        "write it without a fraction",
+        "fractional batch size left out",
+        _EMPTY,
+    ),
+    Rule(
+        "batch_size",
+        "is not from 1 to 2^53 - 1",
+        ~_batch.is_between(1, _MAX_WHOLE),
+        _OPTIONAL,
+        "batch size not from 1 to 2^53 - 1 left out",
+        _EMPTY,
+    ),
+    *_known("fraction", "unreadable fraction left out"),
+    Rule(
+        "fraction",
+        "is not above 0 and at most 1",
+        ~_fraction.is_between(0, 1, closed="right"),
+        _OPTIONAL,
+        "fraction not above 0 and at most 1 left out",
+        _EMPTY,
+    ),
+    *_known("time_limit_s", "unreadable time limit left out"),
+    Rule(
+        "time_limit_s",
+        "is not positive",
+        _limit <= 0,
+        "leave it empty where there is no limit",
+        "time limit not positive left out",
+        _EMPTY,
+    ),
+    Rule(
+        "time_limit_s",
+        "is longer than 31 years",
+        _limit > MAX_DURATION_S,
+        "durations are in seconds; are these milliseconds?",
+        "time limit over 31 years cut to that",
+        pl.lit(MAX_DURATION_S),
+    ),
+    *_known("priority", "unreadable priority set to 0"),
+    Rule(
+        "priority",
+        "is not a whole number",
+        _priority != _priority.floor(),
+        "write it without a fraction",
+        "fractional priority set to 0",
+        _EMPTY,
+    ),
+    Rule(
+        "priority",
+        "is beyond ±(2^53 - 1)",
+        _priority.abs() > _MAX_WHOLE,
+        "only their order counts: use less",
+        "priority cut to ±(2^53 - 1)",
+        _priority.clip(-_MAX_WHOLE, _MAX_WHOLE),
+    ),
+)
+"""In the order in which cleaning applies them: a row is counted under the first that drops it."""

@@ -1,0 +1,100 @@
+"""A native job table: its columns are checked, then the first cell that breaks a rule refuses it."""
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+
+import polars as pl
+
+from pointsman.errors import InputError
+from pointsman.inputs.messages import quoted
+from pointsman.workload.columns import ALIASES, REQUIRED, SCHEMA
+from pointsman.workload.provenance import Quality
+from pointsman.workload.rules.clean import clean, completed
+from pointsman.workload.rules.job_rules import NUMBERS, RULES
+from pointsman.workload.rules.refuse import refuse
+
+
+def validated(
+    frame: pl.DataFrame,
+    *,
+    path: str,
+    line: Callable[[int], int] | None = None,
+    text_numbers: bool = False,
+) -> tuple[pl.DataFrame, Quality]:
+    """The complete, sorted job table of a native frame, and its quality report.
+
+    Args:
+        frame: at least `submit_s`, `gpus`, `duration_s`; other columns of the schema where known.
+        path: what messages call the table.
+        line: from row to line of the file; without it messages count rows from 1.
+        text_numbers: whether numbers may come as strings (CSV).
+
+    Raises:
+        InputError: a column or a cell breaks a rule, or no job is left.
+    """
+    ignored = check_columns(frame.columns, path=path)
+    known = frame.select(name for name in SCHEMA if name in frame.columns)
+    if known.height == 0:
+        raise InputError("there is no row under the header", path=path, fix="give at least one job")
+    table = _texts(known, path)
+    _check_numbers(table, path, text_numbers)
+    sound = refuse(table, path=path, line=line)
+    kept = clean(sound, [rule for rule in RULES if not rule.refused])
+    if kept.jobs.height == 0:
+        raise InputError("every job asks for 0 GPUs", path=path, fix="nothing is left to simulate")
+    jobs, notes = completed(kept.jobs)
+    notes += (f"columns ignored: {_listed(ignored)}",) if ignored else ()
+    return jobs, Quality(table.height, jobs.height, kept.dropped, {}, notes)
+
+
+def check_columns(names: Sequence[str], *, path: str) -> list[str]:
+    """Columns that are not ours, to be ignored.
+
+    Raises:
+        InputError: a required column is missing, or a name looks like a misspelt one of ours.
+    """
+    absent = [name for name in SCHEMA if name not in names]
+    strange = [name for name in names if name not in SCHEMA]
+    meant = {name: target for name in strange if (target := _meant(name, absent))}
+    missing = [name for name in REQUIRED if name in absent]
+    if missing:
+        hints = [f"is {quoted(name)} meant to be {target!r}?" for name, target in meant.items() if target in missing]
+        fix = "; ".join(hints) or f"the columns are {_listed(names)}; see docs/formats/native.md"
+        plural = "s" if len(missing) > 1 else ""
+        raise InputError(f"the column{plural} {', '.join(missing)} must be there", path=path, line=1, fix=fix)
+    for name, target in meant.items():
+        raise InputError(f"unknown column {quoted(name)}", path=path, line=1, fix=f"did you mean {target!r}?")
+    return strange
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join([*(f"{name:.60}" for name in names[:20]), *(["..."] if len(names) > 20 else [])])
+
+
+def _meant(name: str, absent: list[str]) -> str | None:
+    word = name.strip().lower()
+    if ALIASES.get(word) in absent:
+        return ALIASES[word]
+    stem = {target.removesuffix("_s"): target for target in absent}
+    candidates = list(dict.fromkeys([*absent, *stem]))
+    near = get_close_matches(word, candidates, 1, cutoff=0.75)
+    return stem.get(near[0], near[0]) if near else None
+
+
+def _texts(frame: pl.DataFrame, path: str) -> pl.DataFrame:
+    names = [name for name in frame.columns if name not in NUMBERS and frame.schema[name] != pl.String]
+    for name in names:
+        try:
+            frame = frame.with_columns(pl.col(name).cast(pl.String))
+        except pl.exceptions.PolarsError:
+            cause = f"the column {name} holds {frame.schema[name]!s:.60}, not text"
+            raise InputError(cause, path=path, line=1, fix="store it as text") from None
+    return frame
+
+
+def _check_numbers(frame: pl.DataFrame, path: str, text_numbers: bool) -> None:
+    for name in (name for name in NUMBERS if name in frame.columns):
+        dtype = frame.schema[name]
+        if not (dtype.is_numeric() or dtype == pl.Null or (text_numbers and dtype == pl.String)):
+            cause = f"the column {name} holds {dtype!s:.60}, not numbers"
+            raise InputError(cause, path=path, fix="store it as a number")
