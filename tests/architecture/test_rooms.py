@@ -8,6 +8,7 @@ import pytest
 
 import pointsman
 from pointsman.policies.registry import BUILT_IN
+from pointsman.workload.readers.formats import READERS
 
 PACKAGE = Path(pointsman.__file__).parent
 MOST_ROOMS, MOST_FILES = 15, 16
@@ -67,3 +68,12 @@ def words(tree: ast.Module) -> set[str]:
 def test_no_policy_is_named_outside_its_room(module: str) -> None:
     names = {form for name in BUILT_IN for form in (name, name.replace("-", "_"))}
     assert words(ast.parse(MODULES[module].read_text(encoding="utf-8"))) & names == set()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_trace_format_imports_one_module(name: str) -> None:
+    """But for the columns' limits, and modules of its own."""
+    readers = "pointsman.workload.readers"
+    allowed = {f"{readers}.sdk", f"{readers}.native", "pointsman.workload.columns"}
+    own = {module for module in MODULES if module.startswith(f"{readers}.{name}_")}
+    assert imported(MODULES[f"{readers}.{name}"]) <= allowed | own

@@ -10,14 +10,13 @@ from pointsman.workload.readers.formats import formats
 
 PLUGIN = """
 import polars as pl
-from pointsman.workload.readers.trace_cleaning import settle
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import TraceFormat, settle
 
 def read(source):
     cells = [line.split("@") for line in source.text.splitlines()]
     frame = pl.DataFrame([[float(cell) for cell in row] for row in cells],
                          schema=["submit_s", "gpus", "duration_s"], orient="row")
-    return settle(source, frame.with_columns(job_id=pl.int_range(pl.len()).cast(pl.String)))
+    return settle(source, frame)
 
 FORMAT = TraceFormat("at", "cells between at signs", lambda source: source.data.count(b"@") > 1, read)
 """

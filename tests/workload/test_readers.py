@@ -359,7 +359,7 @@ def test_optional_cells_of_a_foreign_log_keep_the_rules_too(tmp_path):
 
 def test_clocks_may_lie_before_1970_but_not_too_far_apart(tmp_path):
     log = tmp_path / "log"
-    clocks = ("0001-01-01 00:00:00", "2017-10-09 07:00:00", "9999-12-31 00:00:00")
+    clocks = ("0001-01-01 00:00:00", "2017-10-09 07:00:00", "4000-12-31 00:00:00")
     log.write_text("timestamp,duration,num_gpus,gpu_time,cluster\n" + "".join(f"{at},5,1,5,v\n" for at in clocks))
     assert rows(log, "job_id") == [("0",), ("1",)]
     assert quality(log).dropped == {"submit time out of range": 1}

@@ -2,11 +2,18 @@
 
 import polars as pl
 
-from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.rows import read_rows
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import clock_s, has_columns, number, settle, status, text
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import (
+    Quality,
+    Source,
+    TraceFormat,
+    clock_s,
+    has_columns,
+    number,
+    read_rows,
+    settle,
+    status,
+    text,
+)
 
 _COLUMNS = ("job_id", "user", "gpu_num", "type", "state", "submit_time", "start_time", "end_time", "gpu_time")
 

@@ -7,13 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.errors import InputError
-from pointsman.inputs.messages import quoted
-from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.gavel_throughputs import PHYSICAL, SINGLE_GPU
-from pointsman.workload.readers.source import Source, open_source
-from pointsman.workload.readers.trace_cleaning import settle
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import InputError, Quality, Source, TraceFormat, open_source, quoted, settle
 
 _LAYOUTS: Final[dict[int, dict[str, int]]] = {
     6: {"steps": 3, "submit": 4, "gpus": 5},
@@ -120,7 +115,6 @@ def _jobs(frame: pl.DataFrame, speeds: Speeds) -> pl.DataFrame:
     timed = pl.col("duration_s").is_not_null() | pl.lit(speed).is_not_null() | pl.col("steps").is_null()
     unknown = pl.when((pl.col("gpus") > 0) & ~timed)
     return frame.select(
-        job_id=pl.int_range(pl.len()).cast(pl.String),
         model=pl.col("job_type").str.extract(_JOB_TYPE, 1),
         batch_size=pl.col("job_type").str.extract(_JOB_TYPE, 2).cast(pl.Int64, strict=False) * _whole_gpus(),
         submit_s="submit_s",

@@ -2,11 +2,7 @@
 
 import polars as pl
 
-from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.rows import read_rows
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import has_columns, number, settle, text
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import Quality, Source, TraceFormat, has_columns, number, read_rows, settle, text
 
 _COLUMNS = ("job_id", "submission_time", "duration", "num_gpu")
 

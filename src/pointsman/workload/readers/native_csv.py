@@ -2,9 +2,7 @@
 
 from pointsman.workload.columns import REQUIRED
 from pointsman.workload.readers.native import read_csv
-from pointsman.workload.readers.rows import split_header
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import Source, TraceFormat, split_header
 
 
 def _matches(source: Source) -> bool:

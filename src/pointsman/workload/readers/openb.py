@@ -2,11 +2,18 @@
 
 import polars as pl
 
-from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.rows import Rows, read_rows
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import has_columns, number, settle, status, text
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import (
+    Quality,
+    Rows,
+    Source,
+    TraceFormat,
+    has_columns,
+    number,
+    read_rows,
+    settle,
+    status,
+    text,
+)
 
 _SHORT = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
 _LONG = ("pod_phase", "creation_time", "deletion_time", "scheduled_time")

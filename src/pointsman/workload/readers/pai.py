@@ -2,11 +2,18 @@
 
 import polars as pl
 
-from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.rows import read_rows, split_header
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import has_columns, number, settle, status, text
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import (
+    Quality,
+    Source,
+    TraceFormat,
+    has_columns,
+    number,
+    read_rows,
+    settle,
+    split_header,
+    status,
+    text,
+)
 
 TASK_COLUMNS = (
     "job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu",

@@ -2,11 +2,17 @@
 
 import polars as pl
 
-from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.rows import read_rows
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import clock_s, has_columns, number, settle, text
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import (
+    Quality,
+    Source,
+    TraceFormat,
+    clock_s,
+    has_columns,
+    number,
+    read_rows,
+    settle,
+    text,
+)
 
 _COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
 
@@ -19,10 +25,9 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         gpus=number("num_gpus"),
         duration_s=number("duration"),
     )
-    numbered = jobs.with_columns(job_id=pl.int_range(pl.len()).cast(pl.String))
     notes = ["the log has no job ids: rows are numbered from 0 in file order"]
     zone = "the log names none; read as one clock without daylight saving (UTC)"
-    return settle(source, numbered, ragged=rows.ragged, notes=notes, zone=zone)
+    return settle(source, jobs, ragged=rows.ragged, notes=notes, zone=zone)
 
 
 FORMAT = TraceFormat(

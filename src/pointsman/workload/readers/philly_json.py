@@ -6,11 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from pointsman.errors import InputError
-from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import settle, status, text
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import InputError, Quality, Source, TraceFormat, settle, status, text
 
 _SCHEMA = {
     "job_id": pl.String(),

@@ -34,6 +34,11 @@ def split_header(source: Source, delimiter: str = ",") -> list[str]:
         return []
 
 
+def has_columns(source: Source, *names: str) -> bool:
+    """Whether the first line is a CSV header with all of `names`."""
+    return set(names) <= set(split_header(source))
+
+
 def read_rows(source: Source, columns: Sequence[str] | None = None, delimiter: str = ",") -> Rows:
     """The rows under the header line; with `columns`, the file has no header and these are its names.
 

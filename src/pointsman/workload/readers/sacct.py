@@ -2,12 +2,20 @@
 
 import polars as pl
 
-from pointsman.errors import InputError
-from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.rows import Rows, read_rows, split_header
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import clock_s, number, settle, status, text
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import (
+    InputError,
+    Quality,
+    Rows,
+    Source,
+    TraceFormat,
+    clock_s,
+    number,
+    read_rows,
+    settle,
+    split_header,
+    status,
+    text,
+)
 
 _COMMAND = (
     "sacct -aXP -S START --format=JobIDRaw,User,Account,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,"

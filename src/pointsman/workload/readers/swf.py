@@ -4,10 +4,7 @@ from itertools import takewhile
 
 import polars as pl
 
-from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import settle
-from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.readers.sdk import Quality, Source, TraceFormat, settle
 
 FIELDS = (
     "job", "submit", "wait", "run", "allocated", "cpu", "memory", "requested", "limit", "memory_limit", "status",

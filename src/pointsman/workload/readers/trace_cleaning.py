@@ -67,13 +67,6 @@ def status(name: str) -> pl.Expr:
     return word.replace(_STATUS).str.to_uppercase()
 
 
-def has_columns(source: Source, *names: str) -> bool:
-    """Whether the first line is a CSV header with all of `names`."""
-    from pointsman.workload.readers.rows import split_header
-
-    return set(names) <= set(split_header(source))
-
-
 def settle(
     source: Source,
     frame: pl.DataFrame,

@@ -1,0 +1,31 @@
+"""All that a trace format imports of Pointsman: what it is, its rows, its cells, and how they become a job table.
+
+A format is a module with a `FORMAT`. Each name is documented where it is
+defined.
+"""
+
+from pointsman.errors import InputError
+from pointsman.inputs.messages import quoted
+from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header
+from pointsman.workload.readers.source import Source, open_source
+from pointsman.workload.readers.trace_cleaning import clock_s, number, settle, status, text
+from pointsman.workload.readers.trace_format import TraceFormat
+
+__all__ = [
+    "InputError",
+    "Quality",
+    "Rows",
+    "Source",
+    "TraceFormat",
+    "clock_s",
+    "has_columns",
+    "number",
+    "open_source",
+    "quoted",
+    "read_rows",
+    "settle",
+    "split_header",
+    "status",
+    "text",
+]
