@@ -3,12 +3,17 @@
 A plug-in names a `TraceFormat` in the entry point group ``pointsman.traces``.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Final
+from typing import Any, Final
 
-from pointsman.errors import InputError, UsageError
+import polars as pl
+
+from pointsman.errors import InputError, PointsmanError, UsageError
+from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.source import Source
 from pointsman.workload.readers.trace_format import TraceFormat
 
@@ -34,9 +39,13 @@ def _plugins() -> list[TraceFormat]:
     found = []
     for point in entry_points(group="pointsman.traces"):
         try:
-            found.append(point.load())
-        except (ImportError, AttributeError) as error:
-            raise UsageError(f"the trace format plug-in {point.name!r} cannot be loaded: {error}") from None
+            form = point.load()
+        except Exception as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise UsageError(f"the trace format plug-in {point.name!r} cannot be loaded: {cause}") from error
+        if not isinstance(form, TraceFormat):
+            raise UsageError(f"the trace format plug-in {point.name!r} names no TraceFormat: {point.value}")
+        found.append(form)
     return found
 
 
@@ -65,7 +74,33 @@ def detected(source: Source) -> TraceFormat:
     from pointsman.workload.readers.rejected_formats import refusal
 
     for form in formats().values():
-        if form.matches(source):
-            return form
+        with _named(form):
+            if form.matches(source):
+                return form
     fix = "a native file has a header with submit_s,gpus,duration_s; `pointsman trace formats` lists the others"
     raise refusal(source) or InputError("not a job log of a known format", path=source.path, line=1, fix=fix)
+
+
+def table_of(form: TraceFormat, source: Source, **options: Any) -> tuple[pl.DataFrame, Quality]:
+    """What `form` reads from `source`.
+
+    Raises:
+        InputError: the log is not sound.
+        UsageError: a plug-in that fails.
+    """
+    with _named(form):
+        return form.read(source, **options)
+
+
+@contextmanager
+def _named(form: TraceFormat) -> Generator[None]:
+    """An error in the code of a plug-in is not ours: say whose it is."""
+    try:
+        yield
+    except (PointsmanError, pl.exceptions.ColumnNotFoundError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if form.read.__module__.startswith("pointsman."):
+            raise
+        cause = f"{type(error).__name__}: {error}"
+        raise UsageError(f"the trace format {form.name!r} failed: {cause} (--debug shows where)") from error

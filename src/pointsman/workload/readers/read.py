@@ -10,7 +10,7 @@ import polars as pl
 from pointsman.errors import InputError, UsageError
 from pointsman.workload.columns import ALIASES, SCHEMA
 from pointsman.workload.provenance import Provenance
-from pointsman.workload.readers.formats import detected, format_named
+from pointsman.workload.readers.formats import detected, format_named, table_of
 from pointsman.workload.readers.origin import recalled
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_format import TraceFormat
@@ -35,14 +35,14 @@ def read_workload(
 
     Raises:
         InputError: unreadable, truncated, binary or empty file; unknown format; broken rule; nothing left.
-        UsageError: unknown format name, option, filter column or filter value.
+        UsageError: unknown format name, option, filter column or filter value; a plug-in that fails.
     """
     form = None if format is None else format_named(format)
     source = open_source(path)
     form = form or detected(source)
     _check_options(form, options)
     try:
-        jobs, quality = form.read(source, **options)
+        jobs, quality = table_of(form, source, **options)
     except pl.exceptions.ColumnNotFoundError as error:
         raise _lacks(error, source, form) from None
     quality, origin = recalled(source, quality) if source.is_parquet else (quality, None)

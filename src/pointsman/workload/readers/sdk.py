@@ -1,7 +1,7 @@
 """All that a trace format imports of Pointsman: what it is, its rows, its cells, and how they become a job table.
 
-A format is a module with a `FORMAT`. Each name is documented where it is
-defined.
+A format is a module with a `FORMAT`; ``docs/guides/add-a-trace-format.md`` shows one. Each name is documented where it
+is defined.
 """
 
 from pointsman.errors import InputError

@@ -6,8 +6,8 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.errors import InputError
-from pointsman.workload.columns import MAX_SUBMIT_S
+from pointsman.errors import InputError, UsageError
+from pointsman.workload.columns import MAX_SUBMIT_S, REQUIRED, SCHEMA
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.clean import clean, completed
@@ -89,7 +89,9 @@ def settle(
 
     Raises:
         InputError: no row is left.
+        UsageError: `frame` lacks a required column, or has one that job tables do not have.
     """
+    _check_columns(frame.columns)
     rows = frame.height + len(ragged)
     if zone is not None:
         frame = frame.with_columns(pl.col("submit_s").alias(_CLOCK), submit_s=pl.col("submit_s") - _earliest(frame))
@@ -105,6 +107,18 @@ def settle(
     jobs, order = completed(table)
     changed = {what: n for what, n in (clamped or {}).items() if n} | cleaned.changed
     return jobs, Quality(rows, jobs.height, dropped, changed, (*notes, *order))
+
+
+def _check_columns(names: Sequence[str]) -> None:
+    """For authors of formats: a misspelt column would be lost without a word."""
+    known = (*SCHEMA, "dropped")
+    missing = [name for name in REQUIRED if name not in names]
+    strange = [name for name in names if name not in known]
+    if missing:
+        raise UsageError(f"the trace format gives settle() no column {missing[0]!r} (it gives {', '.join(names)})")
+    if strange:
+        fix = f"job tables have {', '.join(known[:-1])}"
+        raise UsageError(f"the trace format gives settle() an unknown column {strange[0]!r} ({fix})")
 
 
 def _earliest(frame: pl.DataFrame) -> float:
