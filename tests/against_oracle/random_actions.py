@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from oracle.changing import ChangingWorld
-from oracle.model import Gpu
-from oracle.placement import alternatives
-from oracle.shared_instances import SharedInstance
 from pointsman.types import Reason
+from tests.oracle.changing import ChangingWorld
+from tests.oracle.model import Gpu
+from tests.oracle.placement import alternatives
+from tests.oracle.shared_instances import SharedInstance
 
 STEPS = (1, 1, 1, 2, 4, 8, 64)
 

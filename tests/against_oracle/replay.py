@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from oracle.instances import Instance
-from oracle.model import LogEntry, Schedule
 from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
@@ -15,6 +13,8 @@ from pointsman.engine.setup.demand import Demand, alternatives, make_pools
 from pointsman.engine.state.records import PARAMETERS, SCRIPT, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, JobState, Verb
+from tests.oracle.instances import Instance
+from tests.oracle.model import LogEntry, Schedule
 
 KINDS = {"NODE_DOWN": (Event.NODE_DOWN, 2), "NODE_DRAIN": (Event.NODE_DOWN, 1), "NODE_UP": (Event.NODE_UP, 0),
          "CANCEL": (Event.CANCEL, 0)}  # fmt: skip

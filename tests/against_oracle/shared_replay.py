@@ -8,13 +8,13 @@ import polars as pl
 import yaml
 
 import pointsman
-from oracle.shared_instances import SharedInstance
-from oracle.sharing import SharedSchedule
-from oracle.uplinks import Contention
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.slow_downs import load_interference
 from pointsman.types import Locality
+from tests.oracle.shared_instances import SharedInstance
+from tests.oracle.sharing import SharedSchedule
+from tests.oracle.uplinks import Contention
 
 
 def cluster_of(instance: SharedInstance, folder: Path) -> pointsman.Cluster:

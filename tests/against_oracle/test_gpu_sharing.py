@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.shared_instances import POLICIES, SharedInstance, random_shared
+from tests.oracle.shared_instances import POLICIES, SharedInstance, random_shared
 
 from .shared_replay import cluster_of, differences, run_engine, with_measured_pairs
 

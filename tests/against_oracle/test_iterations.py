@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import chains
-from oracle.chains import Action, Chain, Ground, World
-from oracle.model import Gpu
 from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.base.iterations import Iterations
 from pointsman.engine.rate_models.speeds import Speeds
@@ -21,6 +18,9 @@ from pointsman.engine.setup.demand import Demand, make_pools
 from pointsman.engine.state.records import ACCUMULATIONS, PARAMETERS, SCRIPT, STEP, SUBBATCH, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import LOCALITIES, Event, JobState, Reason, Verb
+from tests.oracle import chains
+from tests.oracle.chains import Action, Chain, Ground, World
+from tests.oracle.model import Gpu
 
 INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000"))
 CHUNKS = 5

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle.gpu_pickers import PICKERS
-from oracle.instances import Instance, Kind, random_instance
-from oracle.learned import Decision, LearnedWorld, learned
-from oracle.observing import observe
 from pointsman.learn.environments.loading import load_deciding, load_observation, shapes_of
 from pointsman.learn.policies.learned import LearnedPicker
 from pointsman.learn.policies.overdue import Patience
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
+from tests.oracle.gpu_pickers import PICKERS
+from tests.oracle.instances import Instance, Kind, random_instance
+from tests.oracle.learned import Decision, LearnedWorld, learned
+from tests.oracle.observing import observe
 
 from .replay import schedule_of, simulation_of
 

@@ -9,13 +9,12 @@ import subprocess
 import sys
 from dataclasses import asdict, replace
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
-from oracle.instances import PLAIN, Instance, Kind, random_instance
-from oracle.simulator import BY_NETWORK, POLICIES
 from pointsman.errors import RunError
+from tests.oracle.instances import PLAIN, Instance, Kind, random_instance
+from tests.oracle.simulator import BY_NETWORK, POLICIES
 
 from .replay import log_until, run_engine
 
@@ -71,11 +70,10 @@ def test_small_random_instances(policy: str, chunk: int) -> None:
 @pytest.mark.parametrize("policy", ["gandiva", "tiresias-skew"])
 def test_without_the_jit(policy: str) -> None:
     check = "check_log(drawn(seed, sys.argv[1]))"
-    code = f"from engine.test_against_oracle import *\nfor seed in range(60): {check}"
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    code = f"from tests.against_oracle.test_policies import *\nfor seed in range(60): {check}"
     done = subprocess.run(
         [sys.executable, "-c", code, policy],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         timeout=540,

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from oracle.goodput import TENTHS, Goodput, GoodputWorld, follow
-from oracle.goodput import Noise as OracleNoise
-from oracle.shared_instances import SharedInstance, random_elastic
-from oracle.sharing import SharedSchedule, simulate
 from pointsman.speed.laws.noise import NOISE
+from tests.oracle.goodput import TENTHS, Goodput, GoodputWorld, follow
+from tests.oracle.goodput import Noise as OracleNoise
+from tests.oracle.shared_instances import SharedInstance, random_elastic
+from tests.oracle.sharing import SharedSchedule, simulate
 
 from .shared_replay import differences, run_engine
 

@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from oracle.changing import ChangingWorld
-from oracle.shared_instances import SharedInstance, random_crowded, random_shared, with_links
-from oracle.sharing import PAIRS, SharedSchedule, simulate
-from oracle.speeds import ALONE
-from oracle.uplinks import Contention
-from oracle.world import Life
+from tests.oracle.changing import ChangingWorld
+from tests.oracle.shared_instances import SharedInstance, random_crowded, random_shared, with_links
+from tests.oracle.sharing import PAIRS, SharedSchedule, simulate
+from tests.oracle.speeds import ALONE
+from tests.oracle.uplinks import Contention
+from tests.oracle.world import Life
 
+from .random_actions import Whims, replay
 from .shared_replay import differences, run_engine, with_measured_pairs
-from .shared_whims import Whims, replay
 
 INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 8
 CHUNKS = 4

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from oracle.gpu_pickers import PICKERS, Edges
-from oracle.shared_instances import SharedInstance, random_on_tree
-from oracle.simulator import simulate
-from oracle.tree import Tree
+from tests.oracle.gpu_pickers import PICKERS, Edges
+from tests.oracle.shared_instances import SharedInstance, random_on_tree
+from tests.oracle.simulator import simulate
+from tests.oracle.tree import Tree
 
 from .shared_replay import run_engine
 

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.blocks import fill
 
 import pointsman
+from benchmarks.blocks import fill
 from pointsman.errors import InputError
 from pointsman.speed import load_catalogue, load_interference
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAIRS = ROOT.parent / "shared" / "data" / "profiles" / "gavel_pairs.csv.gz"
 
 MIX = ROOT.parent / "shared" / "data" / "samples" / "pollux" / "workload-1.csv"

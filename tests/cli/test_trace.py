@@ -10,7 +10,7 @@ from pointsman.cli.trace import app
 from pointsman.errors import InputError, UsageError
 from pointsman.workload import read_workload
 
-HERE = Path(__file__).parent / "fixtures"
+HERE = Path(__file__).parents[1] / "workload" / "fixtures"
 
 
 def run(*arguments, input=None):

@@ -21,7 +21,7 @@ from pointsman.inputs.config_file import parse_document
 from pointsman.inputs.option import about, option, sentence_of
 from pointsman.report.metrics.groups import SETTINGS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # ty: ignore
 COMMANDS["config show"] = COMMANDS["config"].commands["show"]
 OF_THE_CALL = {"workload", "cluster", "policy", "params", "until_s", "progress"}

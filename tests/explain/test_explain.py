@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from .command import pointsman
-from .conftest import Command
+from tests.cli.command import pointsman
+from tests.cli.conftest import Command
 
 
 def run(command: Command, jobs: str, policy: str, *more: str) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from pointsman.speed.profiles.catalogue import load_catalogue
-
-from .conftest import Command
+from tests.cli.conftest import Command
 
 HEAD = "submit_s,gpus,duration_s,job_id,model,batch_size,fraction,queue\n"
 THREE = [(0, 1, 100, "a"), (10, 1, 60, "b"), (11, 1, 90, "c")]

@@ -62,7 +62,7 @@ class Run:
 
 
 def _untrained(agent: str, folder: Path) -> str:
-    from learn.test_learned_policies import untrained
+    from tests.learn.test_learned_policies import untrained
 
     return f"{agent}:{untrained(agent, folder / 'checkpoint')}"
 

@@ -9,7 +9,7 @@ from pointsman.learn.config import Config
 from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled, widths
 from pointsman.learn.networks.shapes import Shapes
 
-from .worlds import side_by_side
+from .toy_environments import side_by_side
 
 CPU = torch.device("cpu")
 

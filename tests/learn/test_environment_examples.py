@@ -11,7 +11,7 @@ import pytest
 import pointsman
 from pointsman.learn.environments import PickJobEnv
 
-from .small import listed
+from .small_environments import listed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COUNTING = """

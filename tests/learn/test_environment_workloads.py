@@ -10,7 +10,7 @@ from pointsman.errors import UsageError
 from pointsman.learn.environments import AtOnce, Generated, Listed, PickJobEnv, Sampler, Windows
 from pointsman.workload.transforms.rescale import offered_load
 
-from .small import jobs
+from .small_environments import jobs
 
 
 def log(count: int = 1000) -> Workload:

@@ -22,7 +22,7 @@ from pointsman.learn.environments import (
     PlaceJobVectorEnv,
 )
 
-from .small import any_valid, crowded, listed, same
+from .small_environments import any_valid, crowded, listed, same
 
 ROOT = Path(__file__).parents[2]
 SOURCES = str(Path(pointsman.__file__).parents[1])
@@ -153,7 +153,7 @@ def test_gymnasiums_wrappers_take_it() -> None:
 PARITY = """
 import hashlib, sys
 import numpy as np
-from tests.learn.small import any_valid, crowded
+from tests.learn.small_environments import any_valid, crowded
 from tests.learn.test_environments import CASES, KINDS, short
 digest, rng = hashlib.sha256(), np.random.default_rng(0)
 for kind, keywords in CASES:

@@ -11,7 +11,7 @@ import pytest
 
 from pointsman.learn.environments import PickJobEnv, PlaceJobEnv
 
-from .small import Step, listed
+from .small_environments import Step, listed
 
 A_B_C = listed((0.0, 2, 100.0), (0.0, 1, 50.0), (10.0, 1, 200.0))
 B_FIRST, WAIT, A_NEXT, C_LAST = 1, 3, 0, 0

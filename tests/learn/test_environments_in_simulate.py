@@ -16,7 +16,7 @@ from pointsman.learn.environments.loading import load_deciding, load_observation
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.types import Knowledge, Reason
 
-from .small import Step, any_valid, crowded
+from .small_environments import Step, any_valid, crowded
 
 SLOTS, WAIT = 10, 128
 Choice = tuple[int, int, int, dict[str, Any]]

@@ -7,7 +7,7 @@ from pointsman.errors import UsageError
 from pointsman.learn.environments import Generated, PickJobVectorEnv
 from pointsman.learn.environments.mixture import Mixture
 
-from .small import same
+from .small_environments import same
 
 CLUSTERS = ("2x2", "3x4/rack=2")
 JOBS = Generated("topdrl", jobs=20)

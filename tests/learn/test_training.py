@@ -19,8 +19,8 @@ from pointsman.learn.checkpoint import CARD, WEIGHTS, Card, Named, ObservationSp
 from pointsman.learn.config import Config  # noqa: E402
 from pointsman.learn.training import METRICS, STATE, Training, pick_device  # noqa: E402
 
-from .tiny import CPU, Tiny  # noqa: E402
-from .worlds import Corridor, Shelf, side_by_side  # noqa: E402
+from .small_network import CPU, Tiny  # noqa: E402
+from .toy_environments import Corridor, Shelf, side_by_side  # noqa: E402
 
 KINDS = {
     "ppo": (Ppo, PpoConfig(num_envs=4, steps=33, minibatch=64)),

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from engine import test_chains_against_oracle as chains
-from engine import test_changes_against_oracle as changes
-from engine import test_learned_against_oracle as learned
-from engine import test_tree_against_oracle as tree
-from engine.shared_replay import differences
-from engine.shared_replay import run_engine as run_shared
-from engine.test_against_oracle import check_agreement
-from oracle.chains import World, place_waiting
-from oracle.instances import Kind, random_instance
-from oracle.shared_instances import POLICIES as SHARED
-from oracle.shared_instances import random_shared
-from oracle.simulator import POLICIES
-from oracle.uplinks import Contention
 from pointsman.policies.registry import get_policy
+from tests.against_oracle import test_iterations as chains
+from tests.against_oracle import test_learned as learned
+from tests.against_oracle import test_random_actions as changes
+from tests.against_oracle import test_tree as tree
+from tests.against_oracle.shared_replay import differences
+from tests.against_oracle.shared_replay import run_engine as run_shared
+from tests.against_oracle.test_policies import check_agreement
+from tests.oracle.chains import World, place_waiting
+from tests.oracle.instances import Kind, random_instance
+from tests.oracle.shared_instances import POLICIES as SHARED
+from tests.oracle.shared_instances import random_shared
+from tests.oracle.simulator import POLICIES
+from tests.oracle.uplinks import Contention
 
 SMALL = Kind(most_nodes=4, most_jobs=9)
 FEW = range(6)

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.cli.command import pointsman
 from tests.cli.conftest import Command
-from tests.cli.two_nodes import ONLY_HERE, Cluster, two_nodes
+
+from .two_nodes import ONLY_HERE, Cluster, two_nodes
 
 has_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed ('make ray')")
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from oracle.dally import VARIANTS
-from oracle.instances import PLAIN, Instance, Kind, random_instance
-from oracle.model import Job, Node, Schedule
-from oracle.placement import locality
-from oracle.simulator import OWN_PLACEMENT
-
-from .replay import run_engine, simulation_of
+from tests.against_oracle.replay import run_engine, simulation_of
+from tests.oracle.dally import VARIANTS
+from tests.oracle.instances import PLAIN, Instance, Kind, random_instance
+from tests.oracle.model import Job, Node, Schedule
+from tests.oracle.placement import locality
+from tests.oracle.simulator import OWN_PLACEMENT
 
 FALLING = (1.0, 1.0, 0.5, 0.25, 0.125)
 FLAT = (1.0,) * 5

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from oracle.instances import Instance
-from oracle.model import Job, Node, Schedule
 from pointsman.policies.registry import get_policy
-
-from .replay import log_of, run_engine, simulation_of
+from tests.against_oracle.replay import log_of, run_engine, simulation_of
+from tests.oracle.instances import Instance
+from tests.oracle.model import Job, Node, Schedule
 
 FALLING = (1.0, 1.0, 0.5, 0.25, 0.125)
 """One node, one rack, one pod, the cluster; of a model that suffers when spread."""

@@ -23,7 +23,7 @@ from pointsman.errors import RunError, UsageError
 from pointsman.policies.registry import BUILT_IN, LEARNED, get_policy
 
 from .broad_ledger import BroadLedger
-from .test_properties import costs, last_states
+from .test_plan_log import costs, last_states
 
 SLICES: dict[str, Any] = {"slice_s": 3, "round_s": 5}
 SERVICE: dict[str, Any] = {"thresholds_gpu_s": [5.0, 20.0]}

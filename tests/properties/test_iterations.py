@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.engine.test_chains_against_oracle import Whims, random_chains, simulation_of
 
 import pointsman
 from pointsman.engine.run.blindfold import blindfolded
@@ -21,6 +20,7 @@ from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
 from pointsman.types import JobState
+from tests.against_oracle.test_iterations import Whims, random_chains, simulation_of
 
 POLICIES = ("lwf", "srsf", "ada-srsf")
 RANDOM = range(60)
@@ -121,10 +121,9 @@ def digest() -> str:
 
 
 def test_the_same_without_the_jit() -> None:
-    code = "from tests.engine.test_iterations_properties import digest; print(digest())"
-    paths = os.pathsep.join([*sys.path, os.environ.get("PYTHONPATH", "")])
+    code = "from tests.properties.test_iterations import digest; print(digest())"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert done.stdout.strip() == digest()

@@ -4,7 +4,7 @@ import pytest
 
 from pointsman.engine.run.result import Result
 
-from .small import busy_jobs, simulate
+from .small_results import busy_jobs, simulate
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ from pointsman.report.pages.page import lead
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table
 from pointsman.report.tables.tables import comparison_table, summary_table, waiting_tables
 
-from .small import Job, busy_jobs, simulate
+from .small_results import Job, busy_jobs, simulate
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 10, 29, 100])

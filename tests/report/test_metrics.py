@@ -14,7 +14,7 @@ from pointsman.report.metrics.holdings import holdings, mean_held
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.metrics.summary import summarise
 
-from .small import Job, simulate
+from .small_results import Job, simulate
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from pointsman.report.metrics.groups import group_runs
 from pointsman.report.pages.page import facts, lead, make_page
 from pointsman.report.rundir import write_comparison, write_run
 
-from .small import Job, simulate
+from .small_results import Job, simulate
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_chromium = pytest.mark.skipif(

@@ -16,7 +16,7 @@ from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import PointsmanError, UsageError
 from pointsman.types import Event, Reason
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "my_policy.py"
 LOSES_ALL = Overheads(checkpoint_every_s=1e9)
 
 

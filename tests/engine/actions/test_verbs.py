@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import pointsman
-from oracle.model import Job, Node
-from oracle.placement import place
 from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
 from pointsman.experiment import RunOptions
 from pointsman.policies.registry import PolicySpec
 from pointsman.types import NEVER_MS, JobState, Reason
+from tests.oracle.model import Job, Node
+from tests.oracle.placement import place
 
 NODES = (Node(4), Node(4), Node(2))
 CLUSTER = "2x4+1x2"

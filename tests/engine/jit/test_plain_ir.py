@@ -54,7 +54,7 @@ pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing 
 
 
 def in_a_process(source: Path) -> list[str]:
-    src = str(Path(__file__).parents[2] / "src")
+    src = str(Path(__file__).parents[3] / "src")
     env = {**os.environ, "PYTHONPATH": src}
     done = subprocess.run([sys.executable, "-c", SCRIPT, str(source)], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.engine.test_rates import CATALOGUE, Scattered
 
 import pointsman
 from pointsman.api import open_simulation
@@ -16,6 +15,8 @@ from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.speed.laws.fair_share import max_min_rates
 from pointsman.types import JobState
+
+from .test_rates import CATALOGUE, Scattered
 
 CLUSTER = "8x4/rack=2,gpu=v100,nic=10Gbps"
 """Racks of two nodes::

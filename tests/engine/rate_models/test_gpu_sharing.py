@@ -16,7 +16,7 @@ from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.types import Reason
 
 CATALOGUE = load_catalogue()
-EXAMPLE = Path(__file__).parents[2] / "examples" / "my_sharing_policy.py"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "my_sharing_policy.py"
 ONE_GPU, TWO_GPUS = "1x1/gpu=v100", "1x2/gpu=v100"
 Gpus = list[tuple[int, int]]
 

@@ -6,10 +6,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.engine.test_chains_against_oracle import simulation_of
 
 import pointsman
-from oracle.chains import Chain, Ground
 from pointsman.engine.rate_models.base.iterations import Iterations
 from pointsman.engine.rate_models.base.rates import Rates
 from pointsman.engine.rate_models.registry import parse_rate_model
@@ -18,8 +16,10 @@ from pointsman.engine.state.records import ACCUMULATIONS, UNDER_WAY, WAITS
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
 from pointsman.types import Reason
+from tests.against_oracle.test_iterations import simulation_of
+from tests.oracle.chains import Chain, Ground
 
-LWF_MODELS = Path(__file__).parents[2] / "benchmarks" / "network" / "lwf_models.yaml"
+LWF_MODELS = Path(__file__).parents[3] / "benchmarks" / "network" / "lwf_models.yaml"
 ETHERNET = 0.235 / 0.856
 Gpus = list[tuple[int, int]]
 

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.types import Event, JobState, Placement, Reason
 
 Rows = list[tuple[float, int, float]]
-TESTS = Path(__file__).parents[1]
 
 
 def jobs_of(rows: Rows, **columns: list[Any]) -> pointsman.Workload:
@@ -390,11 +388,9 @@ def test_there_and_back() -> None:
 
 def test_random_takeovers_and_questions_break_nothing() -> None:
     """Without the JIT, so that an index out of range is an error."""
-    paths = os.pathsep.join([str(TESTS.parent), *sys.path, os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.engine.takeover_whims", "0", "16"], capture_output=True, text=True, timeout=300,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths},
-    )  # fmt: skip
+    command = [sys.executable, "-m", "tests.engine.run.random_takeovers", "0", "16"]
+    env = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["takeovers"] > 30 and found["futures"] > 20 and found["refused"] > 10

@@ -7,9 +7,6 @@ import numba
 import numpy as np
 import pytest
 
-from oracle.gpu_pickers import PICKERS, Edges, offer_of
-from oracle.instances import Instance
-from oracle.model import Job, Node
 from pointsman.cluster.tree_cost import TreeCost
 from pointsman.engine.index.free_gpus import give, set_node_state, take
 from pointsman.engine.jit.compile import core
@@ -26,8 +23,10 @@ from pointsman.policies.pickers.gpu_pickers import (
     SEED,
     choose_gpus,
 )
-
-from .replay import simulation_of
+from tests.against_oracle.replay import simulation_of
+from tests.oracle.gpu_pickers import PICKERS, Edges, offer_of
+from tests.oracle.instances import Instance
+from tests.oracle.model import Job, Node
 
 RACKS_OF_FOUR = tuple(Node(4, rack=n // 4) for n in range(8))
 """The authors' 2 × 4 × 4."""

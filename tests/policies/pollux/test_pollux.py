@@ -20,8 +20,7 @@ from pointsman.policies.pollux import search as pollux_search
 from pointsman.speed import load_catalogue, tabulate
 from pointsman.speed.tables.goodput import BINS, MOST_TYPES, goodput_table
 from pointsman.types import LOCALITIES, Locality
-
-from .elastic_ledger import ElasticLedger
+from tests.properties.elastic_ledger import ElasticLedger
 
 FAST = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 START = Overheads(start_s=7.0)

@@ -1,8 +1,0 @@
-"""The oracle (``tests/oracle``) is a package of its own beside this one."""
-
-import sys
-from pathlib import Path
-
-TESTS = str(Path(__file__).parent.parent)
-if TESTS not in sys.path:
-    sys.path.insert(0, TESTS)
