@@ -1,4 +1,6 @@
-"""The layout that ``docs/architecture.md`` describes: few rooms, small folders, no import cycles, no policy by name."""
+"""The layout that ``docs/architecture.md`` describes: few rooms, small folders, no import cycles, no policy by name,
+and tests in the rooms of what they test.
+"""
 
 import ast
 from collections import Counter
@@ -16,6 +18,20 @@ MANY = ("cli", "readers")
 """Folders with one file a command or a format, however many there are."""
 MAY_NAME_POLICIES = ("policies", "learn", "suite", "cli", "workload")
 """The last for trace formats of the same name."""
+TESTS = Path(__file__).parents[1]
+ACROSS_ROOMS = {
+    "against_oracle": "random instances in the engine and in the oracle",
+    "architecture": "imports, sizes and names of all rooms",
+    "benchmarks": "the programs of `benchmarks/`",
+    "docs": "links and commands of the pages",
+    "end_to_end": "real logs, from the file to the figures",
+    "examples": "the programs of `examples/`",
+    "golden": "recorded runs, to the byte",
+    "mutation": "what the tests do not notice",
+    "oracle": "the second simulator, and its own tests",
+    "properties": "whole runs, checked from their plan logs alone",
+}
+"""Folders of tests that are no room of the package."""
 MODULES = {
     ".".join(("pointsman", *file.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): file
     for file in sorted(PACKAGE.rglob("*.py"))
@@ -54,6 +70,30 @@ def test_no_folder_is_crowded() -> None:
 def test_no_module_imports_itself_by_way_of_others() -> None:
     edges = {module: imported(file) for module, file in MODULES.items()}
     assert [module for module in MODULES if module in reachable(module, edges)] == []
+
+
+def folders_of_tests() -> list[str]:
+    """Those that Python files lie in, and all above them."""
+    found = {file.relative_to(TESTS).parent for file in TESTS.rglob("*.py")}
+    return sorted({path.as_posix() for folder in found for path in (folder, *folder.parents)} - {"."})
+
+
+def is_room(folder: str) -> bool:
+    return any((PACKAGE / path).exists() for path in (f"{folder}/__init__.py", f"{folder}.py"))
+
+
+@pytest.mark.parametrize("folder", [folder for folder in folders_of_tests() if folder not in ACROSS_ROOMS])
+def test_tests_lie_in_the_room_of_what_they_test(folder: str) -> None:
+    assert is_room(folder)
+
+
+def test_tests_across_rooms_are_where_the_list_says() -> None:
+    assert set(ACROSS_ROOMS) <= set(folders_of_tests())
+    assert [folder for folder in ACROSS_ROOMS if is_room(folder)] == []
+
+
+def test_no_test_lies_outside_all_rooms() -> None:
+    assert [file.name for file in TESTS.glob("*.py") if file.name != "__init__.py"] == []
 
 
 def words(tree: ast.Module) -> set[str]:
