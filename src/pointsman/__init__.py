@@ -1,34 +1,47 @@
 """Pointsman: a scheduler for deep-learning jobs on GPU clusters."""
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from pointsman.lazy_names import lazy_names
+from pointsman.version import __version__
 
-_WHERE = {
-    "simulate": "pointsman.api",
-    "Workload": "pointsman.workload",
-    "read_workload": "pointsman.workload",
-    "write_workload": "pointsman.workload",
-    "Cluster": "pointsman.cluster",
-    "load_cluster": "pointsman.cluster",
-    "generate": "pointsman.workload",
-    "summarise": "pointsman.report",
-    "compare": "pointsman.report",
-    "write_run": "pointsman.report",
-    "read_run": "pointsman.report",
-    "Result": "pointsman.engine.run.result",
-}
-__all__ = ["__version__", *_WHERE]
+if TYPE_CHECKING:
+    from pointsman.api import simulate
+    from pointsman.cluster import Cluster, load_cluster
+    from pointsman.engine.run.result import Result
+    from pointsman.report import compare, read_run, summarise, write_run
+    from pointsman.workload import Workload, generate, read_workload, write_workload
 
+__all__ = [
+    "Cluster",
+    "Result",
+    "Workload",
+    "__version__",
+    "compare",
+    "generate",
+    "load_cluster",
+    "read_run",
+    "read_workload",
+    "simulate",
+    "summarise",
+    "write_run",
+    "write_workload",
+]
 
-def __dir__() -> list[str]:
-    """What there is to be asked for."""
-    return __all__
-
-
-def __getattr__(name: str) -> Any:
-    """Load what is asked for, and no more: ``import pointsman`` is cheap."""
-    if name not in _WHERE:
-        raise AttributeError(f"module 'pointsman' has no attribute {name!r}")
-    return getattr(importlib.import_module(_WHERE[name]), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Cluster": "cluster",
+        "Result": "engine.run.result",
+        "Workload": "workload",
+        "compare": "report",
+        "generate": "workload",
+        "load_cluster": "cluster",
+        "read_run": "report",
+        "read_workload": "workload",
+        "simulate": "api",
+        "summarise": "report",
+        "write_run": "report",
+        "write_workload": "workload",
+    },
+)

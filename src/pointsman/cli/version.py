@@ -7,7 +7,7 @@ from pointsman.cli import screen
 
 def version() -> None:
     """Print the version; with -v also those of what the results depend on."""
-    from pointsman import __version__
+    from pointsman.version import __version__
 
     typer.echo(f"pointsman {__version__}")
     if screen.is_verbose():

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pointsman import __version__
 from pointsman.errors import UsageError
 from pointsman.learn.agents import Recipe, environments_class, learner_class
 from pointsman.learn.algorithms.rollout import Rollout
@@ -16,6 +15,7 @@ from pointsman.learn.environments.loading import version_of
 from pointsman.learn.networks import make_network
 from pointsman.learn.training import Training, pick_device
 from pointsman.learn.training_setup import keywords, settings_of
+from pointsman.version import __version__
 
 if TYPE_CHECKING:
     from gymnasium.vector import VectorEnv

@@ -1,7 +1,8 @@
 """Metrics, tables, figures, pages and run directories, made of results alone."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pointsman.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from pointsman.report.metrics.comparison import Comparison, compare
@@ -12,26 +13,6 @@ if TYPE_CHECKING:
     from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
     from pointsman.report.staging import refuse_taken
     from pointsman.report.tables.tables import comparison_table, summary_table, waiting_tables
-
-_WHERE = {
-    "Comparison": "metrics.comparison",
-    "Divergence": "metrics.divergence",
-    "Run": "metrics.groups",
-    "compare": "metrics.comparison",
-    "comparison_table": "tables.tables",
-    "fail_if": "metrics.threshold",
-    "first_divergence": "metrics.divergence",
-    "measure": "metrics.groups",
-    "parse_threshold": "metrics.threshold",
-    "read_run": "rundir",
-    "read_runs": "rundir",
-    "refuse_taken": "staging",
-    "summarise": "metrics.summary",
-    "summary_table": "tables.tables",
-    "waiting_tables": "tables.tables",
-    "write_comparison": "rundir",
-    "write_run": "rundir",
-}
 
 __all__ = [
     "Comparison",
@@ -53,13 +34,25 @@ __all__ = [
     "write_run",
 ]
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-def __getattr__(name: str) -> Any:
-    """Loads what is asked for, so that importing a light part stays light."""
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Comparison": "metrics.comparison",
+        "Divergence": "metrics.divergence",
+        "Run": "metrics.groups",
+        "compare": "metrics.comparison",
+        "comparison_table": "tables.tables",
+        "fail_if": "metrics.threshold",
+        "first_divergence": "metrics.divergence",
+        "measure": "metrics.groups",
+        "parse_threshold": "metrics.threshold",
+        "read_run": "rundir",
+        "read_runs": "rundir",
+        "refuse_taken": "staging",
+        "summarise": "metrics.summary",
+        "summary_table": "tables.tables",
+        "waiting_tables": "tables.tables",
+        "write_comparison": "rundir",
+        "write_run": "rundir",
+    },
+)

@@ -10,10 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pointsman import __version__
 from pointsman.engine.run.result import Result
 from pointsman.errors import InputError
 from pointsman.report.staging import MARK
+from pointsman.version import __version__
 
 SCHEMA_VERSION = 1
 """Of the run directory; raised when a reader of the old one would misread the new one."""

@@ -1,6 +1,8 @@
 """How fast a job runs on a placement: model profiles, all-reduce, iteration time, and the tables of a run."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pointsman.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from pointsman.speed.fitting.fit import fit_compute
@@ -13,30 +15,6 @@ if TYPE_CHECKING:
     from pointsman.speed.profiles.catalogue import Catalogue, load_catalogue
     from pointsman.speed.profiles.profiles import Compute, ModelProfile
     from pointsman.speed.tables.rates import Demand, Tables, distinct, tabulate
-
-_HOMES = {
-    "Catalogue": "profiles.catalogue",
-    "Compute": "profiles.profiles",
-    "Demand": "tables.rates",
-    "GangShape": "laws.allreduce",
-    "Interference": "interference.slow_downs",
-    "ModelProfile": "profiles.profiles",
-    "Network": "laws.allreduce",
-    "Tables": "tables.rates",
-    "Topology": "laws.gangs",
-    "all_reduce_s": "laws.allreduce",
-    "assign_models": "profiles.assign",
-    "distinct": "tables.rates",
-    "exposed_s": "laws.iteration",
-    "fit_compute": "fitting.fit",
-    "iteration_time_s": "laws.iteration",
-    "load_catalogue": "profiles.catalogue",
-    "load_interference": "interference.slow_downs",
-    "max_min_rates": "laws.fair_share",
-    "shape_of": "laws.allreduce",
-    "tabulate": "tables.rates",
-    "topology": "laws.gangs",
-}
 
 __all__ = [
     "Catalogue",
@@ -62,14 +40,29 @@ __all__ = [
     "topology",
 ]
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Catalogue": "profiles.catalogue",
+        "Compute": "profiles.profiles",
+        "Demand": "tables.rates",
+        "GangShape": "laws.allreduce",
+        "Interference": "interference.slow_downs",
+        "ModelProfile": "profiles.profiles",
+        "Network": "laws.allreduce",
+        "Tables": "tables.rates",
+        "Topology": "laws.gangs",
+        "all_reduce_s": "laws.allreduce",
+        "assign_models": "profiles.assign",
+        "distinct": "tables.rates",
+        "exposed_s": "laws.iteration",
+        "fit_compute": "fitting.fit",
+        "iteration_time_s": "laws.iteration",
+        "load_catalogue": "profiles.catalogue",
+        "load_interference": "interference.slow_downs",
+        "max_min_rates": "laws.fair_share",
+        "shape_of": "laws.allreduce",
+        "tabulate": "tables.rates",
+        "topology": "laws.gangs",
+    },
+)

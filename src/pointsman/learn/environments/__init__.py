@@ -2,25 +2,38 @@
 compiled engine (``docs/guides/train-a-policy.md``). Neither needs PyTorch.
 """
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-_WHERE = {
-    "PickJobEnv": "pick_job",
-    "PlaceJobEnv": "place_job",
-    "PickJobVectorEnv": "pick_job",
-    "PlaceJobVectorEnv": "place_job",
-    "Generated": "workloads",
-    "Windows": "workloads",
-    "Listed": "workloads",
-    "AtOnce": "workloads",
-    "Sampler": "workloads",
-}
-__all__ = [*_WHERE]
+from pointsman.lazy_names import lazy_names
 
+if TYPE_CHECKING:
+    from pointsman.learn.environments.pick_job import PickJobEnv, PickJobVectorEnv
+    from pointsman.learn.environments.place_job import PlaceJobEnv, PlaceJobVectorEnv
+    from pointsman.learn.environments.workloads import AtOnce, Generated, Listed, Sampler, Windows
 
-def __getattr__(name: str) -> Any:
-    """Load what is asked for, and no more."""
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+__all__ = [
+    "AtOnce",
+    "Generated",
+    "Listed",
+    "PickJobEnv",
+    "PickJobVectorEnv",
+    "PlaceJobEnv",
+    "PlaceJobVectorEnv",
+    "Sampler",
+    "Windows",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "AtOnce": "workloads",
+        "Generated": "workloads",
+        "Listed": "workloads",
+        "PickJobEnv": "pick_job",
+        "PickJobVectorEnv": "pick_job",
+        "PlaceJobEnv": "place_job",
+        "PlaceJobVectorEnv": "place_job",
+        "Sampler": "workloads",
+        "Windows": "workloads",
+    },
+)

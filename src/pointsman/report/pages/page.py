@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pointsman import __version__
 from pointsman.engine.rate_models.registry import parse_rate_model
 from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
 from pointsman.report.figures.style import THEMED
@@ -25,6 +24,7 @@ from pointsman.report.tables.tables import (
     waiting_tables,
 )
 from pointsman.report.units import count, digits, duration, percent
+from pointsman.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
 
