@@ -3,7 +3,7 @@
 numba would optimise every helper by itself and make machine code of it, with all that it calls inside, only to do so
 again within its callers. Here a helper is lowered to IR and no more; a unit (`Linked`) links all helpers below it once
 and runs LLVM's optimiser once. This relies on numba's inner classes, so its version is pinned
-(``tests/engine/test_plain_ir.py`` tests what is relied on).
+(``tests/engine/jit/test_plain_ir.py`` tests what is relied on).
 """
 
 from collections.abc import Iterable
