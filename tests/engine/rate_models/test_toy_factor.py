@@ -17,10 +17,10 @@ from textwrap import dedent
 
 import pytest
 
-TESTS = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 REGISTERED = """\
 from pointsman.engine.rate_models.registry import FACTORS
-FACTORS["shared-nodes"] = "engine.shared_nodes:SharedNodes"
+FACTORS["shared-nodes"] = "tests.engine.rate_models.shared_nodes:SharedNodes"
 """
 JOBS = "job_id,submit_s,gpus,duration_s\na,0,2,100\nb,0,2,40\nc,0,4,60\n"
 FACTOR = ("--shared-node-slowdown", "2")
@@ -30,7 +30,7 @@ BASE_MODELS = ("rates", "tree:clamp=1,rack=0.1,node=0.1,gpu=0.01", "goodput", "i
 
 def python(code: str, *args: str, cwd: Path) -> str:
     """What a process prints in which the toy factor is registered."""
-    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", REGISTERED + dedent(code), *args],
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", "NO_COLOR": "1"},

@@ -24,7 +24,7 @@ class SharedNodes(Factor):
 
     name = "shared-nodes"
     hooks = __file__
-    section = "engine.shared_nodes"
+    section = "tests.engine.rate_models.shared_nodes"
     options: ClassVar[Mapping[str, Any]] = {
         "shared_node_slowdown": (
             float | None,
