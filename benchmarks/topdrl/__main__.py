@@ -57,8 +57,8 @@ class Scope:
         return range(2 if self.quick else SEEDS)
 
     def cells(self, jobs: int, loads: Sequence[float | None], horizon_share: float | None = None) -> list[Cell]:
-        """The spec's cluster with its jobs, and both logs on two larger ones. In a horizon the spec's jobs all come
-        once, as in the authors' queue, which is never empty.
+        """The authors' cluster with their jobs, and both logs on two larger ones. In a horizon their jobs all come at
+        once, as in their queue, which is never empty.
         """
         sizes = [(SPEC, 32), *((log, gpus) for log in LOGS for gpus in (64, 256))]
         chosen = sizes[:2] if self.quick else sizes

@@ -20,7 +20,7 @@ from pointsman.speed.profiles.assign import assign_models
 SPEC = "TopDRL's"
 LOGS = {"ITP": "ms_itp_2021.csv.gz", "Philly": "philly_2017.csv.gz"}
 CLUSTERS = {32: "8x4/rack=4", 64: "16x4/rack=4", 256: "32x8/rack=8"}
-"""By GPUs; the first is the spec's."""
+"""By GPUs; the first is the authors'."""
 
 FIGURES = ("throughput", "jct_mean_s", "above_bound", "makespan_s", "cost", "proximity", "jobs_ended", "censored")
 Figures = dict[str, float]

@@ -35,7 +35,7 @@ UNTRAINED_SIX = (
     _pick("Tetris + first", "first-available", picker="tetris"),
     _pick("DRF + balance", "load-balance", picker="drf"),
 )
-"""Of the six, those that learn nothing (papers/topdrl.md §7)."""
+"""Of the six, those that learn nothing (docs/papers/topdrl.md §7)."""
 
 NEAREST = (
     _pick("FCFS + nearest", "nearest", picker="fcfs"),

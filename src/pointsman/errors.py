@@ -1,4 +1,4 @@
-"""What can be wrong, and the exit code it ends with (``conventions.md`` §4)."""
+"""What can be wrong, and the exit code it ends with (``docs/guides/command-line.md``, Exit codes)."""
 
 from pathlib import Path
 

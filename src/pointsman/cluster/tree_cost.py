@@ -1,4 +1,4 @@
-"""What the communication of a gang costs on the tree of racks, nodes and GPUs (papers/topdrl.md §2).
+"""What the communication of a gang costs on the tree of racks, nodes and GPUs (``docs/papers/topdrl.md`` §2).
 
 The cost of a set of GPUs is the sum of the edges that join them to each other and to the centre of the cluster: one of
 each rack, node and GPU.

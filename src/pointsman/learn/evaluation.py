@@ -47,7 +47,7 @@ BASELINES = (
     Contestant("sjf + nearest", ("pick-place-sjf",), {"gpus": NEAREST}),
     Contestant("tetris + nearest", ("pick-place",), {"picker": "tetris", "gpus": NEAREST}),
 )
-"""The four of TopDRL's six that learn nothing (papers/topdrl.md §7), and job pickers with TopDRL's own GPU picker."""
+"""The four of TopDRL's six that learn nothing (``docs/papers/topdrl.md`` §7), and job pickers with its GPU picker."""
 
 
 def contestant(directory: Path) -> tuple[Contestant, Card]:

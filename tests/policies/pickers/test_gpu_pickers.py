@@ -248,7 +248,7 @@ def distance(a: int, b: int, nodes: tuple[Node, ...]) -> float:
 
 
 def by_anchor(cluster: Cluster, gpus: int) -> Places:
-    """papers/topdrl.md §6 as it stands, less its bugs."""
+    """docs/papers/topdrl.md §6 as it stands, less its bugs."""
     nodes, free = cluster.nodes, [len(f) for f in cluster.free]
     in_rack = {r: [n for n in range(len(nodes)) if nodes[n].rack == r] for r in {node.rack for node in nodes}}
     rack_free = {r: sum(free[n] for n in members) for r, members in in_rack.items()}

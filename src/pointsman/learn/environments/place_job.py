@@ -1,4 +1,6 @@
-"""``pointsman/PlaceJob-v0``: choose the GPUs of the first waiting job (papers/topdrl.md §4, Proximity-DRL)."""
+"""``pointsman/PlaceJob-v0``: choose the GPUs of the first waiting job, as Proximity-DRL does
+(``docs/papers/topdrl.md`` §4).
+"""
 
 from typing import ClassVar
 

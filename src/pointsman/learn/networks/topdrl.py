@@ -1,4 +1,5 @@
-"""TopDRL's multi-branch CNN, which picks a job (Ayadi et al., JPDC 204:105138, 2025; papers/topdrl.md §4).
+"""TopDRL's multi-branch CNN, which picks a job (Ayadi et al., JPDC 204:105138, 2025; ``docs/papers/topdrl.md``
+§4).
 
 Each image has a branch Conv 3x3 - ReLU - Conv 3x3 - ReLU - Dense, the vector of jobs a Dense; what they say goes
 together through one Dense to the actions and the value. The branches are ours, for the abstract lists none.

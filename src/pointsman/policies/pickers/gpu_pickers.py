@@ -1,4 +1,4 @@
-"""Which free GPUs a gang gets: the choices that TopDRL's are measured against (papers/topdrl.md §6 and §7).
+"""Which free GPUs a gang gets: TopDRL's choice and its baselines (``docs/papers/topdrl.md`` §6 and §7).
 
 Each notes GPUs in State.place without taking them, as `start_on` wants. Whatever is free will do, however scattered.
 """

@@ -1,5 +1,5 @@
-"""The free GPUs closest to each other: those whose tree costs a gang's communication least (papers/topdrl.md §6,
-generalised; ``docs/reference/semantics.md`` §12).
+"""The free GPUs closest to each other: those whose tree costs a gang's communication least
+(``docs/papers/topdrl.md`` §6, generalised; ``docs/reference/semantics.md`` §12).
 
 What a place costs depends only on how many racks and nodes it is on, so GPUs are not tried one by one. On one rack the
 fullest nodes are the fewest. Where that may not be the cheapest the fullest nodes anywhere are compared with it, and

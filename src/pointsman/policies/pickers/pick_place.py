@@ -1,4 +1,4 @@
-"""A job picker and a GPU picker, in any combination: what TopDRL is measured against (papers/topdrl.md §7).
+"""A job picker and a GPU picker, in any combination: the baselines of TopDRL (``docs/papers/topdrl.md`` §7).
 
 Waiting jobs stand in one index for each class. Drawn at random, a job's key is the last one drawn from its class plus
 an exponential deviate: so the first of the class is any of it with equal chance, however long each has waited.

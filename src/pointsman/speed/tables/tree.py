@@ -1,4 +1,5 @@
-"""The speed of gangs on a tree of racks, nodes and GPUs (Proximity-DRL, likely TopDRL; papers/topdrl.md §2 and §3).
+"""The speed of gangs on a tree of racks, nodes and GPUs (Proximity-DRL and probably TopDRL;
+``docs/papers/topdrl.md`` §2 and §3).
 
 A gang of n GPUs that computes t_c on a minibatch and reduces its gradients in t_r on one rack works at n/(t_c +
 (1 + 0.2(racks - 1))·t_r) minibatches/s, which its place's communication cost divides further.

@@ -1,4 +1,5 @@
-"""Jobs as the simulator behind TopDRL draws them (papers/topdrl.md §3; ``data_gen_with_p`` of djjbxxz/Proximity-DRL).
+"""Jobs as the simulator behind TopDRL draws them (``docs/papers/topdrl.md`` §3; ``data_gen_with_p`` of
+djjbxxz/Proximity-DRL).
 
 Half of the jobs are short, a tenth medium, a fifth long and a fifth extreme, in steps of time; and so are, shuffled
 apart, their GPUs. Ours: the models, for theirs are 35 image networks by parameters and operations, and ours those of

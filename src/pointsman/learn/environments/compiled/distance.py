@@ -1,4 +1,4 @@
-"""What the communication of a gang costs by the tree that its GPUs span (papers/topdrl.md §2)."""
+"""What the communication of a gang costs by the tree that its GPUs span (``docs/papers/topdrl.md`` §2)."""
 
 import numpy as np
 

@@ -1,4 +1,6 @@
-"""The cluster, the queue and the topology as images of the same size whatever the cluster (papers/topdrl.md §4)."""
+"""The cluster, the queue and the topology as images of the same size whatever the cluster (``docs/papers/topdrl.md``
+§4).
+"""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""What an agent sees that chooses GPUs one after another: Proximity-DRL's vector (papers/topdrl.md §4), for GPUs or
-nodes, padded to 128 of them.
+"""What an agent sees that chooses GPUs one after another: Proximity-DRL's vector (``docs/papers/topdrl.md`` §4),
+for GPUs or nodes, padded to 128 of them.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""How close to each other the GPUs of a job are (Proximity-DRL, papers/topdrl.md §2)."""
+"""How close to each other the GPUs of a job are (Proximity-DRL, ``docs/papers/topdrl.md`` §2)."""
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State

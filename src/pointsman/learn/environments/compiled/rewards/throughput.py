@@ -1,7 +1,7 @@
-"""Throughput (papers/topdrl.md §5, version A): work done per time, less a little for GPUs that are waited for.
+"""Throughput (``docs/papers/topdrl.md`` §5, version A): progress per time, less a little for GPUs that jobs wait for.
 
-It says something only where an episode is cut at a horizon and jobs always wait (§9): in one that is drained it adds up
-to the same whatever is done.
+It is informative only where an episode is cut at a horizon while jobs wait: over an episode in which all jobs end it
+adds up to the same for every policy.
 """
 
 from pointsman.engine.jit.compile import core

@@ -1,4 +1,4 @@
-"""Throughput less slow-down of those that wait (papers/topdrl.md §5, version B, the authors' last)."""
+"""Throughput less the slow-down of waiting jobs (``docs/papers/topdrl.md`` §5, version B, the authors' last)."""
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
