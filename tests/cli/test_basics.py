@@ -168,7 +168,7 @@ def test_policy_show_says_what_it_is_told_and_when_it_decides() -> None:
     assert "It is told the true durations, unless --estimate" in shown
     assert "only at multiples of 300 s since the first submit" in shown
     assert "the log's time limits" in pointsman("policy", "show", "easy").stdout
-    assert "whose decisions are put off" in pointsman("policy", "show", "rounds").stdout
+    assert "the policy that decides periodically" in pointsman("policy", "show", "rounds").stdout
     rows = json.loads(pointsman("policy", "show", "rounds", "--format", "json").stdout)
     assert [row["parameter"] for row in rows] == ["POLICY", "EVERY"]
 
@@ -184,7 +184,7 @@ def test_without_a_command_the_help_is_shown(group: list[str], capsys: pytest.Ca
     assert run(group) == 2
     printed = capsys.readouterr()
     assert "Usage: pointsman" in printed.out
-    assert printed.err == f"pointsman: say which command (see '{' '.join(['pointsman', *group])} --help')\n"
+    assert printed.err == f"pointsman: name a command (see '{' '.join(['pointsman', *group])} --help')\n"
 
 
 def test_policy_show_lists_the_words_that_a_parameter_takes(capsys: pytest.CaptureFixture[str]) -> None:

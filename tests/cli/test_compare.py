@@ -177,7 +177,7 @@ def test_seeds_on_which_nothing_depends_are_not_taken_for_repeats(command: Comma
     lines = [f"{10 * i},{1 + i % 8},{100 + 17 * i % 60}" for i in range(40)]
     Path("forty.csv").write_text("\n".join(["submit_s,gpus,duration_s", *lines]))
     done = command("compare", "forty.csv", *TWO, "--seeds", "0-2")
-    assert (done.code, "Intervals: block bootstrap over the jobs, for nothing depends on the seed" in done.out) == (
+    assert (done.code, "Intervals: block bootstrap over the jobs, because nothing depends on the seed" in done.out) == (
         0,
         True,
     )

@@ -61,7 +61,7 @@ def test_its_parameters_are_shown_and_kept(command: Command, jobs: str, own: Non
 def test_who_is_never_started_is_told(command: Command, jobs: str, own: None) -> None:
     done = command("simulate", jobs, "--cluster", "2x4", "--policy", POLICY, "--set", "largest-first.least=2")
     assert done.code == 0
-    assert "largest-first, seed 0: 2 jobs never ended, for the policy left them waiting" in done.err
+    assert "largest-first, seed 0: 2 jobs never ended, because the policy left them waiting" in done.err
     assert "never ended" not in command("simulate", jobs, "--cluster", "2x4", "--policy", POLICY).err
 
 

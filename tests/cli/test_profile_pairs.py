@@ -66,7 +66,7 @@ def test_too_few_pairs_are_said_to_be_too_few(command: Command, here: Path) -> N
     (here / "few.csv").write_text(HEADER + "t4,bert,gpt2,0.5,0.6\n")
     done = command("profile", "pairs", "few.csv")
     assert done.code == 0, done.err
-    assert "t4: 2 pairs for 3 parameters; more pairs are needed" in done.err
+    assert "t4: 2 pairs for 3 parameters; a meaningful law requires more pairs" in done.err
     assert "t4: 2 pairs are guessed, for no chain of measured pairs leads to them" in done.err
 
 

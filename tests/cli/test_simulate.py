@@ -111,7 +111,11 @@ def test_standard_input(here: Path, jobs: str) -> None:
 
 
 WRONG = [
-    ([], 2, "missing: TRACE, a job log; --cluster, where to replay it; --policy (or -c FILE, which says it all)"),
+    (
+        [],
+        2,
+        "missing: TRACE, a job log; --cluster, where to replay it; --policy (or -c FILE with all of it)",
+    ),
     (["jobs.csv", "--cluster", "2x4"], 2, "missing: --policy"),
     (["jobs.csv", *FIFO, "--set", "fifo=1"], 2, "--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not 'fifo=1'"),
     (["jobs.csv", *FIFO, "--set", "srtf.margin_s=1"], 2, "there is no 'srtf' in this experiment"),

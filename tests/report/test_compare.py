@@ -101,10 +101,10 @@ def test_seeds_that_change_nothing_are_one_run(fifo: Result, srtf: Result) -> No
 
     alone, thrice = compare([fifo, srtf]), compare([fifo, again(fifo), srtf, again(srtf)])
     change = thrice.rows[1].differences["jct_mean_s"]
-    assert change.method == "block bootstrap over the jobs, for nothing depends on the seed"
+    assert change.method == "block bootstrap over the jobs, because nothing depends on the seed"
     assert change.interval == alone.rows[1].differences["jct_mean_s"].interval
     assert thrice.rows[1].jobs_counted == 400, "the same jobs are not counted twice"
-    assert comparison_table(thrice).note.endswith("for nothing depends on the seed.")
+    assert comparison_table(thrice).note.endswith("because nothing depends on the seed.")
 
 
 def test_runs_of_other_jobs_are_refused(fifo: Result) -> None:
@@ -182,7 +182,7 @@ def test_the_tables(many: list[Result]) -> None:
     assert [row[1] for row in table.rows] == ["none", "oracle", "oracle"]
     assert table.rows[0][3] == "baseline"
     assert [t.title for t in waiting_tables(found.groups)] == [
-        "By GPUs asked: mean wait", "By queue: mean wait", "By user: mean wait",
+        "By GPUs requested: mean wait", "By queue: mean wait", "By user: mean wait",
     ]  # fmt: skip
     assert {len(row) for t in waiting_tables(found.groups) for row in t.rows} == {5}
     assert summary_table(found.groups[0].first.summary).to_rich().row_count == 22
@@ -306,7 +306,7 @@ def test_divergence_by_hand() -> None:
     assert (parting.before, parting.time_s) == (1, 2)
     assert parting.second is not None
     evicted = "PREEMPT job-0 (4 GPUs) at 2.000 s (Evicted: it makes room for a job that goes first)"
-    started = "START job-1 (4 GPUs on n0) at 10.000 s (OK: the policy's order brings it up, and it fits)"
+    started = "START job-1 (4 GPUs on n0) at 10.000 s (OK: it is next in the policy's order, and it fits)"
     assert (str(parting.second), str(parting.first), parting.silent) == (evicted, started, 0)
     assert parting.describe("fifo", "srtf").splitlines() == [
         "they part 2 s after the first submit, after 1 decision alike:",

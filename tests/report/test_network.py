@@ -50,7 +50,7 @@ def test_runs_under_other_assumptions_are_compared_with_a_warning() -> None:
     comparison = compare(runs)
     assert comparison_table(comparison).note.endswith("did not run under the same assumptions (contention).")
     said = dict(facts(comparison.groups))
-    assert said["Network"] == "fifo: links are shared (max-min); srtf: nobody shares a link"
+    assert said["Network"] == "fifo: links are shared (max-min); srtf: links are not shared"
     alike = compare([runs[1], pointsman.simulate(workload(), CLUSTER, "sjf", placement="spread")])
     assert "Take care" not in comparison_table(alike).note
     assert "for the network" in comparison_table(alike).columns

@@ -127,7 +127,7 @@ def test_the_page_fetches_nothing(pages: dict[str, Path], name: str) -> None:
 
 def test_what_was_run_comes_first(pages: dict[str, Path]) -> None:
     text = pages["many"].read_text()
-    order = [text.index(f'id="{part}"') for part in ("what", "result", "who", "figures")]
+    order = [text.index(f'id="{part}"') for part in ("what", "result", "waiting", "figures")]
     assert order == sorted(order)
     assert "durations are on the asked GPUs at the best locality, alone" in text
     assert "95 % CI" in text
@@ -217,10 +217,10 @@ def test_the_lead_names_the_best_policy_that_needs_no_durations(many: list[Resul
 def test_what_was_counted_is_said(fifo: Result) -> None:
     said = dict(facts(group_runs([fifo])))
     assert said["Seed"] == "1"
-    assert said["Counted"].endswith("after the first, every one of which ran to its end.")
+    assert said["Counted"].endswith("after the first, all of which ran to their end.")
     half_s = fifo.jobs["submit_s"].max() / 2
     said = dict(facts(group_runs([fifo], (half_s, float("inf")))))
-    assert said["Counted"].endswith("run too, for the queue they make.")
+    assert said["Counted"].endswith("also run, because they add to the queue.")
     cut = fifo.jobs.with_columns(state=pl.when(pl.col("row") < 3).then(pl.lit("RUNNING")).otherwise("state"))
     said = dict(facts(group_runs([Result(cut, fifo.events, fifo.series, fifo.info)])))
     assert said["Counted"].startswith("400 of 400 jobs")
@@ -270,5 +270,5 @@ def test_twenty_policies_look_different() -> None:
 def test_what_nobody_did_is_left_out() -> None:
     """Nobody waits, and the log names neither users nor queues."""
     page = make_page(group_runs([simulate([Job(0, 0, 1, 100), Job(1, 10, 1, 100)], nodes=1, size=8, policy="fifo")]))
-    assert "Who waited longest" not in page.html
+    assert "Longest waits" not in page.html
     assert "5b-tenants" not in [drawing.name for drawing in page.drawings]

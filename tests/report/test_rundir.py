@@ -72,7 +72,7 @@ def test_without_a_plan_log(fifo: Result, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", Result(fifo.jobs, None, fifo.series, fifo.info))
     assert not (run / "events.parquet").exists()
     assert read_run(run).events is None
-    assert "nobody knows which nodes" in (run / "report.html").read_text()
+    assert "the use of the nodes over time is unknown" in (run / "report.html").read_text()
 
 
 def test_an_existing_directory_is_refused(fifo: Result, tmp_path: Path) -> None:

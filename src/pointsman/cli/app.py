@@ -46,10 +46,10 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def common(
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing on stderr but errors.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say more on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print more details to stderr.")] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours, as with NO_COLOR.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,

@@ -71,7 +71,7 @@ def import_node_list(
     output: Annotated[Path, typer.Option("-o", "--output", help="Cluster file to write; '-' prints it.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
 ) -> None:
-    """Make a cluster file of a node list."""
+    """Convert a node list to a cluster file."""
     from pointsman.cluster import read_node_list
 
     read = read_node_list(file)

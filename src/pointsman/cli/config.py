@@ -7,16 +7,16 @@ import typer
 from pointsman.cli import screen
 from pointsman.cli.options import Options, WithOptions, with_options
 
-app = typer.Typer(no_args_is_help=True, help="Experiment files: what they come to, and their schema.")
+app = typer.Typer(no_args_is_help=True, help="Experiment files: resolve them, and print their schema.")
 
 
 @app.command(cls=WithOptions)
 @with_options(several=True)
 def show(
     options: Options,
-    origin: Annotated[bool, typer.Option("--origin", help="Print where each field comes from.")] = False,
+    origin: Annotated[bool, typer.Option("--origin", help="Print the origin of each field.")] = False,
 ) -> None:
-    """Print the experiment these options of 'simulate' or 'compare' make: flag before file before default."""
+    """Print the experiment that these options of 'simulate' or 'compare' define."""
     from pointsman.cli.experiment import origins, resolve
 
     experiment = resolve(options)

@@ -20,7 +20,8 @@ LEFT = ("cluster", "workload", "policy")
 
 def evaluate(
     checkpoint: Annotated[
-        list[Path], typer.Argument(metavar="CHECKPOINT...", help="What 'pointsman train -o DIR' wrote; with its seeds.")
+        list[Path],
+        typer.Argument(metavar="CHECKPOINT...", help="Directory that 'pointsman train -o DIR' wrote, with its seeds."),
     ],
     policy: Annotated[
         list[str],
@@ -28,7 +29,7 @@ def evaluate(
             metavar="NAME",
             default_factory=list,
             show_default=False,
-            help="Measure this one as well. Repeat it.",
+            help="Policy to measure as well. Repeat it.",
             rich_help_panel=WHAT,
         ),
     ],
@@ -46,12 +47,15 @@ def evaluate(
     baselines: Annotated[
         bool, typer.Option("--baselines", help="Measure job pickers x GPU pickers as well.", rich_help_panel=WHAT)
     ] = False,
-    cluster: Annotated[str | None, typer.Option(help="Where; by default as trained.", rich_help_panel=WHAT)] = None,
+    cluster: Annotated[str | None, typer.Option(help="Cluster. Default: as in training.", rich_help_panel=WHAT)] = None,
     workload: Annotated[
         str | None, typer.Option(help="topdrl, philly, itp, helios or a job log.", rich_help_panel=WHAT)
     ] = None,
     seeds: Annotated[
-        str, typer.Option("--seeds", "--seed", metavar="LIST", help="Held-out workloads: 0-4.", rich_help_panel=WHAT)
+        str,
+        typer.Option(
+            "--seeds", "--seed", metavar="LIST", help="Seeds of the held-out workloads: 0-4.", rich_help_panel=WHAT
+        ),
     ] = "0-9",
     at_once: AtOnce = None,
     on: On = "local",

@@ -125,7 +125,7 @@ def _without_file(flags: dict[str, Any]) -> Experiment:
     needed = {"trace": "TRACE, a job log", "cluster": "--cluster, where to replay it", "policies": "--policy"}
     missing = [what for name, what in needed.items() if name not in flags]
     if missing:
-        raise UsageError(f"missing: {'; '.join(missing)} (or -c FILE, which says it all)")
+        raise UsageError(f"missing: {'; '.join(missing)} (or -c FILE with all of it)")
     trace = flags["trace"]
     name = "stdin" if trace == "-" else Path(trace).name.split(".")[0] or "experiment"
     return Experiment.model_validate({"metadata": {"name": name}, "spec": _spec(flags)})

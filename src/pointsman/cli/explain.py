@@ -77,7 +77,7 @@ def _since_first_s(at: str, first_s: float) -> float:
     if since_s < 0:
         raise UsageError(
             f"--at {at} is before the first submit, which is at {first_s:.3f} s on the log's clock; "
-            f"write --at +{at} for so long after it"
+            f"write --at +{at} for a time after it"
         )
     return since_s
 

@@ -76,7 +76,7 @@ def _note_what_is_odd(found: "list[Pair]", figures: Figures, catalogue: "Catalog
 
     faster = sum((pair.norm_a > 1) + (pair.norm_b > 1) for pair in found)
     if faster:
-        screen.note(f"{faster} of {2 * len(found)} speeds are above the speed alone; they are taken for no slow-down")
+        screen.note(f"{faster} of {2 * len(found)} speeds are above the speed alone; they are treated as no slowdown")
     unknown = sorted({m for kind in figures.values() for m in kind.models if not catalogue.knows(m)})
     if unknown:
         wanted = "a simulation needs their profiles, too (--profiles FILE)"
@@ -92,7 +92,7 @@ def _note_what_is_thin(kind: str, own: "TypeFigures") -> None:
     measured, gaps = medians(own), own.gaps()
     parameters = 2 * len(own.models) - 1
     if len(measured) <= parameters:
-        wanted = "more pairs are needed for a law that means something"
+        wanted = "a meaningful law requires more pairs"
         screen.note(f"{kind}: {len(measured)} pairs for {parameters} parameters; {wanted}")
     guessed = len(gaps) - len(tied(measured, gaps))
     if guessed:

@@ -23,7 +23,7 @@ NEEDS = {
 
 ROUNDS = "rounds(POLICY,EVERY)"
 FORMS = {
-    ROUNDS: "Any policy, deciding only every so often: rounds(srtf,60), rounds(easy,5m).",
+    ROUNDS: "Any policy, deciding periodically: rounds(srtf,60), rounds(easy,5m).",
     "file.py:Class": "A policy of your own; 'pointsman policy new' writes one to start from.",
 }
 """Policies that are made of others, or by you."""
@@ -33,7 +33,7 @@ FormatOption = Annotated[screen.Format, typer.Option("--format", help="How to pr
 
 @app.command("list")
 def list_policies(format: FormatOption = screen.Format.table) -> None:
-    """List the policies, and what each must be told of durations."""
+    """List the policies, and what each requires to know of durations."""
     from pointsman.policies.registry import get_policy, policy_names
 
     specs = [get_policy(name) for name in policy_names()]
@@ -42,7 +42,7 @@ def list_policies(format: FormatOption = screen.Format.table) -> None:
         rows += [{"policy": form, "needs": "", "what it does": what} for form, what in FORMS.items()]
     screen.show(rows, format, left=("policy", "needs", "what it does"))
     if format is screen.Format.table:
-        typer.echo(f"\nestimate: it is told {NEEDS['estimate']}.\noracle: it is told {NEEDS['oracle']}.")
+        typer.echo(f"\nestimate: the policy uses {NEEDS['estimate']}.\noracle: the policy uses {NEEDS['oracle']}.")
 
 
 @app.command()
@@ -50,7 +50,7 @@ def show(
     name: Annotated[str, typer.Argument(help="A policy's name, file.py:Class, or 'rounds(POLICY, EVERY)'.")],
     format: FormatOption = screen.Format.table,
 ) -> None:
-    """Say what a policy does, and describe its parameters."""
+    """Describe a policy and its parameters."""
     from pointsman.policies.registry import get_policy
 
     if name in ("rounds", ROUNDS):
@@ -66,7 +66,7 @@ def show(
         return
     typer.echo(f"{spec.text} (needs: {spec.needs})\n{spec.doc}")
     if told := NEEDS.get(spec.needs):
-        typer.echo(f"It is told {told}.")
+        typer.echo(f"It uses {told}.")
     if spec.round_s:
         typer.echo(f"It decides only at multiples of {spec.round_s:g} s since the first submit.")
     if source := getattr(spec.factory, "source", ""):
@@ -80,12 +80,12 @@ def show(
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(help="What to call it: small letters, digits, hyphens.")],
-    folder: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to put the files.")] = Path(),
+    name: Annotated[str, typer.Argument(help="Name of the policy: lower-case letters, digits, hyphens.")],
+    folder: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Directory of the files.")] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be written.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be written, and write nothing.")] = False,
 ) -> None:
-    """Write a policy of your own that runs, and its test, to start from."""
+    """Write a working policy and its test, to start from."""
     from pointsman.cli.scaffold import class_name, scaffold
     from pointsman.errors import UsageError
 
@@ -104,7 +104,7 @@ def new(
 
 def _show_rounds(format: screen.Format) -> None:
     meanings = {
-        "POLICY": ("", "whose decisions are put off: a name or file.py:Class"),
+        "POLICY": ("", "the policy that decides periodically: a name or file.py:Class"),
         "EVERY": ("s", "it decides only at multiples of this since the first submit: 60, 5m, 1h30m"),
     }
     rows = [

@@ -132,7 +132,7 @@ def _warn_of_too_few(law: "PlatformLaw", rows: int) -> None:
 
     parameters = 3 * len(law.models) + 2 * sum(link is not None for link in (law.network.node, law.network.rack))
     if rows <= parameters:
-        wanted = "more batches and placements are needed for a fit that means something"
+        wanted = "a meaningful fit requires more batches and placements"
         screen.note(f"{law.gpu_type}: {rows} measurements for {parameters} parameters; {wanted}")
 
 

@@ -107,7 +107,7 @@ def _tell_unstarted(run: Run, result: "Result") -> None:
     if left:
         jobs = "1 job never ended" if left == 1 else f"{left:,} jobs never ended"
         screen.note(
-            f"{run.label}, seed {run.seed}: {jobs}, for the policy left them waiting; no figure counts their wait"
+            f"{run.label}, seed {run.seed}: {jobs}, because the policy left them waiting; no figure includes their wait"
         )
 
 

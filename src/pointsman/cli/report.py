@@ -11,12 +11,14 @@ from pointsman.cli import screen
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs or comparisons.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write the page and the tables here.")
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Directory for the page and the tables.")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="Compare with this policy; the first by default.")] = None,
-    window: Annotated[str | None, typer.Option(metavar="FROM:TO", help="Count jobs submitted then: 1d:8d.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Baseline policy. Default: the first.")] = None,
+    window: Annotated[
+        str | None, typer.Option(metavar="FROM:TO", help="Submit times of the jobs that count: 1d:8d.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
-    format: Annotated[screen.Format, typer.Option(help="How to print the table.")] = screen.Format.table,
+    format: Annotated[screen.Format, typer.Option(help="Output format of the table.")] = screen.Format.table,
 ) -> None:
     """Make one table, and with -o one page, of runs made before."""
     from pointsman.cli.results import command_line, show_comparison, tell_page

@@ -86,7 +86,7 @@ def _usage(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "pointsman"
     if not error.format_message():  # no command at all; its help is on the screen
-        return f"say which command (see '{path} --help')"
+        return f"name a command (see '{path} --help')"
     option, colon, message = error.format_message().rstrip(".").rpartition(": ")
     return f"{wording(option)}{colon}{wording(message)} (see '{path} --help')"
 

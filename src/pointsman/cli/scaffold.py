@@ -7,7 +7,7 @@ from pointsman.errors import UsageError
 from pointsman.policies.registry import policy_names
 
 POLICY = '''\
-"""{title}: starts whoever fits, in the order of submission. Say here what yours does instead."""
+"""{title}: starts each job that fits, in order of submission. Describe here what yours does instead."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from pointsman.types import Reason
 
 
 class {title}:
-    """Ordinary Python; what can be seen and done is in docs/guides/write-a-policy.md."""
+    """Plain Python; docs/guides/write-a-policy.md lists what a policy can see and do."""
 
     name = "{name}"
     needs = "none"  # of durations: "none", "estimate" or "oracle"

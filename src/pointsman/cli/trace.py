@@ -10,15 +10,15 @@ from pointsman.cli import screen
 if TYPE_CHECKING:
     from pointsman.workload import Workload
 
-app = typer.Typer(no_args_is_help=True, help="Job logs: look into them, convert them, generate new ones.")
+app = typer.Typer(no_args_is_help=True, help="Job logs: inspect, convert and generate them.")
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="Job log of any known format; '-' is standard input.")]
 LogFormat = Annotated[
-    str | None, typer.Option("--trace-format", metavar="NAME", help="The log's format, if not to be detected.")
+    str | None, typer.Option("--trace-format", metavar="NAME", help="Format of the log. Default: auto-detected.")
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="COLUMN=VALUE", help="Keep only such jobs: vc=cluster04, status=completed."),
+    typer.Option("--only", metavar="COLUMN=VALUE", help="Keep only matching jobs: vc=cluster04, status=completed."),
 ]
 Throughputs = Annotated[
     str | None, typer.Option("--throughputs", metavar="FILE", help="Gavel throughput file (JSON) for a Gavel trace.")
@@ -35,7 +35,7 @@ def info(
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
 ) -> None:
-    """Say what a job log holds, how good it is, and what was assumed."""
+    """Describe a job log: contents, quality and assumptions."""
     from pointsman.workload.summary import by_status, sizes, summary
 
     workload = _read(file, only, trace_format, throughputs)
@@ -60,7 +60,7 @@ def info(
 @app.command()
 def head(
     file: File,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many jobs.")] = 10,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of jobs.")] = 10,
     only: Only = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
@@ -98,15 +98,13 @@ def convert(
 @app.command()
 def generate(
     like: Annotated[
-        str, typer.Option("--like", help="What to be like: philly, itp, helios, topdrl, or a profile (YAML).")
+        str, typer.Option("--like", help="Workload to imitate: philly, itp, helios, topdrl, or a profile (YAML).")
     ],
-    jobs: Annotated[int, typer.Option("--jobs", min=2, max=100_000_000, help="How many jobs.")],
-    cluster: Annotated[str, typer.Option("--cluster", help="The cluster that the load is meant for.")],
+    jobs: Annotated[int, typer.Option("--jobs", min=2, max=100_000_000, help="Number of jobs.")],
+    cluster: Annotated[str, typer.Option("--cluster", help="Cluster that the load refers to.")],
     output: Annotated[str, typer.Option("-o", "--output", help="File ending in .parquet, .csv or .swf; '-' prints.")],
-    load: Annotated[
-        float | None, typer.Option("--load", help="Load to realise exactly; by default, that of the real trace.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed is another workload.")] = 0,
+    load: Annotated[float | None, typer.Option("--load", help="Exact load. Default: that of the real trace.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed.")] = 0,
     force: Force = False,
 ) -> None:
     """Generate a workload like a real one."""

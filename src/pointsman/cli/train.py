@@ -20,9 +20,10 @@ HOW = "How to train"
 def train(
     name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm or proximity-drl.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Keep the checkpoint here.", rich_help_panel=OUTPUT)
+        Path,
+        typer.Option("-o", "--output", metavar="DIR", help="Directory for the checkpoint.", rich_help_panel=OUTPUT),
     ],
-    steps: Annotated[int, typer.Option(min=1, help="Decisions to learn from.", rich_help_panel=HOW)],
+    steps: Annotated[int, typer.Option(min=1, help="Number of decisions to train on.", rich_help_panel=HOW)],
     settings: Annotated[
         list[str],
         typer.Option(
@@ -35,17 +36,19 @@ def train(
         ),
     ],
     cluster: Annotated[
-        str | None, typer.Option(help="Where to practise: short for practice.cluster.", rich_help_panel=WHAT)
+        str | None, typer.Option(help="Training cluster: short for practice.cluster.", rich_help_panel=WHAT)
     ] = None,
     workload: Annotated[
         str | None,
         typer.Option(
-            help="What: topdrl, philly, itp, helios or a job log; short for practice.workload.", rich_help_panel=WHAT
+            help="Training jobs: topdrl, philly, itp, helios or a job log; short for practice.workload.",
+            rich_help_panel=WHAT,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=(1 << 62) - 1, help="Random seed.", rich_help_panel=HOW)] = 0,
     seeds: Annotated[
-        int, typer.Option(min=1, max=1000, help="Train so many, in DIR/seed-N, from --seed on.", rich_help_panel=HOW)
+        int,
+        typer.Option(min=1, max=1000, help="Number of trainings, in DIR/seed-N, from --seed on.", rich_help_panel=HOW),
     ] = 1,
     at_once: AtOnce = None,
     on: On = "local",
@@ -53,10 +56,10 @@ def train(
         str, typer.Option(help="auto takes a GPU if there is one; else cpu.", rich_help_panel=HOW)
     ] = "auto",
     threads: Annotated[
-        int, typer.Option(min=1, help="Of PyTorch; another number rounds otherwise.", rich_help_panel=HOW)
+        int, typer.Option(min=1, help="Threads of PyTorch. Another number changes rounding.", rich_help_panel=HOW)
     ] = 1,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the training in DIR.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--resume", help="Resume the training in DIR.", rich_help_panel=OUTPUT)
     ] = False,
     force: Annotated[
         bool,
@@ -65,7 +68,7 @@ def train(
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print all settings.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--dry-run", help="Print all settings, and train nothing.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
     """Train an agent, and keep it as a checkpoint that --policy NAME:DIR takes; Ctrl-C saves, --resume goes on."""

@@ -37,8 +37,8 @@ def _one_policy(figure: "Figure", group: Group) -> str:
         return "" if group.counted.height else "No counted job has ended."
     axes.plot([bound_s / 3600] * 2, [-0.4, 0.4], color=INK, linewidth=2)
     return (
-        f"The mean is {percent(above)} above {duration(bound_s)}, below which no schedule can bring it "
-        "(the upright line in the first bar)."
+        f"The mean is {percent(above)} above the lower bound of {duration(bound_s)}, which no schedule "
+        "can beat (the vertical line in the first bar)."
     )
 
 
@@ -56,7 +56,7 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
     against = "which is the baseline" if best is base else f"{percent(change, signed=True)} to {base.label}"
     return (
         f"The mean is least under {best.label}: {duration(best.mean('jct_mean_s'))}, {against}. In brackets: what the "
-        "policy must know of durations. Whiskers: 95 % interval of the paired difference."
+        "policy requires to know of durations. Whiskers: 95 % interval of the paired difference."
     )
 
 
@@ -113,5 +113,5 @@ def preemptions(figure: "Figure", groups: list[Group]) -> str:
     free = " Preemption was free in this run (overheads: none)." if is_free else ""
     often = f"{groups[most].label} preempts most: {digits(per_100[most])} times per 100 jobs"
     losing = f", losing {digits(lost[most])} GPU-hours of work" if lost[most] else ""
-    nothing = "" if any(lost) else " No work was lost: a preempted job goes on from where it stopped."
+    nothing = "" if any(lost) else " No work was lost: a preempted job continues where it stopped."
     return f"{often}{losing}.{nothing}{free}"

@@ -54,9 +54,7 @@ def _fragmentation_size(groups: int) -> tuple[float, float]:
 KINDS = (
     Kind("1-jct-cdf", "Job completion time", distributions.jct_cdf, lambda _: (10.0, 4.2)),
     Kind("2-jct-bars", "Mean and tail of the completion time", bars.jct_bars, _bar_size),
-    Kind(
-        "3-wait-by-gpus", "Who waits: queueing delay by GPU count", distributions.waits_by_gpus, lambda _: (10.0, 4.6)
-    ),
+    Kind("3-wait-by-gpus", "Queueing delay by GPU count", distributions.waits_by_gpus, lambda _: (10.0, 4.6)),
     Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (10.0, 4.8), over_time=True),
     Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (10.0, 4.0)),
     Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), panels.any_tenants, True),

@@ -91,7 +91,7 @@ def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
     time_ticks(axes.yaxis, longest_s * 1.5)
     axes.set_ylim(-0.3, longest_s * 1.5)
     axes.set_ylabel("wait, submit to first start")
-    axes.set_xlabel("GPUs asked (number of counted jobs)")
+    axes.set_xlabel("GPUs requested (number of counted jobs)")
     counts = [sum(values.size for values in waits[bucket]) // len(groups) for bucket in present]
     axes.set_xticks(range(len(present)), [f"{name}\n({n:,})" for name, n in zip(present, counts, strict=True)])
     axes.grid(False, axis="x")
@@ -136,6 +136,6 @@ def _wait_sentence(group: Group, present: list[str]) -> str:
     worst = max(means, key=means.__getitem__)
     gpus = "1 GPU" if worst == "1" else f"{worst} GPUs"
     return (
-        f"Under {group.label} jobs of {gpus} wait longest, {duration(means[worst])} in the mean. Boxes hold the middle "
+        f"Under {group.label} jobs of {gpus} wait longest, {duration(means[worst])} on average. Boxes hold the middle "
         "half of the jobs, whiskers 5 to 95 %, the line is the median, the diamond the mean."
     )

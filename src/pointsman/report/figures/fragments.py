@@ -32,15 +32,15 @@ def _one_policy(figure: "Figure", groups: list[Group]) -> str:
     paint_window(upper, lower, groups)
     upper.set_ylabel("most free GPUs\non one node")
     upper.set_ylim(bottom=0)
-    lower.set_ylabel("GPUs idle, though enough\nfor the first in line (%)")
+    lower.set_ylabel("Idle GPUs lost\nto fragmentation (%)")
     lower.set_ylim(0, max(1.0, lower.get_ylim()[1]))
     details = groups[0].first.summary["fragmentation"]
     if details is None:
         return "There are no samples in the window."
     return (
         f"Under {groups[0].label} the first job in line waits {percent(details['blocked_time_ratio'])} of the time "
-        f"although as many GPUs as it asks for are idle somewhere; "
-        f"{digits(details['idle_gpus_mean'])} GPUs are idle in the mean."
+        f"although as many GPUs as it requests are idle; "
+        f"{digits(details['idle_gpus_mean'])} GPUs are idle on average."
     )
 
 
@@ -56,11 +56,11 @@ def _panel_each(figure: "Figure", groups: list[Group]) -> str:
             axes.set_ylabel("GPUs idle (%)")
     panels[0].set_ylim(0, 100)
     handles = [Patch(facecolor=COLOURS[0], alpha=alpha) for alpha in (LIGHT, DARK)]
-    figure.legend(handles, ["idle", "idle, though enough for the first in line"], loc="outside upper left", ncols=2)
+    figure.legend(handles, ["idle", "idle, lost to fragmentation"], loc="outside upper left", ncols=2)
     return (
-        "Light: GPUs that are idle. Dark: the same, while the first job in line waits although it asks for no more "
-        "than are idle: they are free, but not together where it could use them. Upright lines bound the submit "
-        "window that is counted."
+        "Light: idle GPUs. Dark: idle GPUs while the first job in line waits although it requests no more than are "
+        "idle: they are free, but not together where it could use them. Vertical lines bound the counted submit "
+        "window."
     )
 
 

@@ -111,7 +111,7 @@ def occupancy(figure: "Figure", groups: list[Group]) -> str:
         )  # fmt: skip
         axes.locator_params(axis="y", integer=True)
     if image is None:
-        return "The runs were made without a plan log, so nobody knows which nodes were used when."
+        return "The runs were made without a plan log, so the use of the nodes over time is unknown."
     figure.colorbar(image, ax=panels, label="GPUs of the node in use (%)", pad=0.01, aspect=16 * rows, fraction=0.05)
     return _occupancy_sentence(groups[0])
 
@@ -134,7 +134,7 @@ def _filled(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | Non
 def _occupancy_sentence(group: Group) -> str:
     nodes = int(group.first.result.info["nodes"])
     row = _nodes_of_a_row(nodes)
-    return f"Each row is {row}; bright is busy. Bands that stay dark are nodes that the placement left for last."
+    return f"Each row is {row}; bright is busy. Bands that stay dark are nodes that the placement uses last."
 
 
 def _nodes_of_a_row(nodes: int) -> str:

@@ -13,7 +13,7 @@ DECISIONS = ("START", "PREEMPT", "RESIZE", "REBATCH", "MOVE")
 TELLING = ("time_ms", "kind", "row", "node", "gpu_mask")
 
 WHY = {
-    ("START", "OK"): "the policy's order brings it up, and it fits",
+    ("START", "OK"): "it is next in the policy's order, and it fits",
     ("START", "Backfilled"): "it fits now and delays no reservation",
     ("PREEMPT", "Evicted"): "it makes room for a job that goes first",
 }

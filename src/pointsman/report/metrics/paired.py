@@ -63,7 +63,7 @@ def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[s
     if group is baseline:
         return {metric: _over_seeds(pairs, metric, is_baseline=True) for metric in metrics}
     if len(pairs) > 1 and not group.depends_on_seed and not baseline.depends_on_seed:
-        return _over_jobs(pairs[0], metrics, "block bootstrap over the jobs, for nothing depends on the seed")
+        return _over_jobs(pairs[0], metrics, "block bootstrap over the jobs, because nothing depends on the seed")
     if len(pairs) == 1:
         return _over_jobs(pairs[0], metrics, "block bootstrap over the jobs of one seed")
     return {metric: _over_seeds(pairs, metric, is_baseline=False) for metric in metrics}
@@ -107,7 +107,7 @@ def _on_jobs_of(run: Run, other: Run) -> _Side:
 def _over_seeds(pairs: list[tuple[_Side, _Side]], metric: str, is_baseline: bool) -> Difference:
     here, there = (_figures([pair[side] for pair in pairs], metric) for side in (0, 1))
     if not pairs or here is None or there is None:
-        return Difference(None, None, None, None, "" if pairs else "none, for there is no seed in common")
+        return Difference(None, None, None, None, "" if pairs else "none: there is no seed in common")
     if is_baseline:
         return Difference(0.0, None, 0.0, None, "baseline")
     value, base = float((here - there).mean()), float(there.mean())

@@ -98,10 +98,10 @@ def lead(groups: list[Group]) -> str:
     base = groups[0]
     if base.mean("jct_mean_s") is None:
         under = f"Under {base.label} no" if len(groups) > 1 else "No"
-        return f"{under} counted job has run to its end, so there is nothing to say of completion times."
+        return f"{under} counted job has run to its end, so completion times are undefined."
     if len(groups) == 1:
         return (
-            f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} in the mean, "
+            f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} on average, "
             f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start."
             f"{counted_span(base)}{left_over(groups)}"
         )
@@ -144,7 +144,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
             "Load",
             "all at once"
             if summary["load"] is None
-            else f"{digits(summary['load'])}, work asked for over what the GPUs can do while jobs are submitted",
+            else f"{digits(summary['load'])}, GPU-time requested over GPU-time offered while jobs are submitted",
         ),
         ("Counted", _counted(groups)),
         ("Seeds" if len(seeds) > 1 else "Seed", _seeds(groups, seeds)),
@@ -168,7 +168,7 @@ def _network(info: dict[str, Any]) -> str:
     beyond = {"network": "every level beyond the node"}
     slowed = [f"the bandwidth of {beyond.get(at, at)} divided by {factor:g}" for at, factor in congestion.items()]
     contention = info.get("contention") or "none"
-    shared = "nobody shares a link" if contention == "none" else f"links are shared ({contention})"
+    shared = "links are not shared" if contention == "none" else f"links are shared ({contention})"
     return "; ".join([*slowed, "a law of its own" if base_model_of(info).instead_of_congestion else shared])
 
 
@@ -215,7 +215,7 @@ def _quality(quality: dict[str, Any]) -> str:
     ]
     parts += [f"{count(number)} dropped: {reason}" for reason, number in (quality.get("dropped") or {}).items()]
     parts += [f"{count(number)} changed: {what}" for what, number in (quality.get("clamped") or {}).items()]
-    return "; ".join([*parts, *(quality.get("notes") or ())]) or "nothing is known of its quality"
+    return "; ".join([*parts, *(quality.get("notes") or ())]) or "its quality is unknown"
 
 
 def _counted(groups: list[Group]) -> str:
@@ -223,9 +223,9 @@ def _counted(groups: list[Group]) -> str:
     submitted = summary["jobs_counted"] + summary["jobs_censored"]
     said = f"{count(submitted)} of {count(summary['jobs'])} jobs: those submitted {duration(window['from_s'])} to "
     said += f"{duration(window['to_s'])} after the first"
-    said += f".{left}" if (left := left_over(groups)) else ", every one of which ran to its end."
+    said += f".{left}" if (left := left_over(groups)) else ", all of which ran to their end."
     outside = summary["jobs"] - submitted
-    return said + (f" The other {count(outside)} run too, for the queue they make." if outside else "")
+    return said + (f" The other {count(outside)} also run, because they add to the queue." if outside else "")
 
 
 def _policy(group: Group) -> str:

@@ -75,8 +75,8 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("… while jobs are submitted", percent(summary["window_allocated_ratio"])),
         ("GPU time productive", percent(summary["gpu_productive_ratio"])),
         *section_lines(summary),
-        ("idle though enough for the first in line", percent(summary["fragmentation_ratio"])),
-        ("… share of the time that happens", percent(fragments.get("blocked_time_ratio"))),
+        ("idle GPUs lost to fragmentation", percent(summary["fragmentation_ratio"])),
+        ("… share of time with such GPUs", percent(fragments.get("blocked_time_ratio"))),
         ("preemptions", _preemptions(summary)),
         *([("changes of GPUs while running", count(summary["resizes"]))] if summary["resizes"] else []),
         ("work lost", f"{digits(summary['lost_gpu_hours'])} GPU-hours"),
@@ -170,7 +170,7 @@ def _unlike(groups: Sequence[Group]) -> str:
     results = [group.first.result for group in groups]
     differ = [name for name in ASSUMED if len({repr(SETTINGS[name](result)) for result in results}) > 1]
     words = ", ".join([name.replace("_", " ") for name in differ] + unlike_sharing([result.info for result in results]))
-    return f" Take care: these did not run under the same assumptions ({words})." if words else ""
+    return f" Caution: these did not run under the same assumptions ({words})." if words else ""
 
 
 def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ def _interval(change: Difference) -> str:
 
 def waiting_tables(groups: list[Group]) -> list[Table]:
     """Who waits: by GPU count, queue and user."""
-    kinds = (("bucket", "By GPUs asked", "GPUs"), ("queue", "By queue", "queue"), ("user", "By user", "user"))
+    kinds = (("bucket", "By GPUs requested", "GPUs"), ("queue", "By queue", "queue"), ("user", "By user", "user"))
     tables = [_waiting(groups, by, title, name) for by, title, name in kinds]
     return [table for table in tables if table.rows]
 
@@ -269,4 +269,4 @@ def longest_waits(group: Group, most: int = 10) -> Table:
         for row in rows.to_dicts()
     ]
     columns = ("job", "user", "queue", "GPUs", "wait", "duration", "JCT")
-    return Table("Who waited longest", columns, told, left=("user", "queue"))
+    return Table("Longest waits", columns, told, left=("user", "queue"))

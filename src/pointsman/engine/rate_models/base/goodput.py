@@ -48,4 +48,4 @@ class Goodput(BaseModel):
 
     def described(self, text: str) -> str:
         """The sentence of a report."""
-        return "a job has a rate that its GPUs, its place and the batch it tunes to them decide (goodput)"
+        return "a job's rate depends on its GPUs, its place and the batch that it chooses (goodput)"

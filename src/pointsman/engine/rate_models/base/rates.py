@@ -27,4 +27,4 @@ class Rates(BaseModel):
 
     def described(self, text: str) -> str:
         """The sentence of a report."""
-        return "a job has a rate that its place decides"
+        return "a job's rate depends on its place"

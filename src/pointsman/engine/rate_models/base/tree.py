@@ -95,4 +95,4 @@ class Tree(BaseModel):
 
     def described(self, text: str) -> str:
         """The sentence of a report."""
-        return f"a job has a rate that its model and the racks, nodes and GPUs it spans decide ({text})"
+        return f"a job's rate depends on its model and the racks, nodes and GPUs that it spans ({text})"

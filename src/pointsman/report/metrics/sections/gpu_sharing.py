@@ -51,6 +51,6 @@ def lines(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
         ("jobs that shared a GPU", f"{percent(figures['jobs_shared_ratio'])} ({of_what})"),
         ("… GPU time shared, of that allocated", percent(figures["gpu_shared_ratio"])),
         ("… these jobs' running over their duration, mean", NOTHING if stretch is None else digits(stretch)),
-        ("… slowed by those beside them, over all of it, times", NOTHING if slow_down is None else digits(slow_down)),
+        ("… slowdown by co-located jobs, times", NOTHING if slow_down is None else digits(slow_down)),
         ("jobs started with accumulation", percent(figures["accumulated_ratio"])),
     ]

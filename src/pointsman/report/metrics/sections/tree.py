@@ -36,12 +36,12 @@ def _by_gang(gangs: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def lines(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Lines on what gangs pay for their places, where they do."""
+    """Lines on the communication cost of gangs, where there is one."""
     if figures is None:
         return []
     work, cost, near = (figures[name] for name in ("work_gpu_hours_per_hour", "cost_mean", "proximity_mean"))
     return [
-        ("work done in an hour", NOTHING if work is None else f"{digits(work)} GPU-hours"),
+        ("progress in an hour", NOTHING if work is None else f"{digits(work)} GPU-hours"),
         ("communication cost of a gang, mean", NOTHING if cost is None else digits(cost)),
         ("proximity of its GPUs, 0 to 1, mean", NOTHING if near is None else digits(near)),
     ]
