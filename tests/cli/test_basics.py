@@ -160,12 +160,12 @@ def test_policies_in_three_formats() -> None:
         "rounds(POLICY,EVERY)",
         "file.py:Class",
     ]
-    assert "oracle: it is told the true durations, unless --estimate limit or lognormal:SIGMA says otherwise" in notes
+    assert "oracle: the policy uses the true durations, unless --estimate limit or lognormal:SIGMA says" in notes
 
 
 def test_policy_show_says_what_it_is_told_and_when_it_decides() -> None:
     shown = pointsman("policy", "show", "rounds(srtf, 5m)").stdout
-    assert "It is told the true durations, unless --estimate" in shown
+    assert "It uses the true durations, unless --estimate" in shown
     assert "only at multiples of 300 s since the first submit" in shown
     assert "the log's time limits" in pointsman("policy", "show", "easy").stdout
     assert "the policy that decides periodically" in pointsman("policy", "show", "rounds").stdout

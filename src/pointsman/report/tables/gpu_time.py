@@ -39,9 +39,9 @@ def sharing_table(groups: list[Group]) -> Table:
     )  # fmt: skip
     note = (
         "A GPU counts once as allocated, however many jobs are on it, and is divided evenly among them where tenants "
-        "are shown; in GPU-hours of jobs it counts for each. Jobs run longer than their durations because of other jobs "
-        "on their GPUs (slowed: over all their running), accumulation and their places (running ÷ duration: mean over "
-        "these jobs). Two jobs may make more progress together than one, so productive time may exceed 100 %."
+        "are shown; in GPU-hours of jobs it counts for each. Jobs run longer than their durations because of other "
+        "jobs on their GPUs (slowed: over all their running), accumulation and their places (running ÷ duration: mean "
+        "over these jobs). Two jobs may make more progress together than one, so productive time may exceed 100 %."
     )
     rows = [_sharing(group) for group in groups if group.first.summary["sharing"]]
     return Table("Shared GPUs", columns, rows, note if rows else "")
