@@ -11,8 +11,8 @@ import numpy as np
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
+from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
-from pointsman.engine.rate_models.uplinks import parse_link_sharing
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result

@@ -51,7 +51,7 @@ def _as_choice(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-Contention = Annotated[str, parsed_by("pointsman.engine.rate_models.uplinks:parse_link_sharing")]
+Contention = Annotated[str, parsed_by("pointsman.engine.rate_models.links.uplinks:parse_link_sharing")]
 RateModel = Annotated[str, parsed_by("pointsman.engine.rate_models.registry:parse_rate_model")]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.speed import Compute, GangShape, Network, exposed_s, iteration_time_s, load_catalogue
-from pointsman.speed.laws.iteration import overlapped_s
+from pointsman.speed.laws.step_time import overlapped_s
 
 RESNET = load_catalogue().model("resnet50")
 COMPUTE = Compute(alpha_s=0.1, beta_s_per_sample=0.01, source="ours")

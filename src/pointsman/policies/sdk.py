@@ -37,10 +37,10 @@ from pointsman.engine.placement.eligible import admits, free_gpus, some_node_wit
 from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_on, note_single, sits
 from pointsman.engine.placement.placing import TIGHTEST, best_fit, fits, place, unplace
 from pointsman.engine.placement.tightest import free_in
-from pointsman.engine.rate_models.admission import next_transfer
+from pointsman.engine.rate_models.chains.admission import next_transfer
+from pointsman.engine.rate_models.chains.transfers import iterations_left, most_under_way, service_left, transfer_left
 from pointsman.engine.rate_models.factors.co_runners import slow_down
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
-from pointsman.engine.rate_models.transfers import iterations_left, most_under_way, service_left, transfer_left
 from pointsman.engine.run.contract import CompiledPolicy, Delay, milliseconds, parameter
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (

@@ -26,6 +26,7 @@ CORE = (
     "engine/jit/compile.py",
     "engine/jit/plain_ir.py",
     "engine/jit/services.py",
+    "speed/laws/step_time.py",
 )
 """Sources that compiled code depends on, besides those that import the decorators of `compile`."""
 BESIDE = {
@@ -36,8 +37,8 @@ BESIDE = {
     "audit": "engine/units/audit.py",
     "adopting": "engine/units/adopting.py",
     "python_api": "engine/actions/python_api.py",
-    "contention": "engine/rate_models/contention.py",
-    "iterations": "engine/rate_models/iterations.py",
+    "contention": "engine/rate_models/links/contention.py",
+    "iterations": "engine/rate_models/chains/unit.py",
     "shared_gpus": "engine/placement/shared_gpus.py",
     "progress_phases": "engine/rate_models/progress_phases.py",
     "tree": "engine/rate_models/tree.py",
@@ -75,7 +76,7 @@ def core_digest() -> str:
     for package in ("numba", "llvmlite", "numpy"):
         digest.update(importlib.metadata.version(package).encode())
     digest.update(sys.version.encode())
-    for path in [*sorted(PACKAGE.glob("engine/**/*.py")), PACKAGE / "types.py"]:
+    for path in [*sorted(PACKAGE.glob("engine/**/*.py")), PACKAGE / "types.py", PACKAGE / "speed/laws/step_time.py"]:
         name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
         if name in CORE or (_IS_CORE.search(source) and name not in (*BESIDE.values(), TEMPLATE, FACTOR_TEMPLATE)):
             digest.update(f"{name}\n{source}".encode())

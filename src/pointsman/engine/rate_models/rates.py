@@ -1,7 +1,7 @@
 """The speed of a running job where it is now: its iteration with the all-reduce over the very nodes and racks it is on.
 
-The formulas are those of `speed.laws.iteration` and `speed.laws.allreduce`; what they need of models and links was
-tabulated before the run. What others on its links do to a job is in State.flows (`contention`), what those on its GPUs
+The formulas are those of `speed.laws.step_time`, compiled; what they need of models and links was tabulated before the
+run. What others on its links do to a job is in State.flows (`contention`), what those on its GPUs
 do, and others on their nodes, are factors (`felt_factors`).
 """
 
@@ -11,12 +11,16 @@ from pointsman.engine.index.bits import lowest
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.state.records import ACCUMULATIONS, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state
+from pointsman.speed.laws import step_time
 from pointsman.types import LOCALITIES, Locality
 
 NODE, RACK, POD, CLUSTER = (int(x) for x in (Locality.NODE, Locality.RACK, Locality.POD, Locality.CLUSTER))
 LEVELS = CLUSTER + 1
 FINEST = float(1 << 30)
 """Rates are rounded to whole 1/2**30, so that the last bit of a power does not decide a schedule."""
+
+accumulated_s, overlapped_s = core(step_time.accumulated_s), core(step_time.overlapped_s)
+ring_bandwidth, ring_s = core(step_time.ring_bandwidth), core(step_time.ring_s)
 
 
 @core
@@ -32,9 +36,8 @@ def _ring_s(S: State, kind: Int, level: Int, members: Int, size: float, fewest: 
     if members <= 1:
         return 0.0
     L = S.links[kind * LEVELS + level]
-    steps = 2.0 * (members - 1)
-    at_work = min(np.float64(fewest), L.sharers) if level > NODE else L.sharers
-    return steps / members * size / (L.bandwidth * (L.sharers / at_work)) + steps * L.latency
+    rings = min(np.float64(fewest), L.sharers) if level > NODE else L.sharers
+    return ring_s(members, size, ring_bandwidth(L.bandwidth, L.sharers, rings), L.latency)
 
 
 @core
@@ -85,16 +88,6 @@ def communication_s(S: State, j: Int, size: float) -> tuple[float, float]:
 
 
 @core
-def overlapped_s(compute: float, communication: float, delta: float) -> float:
-    """``(x^δ + y^δ)^(1/δ)``: the sum at δ = 1, the longer of the two at δ = ∞."""
-    longer = max(compute, communication)
-    shorter = min(compute, communication)
-    if shorter == 0.0 or delta == np.inf:
-        return longer
-    return longer * (1.0 + (shorter / longer) ** delta) ** (1.0 / delta)
-
-
-@core
 def computing_s(S: State, j: Int) -> float:
     """Seconds that job `j` computes in one step of accumulation."""
     J = S.jobs[j]
@@ -109,8 +102,10 @@ def with_communication_s(S: State, j: Int, communication: float, slow: float) ->
     takes `slow` times as long.
     """
     compute = slow * computing_s(S, j)
-    delta = S.models[row_of(S, j)].delta
-    return (S.jobs[j].accumulation - 1) * compute + overlapped_s(compute, communication, delta)
+    last = compute
+    if communication > 0.0:
+        last = overlapped_s(compute, communication, S.models[row_of(S, j)].delta)
+    return accumulated_s(compute, last, S.jobs[j].accumulation)
 
 
 @cold

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.baseline_iteration import Alone
+from pointsman.engine.rate_models.links.baseline_iteration import Alone
+from pointsman.engine.rate_models.links.uplinks import as_wide_as_cards, uplinks
 from pointsman.engine.rate_models.named_models import NamedModels
 from pointsman.engine.rate_models.rates import FINEST
 from pointsman.engine.rate_models.subbatches import subbatches_of, without_models
-from pointsman.engine.rate_models.uplinks import as_wide_as_cards, uplinks
 from pointsman.engine.state.records import LINK, MODEL, STEP, SUBBATCH, UPLINK
 from pointsman.types import LOCALITIES, Contention
 

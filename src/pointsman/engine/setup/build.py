@@ -14,8 +14,8 @@ from pointsman.engine.placement.occupancy import SINGLES
 from pointsman.engine.rate_models.base.rates import Rates
 from pointsman.engine.rate_models.base.tree import Tree
 from pointsman.engine.rate_models.contract import BaseModel, Factor
+from pointsman.engine.rate_models.links.uplinks import SEPARATE_LINKS, LinkSharing
 from pointsman.engine.rate_models.speeds import Speeds
-from pointsman.engine.rate_models.uplinks import SEPARATE_LINKS, LinkSharing
 from pointsman.engine.setup.demand import Demand, Pools
 from pointsman.engine.state.records import (
     ALT,

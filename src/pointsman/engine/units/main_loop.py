@@ -4,7 +4,8 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import ITERATIONS
 from pointsman.engine.jit.compile import cold, core, entry
-from pointsman.engine.run.loop import advance, commit, log_is_full, next_time
+from pointsman.engine.run.loop.instants import advance, log_is_full, next_time
+from pointsman.engine.run.loop.rating import commit
 from pointsman.engine.run.sampling import sample
 from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
 from pointsman.engine.state.due_times import NEVER

@@ -6,7 +6,9 @@ from pointsman.engine.actions.eviction_cache import forget_failures
 from pointsman.engine.actions.verbs import write_log
 from pointsman.engine.index.free_gpus import set_node_state
 from pointsman.engine.jit.compile import apart, core
-from pointsman.engine.run.loop import CANCEL, NODE_DOWN, leave, tell
+from pointsman.engine.run.loop.event_kinds import CANCEL, NODE_DOWN
+from pointsman.engine.run.loop.hooks import tell
+from pointsman.engine.run.loop.job_events import leave
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state, open_world
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pointsman.speed.fitting.fit import fit_compute
 from pointsman.speed.fitting.measurements import Step
 from pointsman.speed.fitting.step_law import Cards, LinkLaw, ModelLaw, NetworkLaw, PlatformLaw, Rings
-from pointsman.speed.laws.iteration import overlapped
+from pointsman.speed.laws.step_time import overlapped_s
 from pointsman.speed.profiles.profiles import Compute
 
 DEFAULT_DELTA: Final = 2.0
@@ -119,7 +119,7 @@ class _Search:
     def _residuals(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         p = _Parameters.of(x)
         compute_s = p.alpha[self._model] + p.beta[self._model] * self._batch
-        step_s = overlapped(compute_s, self._rings.time_s(*p.network), p.delta[self._model])
+        step_s = overlapped_s(compute_s, self._rings.time_s(*p.network), p.delta[self._model])
         steps = self._weight * _softened(np.log(step_s / self._step_s))
         rows, computing_s = self._sync
         return np.concatenate(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pointsman.speed.fitting.measurements import Step
 from pointsman.speed.laws.allreduce import Network
-from pointsman.speed.laws.iteration import overlapped
+from pointsman.speed.laws.step_time import overlapped_s
 from pointsman.types import LOCALITIES, Locality
 
 Cards = Literal["node", "gpu"]
@@ -66,7 +66,7 @@ class PlatformLaw:
         links = np.array([law or (np.nan, np.nan) for law in (self.network.node, self.network.rack)])
         communication_s = rings.time_s(*(1 / links[:, 0]), *links[:, 1])
         compute_s = laws[:, 0] + laws[:, 1] * np.array([step.batch_per_gpu for step in steps])
-        return overlapped(compute_s, communication_s, laws[:, 2])
+        return overlapped_s(compute_s, communication_s, laws[:, 2])
 
 
 class Rings(NamedTuple):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.speed.laws.step_time import ring_bandwidth, ring_s
 from pointsman.types import LOCALITIES, Locality
 
 LEVELS = (Locality.NODE, Locality.RACK, Locality.POD, Locality.CLUSTER)
@@ -37,12 +38,6 @@ class GangShape(NamedTuple):
         return max((level for level, p in zip(LEVELS, self.largest, strict=True) if p > 1), default=Locality.GPU)
 
 
-def ring_s(members: int, size_bytes: float, bandwidth_bytes_per_s: float, latency_s: float) -> float:
-    """Ring all-reduce of `size_bytes` among `members`: 2(p−1)/p of the bytes, 2(p−1) steps."""
-    steps = 2 * (members - 1)
-    return steps / members * size_bytes / bandwidth_bytes_per_s + steps * latency_s
-
-
 def all_reduce_s(size_bytes: float, shape: GangShape, network: Network) -> float:
     """All-reduce of `size_bytes` per GPU over a gang, in seconds: one ring a level, one after the other.
 
@@ -61,7 +56,7 @@ def _bandwidth(network: Network, level: Locality, shape: GangShape) -> float:
     """Of each of the rings that cross `level`, as many as the GPUs of the gang's smallest node, in bytes/s."""
     sharers = network.sharers[level]
     rings = min(float(shape.smallest[0]), sharers) if level > Locality.NODE else sharers
-    return network.bandwidth_bytes_per_s[level] * (sharers / rings)
+    return float(ring_bandwidth(network.bandwidth_bytes_per_s[level], sharers, rings))
 
 
 def shape_of(gpus: NDArray[np.int64], rack: NDArray[np.int64], pod: NDArray[np.int64]) -> GangShape:

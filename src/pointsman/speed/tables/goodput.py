@@ -17,8 +17,8 @@ from pointsman.cluster import Layout
 from pointsman.errors import UsageError
 from pointsman.speed.laws.allreduce import all_reduce_s
 from pointsman.speed.laws.gangs import Topology, topology
-from pointsman.speed.laws.iteration import overlapped
 from pointsman.speed.laws.noise import NOISE, Noise, efficiency
+from pointsman.speed.laws.step_time import accumulated_s, overlapped_s
 from pointsman.speed.profiles.catalogue import Catalogue
 from pointsman.speed.profiles.profiles import Compute, ModelProfile
 from pointsman.speed.tables.rates import Demand, Tables
@@ -124,8 +124,9 @@ class _Setting(NamedTuple):
         """(n, LOCALITIES, choices) samples a second."""
         delta = self.profile.overlap.delta if self.compute.delta is None else self.compute.delta
         pass_s = self.compute.alpha_s + self.compute.beta_s_per_sample * batches.per_pass
-        last_s = overlapped(pass_s[:, None, :], communication_s[:, :, None], delta)
-        return batches.samples[:, None, :] / (((batches.passes - 1) * pass_s)[:, None, :] + last_s)
+        last_s = overlapped_s(pass_s[:, None, :], communication_s[:, :, None], delta)
+        iteration_s = accumulated_s(pass_s[:, None, :], last_s, batches.passes[:, None, :])
+        return batches.samples[:, None, :] / iteration_s
 
     def _room(self) -> int:
         """Samples of one pass for which the GPU's memory is enough."""

@@ -57,8 +57,8 @@ class Iterations(BaseModel):
 
     def speeds(self, named: "NamedModels") -> "Speeds":
         """The tables of `rates`, with the tasks and transfers of iterations."""
+        from pointsman.engine.rate_models.chains.step_table import steps_of, steps_without_models
         from pointsman.engine.rate_models.speeds import speeds_of_rates
-        from pointsman.engine.rate_models.step_table import steps_of, steps_without_models
 
         speeds = speeds_of_rates(named)
         if named.nameless:

@@ -11,7 +11,8 @@ import numpy as np
 from pointsman.engine.actions.verbs import OK
 from pointsman.engine.index.event_heap import empty_heap
 from pointsman.engine.jit.compile import cold, core, entry
-from pointsman.engine.run.loop import advance, commit, next_time
+from pointsman.engine.run.loop.instants import advance, next_time
+from pointsman.engine.run.loop.rating import commit
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pointsman.engine.jit.compile import core
-from pointsman.engine.rate_models.transfers import service_left
+from pointsman.engine.rate_models.chains.transfers import service_left
 from pointsman.engine.state.records import WAITING, Int, State
 
 

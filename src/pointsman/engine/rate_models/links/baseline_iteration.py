@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.uplinks import as_wide_as_cards, uplinks
+from pointsman.engine.rate_models.links.uplinks import as_wide_as_cards, uplinks
 from pointsman.speed.laws.allreduce import GangShape, all_reduce_s
 from pointsman.speed.laws.gangs import Topology, topology
-from pointsman.speed.laws.iteration import overlapped_s
+from pointsman.speed.laws.step_time import overlapped_s
 from pointsman.types import Contention, Locality
 
 
