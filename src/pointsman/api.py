@@ -101,24 +101,24 @@ def simulate(
     if unknown := set(factors) - set(RunOptions.model_fields):
         raise TypeError(f"simulate() has no option {min(unknown)!r}")
     options = RunOptions.checked({name: given[name] for name in RunOptions.model_fields if name in given})
-    costs = load_overheads(options.overheads).model_dump()
-    options = options.model_copy(update={"overheads": costs})
-    work = workload if isinstance(workload, Workload) else read_workload(workload)
-    place = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)
-    spec, made = _policy(policy, params)
-    simulation, prepared = open_simulation(work, place, spec, made, options)
+    overheads = load_overheads(options.overheads).model_dump()
+    options = options.model_copy(update={"overheads": overheads})
+    workload = workload if isinstance(workload, Workload) else read_workload(workload)
+    cluster = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)
+    spec, chosen = _policy(policy, params)
+    simulation, prepared = open_simulation(workload, cluster, spec, chosen, options)
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
     choices = {
         "policy": spec.text,
         "policy_name": spec.title,
         "needs": spec.needs,
-        "params": made.model_dump(mode="json") if isinstance(made, CompiledPolicy) else dict(params or {}),
-        **_resolved(options, made, simulation),
+        "params": chosen.model_dump(mode="json") if isinstance(chosen, CompiledPolicy) else dict(params or {}),
+        **_resolved(options, chosen, simulation),
     }
     if until_s is not None:
         choices["until_s"] = until_s
-    result = make_result(simulation, prepared, work, place, choices)
+    result = make_result(simulation, prepared, workload, cluster, choices)
     result.info["wall_s"] = time.perf_counter() - began
     return result
 

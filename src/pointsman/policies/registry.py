@@ -118,7 +118,7 @@ class PolicySpec:
         if not self.compiled:
             _check_arguments(self, given)
         try:
-            made: CompiledPolicy | Policy = self.factory(**given)
+            policy: CompiledPolicy | Policy = self.factory(**given)
         except ValidationError as error:
             raise UsageError(_explain(error, self)) from None
         except PointsmanError:
@@ -126,11 +126,11 @@ class PolicySpec:
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             raise UsageError(f"policy {self.text!r} cannot be made with {given!r:.200}: {why}") from error
-        if not self.compiled and not isinstance(made, Policy):
+        if not self.compiled and not isinstance(policy, Policy):
             raise UsageError(f"{self.text} is no policy: it needs `name`, `needs` and a method `decide(view)`")
         if self.needs not in ("none", "estimate", "oracle"):
             raise UsageError(f"{self.text}: `needs` is {self.needs!r}; it must be 'none', 'estimate' or 'oracle'")
-        return made
+        return policy
 
 
 def _explain(error: ValidationError, spec: PolicySpec) -> str:

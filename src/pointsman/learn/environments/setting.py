@@ -131,8 +131,8 @@ def make(setting: Setting, choice: str) -> Made:
     Raises:
         InputError, UsageError: the cluster, the jobs or a keyword is wrong.
     """
-    place = setting.cluster if isinstance(setting.cluster, Cluster) else load_cluster(setting.cluster)
-    layout = place.layout()
+    cluster = setting.cluster if isinstance(setting.cluster, Cluster) else load_cluster(setting.cluster)
+    layout = cluster.layout()
     sampler: Any = setting.workload or Generated()
     gpus = int(layout.node_gpus.sum())
     picks = choice == "picking"
@@ -178,10 +178,12 @@ def _template(
     factors: Sequence[Factor],
 ) -> Handle:
     """A state before its first event, with room for the longest episode."""
-    made = bank.prepared
+    prepared = bank.prepared
     trace, script = np.zeros(bank.longest, TRACE), np.zeros(0, SCRIPT)
     rules = Rules(placement=placement, log=False, base_model=base_model, factors=factors)
-    return build(layout, made.pools, made.demands, trace, made.queue_limits, made.speeds, params, script, rules)
+    return build(
+        layout, prepared.pools, prepared.demands, trace, prepared.queue_limits, prepared.speeds, params, script, rules
+    )
 
 
 def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]:

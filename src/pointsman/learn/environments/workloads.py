@@ -118,12 +118,12 @@ class AtOnce:
     sampler: Sampler
 
     def __call__(self, episode: int, gpus: int) -> Workload:
-        work = self.sampler(episode, gpus)
-        return replace(work, jobs=work.jobs.with_columns(submit_s=pl.lit(0.0)))
+        workload = self.sampler(episode, gpus)
+        return replace(workload, jobs=workload.jobs.with_columns(submit_s=pl.lit(0.0)))
 
 
-def _fitted(work: Workload, gpus: int, widest: int | None, load: float | None) -> Workload:
+def _fitted(workload: Workload, gpus: int, widest: int | None, load: float | None) -> Workload:
     """The same with gangs of `widest` GPUs at most and at this load, from the first submit on."""
-    work = narrowed(work, max(1, gpus // 4) if widest is None else min(widest, gpus))
-    work = replace(work, jobs=work.jobs.with_columns(pl.col("submit_s") - pl.col("submit_s").first()))
-    return work if load is None else at_load(work, gpus, load)
+    workload = narrowed(workload, max(1, gpus // 4) if widest is None else min(widest, gpus))
+    workload = replace(workload, jobs=workload.jobs.with_columns(pl.col("submit_s") - pl.col("submit_s").first()))
+    return workload if load is None else at_load(workload, gpus, load)
