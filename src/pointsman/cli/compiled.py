@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pointsman.cli import screen
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, load_unit, units_of
 from pointsman.engine.jit.compiled_folder import find_place
-from pointsman.engine.jit.loading import BESIDE, is_compiled
+from pointsman.engine.jit.loading import BESIDE, OF_FACTOR, is_compiled
+from pointsman.engine.rate_models.registry import factors
 from pointsman.policies.registry import get_policy, policy_names
 
 QUESTIONS = "python_api"
@@ -35,7 +36,8 @@ def compile_all(progress: Callable[[float, str], None]) -> None:
     from pointsman.learn.environments.loading import mark, parts
     from pointsman.parallel.pool import Processes
 
-    needed = [*BESIDE, HOSTED_HOOKS, *map(_hooks, policy_names())]  # what others need comes first
+    of_factors = (f"{OF_FACTOR}{factor.hooks}" for factor in factors().values())
+    needed = [*BESIDE, HOSTED_HOOKS, *of_factors, *map(_hooks, policy_names())]  # what others need comes first
     missing = [
         *(unit for unit in dict.fromkeys(needed) if not is_compiled(unit)),
         *(() if mark().exists() else parts()),

@@ -6,7 +6,16 @@ import sys
 from collections.abc import Iterable
 from types import ModuleType
 
-from pointsman.engine.jit.loading import BESIDE, hooks_unit, is_compiled, load_beside, load_hooks, module_of
+from pointsman.engine.jit.loading import (
+    BESIDE,
+    OF_FACTOR,
+    hooks_unit,
+    is_compiled,
+    load_beside,
+    load_factor,
+    load_hooks,
+    module_of,
+)
 from pointsman.engine.jit.services import pretend, services_of
 
 MAIN_LOOP = "main_loop"
@@ -75,7 +84,9 @@ def compile_units(units: Iterable[str]) -> None:
 
 
 def load_unit(unit: str) -> ModuleType:
-    """A unit of `loading.BESIDE`, or that of these hooks."""
+    """A unit of `loading.BESIDE`, or that of these hooks of a policy or, with `loading.OF_FACTOR`, of a factor."""
+    if unit.startswith(OF_FACTOR):
+        return load_factor(unit.removeprefix(OF_FACTOR))
     return load_beside(unit) if unit in BESIDE else load_hooks(unit)
 
 

@@ -52,6 +52,8 @@ CO_RUNNERS = "pointsman.engine.rate_models.factors.co_runners"
 FACTOR_HOOKS = f"from {CO_RUNNERS} import begin, cease, slowed"
 FACTOR_TEMPLATE = "engine/units/factor_hooks.py"
 """The unit of a factor, in which FACTOR_HOOKS is replaced."""
+OF_FACTOR = "factor:"
+"""Before the hooks of a factor, where units of all kinds are listed."""
 _IS_CORE = re.compile(
     r"^from pointsman\.engine\.jit\.(compile|services) import .*\b(core|cold|entry|apart|service)\b", re.MULTILINE
 )
@@ -124,8 +126,13 @@ def load_hooks(hooks: str) -> ModuleType:
 
 def load_factor(hooks: str) -> ModuleType:
     """The unit of a factor, whose functions are in the module, or the file, `hooks`."""
-    lines = {FACTOR_HOOKS: FACTOR_HOOKS.replace(CO_RUNNERS, module_of(hooks))}
-    return load_template(PACKAGE / FACTOR_TEMPLATE, lines)
+    return _import_source(build_folder(), *_factor(hooks))
+
+
+def _factor(hooks: str) -> tuple[str, str]:
+    """The name and the source of the unit of a factor."""
+    text = _replaced(PACKAGE / FACTOR_TEMPLATE, {FACTOR_HOOKS: FACTOR_HOOKS.replace(CO_RUNNERS, module_of(hooks))})
+    return _stamped(Path(FACTOR_TEMPLATE).stem, text), text
 
 
 def load_template(template: Path, lines: Mapping[str, str], sources: Iterable[Path] = ()) -> ModuleType:
@@ -206,7 +213,10 @@ def _import_kept(folder: Path, name: str, source: str) -> ModuleType:
 
 def is_compiled(hooks: str) -> bool:
     """Whether compiled code for `hooks`, or of a module of BESIDE, is there and no compile time need be announced."""
-    name = _beside(hooks)[0] if hooks in BESIDE else hooks_unit(hooks)
+    if hooks.startswith(OF_FACTOR):
+        name = _factor(hooks.removeprefix(OF_FACTOR))[0]
+    else:
+        name = _beside(hooks)[0] if hooks in BESIDE else hooks_unit(hooks)
     return any((build_folder() / "__pycache__").glob(f"{name}*.nbc"))
 
 
