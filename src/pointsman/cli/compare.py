@@ -109,11 +109,11 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
 
 def _divergences(spec: "ExperimentSpec", workload: "Workload", groups: "list[Group]") -> "Iterator[str]":
     """Where each policy parts from the baseline, on the lowest seed that both have."""
-    from pointsman.cli.compiled import announce
+    from pointsman.cli.compiled import prepare_code
     from pointsman.report import first_divergence
 
     first = groups[0].first
-    announce([], questions=True)
+    prepare_code([], questions=True)
     for other in groups[1:]:
         mine = next((run for run in other.runs if run.seed == first.seed), None)
         if mine is None:

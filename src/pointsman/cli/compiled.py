@@ -1,37 +1,60 @@
-"""Compiled code: whether it is there, and making all of it beforehand."""
+"""Compiled code: what a command needs of it, whether it is there, and making all of it beforehand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from pointsman.cli import screen
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, load_unit, units_of
 from pointsman.engine.jit.compiled_folder import find_place
 from pointsman.engine.jit.loading import BESIDE, OF_FACTOR, is_compiled
-from pointsman.engine.rate_models.registry import factors
+from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
+from pointsman.engine.rate_models.registry import base_model_of, factors, factors_of
 from pointsman.policies.registry import get_policy, policy_names
 
 QUESTIONS = "python_api"
 """The compiled questions that Python policies and `explain` ask, beside the loops."""
 
 
-def announce(policies: list[str], *, questions: bool = False) -> None:
-    """Say that a command will be slow to start, if it has to compile something first; and compile it, on all cores."""
-    needed = [unit for name in policies for unit in units_of(_hooks(name))]
+def prepare_code(policies: Iterable[str], options: Mapping[str, Any] | None = None, *, questions: bool = False) -> None:
+    """Compile, on all cores, what runs of these policies with these options need, and say so if it takes a while.
+
+    Args:
+        policies: their names.
+        options: fields of `experiment.Assumptions`; by default, the policies' own.
+        questions: whether questions are asked of the state, as by `explain`.
+    """
+    needed = [unit for name in policies for unit in _units(name, options or {})]
     if questions:
         needed += [QUESTIONS, *units_of(HOSTED_HOOKS)]
-    missing = len([unit for unit in dict.fromkeys(needed) if not is_compiled(unit)])
-    if missing:
-        screen.note(
-            f"compiling the simulator, once: {missing} parts, some seconds each (or all with 'pointsman warmup')"
-        )
-        place = find_place()
-        if not place.lasts:
-            screen.note(f"compiled code is kept in {place.folder}, {place.why}; POINTSMAN_HOME names a lasting folder")
+    _announce(len([unit for unit in dict.fromkeys(needed) if not is_compiled(unit)]))
     compile_ahead(needed)
 
 
+def _units(name: str, options: Mapping[str, Any]) -> list[str]:
+    """What a run of this policy needs: its own hooks, its rate model and its factors."""
+    policy = get_policy(name).factory
+    base = base_model_of(policy, options.get("rate_model"))
+    asked = jobs_per_gpu(policy, options.get("gpu_sharing"))
+    shared = ["shared_gpus"] if base.most_jobs_per_gpu(asked) > 1 else []
+    links = ["contention"] if options.get("contention", "none") != "none" else []
+    audit = ["audit"] if options.get("audit") else []
+    of_factors = [f"{OF_FACTOR}{factor.hooks}" for factor in factors_of(options, policy, base)]
+    return [*units_of(_hooks(name)), *base.units, *shared, *links, *audit, *of_factors]
+
+
+def _announce(missing: int) -> None:
+    """Say that the command will be slow to start, if so many parts must be compiled first."""
+    if not missing:
+        return
+    screen.note(f"compiling the simulator, once: {missing} parts, some seconds each (or all with 'pointsman warmup')")
+    place = find_place()
+    if not place.lasts:
+        screen.note(f"compiled code is kept in {place.folder}, {place.why}; POINTSMAN_HOME names a lasting folder")
+
+
 def compile_all(progress: Callable[[float, str], None]) -> None:
-    """Compile whatever a built-in policy, one written in Python, `explain`, a rate model or a learning environment will
-    need, on all cores.
+    """Compile whatever a built-in policy, one written in Python, `explain`, a rate model, a factor or a learning
+    environment will need, on all cores.
     """
     from pointsman.learn.environments.loading import mark, parts
     from pointsman.parallel.pool import Processes

@@ -62,7 +62,7 @@ def evaluate(
     format: Printed = screen.Format.table,
 ) -> None:
     """Measure trained policies: interquartile means over trainings and held-out workloads, with 95 % intervals."""
-    from pointsman.cli.compiled import announce
+    from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import parse_seeds
     from pointsman.cli.learning import need_torch
 
@@ -79,7 +79,7 @@ def evaluate(
     asked = [each for each, _ in found] + [Contestant(name, (name,)) for name in policy]
     asked += BASELINES if baselines else ()
     if on == "local":
-        announce([name for each in asked for name in each.policies])
+        prepare_code([name for each in asked for name in each.policies])
     numbers = parse_seeds(seeds)
     places = settings_of(practice)
     calls = [

@@ -51,10 +51,10 @@ def explain(
     submit_s = int(prepared.trace["submit"][row]) / 1000
     time_s = submit_s if at is None else _since_first_s(at, float(prepared.jobs["submit_s"][0]))
 
-    from pointsman.cli.compiled import announce
+    from pointsman.cli.compiled import prepare_code
     from pointsman.explain.pending import explain as ask
 
-    announce([info["policy"]], questions=True)
+    prepare_code([info["policy"]], dict(spec), questions=True)
     answer = ask(simulation, prepared, row, time_s)
     if format is screen.Format.table:
         reason = f" ({answer.reason})" if answer.reason else ""

@@ -60,11 +60,11 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
 
 def replay(spec: ExperimentSpec, workload: "Workload", workers: Workers) -> "list[Result]":
     """The results of every run, in order."""
-    from pointsman.cli.compiled import announce
+    from pointsman.cli.compiled import prepare_code
 
     runs = runs_of(spec)
     if not workers.far:
-        announce([run.choice.name for run in runs])
+        prepare_code((choice.name for choice in spec.policies), dict(spec))
     with screen.progress("replay") as progress:
         if isinstance(workers, OneByOne):
             found = list(_one_by_one(spec, workload, runs, progress))

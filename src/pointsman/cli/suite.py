@@ -46,7 +46,7 @@ def run(
     ] = False,
 ) -> None:
     """Measure policies on suite v1."""
-    from pointsman.cli.compiled import announce
+    from pointsman.cli.compiled import prepare_code
     from pointsman.parallel.pool import workers
     from pointsman.policies.registry import get_policy
     from pointsman.report.staging import refuse_taken
@@ -67,7 +67,7 @@ def run(
         screen.show(_plan(suite, policies, 64 if whole else 8), format, left=left)
         return
     if on == "local":
-        announce(policies)
+        prepare_code(policies)
     cells, rows, told, note = list(suite.cells()), [], [], ""
     with workers(on, at_once) as some, screen.progress(f"suite {suite.metadata.name}") as progress:
         for done, cell in enumerate(cells):

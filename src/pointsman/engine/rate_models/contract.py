@@ -30,6 +30,8 @@ class BaseModel(ABC):
     """After 'Model of how fast jobs run: NAME', in ``--help``."""
     form: ClassVar[str]
     """``tree[:PARAM=VALUE,...]``"""
+    units: ClassVar[tuple[str, ...]] = ()
+    """Its compiled code, by the names of `engine.jit.loading.BESIDE`."""
     has_rates: ClassVar[bool] = True
     """Whether running jobs have rates, with which policies may compute."""
     may_exceed_nominal: ClassVar[bool] = False

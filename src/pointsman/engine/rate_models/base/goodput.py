@@ -18,6 +18,7 @@ class Goodput(BaseModel):
     name = "goodput"
     meaning = "at a rate that includes the batch size, which jobs tune to their GPUs"
     form = "goodput"
+    units = ("progress_phases",)
     shares_gpus = False
     may_exceed_nominal = True
     adapts_gangs = True

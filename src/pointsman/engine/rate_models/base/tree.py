@@ -33,6 +33,7 @@ class Tree(BaseModel):
     name = "tree"
     meaning = "at a rate that falls with the racks, nodes and GPUs that a job spans"
     form = "tree[:PARAM=VALUE,...]"
+    units = ("tree",)
     shares_gpus = False
     instead_of_congestion = "for a dearer network give larger weights"
     recorded = "a recorded duration is the time on the GPUs asked for, where their place costs 1"
