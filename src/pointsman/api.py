@@ -128,7 +128,7 @@ def _resolved(options: RunOptions, policy: CompiledPolicy | Policy, simulation: 
     own = int(getattr(policy, "gpu_sharing", 1))
     return {
         **options.model_dump(exclude={"node_events", "cancels", "log"}),
-        "placement": "its own" if hasattr(policy, "rate_model") else placement_of(policy, options.placement),
+        "placement": "its own" if getattr(policy, "places_itself", False) else placement_of(policy, options.placement),
         "rate_model": options.rate_model or getattr(policy, "rate_model", None) or "rates",
         "gpu_sharing": int(simulation.handle.state.g[0]["jobs_per_gpu"]),
         "own_gpu_sharing": options.gpu_sharing is None or own == options.gpu_sharing,
@@ -219,7 +219,7 @@ def placement_of(policy: CompiledPolicy | Policy, asked: str | None) -> str:
         UsageError: it is not the only one that the policy works with.
     """
     own = getattr(policy, "placement", None)
-    if asked is not None and hasattr(policy, "rate_model"):
+    if asked is not None and getattr(policy, "places_itself", False):
         raise UsageError(f"policy {policy.name!r} places by itself: leave out the placement {asked!r}")
     if asked is None:
         return own or "consolidated"

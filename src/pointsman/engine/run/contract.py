@@ -46,6 +46,8 @@ class CompiledPolicy(BaseModel):
     """Where the policy was published."""
     admits: ClassVar[bool] = False
     """Whether it admits transfers, where jobs are chains of iterations; else all begin when they are ready."""
+    places_itself: ClassVar[bool] = False
+    """Whether it chooses all GPUs itself: ``--placement`` is refused."""
     takes_whole_gpus: ClassVar[bool] = False
     """Whether it reserves or preempts whole GPUs, or shares them by rules of its own: ``--gpu-sharing`` is refused."""
     needs_rates: ClassVar[bool] = False

@@ -17,6 +17,7 @@ class Lwf(CompiledPolicy):
     needs: ClassVar[Knowledge] = "oracle"
     hooks: ClassVar[str] = "pointsman.policies.lwf.lwf"
     rate_model: ClassVar[str] = "iterations"
+    places_itself: ClassVar[bool] = True
     takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Wang, Shi, Wang and Chu, arXiv 2002.10105 (their simulator: HKBU-HPML/dl-scheduling)"
 

@@ -70,6 +70,7 @@ class Pollux(CompiledPolicy):
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = "pointsman.policies.pollux.pollux"
     rate_model: ClassVar[str] = "goodput"
+    places_itself: ClassVar[bool] = True
     takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Qiao et al., Pollux: Co-adaptive Cluster Scheduling, OSDI 2021"
 
