@@ -18,9 +18,9 @@ from pointsman.engine.jit.loading import (
 )
 from pointsman.engine.jit.services import pretend, services_of
 
-MAIN_LOOP = "main_loop"
+MAIN_LOOP, INSTANT = "main_loop", "instant"
 HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
-_LONG = {"start_or_evict": 3, "python_api": 3, "iterations": 3, "contention": 3}
+_LONG = {"instant": 4, "start_or_evict": 3, "python_api": 3, "iterations": 3, "contention": 3}
 """About how long units take to compile, beside 2 for others."""
 
 
@@ -50,11 +50,11 @@ def units_of(hooks: str) -> list[str]:
     api = ["python_api", "start"] if hooks == HOSTED_HOOKS else []
     module = import_module(module_of(hooks))
     found = services_of(getattr(module, name) for name in ("decide", "on_event", "on_run"))
-    return [MAIN_LOOP, *sorted(found), *api, hooks]
+    return [INSTANT, *sorted(found), *api, MAIN_LOOP, hooks]
 
 
 def compile_ahead(units: Iterable[str]) -> None:
-    """Compile those of these units that are not on disk: the main loop here, the others beside it, on all cores.
+    """Compile those of these units that are not on disk, on all cores: INSTANT, the longest, in this process.
 
     What fails to compile is left to whoever loads it, and so is all on a single core.
     """
@@ -63,14 +63,14 @@ def compile_ahead(units: Iterable[str]) -> None:
     if numba.config.DISABLE_JIT:
         return
     missing = [unit for unit in dict.fromkeys(units) if not is_compiled(unit)]
-    others = [unit for unit in missing if unit != MAIN_LOOP]
+    others = [unit for unit in missing if unit != INSTANT]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if len(missing) < 2 or cores < 2:
         return
     children = [_start(part) for part in _parts(others, cores - 1 if len(others) < len(missing) else cores)]
     try:
         if len(others) < len(missing):
-            load_beside(MAIN_LOOP)
+            load_beside(INSTANT)
     finally:
         for child in children:
             child.wait()

@@ -4,8 +4,7 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import ITERATIONS
 from pointsman.engine.jit.compile import cold, core, entry
-from pointsman.engine.run.loop.instants import advance, log_is_full, next_time
-from pointsman.engine.run.loop.rating import commit
+from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, instant, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
 from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
 from pointsman.engine.state.due_times import NEVER
@@ -56,7 +55,7 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
     C = W.clock[0]
     made = np.int64(0)
     while True:
-        commit(S, W)
+        instant(S, np.int64(COMMIT), np.int64(0))
         if S.g[0].now >= C.sample_next or C.audit:
             _inspect(address)
             if C.audit_failed != 0:
@@ -71,7 +70,7 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
         if log_is_full(S):
             return LOG_FULL
         before = C.events
-        stop = advance(S, W, t, address)
+        stop = instant(S, np.int64(ADVANCE), t)
         if stop != DONE:
             return stop
         if S.g[0].contention == ITERATIONS:

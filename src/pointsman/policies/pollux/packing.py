@@ -23,7 +23,7 @@ from pointsman.policies.pollux.search import (
     unit,
     within_limit,
 )
-from pointsman.policies.sdk import PENDING, Int, Locality, State, core
+from pointsman.policies.sdk import PENDING, Int, Locality, State, cold, core
 
 NOWHERE, WHOLE_NODES = -1, -2
 IN_GPU, IN_NODE, IN_RACK, IN_POD, IN_CLUSTER = (int(x) for x in Locality)
@@ -47,7 +47,7 @@ def _all_parts(S: State, j: Int, owned: bool) -> bool:
     return True
 
 
-@core
+@cold
 def stays(S: State, j: Int) -> bool:
     """Whether the plan leaves job `j` as it is."""
     J = S.jobs[j]
@@ -56,7 +56,7 @@ def stays(S: State, j: Int) -> bool:
     return S.parts[J.part].node == J.s2 if J.nodes == 1 else _all_parts(S, j, True)
 
 
-@core
+@cold
 def clear_nodes(S: State) -> None:
     """Nothing is given away: what is free, and what the jobs have of which this round decides."""
     for n in range(S.nodes.shape[0]):
@@ -78,7 +78,7 @@ def _give_node(S: State, j: Int, n: Int) -> None:
     S.nodes[n].s0 -= S.jobs[j].s1
 
 
-@core
+@cold
 def _keep(S: State, j: Int) -> None:
     """Job `j` stays where it is."""
     J = S.jobs[j]
@@ -112,7 +112,7 @@ def _best_fit(S: State, j: Int) -> Int:
     return fit if fit >= 0 else most
 
 
-@core
+@cold
 def _put_on_node(S: State, j: Int) -> None:
     """Job `j` goes to one node; if none has enough room, with as many GPUs as there are."""
     J = S.jobs[j]
@@ -179,7 +179,7 @@ def _best_rack(S: State, j: Int, size: Int, wanted: Int) -> Int:
     return enough if enough >= 0 else most
 
 
-@core
+@cold
 def _put_on_nodes(S: State, j: Int) -> None:
     """Job `j` goes to whole nodes, rack by rack, in each first to its own; with too few of them an elastic job has
     fewer, or one node.
@@ -206,7 +206,7 @@ def _put_on_nodes(S: State, j: Int) -> None:
         wanted -= _take_in_rack(S, j, r, size, wanted, False)
 
 
-@core
+@cold
 def _fill(S: State, j: Int) -> None:
     """Job `j`, on one node, has more of what nobody took there, if that makes it fitter."""
     J = S.jobs[j]
@@ -223,7 +223,7 @@ def _fill(S: State, j: Int) -> None:
     J.s1 = np.float64(size)
 
 
-@core
+@cold
 def pack(S: State, afresh: bool) -> None:
     """Find a place for every job that is to have GPUs, the widest first; those that keep their number stay where they
     are, unless all go `afresh`.
@@ -254,7 +254,7 @@ def pack(S: State, afresh: bool) -> None:
         j = S.jobs[j].later
 
 
-@core
+@cold
 def planned_locality(S: State, j: Int) -> Int:
     """Of the place that job `j` is to have."""
     if S.jobs[j].s2 != WHOLE_NODES:
@@ -272,7 +272,7 @@ def planned_locality(S: State, j: Int) -> Int:
     return locality
 
 
-@core
+@cold
 def fitness_of_plan(S: State) -> float:
     """The sum over the jobs of which this round decides."""
     total = 0.0

@@ -45,6 +45,7 @@ from pointsman.policies.sdk import (
     Knowledge,
     State,
     bit,
+    cold,
     core,
     milliseconds,
     parameter,
@@ -116,7 +117,7 @@ def decide(S: State) -> None:
     wake_at(S, now - now % every + every)
 
 
-@core
+@cold
 def _begin(S: State) -> None:
     """Count the GPUs and jobs of each type; waiting jobs are each bound to the type with most GPUs for each of its
     jobs.
@@ -173,7 +174,7 @@ def _count_free(S: State) -> None:
         j = S.jobs[j].later
 
 
-@core
+@cold
 def _plan_once(S: State, afresh: bool) -> float:
     """Make a plan; how fit it is."""
     _count_free(S)
@@ -193,7 +194,7 @@ def _plan(S: State) -> bool:
     return max(fresh, kept) > now + BETTER * abs(now)
 
 
-@core
+@cold
 def _carry_out(S: State) -> None:
     """Carry the plan out, job by job as the GPUs come free; jobs that wait for each other's stay as they are."""
     j = S.buckets[line(S)].first
@@ -218,7 +219,7 @@ def _carry_out(S: State) -> None:
             j = after
 
 
-@core
+@cold
 def _start_the_rest(S: State) -> None:
     """Rigid gangs that no plan has a place for start wherever they can."""
     j = S.buckets[line(S)].first
@@ -238,7 +239,7 @@ def _rejoin(S: State, j: Int) -> None:
         stand_in_line(S, j)
 
 
-@core
+@cold
 def _change(S: State, j: Int) -> bool:
     """Job `j` starts on State.place, or changes to it; whether it could."""
     J = S.jobs[j]
@@ -250,7 +251,7 @@ def _change(S: State, j: Int) -> bool:
     return bool(answer == OK)
 
 
-@core
+@cold
 def _locate(S: State, j: Int) -> bool:
     """Note in State.place the GPUs that job `j` is to have; whether they are all free now, or its own."""
     g = S.g[0]
@@ -265,7 +266,7 @@ def _locate(S: State, j: Int) -> bool:
     return left == 0
 
 
-@core
+@cold
 def _pick(S: State, j: Int, n: Int, gpus: Int) -> Int:
     """Note `gpus` GPUs of node `n` for job `j`, its own first; how many there were."""
     own = np.int64(0)

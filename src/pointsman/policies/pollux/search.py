@@ -7,7 +7,19 @@ While a round is planned, a job's scratch says: s0 the most GPUs it ever held, s
 
 import numpy as np
 
-from pointsman.policies.sdk import LOCALITIES, PENDING, RUNNING, Int, State, admits, core, insert, remove, running_index
+from pointsman.policies.sdk import (
+    LOCALITIES,
+    PENDING,
+    RUNNING,
+    Int,
+    State,
+    admits,
+    cold,
+    core,
+    insert,
+    remove,
+    running_index,
+)
 
 POWER, RESTART_MS = 1, 2  # params
 FREE, SEEKING, TOTAL, TYPES = 0, 64, 128, 64  # memory, by type of GPU: GPUs to give away, jobs, all GPUs
@@ -30,7 +42,7 @@ def _race(S: State) -> Int:
     return running_index(S) + np.int64(3)
 
 
-@core
+@cold
 def stand_in_line(S: State, j: Int) -> None:
     """Job `j` is one of those the next round looks at."""
     S.jobs[j].key = np.float64(S.jobs[j].row)
@@ -45,7 +57,7 @@ def widest(S: State) -> Int:
     return S.goodputs.shape[1] // LOCALITIES - 1
 
 
-@core
+@cold
 def goodput(S: State, j: Int, gpus: Int, locality: Int) -> float:
     """Of job `j` on `gpus` GPUs of its type at `locality`, or ANY."""
     row = (S.jobs[j].speed + np.int64(S.jobs[j].s3)) * S.g[0].stages + S.jobs[j].stage
@@ -90,7 +102,7 @@ def takes(S: State, j: Int, n: Int) -> bool:
     return False
 
 
-@core
+@cold
 def could_hold(S: State, j: Int) -> bool:
     """Whether the nodes of its type could hold job `j` as plans are made: on one of them, or on whole ones."""
     elastic = is_elastic(S, j)
@@ -145,7 +157,7 @@ def _fair_gpus(S: State, j: Int) -> Int:
     return max(share, np.int64(1))
 
 
-@core
+@cold
 def speedup(S: State, j: Int, gpus: Int, locality: Int) -> float:
     """How much faster than on a fair share job `j` learns; without a model, by the number of its GPUs."""
     if gpus == 0:
@@ -159,7 +171,7 @@ def speedup(S: State, j: Int, gpus: Int, locality: Int) -> float:
     return goodput(S, j, gpus, locality) / goodput(S, j, fair, np.int64(ANY))
 
 
-@core
+@cold
 def restart_factor(S: State, j: Int) -> float:
     """What is left of the speed of job `j` if its restarts, with one more, are shared out over its age so far: at its
     first start nothing is lost, and later never all.
@@ -181,7 +193,7 @@ def fitness(S: State, speed: float) -> float:
     return power if p > 0.0 else -power
 
 
-@core
+@cold
 def fitness_now(S: State, j: Int) -> float:
     """Of job `j` if it keeps what it has."""
     if S.jobs[j].state == PENDING:
@@ -189,7 +201,7 @@ def fitness_now(S: State, j: Int) -> float:
     return fitness(S, speedup(S, j, S.jobs[j].gpus, S.jobs[j].locality))
 
 
-@core
+@cold
 def fitness_moved(S: State, j: Int, gpus: Int, locality: Int) -> float:
     """Of job `j` if it is given `gpus` other GPUs."""
     if gpus == 0:
@@ -197,7 +209,7 @@ def fitness_moved(S: State, j: Int, gpus: Int, locality: Int) -> float:
     return fitness(S, restart_factor(S, j) * speedup(S, j, gpus, locality))
 
 
-@core
+@cold
 def fitness_of_now(S: State) -> float:
     """The sum over the jobs of which this round decides, if all is left as it is."""
     total = 0.0
@@ -225,7 +237,7 @@ def _next_size(S: State, j: Int, gpus: Int) -> Int:
     return gpus + (1 if gpus < whole else whole)
 
 
-@core
+@cold
 def _best_step(S: State, j: Int) -> tuple[float, Int]:
     """The number of GPUs to which job `j` is best raised, by the gain in fitness of each further one, and this gain."""
     J = S.jobs[j]
@@ -258,7 +270,7 @@ def _enter(S: State, j: Int, gain: float) -> None:
         stand_in_line(S, j)
 
 
-@core
+@cold
 def share_out(S: State) -> None:
     """Decide on State.jobs.s1 of all jobs in line: each next GPU goes to whom it makes the cluster fittest."""
     race = _race(S)

@@ -4,13 +4,18 @@ import numpy as np
 
 from pointsman.engine.index.event_heap import TOP, top_kind, top_slot
 from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.services import service
 from pointsman.engine.run.loop.event_kinds import STEP, TIMER
 from pointsman.engine.run.loop.hooks import tell
 from pointsman.engine.run.loop.job_events import apply, submit
+from pointsman.engine.run.loop.rating import commit
 from pointsman.engine.run.stops import DONE, INBOX_FULL, LOG_FULL
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State, World
-from pointsman.engine.state.state_pointer import call_apart
+from pointsman.engine.state.state_pointer import call_apart, open_world
+
+COMMIT, ADVANCE = 0, 1
+"""What `instant` is asked for: all that happens at an instant but the decision, compiled once for all loops."""
 
 
 @core
@@ -97,3 +102,13 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
         C.events += 1
         submit(S, W)
     return DONE
+
+
+@service("instant", "int64(int64, int64, int64)")
+def instant(S: State, what: Int, t: Int) -> Int:
+    """COMMIT: carry out the scheduling cycle. ADVANCE: apply all events of instant `t`, and answer as `advance`."""
+    W = open_world(S.g[0].address)
+    if what == COMMIT:
+        commit(S, W)
+        return np.int64(DONE)
+    return np.int64(advance(S, W, t, S.g[0].address))

@@ -11,8 +11,7 @@ import numpy as np
 from pointsman.engine.actions.verbs import OK
 from pointsman.engine.index.event_heap import empty_heap
 from pointsman.engine.jit.compile import cold, core, entry
-from pointsman.engine.run.loop.instants import advance, next_time
-from pointsman.engine.run.loop.rating import commit
+from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, instant, next_time
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
@@ -75,7 +74,7 @@ def _go_on(address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarra
     S = open_state(address)
     W = open_world(address)
     while True:
-        commit(S, W)
+        instant(S, np.int64(COMMIT), np.int64(0))
         call_apart(rules[REWARDING], address, np.int64(FLOWING), np.int64(-1))
         t = next_time(S, W)
         if t > rules[HORIZON] or t >= NEVER:
@@ -86,7 +85,7 @@ def _go_on(address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarra
             look(S, window, mask, rules)
             return np.int64(DRAINED if drained else CUT)
         _pass_time(S, t, answer)
-        advance(S, W, t, address)
+        instant(S, np.int64(ADVANCE), t)
         if is_choice(S, window, mask, rules):
             return np.int64(GOES_ON)
 
