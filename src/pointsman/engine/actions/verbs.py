@@ -129,7 +129,7 @@ def leave_network(S: State, j: Int) -> None:
         call_apart(g.network, g.address, LEAVE, j)
 
 
-@core
+@cold
 def bind(S: State, j: Int) -> None:
     """Job `j` holds the GPUs in State.place."""
     J = S.jobs[j]
@@ -166,7 +166,7 @@ def bind(S: State, j: Int) -> None:
     g.placed = 0
 
 
-@core
+@cold
 def unbind(S: State, j: Int, index: bool) -> None:
     """Job `j` holds no GPUs any more; with `index` they are free in the index too."""
     J = S.jobs[j]
@@ -347,7 +347,7 @@ def take_place(S: State) -> None:
             take(S, S.place[i].node, free, count(free))
 
 
-@core
+@cold
 def start_on(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on the GPUs a policy chose: (node, mask) in State.place[:placed], not taken yet."""
     if S.jobs[j].state != PENDING:

@@ -3,11 +3,11 @@
 import numpy as np
 
 from pointsman.engine.index.treap import before, insert, remove
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.state.records import ACTIVE, Int, State
 
 
-@core
+@cold
 def enqueue(S: State, j: Int, key: float, aux: float) -> None:
     """Job `j` waits in the index of its class at `key`; `aux` is what `first_below` looks for."""
     J = S.jobs[j]
@@ -22,7 +22,7 @@ def enqueue(S: State, j: Int, key: float, aux: float) -> None:
     insert(S, c, j)
 
 
-@core
+@cold
 def dequeue(S: State, j: Int) -> None:
     """Take job `j` out of whatever index it stands in."""
     J = S.jobs[j]

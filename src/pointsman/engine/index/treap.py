@@ -11,7 +11,7 @@ order. They stand in a list until `put_in_order`.
 
 import numpy as np
 
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_world, prefetch
 
@@ -153,7 +153,7 @@ def _add_leaf(S: State, B: np.void, j: Int) -> Int:
     return p
 
 
-@core
+@cold
 def insert(S: State, b: Int, j: Int) -> None:
     """Put job `j` into bucket `b` by its `neg_priority`, `key`, `row`; its `aux` counts too."""
     B = S.buckets[b]
@@ -227,7 +227,7 @@ def _fetch_ahead(S: State, B: np.void, follower: Int) -> None:
         prefetch(open_world(S.g[0].address).truth, follower)
 
 
-@core
+@cold
 def remove(S: State, j: Int) -> None:
     """Take job `j` out of the bucket it stands in."""
     J = S.jobs[j]

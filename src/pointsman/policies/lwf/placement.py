@@ -18,6 +18,7 @@ from pointsman.policies.sdk import (
     bit,
     bytes_of,
     close_queue,
+    cold,
     core,
     insert,
     iterations_left,
@@ -204,7 +205,7 @@ def _bytes(S: State, j: Int) -> tuple[Int, Int]:
     return least, most
 
 
-@core
+@cold
 def place_waiting(S: State) -> None:
     """Start waiting jobs, shortest service first, wherever they have room; who has none is passed over."""
     g = S.g[0]

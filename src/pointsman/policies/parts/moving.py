@@ -50,7 +50,7 @@ def _is_worth_it(S: State, v: Int, level: Int) -> bool:
     return left / V.rate - left / better > g.stop_ms + g.start_ms + g.restore_ms + g.lost_ms / better
 
 
-@core
+@cold
 def _has_room(S: State, c: Int, level: Int) -> bool:
     """Whether a gang of class `c` has a place at `level` or tighter; only the placement TIGHTEST looks at levels."""
     if not fits(S, c):

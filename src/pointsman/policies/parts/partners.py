@@ -66,7 +66,7 @@ def fitting(S: State, j: Int, n: Int, room: Int) -> Int:
     return np.int64(-1)
 
 
-@core
+@cold
 def _offer(S: State, j: Int, a: Int, only: Int, b: Int) -> tuple[Int, Int]:
     """How many single GPUs job `b` has for job `j` under alternative `a` (on node `only`, or anywhere), and the least
     accumulation, as a power of two, that fits them all; -1 if none does.
@@ -115,7 +115,7 @@ def pays_somewhere(S: State, j: Int, left: float, b: Int, by_node: bool) -> bool
     return False
 
 
-@core
+@cold
 def pays_with(S: State, j: Int, left: float, kind: Int, k: Int, b: Int) -> float:
     """The mean time to the end of job `b` and one like `j` with `left` nominal ms that joins it with accumulation 2^k,
     if that is sooner than in turn; else infinity.

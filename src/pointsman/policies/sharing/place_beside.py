@@ -6,7 +6,7 @@ from pointsman.policies.parts.partners import CHOSEN, fitting, singles_on, usabl
 from pointsman.policies.sdk import Int, State, bit, cold, core, count, lowest, lowest_bits, open_state
 
 
-@core
+@cold
 def add_to_place(S: State, n: Int, mask: Int) -> None:
     """GPUs `mask` of node `n` are part of the place in State.place, which is in the order of nodes."""
     g = S.g[0]

@@ -20,7 +20,7 @@ from pointsman.engine.actions.verbs import (
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.event_heap import heap_remove, top_row, top_slot
 from pointsman.engine.index.queues import dequeue
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.run.loop.event_kinds import (
     CANCEL,
     FINISH,
@@ -100,7 +100,7 @@ def _fetch_next(S: State, W: World) -> None:
     prefetch(W.outcomes, top_row(W))
 
 
-@core
+@cold
 def leave(S: State, W: World, j: Int, kind: Int) -> None:
     """Job `j` gives up its GPUs by an event of `kind`: it has ended, or waits again."""
     J = S.jobs[j]

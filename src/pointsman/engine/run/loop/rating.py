@@ -11,7 +11,7 @@ from pointsman.engine.actions.verbs import (
     settle,
 )
 from pointsman.engine.index.event_heap import heap_remove, heap_set
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.felt_factors import feel_factors
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
 from pointsman.engine.run.loop.event_kinds import FINISH, LEVEL, RESIZED, START_FAILED, STARTED, STEP, STOPPED, TIMER
@@ -87,7 +87,7 @@ def _transition(S: State, W: World, j: Int, kind: Int, delay: float) -> None:
     heap_set(W, j, W.truth[j].due, kind, S.jobs[j].row)
 
 
-@core
+@cold
 def schedule(S: State, W: World, j: Int) -> None:
     """Put the next event of job `j` into the heap."""
     J = S.jobs[j]

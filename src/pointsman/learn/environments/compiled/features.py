@@ -3,7 +3,7 @@
 import numpy as np
 
 from pointsman.engine.actions.verbs import RUNNING, work_done
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.rates import row_of
 from pointsman.engine.state.records import Int, State
 from pointsman.learn.environments.compiled.scale import log2, of_gpus, of_time, share
@@ -26,7 +26,7 @@ def ms_left(S: State, j: Int) -> float:
     return left / J.rate if J.rate > 0.0 else left
 
 
-@core
+@cold
 def write_jobs(S: State, window: np.ndarray, out: np.ndarray, at: Int, width: Int) -> None:
     """For each job of the window: GPUs (as a share, and by logarithm), length, waiting time, bytes of its gradients
     (1 kB to 1 TB), seconds of an iteration's computing (1 ms to 1000 s), whether it can start now, whether there is
@@ -81,7 +81,7 @@ def write_places(S: State, window: np.ndarray, out: np.ndarray, at: Int, width: 
         at += width
 
 
-@core
+@cold
 def write_globals(S: State, window: np.ndarray, out: np.ndarray, at: Int) -> None:
     """Share of GPUs free; of jobs beyond the window (up to 2**16) and GPUs that all waiting jobs ask for (up to 256
     times the cluster), by logarithm; running jobs, by logarithm; the freest node's share of free GPUs; nodes wholly

@@ -4,7 +4,7 @@ import numpy as np
 
 from pointsman.engine.index.queues import over_limit
 from pointsman.engine.index.treap import before
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.placing import fits
 from pointsman.engine.state.records import ACTIVE, Int, State
 
@@ -33,7 +33,7 @@ def _next(S: State) -> Int:
     return best
 
 
-@core
+@cold
 def fill_window(S: State, window: np.ndarray) -> Int:
     """Write the slots of waiting jobs to `window`, in order, NOBODY behind them; how many there are.
 
