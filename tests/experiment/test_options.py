@@ -16,6 +16,7 @@ from pointsman.cli import reference
 from pointsman.cli.app import app
 from pointsman.cli.flags import flag_of
 from pointsman.cli.run import run
+from pointsman.engine.rate_models.registry import factors
 from pointsman.experiment import Assumptions, Experiment, ExperimentSpec, RunOptions
 from pointsman.inputs.config_file import parse_document
 from pointsman.inputs.option import about, option, sentence_of
@@ -24,8 +25,8 @@ from pointsman.report.metrics.groups import SETTINGS
 ROOT = Path(__file__).parents[2]
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # ty: ignore
 COMMANDS["config show"] = COMMANDS["config"].commands["show"]
-OF_THE_CALL = {"workload", "cluster", "policy", "params", "until_s", "progress"}
-"""What `simulate` takes besides options of the run."""
+OF_THE_CALL = {"workload", "cluster", "policy", "params", "until_s", "progress", "factors"}
+"""What `simulate` takes besides options of the run; the last are options of factors that others register."""
 
 SAID: dict[str, tuple[list[str], Any]] = {
     "trace": (["jobs.csv"], "jobs.csv"),
@@ -147,7 +148,9 @@ def test_the_docstring_of_simulate_has_the_sentence(name: str) -> None:
 @pytest.mark.parametrize("name", RunOptions.model_fields)
 def test_no_option_of_a_run_is_left_aside(name: str) -> None:
     used = inspect.getsource(pointsman.api)
-    assert f"options.{name}" in used, "the option is defined, and nothing is done with it"
+    of_factors = "".join(inspect.getsource(factor.chosen) for factor in factors().values())
+    read = f"options.{name}" in used or f'options.get("{name}")' in of_factors
+    assert read, "the option is defined, and nothing is done with it"
 
 
 def test_the_resolved_file_and_the_schema_have_every_option() -> None:
