@@ -127,7 +127,7 @@ WRONG = [
         2,
         "--placement: must be 'consolidated', 'first-fit', 'spread' or 'tightest'",
     ),
-    (["jobs.csv", *FIFO, "--rate-model", "iteration"], 2, "iterations[:b=MS_PER_MB,...], tree[:clamp=COST,...])\n"),
+    (["jobs.csv", *FIFO, "--rate-model", "iteration"], 2, "did you mean 'iterations'? there are rates, iterations["),
     (["jobs.csv", *FIFO, "--contention", "node-link:x"], 2, "a number from 0, as in node-link:0.27\n"),
     (["jobs.csv", *FIFO, "--policy", "easy"], 2, "simulate makes one run; give one --policy and one --seed, or use"),
     (["jobs.csv", *FIFO, "--seed", "1", "--seed", "2"], 2, "simulate makes one run"),

@@ -67,7 +67,7 @@ def test_what_if_needs_estimates_and_a_policy_of_this_rate_model() -> None:
             super().decide(view)
             if view.now_ms > 20:
                 view.what_if("lwf").run()
-                with pytest.raises(UsageError, match="reckons with rates"):
+                with pytest.raises(UsageError, match="computes with rates"):
                     view.what_if("easy")
 
     ground, jobs = random_chains(7)

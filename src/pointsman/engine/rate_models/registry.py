@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pointsman.errors import UsageError
-from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.did_you_mean import nearest
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -58,8 +58,9 @@ def parse_rate_model(text: str) -> "BaseModel":
     name, _, settings = text.partition(":")
     models = base_models()
     if name not in models:
-        forms = ", ".join(model.form for model in models.values())
-        raise UsageError(f"unknown rate model {text!r:.60} ({did_you_mean(name, list(models))}: {forms})")
+        forms, near = ", ".join(model.form for model in models.values()), nearest(name, models)
+        meant = f"did you mean {near!r}? " if near else ""
+        raise UsageError(f"unknown rate model {text!r:.60} ({meant}there are {forms})")
     return models[name].parse(settings)
 
 
