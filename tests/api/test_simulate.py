@@ -343,6 +343,20 @@ def test_starts_that_take_no_time_cannot_fail() -> None:
         Overheads(start_fail_rate=0.3)
 
 
+def test_starts_that_always_fail_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"start_fail_rate\n.*less than 1"):
+        Overheads(start_s=2.0, start_fail_rate=1.0)
+
+
+@pytest.mark.parametrize("duration_s", [-5.0, math.nan])
+def test_a_frame_with_a_duration_that_is_none_is_refused(duration_s: float) -> None:
+    """Readers and `Workload.of` refuse it; a frame put into a workload afterwards has not passed them."""
+    workload = table(duration_s=[10.0, 10.0])
+    broken = workload.with_jobs(workload.jobs.with_columns(duration_s=pl.Series([10.0, duration_s])), reason="none")
+    with pytest.raises(InputError, match="or one is negative"):
+        pointsman.simulate(broken, "1x2", "fifo")
+
+
 def test_gangs_spread_over_racks_run_longer() -> None:
     cluster = "4x4/rack=1,gpu=v100"
     jobs = table(gpus=[4, 8], model=["vgg16", "vgg16"], duration_s=[100.0, 100.0], submit_s=[0.0, 200.0])

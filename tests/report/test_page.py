@@ -14,7 +14,7 @@ import pytest
 
 from pointsman.engine.run.result import Result
 from pointsman.report.figures import style
-from pointsman.report.figures.catalogue import KINDS
+from pointsman.report.figures.catalogue import KINDS, runs_caption
 from pointsman.report.figures.panels import _nodes_of_a_row, node_rows
 from pointsman.report.metrics.comparison import compare
 from pointsman.report.metrics.groups import group_runs
@@ -139,6 +139,12 @@ def test_names_from_a_log_are_only_text(tmp_path: Path) -> None:
     page = write_run(tmp_path / "run", simulate(jobs, nodes=1, size=2)) / "report.html"
     assert "<script>" not in page.read_text()
     assert "&lt;script&gt;alert(1)" in page.read_text()
+
+
+@pytest.mark.parametrize(("seeds", "said"), [((4,), "seed 4;"), ((1, 4), "seeds 1, 4;")])
+def test_one_seed_is_singular(seeds: tuple[int, ...], said: str) -> None:
+    runs = [simulate([Job(0, 0, 1, 60)], nodes=1, size=1, seed=seed) for seed in seeds]
+    assert f"jobs counted, {said}" in runs_caption(group_runs(runs))
 
 
 def test_each_figure_says_what_it_shows(many: list[Result]) -> None:

@@ -1,23 +1,32 @@
-"""Which units of compiled code a run needs is known before any is compiled."""
+"""Which units of compiled code a run needs is known before any is compiled, and processes share them evenly."""
 
 import numba
 import pytest
 
-from pointsman.engine.jit.ahead import HOSTED_HOOKS, units_of
+from pointsman.engine.jit.ahead import HOSTED_HOOKS, _parts, units_of
 from pointsman.policies.registry import BUILT_IN, get_policy
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+with_jit = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
 
+@with_jit
 @pytest.mark.parametrize(("policy", "services"), [("fifo", ["start"]), ("srtf", ["start_or_evict"])])
 def test_the_services_of_a_policy_are_found_in_what_it_calls(policy: str, services: list[str]) -> None:
     hooks = get_policy(policy).factory.hooks
     assert units_of(hooks) == ["main_loop", *services, hooks]
 
 
+@with_jit
 @pytest.mark.parametrize("policy", BUILT_IN)
 def test_the_units_of_every_policy_are_found(policy: str) -> None:
     spec = get_policy(policy)
     hooks = spec.factory.hooks if spec.compiled else HOSTED_HOOKS
     units = units_of(hooks)
     assert (units[0], units[-1]) == ("main_loop", hooks)
+
+
+def test_processes_share_the_units_evenly() -> None:
+    """`contention` and `iterations` take half as long again as the others."""
+    units = ["start", "tree", "contention", "audit", "iterations"]
+    assert [sorted(part) for part in _parts(units, 2)] == [["audit", "contention", "start"], ["iterations", "tree"]]
+    assert [len(part) for part in _parts(units, 9)] == [1] * 5

@@ -221,6 +221,13 @@ def test_fractions_share_a_gpu_best_fit(policy: str) -> None:
     assert ends[4] == 25.0
 
 
+@pytest.mark.parametrize(("fraction", "last_end_s"), [(0.5004, 10.0), (0.5006, 20.0)])
+def test_fractions_are_rounded_to_thousandths(fraction: float, last_end_s: float) -> None:
+    """Two of 0.500 fit on a GPU, two of 0.501 do not."""
+    ends, _ = run([{"duration_s": 10.0, "fraction": fraction, "model": None}] * 2, ONE_GPU, "fifo")
+    assert ends == [10.0, last_end_s]
+
+
 def test_without_sharing_a_fraction_takes_the_whole_gpu() -> None:
     jobs = [{"duration_s": 10.0, "fraction": 0.5, "model": None}] * 2
     ends, result = run(jobs, ONE_GPU, "fifo", gpu_sharing=None)

@@ -106,6 +106,17 @@ def test_stages_of_jobs_of_which_nothing_is_known_never_end() -> None:
     assert (ahead.handle.world.truth["turn"][:2] == NEVER).all()
 
 
+def test_stages_come_when_they_would_for_a_job_of_the_estimated_duration() -> None:
+    def at_one_second(duration_s: float) -> Simulation:
+        jobs = jobs_of([(0.0, 1, duration_s)], model=["resnet50"], time_limit_s=[100.003])
+        simulation = open_run(jobs, "1x4/gpu=t4", "easy", rate_model="goodput", estimate="limit")
+        simulation.run(1000)
+        return simulation
+
+    foreseen, true = at_one_second(500.0).foreseen(), at_one_second(100.003)
+    assert foreseen.handle.world.truth["turn"][0] == true.handle.world.truth["turn"][0] < 100_000
+
+
 def test_a_job_past_its_estimate_ends_at_once_with_the_work_that_it_has_done() -> None:
     """Its limit was 5 s, and 8 s have passed; the job that waits for its GPU starts."""
     jobs = jobs_of([(0.0, 1, 20.0), (8.0, 1, 20.0)], time_limit_s=[5.0, 5.0])
