@@ -60,6 +60,19 @@ def test_every_base_model_has_it(base: str, folder: Path) -> None:
     assert json.loads(python(code, base, cwd=folder)) == [[140.0, 80.0, 60.0], [40.0, 40.0, 0.0]]
 
 
+@pytest.mark.parametrize("times", [1.1, 1.48, 2.6])
+@pytest.mark.parametrize("base", BASE_MODELS)
+def test_it_is_exact_to_the_millisecond(base: str, times: float, folder: Path) -> None:
+    """Both run slowed until b ends at 40 times as long; a has 60 left then. Chains count in 1/2**16."""
+    code = """
+    import json, sys, pointsman
+    run = pointsman.simulate("jobs.csv", "2x4", "fifo", rate_model=sys.argv[1], shared_node_slowdown=float(sys.argv[2]))
+    print(json.dumps(run.jobs["end_s"].to_list()))
+    """
+    a, b, c = json.loads(python(code, base, str(times), cwd=folder))
+    assert (a, b, c) == (pytest.approx(40 * times + 60, abs=0.0021), pytest.approx(40 * times, abs=0.0021), 60)
+
+
 def test_the_command_line_has_it(folder: Path) -> None:
     assert "Slowdown of jobs that share a node" in pointsman("simulate", "--help", cwd=folder)
     options = ("jobs.csv", "--cluster", "2x4", "--policy", "fifo", *FACTOR)

@@ -430,7 +430,8 @@ CHAIN = np.dtype(
         ("since", I),  # ms; when the iteration began, where it leaps
         ("begun", I),  # whether any task of this iteration has begun
         ("over", I),  # workers that are done with this iteration
-        ("slow", F),  # how many times as long its tasks take in this iteration, or in all while it leaps
+        ("extra", I),  # 1/2**16: how much longer its tasks take in this iteration, or in all while it leaps
+        ("owed", I),  # 1/2**16 ms: what earlier tasks were shorter than that, for times are whole ms
     ],
     align=True,
 )

@@ -12,19 +12,21 @@ from pointsman.engine.rate_models.chains.sending import (
 )
 from pointsman.engine.rate_models.chains.tasks import (
     FOREVER,
+    backward_ms,
     count_down,
-    count_slowed,
     first_gpu,
+    forward_ms,
     gpu_at,
+    iterations_in,
+    iterations_ms,
     next_gpu,
-    period_ms,
+    pass_iterations,
     set_workers,
-    task_ms,
     transfer_ms,
 )
 from pointsman.engine.rate_models.chains.transfers import sends
 from pointsman.engine.rate_models.rates import row_of
-from pointsman.engine.state.due_times import FARTHEST_MS, NEVER
+from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import (
     UNDER_WAY,
     Int,
@@ -58,8 +60,8 @@ def leap(S: State, W: World, j: Int) -> None:
     C.leaps = 1
     C.since = S.g[0].now
     W.truth[j].due = NEVER
-    period = period_ms(S, W, j)
-    W.truth[j].finish = C.since + C.left * period if C.left < min(FOREVER, FARTHEST_MS // period) else NEVER
+    ms = iterations_ms(S, W, j, C.left) if C.left < FOREVER else np.int64(NEVER)
+    W.truth[j].finish = C.since + ms if ms < NEVER else NEVER
 
 
 @core
@@ -67,14 +69,13 @@ def credit(S: State, W: World, j: Int) -> None:
     """Count the iterations that leaping job `j` has done by now."""
     C = W.chains[j]
     J = S.jobs[j]
-    period = period_ms(S, W, j)
-    n = (S.g[0].now - C.since) // period
+    n = iterations_in(S, W, j, S.g[0].now - C.since)
     if n >= C.left:  # the last is counted when it finishes
         n = C.left - 1
     X = S.steps[row_of(S, j)]
     count_down(C, n)
-    count_slowed(S, W, j, n)
-    C.since += n * period
+    C.since += iterations_ms(S, W, j, n)
+    pass_iterations(S, W, j, n)
     J.done_when_rated += n * X.solo
     J.waited += np.float64(n * transfer_ms(S, j))
 
@@ -90,8 +91,8 @@ def land(S: State, W: World, j: Int) -> None:
     W.truth[j].due = NEVER
     gone = S.g[0].now - C.since
     C.begun = 1 if gone > 0 else 0
-    forward = task_ms(W, j, X.fw)
-    computed = C.since + forward + task_ms(W, j, X.bw)
+    forward = forward_ms(S, W, j)
+    computed = C.since + forward + backward_ms(S, W, j)
     if gone == 0:
         pass
     elif gone < forward:

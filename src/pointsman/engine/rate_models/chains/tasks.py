@@ -10,6 +10,7 @@ from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.occupancy import BACKWARD, BACKWARDS, FORWARD, FORWARDS, OVER, jobs_on, seat
 from pointsman.engine.rate_models.chains.transfers import sends, service_left
 from pointsman.engine.rate_models.rates import row_of
+from pointsman.engine.state.due_times import FARTHEST_MS, NEVER
 from pointsman.engine.state.records import (
     Int,
     State,
@@ -18,6 +19,8 @@ from pointsman.engine.state.records import (
 
 FOREVER = 1 << 40
 """Iterations of a job whose end nobody knows."""
+EXTRA_BITS = 16
+"""Of what factors add to a task: times are whole ms, and what is left over is carried to the next task."""
 
 
 @core
@@ -51,29 +54,76 @@ def transfer_ms(S: State, j: Int) -> Int:
 
 
 @core
-def task_ms(W: World, j: Int, ms: Int) -> Int:
-    """Ms that a task of job `j` takes in its iteration which takes so many by itself."""
-    return np.int64(np.floor(ms * W.chains[j].slow + 0.5))
+def extra_of(S: State, j: Int) -> Int:
+    """How much longer the tasks of job `j` take by the factors on computing where it is, in 1/2**16."""
+    return np.int64(np.floor((S.jobs[j].slow_computing - 1.0) * (1 << EXTRA_BITS) + 0.5))
 
 
 @core
-def _computing_ms(S: State, W: World, j: Int) -> Int:
-    """Ms of the tasks of an iteration of job `j` that meets nobody."""
+def _alone_ms(S: State, j: Int) -> Int:
+    """Ms of the tasks of an iteration of job `j` without factors."""
     X = S.steps[row_of(S, j)]
-    return task_ms(W, j, X.fw) + task_ms(W, j, X.bw)
+    return X.fw + X.bw
 
 
 @core
-def period_ms(S: State, W: World, j: Int) -> Int:
-    """Ms of an iteration of job `j` that meets nobody."""
-    return _computing_ms(S, W, j) + transfer_ms(S, j)
+def _longer_ms(W: World, j: Int, ms: Int) -> Int:
+    """By how many ms tasks of so many ms take longer, those before them having left something over."""
+    C = W.chains[j]
+    return (ms * C.extra + C.owed) >> EXTRA_BITS
 
 
 @core
-def count_slowed(S: State, W: World, j: Int, n: Int) -> None:
+def forward_ms(S: State, W: World, j: Int) -> Int:
+    """Ms of the forward task of job `j` in this iteration."""
+    fw = S.steps[row_of(S, j)].fw
+    return fw + _longer_ms(W, j, fw)
+
+
+@core
+def backward_ms(S: State, W: World, j: Int) -> Int:
+    """Ms of its backward task."""
+    alone = _alone_ms(S, j)
+    return alone + _longer_ms(W, j, alone) - forward_ms(S, W, j)
+
+
+@core
+def iterations_ms(S: State, W: World, j: Int, n: Int) -> Int:
+    """Ms of so many iterations of job `j` which meet none, from the one that begins; NEVER if int64 has no room."""
+    alone = _alone_ms(S, j)
+    period = alone + transfer_ms(S, j)
+    extra = W.chains[j].extra
+    most = FARTHEST_MS // period
+    if extra > 0:
+        most = min(FARTHEST_MS // (period + ((alone * extra) >> EXTRA_BITS) + 1), FARTHEST_MS // (alone * extra + 1))
+    if n >= most:
+        return np.int64(NEVER)
+    return n * period + _longer_ms(W, j, n * alone)
+
+
+@core
+def iterations_in(S: State, W: World, j: Int, ms: Int) -> Int:
+    """How many iterations of job `j` which meet none are done in `ms`, from the one that begins."""
+    alone = _alone_ms(S, j)
+    period = alone + transfer_ms(S, j)
+    extra = W.chains[j].extra
+    if extra == 0:
+        return ms // period
+    n = np.int64(ms / (period + alone * extra / (1 << EXTRA_BITS)))
+    while n > 0 and iterations_ms(S, W, j, n) > ms:
+        n -= 1
+    while iterations_ms(S, W, j, n + 1) <= ms:
+        n += 1
+    return n
+
+
+@core
+def pass_iterations(S: State, W: World, j: Int, n: Int) -> None:
     """So many iterations of job `j` are done, each as much longer as the factors on computing made it."""
-    X = S.steps[row_of(S, j)]
-    S.jobs[j].slowed += np.float64(n * (_computing_ms(S, W, j) - X.fw - X.bw))
+    C = W.chains[j]
+    longer = n * _alone_ms(S, j) * C.extra + C.owed
+    S.jobs[j].slowed += np.float64(longer >> EXTRA_BITS)
+    C.owed = longer & ((1 << EXTRA_BITS) - 1)
 
 
 @core
@@ -96,11 +146,10 @@ def begin_task(S: State, W: World, x: Int) -> None:
     if best < 0:
         return
     j = S.occupants[x, best]
-    T = S.steps[row_of(S, j)]
     forward = S.workers[x, best] == FORWARD
     S.workers[x, best] += 1
     X.busy = j
-    X.until = S.g[0].now + task_ms(W, j, T.fw if forward else T.bw)
+    X.until = S.g[0].now + (forward_ms(S, W, j) if forward else backward_ms(S, W, j))
     W.chains[j].begun = 1
     W.truth[j].due = min(W.truth[j].due, X.until)
     mark(S, j)
@@ -159,7 +208,7 @@ def end_iteration(S: State, W: World, j: Int) -> None:
     """Job `j` has done an iteration; with the last one it finishes at this instant."""
     C = W.chains[j]
     count_down(C, np.int64(1))
-    count_slowed(S, W, j, np.int64(1))
+    pass_iterations(S, W, j, np.int64(1))
     if C.left == 0:
         W.truth[j].finish = S.g[0].now
         return

@@ -17,12 +17,13 @@ from pointsman.engine.rate_models.chains.tasks import (
     FOREVER,
     begin_iteration,
     begin_task,
-    count_slowed,
     end_iteration,
     end_tasks,
+    extra_of,
     first_gpu,
     gpu_at,
     next_gpu,
+    pass_iterations,
     transfer_ms,
 )
 from pointsman.engine.rate_models.chains.transfers import sends
@@ -60,7 +61,8 @@ def _join(S: State, W: World, j: Int) -> None:
     left = (W.truth[j].work - S.jobs[j].done_when_rated) / S.steps[row_of(S, j)].solo
     C.left = max(np.int64(1), np.int64(np.floor(left + 0.5))) if left < FOREVER else np.int64(FOREVER)
     C.leaps = 0
-    C.slow = S.jobs[j].slow_computing
+    C.extra = extra_of(S, j)
+    C.owed = 0
     W.truth[j].finish = NEVER
     W.truth[j].due = NEVER
     S.transfers[j].state = NO_TRANSFER
@@ -85,7 +87,7 @@ def _attend(S: State, W: World, j: Int) -> None:
     if C.leaps:
         return
     if not C.begun:
-        C.slow = S.jobs[j].slow_computing
+        C.extra = extra_of(S, j)
         if meets_no_other(S, j):
             leap(S, W, j)
             return
@@ -112,7 +114,7 @@ def _share(S: State, W: World) -> None:
         j = S.lists[DIRTY, i]
         if S.jobs[j].state == RUNNING and S.flows[j].first == 0:
             _join(S, W, j)
-        elif S.jobs[j].state == RUNNING and W.chains[j].leaps and W.chains[j].slow != S.jobs[j].slow_computing:
+        elif S.jobs[j].state == RUNNING and W.chains[j].leaps and W.chains[j].extra != extra_of(S, j):
             land(S, W, j)
         i += 1
     i = np.int64(0)
@@ -149,7 +151,7 @@ def _leave(S: State, W: World, j: Int) -> None:
     if W.chains[j].leaps:
         credit(S, W, j)
         if W.truth[j].finish == S.g[0].now:
-            count_slowed(S, W, j, np.int64(1))
+            pass_iterations(S, W, j, np.int64(1))
             S.jobs[j].waited += np.float64(transfer_ms(S, j))
         W.chains[j].leaps = 0
     S.jobs[j].done = S.jobs[j].done_when_rated
