@@ -13,7 +13,7 @@ from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
-from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
@@ -142,6 +142,7 @@ def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | N
         return spec, spec.make(params)
     if params:
         raise UsageError("params go with a policy's name; a policy object has its own")
+    check_declarations(policy)
     return PolicySpec(getattr(policy, "name", type(policy).__name__), type(policy)), policy
 
 

@@ -1,7 +1,7 @@
 """What is recorded of a run: the bytes of its Parquet files and its figures.
 
-``cd tests; python -m golden.digests`` records anew. Do so only where results are meant to change, and say in the commit
-why.
+``python -m tests.golden.digests`` records the runs that have no digest yet; with ``--all`` it records all anew. Do so
+only where results are meant to change, and say in the commit why. New figures of a summary change no digest.
 """
 
 import hashlib
@@ -10,6 +10,7 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -30,28 +31,35 @@ def digest(run: Run) -> str:
         written = pointsman.write_run(Path(folder) / "run", result, figures=False)
         for name in ("jobs", "events", "series"):
             whole.update((written / f"{name}.parquet").read_bytes())
-    figures = {name: value for name, value in pointsman.summarise(result).items() if name not in MEASURED}
+    known = recorded()["figures"]
+    figures = {name: value for name, value in pointsman.summarise(result).items() if name in known}
     whole.update(json.dumps(figures, sort_keys=True, default=str).encode())
     return whole.hexdigest()[:16]
 
 
-def recorded() -> dict[str, str]:
-    """The digests that were recorded, by name of the run; and under ``polars`` the version that wrote them."""
+def recorded() -> dict[str, Any]:
+    """The digests that were recorded, by name of the run; under ``polars`` the version that wrote them, and under
+    ``figures`` the names of the figures that count.
+    """
     return json.loads(RECORDED.read_text(encoding="utf-8"))
 
 
-def main() -> None:
-    """Record all runs anew; those that need PyTorch only where it is, else as they were."""
-    runs = [*RUNS, *(LEARNED if find_spec("torch") else ())]
-    before = recorded() if RECORDED.exists() else {}
-    found = {run.name: before.get(run.name, "") for run in LEARNED}
-    for run in runs:
-        found[run.name] = digest(run)
-        if found[run.name] != before.get(run.name):
+def main(argv: list[str]) -> None:
+    """Record the runs that have no digest, or with ``--all`` all, and every figure there is; those that need PyTorch
+    only where it is.
+    """
+    before = recorded()
+    if "--all" in argv:
+        names = {name for run in RUNS for name in pointsman.summarise(run.simulate())}
+        before = {"figures": sorted(names - set(MEASURED))} | {run.name: before.get(run.name, "") for run in LEARNED}
+        RECORDED.write_text(json.dumps(before), encoding="utf-8")
+    found = {**before, "polars": pl.__version__}
+    for run in (*RUNS, *(LEARNED if find_spec("torch") else ())):
+        if "--all" in argv or run.name not in before:
+            found[run.name] = digest(run)
             print(f"{found[run.name]}  {run.name}", file=sys.stderr)
-    text = json.dumps({"polars": pl.__version__, **found}, indent=1, sort_keys=True)
-    RECORDED.write_text(text + "\n", encoding="utf-8")
+    RECORDED.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

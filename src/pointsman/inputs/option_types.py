@@ -41,11 +41,14 @@ def _as_whole(value: Any) -> Any:
 
 
 def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
+    return [_as_text(each) for each in value] if isinstance(value, list | tuple) else [_as_text(value)]
 
 
 def _as_paths(value: Any) -> Any:
-    return [str(path) if isinstance(path, Path) else path for path in _as_list(value)]
+    paths = value if isinstance(value, list | tuple) else [value]
+    if "" in paths:
+        raise ValueError("must name a file")
+    return [str(path) if isinstance(path, Path) else path for path in paths]
 
 
 def _as_costs(value: Any) -> Any:
@@ -55,6 +58,12 @@ def _as_costs(value: Any) -> Any:
 
 def _as_window(value: Any) -> Any:
     return parse_window_s(value) if isinstance(value, str) else value
+
+
+def _begins_before_it_ends(window: tuple[float, float]) -> tuple[float, float]:
+    if not 0.0 <= window[0] <= window[1]:
+        raise ValueError("must be two times in seconds from 0, the first not after the second")
+    return window
 
 
 def _in_range(load: float) -> float:
@@ -98,4 +107,8 @@ Paths = Annotated[tuple[str, ...], BeforeValidator(_as_paths)]
 Costs = Annotated[str | dict[str, float], BeforeValidator(_as_costs)]
 Interference = Annotated[str, BeforeValidator(_as_text)]
 Filters = dict[str, Annotated[tuple[str, ...], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)]]
-Window = Annotated[tuple[float, float], BeforeValidator(_as_window, json_schema_input_type=tuple[float, float] | str)]
+Window = Annotated[
+    tuple[float, float],
+    BeforeValidator(_as_window, json_schema_input_type=tuple[float, float] | str),
+    AfterValidator(_begins_before_it_ends),
+]

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.errors import PointsmanError, UsageError
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import wording
@@ -130,6 +130,7 @@ class PolicySpec:
             raise UsageError(f"{self.text} is no policy: it needs `name`, `needs` and a method `decide(view)`")
         if self.needs not in ("none", "estimate", "oracle"):
             raise UsageError(f"{self.text}: `needs` is {self.needs!r}; it must be 'none', 'estimate' or 'oracle'")
+        check_declarations(policy)
         return policy
 
 

@@ -7,13 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.cluster.layout import Layout
-from pointsman.engine.index.dirty_jobs import mark
-from pointsman.engine.jit.compile import core
-from pointsman.engine.rate_models.contract import BaseModel, Factor
-from pointsman.engine.rate_models.speeds import Speeds
-from pointsman.engine.state.records import Int, State
-from pointsman.inputs.option import option
+from pointsman.engine.rate_models.factors.sdk import BaseModel, Factor, Int, Layout, Speeds, State, core, mark, option
 
 KEY, TITLE = "shared_nodes", "Shared nodes"
 
@@ -28,7 +22,7 @@ class SharedNodes(Factor):
     options: ClassVar[Mapping[str, Any]] = {
         "shared_node_slowdown": (
             float | None,
-            option("Slowdown of jobs that share a node, from 1.", None, unset="none", metavar="TIMES", ge=1, le=100),
+            option("Slowdown of jobs that share a node, from 1.", None, unset="none", metavar="TIMES", le=100),
         )
     }
 

@@ -94,11 +94,23 @@ def test_a_value_out_of_its_limits_is_refused(folder: Path) -> None:
     code = """
     import pointsman
     try:
-        pointsman.simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=0.5)
+        pointsman.simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=101)
     except pointsman.errors.UsageError as error:
         print(error)
     """
     assert "shared_node_slowdown" in python(code, cwd=folder)
+
+
+@pytest.mark.parametrize("times", ["0.5", "0", "-1"])
+def test_an_answer_that_is_no_slow_down_stops_the_run(times: str, folder: Path) -> None:
+    code = """
+    import sys, pointsman
+    try:
+        pointsman.simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=float(sys.argv[1]))
+    except pointsman.errors.RunError as error:
+        print(error)
+    """
+    assert "factor 1 of this run says at 0.000 s that a job takes" in python(code, times, cwd=folder)
 
 
 @pytest.mark.parametrize("base", BASE_MODELS[:3])

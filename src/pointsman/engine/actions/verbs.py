@@ -102,6 +102,16 @@ def work_done(S: State, j: Int) -> float:
     return J.done_when_rated + np.floor(J.rate * (S.g[0].now - J.rated) * 1024.0) / 1024.0
 
 
+@cold
+def _count_slowed(address: Int, j: Int, elapsed: Int) -> None:
+    """Of the time that job `j` has run, what the factors on iterations cost it, and of the rest those on computing."""
+    J = open_state(address).jobs[j]
+    if J.slow > 1.0:
+        J.slowed += (1.0 - 1.0 / J.slow) * elapsed
+    if J.slow_computing > 1.0:
+        J.slowed += (1.0 - 1.0 / J.slow_computing) * (1.0 - J.waits) * elapsed / J.slow
+
+
 @core
 def settle(S: State, j: Int) -> None:
     """Count the progress of job `j` up to now."""
@@ -114,10 +124,8 @@ def settle(S: State, j: Int) -> None:
             J.attained += J.gpus * elapsed
             J.executed += elapsed
             J.waited += J.waits * elapsed
-            if J.slow > 1.0:
-                J.slowed += (1.0 - 1.0 / J.slow) * elapsed
-            if J.slow_computing > 1.0 and S.g[0].contention != ITERATIONS:  # which counts it itself
-                J.slowed += (1.0 - 1.0 / J.slow_computing) * (1.0 - J.waits) * elapsed
+            if S.g[0].factors > 0 and S.g[0].contention != ITERATIONS:  # chains count it themselves
+                _count_slowed(S.g[0].address, j, elapsed)
         J.settled = now
 
 

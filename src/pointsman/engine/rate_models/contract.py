@@ -81,7 +81,7 @@ class BaseModel(ABC):
             UsageError: it does not.
         """
         title, own = getattr(policy, "name", type(policy).__name__), getattr(policy, "rate_model", None)
-        if own not in (None, cls.name):
+        if own is not None and own.partition(":")[0] != cls.name:
             raise UsageError(f"policy {title!r} needs the rate model {own!r}")
         if cls.name != "rates" and own is None and int(getattr(policy, "gpu_sharing", 1)) > 1:
             raise UsageError(
@@ -145,7 +145,7 @@ class Factor(ABC):
     """The options of a run that it adds: type and field (`pointsman.inputs.option.option`)."""
     hooks: ClassVar[str]
     section: ClassVar[str] = ""
-    """As of a base model."""
+    """As of a base model. Without one, a report lists the options of the factor."""
 
     @classmethod
     def chosen(cls, options: Mapping[str, Any], policy: object, base: BaseModel) -> Self | None:
@@ -155,11 +155,6 @@ class Factor(ABC):
             UsageError: a value is wrong, or does not go with the policy or the base model.
         """
         raise NotImplementedError
-
-    @classmethod
-    def described(cls, info: Mapping[str, Any]) -> str:
-        """What a report says of it, of a run with this ``Result.info``; nothing if the run did not have it."""
-        return ""
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
         """The tables of the base model with what its code looks up by the models of jobs."""

@@ -7,6 +7,9 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.state.records import FACTOR_SHIFT, SLOW, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state
 
+MOST = 1e6
+"""Times as long: what a factor says beyond is a mistake in it."""
+
 
 @cold
 def _feel(address: Int, j: Int) -> None:
@@ -18,7 +21,9 @@ def _feel(address: Int, j: Int) -> None:
     for f in range(S.g[0].factors):
         F = S.factors[f]
         call_apart(F.unit, address, np.int64(f << FACTOR_SHIFT | SLOW), j)
-        if F.on_computing:
+        if not 1.0 <= F.found <= MOST:
+            S.g[0].wrong_factor = f + 1  # which stops the run
+        elif F.on_computing:
             J.slow_computing *= F.found
         else:
             J.slow *= F.found

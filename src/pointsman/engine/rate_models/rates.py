@@ -134,8 +134,8 @@ def iteration_s(S: State, j: Int) -> float:
 
 @core
 def slowed_rate(S: State, j: Int, rate: float) -> float:
-    """A rate from a table, of which computing is taken to be all, as the factors on computing leave it."""
-    slow = S.jobs[j].slow_computing
+    """A rate from a table, of which computing is taken to be all, as the factors leave it."""
+    slow = S.jobs[j].slow_computing * S.jobs[j].slow
     return rate if slow == 1.0 else max(1.0, np.floor(rate / slow * FINEST + 0.5)) / FINEST
 
 

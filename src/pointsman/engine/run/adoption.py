@@ -4,11 +4,11 @@
 
 import numpy as np
 
-from pointsman.engine.rate_models.registry import base_models
+from pointsman.engine.rate_models.registry import BASE_MODELS, base_models
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
-from pointsman.types import PLACEMENT_NAMES, SCATTERED, Contention, Event, JobState, Placement
+from pointsman.types import PLACEMENT_NAMES, SCATTERED, Event, JobState, Placement
 
 _SUBMIT, _STARTED = int(Event.SUBMIT), int(Event.STARTED)
 _PENDING, _RUNNING = int(JobState.PENDING), int(JobState.RUNNING)
@@ -29,11 +29,8 @@ def check_takeover(handle: Handle, policy: CompiledPolicy | Policy, placement: P
 
 
 def rate_model_of_state(handle: Handle) -> str:
-    """The name of the rate model that a state was built for."""
-    g = handle.state.g[0]
-    if int(g["contention"]) == Contention.ITERATIONS:
-        return "iterations"
-    return "goodput" if int(g["stages"]) else "tree" if int(g["tree"]) else "rates"
+    """The name of the base model that a state was built for."""
+    return list(BASE_MODELS)[int(handle.state.g[0]["base_model"])]
 
 
 def placement_under(policy: object, otherwise: Placement) -> Placement:

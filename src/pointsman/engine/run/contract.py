@@ -1,10 +1,11 @@
 """What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
 
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from pointsman.types import Knowledge, Locality
+from pointsman.errors import UsageError
+from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality
 
 _MOST = {"s": 1e9, "GPU-s": 1e15}
 """By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
@@ -91,3 +92,35 @@ def parameter(default: Any, description: str, *, unit: str = "", source: str = "
 def milliseconds(seconds: float) -> float:
     """Seconds as the engine's whole milliseconds."""
     return float(round(1000 * seconds))
+
+
+_FLAGS = ("admits", "places_itself", "takes_whole_gpus", "needs_rates")
+
+
+def check_declarations(policy: object) -> None:
+    """That a policy, compiled or not, declares nothing that does not exist, or contradicts itself.
+
+    Raises:
+        UsageError: it does.
+    """
+    name = getattr(policy, "name", type(policy).__name__)
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"policy {type(policy).__name__}: name = {name!r} is no text")
+    shared = getattr(policy, "gpu_sharing", 1)
+    whole = isinstance(shared, int) and not isinstance(shared, bool)
+    wrong = [f"{flag} = {getattr(policy, flag)!r} (True or False)" for flag in _FLAGS if not _is_flag(policy, flag)]
+    for field, known in (("placement", PLACEMENT_NAMES), ("needs", get_args(Knowledge))):
+        if (value := getattr(policy, field, None)) is not None and value not in known:
+            wrong.append(f"{field} = {value!r} (there are {', '.join(known)})")
+    if not whole or shared not in range(1, MAX_SHARING + 1):
+        wrong.append(f"gpu_sharing = {shared!r} (1 to {MAX_SHARING})")
+    if not isinstance(getattr(policy, "rate_model", None), str | None):
+        wrong.append(f"rate_model = {policy.rate_model!r} (a name)")
+    if wrong:
+        raise UsageError(f"policy {name!r} declares {'; '.join(wrong)}")
+    if getattr(policy, "places_itself", False) and getattr(policy, "placement", None) is not None:
+        raise UsageError(f"policy {name!r} declares places_itself and a placement: leave one out")
+
+
+def _is_flag(policy: object, flag: str) -> bool:
+    return isinstance(getattr(policy, flag, False), bool)

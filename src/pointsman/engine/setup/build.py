@@ -15,6 +15,7 @@ from pointsman.engine.rate_models.base.rates import Rates
 from pointsman.engine.rate_models.base.tree import Tree
 from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.rate_models.links.uplinks import SEPARATE_LINKS, LinkSharing
+from pointsman.engine.rate_models.registry import BASE_MODELS
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.setup.demand import Demand, Pools
 from pointsman.engine.state.records import (
@@ -264,6 +265,7 @@ def _scalars(
     g["types"] = len(layout.gpu_types)
     g["jobs_per_gpu"] = limit
     g["factors"] = len(rules.factors)
+    g["base_model"] = list(BASE_MODELS).index(rules.base_model.name)
     g["within"] = Locality.CLUSTER
     times = ("start_ms", "stop_ms", "restore_ms", "rebatch_ms", "lost_ms", "checkpoint_ms", "round_ms")
     for name in ("placement", *times):

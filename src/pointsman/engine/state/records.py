@@ -362,8 +362,10 @@ SCALARS = np.dtype(
         ("free_part", I),  # head of the list of free parts
         ("network", I),  # address of what shares out the network; 0: nobody shares a link
         ("contention", I),  # Contention
+        ("base_model", I),  # its position in `rate_models.registry.BASE_MODELS`
         ("sharing", I),  # address of what keeps account of GPUs that jobs share
         ("factors", I),  # rows of State.factors
+        ("wrong_factor", I),  # row of one whose answer was no slow-down, plus 1
         ("staging", I),  # address of what knows the stages of jobs' progress
         ("tree", I),  # address of what rates jobs by the racks, nodes and GPUs they are on
         ("rack_cost", F),  # of communication, for each rack that a gang is on

@@ -52,6 +52,7 @@ def figures(run: Measured) -> dict[str, Any]:
         **_fragmentation(result, chosen),
         "locality": _locality(counted),
         **_speed(result),
+        "sharing": None,  # in every summary, as its format says
         **section_figures(run),
         **{name: breakdown(counted, by) for by, name in BREAKDOWNS.items()},
     }

@@ -11,7 +11,7 @@ from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
 from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group
-from pointsman.report.metrics.sections.registered import of_factors
+from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import base_model_of
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.tables import (
@@ -154,7 +154,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
         ("Models", _alike(groups, _models)),
         ("Network", _alike(groups, _network)),
         ("Speed", _alike(groups, _speed)),
-        *((section.TITLE, _alike(groups, section.described)) for section in of_factors()),
+        *_factors(groups),
     ]
 
 
@@ -175,6 +175,11 @@ def _network(info: dict[str, Any]) -> str:
 def _speed(info: dict[str, Any]) -> str:
     model = str(info.get("rate_model") or "rates")
     return parse_rate_model(model).described(model)
+
+
+def _factors(groups: list[Group]) -> list[tuple[str, str]]:
+    titles = [title for title, _ in facts_of_factors(groups[0].first.result.info)]
+    return [(title, _alike(groups, lambda info, title=title: dict(facts_of_factors(info))[title])) for title in titles]
 
 
 def _alike(groups: list[Group], said_of: Callable[[dict[str, Any]], str]) -> str:

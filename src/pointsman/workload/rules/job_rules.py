@@ -117,7 +117,13 @@ RULES: Final = (
         "times are in seconds; are these milliseconds?",
         "submit time out of range",
     ),
-    Rule("job_id", "is empty", _id.is_null(), "name every job, or leave the column out", "no job id"),
+    Rule(
+        "job_id",
+        "is empty",
+        _id.is_null() | (_id.cast(pl.String) == ""),
+        "name every job, or leave the column out",
+        "no job id",
+    ),
     UNIQUE,
     *_known("batch_size", "unreadable batch size left out"),
     Rule(

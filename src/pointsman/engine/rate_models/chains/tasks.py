@@ -55,8 +55,8 @@ def transfer_ms(S: State, j: Int) -> Int:
 
 @core
 def extra_of(S: State, j: Int) -> Int:
-    """How much longer the tasks of job `j` take by the factors on computing where it is, in 1/2**16."""
-    return np.int64(np.floor((S.jobs[j].slow_computing - 1.0) * (1 << EXTRA_BITS) + 0.5))
+    """How much longer the tasks of job `j` take by the factors where it is, in 1/2**16. Transfers do not."""
+    return np.int64(np.floor((S.jobs[j].slow_computing * S.jobs[j].slow - 1.0) * (1 << EXTRA_BITS) + 0.5))
 
 
 @core

@@ -86,11 +86,9 @@ def _attend(S: State, W: World, j: Int) -> None:
     C = W.chains[j]
     if C.leaps:
         return
-    if not C.begun:
-        C.extra = extra_of(S, j)
-        if meets_no_other(S, j):
-            leap(S, W, j)
-            return
+    if not C.begun and meets_no_other(S, j):
+        leap(S, W, j)
+        return
     due = np.int64(NEVER)
     if S.transfers[j].state == UNDER_WAY:
         rate_transfer(S, j)
@@ -117,6 +115,10 @@ def _share(S: State, W: World) -> None:
         elif S.jobs[j].state == RUNNING and W.chains[j].leaps and W.chains[j].extra != extra_of(S, j):
             land(S, W, j)
         i += 1
+    for i in range(S.g[0].dirty):  # before any GPU takes a task: it may be another job's
+        j = S.lists[DIRTY, i]
+        if S.jobs[j].state == RUNNING and not W.chains[j].leaps and not W.chains[j].begun:
+            W.chains[j].extra = extra_of(S, j)
     i = np.int64(0)
     while i < S.g[0].dirty:
         j = S.lists[DIRTY, i]
