@@ -21,11 +21,11 @@ from pointsman.policies.sdk import (
     start,
 )
 
-PATIENCE_MS = 0  # where `parameters` puts it
+PATIENCE_MS = 0  # its position in `parameters`
 
 
 class MyCompiledPolicy(CompiledPolicy):
-    """Smallest gang first. Once a job has waited for `patience_s`, nobody is started before it."""
+    """Smallest gang first. Once a job has waited for `patience_s`, no other job starts before it."""
 
     name: ClassVar[str] = "small-first-compiled"
     needs: ClassVar[Knowledge] = "none"
@@ -39,14 +39,14 @@ class MyCompiledPolicy(CompiledPolicy):
 
 @core
 def on_event(S, kind, j):
-    """A job that waits joins the index of its class, in which all ask for the same: in order of submission."""
+    """Put a pending job into the index of its demand class, in order of submission."""
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         enqueue(S, j, 0.0, np.inf)
 
 
 @core
 def on_run(S, j):
-    """Running jobs are of no interest here."""
+    """This policy does not track running jobs."""
 
 
 @core
@@ -67,7 +67,7 @@ def _goes_before(S, i, j):
 
 @core
 def _next(S):
-    """The best of the first jobs of all classes that may still be tried in this pass; -1 if there is none."""
+    """The best of the first jobs of all classes that are not blocked in this cycle; -1 if there is none."""
     best = np.int64(-1)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
@@ -80,7 +80,7 @@ def _next(S):
 
 @core
 def decide(S):
-    """Start jobs one after the other; a late one that does not fit ends the pass, so that GPUs are kept for it."""
+    """Start one job after another; a late job that does not fit ends the cycle, which keeps idle GPUs for it."""
     while True:
         j = _next(S)
         if j < 0:

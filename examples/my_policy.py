@@ -1,10 +1,10 @@
-"""A policy of one's own: small gangs go first, but nobody waits for ever."""
+"""Example of a policy: small gangs go first, but no job starves."""
 
 from pointsman.types import Reason
 
 
 class MyPolicy:
-    """Smallest gang first. Once a job has waited for `patience_s`, nobody is started before it."""
+    """Smallest gang first. Once a job has waited for `patience_s`, no other job starts before it."""
 
     name = "small-first"
     needs = "none"
@@ -21,7 +21,7 @@ class MyPolicy:
             if (reason := view.start(job)) is Reason.QuotaExceeded:
                 full.add(queue[job])
             elif reason is not Reason.OK:
-                return  # what comes free is kept for this one
+                return  # keep idle GPUs for this job
         while heads := [job for job in view.heads() if queue[job] not in full]:
             job = min(heads, key=lambda job: asked[job])
             if view.start(job) is not Reason.OK:

@@ -1,4 +1,4 @@
-"""A reward of one's own: fewer jobs waiting, and each start on several nodes costs something."""
+"""Example of a reward: it penalises waiting jobs, and each start on several nodes."""
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
@@ -6,11 +6,11 @@ from pointsman.engine.state.records import Int, State
 
 @core
 def flow(S: State) -> float:
-    """Per τ (`tau_s`) of simulated time, as things are: minus the waiting jobs for each GPU of the cluster."""
+    """Rate per τ (`tau_s`) of simulated time: minus the number of waiting jobs per GPU of the cluster."""
     return -S.g[0].pending / S.g[0].gpus
 
 
 @core
 def at_start(S: State, j: Int) -> float:
-    """At once, for job j, which has just been given its GPUs."""
+    """Added once when job j is allocated its GPUs."""
     return -0.1 * (S.jobs[j].nodes - 1)

@@ -4,14 +4,14 @@ from typing import Any
 
 
 class Pairs:
-    """In order of submission, onto the first GPUs with room; with gradient accumulation where their memory wants it."""
+    """In order of submission, on the first GPUs with room; with gradient accumulation if memory is short."""
 
     name = "pairs"
     needs = "none"
     gpu_sharing = 2
 
     def decide(self, view: Any) -> None:
-        """Start whoever finds room."""
+        """Start each job for which there is room."""
         for job in view.pending.tolist():
             asked = int(view.jobs["asked"][job])
             for accumulation in (1, 2, 4, 8):

@@ -1,4 +1,4 @@
-"""A trace format of one's own: the export of a job queue, with semicolons and clock times."""
+"""Example of a trace format: the export of a job queue, with semicolons and clock times."""
 
 import polars as pl
 

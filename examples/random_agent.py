@@ -1,4 +1,4 @@
-"""An agent in an environment: it picks any job that can start, or waits, and says how its episode went."""
+"""A random agent: it picks any job that can start, or waits, and prints the metrics of its episode."""
 
 import gymnasium
 import numpy as np

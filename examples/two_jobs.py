@@ -38,7 +38,7 @@ JOBS = {"small-mlp": mlp, "small-transformer": transformer}
 
 
 class Job:
-    """The job of that name, in the same state whenever it is made."""
+    """The job of that name, with the same initial state every time."""
 
     def __init__(self, name, device="cpu"):
         torch.manual_seed(1)
@@ -46,9 +46,9 @@ class Job:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-3)
 
     def backward(self, parts=1):
-        """The loss and its gradients, the batch computed in so many equal `parts`, or cut before these samples.
+        """The loss and its gradients. The batch is computed in this number of equal `parts`, or split at these indices.
 
-        Each part's sum is divided by the samples of the whole batch: parts add up to its mean however it is cut.
+        Each part's sum is divided by the number of samples in the batch, so the parts always add up to the batch mean.
         """
         self.optimizer.zero_grad()
         loss = 0.0
@@ -64,7 +64,7 @@ class Job:
 
 
 def side_by_side(work, device, *arguments):
-    """What `work(name, device, *arguments)` returns for each job: two processes at once, on a CPU on the same core."""
+    """Results of `work(name, device, *arguments)`, one per job: two concurrent processes, on a CPU on the same core."""
     spawn = multiprocessing.get_context("spawn")  # CUDA cannot be forked
     cores = {min(os.sched_getaffinity(0))} if device == "cpu" else None
     shared = (spawn.Barrier(2), spawn.Value("i"), cores)
@@ -85,15 +85,15 @@ def _begin(meet, ended, cores):
 
 def _at_once(work, *arguments):
     try:
-        MEET.wait()  # so that no process takes both jobs
+        MEET.wait()  # so that no process runs both jobs
         return work(*arguments)
     except BaseException:
-        MEET.abort()  # nobody waits for this one
+        MEET.abort()  # so that the other process does not wait for this one
         raise
 
 
 def step_times(name, device, phases, measure_s):
-    """Seconds of a step in each phase: in how many parts each job computes its batch, 0 if it does not run."""
+    """Seconds per step in each phase; a phase is the number of parts of each job's batch, 0 if it does not run."""
     job, times = Job(name, device), {}
     for number, phase in enumerate(phases, 1):
         step = partial(job.step, parts) if (parts := phase[list(JOBS).index(name)]) else None
@@ -109,7 +109,7 @@ def step_times(name, device, phases, measure_s):
 
 
 def _step_s(step, measure_s, stretches=5):
-    """Median of means: processes take turns of milliseconds, and a single short step may see none of them."""
+    """Median of means: processes alternate every few milliseconds, so one short step is no fair sample."""
     means = []
     for _ in range(stretches):
         begin, steps = time.perf_counter(), 0
