@@ -104,7 +104,13 @@ def test_seeds_that_change_nothing_are_one_run(fifo: Result, srtf: Result) -> No
     assert change.method == "block bootstrap over the jobs, because nothing depends on the seed"
     assert change.interval == alone.rows[1].differences["jct_mean_s"].interval
     assert thrice.rows[1].jobs_counted == 400, "the same jobs are not counted twice"
-    assert comparison_table(thrice).note.endswith("because nothing depends on the seed.")
+    assert "because nothing depends on the seed." in comparison_table(thrice).note
+
+
+def test_the_table_says_where_time_after_preemptions_counts(fifo: Result, srtf: Result) -> None:
+    again = "time queued after a preemption counts in the JCT only"
+    assert again in comparison_table(compare([fifo, srtf])).note
+    assert again not in comparison_table(compare([fifo])).note
 
 
 def test_runs_of_other_jobs_are_refused(fifo: Result) -> None:

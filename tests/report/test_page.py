@@ -7,6 +7,7 @@ import subprocess
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -15,11 +16,13 @@ import pytest
 from pointsman.engine.run.result import Result
 from pointsman.report.figures import style
 from pointsman.report.figures.catalogue import KINDS, runs_caption
+from pointsman.report.figures.over_time import _rho_sentence
 from pointsman.report.figures.panels import _nodes_of_a_row, node_rows
 from pointsman.report.metrics.comparison import compare
 from pointsman.report.metrics.groups import group_runs
 from pointsman.report.pages.page import facts, lead, make_page
 from pointsman.report.rundir import write_comparison, write_run
+from pointsman.report.units import duration
 
 from .small_results import Job, simulate
 
@@ -218,6 +221,26 @@ def test_the_lead_names_the_best_policy_that_needs_no_durations(many: list[Resul
     assert "under srtf, which knows every duration exactly. Of the policies that need no durations fifo has" in said
     assert "Counted are" not in said, "all are"
     assert "between 60 min and" in lead(group_runs(many, (3600, float("inf")))).replace("1 h", "60 min")
+
+
+def test_the_lead_of_a_run_with_preemptions_tells_the_wait_from_all_queueing(fifo: Result, srtf: Result) -> None:
+    assert lead(group_runs([fifo])).endswith(" of it waiting for their first start.")
+    queued_s = (srtf.jobs["jct_s"] - srtf.jobs["run_s"]).mean()
+    assert f", {duration(queued_s)} of it not running, of which " in lead(group_runs([srtf]))
+
+
+@pytest.mark.parametrize(
+    ("p99", "worst", "said"),
+    [
+        (1.0, 1.0000004, "take no longer than with a fair share, and the worst 1 times as long."),
+        (1.0004, 12.345, "take at most 1.0004 times as long as with a fair share, and the worst 12.3 times as long."),
+        (0.91, 1.002, "take at most 0.91 times as long as with a fair share, and the worst 1.002 times as long."),
+    ],
+)
+def test_the_fairness_of_a_run_is_not_rounded_to_1(fifo: Result, p99: float, worst: float, said: str) -> None:
+    group = group_runs([fifo])[0]
+    run = SimpleNamespace(summary={"fairness_rho_p99": p99, "fairness_rho_max": worst})
+    assert _rho_sentence(group, run) == f"Under fifo 99 of 100 jobs {said}"
 
 
 def test_what_was_counted_is_said(fifo: Result) -> None:

@@ -62,7 +62,7 @@ def make_result(
 
 def _assumptions(prepared: Prepared, needs: str) -> list[str]:
     told = [
-        "arrivals are open-loop: nobody submits less because the queue is long",
+        "arrivals are open-loop: submissions do not depend on the length of the queue",
         prepared.base_model.recorded,
         "a job runs its recorded duration whatever its recorded status",
     ]

@@ -76,11 +76,14 @@ def rho_cdf(figure: "Figure", groups: list[Group]) -> str:
 
 
 def _rho_sentence(group: Group, run: Run) -> str:
-    slow, worst = run.summary["fairness_rho_p99"], run.summary["fairness_rho_max"]
-    return (
-        f"Under {group.label} 1 job in 100 takes more than {digits(slow)} times as long as with a fair share, and the "
-        f"worst {digits(worst)} times."
-    )
+    slow, worst = (_times(run.summary[f"fairness_rho_{name}"]) for name in ("p99", "max"))
+    at_most = "no longer than" if slow == "1" else f"at most {slow} times as long as"
+    return f"Under {group.label} 99 of 100 jobs take {at_most} with a fair share, and the worst {worst} times as long."
+
+
+def _times(ratio: float) -> str:
+    """Three digits, or six decimals where three digits would round the difference from 1 away."""
+    return text if (text := digits(ratio)) != "1" else f"{ratio:.6f}".rstrip("0").rstrip(".")
 
 
 def _fairest_and_least(groups: list[Group]) -> list[tuple[Group, Run]]:

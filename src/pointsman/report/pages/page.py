@@ -102,7 +102,7 @@ def lead(groups: list[Group]) -> str:
     if len(groups) == 1:
         return (
             f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} on average, "
-            f"{duration(base.mean('wait_mean_s'))} of it waiting for their first start."
+            f"{_queued(base)}."
             f"{counted_span(base)}{left_over(groups)}"
         )
     rivals = [group for group in groups if group.censored <= base.censored]  # to leave jobs over is no way to win
@@ -115,6 +115,14 @@ def lead(groups: list[Group]) -> str:
         f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
         f"{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
     )
+
+
+def _queued(group: Group) -> str:
+    """How much of the completion time jobs did not run: after preemptions, more than the wait for the first start."""
+    wait = duration(group.mean("wait_mean_s"))
+    if not group.mean("preemptions"):
+        return f"{wait} of it waiting for their first start"
+    return f"{duration(group.mean('queueing_mean_s'))} of it not running, of which {wait} before the first start"
 
 
 def _without_knowing(groups: list[Group], best: Group) -> str:

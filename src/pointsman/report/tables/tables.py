@@ -22,6 +22,9 @@ UNFINISHED = "unfinished"
 NETWORK = "for the network"
 """The column of the mean time that jobs wait for communication, there if any do."""
 
+AGAIN = " A wait ends at the first start; time queued after a preemption counts in the JCT only."
+"""The note on waits, where jobs were preempted."""
+
 MOST_ROWS = 12
 """Rows of a table by user or queue; ``summary.json`` has all."""
 
@@ -66,7 +69,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("job completion time, mean", duration(summary["jct_mean_s"])),
         ("… median, 95 %, 99 %", _three(summary, "jct")),
         ("… above the lower bound", f"{above} (bound {bound})"),
-        ("wait, mean", duration(summary["wait_mean_s"])),
+        ("wait, mean", f"{duration(summary['wait_mean_s'])} (until the first start)"),
         ("… median, 95 %, 99 %", _three(summary, "wait")),
         ("queueing, mean", f"{duration(summary['queueing_mean_s'])} (of the completion time, before and between runs)"),
         ("waiting for the network, mean", _network(summary)),
@@ -119,6 +122,7 @@ def comparison_table(comparison: Comparison) -> Table:
     )  # fmt: skip
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
     note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows[1:])}"
+    note += AGAIN if any(row.values["preemptions"] for row in comparison.rows) else ""
     note += _unlike(comparison.groups)
     rows = [_comparison_row(row, unfinished, talks) for row in comparison.rows]
     return Table("", columns, rows, note, left=("knows",))

@@ -148,5 +148,5 @@ def _table(profile: Profile, drawn: _Drawn, gpus: Ints, submit_s: Floats, rng: n
 
 
 def _notes(profile: Profile) -> tuple[str, ...]:
-    ours = "users are ours, not the log's: their number and their shares (Zipf) were not published"
+    ours = "users are synthetic, with Zipf-distributed shares of each queue: those of the log were not published"
     return (f"generated from tables of {profile.source}", ours)
