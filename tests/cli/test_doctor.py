@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pointsman.cli import compiled
+
 from .conftest import Command
 
 
@@ -30,6 +32,15 @@ def test_what_is_broken_is_named_and_is_exit_code_1(command: Command, monkeypatc
     done = command("doctor")
     assert (done.code, "broken: simulation" in done.err) == (1, True)
     assert "ArithmeticError: two and two are five" in done.out
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [(0, ""), (1, "compiling 1 part of the simulator, "), (3, "compiling 3 parts of the simulator, ")],
+)
+def test_a_command_says_how_much_it_must_compile(missing: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    compiled._announce(missing)
+    assert said in capsys.readouterr().err if said else not capsys.readouterr().err
 
 
 def test_after_a_warmup_nothing_is_left_to_compile(command: Command, here: Path) -> None:

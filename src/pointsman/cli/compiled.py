@@ -46,7 +46,11 @@ def _announce(missing: int) -> None:
     """Say that the command will be slow to start, if so many parts must be compiled first."""
     if not missing:
         return
-    screen.note(f"compiling the simulator, once: {missing} parts, some seconds each (or all with 'pointsman warmup')")
+    parts, them = (f"{missing} parts", "them") if missing > 1 else ("1 part", "it")
+    screen.note(
+        f"compiling {parts} of the simulator, some seconds each; later runs reuse {them} "
+        "('pointsman warmup' compiles everything)"
+    )
     place = find_place()
     if not place.lasts:
         screen.note(f"compiled code is kept in {place.folder}, {place.why}; POINTSMAN_HOME names a lasting folder")
