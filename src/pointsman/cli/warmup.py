@@ -15,6 +15,6 @@ def warmup() -> None:
     if not place.lasts:
         raise RunError(f"compiled code would be {place.why}; let POINTSMAN_HOME name a folder of your own")
     started_s = time.perf_counter()
-    with screen.progress("compiling the simulator, once") as progress:
+    with screen.progress("compiling the simulator") as progress:
         compile_all(progress.update)
     screen.note(f"the simulator is compiled ({time.perf_counter() - started_s:.1f} s)")
