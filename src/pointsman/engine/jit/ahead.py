@@ -67,7 +67,7 @@ def compile_ahead(units: Iterable[str]) -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if len(missing) < 2 or cores < 2:
         return
-    children = [_start(part) for part in _parts(others, cores - 1 if len(others) < len(missing) else cores)]
+    children = [_start(part) for part in _parts(others, cores)]
     try:
         if len(others) < len(missing):
             load_beside(INSTANT)

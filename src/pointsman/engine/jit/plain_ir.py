@@ -39,6 +39,10 @@ def _link(module: Any, libraries: Iterable[Any]) -> None:
 class PlainIR(JITCodeLibrary):  # type: ignore[misc]
     """The IR of one helper. What it calls is linked in by the unit that needs both."""
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Not here: the unit optimises all at once."""
+        ll_module.data_layout = self._codegen._data_layout
+
     def finalize(self) -> None:
         """Leave the IR as it is."""
         self._raise_if_finalized()

@@ -37,7 +37,7 @@ def hashed(a: Int, b: Int, c: Int) -> Int:
     return h
 
 
-@cold
+@core
 def _fullest_node(S: State, a: Int, r: Int) -> Int:
     """The unmarked node of rack `r` with the most free GPUs; lowest index among equals, -1 if none has any."""
     best = np.int64(-1)
@@ -184,7 +184,7 @@ def enough(S: State, c: Int) -> bool:
     return False
 
 
-@cold
+@core
 def choose_gpus(S: State, j: Int, how: Int) -> bool:
     """Note GPUs for waiting job `j`, of the first of its alternatives that has enough, in State.place, without taking
     them. False if there are too few. `how`: one of `GPU_PICKERS`.

@@ -19,7 +19,7 @@ from pointsman.policies.pickers.gpu_marks import (
     marked,
     note_marked,
 )
-from pointsman.policies.sdk import Int, State, best_fit, cold, core, free_in, lowest_bits, some_node_with
+from pointsman.policies.sdk import Int, State, best_fit, core, free_in, lowest_bits, some_node_with
 
 BY_RACK, BY_NODE, IN_ORDER = 0, 1, 2
 """How nodes may be found: on as few racks as there need be; few, wherever they are; the first."""
@@ -41,7 +41,7 @@ def _rank(S: State, a: Int, n: Int, need: Int) -> Int:
     return 64 * elsewhere + free if free >= need else 256 - 2 * free + elsewhere
 
 
-@cold
+@core
 def _mark_fewest(S: State, a: Int, first: Int, last: Int, need: Int) -> tuple[Int, Int]:
     """The fewest nodes from `first` to before `last` give `need` GPUs, or all they have: how many nodes, and how many
     GPUs the last has left.
