@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import yaml
 
@@ -86,13 +87,13 @@ def save_budgets(budgets: dict[str, Budget]) -> None:
     BUDGETS.write_text(HEADER + "".join(lines))
 
 
-def interleaved(runs: dict[str, Callable[[], float]], rounds: int = 3) -> dict[str, float]:
-    """The least of each run's seconds, taken A, B, B, A, A, B so that a slow spell of the machine hits all alike."""
-    best = dict.fromkeys(runs, math.inf)
+def interleaved(runs: dict[str, Callable[[], float]], rounds: int = 5) -> dict[str, float]:
+    """The median of each run's seconds, taken A, B, B, A, A, B so that a slow spell of the machine hits all alike."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
     for i in range(rounds):
         for name in list(runs)[:: -1 if i % 2 else 1]:
-            best[name] = min(best[name], runs[name]())
-    return best
+            seconds[name].append(runs[name]())
+    return {name: median(each) for name, each in seconds.items()}
 
 
 def cpu_s(work: Callable[[], object]) -> float:

@@ -47,11 +47,11 @@ def _beside(case: Case, policy: str, tries: int, **programs: Callable[[], float]
     def ours() -> float:
         return min(engine(case, policy).seconds for _ in range(tries))
 
-    best = interleaved({"engine": ours, **programs})
+    typical = interleaved({"engine": ours, **programs})
     name = f"prototype/{policy}/{case.load}"
     for kind in programs:
-        yield Measure(f"{name}/{kind}_jobs_per_s", case.jobs / best[kind], "jobs/s")
-        yield Measure(f"{name}/of_{kind}", best[kind] / best["engine"], "x")
+        yield Measure(f"{name}/{kind}_jobs_per_s", case.jobs / typical[kind], "jobs/s")
+        yield Measure(f"{name}/of_{kind}", typical[kind] / typical["engine"], "x")
 
 
 def _compiled(case: Case, policy: str, folder: Path, scratch: Path) -> Callable[[], float]:

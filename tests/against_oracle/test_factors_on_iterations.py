@@ -1,6 +1,5 @@
 """A factor on computing under chains of iterations (semantics.md §14): the engine and the oracle agree job by job."""
 
-import os
 from functools import partial
 from typing import Any
 
@@ -10,9 +9,10 @@ from pointsman.policies.registry import get_policy
 from tests.engine.rate_models.shared_nodes import SharedNodes
 from tests.oracle import chains
 
+from . import INSTANCES
 from . import test_iterations as alone
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 10
+CASES = INSTANCES // 10
 ONE = 1 << 16
 
 
@@ -43,7 +43,7 @@ class SlowedWorld(chains.World):
     def _longer(self, job: Any, ms: int) -> int:
         return (ms * self.extra[job.row] + self.owed[job.row]) // ONE
 
-    def _takes(self, job: Any, worker: str) -> int:
+    def takes(self, job: Any, worker: str) -> int:
         forward = job.chain.fw + self._longer(job, job.chain.fw)
         whole = job.chain.fw + job.chain.bw
         return forward if worker == "forward" else whole + self._longer(job, whole) - forward
@@ -52,12 +52,7 @@ class SlowedWorld(chains.World):
         for job in self.having("RUNNING"):
             if set(job.workers.values()) == {"forward"}:
                 self.extra[job.row] = self._extra(job)
-        for gpu, task in self.task.items():
-            ready = [job for job in self.on(gpu) if job.workers[gpu] in ("forward", "backward")]
-            if task is None and ready:
-                job = min(ready, key=lambda job: (job.service(), job.row))
-                self.task[gpu] = (job, self.now + self._takes(job, job.workers[gpu]))
-                job.workers[gpu] = "in " + job.workers[gpu]
+        super()._tasks()
 
 
 def decide(world: chains.World, params: dict[str, Any], admit: Any) -> None:
@@ -71,7 +66,7 @@ def decide(world: chains.World, params: dict[str, Any], admit: Any) -> None:
 def test_chains_of_slowed_tasks(policy: str, times: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alone, "Rules", partial(alone.Rules, factors=(SharedNodes(times),)))
     monkeypatch.setattr(SlowedWorld, "times", times)
-    for seed in range(INSTANCES):
+    for seed in range(CASES):
         params, admit = alone.POLICIES[policy][seed % len(alone.POLICIES[policy])]
         ground, jobs = alone.random_chains(seed, admits=policy != "lwf")
         world = SlowedWorld(ground, jobs, partial(decide, params=params, admit=admit))

@@ -1,18 +1,15 @@
-"""Shared GPUs (semantics.md §10): the engine and the oracle agree job by job and action by action.
+"""Shared GPUs (semantics.md §10): the engine and the oracle agree job by job and action by action."""
 
-``POINTSMAN_ORACLE_INSTANCES=10000`` sets how many random instances each policy gets.
-"""
-
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.oracle.shared_instances import POLICIES, SharedInstance, random_shared
 
+from . import INSTANCES
 from .shared_replay import cluster_of, differences, run_engine, with_measured_pairs
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 8
+CASES = INSTANCES // 8
 CHUNKS = 2
 
 
@@ -26,7 +23,7 @@ def drawn(seed: int, policy: str) -> SharedInstance:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 @pytest.mark.parametrize("policy", list(POLICIES))
 def test_policies_agree(policy: str, chunk: int, tmp_path: Path) -> None:
-    for seed in range(chunk, INSTANCES, CHUNKS):
+    for seed in range(chunk, CASES, CHUNKS):
         instance = drawn(seed, policy)
         found = differences(run_engine(instance, tmp_path), instance.run_oracle())
         assert not found, (policy, seed, found)

@@ -1,6 +1,5 @@
 """Chains of iterations: the engine, which leaps, and the oracle, which does not, agree job by job (semantics.md §9)."""
 
-import os
 import random
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,7 +21,8 @@ from tests.oracle import chains
 from tests.oracle.chains import Action, Chain, Ground, World
 from tests.oracle.model import Gpu
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000"))
+from . import INSTANCES
+
 CHUNKS = 5
 
 

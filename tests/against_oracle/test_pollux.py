@@ -4,7 +4,6 @@ The oracle is told what was decided, and looks whether it was allowed; goodputs 
 ``POINTSMAN_ORACLE_INSTANCES=10000`` sets how many random instances there are.
 """
 
-import os
 from functools import partial
 from pathlib import Path
 
@@ -16,9 +15,10 @@ from tests.oracle.goodput import Noise as OracleNoise
 from tests.oracle.shared_instances import SharedInstance, random_elastic
 from tests.oracle.sharing import SharedSchedule, simulate
 
+from . import INSTANCES
 from .shared_replay import differences, run_engine
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 25
+CASES = INSTANCES // 25
 NOISES = {name: OracleNoise(noise.initial, noise.limit, noise.tenths) for name, noise in NOISE.items()}
 """Measured; numbers, not code."""
 DECISIONS = ("START", "RESIZE", "PREEMPT")
@@ -47,7 +47,7 @@ def both(instance: SharedInstance, folder: Path) -> tuple[SharedSchedule, Shared
 
 @pytest.mark.parametrize("chunk", range(2))
 def test_what_follows_from_its_decisions(chunk: int, tmp_path: Path) -> None:
-    for seed in range(chunk, INSTANCES, 2):
+    for seed in range(chunk, CASES, 2):
         found = differences(*both(random_elastic(seed), tmp_path))
         assert not found, (seed, found)
 
@@ -55,7 +55,7 @@ def test_what_follows_from_its_decisions(chunk: int, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(5))
 def test_what_follows_from_thousands_of_decisions(chunk: int, tmp_path: Path) -> None:
-    for seed in range(100_000 + chunk, 100_000 + 20 * INSTANCES, 5):
+    for seed in range(100_000 + chunk, 100_800, 5):
         found = differences(*both(random_elastic(seed), tmp_path))
         assert not found, (seed, found)
 

@@ -276,9 +276,11 @@ class World:
                 ready = [job for job in self.on(gpu) if job.workers[gpu] in ("forward", "backward")]
                 if ready:
                     job = min(ready, key=lambda job: (job.service(), job.row))
-                    takes = job.chain.fw if job.workers[gpu] == "forward" else job.chain.bw
+                    self.task[gpu] = (job, self.now + self.takes(job, job.workers[gpu]))
                     job.workers[gpu] = "in " + job.workers[gpu]
-                    self.task[gpu] = (job, self.now + takes)
+
+    def takes(self, job: Running, worker: str) -> int:
+        return job.chain.fw if worker == "forward" else job.chain.bw
 
     def _rates(self) -> None:
         for job in self.jobs:

@@ -14,6 +14,7 @@ from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
 from pointsman.cluster.congestion import parse_congestion
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
+from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment
@@ -48,17 +49,13 @@ def resolve(options: Options) -> Experiment:
         load_catalogue(*experiment.spec.profiles)
     file = None if "policies" in flags else options.config
     spec = _with_settings(experiment.spec, parse_settings(options.settings), file)
-    _check_rate_models(spec)
     return experiment.model_copy(update={"spec": spec})
 
 
-def _check_rate_models(spec: ExperimentSpec) -> None:
-    """That all policies go with the rate model and its factors, before any of them runs."""
-    options = dict(spec)
-    for choice in spec.policies:
-        policy = get_policy(choice.name).make(choice.params)
-        base = base_model_of(policy, spec.rate_model, spec.contention, {**spec.congestion}, options["gpu_sharing"])
-        factors_of(options, policy, base)
+def _check_rate_model(spec: ExperimentSpec, policy: CompiledPolicy | Policy) -> None:
+    """That the policy goes with the rate model and its factors, before any policy runs."""
+    base = base_model_of(policy, spec.rate_model, spec.contention, {**spec.congestion}, spec.gpu_sharing)
+    factors_of(dict(spec), policy, base)
 
 
 def origins(options: Options) -> dict[str, str]:
@@ -178,14 +175,16 @@ def _with_settings(spec: ExperimentSpec, settings: dict[str, Params], file: Path
     for name in settings:
         if name not in known:
             raise UsageError(f"--set {name}.…: there is no {name!r} in this experiment ({did_you_mean(name, known)})")
-    choices = []
+    choices, made = [], []
     for i, (choice, policy) in enumerate(zip(spec.policies, specs, strict=True)):
         params = {**choice.params, **settings.get(policy.name, {})}
         with _placed(None if policy.name in settings else file, i):
-            policy.make(params)
+            made.append(policy.make(params))
         choices.append(PolicyChoice(name=choice.name, params=params))
     costs = load_overheads(load_overheads(spec.overheads).model_dump() | settings.get(OVERHEADS, {}))
     overheads = costs.model_dump() if OVERHEADS in settings else spec.overheads
+    for policy in made:
+        _check_rate_model(spec, policy)
     return spec.model_copy(update={"policies": tuple(choices), "overheads": overheads})
 
 

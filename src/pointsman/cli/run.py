@@ -55,7 +55,7 @@ def _told(error: BaseException) -> int:
             return _say(_usage(error), error.exit_code)
         case KeyboardInterrupt() | typer.Abort():
             return _say("interrupted", INTERRUPTED)
-        case BrokenPipeError():  # nobody reads the output any more, which is no news to who stopped reading
+        case BrokenPipeError():  # the reader of the output has gone away, and need not be told
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
             return 1
         case OSError():
@@ -98,7 +98,7 @@ def _say(sentence: str, code: int) -> int:
 
 @contextmanager
 def _leaving_when_asked() -> Generator[list[int]]:
-    """Ctrl-C and a polite kill unwind the stack, so that whoever is writing removes what is half-written.
+    """Ctrl-C and a polite kill unwind the stack, so that code that is writing removes what is half-written.
 
     Yields a list of the signals that came.
     """

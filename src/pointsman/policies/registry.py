@@ -128,8 +128,6 @@ class PolicySpec:
             raise UsageError(f"policy {self.text!r} cannot be made with {given!r:.200}: {why}") from error
         if not self.compiled and not isinstance(policy, Policy):
             raise UsageError(f"{self.text} is no policy: it needs `name`, `needs` and a method `decide(view)`")
-        if self.needs not in ("none", "estimate", "oracle"):
-            raise UsageError(f"{self.text}: `needs` is {self.needs!r}; it must be 'none', 'estimate' or 'oracle'")
         check_declarations(policy)
         return policy
 

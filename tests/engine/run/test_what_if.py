@@ -255,7 +255,7 @@ class Strange(Asks):
         ("easy", {}, r"'easy' needs durations \(estimate\), and 3 jobs of this run have none"),
         ("sjf", {}, r"'sjf' needs durations \(oracle\), and 3 jobs of this run have none"),
         (AsksKnowing(), {}, r"'asks' needs durations \(estimate\)"),
-        (Strange(), {}, "'asks': unknown placement 'upside-down' .there are consolidated"),
+        (Strange(), {}, "'asks' declares placement = 'upside-down' .there are consolidated"),
     ],
 )
 def test_what_the_run_was_not_built_for_is_refused(policy: Any, options: dict[str, Any], said: str) -> None:

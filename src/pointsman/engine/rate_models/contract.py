@@ -32,12 +32,10 @@ class BaseModel(ABC):
     """``tree[:PARAM=VALUE,...]``"""
     units: ClassVar[tuple[str, ...]] = ()
     """Its compiled code, by the names of `engine.jit.loading.BESIDE`."""
-    has_rates: ClassVar[bool] = True
-    """Whether running jobs have rates, with which policies may compute."""
     may_exceed_nominal: ClassVar[bool] = False
     """Whether a job may be faster than its nominal rate."""
     counts_iterations: ClassVar[bool] = False
-    """Whether jobs are chains of iterations, which take turns on the GPUs that they share."""
+    """Whether jobs are chains of iterations, which take turns on the GPUs that they share: they have no rates."""
     adapts_gangs: ClassVar[bool] = False
     """Whether jobs may run on other numbers of GPUs than they ask for."""
     shares_links: ClassVar[bool] = False
@@ -87,7 +85,7 @@ class BaseModel(ABC):
             raise UsageError(
                 f"policy {title!r} shares GPUs by what that does to rates, which are others in {cls.name!r}"
             )
-        if not cls.has_rates and getattr(policy, "needs_rates", False):
+        if cls.counts_iterations and getattr(policy, "needs_rates", False):
             raise UsageError(
                 f"policy {title!r} computes with rates, which jobs do not have in the rate model {cls.name!r}"
             )

@@ -41,8 +41,6 @@ class NamedModels:
     """(model, GPUs, samples per GPU) of each; none if no job names a model."""
     rows: NDArray[np.int64] | int
     """(jobs,) the first row of each job in tables of `demands` times GPU types."""
-    unknown: int
-    """Jobs whose model is not known."""
     assumptions: list[str]
     """What had to be assumed, which grows as tables are made."""
 
@@ -89,8 +87,8 @@ def named_models(
         assumptions += [f"the profiles of {file} are of no use: no job names a model" for file in profiles]
         if contention != Contention.NONE:
             assumptions.append("no job names a model, so nobody sends over the network and nobody shares it")
-        return NamedModels(layout, slow, contention, profiles, [], 0, len(jobs), assumptions)
-    named = NamedModels(layout, slow, contention, profiles, [], 0, 0, assumptions)
+        return NamedModels(layout, slow, contention, profiles, [], 0, assumptions)
+    named = NamedModels(layout, slow, contention, profiles, [], 0, assumptions)
     names = jobs["model"].drop_nulls().unique(maintain_order=True)
     known = [name for name in names if _is_known(named.catalogue, name)]
     demands = jobs.select(
@@ -98,9 +96,9 @@ def named_models(
         gpus="gpus",
         batch=(pl.col("batch_size") // pl.col("gpus")).clip(lower_bound=1),
     )
-    named.unknown = demands["model"].null_count()
-    if named.unknown:
-        assumptions.append(f"{named.unknown} jobs without a known model {unknown_models}")
+    unknown = demands["model"].null_count()
+    if unknown:
+        assumptions.append(f"{unknown} jobs without a known model {unknown_models}")
     assumptions.extend(_unknown_models(jobs["model"].filter(~jobs["model"].is_in(known)), named.catalogue))
     distinct = demands.unique(maintain_order=True).with_row_index("profile")
     profile = demands.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")

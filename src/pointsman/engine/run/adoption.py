@@ -34,16 +34,8 @@ def rate_model_of_state(handle: Handle) -> str:
 
 
 def placement_under(policy: object, otherwise: Placement) -> Placement:
-    """The placement that a policy declares, or `otherwise`.
-
-    Raises:
-        UsageError: it declares one that there is not.
-    """
+    """The placement that a policy declares, or `otherwise`."""
     own = getattr(policy, "placement", None)
-    if own is not None and own not in PLACEMENT_NAMES:
-        raise UsageError(
-            f"policy {_title(policy)!r}: unknown placement {own!r} (there are {', '.join(PLACEMENT_NAMES)})"
-        )
     return otherwise if own is None else PLACEMENT_NAMES[own]
 
 

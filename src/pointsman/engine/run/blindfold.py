@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.rate_models.chains.tasks import EXTRA_BITS
+from pointsman.engine.rate_models.chains.tasks import longer_ms
 from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
@@ -65,13 +65,12 @@ def _chain_ends(handle: Handle, work: NDArray[np.float64]) -> NDArray[np.float64
     leaps = runs & (chains["leaps"] == 1)
     steps = steps[jobs["speed"] + np.maximum(0, jobs["gpu_type"])]
     ms = handle.world.truth["finish"][: len(jobs)] - chains["since"]
-    period = (ms - _longer_ms(chains, steps)) // np.maximum(1, chains["left"])
+    period = (ms - _lengthened_ms(chains, steps)) // np.maximum(1, chains["left"])
     left = (work - jobs["done_when_rated"]) / np.maximum(1, steps["solo"])
     chains["left"][runs] = np.maximum(1, np.floor(left[runs] + 0.5))
-    return np.where(leaps, chains["since"] + chains["left"] * period + _longer_ms(chains, steps), np.inf)
+    return np.where(leaps, chains["since"] + chains["left"] * period + _lengthened_ms(chains, steps), np.inf)
 
 
-def _longer_ms(chains: NDArray[np.void], steps: NDArray[np.void]) -> NDArray[np.int64]:
+def _lengthened_ms(chains: NDArray[np.void], steps: NDArray[np.void]) -> NDArray[np.int64]:
     """By how many ms factors on computing lengthen what is left of each chain."""
-    computing = chains["left"] * (steps["fw"] + steps["bw"])
-    return np.where(chains["extra"] > 0, (computing * chains["extra"] + chains["owed"]) >> EXTRA_BITS, 0)
+    return longer_ms(chains["left"] * (steps["fw"] + steps["bw"]), chains["extra"], chains["owed"])

@@ -11,7 +11,7 @@ from pointsman.engine.jit.ahead import HOSTED_HOOKS, load_policy
 from pointsman.engine.jit.loading import load_beside
 from pointsman.engine.run.adoption import check_takeover, introductions, placement_under
 from pointsman.engine.run.blindfold import blindfolded
-from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.snapshot import copied, snapshot
 from pointsman.engine.run.stops import AUDIT_FAILED, DONE, HOSTED, INBOX_FULL, LOG_FULL, UNTIL, WRONG_FACTOR
 from pointsman.engine.run.view import View
@@ -194,6 +194,7 @@ class Simulation:
     def _under(
         self, handle: Handle, policy: CompiledPolicy | Policy, round_ms: int, log: list[NDArray[np.void]]
     ) -> "Simulation":
+        check_declarations(policy)
         placement = placement_under(policy, self.placement)
         check_takeover(handle, policy, placement)
         other = self._beside(handle, policy, log)

@@ -138,7 +138,7 @@ def make(setting: Setting, choice: str) -> Made:
     picks = choice == "picking"
     placement = Placement.SPREAD if setting.gpus in GPU_PICKERS or not picks else PLACEMENT_NAMES[setting.gpus]
     base = base_model_of(None, setting.rate_model)
-    if not base.has_rates:
+    if base.counts_iterations:
         raise UsageError(f"environments know rates, not chains of iterations: leave out the rate model {base.name!r}")
     factors = factors_of(setting.factors, None, base)
     bank = make_bank(

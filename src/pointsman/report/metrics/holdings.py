@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.engine.run.result import Result
-from pointsman.report.metrics.shared import base_model_of, divided, shares_gpus
+from pointsman.report.metrics.shared import divided, model_of_run, shares_gpus
 
 TAKES = ("START", "RESIZE")
 """Decisions that give a job GPUs; the second, others instead of its own."""
@@ -38,7 +38,7 @@ def holdings(result: Result) -> pl.DataFrame | None:
     if result.events is not None:
         held = _from_log(result, result.events)
         return divided(held) if shares_gpus(result) else held.drop("gpu_mask")
-    changes = shares_gpus(result) or base_model_of(result.info).adapts_gangs
+    changes = shares_gpus(result) or model_of_run(result.info).adapts_gangs
     return _from_jobs(result) if not changes and result.jobs["preemptions"].sum() == 0 else None
 
 

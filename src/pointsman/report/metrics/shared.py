@@ -1,4 +1,4 @@
-"""GPUs that several jobs share: who held which part of them when, and how much of it there was."""
+"""GPUs that several jobs share: which job held which part of them when, and how much of it there was."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from pointsman.engine.run.result import Result
 from pointsman.types import MAX_NODE_GPUS, MAX_SHARING
 
 
-def base_model_of(info: dict[str, Any]) -> type[BaseModel]:
+def model_of_run(info: dict[str, Any]) -> type[BaseModel]:
     """The base model of a run."""
     return base_models()[str(info.get("rate_model") or "rates").partition(":")[0]]
 
@@ -22,7 +22,7 @@ def jobs_per_gpu(info: dict[str, Any]) -> int:
     """How many jobs a GPU may have."""
     limit = info.get("gpu_sharing")
     if limit is None:  # a run of before it was told
-        return MAX_SHARING if base_model_of(info).counts_iterations else 1
+        return MAX_SHARING if model_of_run(info).counts_iterations else 1
     return int(limit)
 
 
@@ -37,11 +37,11 @@ def part_asked(result: Result) -> pl.Expr:
 
 
 def most_gpus_of_work(result: Result) -> int | None:
-    """No more work gets done at once than so many GPUs would do with one job each; None if nobody knows.
+    """The most work that can be done at once, as a number of GPUs with one job each; None if it is unknown.
 
     Jobs of known models may use a GPU together to the full, each of them; a job of an unknown one fills it.
     """
-    if base_model_of(result.info).may_exceed_nominal:
+    if model_of_run(result.info).may_exceed_nominal:
         return None
     alone = result.jobs["model"].null_count() == result.jobs.height
     return int(result.info["gpus"]) * (1 if alone else jobs_per_gpu(result.info))
@@ -94,7 +94,7 @@ def _stretches(
 
 def interference_of(info: dict[str, Any]) -> str | None:
     """Where it is from how much jobs on one GPU slow each other; None where they do not, or by turns."""
-    by_turns = base_model_of(info).counts_iterations
+    by_turns = model_of_run(info).counts_iterations
     return None if by_turns or jobs_per_gpu(info) == 1 else str(info.get("interference") or "table")
 
 

@@ -12,7 +12,7 @@ from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.sections.registered import facts_of_factors
-from pointsman.report.metrics.shared import base_model_of
+from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.tables import (
     Table,
@@ -177,7 +177,7 @@ def _network(info: dict[str, Any]) -> str:
     slowed = [f"the bandwidth of {beyond.get(at, at)} divided by {factor:g}" for at, factor in congestion.items()]
     contention = info.get("contention") or "none"
     shared = "links are not shared" if contention == "none" else f"links are shared ({contention})"
-    return "; ".join([*slowed, "a law of its own" if base_model_of(info).instead_of_congestion else shared])
+    return "; ".join([*slowed, "a law of its own" if model_of_run(info).instead_of_congestion else shared])
 
 
 def _speed(info: dict[str, Any]) -> str:

@@ -36,7 +36,6 @@ class Iterations(BaseModel):
     meaning = "as chains of iterations on GPUs that jobs share, with one transfer each"
     form = "iterations[:PARAM=VALUE,...]"
     units = ("iterations",)
-    has_rates = False
     counts_iterations = True
     instead_of_congestion = "for a congested one give a larger b"
 

@@ -7,9 +7,7 @@ import numpy as np
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.occupancy import BACKWARD, BACKWARDS, FORWARDS, OVER, jobs_on, sits
-from pointsman.engine.rate_models.chains.sending import (
-    count_transfers,
-)
+from pointsman.engine.rate_models.chains.sending import count_transfers
 from pointsman.engine.rate_models.chains.tasks import (
     FOREVER,
     backward_ms,

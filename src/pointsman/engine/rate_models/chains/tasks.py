@@ -1,6 +1,7 @@
 """The tasks of chains: forward and backward passes of an iteration on GPUs that jobs may share."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,16 @@ FOREVER = 1 << 40
 """Iterations of a job whose end nobody knows."""
 EXTRA_BITS = 16
 """Of what factors add to a task: times are whole ms, and what is left over is carried to the next task."""
+
+
+def longer_ms(ms: Any, extra: Any, owed: Any) -> Any:
+    """By how many ms tasks of so many ms take longer, those before them having left `owed` over. NumPy runs it on
+    arrays, and the engine compiles it.
+    """
+    return (ms * extra + owed) >> EXTRA_BITS
+
+
+_longer = core(longer_ms)
 
 
 @core
@@ -68,9 +79,8 @@ def _alone_ms(S: State, j: Int) -> Int:
 
 @core
 def _longer_ms(W: World, j: Int, ms: Int) -> Int:
-    """By how many ms tasks of so many ms take longer, those before them having left something over."""
     C = W.chains[j]
-    return (ms * C.extra + C.owed) >> EXTRA_BITS
+    return _longer(ms, C.extra, C.owed)
 
 
 @core

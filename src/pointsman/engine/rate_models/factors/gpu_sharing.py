@@ -27,8 +27,6 @@ NO_JOB_SHARES = "no job names a model, so none shares a GPU but by a fraction (-
 class GpuSharing(Factor):
     """An iteration takes ξ times as long beside the other jobs of the slowest GPU of a gang."""
 
-    limit: int = 1
-    """Jobs on a GPU at most."""
     interference: str = "table"
     """Where ξ is from: see `speed.interference.slow_downs.load_interference`."""
 
@@ -70,10 +68,9 @@ class GpuSharing(Factor):
             from pointsman.speed.profiles.catalogue import load_catalogue
 
             load_interference(str(interference), load_catalogue(*options.get("profiles", ())))
-        limit = jobs_per_gpu(policy, options.get("gpu_sharing"))
-        if limit == 1 or base.counts_iterations:
+        if jobs_per_gpu(policy, options.get("gpu_sharing")) == 1 or base.counts_iterations:
             return None
-        return cls(limit, "table" if interference is None else str(interference))
+        return cls("table" if interference is None else str(interference))
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
         """The same, with ξ of each pair of models."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pointsman.engine.rate_models.registry import base_models, factors
 from pointsman.report.metrics.measured import Measured
-from pointsman.report.metrics.shared import base_model_of
+from pointsman.report.metrics.shared import model_of_run
 
 if TYPE_CHECKING:
     from pointsman.engine.rate_models.contract import Factor
@@ -33,7 +33,7 @@ def _fact(factor: "type[Factor]", info: Mapping[str, Any]) -> tuple[str, str]:
 
 def section_figures(run: Measured) -> dict[str, Any]:
     """The figures of each section that has some, by its key."""
-    own = base_model_of(run.result.info).section
+    own = model_of_run(run.result.info).section
     sections = (*_of_factors(), *((import_module(own),) if own else ()))
     found = {section.KEY: section.figures(run) for section in sections}
     return {key: figures for key, figures in found.items() if figures is not None}
