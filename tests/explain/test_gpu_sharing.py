@@ -46,7 +46,7 @@ def test_a_running_job_says_beside_whom_and_how_much_slower(command: Command) ->
     assert f"it holds 1 GPU on n0000, shared with job a, {shared} 10 s" in explained(command, "b", 20)
     assert explained(command, "c", 20) == (
         "PENDING (Resources): needs 1 GPU; 0 of those it may use are free, and none has just one job on it that it "
-        "could share with; by what is told of durations, if nobody else comes, it starts at 130 s (2.17 min after the "
+        "could share with; by what is told of durations, if no other job comes, it starts at 130 s (2.17 min after the "
         "first submit), when job a ends"
     )
     assert "it holds 1 GPU on n0000 since 0 s" in explained(command, "a", 100)
@@ -59,7 +59,7 @@ def test_sharing_that_does_not_pay_is_told_in_numbers(command: Command) -> None:
     run(command, THREE, "1x1/gpu=v100", "sjf-bsbf", "--interference", "2")
     assert explained(command, "b", 20) == (
         "PENDING (Resources): needs 1 GPU; 0 of those it may use are free, and sharing does not pay with job a (mean "
-        "time to the end 2.17 min together, 1.83 min in turn); by what is told of durations, if nobody else comes, it "
+        "time to the end 2.17 min together, 1.83 min in turn); by what is told of durations, if no other job comes, it "
         "starts at 100 s (1.67 min after the first submit), when job a ends"
     )
 
@@ -72,7 +72,7 @@ def test_the_best_of_several_partners_is_told(command: Command) -> None:
     run(command, rows, "1x2/gpu=v100", "sjf-bsbf", "--interference", "3")
     assert (
         "sharing pays with none of 2 partners, the best being job x (mean time to the end 1.75 min together, 1.25 min "
-        "in turn); by what is told of durations, if nobody else comes, it starts at 80 s"
+        "in turn); by what is told of durations, if no other job comes, it starts at 80 s"
     ) in explained(command, "b", 20)
 
 
@@ -84,11 +84,11 @@ def test_a_gang_counts_free_gpus_partners_and_ends(command: Command) -> None:
     assert (
         "needs 3 GPUs; 0 of those it may use are free, and sharing pays with job b (mean time to the end 1.28 min "
         "together, 1.31 min in turn), job x (mean time to the end 2.33 min together, 3.42 min in turn): 2 GPUs more; "
-        "by what is told of durations, if nobody else comes, it starts at 200 s"
+        "by what is told of durations, if no other job comes, it starts at 200 s"
     ) in explained(command, "c", 20)
     assert (
         "needs 1 GPU; 0 of those it may use are free, and it shares none, for nothing is known of its model; by what "
-        "is told of durations, if nobody else comes, it starts at 100 s (1.67 min after the first submit), when job b "
+        "is told of durations, if no other job comes, it starts at 100 s (1.67 min after the first submit), when job b "
         "ends"
     ) in explained(command, "n", 20)
 

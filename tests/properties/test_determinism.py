@@ -46,6 +46,7 @@ found = {}
 for policy in sys.argv[1:]:
     for name, more in {"plain": {}, "rough": {"overheads": costs, "node_events": down, "estimate": None}}.items():
         found[f"{policy} {name}"] = digest(pointsman.simulate(jobs(60, 3), "2x4/rack=1+1x3", policy, seed=7, **more))
+found["64 GPUs a node"] = digest(pointsman.simulate(jobs(60, 3), "2x64", "fifo"))  # every bit of a word
 print(json.dumps(found))
 """
 
@@ -53,7 +54,7 @@ print(json.dumps(found))
 def digests(**environment: str) -> dict[str, str]:
     """What CASES finds in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", CASES, *POLICIES],
+        [sys.executable, "-W", "error", "-c", CASES, *POLICIES],
         env={**os.environ, "PYTHONPATH": str(SRC), **environment},
         capture_output=True,
         text=True,
@@ -65,7 +66,7 @@ def digests(**environment: str) -> dict[str, str]:
 
 def test_processes_hash_seeds_and_the_jit_agree() -> None:
     first = digests(PYTHONHASHSEED="1")
-    assert len(first) == 2 * len(POLICIES)
+    assert len(first) == 2 * len(POLICIES) + 1
     assert first == digests(PYTHONHASHSEED="2") == digests(NUMBA_DISABLE_JIT="1")
 
 

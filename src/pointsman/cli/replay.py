@@ -92,7 +92,7 @@ def _tell_oversized(workload: "Workload", result: "Result") -> None:
 
 
 def _tell_unknown_models(result: "Result") -> None:
-    """A misspelt model runs on, at the same speed everywhere, which nobody would notice."""
+    """A misspelt model runs on, at the same speed everywhere, which would go unnoticed."""
     from pointsman.engine.rate_models.factors.gpu_sharing import NO_JOB_SHARES
     from pointsman.engine.rate_models.named_models import UNKNOWN_MODELS
 

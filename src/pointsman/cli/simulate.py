@@ -31,7 +31,7 @@ def simulate(options: Options, on: On = "local") -> None:
     with workers(on) as one:
         (result,) = replay(spec, read_jobs(spec), one)
     run = measure(result, spec.window)
-    if options.output:  # before anything is printed: whoever reads that may stop reading
+    if options.output:  # before anything is printed: its reader may stop reading
         screen.note("writing the report")
         write_run(
             options.output,

@@ -2,7 +2,7 @@
 
 Bandwidth is what one GPU can send to the others of its node, one direction (half of the "bidirectional" figure of a
 data sheet). Source: NVIDIA and AMD product data sheets, recalled and not looked up; PCIe counts as 12 GB/s for
-generation 3 x16, 24 GB/s for generation 4 and 48 GB/s for generation 5, a little below the wire speed. Whoever knows
+generation 3 x16, 24 GB/s for generation 4 and 48 GB/s for generation 5, a little below the wire speed. Users who know
 better states ``gpu_types`` and ``interconnect`` in the file, which win.
 """
 

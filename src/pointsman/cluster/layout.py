@@ -140,7 +140,7 @@ def _interconnect_bandwidth(node: NodeType) -> float:
     model = known_gpu(node.gpu_type or "")
     if node.interconnect is not None:
         return bandwidth_bytes_per_s(node.interconnect.bandwidth)
-    return bandwidth_bytes_per_s(model.bandwidth) if model is not None else np.inf  # one GPU has nobody to reach
+    return bandwidth_bytes_per_s(model.bandwidth) if model is not None else np.inf  # one GPU has none to reach
 
 
 def _latencies(spec: ClusterSpec, node: NodeType) -> list[float]:

@@ -75,7 +75,7 @@ class Offer:
 
 
 class RoomBeside:
-    """A state in which jobs share GPUs, at an instant; `any_partner`: whoever has the memory will do."""
+    """A state in which jobs share GPUs, at an instant; `any_partner`: any with enough memory will do."""
 
     def __init__(self, state: State, now_ms: int, *, any_partner: bool) -> None:
         self.state: Any = State(*(a.view(np.recarray) if a.dtype.names else a for a in state))

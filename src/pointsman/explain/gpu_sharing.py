@@ -68,7 +68,7 @@ class BesideOthers:
         return Reason.HeldByDelay, "but the policy holds it until its next pass"
 
     def _has(self, offer: Offer) -> str:
-        """What there is for a job, and if nobody is a partner, why."""
+        """What there is for a job, and if none is a partner, why."""
         if not offer.may_share:
             return f"{_needs(offer)}, and it shares none, for nothing is known of its model"
         if not offer.partners:
@@ -84,7 +84,7 @@ class BesideOthers:
         return f"{_needs(offer)}, and sharing {among} {self._told(best)}"
 
     def _soonest(self, slot: int) -> str:
-        """When it would start if nobody else came and jobs ended as is told of them, whose end lets it, beside whom."""
+        """When it would start if no other job came and jobs ended as told, after whose end, beside which."""
         row = int(self.state.jobs[slot].row)
         end = self._future(NEVER_MS - 1).handle.world.outcomes
         start_ms = int(end["start"][row])
@@ -96,7 +96,7 @@ class BesideOthers:
         when = f", when {self._named(enders)} end{'s' if len(enders) == 1 else ''}" if enders else ""
         beside = f", beside {self._ids(others)}" if others else ""
         return (
-            f"by what is told of durations, if nobody else comes, it starts at {self.instant(start_ms)}{when}{beside}"
+            f"by what is told of durations, if no other job comes, it starts at {self.instant(start_ms)}{when}{beside}"
         )
 
     def _future(self, until_ms: int) -> Simulation:

@@ -129,7 +129,7 @@ class _Question:
         reason = Reason(int(load_beside("python_api").start(copy.address, slot, 1)))
         if reason in (Reason.OK, Reason.QuotaExceeded) or not self._shares():
             return reason
-        job = self.jobs[slot]  # what the validator says is of GPUs that nobody holds
+        job = self.jobs[slot]  # what the validator says is of GPUs that no job holds
         return Reason.OK if self._most_roomy(job)[0] >= job["asked"] else Reason.Resources
 
     def _why(self, slot: int, reason: Reason) -> tuple[Reason, str]:

@@ -1,4 +1,4 @@
-"""The end of a sentence about a word nobody knows."""
+"""The end of a sentence about an unknown word."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -157,7 +157,7 @@ def observation_of(card: Card, directory: Path, own: str = "") -> ObservationSpe
     from pointsman.learn.environments.loading import shapes_of, version_of
 
     theirs = card.observation
-    if theirs.name.endswith(".py") and not own:  # which may be any code: whoever copied the checkpoint must say so
+    if theirs.name.endswith(".py") and not own:  # which may be any code: the user who copied the checkpoint must say so
         _refuse(directory / CARD, f"trained on your own observation {theirs.name}", "give its file as `observation`")
     try:
         shapes, version = shapes_of(own or theirs.name, theirs.actions - 1), version_of(own or theirs.name)

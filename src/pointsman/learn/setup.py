@@ -29,7 +29,7 @@ def begin(
     Args:
         recipe: what is trained, how and on what.
         directory: where it is kept.
-        seed: of everything random: first weights, choices, the order of the episodes.
+        seed: of all that is random: first weights, choices, the order of the episodes.
         device: of the network: ``auto``, ``cpu``, ``cuda``.
         threads: of PyTorch on the CPU; another number gives other roundings.
         command: that was given, for the card.

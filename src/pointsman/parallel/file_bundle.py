@@ -61,7 +61,7 @@ def pack(data: Any) -> Parcel:
         files = {"": path.read_bytes()} if path.is_file() else read_files(path)
         contents |= {os.path.abspath(path / file): content for file, content in files.items()}
         if path.is_absolute():
-            relative[name] = f".//{os.path.relpath(name)}"  # as nobody writes a name, so that it is known again
+            relative[name] = f".//{os.path.relpath(name)}"  # as no user writes a name, so that it is known again
     return Parcel(contents=contents, relative=relative)
 
 

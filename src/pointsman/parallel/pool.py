@@ -117,7 +117,7 @@ def _filled(function: Callable[..., Any], contents: dict[str, bytes], *arguments
 def _interrupt_held_back() -> Generator[None]:
     """Processes started meanwhile never hear SIGINT, for they inherit the mask; here it comes a little later.
 
-    A terminal sends it to everybody, and each would print where it was. The parent ends them.
+    A terminal sends it to every process, and each would print where it was. The parent ends them.
     """
     import signal
     from multiprocessing import resource_tracker

@@ -174,7 +174,7 @@ def _knock(address: str) -> None:
     """Find out soon whether somebody is there.
 
     Raises:
-        OSError: nobody is.
+        OSError: none is.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()

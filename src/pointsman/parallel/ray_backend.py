@@ -1,4 +1,4 @@
-"""Ray's backend of joblib, with results as they come, and calls for whoever is idle."""
+"""Ray's backend of joblib, with results as they come, and calls for idle workers."""
 
 import threading
 from collections.abc import Callable
@@ -33,11 +33,11 @@ class Backend(RayBackend):
         return super().submit(func, done)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        super().abort_everything(ensure_ready=False)  # nobody will need new workers
+        super().abort_everything(ensure_ready=False)  # no new workers will be needed
 
 
 def _lost(args: threading.ExceptHookArgs) -> None:
-    """A thread of Ray's that waits for an answer dies with the connection, and tells nobody: here it does."""
+    """A thread of Ray's that waits for an answer dies with the connection without a word: here it says so."""
     if isinstance(args.thread, ResultThread):
         args.thread._error_callback(args.exc_value)
     else:

@@ -28,7 +28,7 @@ from pointsman.engine.actions.verbs import (
     wake_at,
     work_done,
 )
-from pointsman.engine.index.bits import bit, count, lowest
+from pointsman.engine.index.bits import bit, count, lowest, without_lowest
 from pointsman.engine.index.free_gpus import give, lowest_bits, take
 from pointsman.engine.index.queues import block, blocked, close_queue, dequeue, enqueue, first_waiting, over_limit
 from pointsman.engine.index.treap import before, first_after, first_below, insert, insert_later, next_below, remove
@@ -131,6 +131,7 @@ __all__ = [  # noqa: RUF022 - by topic
     # GPUs: which are free, which may be shared, and where a gang fits.
     "give",
     "lowest_bits",
+    "without_lowest",
     "take",
     "admits",
     "free_gpus",

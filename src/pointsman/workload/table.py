@@ -20,7 +20,7 @@ class Workload:
     provenance: Provenance
 
     def __post_init__(self) -> None:
-        """A job's `fraction` is kept, and counts only where GPUs are shared; whoever reads the report must know."""
+        """A job's `fraction` is kept, and counts only where GPUs are shared; readers of the report must know."""
         told = tuple(note for note in self.quality.notes if not note.startswith(_SHARING))
         parts = int(((self.jobs["fraction"] < 1) & (self.jobs["gpus"] == 1)).sum())
         note = (f"{_SHARING}: {parts:,}; each takes a whole one unless GPUs are shared",) if parts else ()

@@ -291,7 +291,7 @@ def test_who_waits_for_a_node_or_does_work_again_is_not_stopped(
     [
         (
             Restless(idle=True),
-            "jobs wait, nobody runs, nothing is to come, and policy 'restless' goes on",
+            "jobs wait, none runs, nothing is to come, and policy 'restless' goes on",
         ),
         (Restless(always=True), "no job is left, nothing is to come, and policy 'restless' goes on asking to be woken"),
     ],

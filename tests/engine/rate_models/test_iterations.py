@@ -342,7 +342,7 @@ def test_who_ends_as_its_node_fails_has_ended(shared: bool, what: str) -> None:
     assert (result.jobs["end_s"][0], result.jobs["state"][0]) == (end_s, "COMPLETED")
 
 
-@pytest.mark.parametrize("law", ["b=1e-10", "b=1e-3,eta=1e5", ",,", "b=1,b=2"])
+@pytest.mark.parametrize("law", ["b=1e-10", "b=1e-3,eta=1e5", ",,", "b=1,b=2", "", " ", "b=", "b=1_0", "sharing=1_0"])
 def test_laws_beyond_reason_are_refused(law: str) -> None:
     with pytest.raises(UsageError, match="rate model"):
         parse_rate_model(f"iterations:{law}")

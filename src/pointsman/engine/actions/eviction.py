@@ -239,7 +239,7 @@ def spare_victims(S: State, n: Int) -> None:
 
 @core
 def _release_stopping(S: State) -> None:
-    """The GPUs of STOPPING jobs that nobody holds in this pass count as free."""
+    """The GPUs of STOPPING jobs that no job holds in this pass count as free."""
     v = S.buckets[stopping_index(S)].first
     while v >= 0:
         i = S.jobs[v].part
@@ -274,7 +274,7 @@ def _take_back_stopping(S: State) -> None:
 
 @core
 def _hold_place(S: State, j: Int) -> None:
-    """Nobody but job `j` gets the GPUs in State.place before the end of this pass, and it is not looked at again."""
+    """No job but `j` gets the GPUs in State.place before the end of this pass, and it is not looked at again."""
     g = S.g[0]
     dequeue(S, j)
     S.lists[HOLDERS, g.holders] = j

@@ -1,7 +1,5 @@
 """The verbs that change a running job: the GPUs it has, and how it accumulates gradients (``semantics.md`` §10)."""
 
-import numpy as np
-
 from pointsman.engine.actions.factors import begin_running, cease_running
 from pointsman.engine.actions.verbs import (
     NOT_RUNNING,
@@ -20,7 +18,7 @@ from pointsman.engine.actions.verbs import (
     take_place,
     unbind,
 )
-from pointsman.engine.index.bits import lowest
+from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.queues import dequeue
 from pointsman.engine.jit.compile import cold, core
@@ -95,7 +93,7 @@ def _change_memory(address: Int, j: Int, accumulation: Int) -> bool:
             mask = P.mask
             while mask != 0:
                 X = S.gpus[S.nodes[P.node].gpu0 + lowest(mask)]
-                mask &= mask - np.int64(1)
+                mask = without_lowest(mask)
                 if apply == 1:
                     X.free_bytes -= more
                 elif X.free_bytes < more:

@@ -18,6 +18,12 @@ if config.DISABLE_JIT:
         """How many bits of `word` are set."""
         return (int(word) & 0xFFFFFFFFFFFFFFFF).bit_count()
 
+    def without_lowest(word: Int) -> Int:
+        """`word` without its lowest set bit; of 0 nothing is left."""
+        if word == 0:
+            return word
+        return word & ~(np.int64(1) << np.int64(lowest(word)))  # ``word - 1`` overflows where only the highest is set
+
 else:
     from numba import types
     from numba.cpython.unsafe.numbers import trailing_zeros
@@ -27,6 +33,11 @@ else:
     def lowest(word: Int) -> Int:
         """Index of the lowest set bit of `word` (not 0)."""
         return np.int64(trailing_zeros(word))
+
+    @core
+    def without_lowest(word: Int) -> Int:
+        """`word` without its lowest set bit; of 0 nothing is left."""
+        return word & (word - np.int64(1))
 
     def _ones(typingctx: Any, word: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

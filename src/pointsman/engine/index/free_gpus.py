@@ -8,7 +8,7 @@ function of what is free, not of how it came to be.
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit, lowest
+from pointsman.engine.index.bits import bit, lowest, without_lowest
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
 
@@ -106,7 +106,7 @@ def lowest_bits(mask: Int, k: Int) -> Int:
     """The k lowest set bits of `mask`."""
     left = mask
     for _ in range(k):
-        left &= left - np.int64(1)
+        left = without_lowest(left)
     return mask & ~left
 
 

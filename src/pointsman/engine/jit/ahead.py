@@ -56,7 +56,7 @@ def units_of(hooks: str) -> list[str]:
 def compile_ahead(units: Iterable[str]) -> None:
     """Compile those of these units that are not on disk, on all cores: INSTANT, the longest, in this process.
 
-    What fails to compile is left to whoever loads it, and so is all on a single core.
+    What fails to compile is left to the process that loads it, and so is all on a single core.
     """
     import numba
 

@@ -2,7 +2,7 @@
 
 Compiled code is kept as pickles, and reading a pickle can run any code. It is therefore only read from a folder that
 belongs to this user and that no other user may write to, in a folder of which the same is true. Folders further up are
-not looked at: which of them to trust is the choice of whoever named them.
+not looked at: which of them to trust is the choice of the user who named them.
 """
 
 import atexit

@@ -101,7 +101,7 @@ def _stamped(name: str, text: str) -> str:
 
 
 def build_folder() -> Path:
-    """The folder of this very core's compiled code; builds beside it that nobody has used for long are pruned."""
+    """The folder of this very core's compiled code; builds beside it that have not been used for long are pruned."""
     root = find_place().folder
     folder = root / core_digest()
     is_new = not folder.exists()

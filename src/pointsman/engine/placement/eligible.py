@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit, lowest
+from pointsman.engine.index.bits import bit, lowest, without_lowest
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
 
@@ -27,7 +27,7 @@ def nodes_with(S: State, A: np.void, k: Int) -> Int:
         some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
         while some != 0:
             n += S.counts[p, lowest(some) + 1]
-            some &= some - np.int64(1)
+            some = without_lowest(some)
     return n
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit, lowest
+from pointsman.engine.index.bits import bit, lowest, without_lowest
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import ACCUMULATIONS, ENTER, EXIT, SEAT_BITS, Int, State
 from pointsman.engine.state.state_pointer import call_apart
@@ -72,7 +72,7 @@ def occupy(S: State, j: Int, gpu0: Int, mask: Int) -> None:
     alone = S.g[0].jobs_per_gpu == 1
     while mask != 0:
         x = gpu0 + lowest(mask)
-        mask &= mask - np.int64(1)
+        mask = without_lowest(mask)
         if alone:
             S.occupants[x, 0] = j
         else:
@@ -90,7 +90,7 @@ def seat(S: State, j: Int, x: Int) -> Int:
 
 @core
 def _exit(S: State, j: Int, x: Int) -> bool:
-    """Job `j` leaves GPU `x`; whether nobody is on it now."""
+    """Job `j` leaves GPU `x`; whether no job is on it now."""
     X = S.gpus[x]
     call_apart(S.g[0].sharing, S.g[0].address, EXIT, j | x << SEAT_BITS)
     X.used -= 1
@@ -104,12 +104,12 @@ def _exit(S: State, j: Int, x: Int) -> bool:
 
 @core
 def vacate(S: State, j: Int, gpu0: Int, mask: Int) -> Int:
-    """Job `j` leaves the GPUs `mask` of the node whose first is `gpu0`; those on which nobody is now."""
+    """Job `j` leaves the GPUs `mask` of the node whose first is `gpu0`; those without a job now."""
     emptied = mask
     alone = S.g[0].jobs_per_gpu == 1
     while mask != 0:
         b = lowest(mask)
-        mask &= mask - np.int64(1)
+        mask = without_lowest(mask)
         if alone:
             S.occupants[gpu0 + b, 0] = -1
         elif not _exit(S, j, gpu0 + b):
@@ -131,7 +131,7 @@ def room_on(S: State, j: Int, x: Int, n: Int) -> Int:
     """Whether GPU `x` of node `n`, on which jobs are, has room for job `j` too: OK, or why not."""
     X = S.gpus[x]
     if jobs_on(S, x) == 0:
-        return GPU_TAKEN  # by nobody: it is held for a job that waits
+        return GPU_TAKEN  # by no job: it is held for a job that waits
     if sits(S, j, x):
         return OK
     if S.g[0].jobs_per_gpu == 1:
@@ -152,7 +152,7 @@ def room(S: State, j: Int, n: Int, mask: Int) -> Int:
     taken = mask & ~N.free_mask
     while taken != 0:
         b = lowest(taken)
-        taken &= taken - 1
+        taken = without_lowest(taken)
         if b >= N.gpus:
             return GPU_TAKEN
         answer = room_on(S, j, N.gpu0 + b, n)

@@ -4,7 +4,7 @@ loop.
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit, count, lowest
+from pointsman.engine.index.bits import bit, count, lowest, without_lowest
 from pointsman.engine.index.free_gpus import give
 from pointsman.engine.jit.compile import apart, core
 from pointsman.engine.placement.eligible import admits
@@ -116,7 +116,7 @@ def _divided_gpu(S: State, c: Int) -> Int:
             continue
         while mask != 0:
             x = S.nodes[n].gpu0 + lowest(mask)
-            mask &= mask - np.int64(1)
+            mask = without_lowest(mask)
             X = S.gpus[x]
             if X.used < S.g[0].jobs_per_gpu and milli <= X.free_milli < least:
                 best = x
@@ -145,7 +145,7 @@ def _divide(S: State, c: Int) -> Int:
 
 @core
 def _unplace(S: State) -> None:
-    """Give back of the GPUs in State.place those that nobody is on."""
+    """Give back of the GPUs in State.place those without a job."""
     for i in range(S.g[0].placed):
         P = S.place[i]
         mask = P.mask & ~occupant_mask(S, P.node)

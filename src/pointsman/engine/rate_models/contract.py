@@ -183,5 +183,7 @@ def _numbers(cls: type[BaseModel], settings: str) -> dict[str, float]:
         try:
             given[key] = int(value) if known[key].type in (int, "int") else float(value)
         except ValueError:
-            raise UsageError(f"rate model {cls.name!r}: {key} = {value!r} is no number") from None
+            value = ""
+        if not value or "_" in value:  # Python reads 1_0 as ten; here it is a slip
+            raise UsageError(f"rate model {cls.name!r}: {setting.strip()!r} gives {key} no number")
     return given

@@ -86,7 +86,7 @@ def named_models(
     if nameless:
         assumptions += [f"the profiles of {file} are of no use: no job names a model" for file in profiles]
         if contention != Contention.NONE:
-            assumptions.append("no job names a model, so nobody sends over the network and nobody shares it")
+            assumptions.append("no job names a model, so none sends over the network and none shares it")
         return NamedModels(layout, slow, contention, profiles, [], 0, assumptions)
     named = NamedModels(layout, slow, contention, profiles, [], 0, assumptions)
     names = jobs["model"].drop_nulls().unique(maintain_order=True)

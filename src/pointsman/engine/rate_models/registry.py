@@ -55,12 +55,14 @@ def parse_rate_model(text: str) -> "BaseModel":
     Raises:
         UsageError: something else.
     """
-    name, _, settings = text.partition(":")
+    name, colon, settings = text.partition(":")
     models = base_models()
     if name not in models:
         forms, near = ", ".join(model.form for model in models.values()), nearest(name, models)
         meant = f"did you mean {near!r}? " if near else ""
         raise UsageError(f"unknown rate model {text!r:.60} ({meant}there are {forms})")
+    if colon and not settings.strip():
+        raise UsageError(f"rate model {text!r}: give parameters after the colon, or leave it out")
     return models[name].parse(settings)
 
 

@@ -28,7 +28,7 @@ def _whole_free(S: State) -> Int:
 
 @core
 def _head_gpus(S: State) -> Int:
-    """GPUs asked for by the first waiting job in the policy's order, 0 if nobody waits."""
+    """GPUs asked for by the first waiting job in the policy's order, 0 if none waits."""
     head = np.int64(-1)
     for b in range(S.g[0].classes + S.g[0].queues):
         j = S.buckets[b].first

@@ -248,7 +248,7 @@ _PATIENCE = 1_000_000
 
 
 class _Watch:
-    """Notices when nothing gets done: nobody comes or ends, and jobs only take GPUs from each other, or nobody runs and
+    """Notices when no work is done: no job comes or ends, and jobs only take GPUs from each other, or none runs and
     nothing is to come.
     """
 
@@ -278,7 +278,7 @@ class _Watch:
                 if g["running"]:
                     idle, left = "admits no transfer", "all jobs that run wait"
                 elif g["pending"]:
-                    idle, left = "goes on starting none", "jobs wait, nobody runs"
+                    idle, left = "goes on starting none", "jobs wait, none runs"
                 raise RunError(f"{at} {left}, nothing is to come, and {name} {idle}")
             raise RunError(
                 f"{at} the jobs only preempt each other and get nothing done ({name}): a preemption costs more than "

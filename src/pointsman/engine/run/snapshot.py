@@ -8,7 +8,7 @@ from pointsman.engine.state.state_pointer import Handle
 
 
 def snapshot(handle: Handle, room: bool = True) -> Handle:
-    """A copy of what is in use. The trace, which nobody writes, is shared; the log begins anew.
+    """A copy of what is in use. The trace, which is never written, is shared; the log begins anew.
 
     Without `room` there is none for jobs to come, and the outcomes begin anew too.
     """
@@ -25,7 +25,7 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     used["outcomes"] = arrived if room else 0
     rows = {} if room else {"jobs": slots, "truth": slots, "heap": slots + AROUND, "outcomes": arrived}
     for name in ("flows", "transfers", "chains"):
-        if len(getattr(handle.state, name, handle.world.chains)) > 1:  # else nobody is in it
+        if len(getattr(handle.state, name, handle.world.chains)) > 1:  # else it is empty
             used[name] = slots
             rows |= {} if room else {name: slots}
     arrays = {**handle.state._asdict(), **handle.world._asdict()}

@@ -16,7 +16,7 @@ FARTHEST_MS = 1 << 61
 @core
 def after(now: Int, left: float, rate: float) -> Int:
     """The instant at which `left` nominal ms of work are done from `now` on; NEVER if that is too far away, the work is
-    infinite or not a number, or nothing gets done.
+    infinite or not a number, or no work is done.
     """
     if left <= 0.0:
         return now

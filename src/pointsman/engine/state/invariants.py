@@ -20,7 +20,7 @@
 FAILURES = {
     GPU_TWICE: "a GPU is held by a job that does not list it, or by two",
     GANG: "a job holds neither none nor all of its GPUs",
-    MASK: "the free GPUs of a node are not those that nobody holds",
+    MASK: "the free GPUs of a node are not those that no job holds",
     INDEX: "a node is not indexed by its number of free GPUs",
     COUNTS: "the counters of jobs or free GPUs are off",
     QUEUES: "a queue's count of held GPUs is off or above its limit",

@@ -1,7 +1,7 @@
 """The arrays of a state as compiled code sees them: an address, a length and a width.
 
 An index counts from the front, always: numba's own arrays count a negative one from the end, and the test for it took
-a fifth of the loop's time. So nobody may use one; with the JIT off it is an error. What the compiler cannot see it is
+a fifth of the loop's time. So none may be used; with the JIT off it is an error. What the compiler cannot see it is
 told here: that no two fields of records lie in the same place, and what will be asked for soon.
 """
 
@@ -202,7 +202,7 @@ def _get_array(context: Any, builder: Any, kind: Directory, directory: Any, name
 
 
 def _word(builder: Any, directory: Any, n: int) -> Any:
-    """Word `n` of a directory, which nobody writes while compiled code runs: LLVM may load it once for all."""
+    """Word `n` of a directory, which is not written while compiled code runs: LLVM may load it once for all."""
     word = builder.load(builder.gep(directory, [ir.IntType(64)(n)], inbounds=True))
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     return word

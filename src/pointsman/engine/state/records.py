@@ -360,7 +360,7 @@ SCALARS = np.dtype(
         ("off_rate", I),
         ("dirty", I),
         ("free_part", I),  # head of the list of free parts
-        ("network", I),  # address of what shares out the network; 0: nobody shares a link
+        ("network", I),  # address of what shares out the network; 0: no jobs share a link
         ("contention", I),  # Contention
         ("base_model", I),  # its position in `rate_models.registry.BASE_MODELS`
         ("sharing", I),  # address of what keeps account of GPUs that jobs share

@@ -15,9 +15,9 @@ SHARED = frozenset(
         *("log", "inbox", "script", "samples"),
     )
 )
-"""Arrays that nobody writes, or that nobody uses here: all simulations have them in common."""
+"""Arrays that are never written, or not used here: all simulations have them in common."""
 REWRITTEN = frozenset(("jobs", "truth", "heap", "lists", "undo", "freed", "singles", "memory", "trace"))
-"""Arrays of which nobody reads what was not written since the reset, or which it clears itself: at the end of a row."""
+"""Arrays of which only what was written since the reset is read, or which are cleared: at the end of a row."""
 LINE = 8
 """Words of a cache line."""
 

@@ -1,4 +1,4 @@
-"""FIFO without head blocking: whoever fits starts, in order; the others wait.
+"""FIFO without head blocking: every job that fits starts, in order; the others wait.
 
 Waiting jobs stand in one index for each class, keyed by submit, or by estimate for `sjf-backfill`.
 """
@@ -30,7 +30,7 @@ BY_ESTIMATE = 0  # params
 
 
 class FifoBackfill(CompiledPolicy):
-    """Jobs are tried in the order of their submission and start if they fit; nobody waits for a job ahead of it."""
+    """Jobs are tried in the order of their submission and start if they fit; none waits for a job ahead of it."""
 
     name: ClassVar[str] = "fifo-backfill"
     needs: ClassVar[Knowledge] = "none"
@@ -70,7 +70,7 @@ def _first_that_fits(S: State) -> Int:
 
 @core
 def decide(S: State) -> None:
-    """Start whoever fits, in order."""
+    """Start every job that fits, in order."""
     if S.g[0].free == 0 and S.g[0].fractions == 0:
         return
     while True:

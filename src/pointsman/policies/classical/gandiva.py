@@ -46,7 +46,7 @@ MOVED_AT = 0  # memory
 
 class Gandiva(CompiledPolicy):
     """First come, first served at the tightest level that has room; where jobs wait, those that have run a time slice
-    make way for them, and come back in turn; jobs slowed by their place are moved when a better one comes free.
+    make way for them, and come back in turn; jobs slowed by their place are moved when a better one becomes free.
     """
 
     name: ClassVar[str] = "gandiva"

@@ -22,7 +22,7 @@ from pointsman.policies.sdk import (
 
 @core
 def _has_room(S: State, j: Int, a: Int, b: Int) -> bool:
-    """Whether job `j` can go on the very GPUs of running job `b`, which nobody shares, under alternative `a`."""
+    """Whether job `j` can go on the very GPUs of running job `b`, which no other job shares, under alternative `a`."""
     B = S.jobs[b]
     if B.state != RUNNING or B.gpus != S.jobs[j].asked or B.alone != B.gpus or not may_share(S, b):
         return False

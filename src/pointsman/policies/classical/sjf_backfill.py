@@ -1,4 +1,4 @@
-"""SJF without head blocking: whoever fits starts, shortest first; the others wait."""
+"""SJF without head blocking: every job that fits starts, shortest first; the others wait."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ from pointsman.policies.sdk import Knowledge
 
 
 class SjfBackfill(FifoBackfill):
-    """Jobs are tried in the order of their durations and start if they fit; nobody waits for a job ahead of it."""
+    """Jobs are tried in the order of their durations and start if they fit; none waits for a job ahead of it."""
 
     name: ClassVar[str] = "sjf-backfill"
     needs: ClassVar[Knowledge] = "oracle"

@@ -41,7 +41,7 @@ LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
 
 class Dally(CompiledPolicy):
     """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs that
-    received least go first and may preempt; jobs slowed by the network are moved when a better place comes free.
+    received least go first and may preempt; jobs slowed by the network are moved when a better place becomes free.
     """
 
     name: ClassVar[str] = "dally"

@@ -47,7 +47,7 @@ def next_offered(S: State) -> Int:
 
 @core
 def pass_over(S: State, j: Int) -> None:
-    """Nobody of the class of job `j` who accepts no looser level than it is looked at again in this pass."""
+    """No job of the class of `j` that accepts no looser level than it is looked at again in this pass."""
     C = S.classes[S.jobs[j].cls]
     C.blocked = S.g[0].pass_id
     C.fits = accepted(S, j)

@@ -18,7 +18,7 @@ def remaining(S: State, j: Int) -> float:
 
 @core
 def alone_ms(S: State, b: Int) -> float:
-    """Ms that job `b`, which holds GPUs, would need there still if nobody shared them."""
+    """Ms that job `b`, which holds GPUs, would need there still if no other job shared them."""
     B = S.jobs[b]
     if B.rate > 0.0:
         return remaining(S, b) / (B.rate * B.slow)

@@ -23,7 +23,7 @@ from pointsman.policies.sdk import (
     slow_down,
 )
 
-CHOSEN = VICTIMS  # nobody is evicted by policies that share
+CHOSEN = VICTIMS  # policies that share evict none
 ANYWHERE = -1
 
 
@@ -163,7 +163,7 @@ def _candidates(S: State, only: Int) -> Int:
 
 @core
 def _candidate(S: State, only: Int, i: Int) -> Int:
-    """Of those the i-th; -1 if it has been named already, or nobody is on that GPU alone."""
+    """Of those the i-th; -1 if it has been named already, or no job is on that GPU alone."""
     if only < 0:
         return S.lists[SOLE_OCCUPANTS, i]
     N = S.nodes[only]

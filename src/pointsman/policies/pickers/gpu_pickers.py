@@ -18,7 +18,7 @@ from pointsman.policies.pickers.gpu_marks import (
     note_marked,
 )
 from pointsman.policies.pickers.nearest_gpus import note_nearest
-from pointsman.policies.sdk import Int, State, bit, cold, core, free_gpus, free_in, lowest, open_state
+from pointsman.policies.sdk import Int, State, bit, cold, core, free_gpus, free_in, lowest, open_state, without_lowest
 
 GPU_PICKERS: Final = ("nearest", "anchor", "first-available", "load-balance", "random")
 NEAREST, ANCHOR, FIRST_AVAILABLE, LOAD_BALANCE, RANDOM = range(len(GPU_PICKERS))
@@ -145,7 +145,7 @@ def _note_random(S: State, a: Int, need: Int) -> None:
                 k += 1
                 need -= 1
             left -= 1
-            free &= free - np.int64(1)
+            free = without_lowest(free)
         if k > 0:
             add_node(S, np.int64(n), mask, k)
 

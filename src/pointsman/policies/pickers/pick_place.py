@@ -65,7 +65,7 @@ class PickPlace(_Picked):
     )
     strict: Literal["fcfs", "always", "never"] = Field(
         default="fcfs",
-        description="if the next job does not fit nobody starts: under fcfs only, always (as in their code), or never; "
+        description="if the next job does not fit, none starts: under fcfs only, always (as in their code), or never; "
         "else the next is picked from those that fit",
         json_schema_extra={"unit": "", "source": "ours: as an agent may choose"},
     )
@@ -89,7 +89,7 @@ class PickPlaceSjf(_Picked):
 
     strict: Literal["always", "never"] = Field(
         default="never",
-        description="if the shortest job does not fit nobody starts (as in their code), or the shortest that does",
+        description="if the shortest job does not fit, none starts (as in their code), or the shortest that does",
         json_schema_extra={"unit": "", "source": "ours: as an agent may choose"},
     )
 

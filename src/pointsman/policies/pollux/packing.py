@@ -208,7 +208,7 @@ def _put_on_nodes(S: State, j: Int) -> None:
 
 @cold
 def _fill(S: State, j: Int) -> None:
-    """Job `j`, on one node, has more of what nobody took there, if that makes it fitter."""
+    """Job `j`, on one node, has more of what was left there, if that makes it fitter."""
     J = S.jobs[j]
     best = fitness_now(S, j) if stays(S, j) else fitness_moved(S, j, np.int64(J.s1), planned_locality(S, j))
     size = np.int64(J.s1)

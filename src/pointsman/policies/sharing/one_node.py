@@ -10,7 +10,6 @@ from pointsman.policies.sdk import (
     SOLE_OCCUPANTS,
     Int,
     State,
-    bit,
     cold,
     core,
     jobs_on,
@@ -18,6 +17,7 @@ from pointsman.policies.sdk import (
     lowest_bits,
     open_state,
     sits,
+    without_lowest,
 )
 from pointsman.policies.sharing.joint_gate import pays_for_all
 from pointsman.policies.sharing.place_beside import add_to_place, place_beside
@@ -54,7 +54,7 @@ def _least_free(S: State, a: Int, gpus: Int) -> Int:
     some = np.int64(0)
     for i in range(S.alts[a].pool, S.alts[a].pool_end):
         some |= S.pools[S.ints[i]].some
-    some &= ~(bit(gpus - 1) - np.int64(1))
+    some &= np.int64(-1) << np.int64(gpus - 1)
     return lowest(some) + np.int64(1) if some != 0 else np.int64(-1)
 
 
@@ -70,7 +70,7 @@ def _fewest_jobs(S: State, p: Int, free: Int, best: Int) -> Int:
         word = S.words[leaf0 + leaf]
         while word != 0:
             n = S.ints[P.members + (leaf << 6) + lowest(word)]
-            word &= word - np.int64(1)
+            word = without_lowest(word)
             there = _jobs_on(S, n, jobs + 1)
             if there < jobs or (there == jobs and n < best):
                 best = n
@@ -97,7 +97,7 @@ def _may_hold(S: State, n: Int, gpus: Int) -> bool:
     """Whether so many GPUs of node `n` have not several jobs yet."""
     left = ~S.nodes[n].shared
     for _ in range(gpus - 1):
-        left &= left - np.int64(1)
+        left = without_lowest(left)
     return left != 0 and lowest(left) < S.nodes[n].gpus
 
 

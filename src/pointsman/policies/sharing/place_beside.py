@@ -3,7 +3,7 @@
 import numpy as np
 
 from pointsman.policies.parts.partners import CHOSEN, fitting, singles_on, usable
-from pointsman.policies.sdk import Int, State, bit, cold, core, count, lowest, lowest_bits, open_state
+from pointsman.policies.sdk import Int, State, bit, cold, core, count, lowest, lowest_bits, open_state, without_lowest
 
 
 @cold
@@ -93,7 +93,7 @@ def place_on_any(address: int, j: Int, a: Int, need: Int) -> Int:
         mask = singles_on(S, np.int64(n), held)
         while mask != 0 and found < need:
             b = lowest(mask)
-            mask &= mask - np.int64(1)
+            mask = without_lowest(mask)
             k = fitting(S, j, np.int64(n), S.gpus[N.gpu0 + b].free_bytes)
             if k >= 0 and S.gpus[N.gpu0 + b].used == 1:
                 found += 1

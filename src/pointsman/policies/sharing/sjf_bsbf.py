@@ -1,7 +1,7 @@
 """SJF-BSBF, shortest job first with the best sharing and the best batch (Luo et al., arXiv 2407.13088).
 
 Where a job finds too few free GPUs it also takes those of running jobs with which sharing pays, with as much gradient
-accumulation as the memory wants. Nobody is preempted. A class of alike jobs that found too few partners is not tried
+accumulation as the memory wants. No job is preempted. A class of alike jobs that found too few partners is not tried
 again until enough jobs got GPUs to themselves: who does not pay as a partner never will, but for shorter jobs.
 """
 

@@ -32,7 +32,7 @@ def holdings(result: Result) -> pl.DataFrame | None:
     """One row per node part of every start: ``row, node, gpus, from_s, to_s`` (s since the first submit); where jobs
     share GPUs one per GPU and stretch of time, each of n jobs on it holding 1/n (`shared.divided`).
 
-    Without a plan log, a run in which nobody was preempted, shared a GPU or changed its number of them is read from its
+    Without a plan log, a run in which no job was preempted, shared a GPU or changed its number of them is read from its
     job table, ``node`` null; None otherwise.
     """
     if result.events is not None:
@@ -111,7 +111,7 @@ def _held_since(
     first_s: float,
     width_s: float,
 ) -> NDArray[np.float64]:
-    """Mean GPUs in each bin if nobody ever let go: a share of the bin it falls in, then all of the later ones."""
+    """Mean GPUs in each bin if no job ever released any: a share of the bin it falls in, then all of the later ones."""
     at = np.clip((since_s - first_s) / width_s, 0.0, float(bins))
     bin_of = np.minimum(at.astype(np.int64), bins)
     flat, shape = group * (bins + 2) + bin_of, groups * (bins + 2)

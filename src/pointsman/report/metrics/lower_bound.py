@@ -35,7 +35,7 @@ def srpt_mean_jct_s(submit_s: Floats, work_s: Floats) -> float:
 def lower_bound_s(submit_s: Floats, gpus: NDArray[np.int64], duration_s: Floats, cluster_gpus: int) -> float:
     """Lower bound (s) on the mean JCT of these jobs on a cluster of `cluster_gpus` GPUs.
 
-    The larger of two: nobody finishes sooner than alone (the mean duration), and one machine as fast as all GPUs
+    The larger of two: no job finishes sooner than alone (the mean duration), and one machine as fast as all GPUs
     together, which may split any job as it likes, does no worse than the cluster (SRPT with jobs of
     ``gpus * duration / cluster_gpus``). It holds for any subset of the jobs of a run, as long as `duration_s` is what
     each takes at its fastest. O(n log n).

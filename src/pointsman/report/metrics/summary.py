@@ -183,8 +183,8 @@ def _gpus_in_use(result: Result, window: Window, held: pl.DataFrame | None) -> f
     """Time average in the window, by the plan log, or where there is none by the samples."""
     if held is None or window.span_s <= 0:
         return _time_mean(result, result.series["used_gpus"], window)
-    everybody = np.zeros(held.height, dtype=np.int64)
-    return float(mean_held(held, everybody, 1, np.array([window.from_s, window.to_s]))[0, 0])
+    one_group = np.zeros(held.height, dtype=np.int64)
+    return float(mean_held(held, one_group, 1, np.array([window.from_s, window.to_s]))[0, 0])
 
 
 def _time_mean(result: Result, values: pl.Series, window: Window) -> float:

@@ -39,7 +39,7 @@ class Threshold:
         return math.copysign(math.inf, change.value) if change.value else 0.0  # to a baseline of 0
 
     def fails(self, row: Row) -> bool:
-        """Whether the condition came true, or nobody can say that it did not."""
+        """Whether the condition came true, or it is unknown whether it did not."""
         found = self.measure(row)
         return found is None or OPERATORS[self.comparison](found, self.limit)
 

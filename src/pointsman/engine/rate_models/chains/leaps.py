@@ -35,7 +35,7 @@ from pointsman.engine.state.records import (
 
 @core
 def meets_no_other(S: State, j: Int) -> bool:
-    """Whether nobody else is on the GPUs of running job `j`, nor sends from its nodes if it does."""
+    """Whether no other job is on the GPUs of running job `j`, nor sends from its nodes if it does."""
     i, mask = first_gpu(S, j)
     while i >= 0:
         if jobs_on(S, gpu_at(S, i, mask)) > 1:

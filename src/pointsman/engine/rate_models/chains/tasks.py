@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.engine.index.bits import lowest
+from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.occupancy import BACKWARD, BACKWARDS, FORWARD, FORWARDS, OVER, jobs_on, seat
@@ -19,7 +19,7 @@ from pointsman.engine.state.records import (
 )
 
 FOREVER = 1 << 40
-"""Iterations of a job whose end nobody knows."""
+"""Iterations of a job whose end is unknown."""
 EXTRA_BITS = 16
 """Of what factors add to a task: times are whole ms, and what is left over is carried to the next task."""
 
@@ -44,7 +44,7 @@ def first_gpu(S: State, j: Int) -> tuple[Int, Int]:
 @core
 def next_gpu(S: State, i: Int, mask: Int) -> tuple[Int, Int]:
     """The cursor at the GPU after the one where it is."""
-    mask &= mask - np.int64(1)
+    mask = without_lowest(mask)
     if mask == 0:
         i = S.parts[i].next
         if i >= 0:
@@ -200,7 +200,7 @@ def end_tasks(S: State, W: World, j: Int) -> None:
 
 @core
 def count_down(C: np.void, n: Int) -> None:
-    """So many iterations of a chain are done; of one whose end nobody knows as many are left."""
+    """So many iterations of a chain are done; of one whose end is unknown as many are left."""
     if C.left < FOREVER:
         C.left -= n
 

@@ -18,7 +18,7 @@ def sends(S: State, j: Int) -> bool:
 
 @core
 def iterations_left(S: State, j: Int) -> float:
-    """How many iterations job `j` is told to have left, the one under way included; 0 if nobody knows."""
+    """How many iterations job `j` is told to have left, the one under way included; 0 if that is unknown."""
     J = S.jobs[j]
     left = J.estimate - (J.done_when_rated if J.state == RUNNING else J.done)
     return np.floor(left / S.steps[row_of(S, j)].solo + 0.5) if left > 0.0 else 0.0

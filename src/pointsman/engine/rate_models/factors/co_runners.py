@@ -1,6 +1,6 @@
 """What jobs on one GPU do to each other (``docs/reference/semantics.md`` §10): the compiled part of `gpu_sharing`."""
 
-from pointsman.engine.index.bits import lowest
+from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
@@ -38,7 +38,7 @@ def slowed(S: State, f: Int, j: Int) -> float:
         mask = P.mask & N.shared & ~N.fractions
         while mask != 0:
             worst = max(worst, _beside(S, j, N.gpu0 + lowest(mask), N.gpu_type))
-            mask &= mask - 1
+            mask = without_lowest(mask)
         i = P.next
     return worst
 
@@ -56,7 +56,7 @@ def begin(S: State, f: Int, j: Int) -> None:
             for o in range(S.gpus[x].used):
                 if S.occupants[x, o] != j:
                     mark(S, S.occupants[x, o])
-            mask &= mask - 1
+            mask = without_lowest(mask)
         i = P.next
 
 

@@ -26,7 +26,7 @@ class LinkSharing:
 
 
 SEPARATE_LINKS = LinkSharing()
-"""Nobody shares a link."""
+"""No jobs share a link."""
 
 
 def parse_link_sharing(text: str) -> LinkSharing:

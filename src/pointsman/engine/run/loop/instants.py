@@ -66,7 +66,7 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
     C = W.clock[0]
     if not C.resume:
         g.happened = 0
-        if g.round_ms == 0 or g.now % g.round_ms == 0:  # else nobody was told of the events before
+        if g.round_ms == 0 or g.now % g.round_ms == 0:  # else the events before were not told
             g.inbox = 0
         g.pass_id += 1
     C.resume = 0
@@ -87,7 +87,7 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
             kind = top_kind(W)
             apply(S, W, top_slot(W), kind)
             if kind == STEP:
-                continue  # nobody hears of it
+                continue  # policies are not told of it
         else:
             break
         C.events += 1
