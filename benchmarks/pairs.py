@@ -15,6 +15,7 @@ from benchmarks.blocks import fill
 from benchmarks.pair_data import FILE, SHIPPED_SOURCE, SOURCES, Measured, Table, load
 from benchmarks.profile_fit import BROKEN, _head, _line
 from benchmarks.profile_fit_data import CATALOGUE, PROFILES
+from benchmarks.surveyed import surveyed
 from pointsman.speed import load_interference
 from pointsman.speed.interference.file import Ordered, TypeFigures, interference_yaml
 from pointsman.speed.interference.fit import figures_of, law_errors, medians, pays, share_that_pays
@@ -161,7 +162,7 @@ def _gpu_types() -> str:
 
 
 def _mappings() -> str:
-    """Over all pairs of the catalogue's models, also those measured."""
+    """Over all pairs of the models surveyed, also those measured."""
     lines = [_head("interference", *(f"{kind}: median ξ / pays, %" for kind in TYPES))]
     for text in MAPPINGS:
         lines.append(_line(f"`{text}`", *(_over_catalogue(text, kind) for kind in TYPES)))
@@ -170,7 +171,7 @@ def _mappings() -> str:
 
 def _over_catalogue(text: str, kind: str) -> str:
     interference = load_interference(text, CATALOGUE)
-    names = sorted(CATALOGUE.models)
+    names = surveyed(CATALOGUE)
     found = {(a, b): interference.slow_down(kind, a, b) for a in names for b in names}
     return f"{np.median(list(found.values())):.2f} / {100 * (share_that_pays(found) or 0):.0f}"
 

@@ -19,6 +19,7 @@ from benchmarks.sharing.scope import Scope
 from benchmarks.sharing.tables import change
 from benchmarks.sharing.traces import FEWER_JOBS, JOBS, MEDIUM
 from benchmarks.sharing.whole_memory import Demand, demands, files, renamed
+from benchmarks.surveyed import surveyed
 from pointsman.cluster import load_cluster
 from pointsman.engine.rate_models.subbatches import subbatches_of
 from pointsman.report.units import NOTHING, digits, duration, percent
@@ -40,8 +41,8 @@ def accumulation(scope: Scope) -> Found:
     logs = [Cell(name, MEDIUM, jobs, load=1.0) for name in scope.logs]
     cells = [replace(cell, gpu_type=kind) for cell in scope.few((CELLS[0], EQUAL, *logs)) for kind in GPU_TYPES]
     found = measure("accumulation", cells, ENTRIES, scope.seeds(SEEDS), data, _both_ways)
-    models = load_catalogue().models
-    own = [(name, models[name].batch.per_gpu) for name in sorted(models)]
+    catalogue = load_catalogue()
+    own = [(name, catalogue.models[name].batch.per_gpu) for name in surveyed(catalogue)]
     mix = sorted(demands(published(data)))
     smallest = sorted(dict(reversed(mix)).items())
     kinds = {"the profiles": own, "these, batches × 4": [(name, LARGER * batch) for name, batch in own], MIX: mix}

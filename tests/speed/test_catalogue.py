@@ -58,7 +58,7 @@ spec:
 
 
 def test_there_are_enough_models_and_each_knows_its_sources():
-    assert len(CATALOGUE.models) == 28  # as docs/formats/model-profiles.md says
+    assert len(CATALOGUE.models) == 34  # as docs/formats/model-profiles.md says
     for profile in CATALOGUE.models.values():
         for _, source in profile.cited():
             assert source.partition(":")[0] in CATALOGUE.sources
@@ -241,3 +241,21 @@ def test_a_large_models_ring_between_nodes_carries_its_shard_of_a_stage(name, pa
         assert profile.memory_bytes(profile.batch.per_gpu) < 80e9
         flops = 6 * parameters * 4096 / CATALOGUE.compute(name, gpu_type)[0].beta_s_per_sample
         assert 100e12 < flops < 500e12
+
+
+def test_the_demands_on_nodes_are_those_of_the_published_table():
+    """DL2's intra-node bandwidths; cores and sensitivities are ours."""
+    published = {
+        "resnet50": 306.5, "vgg16": 427.75, "resnext110": 63.0, "inception_bn": 1082.125, "seq2seq": 181.125,
+        "cnn_text": 159.625, "dssm": 65.625, "wlm": 22.875,
+    }  # fmt: skip
+    known = {name: model.node for name, model in CATALOGUE.models.items() if model.node is not None}
+    assert {name: node.traffic.mb_per_s_per_gpu for name, node in known.items()} == published
+    for node in known.values():
+        assert node.traffic.source.startswith("dl2:") and node.cores.source.startswith("ours:")
+
+
+def test_a_wrong_demand_on_a_node_is_refused(tmp_path):
+    text = MINE.replace("      compute:\n", "      node: {cores: {per_gpu: -1, theta: 1, source: me}}\n      compute:\n")
+    with pytest.raises(UsageError, match=r"mine.yaml:\d+: .*node"):
+        load_catalogue(write(tmp_path, text))

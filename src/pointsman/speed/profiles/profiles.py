@@ -18,6 +18,7 @@ def _a_number(value: Any) -> Any:
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_a_number)]
 NotNegative = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), BeforeValidator(_a_number)]
 Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), BeforeValidator(_a_number)]
+Theta = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False), BeforeValidator(_a_number)]
 Delta = Annotated[float, Field(ge=1), BeforeValidator(_a_number)]
 Source = Annotated[str, Field(min_length=1)]
 """``id`` or ``id: note``, where the id is a key of ``spec.sources``."""
@@ -83,6 +84,31 @@ class Overlap(_Record):
     source: Source
 
 
+class CoresUsed(_Record):
+    """Cores that a GPU keeps busy (used, not reserved): loading and preparing samples, launching kernels."""
+
+    per_gpu: Annotated[float, Field(ge=0, le=1000), BeforeValidator(_a_number)]
+    theta: Theta
+    source: Source
+
+
+class HostTraffic(_Record):
+    """What a GPU moves between itself, the memory of its node and the other GPUs there, in 10^6 bytes per second."""
+
+    mb_per_s_per_gpu: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), BeforeValidator(_a_number)]
+    theta: Theta
+    source: Source
+
+
+class NodeDemand(_Record):
+    """What training takes of the resources that the GPUs of a node share, and how much it suffers where they are
+    short: computing takes (load / capacity)^theta times as long.
+    """
+
+    cores: CoresUsed
+    traffic: HostTraffic
+
+
 class ModelProfile(_Record):
     """Everything the speed model knows of one deep-learning model."""
 
@@ -92,6 +118,8 @@ class ModelProfile(_Record):
     batch: Batch
     memory: Memory
     overlap: Overlap
+    node: NodeDemand | None = None
+    """None: not known. Such a job causes and suffers no interference on nodes."""
     compute: Annotated[dict[str, Compute], Field(min_length=1)]
 
     def memory_bytes(self, per_gpu_batch: float) -> float:
@@ -104,6 +132,9 @@ class ModelProfile(_Record):
             yield (part, "source"), getattr(self, part).source
         for gpu, compute in self.compute.items():
             yield ("compute", gpu, "source"), compute.source
+        if self.node is not None:
+            yield ("node", "cores", "source"), self.node.cores.source
+            yield ("node", "traffic", "source"), self.node.traffic.source
 
 
 class GpuType(_Record):
