@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pointsman.cluster import Cluster, load_cluster
+from pointsman.cluster.layout import Host
 from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.types import Locality
 
@@ -83,6 +84,18 @@ def test_arrays_have_the_dtypes_of_the_contract(mixed: Cluster) -> None:
     for name in ("gpu_memory_bytes", "bandwidth_bytes_per_s", "latency_s"):
         assert getattr(layout, name).dtype == np.float64
     assert layout.bandwidth_bytes_per_s.shape == layout.latency_s.shape == (2, len(Locality))
+
+
+def test_what_the_gpus_of_a_node_share_besides_cards(mixed: Cluster) -> None:
+    """By default as documented; 1-GPU nodes have cores for any model of the catalogue."""
+    assert mixed.layout().hosts == (
+        Host("small", 2, 6.0, 12_000.0, 12_000.0, 20_000.0),
+        Host("big", 2, 24.0, 12_000.0, 12_000.0, 20_000.0),
+    )
+    assert load_cluster("2x1").layout().hosts[0].cores == 6
+    host = "cpus: 96, sockets: 4, host: {pcie: 25 GB/s, memory: 200 Gb/s, socket_link: 0.5 GB/s},"
+    text = MIXED.replace("    big: {gpus: 8, gpu_type: a100,", "    big: {gpus: 8, gpu_type: a100, " + host)
+    assert parse_cluster(text, origin="x").layout().hosts[1] == Host("big", 4, 96.0, 25_000.0, 25_000.0, 500.0)
 
 
 def test_racks_are_cut_across_groups() -> None:

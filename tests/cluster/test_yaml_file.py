@@ -89,6 +89,11 @@ def test_json_is_read_too(tmp_path: Path) -> None:
         ("metadata:\n  name: small", "metadata: small", 3, "must be a mapping"),
         ("gpus: 4", "gpus: 4\n     - x", 9, "not valid YAML"),
         ("[a]", "[a", 15, "not valid YAML"),
+        ("gpus: 4", "gpus: 4\n      sockets: 0", 9, "greater than or equal to 1"),
+        ("gpus: 4", "gpus: 4\n      sockets: 1.5", 9, "a whole number"),
+        ("gpus: 4", "gpus: 4\n      host: {pcie: 12}", 9, "a string"),
+        ("gpus: 4", "gpus: 4\n      host: {socket_link: 0 GB/s}", 9, "positive"),
+        ("gpus: 4", "gpus: 4\n      host: {qpi: 20 GB/s}", 9, "known: memory, pcie, socket_link"),
     ],
 )
 def test_bad_file_names_line_and_cause(old: str, new: str, line: int, message: str, tmp_path: Path) -> None:

@@ -22,6 +22,26 @@ DEFAULT_LATENCY: Final = {
 }
 
 
+CORES_PER_GPU: Final = 3
+LEAST_CORES: Final = 6
+"""Of a node whose file does not say how many it has (ours)."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the GPUs of one node share; 10^6 bytes per second."""
+
+    name: str
+    """Of the node type."""
+    sockets: int
+    cores: float
+    pcie_mb_per_s: float
+    """Of each socket."""
+    memory_mb_per_s: float
+    link_mb_per_s: float
+    """Between the sockets."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """What the engine and the speed model need of a cluster of M nodes with GPUs, T GPU types, K node types.
@@ -58,6 +78,8 @@ class Layout:
     """(K, 5) of one hop by `Locality`; GPU entry 0."""
     queue_limits: dict[str, int]
     """GPU limit of the queues that have one."""
+    hosts: tuple[Host, ...] = ()
+    """(K)"""
 
 
 def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
@@ -86,6 +108,7 @@ def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
         sharers=np.array([_sharers(spec, spec.node_types[name]) for name in node_types], np.float64),
         latency_s=np.array([_latencies(spec, spec.node_types[name]) for name in node_types], np.float64),
         queue_limits={name: q.gpu_limit for name, q in spec.queues.items() if q.gpu_limit is not None},
+        hosts=tuple(_host(name, spec.node_types[name]) for name in node_types),
     )
 
 
@@ -97,6 +120,12 @@ def _per_node(pieces: list[Piece], value: Callable[[Piece], int]) -> NDArray[np.
 def _dense(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Ascending numbers renumbered 0, 1, 2, ... without gaps."""
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+
+def _host(name: str, node: NodeType) -> Host:
+    cores = max(CORES_PER_GPU * node.gpus, LEAST_CORES) if node.cpus is None else node.cpus
+    paths = (bandwidth_bytes_per_s(text) / 1e6 for text in (node.host.pcie, node.host.memory, node.host.socket_link))
+    return Host(name, node.sockets, float(cores), *paths)
 
 
 def _gpu_memory_bytes(spec: ClusterSpec, gpu_type: str) -> float:

@@ -110,6 +110,17 @@ class Nic(Part):
     """Cards of one node (or of one GPU)."""
 
 
+class HostPaths(Part):
+    """What the GPUs of one node share on their way to its memory and to each other."""
+
+    pcie: Bandwidth = "12 GB/s"
+    """What the GPUs of one socket can move together over its PCIe switch (PCIe 3.0 x16 in practice; ours)."""
+    memory: Bandwidth = "12 GB/s"
+    """What the GPUs of the node can move together to and from its memory before they slow each other (ours)."""
+    socket_link: Bandwidth = "20 GB/s"
+    """Between the sockets of the node (QPI; ours)."""
+
+
 class NodeType(Part):
     """One kind of machine."""
 
@@ -122,7 +133,11 @@ class NodeType(Part):
     nic: Nic = Nic()
     """The network cards; default: one of 100 Gb/s a node."""
     cpus: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
-    """Cores of one node."""
+    """Cores of one node; default: 3 a GPU, at least 6 (ours)."""
+    sockets: Annotated[int, Field(strict=True, ge=1, le=MAX_NODE_GPUS)] = 2
+    """CPU sockets of one node, which share its GPUs as equally as they can, in order; default ours."""
+    host: HostPaths = HostPaths()
+    """What its GPUs share besides cores: PCIe, memory, the link between sockets."""
     memory: Memory | None = None
     """Memory of one node."""
 
