@@ -48,6 +48,7 @@ def simulate(
     rate_model: str | None = None,
     gpu_sharing: int | None = None,
     interference: str | float | None = None,
+    node_interference: str = "none",
     enforce_limits: bool = False,
     audit: bool = False,
     node_events: Sequence[tuple[float, str, str]] = (),
@@ -82,6 +83,8 @@ def simulate(
             Default: what each policy requires.
         gpu_sharing: Maximum number of jobs on a GPU, from 1 to 8. Default: what each policy requires.
         interference: Slowdown of jobs that share a GPU: table, law, NUMBER, FILE or table:MAPPING. Default: table.
+        node_interference: Slowdown of jobs on different GPUs of a node: none, table, FILE or table:kappa=K.
+            Default: none.
         enforce_limits: Kill jobs that exceed their time limit.
         audit: Check every invariant at every event (slow).
         node_events: Changes of node states, as (time_s, node name or index, UP, DRAIN or DOWN).

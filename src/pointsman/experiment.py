@@ -356,7 +356,7 @@ def read_experiment(path: str | Path) -> Experiment:
 def located(experiment: Experiment, home: Path) -> Experiment:
     """The experiment with the names of files in the folder `home` preceded by it."""
     spec = experiment.spec
-    texts = {key: getattr(spec, key) for key in ("trace", "cluster", "overheads", "interference")}
+    texts = {key: getattr(spec, key) for key in ("trace", "cluster", "overheads", "interference", "node_interference")}
     found = {key: at for key, text in texts.items() if isinstance(text, str) and (at := _beside(home, text)) != text}
     policies = tuple(choice.model_copy(update={"name": _beside(home, choice.name)}) for choice in spec.policies)
     changes = {**found, "policies": policies}

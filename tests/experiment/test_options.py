@@ -46,6 +46,7 @@ SAID: dict[str, tuple[list[str], Any]] = {
     "rate_model": (["--rate-model", "tree:clamp=1"], "tree:clamp=1"),
     "gpu_sharing": (["--gpu-sharing", "2"], 2),
     "interference": (["--interference", "1.5"], 1.5),
+    "node_interference": (["--node-interference", "table:kappa=13"], "table:kappa=13"),
     "load": (["--load", "0.9"], 0.9),
     "window": (["--window", "1d:8d"], "1d:8d"),
     "enforce_limits": (["--enforce-limits"], True),

@@ -29,7 +29,12 @@ def parsed_by(where: str) -> AfterValidator:
     return AfterValidator(checked)
 
 
-def _no_switch(value: Any) -> Any:
+def no_switch(value: Any) -> Any:
+    """The value, unless it is true or false.
+
+    Raises:
+        ValueError: it is.
+    """
     if isinstance(value, bool):  # which Python takes for 0 or 1
         raise ValueError(f"must be a number, not {str(value).lower()}")
     return value
@@ -37,7 +42,7 @@ def _no_switch(value: Any) -> Any:
 
 def _as_whole(value: Any) -> Any:
     """Any kind of whole number, NumPy's among them."""
-    return index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else _no_switch(value)
+    return index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else no_switch(value)
 
 
 def _as_list(value: Any) -> Any:
@@ -95,10 +100,10 @@ def parse_window_s(text: str) -> tuple[float, float]:
 
 
 Seed = Annotated[int, Field(ge=0, lt=SEEDS), BeforeValidator(_as_whole)]
-Factor = Annotated[float, Field(ge=1, le=1e6, allow_inf_nan=False), BeforeValidator(_no_switch)]
+Factor = Annotated[float, Field(ge=1, le=1e6, allow_inf_nan=False), BeforeValidator(no_switch)]
 Load = Annotated[
     float,
-    BeforeValidator(_no_switch),
+    BeforeValidator(no_switch),
     AfterValidator(_in_range),
     WithJsonSchema({"type": "number", "minimum": MIN_LOAD, "maximum": MAX_LOAD}),
 ]

@@ -1,0 +1,153 @@
+"""The factor of jobs on different GPUs of one node, which share its cores, its paths to memory and the link between its
+sockets (``docs/reference/semantics.md`` §15).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from pointsman.engine.rate_models.contract import BaseModel, Factor
+from pointsman.errors import UsageError
+from pointsman.inputs.option import option
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from pydantic.fields import FieldInfo
+
+    from pointsman.cluster.layout import Host, Layout
+    from pointsman.engine.rate_models.named_models import NamedModels
+    from pointsman.engine.rate_models.speeds import Speeds
+    from pointsman.speed.interference.node_law import NodeLaw
+    from pointsman.speed.profiles.profiles import NodeDemand
+
+NO_JOB_INTERFERES = "no job names a model, so none slows another on its nodes (--assign-models SEED gives them some)"
+MILLI = 1000
+"""Loads are in thousandths of cores and of 10^6 bytes per second: whole numbers, so that sums are exact."""
+
+
+@dataclass(frozen=True)
+class NodeInterference(Factor):
+    """Computing takes ψ times as long beside jobs on other GPUs of the worst node of a gang."""
+
+    source: str
+    """See `speed.interference.node_law.load_node_law`."""
+    kappa: float
+
+    name = "node-interference"
+    section = "pointsman.report.metrics.sections.node_interference"
+    hooks = "pointsman.engine.rate_models.factors.node_neighbours"
+    options: ClassVar[Mapping[str, tuple[Any, "FieldInfo"]]] = {
+        "node_interference": (
+            str,
+            option(
+                "Slowdown of jobs on different GPUs of a node",
+                "none",
+                values={
+                    "none": "jobs do not slow each other on nodes",
+                    "table": "by the cores and the traffic of their models, as model profiles state them",
+                    "FILE": "by those that a file states",
+                    "table:kappa=K": "table or FILE, with another strength of other jobs' traffic (4 in table)",
+                },
+                metavar="SOURCE",
+                see="../guides/node-interference.md",
+                panel="Assumptions",
+            ),
+        ),
+    }
+
+    @classmethod
+    def chosen(cls, options: Mapping[str, Any], policy: object, base: BaseModel) -> Self | None:
+        """Unless it is ``none``: for every policy and base model.
+
+        Raises:
+            UsageError: there is no such source.
+        """
+        source = str(options.get("node_interference") or "none")
+        if source == "none":
+            return None
+        from pointsman.speed.interference.node_law import load_node_law
+        from pointsman.speed.profiles.catalogue import load_catalogue
+
+        return cls(source, load_node_law(source, load_catalogue(*options.get("profiles", ()))).kappa)
+
+    def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
+        """The same, with what each demand takes of nodes.
+
+        Raises:
+            UsageError: a GPU's worth of a model takes more of a node than there is.
+        """
+        import numpy as np
+
+        types = len(named.layout.gpu_types)
+        if named.nameless:
+            named.assumptions.append(NO_JOB_INTERFERES)
+            return replace(speeds, node_demands=np.zeros((types, 6)))
+        from pointsman.speed.interference.node_law import load_node_law
+
+        law = load_node_law(self.source, named.catalogue)
+        rows, unknown = np.zeros((len(named.demands), types, 6)), []
+        for i, (model, _, batch) in enumerate(named.demands):
+            name = None if model is None else named.catalogue.model_name(model)
+            if name is None or name not in law.demands:
+                unknown.append(i)
+                continue
+            _check(name, law.demands[name], named.layout.hosts)
+            for t, gpu_type in enumerate(named.layout.gpu_types):
+                compute, _ = named.catalogue.compute(name, gpu_type)
+                step_s = compute.time_s(batch or named.catalogue.model(name).batch.per_gpu)
+                ring_mb_per_s = 2 * named.catalogue.model(name).gradient.bytes / 1e6 / step_s
+                rows[i, t] = _row(law, law.demands[name], ring_mb_per_s)
+        without = int(np.isin(named.rows // types, unknown).sum())
+        named.assumptions.append(_sentence(law, self.kappa, without, int(np.size(named.rows))))
+        return replace(speeds, node_demands=rows.reshape(-1, 6))
+
+    def numbers(self, layout: "Layout", speeds: "Speeds") -> "NDArray[np.float64]":
+        """kappa; of each node its capacities, sockets and where the loads of these begin; then the rows of
+        ``Speeds.node_demands``.
+        """
+        import numpy as np
+
+        hosts = [layout.hosts[k] for k in layout.node_type]
+        sockets = np.array([host.sockets for host in hosts])
+        nodes = [
+            (host.cores * MILLI, host.pcie_mb_per_s * MILLI, host.memory_mb_per_s * MILLI, host.link_mb_per_s * MILLI)
+            for host in hosts
+        ]
+        begins = 3 * len(hosts) + np.cumsum(sockets) - sockets
+        table = np.column_stack([np.array(nodes), sockets, begins])
+        return np.concatenate([[self.kappa], table.ravel(), speeds.node_demands.ravel()])
+
+    def loads(self, layout: "Layout") -> int:
+        """Of each node cores, traffic to memory and traffic between sockets; then the traffic of each socket."""
+        return sum(3 + layout.hosts[k].sockets for k in layout.node_type)
+
+
+def _row(law: "NodeLaw", demand: "NodeDemand", ring_mb_per_s: float) -> tuple[float, ...]:
+    """Cores and traffic of a GPU, what of the traffic counts for others, and traffic between the sockets of a node, in
+    thousandths; then both sensitivities.
+    """
+    traffic = demand.traffic.mb_per_s_per_gpu
+    loads = (demand.cores.per_gpu, traffic, min(traffic, law.capped_mb_per_s), ring_mb_per_s)
+    return (*(float(round(MILLI * load)) for load in loads), demand.cores.theta, demand.traffic.theta)
+
+
+def _check(name: str, demand: "NodeDemand", hosts: "tuple[Host, ...]") -> None:
+    for host in hosts:
+        if demand.cores.per_gpu > host.cores:
+            raise UsageError(
+                f"model {name!r} keeps {demand.cores.per_gpu:g} cores busy for each GPU, and a node of type "
+                f"{host.name!r} has {host.cores:g}: give its cpus in the cluster file, or lower the demand in a profile"
+            )
+        if demand.traffic.mb_per_s_per_gpu > min(host.pcie_mb_per_s, host.memory_mb_per_s):
+            raise UsageError(
+                f"model {name!r} moves {demand.traffic.mb_per_s_per_gpu:g} MB/s for each GPU, and a node of type "
+                f"{host.name!r} less: give its host.pcie and host.memory in the cluster file, or lower the demand in a "
+                "profile"
+            )
+
+
+def _sentence(law: "NodeLaw", kappa: float, without: int, jobs: int) -> str:
+    known = f"{without} of {jobs} jobs are of models without known demands on nodes: they cause and suffer none"
+    alone = "a duration is without contention on servers, also by the job's own GPUs"
+    return f"node interference {law.name}: kappa = {kappa:g}, {law.source}; {known}; {alone}"

@@ -1,0 +1,191 @@
+"""What jobs on different GPUs of one node do to each other (``docs/reference/semantics.md`` §15): the compiled part of
+`node_interference`, where the numbers and loads are laid out.
+"""
+
+import numpy as np
+
+from pointsman.engine.index.bits import lowest
+from pointsman.engine.index.dirty_jobs import mark
+from pointsman.engine.jit.compile import core
+from pointsman.engine.rate_models.rates import FINEST, row_of
+from pointsman.engine.state.records import Int, State
+from pointsman.types import JobState
+
+RUNNING = int(JobState.RUNNING)
+WHOLE = 1000
+"""Thousandths of a GPU."""
+CORES, PCIE, MEMORY, LINK, SOCKETS, BEGINS, PER_NODE = range(7)
+"""Numbers of a node: its capacities, its sockets, and where their loads begin among the factor's."""
+TRAFFIC, CAPPED, RING, CORES_THETA, TRAFFIC_THETA, PER_ROW = 1, 2, 3, 4, 5, 6
+"""Numbers of a row of demands; CORES are the first here, too."""
+MEMORY_LOAD, LINK_LOAD, LOADS = 1, 2, 3
+"""Loads of a node; CORES are the first here, too."""
+
+
+@core
+def _of_node(S: State, f: Int, n: Int) -> Int:
+    """Where the numbers of node `n` begin."""
+    return S.factors[f].numbers + 1 + n * PER_NODE
+
+
+@core
+def _of_job(S: State, f: Int, j: Int) -> Int:
+    """Where the numbers of what job `j` takes begin."""
+    return _of_node(S, f, np.int64(S.nodes.shape[0])) + row_of(S, j) * PER_ROW
+
+
+@core
+def _is_known(S: State, f: Int, j: Int) -> bool:
+    """Whether job `j` takes anything of nodes that is known."""
+    at = _of_job(S, f, j)
+    return S.factor_numbers[at + CORES] > 0.0 or S.factor_numbers[at + TRAFFIC] > 0.0
+
+
+@core
+def _takes(S: State, f: Int, j: Int, what: Int) -> Int:
+    """Thousandths that each GPU of job `j` takes: a fraction of a GPU takes its share."""
+    whole = np.int64(S.factor_numbers[_of_job(S, f, j) + what])
+    return whole * S.classes[S.jobs[j].cls].milli // WHOLE
+
+
+@core
+def _socket(S: State, f: Int, n: Int, g: Int) -> Int:
+    """The socket of GPU `g` of node `n`."""
+    return g * np.int64(S.factor_numbers[_of_node(S, f, n) + SOCKETS]) // S.nodes[n].gpus
+
+
+@core
+def _load_of_socket(S: State, f: Int, n: Int, g: Int) -> Int:
+    """Where the traffic of the socket of GPU `g` of node `n` is counted."""
+    begins = np.int64(S.factor_numbers[_of_node(S, f, n) + BEGINS])
+    return S.factors[f].loads + begins + _socket(S, f, n, g)
+
+
+@core
+def _crosses(S: State, f: Int, i: Int) -> bool:
+    """Whether part `i` has GPUs on several sockets of its node."""
+    n, mask = S.parts[i].node, S.parts[i].mask
+    first = _socket(S, f, n, lowest(mask))
+    while mask != 0:
+        if _socket(S, f, n, lowest(mask)) != first:
+            return True
+        mask &= mask - 1
+    return False
+
+
+@core
+def _between_sockets(S: State, f: Int, j: Int, n: Int) -> Int:
+    """What job `j` moves between the sockets of node `n`."""
+    i = S.jobs[j].part
+    while i >= 0:
+        if S.parts[i].node == n:
+            return _takes(S, f, j, np.int64(RING)) if _crosses(S, f, i) else np.int64(0)
+        i = S.parts[i].next
+    return np.int64(0)
+
+
+@core
+def _longer(load: Int, capacity: float, theta: float) -> float:
+    """How many times as long it takes where so much is wanted of a resource."""
+    return (load / capacity) ** theta if load > capacity else 1.0
+
+
+@core
+def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int, crosses: bool) -> float:
+    """ψ of the worker of job `j` on GPU `g` of part `i`, by the jobs on other GPUs; those on this one slow it by ξ."""
+    P = S.parts[i]
+    node = _of_node(S, f, P.node)
+    at = S.factors[f].loads + P.node * LOADS
+    cores, memory, link = (
+        S.factor_loads[at + CORES],
+        S.factor_loads[at + MEMORY_LOAD] - P.gpus * _takes(S, f, j, np.int64(CAPPED)),
+        S.factor_loads[at + LINK_LOAD],
+    )
+    traffic = S.factor_loads[_load_of_socket(S, f, P.node, g)]
+    x = S.nodes[P.node].gpu0 + g
+    for o in range(S.occupants.shape[1]):
+        b = S.occupants[x, o]
+        if b >= 0 and b != j and S.jobs[b].state == RUNNING:
+            cores -= _takes(S, f, b, np.int64(CORES))
+            traffic -= _takes(S, f, b, np.int64(TRAFFIC))
+            memory -= _takes(S, f, b, np.int64(CAPPED))
+            link -= _between_sockets(S, f, b, P.node)
+    own = _of_job(S, f, j)
+    theta = S.factor_numbers[own + TRAFFIC_THETA]
+    longer = _longer(cores, S.factor_numbers[node + CORES], S.factor_numbers[own + CORES_THETA])
+    longer *= _longer(traffic, S.factor_numbers[node + PCIE], theta)
+    if crosses:
+        longer *= _longer(link, S.factor_numbers[node + LINK], theta)
+    kappa = S.factor_numbers[S.factors[f].numbers]
+    return longer * (1.0 + kappa * theta * (memory / S.factor_numbers[node + MEMORY]))
+
+
+@core
+def slowed(S: State, f: Int, j: Int) -> float:
+    """ψ of the worst worker of job `j`, in whole 1/2**30: the last bit of a power decides nothing."""
+    if not _is_known(S, f, j):
+        return 1.0
+    worst = 1.0
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        crosses = _crosses(S, f, i)
+        before = np.int64(-1)
+        mask = P.mask
+        while mask != 0:
+            g = lowest(mask)
+            socket = _socket(S, f, P.node, g)
+            if socket != before or S.nodes[P.node].shared != 0:  # else it is as on the GPU before
+                worst = max(worst, _on_gpu(S, f, j, i, g, crosses))
+            before = socket
+            mask &= mask - 1
+        i = S.parts[i].next
+    return np.floor(worst * FINEST + 0.5) / FINEST
+
+
+@core
+def _count(S: State, f: Int, j: Int, sign: Int) -> None:
+    """What job `j` takes comes to the loads of its nodes, or goes; all that run there may get another speed."""
+    if not _is_known(S, f, j):
+        return
+    cores, traffic, capped = (
+        sign * _takes(S, f, j, np.int64(CORES)),
+        sign * _takes(S, f, j, np.int64(TRAFFIC)),
+        sign * _takes(S, f, j, np.int64(CAPPED)),
+    )
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        at = S.factors[f].loads + P.node * LOADS
+        S.factor_loads[at + CORES] += P.gpus * cores
+        S.factor_loads[at + MEMORY_LOAD] += P.gpus * capped
+        if _crosses(S, f, i):
+            S.factor_loads[at + LINK_LOAD] += sign * _takes(S, f, j, np.int64(RING))
+        mask = P.mask
+        while mask != 0:
+            S.factor_loads[_load_of_socket(S, f, P.node, lowest(mask))] += traffic
+            mask &= mask - 1
+        _mark_node(S, f, P.node)
+        i = P.next
+
+
+@core
+def _mark_node(S: State, f: Int, n: Int) -> None:
+    """Jobs that run on node `n` and suffer there get another speed."""
+    for x in range(S.nodes[n].gpu0, S.nodes[n].gpu0 + S.nodes[n].gpus):
+        for o in range(S.occupants.shape[1]):
+            b = S.occupants[x, o]
+            if b >= 0 and S.jobs[b].state == RUNNING and _is_known(S, f, b):
+                mark(S, b)
+
+
+@core
+def begin(S: State, f: Int, j: Int) -> None:
+    """Job `j` takes its part of what its nodes have."""
+    _count(S, f, j, np.int64(1))
+
+
+@core
+def cease(S: State, f: Int, j: Int) -> None:
+    """Job `j` gives it back."""
+    _count(S, f, j, np.int64(-1))

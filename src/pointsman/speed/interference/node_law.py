@@ -1,0 +1,116 @@
+"""How much jobs on different GPUs of one node slow each other: the law, and what models take of a node.
+
+A worker's computing takes ``max(1, load / capacity) ^ theta`` times as long for each resource that the GPUs of a node
+share, and ``1 + kappa * theta * (what other jobs move) / capacity`` times for the path to the node's memory
+(``docs/reference/semantics.md`` §15).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from pointsman.errors import UsageError
+from pointsman.inputs.config_file import read_document
+from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.option_types import no_switch
+from pointsman.speed.profiles.catalogue import Catalogue
+from pointsman.speed.profiles.profiles import NodeDemand
+
+SHIPPED: Final = Path(__file__).parent / "nodes" / "table.yaml"
+Kappa = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False), BeforeValidator(no_switch)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NodeLawSpec(_Record):
+    """The parameters of the law."""
+
+    source: Annotated[str, Field(min_length=1)]
+    kappa: Kappa
+    """How strongly other jobs' traffic slows a worker."""
+    capped_mb_per_s: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), BeforeValidator(no_switch)]
+    """What a GPU counts for at most in that traffic, in 10^6 bytes per second."""
+    models: dict[str, NodeDemand] | None = None
+    """What models take of a node, instead of what profiles say; models that are not here take nothing."""
+
+
+class Metadata(_Record):
+    """The file's own name."""
+
+    name: Annotated[str, Field(min_length=1)]
+
+
+class NodeLawFile(_Record):
+    """A file for ``--node-interference`` (``docs/guides/node-interference.md``)."""
+
+    apiVersion: Literal["pointsman/v1"]
+    kind: Literal["NodeInterference"]
+    metadata: Metadata
+    spec: NodeLawSpec
+
+
+@dataclass(frozen=True)
+class NodeLaw:
+    """The law with the demands of models, by canonical name."""
+
+    name: str
+    source: str
+    kappa: float
+    capped_mb_per_s: float
+    demands: Mapping[str, NodeDemand]
+
+
+def load_node_law(text: str, catalogue: Catalogue) -> NodeLaw:
+    """What ``--node-interference TEXT`` means: ``table`` or a file, either with ``:kappa=K`` behind it.
+
+    Raises:
+        UsageError: it is neither, kappa is no number from 0 to 1000, or the file is unreadable or wrong (file, line,
+            cause and fix).
+    """
+    word, settings = _divided(text)
+    law = _file(SHIPPED, word, catalogue) if word == "table" else _own(word, text, catalogue)
+    return law if settings is None else replace(law, kappa=_kappa(settings, text))
+
+
+def _divided(text: str) -> tuple[str, str | None]:
+    """The source and its settings; a file may have colons in its name."""
+    word, colon, settings = text.rpartition(":")
+    return (word, settings) if colon and not Path(text).is_file() else (text, None)
+
+
+def _own(word: str, text: str, catalogue: Catalogue) -> NodeLaw:
+    if not Path(word).is_file():
+        hint = did_you_mean(word, ("none", "table"))
+        raise UsageError(f"unknown node interference {text!r} ({hint}; or a file: docs/guides/node-interference.md)")
+    return _file(Path(word), word, catalogue)
+
+
+def _kappa(settings: str, text: str) -> float:
+    key, equals, value = (part.strip() for part in settings.partition("="))
+    if key != "kappa" or not equals:
+        raise UsageError(f"node interference {text!r}: no parameter {key!r} (there is kappa, as in table:kappa=4)")
+    try:
+        kappa = float(value)
+    except ValueError:
+        kappa = -1.0
+    if not 0 <= kappa <= 1000:
+        raise UsageError(f"node interference {text!r}: kappa = {value!r} is no number from 0 to 1000")
+    return kappa
+
+
+def _file(path: Path, name: str, catalogue: Catalogue) -> NodeLaw:
+    document = read_document(path, NodeLawFile)
+    spec = document.content.spec
+    if spec.models is None:
+        demands = {name: model.node for name, model in catalogue.models.items() if model.node is not None}
+        return NodeLaw(name, spec.source, spec.kappa, spec.capped_mb_per_s, demands)
+    for model in spec.models:
+        if not catalogue.knows(model) or catalogue.model_name(model) != model:
+            where = document.where("spec", "models", model)
+            raise UsageError(f"{where}: unknown model {model!r} ({did_you_mean(model, catalogue.models)})")
+    return NodeLaw(name, spec.source, spec.kappa, spec.capped_mb_per_s, spec.models)
