@@ -256,6 +256,8 @@ def test_the_demands_on_nodes_are_those_of_the_published_table():
 
 
 def test_a_wrong_demand_on_a_node_is_refused(tmp_path):
-    text = MINE.replace("      compute:\n", "      node: {cores: {per_gpu: -1, theta: 1, source: me}}\n      compute:\n")
+    text = MINE.replace(
+        "      compute:\n", "      node: {cores: {per_gpu: -1, theta: 1, source: me}}\n      compute:\n"
+    )
     with pytest.raises(UsageError, match=r"mine.yaml:\d+: .*node"):
         load_catalogue(write(tmp_path, text))

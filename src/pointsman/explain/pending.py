@@ -116,7 +116,7 @@ class _Question:
         if slow <= 1.0 or self.jobs["state"][slot] != JobState.RUNNING:
             return ""
         names = [factor.name for factor in self.prepared.factors if factor.slows == "computing"]
-        return f"; its computing takes {digits(slow)} times as long ({', '.join(names)})"
+        return f"; its {self.prepared.base_model.slowed} {digits(slow)} times as long ({', '.join(names)})"
 
     def _shares(self) -> bool:
         """Whether the policy puts jobs on GPUs that others hold."""

@@ -51,6 +51,8 @@ class BaseModel(ABC):
     without_models: ClassVar[str] = "no job has a model: all run at the same speed everywhere and communicate nothing"
     unknown_models: ClassVar[str] = "run at the same speed everywhere"
     """What jobs without a known model do."""
+    slowed: ClassVar[str] = "computing takes"
+    """Begins the sentence that states ``slow_computing`` of a job: what factors on computing do to its rate."""
     section: ClassVar[str] = ""
     """The module with its figures in reports, if it has such (`pointsman.report.metrics.sections`)."""
 
@@ -113,6 +115,12 @@ class BaseModel(ABC):
     def speeds(self, named: "NamedModels") -> "Speeds":
         """The tables that compiled code looks speeds up in; `named` takes what had to be assumed."""
         raise NotImplementedError
+
+    def with_computing(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
+        """Its tables for a run in which a factor slows computing: rates from tables then need the computing behind
+        them.
+        """
+        return speeds
 
     def install(self, state: "State", *, admits: bool) -> None:  # noqa: B027 - most have none
         """Write the parameters, and the addresses of compiled code, into a state before its first event.

@@ -4,6 +4,7 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import settle
 from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.rate_models.tabulated import longer_iteration
 from pointsman.engine.state.records import FACTOR_SHIFT, SLOW, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state
 
@@ -27,6 +28,8 @@ def _feel(address: Int, j: Int) -> None:
             J.slow_computing *= F.found
         else:
             J.slow *= F.found
+    if J.slow_computing > 1.0:
+        J.slow_computing = longer_iteration(S, j)
 
 
 @core

@@ -11,7 +11,7 @@ from pointsman.engine.rate_models.links.uplinks import as_wide_as_cards, uplinks
 from pointsman.engine.rate_models.named_models import NamedModels
 from pointsman.engine.rate_models.rates import FINEST
 from pointsman.engine.rate_models.subbatches import subbatches_of, without_models
-from pointsman.engine.state.records import LINK, MODEL, STEP, SUBBATCH, UPLINK
+from pointsman.engine.state.records import LINK, MODEL, RATE_STEP, STEP, SUBBATCH, UPLINK
 from pointsman.types import LOCALITIES, Contention
 
 
@@ -37,6 +37,8 @@ class Speeds:
     """(rows, 6) what a job takes of nodes, where jobs slow each other there: see `factors.node_interference`."""
     goodputs: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 1)))
     """(rows * stages of progress, (most GPUs + 1) * LOCALITIES) rates of elastic jobs."""
+    rate_steps: NDArray[np.void] = field(default_factory=lambda: np.zeros((1, 1), RATE_STEP))
+    """RATE_STEP, as `goodputs`: the iterations behind them, where a factor slows computing."""
     stages: int = 0
     """Of progress, where rates depend on it."""
 

@@ -175,6 +175,7 @@ def build(
         factor_numbers=numbers,
         factor_loads=loads,
         goodputs=speeds.goodputs,
+        rate_steps=speeds.rate_steps,
         singles=np.zeros(SINGLES, np.int64),
     )
     state.g["kinds"] = speeds.slowdowns.shape[1]

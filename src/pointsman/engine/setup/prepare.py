@@ -101,6 +101,8 @@ def prepare(
         speeds = factor.speeds(named, speeds)
     if speeds.stages:
         demands = _elastic(demands, cls, speeds, named.rows)
+    if any(factor.slows == "computing" for factor in factors):
+        speeds = base_model.with_computing(named, speeds)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)

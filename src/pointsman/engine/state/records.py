@@ -61,7 +61,10 @@ JOB = np.dtype(
         ("off_rate", I),  # position in the list of jobs with a rate other than 1; -1
         ("locality", "i4"),
         ("nodes", "i4"),  # how many nodes it is on
-        ("slow_computing", F),  # likewise of the factors on computing
+        (
+            "slow_computing",
+            F,
+        ),  # likewise of the factors on computing; where a rate is from a table, by them
         ("gpu_type", I),  # held GPU type; -1 if none or mixed
         ("pause", I),  # ms of the change of GPUs or accumulation that it is STARTING again after; 0: of none
         # what its end reads
@@ -259,6 +262,14 @@ STEP = np.dtype(
         ("bw", I),  # ms of a backward task
         ("transfer_ms", F),  # ms of the all-reduce between nodes, alone and less the latency
         ("solo", F),  # ms of an iteration at the best locality, alone
+    ],
+    align=True,
+)
+
+RATE_STEP = np.dtype(
+    [
+        ("passes", F),  # of an iteration; 0 where all of it computes, or it is not in State.goodputs
+        ("exchange", F),  # time of its all-reduce over that of a pass
     ],
     align=True,
 )
@@ -553,6 +564,7 @@ class State(NamedTuple):
     singles: np.ndarray  # i8, (1024,): a ring of jobs that got GPUs to themselves
     goodputs: np.ndarray  # f8, (speed rows * stages, (most GPUs + 1) * LOCALITIES): rates of elastic jobs;
     # or, where the rate model is the tree, (speed rows, racks + 1): of a job on so many, but for its communication cost
+    rate_steps: np.ndarray  # RATE_STEP, as goodputs, where a factor slows computing: the iterations behind these rates
 
 
 class World(NamedTuple):

@@ -35,6 +35,7 @@ from pointsman.engine.state.records import (
     POOL,
     QUEUE,
     RACK,
+    RATE_STEP,
     SAMPLE,
     SCALARS,
     SCRIPT,
@@ -62,7 +63,7 @@ STATE_ARRAYS = {
     "workers": (_INT, 2), "transfers": (TRANSFER, 1), "nics": (NIC, 1),
     "subbatches": (SUBBATCH, 1), "slowdowns": (_FLOAT, 2),
     "factors": (FACTOR, 1), "factor_numbers": (_FLOAT, 1), "factor_loads": (_INT, 1), "singles": (_INT, 1),
-    "goodputs": (_FLOAT, 2),
+    "goodputs": (_FLOAT, 2), "rate_steps": (RATE_STEP, 2),
 }  # fmt: skip
 WORLD_ARRAYS = {
     "clock": (CLOCK, 1), "truth": (TRUTH, 1), "chains": (CHAIN, 1), "heap": (HEAP, 1), "trace": (TRACE, 1),

@@ -11,7 +11,8 @@ from pointsman.engine.state.state_pointer import Handle
 
 SHARED = frozenset(
     (
-        *("ints", "alts", "params", "rates", "models", "links", "steps", "subbatches", "slowdowns", "goodputs"),
+        *("ints", "alts", "params", "rates", "models", "links", "steps", "subbatches", "slowdowns"),
+        *("goodputs", "rate_steps", "factor_numbers"),
         *("log", "inbox", "script", "samples"),
     )
 )

@@ -6,7 +6,7 @@ with the most goodput. Its rate is that over the goodput it has where its durati
 the GPUs it asks for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -56,6 +56,33 @@ def goodput_table(
             "of them, or use another policy"
         )
     rates = np.zeros((len(demands) * types, BINS, max_gpus + 1, LOCALITIES))
+    for row, setting, communication_s in _settings(layout, demands, catalogue, max_gpus):
+        goodput = setting.goodput(communication_s)
+        rates[row, :, 1 : goodput.shape[1] + 1] = goodput * tables.models[row, 3]
+    return rates.reshape(len(rates) * BINS, -1)
+
+
+def iteration_table(
+    layout: Layout, demands: Sequence[tuple[str | None, int, int | None]], catalogue: Catalogue, max_gpus: int
+) -> NDArray[np.float64]:
+    """By rows and columns of `goodput_table`, of the iteration with that goodput: passes, and seconds of its all-reduce
+    over those of a pass. There are 0 passes where there is no goodput.
+    """
+    types = len(layout.gpu_types)
+    steps = np.zeros((len(demands) * types, BINS, max_gpus + 1, LOCALITIES, 2))
+    for row, setting, communication_s in _settings(layout, demands, catalogue, max_gpus):
+        found = setting.iterations(communication_s)
+        steps[row, :, 1 : found.shape[1] + 1] = found
+    return steps.reshape(len(steps) * BINS, -1, 2)
+
+
+def _settings(
+    layout: Layout, demands: Sequence[tuple[str | None, int, int | None]], catalogue: Catalogue, max_gpus: int
+) -> Iterator[tuple[int, "_Setting", NDArray[np.float64]]]:
+    """Of each elastic demand and GPU type: the row, what decides its goodput, and (n, LOCALITIES) seconds of an
+    all-reduce.
+    """
+    types = len(layout.gpu_types)
     places = [topology(layout, t) for t in range(types)]
     total = [int(layout.node_gpus[layout.node_gpu_type == t].sum()) for t in range(types)]
 
@@ -68,10 +95,7 @@ def goodput_table(
         for t, gpu_type in enumerate(layout.gpu_types) if model in NOISE else ():
             compute, _ = catalogue.compute(model, gpu_type)
             setting = _Setting(catalogue.model(model), compute, NOISE[model], demand, layout.gpu_memory_bytes[t])
-            goodput = setting.goodput(communication_s(model, t))
-            row = i * types + t
-            rates[row, :, 1 : goodput.shape[1] + 1] = goodput * tables.models[row, 3]
-    return rates.reshape(len(rates) * BINS, -1)
+            yield i * types + t, setting, communication_s(model, t)
 
 
 class Choices(NamedTuple):
@@ -109,24 +133,55 @@ class _Setting(NamedTuple):
 
     def goodput(self, communication_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """(BINS, n, LOCALITIES) iterations at the job's own batch that teach as much as it learns in a second."""
-        per_gpu = self.demand.per_gpu_batch or self.profile.batch.per_gpu
-        own = self.demand.gpus * per_gpu
-        least, most = min(self.noise.initial, own), max(self.noise.limit, own)
-        batches = choices(least, most, own, max(per_gpu, self._room()), len(communication_s))
-        throughput = self._throughput(batches, communication_s)
-        goodput = np.zeros((BINS, *communication_s.shape))
-        for i, scale in enumerate(self.noise.by_work(own, BINS)):
-            learnt = throughput * efficiency(scale, batches.samples, own)[:, None, :]
-            goodput[i] = learnt.max(axis=2) / own
+        batches, goodput = self._batches(len(communication_s)), np.zeros((BINS, *communication_s.shape))
+        for i, learnt in enumerate(self._learnt(batches, communication_s)):
+            goodput[i] = learnt.max(axis=2) / self._own
         return np.nan_to_num(goodput)
+
+    def iterations(self, communication_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(BINS, n, LOCALITIES, 2) passes of the iteration that teaches most in a second, and seconds of its all-reduce
+        over those of a pass.
+        """
+        batches = self._batches(len(communication_s))
+        pass_s, gpus = self._pass_s(batches), np.arange(len(communication_s))[:, None]
+        steps = np.zeros((BINS, *communication_s.shape, 2))
+        for i, learnt in enumerate(self._learnt(batches, communication_s)):
+            best = learnt.argmax(axis=2)
+            steps[i, ..., 0] = batches.passes[gpus, best]
+            steps[i, ..., 1] = communication_s / pass_s[gpus, best]
+        return np.where(np.isnan(communication_s)[..., None], 0.0, steps)
+
+    @property
+    def _own(self) -> int:
+        """Samples of the job's own batch."""
+        return self.demand.gpus * self._per_gpu
+
+    @property
+    def _per_gpu(self) -> int:
+        return self.demand.per_gpu_batch or self.profile.batch.per_gpu
+
+    def _batches(self, max_gpus: int) -> Choices:
+        own = self._own
+        least, most = min(self.noise.initial, own), max(self.noise.limit, own)
+        return choices(least, most, own, max(self._per_gpu, self._room()), max_gpus)
+
+    def _learnt(self, batches: Choices, communication_s: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """For each bin (n, LOCALITIES, choices) samples of the own batch that teach as much as those of a second."""
+        throughput = self._throughput(batches, communication_s)
+        for scale in self.noise.by_work(self._own, BINS):
+            yield throughput * efficiency(scale, batches.samples, self._own)[:, None, :]
 
     def _throughput(self, batches: Choices, communication_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, LOCALITIES, choices) samples a second."""
         delta = self.profile.overlap.delta if self.compute.delta is None else self.compute.delta
-        pass_s = self.compute.alpha_s + self.compute.beta_s_per_sample * batches.per_pass
+        pass_s = self._pass_s(batches)
         last_s = overlapped_s(pass_s[:, None, :], communication_s[:, :, None], delta)
         iteration_s = accumulated_s(pass_s[:, None, :], last_s, batches.passes[:, None, :])
         return batches.samples[:, None, :] / iteration_s
+
+    def _pass_s(self, batches: Choices) -> NDArray[np.float64]:
+        """(n, choices) seconds of a pass."""
+        return self.compute.alpha_s + self.compute.beta_s_per_sample * batches.per_pass
 
     def _room(self) -> int:
         """Samples of one pass for which the GPU's memory is enough."""

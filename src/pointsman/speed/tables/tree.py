@@ -57,12 +57,32 @@ def rack_rates(layout: Layout, demands: Sequence[tuple[str | None, int, int | No
     return rates
 
 
-def iteration_s(demand: Demand, gpu_type: str, racks: int, catalogue: Catalogue) -> float:
-    """Seconds of an iteration of a demand whose model is known, on so many racks."""
+def exchange_shares(
+    layout: Layout, demands: Sequence[tuple[str | None, int, int | None]], catalogue: Catalogue
+) -> NDArray[np.float64]:
+    """By rows and columns of `rack_rates`, seconds of an all-reduce over those of computing; NaN without a model."""
+    types = len(layout.gpu_types)
+    racks = np.maximum(np.arange(int(layout.node_rack.max()) + 2), 1)
+    shares = np.full((len(demands) * types, len(racks)), np.nan)
+    for i, demand in enumerate(Demand(*d) for d in demands):
+        for t, gpu_type in enumerate(layout.gpu_types) if demand.model is not None else ():
+            computing = computing_s(demand, gpu_type, catalogue)
+            times = np.array([iteration_s(demand, gpu_type, int(r), catalogue) for r in racks])
+            shares[i * types + t] = (times - computing) / computing
+    return shares
+
+
+def computing_s(demand: Demand, gpu_type: str, catalogue: Catalogue) -> float:
+    """Seconds of an iteration in which a GPU computes."""
     profile = catalogue.model(str(demand.model))
     compute, _ = catalogue.compute(str(demand.model), gpu_type)
-    computing = compute.time_s(demand.per_gpu_batch or profile.batch.per_gpu)
-    return computing + all_reduce_s(profile.gradient.bytes, demand.gpus, racks)
+    return compute.time_s(demand.per_gpu_batch or profile.batch.per_gpu)
+
+
+def iteration_s(demand: Demand, gpu_type: str, racks: int, catalogue: Catalogue) -> float:
+    """Seconds of an iteration of a demand whose model is known, on so many racks."""
+    gradient_bytes = catalogue.model(str(demand.model)).gradient.bytes
+    return computing_s(demand, gpu_type, catalogue) + all_reduce_s(gradient_bytes, demand.gpus, racks)
 
 
 def usual_rates(

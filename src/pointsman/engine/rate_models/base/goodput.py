@@ -22,6 +22,7 @@ class Goodput(BaseModel):
     shares_gpus = False
     may_exceed_nominal = True
     adapts_gangs = True
+    slowed = "iterations take"
 
     def speeds(self, named: "NamedModels") -> "Speeds":
         """The tables of `rates`, with rates by number of GPUs and progress."""
@@ -39,6 +40,18 @@ class Goodput(BaseModel):
         widest = max(min(MOST_GPUS, int(layout.node_gpus.sum())), *(gpus for _, gpus, _ in demands))
         rates = goodput_table(layout, demands, named.catalogue, tables, widest)
         return replace(speeds, goodputs=rounded(rates), stages=BINS)
+
+    def with_computing(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
+        """The same, with the iterations of the batches that jobs choose; factors do not change the choice."""
+        if named.nameless:
+            return speeds
+        from pointsman.engine.rate_models.tabulated import rate_steps
+        from pointsman.speed.tables.goodput import iteration_table
+        from pointsman.types import LOCALITIES
+
+        widest = speeds.goodputs.shape[1] // LOCALITIES - 1
+        steps = iteration_table(named.congested, named.demands, named.catalogue, widest)
+        return replace(speeds, rate_steps=rate_steps(steps[..., 0], steps[..., 1]))
 
     def install(self, state: "State", *, admits: bool) -> None:
         """The stages of progress, if any job's rate depends on them."""

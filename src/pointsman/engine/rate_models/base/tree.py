@@ -40,6 +40,7 @@ class Tree(BaseModel):
     without_models = "no job has a model: all pay alike for their places, and reduce nothing"
     unknown_models = "pay for communication, and reduce nothing"
     tells_done = True
+    slowed = "iterations take"
     section = "pointsman.report.metrics.sections.tree"
 
     def __post_init__(self) -> None:
@@ -76,6 +77,24 @@ class Tree(BaseModel):
         usual = usual_rates(layout, demands, by_racks, self.costs, self.clamp)
         subbatches = subbatches_of(layout, demands, named.catalogue)
         return replace(Speeds.without_models(usual, types), subbatches=subbatches, goodputs=rounded(by_racks))
+
+    def with_computing(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
+        """The same, with the iterations on so many racks, in which nothing overlaps."""
+        import numpy as np
+
+        from pointsman.engine.rate_models.tabulated import rate_steps
+        from pointsman.speed.tables.tree import exchange_shares
+
+        if named.nameless:
+            nothing = np.zeros(speeds.goodputs.shape)
+            return replace(speeds, rate_steps=rate_steps(nothing, nothing))
+
+        exchange = exchange_shares(named.layout, named.demands, named.catalogue)
+        models = speeds.models.copy()
+        models["delta"] = 1.0
+        known = ~np.isnan(exchange)
+        steps = rate_steps(known.astype(np.float64), np.where(known, exchange, 0.0))
+        return replace(speeds, models=models, rate_steps=steps)
 
     def install(self, state: "State", *, admits: bool) -> None:
         """The weights, and the code that rates gangs by them."""

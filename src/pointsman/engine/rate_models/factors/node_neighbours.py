@@ -6,7 +6,7 @@ import numpy as np
 
 from pointsman.engine.index.bits import lowest
 from pointsman.engine.index.dirty_jobs import mark
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.rates import FINEST, row_of
 from pointsman.engine.state.records import Int, State
 from pointsman.types import JobState
@@ -61,7 +61,7 @@ def _load_of_socket(S: State, f: Int, n: Int, g: Int) -> Int:
     return S.factors[f].loads + begins + _socket(S, f, n, g)
 
 
-@core
+@cold
 def _crosses(S: State, f: Int, i: Int) -> bool:
     """Whether part `i` has GPUs on several sockets of its node."""
     n, mask = S.parts[i].node, S.parts[i].mask
@@ -73,7 +73,7 @@ def _crosses(S: State, f: Int, i: Int) -> bool:
     return False
 
 
-@core
+@cold
 def _between_sockets(S: State, f: Int, j: Int, n: Int) -> Int:
     """What job `j` moves between the sockets of node `n`."""
     i = S.jobs[j].part
@@ -90,7 +90,7 @@ def _longer(load: Int, capacity: float, theta: float) -> float:
     return (load / capacity) ** theta if load > capacity else 1.0
 
 
-@core
+@cold
 def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int, crosses: bool) -> float:
     """ψ of the worker of job `j` on GPU `g` of part `i`, by the jobs on other GPUs; those on this one slow it by ξ."""
     P = S.parts[i]
@@ -169,7 +169,7 @@ def _count(S: State, f: Int, j: Int, sign: Int) -> None:
         i = P.next
 
 
-@core
+@cold
 def _mark_node(S: State, f: Int, n: Int) -> None:
     """Jobs that run on node `n` and suffer there get another speed."""
     for x in range(S.nodes[n].gpu0, S.nodes[n].gpu0 + S.nodes[n].gpus):
