@@ -144,6 +144,21 @@ def test_an_untouched_run_goes_on() -> None:
         assert (simulation.handle.world.outcomes["state"] == JobState.COMPLETED).all()
 
 
+def test_loads_of_factors_that_outlive_the_jobs_are_found() -> None:
+    """While a job runs it may be what is counted."""
+    jobs = pointsman.Workload.of(
+        pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [30.0], "model": ["resnet50"]})
+    )
+    spec = get_policy("fifo")
+    options = RunOptions(audit=True, node_interference="table")  # ty: ignore
+    simulation, _ = open_simulation(jobs, load_cluster("1x4"), spec, spec.make(), options)
+    simulation.run(10_000)
+    simulation.handle.state.factor_loads[0] += 1
+    simulation.run(20_000)
+    with pytest.raises(RunError, match=FAILURES[invariants.LOADS]):
+        simulation.run()
+
+
 def test_every_failure_has_a_sentence() -> None:
     numbers: dict[str, Any] = {name: number for name, number in vars(invariants).items() if name.isupper()}
     known = {number for name, number in numbers.items() if isinstance(number, int)}

@@ -14,6 +14,7 @@ from pointsman.engine.state.invariants import (
     HELD,
     INDEX,
     KEY,
+    LOADS,
     MASK,
     PROGRESS,
     QUEUES,
@@ -230,6 +231,16 @@ def _audit_queues(S: State) -> Int:
 
 
 @core
+def _audit_loads(S: State) -> Int:
+    """Whether what factors count of running jobs is gone when none runs."""
+    if S.g[0].running == 0:
+        for i in range(S.factor_loads.shape[0]):
+            if S.factor_loads[i] != 0:
+                return LOADS
+    return np.int64(0)
+
+
+@core
 def audit(S: State, W: World) -> Int:
     """The first invariant found broken (see FAILURES), 0 if none."""
     failure = np.int64(_audit_jobs(S, W))
@@ -239,4 +250,6 @@ def audit(S: State, W: World) -> Int:
         failure = np.int64(_audit_queues(S))
     if failure == 0 and S.g[0].jobs_per_gpu > 1:
         failure = np.int64(_audit_sharing(S))
+    if failure == 0:
+        failure = np.int64(_audit_loads(S))
     return failure

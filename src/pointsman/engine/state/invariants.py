@@ -16,7 +16,8 @@
     CLASS,
     SUBMITTED,
     KEY,
-) = range(1, 16)
+    LOADS,
+) = range(1, 17)
 FAILURES = {
     GPU_TWICE: "a GPU is held by a job that does not list it, or by two",
     GANG: "a job holds neither none nor all of its GPUs",
@@ -33,4 +34,5 @@ FAILURES = {
     CLASS: "a job's demand class is not that of its GPUs, queue or nodes",
     SUBMITTED: "the jobs submitted are not those that ended and those in the system",
     KEY: "a job stands in an index by a key that is not a number",
+    LOADS: "no job runs, and a factor still counts what running jobs take",
 }
