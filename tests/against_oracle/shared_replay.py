@@ -12,13 +12,17 @@ from pointsman.engine.setup.overheads import Overheads
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.slow_downs import load_interference
 from pointsman.types import Locality
+from tests.oracle.node_instances import hosts_by_kind
+from tests.oracle.node_instances import words_of as node_words_of
+from tests.oracle.nodes import Host, Neighbours
 from tests.oracle.shared_instances import SharedInstance
 from tests.oracle.sharing import SharedSchedule
 from tests.oracle.uplinks import Contention
 
 
-def cluster_of(instance: SharedInstance, folder: Path) -> pointsman.Cluster:
+def cluster_of(instance: SharedInstance, folder: Path, neighbours: Neighbours | None = None) -> pointsman.Cluster:
     """Of a cluster file with the instance's nodes and network."""
+    hosts = {} if neighbours is None else hosts_by_kind(neighbours)
     net, nodes = instance.network, instance.nodes
     racks = [[n for n in nodes if n.rack == rack] for rack in sorted({n.rack for n in nodes})]
     per_pod = max(len({n.rack for n in nodes if n.pod == pod}) for pod in {n.pod for n in nodes})
@@ -30,8 +34,10 @@ def cluster_of(instance: SharedInstance, folder: Path) -> pointsman.Cluster:
                 "gpu_type": n.gpu_type,
                 "interconnect": {"kind": "nvlink", "bandwidth": inside, "latency": "1 us"},
                 "nic": {"bandwidth": card},
+                **({"cpus": host.cores, "sockets": host.sockets, "host": paths_of(host)} if host else {}),
             }
             for n in nodes
+            for host in [hosts.get((n.gpu_type, n.gpus))]
         },
         "racks": [{"nodes": [{"type": f"{n.gpu_type}x{n.gpus}"} for n in rack]} for rack in racks],
         "racks_per_pod": per_pod,
@@ -48,7 +54,21 @@ def cluster_of(instance: SharedInstance, folder: Path) -> pointsman.Cluster:
     return pointsman.load_cluster(str(path))
 
 
-def profiles_of(instance: SharedInstance, folder: Path) -> Path:
+def paths_of(host: Host) -> dict[str, str]:
+    capacities = {"pcie": host.pcie, "memory": host.memory, "socket_link": host.link}
+    return {name: f"{mb_per_s:g} MB/s" for name, mb_per_s in capacities.items()}
+
+
+def node_demand_of(name: str, neighbours: Neighbours | None) -> dict[str, Any]:
+    if neighbours is None or name not in neighbours.takes:
+        return {}
+    takes = neighbours.takes[name]
+    cores = {"per_gpu": takes.cores, "theta": takes.cores_theta, "source": "ours"}
+    traffic = {"mb_per_s_per_gpu": takes.traffic, "theta": takes.traffic_theta, "source": "ours"}
+    return {"node": {"cores": cores, "traffic": traffic}}
+
+
+def profiles_of(instance: SharedInstance, folder: Path, neighbours: Neighbours | None = None) -> Path:
     models = {
         name: {
             "title": name,
@@ -64,6 +84,7 @@ def profiles_of(instance: SharedInstance, folder: Path) -> Path:
                 kind: {"alpha_s": c.alpha_s, "beta_s_per_sample": c.beta_s, "delta": c.delta, "source": "ours"}
                 for kind, c in model.compute.items()
             },
+            **node_demand_of(name, neighbours),
         }
         for name, model in instance.models.items()
     }
@@ -123,6 +144,7 @@ def run_engine(
     *,
     policy: Any = None,
     contention: Contention | None = None,
+    neighbours: Neighbours | None = None,
     rate_model: str | None = None,
     audit: bool = True,
 ) -> SharedSchedule:
@@ -131,18 +153,19 @@ def run_engine(
     words = {"NODE_DOWN": "DOWN", "NODE_UP": "UP", "NODE_DRAIN": "DRAIN"}
     result = pointsman.simulate(
         workload_of(instance),
-        cluster_of(instance, folder),
+        cluster_of(instance, folder, neighbours),
         policy or own,
         params=instance.params if policy is None else {},
         placement=None if instance.policy == "pollux" else instance.placement,
         overheads=Overheads(**instance.overheads),
         estimate="limit",
-        profiles=[profiles_of(instance, folder)],
+        profiles=[profiles_of(instance, folder, neighbours)],
         gpu_sharing=instance.sharing,
         interference=interference_of(instance, folder),
         node_events=[(at / 1000, str(node), words[kind]) for at, kind, node in instance.script if kind in words],
         cancels=[(at / 1000, row) for at, kind, row in instance.script if kind == "CANCEL"],
         contention=words_of(contention),
+        node_interference="none" if neighbours is None else node_words_of(neighbours),
         rate_model=rate_model,
         audit=audit,
     )

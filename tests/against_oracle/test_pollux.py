@@ -12,6 +12,8 @@ import pytest
 from pointsman.speed.laws.noise import NOISE
 from tests.oracle.goodput import TENTHS, Goodput, GoodputWorld, follow
 from tests.oracle.goodput import Noise as OracleNoise
+from tests.oracle.node_instances import neighbours_of
+from tests.oracle.nodes import Neighbours
 from tests.oracle.shared_instances import SharedInstance, random_elastic
 from tests.oracle.sharing import SharedSchedule, simulate
 
@@ -24,9 +26,11 @@ NOISES = {name: OracleNoise(noise.initial, noise.limit, noise.tenths) for name, 
 DECISIONS = ("START", "RESIZE", "PREEMPT")
 
 
-def both(instance: SharedInstance, folder: Path) -> tuple[SharedSchedule, SharedSchedule]:
+def both(
+    instance: SharedInstance, folder: Path, neighbours: Neighbours | None = None
+) -> tuple[SharedSchedule, SharedSchedule]:
     """What the engine did, and what the oracle makes of its decisions."""
-    engine = run_engine(instance, folder)
+    engine = run_engine(instance, folder, neighbours=neighbours)
     told = [entry for entry in engine.log if entry[1] in DECISIONS]
     goodput = Goodput(instance.speeds, {name: NOISES[name] for name in instance.models})
     interval_ms = max(1, round(1000 * instance.params["interval_s"]))
@@ -39,6 +43,7 @@ def both(instance: SharedInstance, folder: Path) -> tuple[SharedSchedule, Shared
         overheads=instance.overheads,
         queue_limits=instance.queue_limits,
         script=instance.script,
+        neighbours=neighbours,
         make=partial(GoodputWorld, goodput=goodput, told=told, interval_ms=interval_ms),
     )
     assert not told, f"not allowed, or at no instant: {told[0]}"
@@ -49,6 +54,14 @@ def both(instance: SharedInstance, folder: Path) -> tuple[SharedSchedule, Shared
 def test_what_follows_from_its_decisions(chunk: int, tmp_path: Path) -> None:
     for seed in range(chunk, CASES, 2):
         found = differences(*both(random_elastic(seed), tmp_path))
+        assert not found, (seed, found)
+
+
+def test_and_beside_jobs_that_slow_it_on_its_nodes(tmp_path: Path) -> None:
+    """Computing alone (semantics.md §14, §15)."""
+    for seed in range(INSTANCES // 2):
+        instance = random_elastic(seed)
+        found = differences(*both(instance, tmp_path, neighbours_of(instance)))
         assert not found, (seed, found)
 
 

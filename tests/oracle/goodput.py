@@ -14,7 +14,7 @@ from .changing import ChangingWorld
 from .model import Job, Place
 from .placement import alternatives, locality
 from .sharing import SharedEntry, SharedLife
-from .speeds import Speeds, overlap, rounded
+from .speeds import Felt, Speeds, overlap, rounded
 from .world import Life, World
 
 TENTHS, BATCHES, CELLS = 10, 50, 100
@@ -80,6 +80,19 @@ class Goodput:
             for phi in noise.by_work(own)
         ]
 
+    def longer(self, job: Job, gpu_type: str, gpus: int, level: int, tenth: int, psi: float) -> float:
+        """How many times as long the iteration of the batch with the most goodput takes where its computing takes
+        `psi` times as long (section 14).
+        """
+        own = job.gpus * self.speeds.samples(job)
+        phi = self.noises[job.model].by_work(own)[tenth]
+        _, per_pass, passes = max(
+            self.choices(job, gpu_type, gpus),
+            key=lambda one: one[0] / self.batch_s(job, gpu_type, gpus, level, *one[1:]) / (phi + one[0]),
+        )
+        slow, alone = (self.batch_s(job, gpu_type, gpus, level, per_pass, passes, times) for times in (psi, 1.0))
+        return slow / alone
+
     def choices(self, job: Job, gpu_type: str, gpus: int) -> list[tuple[int, int, int]]:
         """(samples, those of one pass on one GPU, passes)"""
         noise, model = self.noises[job.model], self.speeds.models[job.model]
@@ -96,10 +109,12 @@ class Goodput:
                 found.append((gpus * per_pass * passes, per_pass, passes))
         return found
 
-    def batch_s(self, job: Job, gpu_type: str, gpus: int, level: int, per_pass: int, passes: int) -> float:
+    def batch_s(
+        self, job: Job, gpu_type: str, gpus: int, level: int, per_pass: int, passes: int, psi: float = 1.0
+    ) -> float:
         speeds, model = self.speeds, self.speeds.models[job.model]
         compute = model.compute[gpu_type]
-        pass_s = compute.alpha_s + compute.beta_s * per_pass
+        pass_s = psi * (compute.alpha_s + compute.beta_s * per_pass)
         shape = speeds.shape_at(gpus, gpu_type, level)
         wire_s = sum(speeds.all_reduce_s(model.gradient_bytes, shape, speeds.networks[gpu_type])) if gpus > 1 else 0.0
         return (passes - 1) * pass_s + overlap(pass_s, wire_s, compute.delta)
@@ -132,12 +147,24 @@ class GoodputWorld(ChangingWorld):
         self.just_started.clear()
         for life in self.lives:
             if life.state == "RUNNING":
-                rate = self.rate_on(life, life.place)
+                rate = self.slowed_rate(life)
                 if rate != life.rate:
                     self.halt(life)
                     life.rate = rate
                     life.finish_ms = self.now + ceil((life.job.work_ms - life.done) / rate)
                     self.count_turn(life)
+
+    def slowed_rate(self, life: SharedLife) -> float:
+        """By the jobs on its nodes."""
+        psi = self.psi(life) if self.neighbours else 1.0
+        if psi == 1.0:
+            return self.rate_on(life, life.place)
+        if not self.is_elastic(life):
+            return rounded(self.speeds.rate(life.job, life.place, life.steps, Felt(computing=psi)))
+        gpu_type, level = self.speeds.type_of(min(life.place)), locality(self.nodes, life.place)
+        tenth = self.stage.get(life.row, 0)
+        longer = self.goodput.longer(life.job, gpu_type, len(life.place), level, tenth, psi)
+        return rounded(self.rate_on(life, life.place) / longer)
 
     # -- tenths ----------------------------------------------------------------------------------------
 

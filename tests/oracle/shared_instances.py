@@ -8,6 +8,7 @@ from typing import Any
 from . import packing
 from .instances import Kind, chance, draw_estimate, draw_overheads, draw_queue_limits, draw_script, with_cancels
 from .model import Job, Node
+from .nodes import Neighbours
 from .placement import every_gpu, place
 from .sharing import PAIRS as BSBF
 from .sharing import POLICIES as THEIRS
@@ -78,7 +79,9 @@ class SharedInstance:
             links_of=lambda node: self.network.links(node.gpus),
         )
 
-    def run_oracle(self, until_ms: int | None = None, contention: Contention | None = None) -> SharedSchedule:
+    def run_oracle(
+        self, until_ms: int | None = None, contention: Contention | None = None, neighbours: Neighbours | None = None
+    ) -> SharedSchedule:
         packs = self.policy == "gandiva-packing"
         settings = {"make": packing.world_of(self.params)} if packs else self.params
         return simulate(
@@ -93,6 +96,7 @@ class SharedInstance:
             round_ms=self.round_ms,
             until_ms=until_ms,
             contention=contention,
+            neighbours=neighbours,
             **settings,
         )
 

@@ -1,12 +1,13 @@
 """Section 10: a world in which several jobs may be on one GPU."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, prod
 from typing import Any
 
 from . import bsbf
 from .model import Gpu, Job, Place
+from .nodes import Neighbours
 from .placement import PLACEMENTS, alternatives, every_gpu, locality, place
 from .policies import backfill, by_estimate, by_row, strict
 from .simulator import OVERHEADS, refuse, run
@@ -68,6 +69,7 @@ class SharingWorld(World):
     gate: str = "pairwise"
     rebatch_ms: int = 0
     contention: Contention | None = None
+    neighbours: Neighbours | None = None
     args: list[int] = field(default_factory=list)
     """Of each log entry."""
     just_started: set[int] = field(default_factory=set)
@@ -155,6 +157,7 @@ class SharingWorld(World):
         """Whose neighbours began or ceased to run gets another rate; a stretch ends only where the rate is another."""
         self.just_started.clear()
         self.share_links()
+        self.share_nodes()
         for life in self.lives:
             if life.state == "RUNNING":
                 life.xi = self.slowdown(life)
@@ -171,6 +174,20 @@ class SharingWorld(World):
             rings = [ring_of(life.job, life.place, life.steps, self.speeds, self.contention) for life in running]
             for life, felt in zip(running, shares(rings, self.speeds, self.contention), strict=True):
                 life.felt = felt
+
+    def share_nodes(self) -> None:
+        if self.neighbours:
+            for life in self.having("RUNNING"):
+                life.felt = replace(life.felt, computing=self.psi(life))
+
+    def psi(self, life: Life) -> float:
+        assert self.neighbours is not None
+        others = [(self.as_run(other), other.place) for other in self.having("RUNNING") if other is not life]
+        return self.neighbours.psi(self.as_run(life), life.place, others)
+
+    def as_run(self, life: Life) -> Job:
+        """A fraction has a whole GPU where there is no sharing."""
+        return life.job if self.is_fraction(life) else replace(life.job, milli=1000)
 
     # -- for policies -----------------------------------------------------------------------------------
 
@@ -196,6 +213,7 @@ def simulate(
     round_ms: int = 0,
     until_ms: int | None = None,
     contention: Contention | None = None,
+    neighbours: Neighbours | None = None,
     make: Callable[..., SharingWorld] | None = None,
 ) -> SharedSchedule:
     """As `simulator.simulate`, on the nodes of `speeds`; by default with the policy's own sharing and placement."""
@@ -219,6 +237,7 @@ def simulate(
         gate=gate,
         rebatch_ms=to_ms(overheads.get("rebatch_s", 0)),
         contention=contention,
+        neighbours=neighbours,
     )
     decide: Any = POLICIES[policy] if isinstance(policy, str) else policy
     run(world, decide, round_ms, until_ms)

@@ -45,10 +45,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Felt:
-    """How many times as long it takes by others on its links: what goes between nodes, and the whole iteration."""
+    """How many times as long it takes by others: what goes between nodes, the whole iteration, and computing."""
 
     wire: float = 1.0
     whole: float = 1.0
+    computing: float = 1.0
+    """By others on its nodes (section 15)."""
 
 
 ALONE = Felt()
@@ -135,7 +137,7 @@ class Speeds:
             return 0.0
         gpu_type = self.type_of_gang(sorted({node for node, _ in place}))
         whole = self.iteration_s(job, gpu_type, self.shape_of(place), steps, felt)
-        return 1 - steps * self.compute_s(job, gpu_type, steps) / whole
+        return 1 - steps * felt.computing * self.compute_s(job, gpu_type, steps) / whole
 
     def stretch(self, job: Job, gpu_type: str, steps: int) -> float:
         """Of an iteration by its accumulation steps, alone at the best locality."""
@@ -149,7 +151,7 @@ class Speeds:
         return compute.alpha_s + compute.beta_s * (self.samples(job) / steps)
 
     def iteration_s(self, job: Job, gpu_type: str, shape: Shape, steps: int, felt: Felt = ALONE) -> float:
-        busy = self.compute_s(job, gpu_type, steps)
+        busy = felt.computing * self.compute_s(job, gpu_type, steps)
         inside, between = self.all_reduce_s(self.models[job.model].gradient_bytes, shape, self.networks[gpu_type])
         delta = self.models[job.model].compute[gpu_type].delta
         return felt.whole * ((steps - 1) * busy + overlap(busy, inside + felt.wire * between, delta))

@@ -38,7 +38,7 @@ def _of_job(S: State, f: Int, j: Int) -> Int:
 def _is_known(S: State, f: Int, j: Int) -> bool:
     """Whether job `j` takes anything of nodes that is known."""
     at = _of_job(S, f, j)
-    return S.factor_numbers[at + CORES] > 0.0 or S.factor_numbers[at + TRAFFIC] > 0.0
+    return S.factor_numbers[at + CORES] + S.factor_numbers[at + TRAFFIC] + S.factor_numbers[at + RING] > 0.0
 
 
 @core
