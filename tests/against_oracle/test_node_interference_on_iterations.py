@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Host, Layout
-from pointsman.engine.rate_models.factors.node_interference import NodeInterference
+from pointsman.engine.rate_models.factors.node_interference import NUMBERS, NodeInterference
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.policies.registry import get_policy
 from tests.oracle import chains
@@ -64,10 +64,10 @@ def drawn(seed: int, ground: chains.Ground, jobs: Sequence[chains.Chain]) -> tup
     takes = {str(row): draw_takes(draw) for row in range(len(jobs)) if draw.random() < 0.85}
     rings = {name: draw.choice((0.0, 120.0, 700.125)) for name in takes}
     kappa, cap = draw.choice((0.0, 4.0, 13.0)), 450.0
-    rows = np.zeros((len(jobs), 6))
+    rows = np.zeros((len(jobs), NUMBERS))
     for name, one in takes.items():
         loads = (one.cores, one.traffic, min(cap, one.traffic), rings[name])
-        rows[int(name)] = (*(round(1000 * load) for load in loads), one.cores_theta, one.traffic_theta)
+        rows[int(name)] = (*(round(1000 * load) for load in loads), one.cores_theta, one.traffic_theta, 1.0)
     theirs = [Host("node", host.sockets, host.cores, host.pcie, host.memory, host.link) for host in hosts]
     nodes = [Node(gpus) for gpus in ground.nodes]
     neighbours = Neighbours(nodes, hosts, takes, lambda job, place: rings[job.model], kappa, cap)

@@ -117,6 +117,13 @@ def test_a_job_of_a_model_without_known_demands_causes_and_suffers_none(tmp_path
     assert len(said) == 1 and "2 of 4 jobs are of models without known demands on nodes" in said[0]
 
 
+def test_a_model_that_takes_nothing_may_suffer(tmp_path: Path) -> None:
+    """Four are at work on 6 cores that two keep busy, of which the idle ones take nothing: 8/6."""
+    models = CORES | {"idle": profile(cores=0, mb_per_s=0)}
+    jobs = [("busy", 12, g(0)), ("busy", 12, g(1)), ("idle", 12, g(2)), ("idle", 12, g(3))]
+    assert ends_ms(run(tmp_path, jobs, models)) == [16_000] * 4
+
+
 def test_jobs_on_one_gpu_slow_each_other_by_xi_alone(tmp_path: Path) -> None:
     """a and b share GPU 0, where ξ = 2; c is on GPU 1. Of 6 cores a feels its own 4 and c's 4, c all 12::
 

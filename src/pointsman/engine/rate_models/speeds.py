@@ -33,8 +33,8 @@ class Speeds:
     """SUBBATCH, (rows * ACCUMULATIONS,)"""
     slowdowns: NDArray[np.float64] = field(default_factory=lambda: np.ones((1, 1)))
     """(GPU types * kinds of models, kinds) ξ of a job of one kind beside one of another."""
-    node_demands: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 6)))
-    """(rows, 6) what a job takes of nodes, where jobs slow each other there: see `factors.node_interference`."""
+    node_demands: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 7)))
+    """(rows, 7) what a job takes of nodes, where jobs slow each other there: see `factors.node_interference`."""
     goodputs: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 1)))
     """(rows * stages of progress, (most GPUs + 1) * LOCALITIES) rates of elastic jobs."""
     rate_steps: NDArray[np.void] = field(default_factory=lambda: np.zeros((1, 1), RATE_STEP))

@@ -25,6 +25,9 @@ NO_JOB_INTERFERES = "no job names a model, so none slows another on its nodes (-
 MILLI = 1000
 """Loads are in thousandths of cores and of 10^6 bytes per second: whole numbers, so that sums are exact."""
 
+NUMBERS = 7
+"""Of a row of ``Speeds.node_demands``: see `_row`. All are 0 where nothing is known."""
+
 
 @dataclass(frozen=True)
 class NodeInterference(Factor):
@@ -82,11 +85,11 @@ class NodeInterference(Factor):
         types = len(named.layout.gpu_types)
         if named.nameless:
             named.assumptions.append(NO_JOB_INTERFERES)
-            return replace(speeds, node_demands=np.zeros((types, 6)))
+            return replace(speeds, node_demands=np.zeros((types, NUMBERS)))
         from pointsman.speed.interference.node_law import load_node_law
 
         law = load_node_law(self.source, named.catalogue)
-        rows, unknown = np.zeros((len(named.demands), types, 6)), []
+        rows, unknown = np.zeros((len(named.demands), types, NUMBERS)), []
         for i, (model, _, batch) in enumerate(named.demands):
             name = None if model is None else named.catalogue.model_name(model)
             if name is None or name not in law.demands:
@@ -100,7 +103,7 @@ class NodeInterference(Factor):
                 rows[i, t] = _row(law, law.demands[name], ring_mb_per_s)
         without = int(np.isin(named.rows // types, unknown).sum())
         named.assumptions.append(_sentence(law, self.kappa, without, int(np.size(named.rows))))
-        return replace(speeds, node_demands=rows.reshape(-1, 6))
+        return replace(speeds, node_demands=rows.reshape(-1, NUMBERS))
 
     def numbers(self, layout: "Layout", speeds: "Speeds") -> "NDArray[np.float64]":
         """kappa; of each node its capacities, sockets and where the loads of these begin; then the rows of
@@ -125,11 +128,11 @@ class NodeInterference(Factor):
 
 def _row(law: "NodeLaw", demand: "NodeDemand", ring_mb_per_s: float) -> tuple[float, ...]:
     """Cores and traffic of a GPU, what of the traffic counts for others, and traffic between the sockets of a node, in
-    thousandths; then both sensitivities.
+    thousandths; both sensitivities; and 1, as of what is known.
     """
     traffic = demand.traffic.mb_per_s_per_gpu
     loads = (demand.cores.per_gpu, traffic, min(traffic, law.capped_mb_per_s), ring_mb_per_s)
-    return (*(float(round(MILLI * load)) for load in loads), demand.cores.theta, demand.traffic.theta)
+    return (*(float(round(MILLI * load)) for load in loads), demand.cores.theta, demand.traffic.theta, 1.0)
 
 
 def _check(name: str, demand: "NodeDemand", hosts: "tuple[Host, ...]") -> None:

@@ -16,7 +16,7 @@ WHOLE = 1000
 """Thousandths of a GPU."""
 CORES, PCIE, MEMORY, LINK, SOCKETS, BEGINS, PER_NODE = range(7)
 """Numbers of a node: its capacities, its sockets, and where their loads begin among the factor's."""
-TRAFFIC, CAPPED, RING, CORES_THETA, TRAFFIC_THETA, PER_ROW = 1, 2, 3, 4, 5, 6
+TRAFFIC, CAPPED, RING, CORES_THETA, TRAFFIC_THETA, KNOWN, PER_ROW = 1, 2, 3, 4, 5, 6, 7
 """Numbers of a row of demands; CORES are the first here, too."""
 MEMORY_LOAD, LINK_LOAD, LOADS = 1, 2, 3
 """Loads of a node; CORES are the first here, too."""
@@ -36,9 +36,8 @@ def _of_job(S: State, f: Int, j: Int) -> Int:
 
 @core
 def _is_known(S: State, f: Int, j: Int) -> bool:
-    """Whether job `j` takes anything of nodes that is known."""
-    at = _of_job(S, f, j)
-    return S.factor_numbers[at + CORES] + S.factor_numbers[at + TRAFFIC] + S.factor_numbers[at + RING] > 0.0
+    """Whether it is known what job `j` takes of nodes."""
+    return S.factor_numbers[_of_job(S, f, j) + KNOWN] > 0.0
 
 
 @core
