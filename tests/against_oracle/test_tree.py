@@ -3,15 +3,17 @@ job by job and action by action.
 """
 
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.oracle.gpu_pickers import PICKERS, Edges
+from tests.oracle.node_instances import neighbours_of
 from tests.oracle.shared_instances import SharedInstance, random_on_tree
 from tests.oracle.simulator import simulate
-from tests.oracle.tree import Tree
+from tests.oracle.tree import CrowdedWorld, Tree
 
 from . import INSTANCES
 from .shared_replay import run_engine
@@ -39,9 +41,10 @@ def words_of(law: Tree) -> str:
     return f"tree:clamp={law.clamp},rack={edges.rack},node={edges.node},gpu={edges.gpu}"
 
 
-def check_agreement(seed: int, policy: str, folder: Path) -> None:
+def check_agreement(seed: int, policy: str, folder: Path, *, crowded: bool = False) -> None:
     instance, law = drawn(seed, policy)
-    engine = run_engine(instance, folder, rate_model=words_of(law))
+    neighbours = neighbours_of(instance) if crowded else None
+    engine = run_engine(instance, folder, rate_model=words_of(law), neighbours=neighbours)
     log = [entry[:4] for entry in engine.log]
     oracle = simulate(
         instance.nodes,
@@ -56,6 +59,7 @@ def check_agreement(seed: int, policy: str, folder: Path) -> None:
         edges=law.edges,
         round_ms=instance.round_ms,
         told=log,
+        make=partial(CrowdedWorld, speeds=instance.speeds, tree=law, neighbours=neighbours) if crowded else None,
     )
     assert log == oracle.log, (policy, seed)
     for field in ("first_start_ms", "end_ms", "run_ms", "preemptions", "cancelled"):
@@ -67,6 +71,12 @@ def check_agreement(seed: int, policy: str, folder: Path) -> None:
 def test_policies_agree(policy: str, tmp_path: Path) -> None:
     for seed in range(CASES):
         check_agreement(seed, policy, tmp_path)
+
+
+@pytest.mark.parametrize("policy", ["fifo", "srtf", "tiresias"])
+def test_policies_agree_where_jobs_slow_each_other_on_nodes(policy: str, tmp_path: Path) -> None:
+    for seed in range(INSTANCES):
+        check_agreement(seed, policy, tmp_path, crowded=True)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ THETAS = (0.0, 0.2, 0.5, 0.8, 1.0, 2.0)
 
 
 def neighbours_of(instance: SharedInstance) -> Neighbours:
-    """Drawn by the instance's seed: mostly scarce; of some models nothing is known. Nodes of a size and type are alike."""
+    """Drawn by the instance's seed: nodes of a size and type are alike, and of some models nothing is known."""
     draw = random.Random(-5 - instance.seed)
     kinds = {(node.gpu_type, node.gpus): draw_host(draw, node.gpus) for node in instance.nodes}
     return Neighbours(

@@ -1,12 +1,14 @@
 """Section 12: the rate of a gang by the tree of racks, nodes and GPUs that it spans."""
 
 from collections import Counter
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, field, replace
+from math import ceil, sqrt
 
 from .gpu_pickers import Edges
 from .model import Job, Place
+from .nodes import Neighbours
 from .speeds import Speeds, rounded
+from .world import World
 
 MEGABYTES = 1e6
 FURTHER_RACK = 0.2
@@ -23,15 +25,43 @@ class Tree:
         edges = self.edges
         return max(self.clamp, edges.rack * len(racks) + edges.node * len(nodes) + edges.gpu * len(place))
 
-    def rate(self, speeds: Speeds, job: Job, place: Place) -> float:
+    def rate(self, speeds: Speeds, job: Job, place: Place, psi: float = 1.0) -> float:
+        """Computing takes `psi` times as long by others on its nodes (section 15)."""
         nodes = sorted({node for node, _ in place})
         gpu_type = speeds.type_of_gang(nodes)
         racks = len({speeds.nodes[node].rack for node in nodes})
-        slower = 1.0
+        slower = longer = 1.0
         if job.model in speeds.models:
             ideal = iteration_s(speeds, job, gpu_type, fewest_racks(speeds, gpu_type, job.gpus))
-            slower = rounded(ideal / iteration_s(speeds, job, gpu_type, racks))
-        return max(rounded(slower / self.cost(speeds, place)), 1 / 2**30)
+            alone = iteration_s(speeds, job, gpu_type, racks)
+            slower = rounded(ideal / alone)
+            longer = (alone + (psi - 1) * speeds.compute_s(job, gpu_type, 1)) / alone
+        return max(rounded(slower / (self.cost(speeds, place) * longer)), 1 / 2**30)
+
+
+@dataclass
+class CrowdedWorld(World):
+    """Jobs slow each other on nodes."""
+
+    speeds: Speeds = field(kw_only=True)
+    tree: Tree = field(kw_only=True)
+    neighbours: Neighbours = field(kw_only=True)
+
+    def end_of_instant(self) -> None:
+        running = self.having("RUNNING")
+        for life in running:
+            others = [(whole(other.job), other.place) for other in running if other is not life]
+            psi = self.neighbours.psi(whole(life.job), life.place, others)
+            rate = self.tree.rate(self.speeds, life.job, life.place, psi)
+            if rate != life.rate:
+                self.halt(life)
+                life.rate = rate
+                life.finish_ms = self.now + ceil((life.job.work_ms - life.done) / rate)
+
+
+def whole(job: Job) -> Job:
+    """No GPU is shared: a fraction has all of it."""
+    return replace(job, milli=1000)
 
 
 def iteration_s(speeds: Speeds, job: Job, gpu_type: str, racks: int) -> float:
