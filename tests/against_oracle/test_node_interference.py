@@ -5,6 +5,7 @@ action, beside sharing of GPUs, links, fractions, failures and overheads.
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,18 @@ def test_policies_agree(policy: str, tmp_path: Path) -> None:
         oracle = instance.run_oracle(contention=contention, neighbours=neighbours)
         found = differences(engine, oracle)
         assert not found, (policy, seed, found)
+
+
+def test_the_instances_have_what_they_are_to_test() -> None:
+    """Most jobs are slowed by others; some by each resource, on shared GPUs and on fractions."""
+    felt: dict[str, int] = dict.fromkeys(("slower", "link", "shared", "fractions"), 0)
+    for seed in range(60):
+        instance = random_shared(seed)
+        neighbours = neighbours_of(instance)
+        beside, alone = instance.run_oracle(neighbours=neighbours), instance.run_oracle()
+        felt["slower"] += beside.run_ms != alone.run_ms
+        felt["shared"] += (instance.sharing or 1) > 1 and beside.run_ms != alone.run_ms
+        felt["fractions"] += any(job.milli < 1000 and job.model in neighbours.takes for job in instance.jobs)
+        no_link = replace(neighbours, hosts=[replace(host, link=1e9) for host in neighbours.hosts])
+        felt["link"] += instance.run_oracle(neighbours=no_link).run_ms != beside.run_ms
+    assert felt["slower"] > 30 and felt["shared"] > 15 and felt["fractions"] > 15 and felt["link"] > 5, felt
