@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from pointsman.errors import UsageError
+from pointsman.speed import load_catalogue
+from pointsman.speed.interference.node_law import load_node_law
 
 from .two_sockets import ends_ms, profile, run
 
@@ -206,6 +208,33 @@ spec:
     result = run(tmp_path, jobs, CORES | TRAFFIC, node_interference=str(tmp_path / "mine.yaml"), node={"cpus": 8})
     assert ends_ms(result) == [20_000, 20_000, 10_000, 10_000]  # 16 of 8 cores
     assert any("our bench; 2 of 4 jobs" in line for line in result.info["assumptions"])
+
+
+def test_the_example_of_the_guide_is_a_valid_file(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs/guides/node-interference.md").read_text()
+    (tmp_path / "campus.yaml").write_text(page.split("```yaml\n")[1].split("```")[0])
+    law = load_node_law(str(tmp_path / "campus.yaml"), load_catalogue())
+    assert (law.kappa, law.capped_mb_per_s, list(law.demands)) == (6, 450, ["bert"])
+    assert load_node_law(f"{tmp_path}/campus.yaml:kappa=0", load_catalogue()).kappa == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("kappa: 6", "kappa: -6", r"mine.yaml:6: .*kappa"),
+        ("kappa: 6", "kapa: 6", r"mine.yaml:6: unknown key 'kapa'"),
+        ("kappa: 6", "kappa: true", r"mine.yaml:6: .*kappa"),
+        ("bert", "BERT", r"mine.yaml:9: unknown model 'BERT' \(did you mean 'bert'"),
+        ("cores: {per_gpu: 2", "cores: {per_gpu: -2", r"mine.yaml:10: .*per_gpu"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_line(old: str, new: str, said: str, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs/guides/node-interference.md").read_text()
+    text = page.split("```yaml\n")[1].split("```")[0]
+    assert old in text
+    (tmp_path / "mine.yaml").write_text(text.replace(old, new))
+    with pytest.raises(UsageError, match=said):
+        load_node_law(str(tmp_path / "mine.yaml"), load_catalogue())
 
 
 @pytest.mark.parametrize(
