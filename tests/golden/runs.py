@@ -149,6 +149,17 @@ def _other_models() -> Iterator[Run]:
     yield Run("tiresias", like="topdrl", options={"rate_model": "tree:rack=20,node=3", "placement": "first-fit"})
 
 
+def _on_nodes() -> Iterator[Run]:
+    crowded = {**MODELS, "node_interference": "table:kappa=13"}
+    rough = {"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS}
+    yield Run("fifo-backfill", options={**MODELS, "node_interference": "table", "contention": "duty-cycle"})
+    yield Run("srtf", MIXED, like="itp", options={**crowded, **rough, "placement": "spread"})
+    yield Run("sjf-bsbf", options={**crowded, "overheads": REALISTIC})
+    yield Run("lwf", jobs=120, load=0.9, options=crowded)
+    yield Run("pollux", jobs=80, options=crowded)
+    yield Run("tiresias", options={**crowded, "rate_model": "tree:clamp=1"})
+
+
 def _learned() -> Iterator[Run]:
     yield Run("topdrl", like="topdrl", options={"rate_model": "tree"})
     yield Run("topdrl", MIXED, detailed=True, options={"overheads": ROUGH, "node_events": FAILURES})
@@ -157,6 +168,6 @@ def _learned() -> Iterator[Run]:
         yield Run(agent, MIXED, options={"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS})
 
 
-RUNS = (*_classical(), *_by_network(), *_sharing(), *_other_models())
+RUNS = (*_classical(), *_by_network(), *_sharing(), *_other_models(), *_on_nodes())
 LEARNED = tuple(_learned())
 """Those that need PyTorch."""

@@ -30,7 +30,7 @@ def jobs(n, seed):
         "gpus": draw.choice([1, 1, 2, 3, 4, 6, 8], n),
         "duration_s": draw.integers(0, 200, n).astype(float),
         "priority": draw.choice([0, 0, 1], n),
-        "model": draw.choice(["resnet50", "bert", "vgg16"], n),
+        "model": draw.choice(["resnet50", "bert", "inception_bn"], n),
     }))
 
 def digest(result):
@@ -44,7 +44,9 @@ costs = Overheads(start_s=2, stop_s=3, restore_s=1, lost_s=2, checkpoint_every_s
 down = [(100.0, "1", "DOWN"), (150.0, "1", "UP"), (200.0, "0", "DRAIN"), (260.0, "0", "UP")]
 found = {}
 for policy in sys.argv[1:]:
-    for name, more in {"plain": {}, "rough": {"overheads": costs, "node_events": down, "estimate": None}}.items():
+    rough = {"overheads": costs, "node_events": down, "estimate": None}
+    crowded = {**rough, "node_interference": "table:kappa=13"}
+    for name, more in {"plain": {}, "rough": rough, "crowded": crowded}.items():
         found[f"{policy} {name}"] = digest(pointsman.simulate(jobs(60, 3), "2x4/rack=1+1x3", policy, seed=7, **more))
 found["64 GPUs a node"] = digest(pointsman.simulate(jobs(60, 3), "2x64", "fifo"))  # every bit of a word
 print(json.dumps(found))

@@ -65,7 +65,8 @@ CONTENTIONS = ("none", "max-min", "duty-cycle", "level", "node-link")
 PLACEMENTS = (None, "consolidated", "first-fit", "spread", "tightest")
 CLUSTERS = {"3x2/rack=1,gpu=v100": 6, "2x4/gpu=v100+1x3/gpu=p100": 8, "4x4/rack=2,gpu=t4": 16}
 """And the widest gang that fits one type."""
-MODELS = (None, "resnet18", "bert", "ncf")
+MODELS = (None, "resnet18", "bert", "ncf", "vgg16", "inception_bn")
+ON_NODES = ("none", "none", "table", "table:kappa=40")
 EXAMPLES, MORE = 8, 300
 
 
@@ -169,7 +170,7 @@ def check_a_run(data: st.DataObject, policy: str, params: dict[str, Any]) -> Non
         result = pointsman.simulate(
             pointsman.Workload.of(jobs), cluster, policy, params=params, overheads=overheads, node_events=events,
             cancels=[(submit_s[row] + t, row) for t, row in cancels], audit=True, seed=data.draw(st.integers(0, 3)),
-            **way,
+            node_interference=data.draw(st.sampled_from(ON_NODES)), **way,
         )  # fmt: skip
     except RunError as error:
         assert "only preempt each other" in str(error)
