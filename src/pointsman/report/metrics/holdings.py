@@ -55,7 +55,7 @@ def _from_jobs(result: Result) -> pl.DataFrame:
 
 
 def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
-    takes, releases = (_is_one_of(events, kinds).to_numpy() for kinds in (TAKES, RELEASES))
+    takes, releases = (is_one_of(events, kinds).to_numpy() for kinds in (TAKES, RELEASES))
     order = _by_row(events["row"].to_numpy(), np.flatnonzero(takes | releases))
     row, seq, time_ms = (events[name].to_numpy()[order] for name in ("row", "seq", "time_ms"))
     start = takes[order]
@@ -77,7 +77,8 @@ def _by_row(row: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int
     return np.sort((row[chosen] << bits) | chosen) & ((1 << bits) - 1)
 
 
-def _is_one_of(events: pl.DataFrame, kinds: Sequence[str]) -> pl.Series:
+def is_one_of(events: pl.DataFrame, kinds: Sequence[str]) -> pl.Series:
+    """Which entries of the plan log are of these kinds."""
     dtype = events["kind"].dtype
     known = [kind for kind in kinds if not isinstance(dtype, pl.Enum) or kind in dtype.categories]
     return events["kind"].is_in(known)

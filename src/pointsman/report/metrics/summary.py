@@ -8,7 +8,7 @@ import polars as pl
 from pointsman.engine.run.result import Result
 from pointsman.report.metrics.counted import ENDED, Window, is_submitted_in, submit_window
 from pointsman.report.metrics.fairness import jain_index
-from pointsman.report.metrics.holdings import horizon_s, mean_held
+from pointsman.report.metrics.holdings import horizon_s, is_one_of, mean_held
 from pointsman.report.metrics.lower_bound import lower_bound_s
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.proximity import least_s
@@ -108,7 +108,9 @@ def _time_columns(name: str) -> list[pl.Expr]:
 
 
 def _times(name: str, values: pl.Series) -> dict[str, float | None]:
-    return values.to_frame(f"{name}_s").select(_time_columns(name)).row(0, named=True)
+    ordered = pl.Series(np.sort(values.drop_nulls().to_numpy())).set_sorted()  # or every quantile sorts again
+    quantiles = {f"{name}_p{p}_s": ordered.quantile(p / 100, "linear") for p in PERCENTILES}
+    return {f"{name}_mean_s": _mean(values), **quantiles}
 
 
 def _identity(result: Result) -> dict[str, Any]:
@@ -207,7 +209,7 @@ def _resizes(result: Result) -> int | None:
     """How often running jobs were given other GPUs; None without a plan log."""
     if result.events is None:
         return None
-    return int(result.events.filter(result.events["kind"].cast(pl.String) == "RESIZE")["seq"].n_unique())
+    return int(result.events.filter(is_one_of(result.events, ("RESIZE",)))["seq"].n_unique())
 
 
 def _fairness(counted: pl.DataFrame) -> dict[str, Any]:
