@@ -54,7 +54,7 @@ def read_rows(source: Source, columns: Sequence[str] | None = None, delimiter: s
     data = source.utf8.rstrip(b"\r\n")
     lines = data.count(b"\n") + 1
     separators = data.count(delimiter.encode())
-    plain = b'"' not in data and data.count(b"\r") == data.count(b"\r\n")
+    plain = b'"' not in data and (b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"))
     if plain and len(names) > 1 and separators == lines * (len(names) - 1):
         try:
             return Rows(_polars_rows(data, names, header, delimiter), first_line=2 if header else 1)

@@ -36,7 +36,7 @@ class Rule:
 
 def judged(frame: pl.DataFrame) -> pl.DataFrame:
     """`frame` with its number columns as float64, null where they hold something else, and all cells as written."""
-    numbers = frame.with_columns(_number(name, frame.schema[name]) for name in NUMBERS if name in frame.columns)
+    numbers = frame.with_columns(_number(frame[name]) for name in NUMBERS if name in frame.columns)
     return pl.concat([numbers, frame.rename(_written)], how="horizontal")
 
 
@@ -44,9 +44,11 @@ def _written(column: str) -> str:
     return f"{column} as written"
 
 
-def _number(name: str, dtype: pl.DataType) -> pl.Expr:
-    column = pl.col(name).str.strip_chars() if dtype == pl.String else pl.col(name)
-    return column.cast(pl.Float64, strict=False)
+def _number(cells: pl.Series) -> pl.Series:
+    found = cells.cast(pl.Float64, strict=False)
+    if cells.dtype == pl.String and found.null_count() > cells.null_count():  # there may be blanks around some
+        return cells.str.strip_chars().cast(pl.Float64, strict=False)
+    return found
 
 
 _CORRECT: Final = "correct the cell or leave the row out"
