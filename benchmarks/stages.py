@@ -16,6 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pointsman.cli import collect_rarely
+
 STAGES = {
     "pointsman.cli.simulate:read_jobs": "reading",
     "pointsman.api:open_simulation": "preparing",
@@ -89,6 +91,7 @@ def peak_mb() -> float:
 def main() -> None:
     """Run the command; what it prints is not shown."""
     clock = Clock()
+    collect_rarely()
     for place, name in STAGES.items():
         clock.around(place, name)
     from pointsman.cli.run import run
