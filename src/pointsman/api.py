@@ -50,6 +50,7 @@ def simulate(
     interference: str | float | None = None,
     node_interference: str = "none",
     enforce_limits: bool = False,
+    log_speeds: bool = False,
     audit: bool = False,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
@@ -86,6 +87,7 @@ def simulate(
         node_interference: Slowdown of jobs on different GPUs of a node: none, table, FILE or table:kappa=K.
             Default: none.
         enforce_limits: Kill jobs that exceed their time limit.
+        log_speeds: Record every change of a job's speed, in speeds.parquet.
         audit: Check every invariant at every event (slow).
         node_events: Changes of node states, as (time_s, node name or index, UP, DRAIN or DOWN).
         cancels: Jobs that their users cancel, as (time_s, row), after the job's submission.
@@ -187,8 +189,8 @@ def open_simulation(
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
         placement=placement, round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log,
-        audit=options.audit, hosted=hosted, link_sharing=sharing, base_model=base, factors=factors,
-        gpu_sharing=most_jobs, admits=getattr(policy, "admits", False),
+        log_speeds=options.log_speeds, audit=options.audit, hosted=hosted, link_sharing=sharing, base_model=base,
+        factors=factors, gpu_sharing=most_jobs, admits=getattr(policy, "admits", False),
         **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)

@@ -209,6 +209,7 @@ class Assumptions(_Factors):
     """What one run assumes of policies, jobs and cluster, with the options that its factors add."""
 
     enforce_limits: bool = option("Kill jobs that exceed their time limit.", False, panel=ASSUMED)
+    log_speeds: bool = option("Record every change of a job's speed, in speeds.parquet.", False, panel=ASSUMED)
     audit: bool = option("Check every invariant at every event (slow).", False, panel=ASSUMED)
 
 

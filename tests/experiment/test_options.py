@@ -50,6 +50,7 @@ SAID: dict[str, tuple[list[str], Any]] = {
     "load": (["--load", "0.9"], 0.9),
     "window": (["--window", "1d:8d"], "1d:8d"),
     "enforce_limits": (["--enforce-limits"], True),
+    "log_speeds": (["--log-speeds"], True),
     "audit": (["--audit"], True),
 }
 """Each option, as flags and as a file say it."""
@@ -191,7 +192,7 @@ def test_the_options_of_one_run_are_those_of_its_experiment() -> None:
 
 
 def test_runs_that_differ_in_an_option_are_told_apart() -> None:
-    same = {"estimate", "audit"}  # estimate is in `knowledge`; an audit changes nothing
+    same = {"estimate", "audit", "log_speeds"}  # estimate is in `knowledge`; an audit or a log changes nothing
     assert set(Assumptions.model_fields) - same <= set(SETTINGS)
 
 

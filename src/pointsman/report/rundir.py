@@ -110,7 +110,8 @@ def read_run(directory: str | Path) -> Result:
     place = Path(directory)
     info = read_manifest(place, "run")["info"]
     events = _read(place / "events.parquet").drop(ADDED) if (place / "events.parquet").exists() else None
-    return Result(_read(place / "jobs.parquet"), events, _read(place / "series.parquet"), info)
+    speeds = _read(place / "speeds.parquet").drop("job_id") if (place / "speeds.parquet").exists() else None
+    return Result(_read(place / "jobs.parquet"), events, _read(place / "series.parquet"), info, speeds)
 
 
 def read_runs(directory: str | Path) -> list[Result]:
@@ -141,6 +142,8 @@ def _write_data(directory: Path, run: Run, command: str | None, config: Mapping[
     _write_parquet(result.series, directory / "series.parquet")
     if result.events is not None:
         _write_parquet(_named_events(result, result.events), directory / "events.parquet")
+    if result.speeds is not None:
+        _write_parquet(_identified(result, result.speeds), directory / "speeds.parquet")
     write_manifest(directory, "run", [result], command, info=result.info)
 
 

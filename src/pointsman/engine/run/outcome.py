@@ -57,7 +57,7 @@ def make_result(
     jobs = _jobs(simulation, prepared, origin_s)
     if prepared.base_model.tells_done:
         jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
-    return Result(jobs, events, _series(simulation), info)
+    return Result(jobs, events, _series(simulation), info, _speeds(simulation))
 
 
 def _assumptions(prepared: Prepared, needs: str) -> list[str]:
@@ -185,6 +185,22 @@ def _events(simulation: Simulation) -> pl.DataFrame:
             "gpus": np.bitwise_count(column["mask"].view(np.uint64)).astype(np.int64),
         }
     )
+
+
+def _speeds(simulation: Simulation) -> pl.DataFrame | None:
+    """Changes of speed, if they were kept."""
+    speeds = simulation.speeds()
+    if speeds is None:
+        return None
+    names = {
+        "time_ms": "time",
+        "row": "row",
+        "rate": "rate",
+        "slowdown": "slow",
+        "computing_slowdown": "slow_computing",
+    }
+    table = pl.DataFrame({ours: np.ascontiguousarray(speeds[field]) for ours, field in names.items()})
+    return table.with_columns(rate=pl.when(pl.col("rate") > 0.0).then(pl.col("rate")))
 
 
 def _series(simulation: Simulation) -> pl.DataFrame:

@@ -25,9 +25,12 @@ class Result:
         info: what was run and on what assumptions: policy, needs, knowledge, params, placement, overheads,
             cluster, gpus, nodes, node_names, node_gpus, seed, engine_s, wall_s, decisions, events (count), workload
             (provenance), quality, assumptions.
+        speeds: every change of a running job's speed, or None if they were not kept: ``time_ms, row, rate, slowdown,
+            computing_slowdown``. It has this speed from then on, until its next row or until it ceases to run.
     """
 
     jobs: pl.DataFrame
     events: pl.DataFrame | None
     series: pl.DataFrame
     info: dict[str, Any] = field(default_factory=dict)
+    speeds: pl.DataFrame | None = None

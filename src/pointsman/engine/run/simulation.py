@@ -17,7 +17,7 @@ from pointsman.engine.run.stops import AUDIT_FAILED, DONE, HOSTED, INBOX_FULL, L
 from pointsman.engine.run.view import View
 from pointsman.engine.setup.build import with_larger_inbox
 from pointsman.engine.state.invariants import FAILURES
-from pointsman.engine.state.records import LOG, WAITING
+from pointsman.engine.state.records import LOG, SPEED, WAITING
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import PointsmanError, RunError, UsageError
 from pointsman.types import NEVER_MS, JobState, Placement
@@ -53,6 +53,7 @@ class Simulation:
         self.engine_s = 0.0
         self.decide_s = 0.0
         self._log: list[NDArray[np.void]] = []
+        self._speeds: list[NDArray[np.void]] = []
         self.view = View(self, load_beside("python_api")) if self.hosted else None
 
     @property
@@ -148,6 +149,9 @@ class Simulation:
         g = self.handle.state.g
         self._log.append(copied(self.handle.state.log[: int(g[0]["logged"])]))
         g[0]["logged"] = 0
+        if g[0]["log_speeds"]:
+            self._speeds.append(copied(self.handle.state.speed_log[: int(g[0]["speeds_logged"])]))
+            g[0]["speeds_logged"] = 0
 
     def log(self) -> NDArray[np.void]:
         """The plan log so far."""
@@ -162,7 +166,16 @@ class Simulation:
     def copy(self) -> "Simulation":
         """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""
         self._flush_log()
-        return self._beside(snapshot(self.handle), policy_of_its_own(self.policy), self._log)
+        other = self._beside(snapshot(self.handle), policy_of_its_own(self.policy), self._log)
+        other._speeds = list(self._speeds)
+        return other
+
+    def speeds(self) -> NDArray[np.void] | None:
+        """Every change of a job's speed so far (SPEED), in order; None if they are not kept."""
+        if not self.handle.state.g[0]["log_speeds"]:
+            return None
+        self._flush_log()
+        return np.concatenate([part.view(np.int64) for part in self._speeds]).view(SPEED)
 
     def foreseen(self) -> "Simulation":
         """The future under the same policy as far as a policy can know it: see `View.what_if`."""
@@ -189,6 +202,7 @@ class Simulation:
         """
         other = self._under(self.handle, policy, round_ms, self._log)
         other.engine_s, other.decide_s = self.engine_s, self.decide_s
+        other._speeds = self._speeds
         return other
 
     def _under(

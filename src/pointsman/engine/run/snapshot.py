@@ -20,6 +20,7 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
         "heap": slots + AROUND,
         "undo": g["undo"],
         "log": 0,
+        "speed_log": 0,
         "samples": clock["samples"],
     }
     used["outcomes"] = arrived if room else 0
@@ -34,7 +35,7 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     lists = np.zeros((LISTS, handle.state.lists.shape[1] if room else width), np.int64)
     lists[:, :width] = handle.state.lists[:, :width]
     copies |= {"lists": lists, "trace": handle.world.trace}
-    copies["g"]["logged"] = 0
+    copies["g"]["logged"] = copies["g"]["speeds_logged"] = 0
     return Handle(State(*(copies[n] for n in State._fields)), World(*(copies[n] for n in World._fields)))
 
 

@@ -44,6 +44,7 @@ from pointsman.engine.state.records import (
     SAMPLE,
     SCALARS,
     SCRIPT,
+    SPEED,
     TRANSFER,
     TRUTH,
     State,
@@ -74,6 +75,7 @@ class Rules:
     round_ms: int = 0
     seed: int = 0
     log: bool = True
+    log_speeds: bool = False
     audit: bool = False
     hosted: bool = False
     link_sharing: LinkSharing = SEPARATE_LINKS
@@ -155,6 +157,7 @@ def build(
         freed=np.zeros(FREED, np.int64),
         undo=np.zeros(4 * total + nodes, PART),
         log=np.zeros(LOG_ROWS + 16 * seats if rules.log else 1, LOG),
+        speed_log=np.zeros(LOG_ROWS + 16 * seats if rules.log_speeds else 1, SPEED),
         inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),
         params=params,
         memory=np.zeros(MEMORY),
@@ -274,6 +277,7 @@ def _scalars(
     g["contention"], g["penalty"] = rules.link_sharing.contention, rules.link_sharing.penalty
     g["free_crossing"] = 1
     g["log_on"] = rules.log
+    g["log_speeds"] = rules.log_speeds
     g["inbox_on"] = rules.hosted
     return g
 

@@ -334,6 +334,17 @@ LOG = np.dtype(
     align=True,
 )
 
+SPEED = np.dtype(
+    [
+        ("time", I),
+        ("row", I),
+        ("rate", F),  # nominal ms per ms; 0 where jobs have no rates
+        ("slow", F),  # how many times as long an iteration takes by factors on iterations
+        ("slow_computing", F),  # likewise by factors on computing
+    ],
+    align=True,
+)
+
 SCALARS = np.dtype(
     [
         ("address", I),  # of the handle, for what is compiled apart
@@ -393,6 +404,8 @@ SCALARS = np.dtype(
         ("free_slot", I),  # head of the list of those free again; -1
         ("log_on", I),
         ("logged", I),
+        ("log_speeds", I),
+        ("speeds_logged", I),
         ("seq", I),
         ("types", I),  # GPU types
         ("jobs_per_gpu", I),  # jobs a GPU may hold
@@ -542,6 +555,7 @@ class State(NamedTuple):
     freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
     undo: np.ndarray  # PART, (M,): free GPUs held until the end of the pass
     log: np.ndarray  # LOG
+    speed_log: np.ndarray  # SPEED
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
     params: np.ndarray  # f8, (PARAMETERS,): the policy's parameters
     memory: np.ndarray  # f8, (8192,): the policy's memory

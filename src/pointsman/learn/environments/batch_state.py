@@ -13,7 +13,7 @@ SHARED = frozenset(
     (
         *("ints", "alts", "params", "rates", "models", "links", "steps", "subbatches", "slowdowns"),
         *("goodputs", "rate_steps", "factor_numbers"),
-        *("log", "inbox", "script", "samples"),
+        *("log", "speed_log", "inbox", "script", "samples"),
     )
 )
 """Arrays that are never written, or not used here: all simulations have them in common."""

@@ -43,8 +43,12 @@ def _script_is_next(W: World, t: Int) -> bool:
 
 @core
 def log_is_full(S: State) -> bool:
-    """Whether the log might not hold another instant."""
-    return S.g[0].log_on and S.g[0].logged + 8 * S.g[0].jobs_per_gpu * S.gpus.shape[0] + 1024 > S.log.shape[0]
+    """Whether a log might not hold another instant."""
+    g = S.g[0]
+    seats = g.jobs_per_gpu * S.gpus.shape[0]
+    if g.log_speeds and g.speeds_logged + 8 * seats + 1024 > S.speed_log.shape[0]:
+        return True
+    return g.log_on and g.logged + 8 * seats + 1024 > S.log.shape[0]
 
 
 @core

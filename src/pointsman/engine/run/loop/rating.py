@@ -18,7 +18,7 @@ from pointsman.engine.run.loop.event_kinds import FINISH, LEVEL, RESIZED, START_
 from pointsman.engine.run.loop.hooks import tell_rate
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import DIRTY, OFF_RATE, SHARE, TURN, Int, State, World
-from pointsman.engine.state.state_pointer import call_apart
+from pointsman.engine.state.state_pointer import call_apart, open_state
 
 
 @core
@@ -50,6 +50,26 @@ def forget_off_rate(S: State, j: Int) -> None:
         S.g[0].off_rate -= 1
 
 
+@cold
+def _write_speed(address: Int, j: Int) -> None:
+    S = open_state(address)
+    J = S.jobs[j]
+    L = S.speed_log[S.g[0].speeds_logged]
+    L.time = S.g[0].now
+    L.row = J.row
+    L.rate = J.rate
+    L.slow = J.slow
+    L.slow_computing = J.slow_computing
+    S.g[0].speeds_logged += 1
+
+
+@core
+def log_speed(S: State, j: Int) -> None:
+    """Job `j` has another speed from now on."""
+    if S.g[0].log_speeds:
+        _write_speed(S.g[0].address, j)
+
+
 @core
 def set_rate(S: State, W: World, j: Int) -> None:
     """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
@@ -76,6 +96,7 @@ def set_rate(S: State, W: World, j: Int) -> None:
         forget_off_rate(S, j)
     elif J.off_rate < 0:
         note_off_rate(S, j)
+    log_speed(S, j)
     tell_rate(S.g[0].address, j)
 
 
@@ -116,12 +137,22 @@ def schedule(S: State, W: World, j: Int) -> None:
 
 
 @core
+def _slow_chain(S: State, j: Int) -> None:
+    """Job `j`, which counts its iterations itself, is slowed by the factors."""
+    J = S.jobs[j]
+    before, begins = J.slow * J.slow_computing, J.off_rate < 0
+    feel_factors(S, j)
+    if begins or J.slow * J.slow_computing != before:
+        log_speed(S, j)
+
+
+@core
 def commit(S: State, W: World) -> None:
     """Carry out the pass: every job it touched, or whose share of a link it changed, gets its rate and next event."""
     if S.g[0].contention == ITERATIONS:
         for k in range(S.g[0].dirty):
             if S.jobs[S.lists[DIRTY, k]].state == RUNNING:
-                feel_factors(S, S.lists[DIRTY, k])
+                _slow_chain(S, S.lists[DIRTY, k])
     if S.g[0].network != 0:
         call_apart(S.g[0].network, S.g[0].address, SHARE, np.int64(0))
     i = np.int64(0)
