@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pointsman.engine.index.bits import lowest
+from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.rates import FINEST, row_of
@@ -68,7 +68,7 @@ def _crosses(S: State, f: Int, i: Int) -> bool:
     while mask != 0:
         if _socket(S, f, n, lowest(mask)) != first:
             return True
-        mask &= mask - 1
+        mask = without_lowest(mask)
     return False
 
 
@@ -137,7 +137,7 @@ def slowed(S: State, f: Int, j: Int) -> float:
             if socket != before or S.nodes[P.node].shared != 0:  # else it is as on the GPU before
                 worst = max(worst, _on_gpu(S, f, j, i, g, crosses))
             before = socket
-            mask &= mask - 1
+            mask = without_lowest(mask)
         i = S.parts[i].next
     return np.floor(worst * FINEST + 0.5) / FINEST
 
@@ -163,7 +163,7 @@ def _count(S: State, f: Int, j: Int, sign: Int) -> None:
         mask = P.mask
         while mask != 0:
             S.factor_loads[_load_of_socket(S, f, P.node, lowest(mask))] += traffic
-            mask &= mask - 1
+            mask = without_lowest(mask)
         _mark_node(S, f, P.node)
         i = P.next
 
