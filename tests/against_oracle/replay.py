@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.cluster.layout import Layout
+from pointsman.cluster.layout import Host, Layout
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.build import Rules, build
@@ -15,6 +15,7 @@ from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, JobState, Verb
 from tests.oracle.instances import Instance
 from tests.oracle.model import LogEntry, Schedule
+from tests.oracle.placers import SOCKETS
 
 KINDS = {"NODE_DOWN": (Event.NODE_DOWN, 2), "NODE_DRAIN": (Event.NODE_DOWN, 1), "NODE_UP": (Event.NODE_UP, 0),
          "CANCEL": (Event.CANCEL, 0)}  # fmt: skip
@@ -40,6 +41,7 @@ def layout_of(instance: Instance) -> Layout:
         latency_s=flat,
         sharers=flat,
         queue_limits=dict(instance.queue_limits),
+        hosts=(Host("node", SOCKETS, cores=6.0, pcie_mb_per_s=1e4, memory_mb_per_s=1e4, link_mb_per_s=1e4),),
     )
 
 

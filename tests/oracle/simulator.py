@@ -9,6 +9,7 @@ from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
 from .model import Job, LogEntry, Node, Place, Schedule
 from .placement import PLACEMENTS, every_gpu, place
+from .placers import PLACERS
 from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
 from .world import Life, Rules, World, to_ms
 
@@ -26,11 +27,12 @@ POLICIES: dict[str, Callable[[World], None]] = {
     **dict.fromkeys(dally.VARIANTS, decide_dally),
     "pick-place": pick_place.pick_place,
     "pick-place-sjf": pick_place.pick_place,
+    **PLACERS,
 }
 BY_NETWORK = ("tiresias-skew", "gandiva", *dally.VARIANTS)
 """They look at the network."""
 OWN_PLACEMENT = {
-    **dict.fromkeys((*BY_NETWORK, "pick-place", "pick-place-sjf"), "tightest"),
+    **dict.fromkeys((*BY_NETWORK, "pick-place", "pick-place-sjf", *PLACERS), "tightest"),
     "dally-whole-nodes": "consolidated",
 }
 """They say themselves how they place: under tightest, any free GPUs will do for pick-place."""

@@ -54,6 +54,10 @@ SMALL: dict[str, dict[str, Any]] = {
     "ada-srsf": {},
     "pick-place": {"picker": "random", "gpus": "random"},
     "pick-place-sjf": {"gpus": "anchor"},
+    "lb": {},
+    "tetris-place": {},
+    "packed": {},
+    "random-place": {"random_seed": 3},
     **{name: {} for name in LEARNED},
 }
 """Parameters under which much happens in a minute."""

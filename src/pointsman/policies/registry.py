@@ -47,6 +47,10 @@ BUILT_IN: dict[str, str] = {
     "ada-srsf": "pointsman.policies.lwf.ada_srsf:AdaSrsf",
     "pick-place": "pointsman.policies.pickers.pick_place:PickPlace",
     "pick-place-sjf": "pointsman.policies.pickers.pick_place:PickPlaceSjf",
+    "lb": "pointsman.policies.placers.lb:Lb",
+    "tetris-place": "pointsman.policies.placers.tetris_place:TetrisPlace",
+    "packed": "pointsman.policies.placers.packed:Packed",
+    "random-place": "pointsman.policies.placers.random_place:RandomPlace",
 }
 LEARNED: dict[str, str] = {
     "topdrl": "pointsman.learn.policies.topdrl:TopDrl",

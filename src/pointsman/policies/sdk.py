@@ -40,6 +40,7 @@ from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.chains.admission import next_transfer
 from pointsman.engine.rate_models.chains.transfers import iterations_left, most_under_way, service_left, transfer_left
 from pointsman.engine.rate_models.factors.co_runners import slow_down
+from pointsman.engine.rate_models.factors.node_room import free_core_share
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.run.contract import CompiledPolicy, Delay, milliseconds, parameter
 from pointsman.engine.state.due_times import NEVER, after
@@ -142,6 +143,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "place",
     "unplace",
     "free_in",
+    "free_core_share",
     "SINGLES",
     "WHOLE",
     "bytes_of",

@@ -147,6 +147,8 @@ class Factor(ABC):
     name: ClassVar[str]
     slows: ClassVar[Literal["computing", "iterations"]] = "computing"
     """Computing alone, or iterations with all that belongs to them."""
+    counts_nodes: ClassVar[bool] = False
+    """Whether its loads say what jobs take of nodes, laid out as `factors.node_room` reads them."""
     options: ClassVar[Mapping[str, tuple[Any, "FieldInfo"]]] = {}
     """The options of a run that it adds: type and field (`pointsman.inputs.option.option`)."""
     hooks: ClassVar[str]

@@ -183,6 +183,7 @@ def build(
     )
     state.g["kinds"] = speeds.slowdowns.shape[1]
     state.g["stages"] = speeds.stages
+    state.g["node_factor"] = next((f + 1 for f, factor in enumerate(rules.factors) if factor.counts_nodes), 0)
     if sharing:
         state.g["network"] = load_beside("contention").network.address
     if limit > 1:
@@ -304,6 +305,7 @@ def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
     nodes["gpu_type"] = layout.node_gpu_type
     nodes["gpu0"] = np.cumsum(sizes) - sizes
     nodes["bytes"] = layout.gpu_memory_bytes[layout.node_gpu_type].astype(np.int64)
+    nodes["sockets"] = [layout.hosts[k].sockets for k in layout.node_type] if layout.hosts else 1
     nodes["pool"] = pools.pool_of_node
     for members in pools.members:
         nodes["rank"][members] = np.arange(len(members))

@@ -120,6 +120,7 @@ NODE = np.dtype(
         ("shared", I),  # GPUs with several jobs
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("bytes", I),  # memory of each GPU
+        ("sockets", I),  # CPU sockets, which share its GPUs as equally as they can, in order
         ("tally", I),  # GPUs that would be free with the jobs released in State.g.attempt
         ("tally_attempt", I),
         ("s0", F),  # the policy's scratch
@@ -387,6 +388,7 @@ SCALARS = np.dtype(
         ("base_model", I),  # its position in `rate_models.registry.BASE_MODELS`
         ("sharing", I),  # address of what keeps account of GPUs that jobs share
         ("factors", I),  # rows of State.factors
+        ("node_factor", I),  # row of the factor that counts what jobs take of nodes, plus 1; 0: none does
         ("wrong_factor", I),  # row of one whose answer was no slow-down, plus 1
         ("staging", I),  # address of what knows the stages of jobs' progress
         ("tree", I),  # address of what rates jobs by the racks, nodes and GPUs they are on

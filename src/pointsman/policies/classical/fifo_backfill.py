@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from pointsman.policies.parts.backfill import first_that_fits
 from pointsman.policies.sdk import (
-    ACTIVE,
     OK,
     PENDING,
     QUOTA,
@@ -16,13 +16,9 @@ from pointsman.policies.sdk import (
     Int,
     Knowledge,
     State,
-    before,
-    block,
-    blocked,
     close_queue,
     core,
     enqueue,
-    fits,
     start,
 )
 
@@ -53,28 +49,12 @@ def on_run(S: State, j: Int) -> None:
 
 
 @core
-def _first_that_fits(S: State) -> Int:
-    """The first waiting job, in order, that can be placed; classes found not to fit are blocked."""
-    best = np.int64(-1)
-    for i in range(S.g[0].active):
-        c = S.lists[ACTIVE, i]
-        if not blocked(S, c):
-            if not fits(S, c):
-                block(S, c)
-            else:
-                j = S.buckets[c].first
-                if best < 0 or before(S, j, best):
-                    best = j
-    return best
-
-
-@core
 def decide(S: State) -> None:
     """Start every job that fits, in order."""
     if S.g[0].free == 0 and S.g[0].fractions == 0:
         return
     while True:
-        j = _first_that_fits(S)
+        j = first_that_fits(S)
         if j < 0:
             return
         if start(S, j, OK) == QUOTA:

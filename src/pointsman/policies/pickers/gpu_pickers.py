@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from pointsman.policies.pickers.gpu_marks import (
-    add_node,
+from pointsman.policies.parts.chance import note_random
+from pointsman.policies.parts.gpu_marks import (
     clear,
     first_of,
     free_on,
@@ -18,23 +18,12 @@ from pointsman.policies.pickers.gpu_marks import (
     note_marked,
 )
 from pointsman.policies.pickers.nearest_gpus import note_nearest
-from pointsman.policies.sdk import Int, State, bit, cold, core, free_gpus, free_in, lowest, open_state, without_lowest
+from pointsman.policies.sdk import Int, State, cold, core, free_gpus, free_in, open_state
 
 GPU_PICKERS: Final = ("nearest", "anchor", "first-available", "load-balance", "random")
 NEAREST, ANCHOR, FIRST_AVAILABLE, LOAD_BALANCE, RANDOM = range(len(GPU_PICKERS))
 SEED, DRAWS = 8190, 8191
 """Where in State.memory the seed of random choices stands, and how many there were."""
-
-
-@core
-def hashed(a: Int, b: Int, c: Int) -> Int:
-    """A well-mixed number below 2**32; products stay below 2**63 so that it is the same without the JIT."""
-    h = np.int64(0x9E3779B9)
-    for x in (a, b, c):
-        h = ((h ^ (x & 0xFFFFFFFF)) * 73244475) & 0xFFFFFFFF
-        h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
-        h ^= h >> 16
-    return h
 
 
 @core
@@ -131,25 +120,6 @@ def _mark_fullest(S: State, a: Int, gpus: Int) -> None:
             n = _fullest_node(S, a, r)
 
 
-@core
-def _note_random(S: State, a: Int, need: Int) -> None:
-    """Any free GPUs, each set of them as likely as any other."""
-    left = free_gpus(S, S.alts[a])
-    S.memory[DRAWS] += 1.0
-    for n in range(S.nodes.shape[0]):
-        free = S.nodes[n].free_mask if free_on(S, a, np.int64(n)) > 0 else np.int64(0)
-        mask = k = np.int64(0)
-        while free != 0 and need > 0:
-            if hashed(np.int64(S.memory[SEED]), np.int64(S.memory[DRAWS]), left) * left < need << 32:
-                mask |= bit(lowest(free))
-                k += 1
-                need -= 1
-            left -= 1
-            free = without_lowest(free)
-        if k > 0:
-            add_node(S, np.int64(n), mask, k)
-
-
 @cold
 def _note(address: int, j: Int, a: Int, how: Int) -> None:
     """Note GPUs for job `j` of those of alternative `a`, which are enough."""
@@ -160,7 +130,8 @@ def _note(address: int, j: Int, a: Int, how: Int) -> None:
         return
     S.g[0].placed = 0
     if how == RANDOM:
-        _note_random(S, a, gpus)
+        S.memory[DRAWS] += 1.0
+        note_random(S, a, gpus, np.int64(S.memory[SEED]), np.int64(S.memory[DRAWS]))
         return
     S.g[0].attempt += 1
     clear(S)

@@ -8,7 +8,7 @@ the first GPUs available, than which the choice is never dearer.
 
 import numpy as np
 
-from pointsman.policies.pickers.gpu_marks import (
+from pointsman.policies.parts.gpu_marks import (
     add_node,
     clear,
     cost_of_marked,

@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from pointsman.policies.pickers.gpu_pickers import DRAWS, GPU_PICKERS, SEED, choose_gpus, enough, hashed
+from pointsman.policies.parts.chance import hashed
+from pointsman.policies.pickers.gpu_pickers import DRAWS, GPU_PICKERS, SEED, choose_gpus, enough
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,

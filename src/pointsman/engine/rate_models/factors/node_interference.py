@@ -38,6 +38,7 @@ class NodeInterference(Factor):
     kappa: float
 
     name = "node-interference"
+    counts_nodes = True
     section = "pointsman.report.metrics.sections.node_interference"
     hooks = "pointsman.engine.rate_models.factors.node_neighbours"
     options: ClassVar[Mapping[str, tuple[Any, "FieldInfo"]]] = {

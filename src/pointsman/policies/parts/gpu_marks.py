@@ -29,6 +29,12 @@ def mark(S: State, n: Int, k: Int) -> None:
 
 
 @core
+def given(S: State, n: Int) -> Int:
+    """How many of its free GPUs node `n` gives."""
+    return np.int64(S.nodes[n].s0)
+
+
+@core
 def marked(S: State, n: Int) -> bool:
     """Whether node `n` gives any."""
     return bool(S.nodes[n].s0 > 0.0)

@@ -1,0 +1,98 @@
+"""Nodes filled one after another, so that a gang is on few of them: what `packed` and the candidates have in common.
+
+Each node has a score, the less the better, which decides between nodes with room, and between nodes equally free.
+"""
+
+import numpy as np
+
+from pointsman.policies.parts.gpu_marks import clear, first_of, free_on, mark, marked
+from pointsman.policies.placers.sockets import note_marked
+from pointsman.policies.sdk import Int, State, cold, core, free_in, some_node_with
+
+
+@core
+def set_score(S: State, n: Int, score: float) -> None:
+    """Node `n` has this score, which is noted at its first GPU."""
+    S.gpus[S.nodes[n].gpu0].s0 = score
+
+
+@core
+def score_of(S: State, n: Int) -> float:
+    """The score of node `n`."""
+    return S.gpus[S.nodes[n].gpu0].s0
+
+
+@core
+def clear_scores(S: State) -> None:
+    """All nodes are equally good."""
+    for n in range(S.nodes.shape[0]):
+        set_score(S, np.int64(n), 0.0)
+
+
+@core
+def _goes_before(S: State, a: Int, n: Int, m: Int, need: Int) -> bool:
+    """Whether node `n` suits a gang that needs so many more GPUs better than node `m`. One with enough: the least
+    score, then the fewest free GPUs; of those without: the most free GPUs, then the least score.
+    """
+    here, there = free_on(S, a, n), free_on(S, a, m)
+    if (here >= need) != (there >= need):
+        return here >= need
+    better = score_of(S, n) < score_of(S, m)
+    if here >= need:
+        return better or (score_of(S, n) == score_of(S, m) and here < there)
+    return here > there or (here == there and better)
+
+
+@core
+def _next_node(S: State, a: Int, first: Int, last: Int, need: Int) -> Int:
+    """Of the nodes from `first` to before `last` with free GPUs and none marked the best; lowest index among equals."""
+    best = np.int64(-1)
+    for n in range(first, last):
+        node = np.int64(n)
+        if not marked(S, node) and free_on(S, a, node) > 0 and (best < 0 or _goes_before(S, a, node, best, need)):
+            best = node
+    return best
+
+
+@core
+def fill(S: State, a: Int, first: Int, last: Int, need: Int) -> None:
+    """Note in State.place `need` GPUs of nodes from `first` to before `last`, which have them free."""
+    clear(S)
+    while need > 0:
+        n = _next_node(S, a, first, last, need)
+        k = min(need, free_on(S, a, n))
+        mark(S, n, k)
+        need -= k
+    note_marked(S)
+
+
+@core
+def fill_rack(S: State, a: Int, r: Int, need: Int) -> None:
+    """The same on rack `r`."""
+    first = first_of(S, r)
+    fill(S, a, first, first + S.racks[r].nodes, need)
+
+
+@core
+def fullest_rack(S: State, a: Int, need: Int) -> Int:
+    """The rack with the fewest free GPUs that has so many; lowest index among equals, -1 if none has."""
+    best = np.int64(-1)
+    least = np.int64(1 << 62)
+    for r in range(S.racks.shape[0]):
+        free = free_in(S, S.alts[a], np.int64(r))
+        if need <= free < least:
+            best = np.int64(r)
+            least = free
+    return best
+
+
+@cold
+def note_packed(S: State, a: Int, need: Int) -> None:
+    """Note in State.place the best node with room; else the nodes of the fullest rack that fills best; else those of
+    the cluster.
+    """
+    r = np.int64(-1) if some_node_with(S, S.alts[a], need) else fullest_rack(S, a, need)
+    if r >= 0:
+        fill_rack(S, a, r, need)
+    else:
+        fill(S, a, np.int64(0), np.int64(S.nodes.shape[0]), need)

@@ -1,0 +1,39 @@
+"""Random placement: what any choice of GPUs must beat."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pointsman.policies.parts.chance import note_random
+from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
+from pointsman.policies.sdk import State, core, parameter
+
+SEED = 0  # params
+DRAWS = 0  # memory
+
+__all__ = ["RandomPlace", "decide", "on_event", "on_run"]
+
+
+class RandomPlace(Placer):
+    """Any free GPUs, each set of them as likely as any other; jobs in the order of fifo-backfill."""
+
+    name: ClassVar[str] = "random-place"
+    hooks: ClassVar[str] = "pointsman.policies.placers.random_place"
+
+    random_seed: int = parameter(0, "of the choices", ge=0)
+
+    def parameters(self) -> list[float]:
+        return [float(self.random_seed)]
+
+
+@core
+def decide(S: State) -> None:
+    """Start every job that fits, in order."""
+    seed = np.int64(S.params[SEED])
+    j = next_gang(S)
+    while j >= 0:
+        S.memory[DRAWS] += 1.0
+        S.g[0].placed = 0
+        note_random(S, alternative_of(S, j), S.classes[S.jobs[j].cls].gpus, seed, np.int64(S.memory[DRAWS]))
+        start_there(S, j)
+        j = next_gang(S)
