@@ -49,7 +49,11 @@ BUILT_IN: dict[str, str] = {
     "pick-place-sjf": "pointsman.policies.pickers.pick_place:PickPlaceSjf",
     "lb": "pointsman.policies.placers.lb:Lb",
     "tetris-place": "pointsman.policies.placers.tetris_place:TetrisPlace",
+    "lif": "pointsman.policies.placers.lif:Lif",
     "packed": "pointsman.policies.placers.packed:Packed",
+    "packed-lif": "pointsman.policies.placers.packed_lif:PackedLif",
+    "packed-patience": "pointsman.policies.placers.packed_patience:PackedPatience",
+    "scorer": "pointsman.policies.placers.scorer:Scorer",
     "random-place": "pointsman.policies.placers.random_place:RandomPlace",
 }
 LEARNED: dict[str, str] = {

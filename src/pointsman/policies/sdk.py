@@ -41,6 +41,14 @@ from pointsman.engine.rate_models.chains.admission import next_transfer
 from pointsman.engine.rate_models.chains.transfers import iterations_left, most_under_way, service_left, transfer_left
 from pointsman.engine.rate_models.factors.co_runners import slow_down
 from pointsman.engine.rate_models.factors.node_room import free_core_share
+from pointsman.engine.rate_models.forecast import (
+    card_overload,
+    rate_beside_others,
+    send_at_once,
+    slowed_beside_others,
+    take_off,
+    try_on,
+)
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.run.contract import CompiledPolicy, Delay, milliseconds, parameter
 from pointsman.engine.state.due_times import NEVER, after
@@ -151,6 +159,12 @@ __all__ = [  # noqa: RUF022 - by topic
     "note_single",
     "sits",
     # Speed: of a job where it is, beside others, and of its transfers.
+    "card_overload",
+    "rate_beside_others",
+    "send_at_once",
+    "slowed_beside_others",
+    "take_off",
+    "try_on",
     "iteration_s",
     "rate_at",
     "row_of",

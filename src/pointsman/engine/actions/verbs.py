@@ -137,9 +137,9 @@ def leave_network(S: State, j: Int) -> None:
         call_apart(g.network, g.address, LEAVE, j)
 
 
-@cold
-def bind(S: State, j: Int) -> None:
-    """Job `j` holds the GPUs in State.place."""
+@core
+def lay_parts(S: State, j: Int) -> None:
+    """The record of job `j`, which has no parts, says that it is on the GPUs in State.place."""
     J = S.jobs[j]
     g = S.g[0]
     rack = S.nodes[S.place[0].node].rack
@@ -164,13 +164,21 @@ def bind(S: State, j: Int) -> None:
             locality = AT_POD
         if N.gpu_type != kind:
             kind = np.int64(-1)
-        occupy(S, j, N.gpu0, P.mask)
     J.gpus = gpus
     J.nodes = g.placed
     J.locality = AT_GPU if gpus == 1 else locality
     J.gpu_type = kind
-    J.held_since = g.now
-    S.queues[J.queue].held += gpus
+
+
+@cold
+def bind(S: State, j: Int) -> None:
+    """Job `j` holds the GPUs in State.place."""
+    g = S.g[0]
+    lay_parts(S, j)
+    for i in range(g.placed - 1, -1, -1):
+        occupy(S, j, S.nodes[S.place[i].node].gpu0, S.place[i].mask)
+    S.jobs[j].held_since = g.now
+    S.queues[S.jobs[j].queue].held += S.jobs[j].gpus
     g.placed = 0
 
 

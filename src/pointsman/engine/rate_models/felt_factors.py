@@ -12,16 +12,17 @@ MOST = 1e6
 """Times as long: what a factor says beyond is a mistake in it."""
 
 
-@cold
-def _feel(address: Int, j: Int) -> None:
-    S = open_state(address)
+@core
+def ask_factors(S: State, j: Int) -> None:
+    """Find out how many times as long an iteration of job `j` takes where it is, and its computing, but count nothing
+    of its time until now.
+    """
     J = S.jobs[j]
-    settle(S, j)  # at the slow-down that was
     J.slow = 1.0
     J.slow_computing = 1.0
     for f in range(S.g[0].factors):
         F = S.factors[f]
-        call_apart(F.unit, address, np.int64(f << FACTOR_SHIFT | SLOW), j)
+        call_apart(F.unit, S.g[0].address, np.int64(f << FACTOR_SHIFT | SLOW), j)
         if not 1.0 <= F.found <= MOST:
             S.g[0].wrong_factor = f + 1  # which stops the run
         elif F.on_computing:
@@ -30,6 +31,13 @@ def _feel(address: Int, j: Int) -> None:
             J.slow *= F.found
     if J.slow_computing > 1.0:
         J.slow_computing = longer_iteration(S, j)
+
+
+@cold
+def _feel(address: Int, j: Int) -> None:
+    S = open_state(address)
+    settle(S, j)  # at the slow-down that was
+    ask_factors(S, j)
 
 
 @core

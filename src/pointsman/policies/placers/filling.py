@@ -96,3 +96,47 @@ def note_packed(S: State, a: Int, need: Int) -> None:
         fill_rack(S, a, r, need)
     else:
         fill(S, a, np.int64(0), np.int64(S.nodes.shape[0]), need)
+
+
+@core
+def is_compact(S: State, a: Int, gpus: Int) -> bool:
+    """Whether the place noted is on as few nodes as could hold so many GPUs, and in one rack if a rack could."""
+    A = S.alts[a]
+    if S.g[0].placed > (gpus + A.gpus - 1) // A.gpus:
+        return False
+    rack = S.nodes[S.place[0].node].rack
+    for i in range(S.g[0].placed):
+        if S.nodes[S.place[i].node].rack != rack:
+            return bool(gpus > A.rack_gpus)
+    return True
+
+
+@cold
+def note_compact(S: State, a: Int, need: Int) -> bool:
+    """Note in State.place the best node with room, else the nodes of the fullest rack with a compact place, else, of a
+    gang wider than any rack, those of the cluster. False if there is no compact place.
+    """
+    A = S.alts[a]
+    if need > A.gpus and need <= A.rack_gpus:
+        return _note_compact_rack(S, a, need)
+    if need <= A.gpus and not some_node_with(S, A, need):
+        return False
+    fill(S, a, np.int64(0), np.int64(S.nodes.shape[0]), need)
+    return is_compact(S, a, need)
+
+
+@core
+def _note_compact_rack(S: State, a: Int, need: Int) -> bool:
+    """The same, on several nodes of a rack."""
+    best = np.int64(-1)
+    least = np.int64(1 << 62)
+    for r in range(S.racks.shape[0]):
+        free = free_in(S, S.alts[a], np.int64(r))
+        if need <= free < least:
+            fill_rack(S, a, np.int64(r), need)
+            if is_compact(S, a, need):
+                best = np.int64(r)
+                least = free
+    if best >= 0:
+        fill_rack(S, a, best, need)
+    return bool(best >= 0)

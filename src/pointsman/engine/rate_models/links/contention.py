@@ -10,29 +10,13 @@ import numpy as np
 from pointsman.engine.actions.verbs import RUNNING
 from pointsman.engine.jit.compile import apart, core
 from pointsman.engine.rate_models.links.filling import FLOWS, fill, gather, slow_by
-from pointsman.engine.rate_models.links.rings import join, leave
+from pointsman.engine.rate_models.links.rings import join, leave, worst_uplink
 from pointsman.engine.state.invariants import OVERBOOKED
 from pointsman.engine.state.records import DIRTY, LEAVE, SHARE, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Contention
 
 LEVEL, NODE_LINK = int(Contention.LEVEL), int(Contention.NODE_LINK)
-
-
-@core
-def _slow_by_its_worst(S: State, j: Int) -> None:
-    """The worst of its uplinks decides: by what is wanted of it, or by how many rings cross the node's."""
-    worst = 1.0
-    i = S.flows[j].first
-    while i > 0:
-        C = S.crossings[i - 1]
-        U = S.uplinks[C.uplink]
-        if S.g[0].contention == LEVEL:
-            worst = max(worst, U.load / U.capacity)
-        elif C.uplink < S.nodes.shape[0]:
-            worst = max(worst, U.rings + (U.rings - 1) * S.g[0].penalty)
-        i = C.next
-    slow_by(S, j, worst, 1.0)
 
 
 @core
@@ -48,7 +32,7 @@ def _share(S: State) -> None:
         return
     if g.contention == LEVEL or g.contention == NODE_LINK:
         for i in range(gather(S, False)):
-            _slow_by_its_worst(S, S.lists[FLOWS, i])
+            slow_by(S, S.lists[FLOWS, i], worst_uplink(S, S.lists[FLOWS, i]), 1.0)
     else:
         fill(S, gather(S, True))
     for k in range(g.changed_uplinks):

@@ -7,7 +7,9 @@ from pointsman.engine.rate_models.rates import communication_s, row_of, with_com
 from pointsman.engine.state.records import Int, State
 from pointsman.types import Contention
 
-LEVEL, DUTY_CYCLE = int(Contention.LEVEL), int(Contention.DUTY_CYCLE)
+LEVEL, DUTY_CYCLE, NODE_LINK = (
+    int(c) for c in (Contention.LEVEL, Contention.DUTY_CYCLE, Contention.NODE_LINK)
+)
 
 
 @core
@@ -136,3 +138,21 @@ def leave(S: State, j: Int) -> None:
         g.free_crossing = i
         i = following
     L.first = 0
+
+
+@core
+def worst_uplink(S: State, j: Int) -> float:
+    """How many times as long the ring of job `j` takes by the worst of its uplinks: by how many rings cross the node's
+    under NODE_LINK, else by what is wanted of it.
+    """
+    worst = 1.0
+    i = S.flows[j].first
+    while i > 0:
+        C = S.crossings[i - 1]
+        U = S.uplinks[C.uplink]
+        if S.g[0].contention != NODE_LINK:
+            worst = max(worst, U.load / U.capacity)
+        elif C.uplink < S.nodes.shape[0]:
+            worst = max(worst, U.rings + (U.rings - 1) * S.g[0].penalty)
+        i = C.next
+    return worst

@@ -1,0 +1,72 @@
+"""LIF, least interference first: each worker goes where it would be slowed least."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pointsman.policies.parts.gpu_marks import clear, free_on, given, mark
+from pointsman.policies.placers.filling import score_of, set_score
+from pointsman.policies.placers.interference import slowdown_on
+from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
+from pointsman.policies.placers.sockets import note_marked
+from pointsman.policies.sdk import Int, State, card_overload, cold, core, send_at_once
+
+__all__ = ["Lif", "decide", "note_least_interference", "on_event", "on_run"]
+
+
+class Lif(Placer):
+    """Worker by worker onto the node where the job would be slowed least by others there, times the square root of the
+    overload of the network card; the most free GPUs among equals. ``--node-interference`` says what slows it.
+    """
+
+    name: ClassVar[str] = "lif"
+    hooks: ClassVar[str] = "pointsman.policies.placers.lif"
+
+
+@core
+def _weigh(S: State, j: Int, n: Int) -> None:
+    """Score node `n`, which has a GPU left, for one more worker of job `j`."""
+    set_score(S, n, slowdown_on(S, j, n, given(S, n) + 1) * np.sqrt(card_overload(S, n)))
+
+
+@core
+def _calmest(S: State, a: Int) -> Int:
+    """The node with the least score that has GPUs left, the most of them among equals; then lowest index."""
+    best = np.int64(-1)
+    most = np.int64(0)
+    for n in range(S.nodes.shape[0]):
+        node = np.int64(n)
+        left = free_on(S, a, node) - given(S, node)
+        if left > 0 and (
+            best < 0 or score_of(S, node) < score_of(S, best) or (score_of(S, node) == score_of(S, best) and left > most)
+        ):
+            best = node
+            most = left
+    return best
+
+
+@cold
+def note_least_interference(S: State, j: Int) -> None:
+    """Note in State.place where LIF puts job `j`, which fits."""
+    a = alternative_of(S, j)
+    clear(S)
+    for n in range(S.nodes.shape[0]):
+        if free_on(S, a, np.int64(n)) > 0:
+            _weigh(S, j, np.int64(n))
+    for _ in range(S.classes[S.jobs[j].cls].gpus):
+        n = _calmest(S, a)
+        mark(S, n, given(S, n) + 1)
+        if free_on(S, a, n) > given(S, n):
+            _weigh(S, j, n)
+    note_marked(S)
+
+
+@core
+def decide(S: State) -> None:
+    """Start every job that fits, in order."""
+    j = next_gang(S)
+    while j >= 0:
+        note_least_interference(S, j)
+        start_there(S, j)
+        send_at_once(S, j)
+        j = next_gang(S)

@@ -1,0 +1,74 @@
+"""The running jobs that a job on trial may slow: on its nodes, and on the uplinks that it overloads."""
+
+from typing import Final
+
+import numpy as np
+
+from pointsman.policies.sdk import RUNNING, VICTIMS, Int, State, core, rate_beside_others
+
+NEIGHBOURS: Final = VICTIMS  # the list of State.lists that they stand in; none is evicted meanwhile
+STAMP, RATES = 40, 41
+"""Where in State.memory the numbers of the last list, and of the last decision, stand."""
+
+
+@core
+def begin_decision(S: State) -> None:
+    """Rates of running jobs noted so far hold no more."""
+    S.memory[RATES] += 1.0
+
+
+@core
+def _add(S: State, many: Int, k: Int) -> Int:
+    """Job `k` is a neighbour, if it runs and is not listed yet."""
+    if S.jobs[k].state != RUNNING or S.jobs[k].s3 == S.memory[STAMP]:
+        return many
+    S.jobs[k].s3 = S.memory[STAMP]
+    S.lists[NEIGHBOURS, many] = k
+    return many + 1
+
+
+@core
+def _add_of_node(S: State, many: Int, n: Int) -> Int:
+    for x in range(S.nodes[n].gpu0, S.nodes[n].gpu0 + S.nodes[n].gpus):
+        if S.occupants[x, 0] >= 0:
+            many = _add(S, many, S.occupants[x, 0])
+    return many
+
+
+@core
+def _add_of_uplinks(S: State, many: Int, j: Int) -> Int:
+    c = S.flows[j].first
+    while c > 0:
+        U = S.uplinks[S.crossings[c - 1].uplink]
+        i = U.first if U.load > U.capacity else np.int64(0)
+        while i > 0:
+            if S.crossings[i - 1].job != j:
+                many = _add(S, many, S.crossings[i - 1].job)
+            i = S.crossings[i - 1].after
+        c = S.crossings[c - 1].next
+    return many
+
+
+@core
+def list_neighbours(S: State, j: Int) -> Int:
+    """List the neighbours of job `j`, which is on trial; how many."""
+    S.memory[STAMP] += 1.0
+    many = np.int64(0)
+    if S.g[0].factors > 0:
+        i = S.jobs[j].part
+        while i >= 0:
+            many = _add_of_node(S, many, S.parts[i].node)
+            i = S.parts[i].next
+    if S.g[0].network != 0 and S.jobs[j].nodes > 1:
+        many = _add_of_uplinks(S, many, j)
+    return many
+
+
+@core
+def rate_before(S: State, k: Int) -> float:
+    """The rate of running job `k` without a trial, worked out once a decision."""
+    K = S.jobs[k]
+    if K.s2 != S.memory[RATES]:
+        K.s1 = rate_beside_others(S, k)
+        K.s2 = S.memory[RATES]
+    return K.s1

@@ -1,0 +1,49 @@
+"""Packed with patience: a gang that would be scattered waits a while for a compact place."""
+
+from typing import ClassVar
+
+from pointsman.policies.placers.filling import clear_scores, note_compact, note_packed
+from pointsman.policies.placers.patience import next_willing, wait_patiently
+from pointsman.policies.placers.placer import Placer, alternative_of, on_run, start_there
+from pointsman.policies.sdk import Int, Knowledge, State, core, parameter
+
+PATIENCE = 0  # params
+
+__all__ = ["PackedPatience", "decide", "on_event", "on_run"]
+
+
+class PackedPatience(Placer):
+    """As packed, but a job waits a while for a place on the fewest nodes that could hold it, in one rack if a rack
+    could; other jobs may overtake it.
+    """
+
+    name: ClassVar[str] = "packed-patience"
+    needs: ClassVar[Knowledge] = "oracle"
+    hooks: ClassVar[str] = "pointsman.policies.placers.packed_patience"
+    source: ClassVar[str] = "ours (docs/papers/marl.md)"
+
+    patience: float = parameter(0.5, "how long a job waits for a compact place, as a share of its duration", ge=0)
+
+    def parameters(self) -> list[float]:
+        return [self.patience]
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """A job that waits joins its class."""
+    if j >= 0:
+        wait_patiently(S, j, S.params[PATIENCE])
+
+
+@core
+def decide(S: State) -> None:
+    """Start every job that fits and takes what is free, in order."""
+    j = next_willing(S)
+    while j >= 0:
+        a = alternative_of(S, j)
+        need = S.classes[S.jobs[j].cls].gpus
+        clear_scores(S)
+        if not note_compact(S, a, need):
+            note_packed(S, a, need)
+        start_there(S, j)
+        j = next_willing(S)

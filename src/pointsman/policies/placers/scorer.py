@@ -1,0 +1,92 @@
+"""The linear scorer: of the candidate placements of a gang the one of least cost, a weighted sum of six features."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pointsman.policies.placers.candidates import list_candidates, note_candidate
+from pointsman.policies.placers.features import BROKEN, FEATURES, HARM, LEFT, RACKS, SERVERS, SLOW_DOWN, feature, measure
+from pointsman.policies.placers.filling import is_compact
+from pointsman.policies.placers.neighbours import begin_decision
+from pointsman.policies.placers.patience import is_patient, next_willing, wait_patiently
+from pointsman.policies.placers.placer import Placer, alternative_of, on_run, start_there
+from pointsman.policies.sdk import Int, Knowledge, State, cold, core, parameter, send_at_once
+
+PATIENCE = FEATURES  # params, after the weights of the features
+
+__all__ = ["Scorer", "decide", "on_event", "on_run"]
+
+
+class Scorer(Placer):
+    """The candidate placement of least cost: a weighted sum of its own slow-down, the harm to others, servers, racks,
+    GPUs left over and broken sockets. A job waits a while for a place on the fewest nodes that could hold it.
+    """
+
+    name: ClassVar[str] = "scorer"
+    needs: ClassVar[Knowledge] = "oracle"
+    hooks: ClassVar[str] = "pointsman.policies.placers.scorer"
+    needs_rates: ClassVar[bool] = True
+    source: ClassVar[str] = "ours (docs/papers/marl.md)"
+
+    slow_down: float = parameter(1.58, "weight of 1 / rate - 1")
+    harm: float = parameter(1.42, "weight of the delay of running jobs, over the job's own work")
+    servers: float = parameter(0.85, "weight of servers beyond the first")
+    racks: float = parameter(1.09, "weight of racks beyond the first")
+    gpus_left: float = parameter(0.78, "weight of the GPUs left over on its servers, in eights")
+    broken_sockets: float = parameter(0.52, "weight of the CPU sockets broken, in quarters")
+    patience: float = parameter(0.53, "how long a job waits for a compact place, as a share of its duration", ge=0)
+
+    def parameters(self) -> list[float]:
+        weights = [0.0] * FEATURES
+        weights[SLOW_DOWN], weights[HARM], weights[SERVERS] = self.slow_down, self.harm, self.servers
+        weights[RACKS], weights[LEFT], weights[BROKEN] = self.racks, self.gpus_left, self.broken_sockets
+        return [*weights, self.patience]
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """A job that waits joins its class."""
+    if j >= 0:
+        wait_patiently(S, j, S.params[PATIENCE])
+
+
+@core
+def _cost(S: State, i: Int) -> float:
+    """The cost of candidate `i`, whose features are known."""
+    cost = 0.0
+    for f in range(FEATURES):
+        cost += S.params[f] * feature(S, i, np.int64(f))
+    return cost
+
+
+@cold
+def _note_cheapest(S: State, j: Int) -> None:
+    """Note in State.place the candidate of job `j` of least cost, the first among equals; while it is patient, of the
+    compact ones, of which there is one.
+    """
+    begin_decision(S)
+    a = alternative_of(S, j)
+    need = S.classes[S.jobs[j].cls].gpus
+    best = np.int64(-1)
+    least = np.inf
+    for i in range(list_candidates(S, j, a)):
+        note_candidate(S, j, a, np.int64(i))
+        if is_patient(S, j) and not is_compact(S, a, need):
+            continue
+        measure(S, j, np.int64(i))
+        cost = _cost(S, np.int64(i))
+        if best < 0 or cost < least:
+            best = np.int64(i)
+            least = cost
+    note_candidate(S, j, a, best)
+
+
+@core
+def decide(S: State) -> None:
+    """Start every job that fits and takes what is free, in order."""
+    j = next_willing(S)
+    while j >= 0:
+        _note_cheapest(S, j)
+        start_there(S, j)
+        send_at_once(S, j)
+        j = next_willing(S)
