@@ -41,7 +41,7 @@ def on_sockets(world: World, free: Free, counts: dict[int, int]) -> Place:
     for node, k in counts.items():
         left = list(free[node])
         while k > 0:
-            socket = min(range(SOCKETS), key=lambda s: suits(len(of_socket(world, node, left, s)), k, s))  # noqa: B023
+            socket = min(range(SOCKETS), key=lambda s: suits(len(of_socket(world, node, left, s)), k, s))
             taken = of_socket(world, node, left, socket)[:k]
             left = [gpu for gpu in left if gpu not in taken]
             chosen |= set(taken)
@@ -88,7 +88,7 @@ def packed(world: World, free: Free, gpus: int) -> dict[int, int]:
 def fewest(free: Free, gpus: int) -> dict[int, int]:
     counts: dict[int, int] = {}
     while gpus > 0:
-        node = min((n for n in free if n not in counts), key=lambda n: suits(len(free[n]), gpus, n))  # noqa: B023
+        node = min((n for n in free if n not in counts), key=lambda n: suits(len(free[n]), gpus, n))
         counts[node] = min(gpus, len(free[node]))
         gpus -= counts[node]
     return counts

@@ -305,6 +305,7 @@ def _nodes(layout: Layout, pools: Pools) -> NDArray[np.void]:
     nodes["gpu_type"] = layout.node_gpu_type
     nodes["gpu0"] = np.cumsum(sizes) - sizes
     nodes["bytes"] = layout.gpu_memory_bytes[layout.node_gpu_type].astype(np.int64)
+    nodes["kind"] = layout.node_type
     nodes["sockets"] = [layout.hosts[k].sockets for k in layout.node_type] if layout.hosts else 1
     nodes["pool"] = pools.pool_of_node
     for members in pools.members:

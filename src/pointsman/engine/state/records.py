@@ -120,6 +120,7 @@ NODE = np.dtype(
         ("shared", I),  # GPUs with several jobs
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("bytes", I),  # memory of each GPU
+        ("kind", I),  # its node type: those of one kind are alike
         ("sockets", I),  # CPU sockets, which share its GPUs as equally as they can, in order
         ("tally", I),  # GPUs that would be free with the jobs released in State.g.attempt
         ("tally_attempt", I),

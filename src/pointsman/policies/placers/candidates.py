@@ -18,6 +18,7 @@ from pointsman.policies.placers.filling import (
     note_packed,
     set_score,
 )
+from pointsman.policies.placers.interference import is_idle
 from pointsman.policies.placers.lb import note_balanced
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.policies.placers.sockets import gpus_of
@@ -41,17 +42,12 @@ def _add(S: State, many: Int, candidate: Int) -> Int:
 
 
 @core
-def _is_idle(S: State, n: Int) -> bool:
-    return bool(S.nodes[n].free == S.nodes[n].gpus)
-
-
-@core
-def _is_like_another(S: State, n: Int) -> bool:
-    """Whether node `n` is idle, and so is a node of its pool of lower index."""
-    if not _is_idle(S, n):
+def _is_like_another(S: State, a: Int, n: Int) -> bool:
+    """Whether node `n` is idle, and so is a node of its kind of lower index."""
+    if not is_idle(S, n):
         return False
     for m in range(n):
-        if S.nodes[m].pool == S.nodes[n].pool and S.nodes[m].state == 0 and _is_idle(S, np.int64(m)):
+        if S.nodes[m].kind == S.nodes[n].kind and is_idle(S, np.int64(m)) and free_on(S, a, np.int64(m)) > 0:
             return True
     return False
 
@@ -63,7 +59,7 @@ def _add_nodes(S: State, a: Int, need: Int) -> Int:
     for free in range(need, S.alts[a].gpus + 1):
         for n in range(S.nodes.shape[0]):
             node = np.int64(n)
-            if many < MOST - 2 and free_on(S, a, node) == free and not _is_like_another(S, node):
+            if many < MOST - 2 and free_on(S, a, node) == free and not _is_like_another(S, a, node):
                 many = _add(S, many, OTHERS + node)
     return many
 

@@ -36,11 +36,11 @@ def _goes_before(S: State, a: Int, n: Int, m: Int, need: Int) -> bool:
     """
     here, there = free_on(S, a, n), free_on(S, a, m)
     if (here >= need) != (there >= need):
-        return here >= need
-    better = score_of(S, n) < score_of(S, m)
+        return bool(here >= need)
+    better = bool(score_of(S, n) < score_of(S, m))
     if here >= need:
-        return better or (score_of(S, n) == score_of(S, m) and here < there)
-    return here > there or (here == there and better)
+        return better or bool(score_of(S, n) == score_of(S, m) and here < there)
+    return bool(here > there) or (bool(here == there) and better)
 
 
 @core

@@ -17,3 +17,9 @@ def slowdown_on(S: State, j: Int, n: Int, k: Int) -> float:
     take_off(S, j, before)
     S.g[0].placed = 0
     return found
+
+
+@core
+def is_idle(S: State, n: Int) -> bool:
+    """Whether all GPUs of node `n` are free: nothing runs there that could slow a job."""
+    return bool(S.nodes[n].free == S.nodes[n].gpus)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pointsman.policies.parts.gpu_marks import clear, free_on, given, mark
 from pointsman.policies.placers.filling import score_of, set_score
-from pointsman.policies.placers.interference import slowdown_on
+from pointsman.policies.placers.interference import is_idle, slowdown_on
 from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
 from pointsman.policies.placers.sockets import note_marked
 from pointsman.policies.sdk import Int, State, card_overload, cold, core, send_at_once
@@ -30,6 +30,30 @@ def _weigh(S: State, j: Int, n: Int) -> None:
 
 
 @core
+def _weigh_all(S: State, j: Int, a: Int) -> None:
+    """Score each node for the first worker of job `j`; idle ones of one kind are worth the same."""
+    idle = np.int64(-1)
+    for n in range(S.nodes.shape[0]):
+        node = np.int64(n)
+        if free_on(S, a, node) > 0:
+            if not is_idle(S, node):
+                _weigh(S, j, node)
+            elif idle >= 0 and S.nodes[idle].kind == S.nodes[n].kind:
+                set_score(S, node, score_of(S, idle))
+            else:
+                _weigh(S, j, node)
+                idle = node
+
+
+@core
+def _goes_before(S: State, n: Int, m: Int, more: bool) -> bool:
+    """Whether node `n`, which has `more` GPUs left or not, is calmer than node `m`."""
+    if score_of(S, n) != score_of(S, m):
+        return bool(score_of(S, n) < score_of(S, m))
+    return more
+
+
+@core
 def _calmest(S: State, a: Int) -> Int:
     """The node with the least score that has GPUs left, the most of them among equals; then lowest index."""
     best = np.int64(-1)
@@ -37,9 +61,7 @@ def _calmest(S: State, a: Int) -> Int:
     for n in range(S.nodes.shape[0]):
         node = np.int64(n)
         left = free_on(S, a, node) - given(S, node)
-        if left > 0 and (
-            best < 0 or score_of(S, node) < score_of(S, best) or (score_of(S, node) == score_of(S, best) and left > most)
-        ):
+        if left > 0 and (best < 0 or _goes_before(S, node, best, bool(left > most))):
             best = node
             most = left
     return best
@@ -50,9 +72,7 @@ def note_least_interference(S: State, j: Int) -> None:
     """Note in State.place where LIF puts job `j`, which fits."""
     a = alternative_of(S, j)
     clear(S)
-    for n in range(S.nodes.shape[0]):
-        if free_on(S, a, np.int64(n)) > 0:
-            _weigh(S, j, np.int64(n))
+    _weigh_all(S, j, a)
     for _ in range(S.classes[S.jobs[j].cls].gpus):
         n = _calmest(S, a)
         mark(S, n, given(S, n) + 1)

@@ -5,7 +5,17 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.placers.candidates import list_candidates, note_candidate
-from pointsman.policies.placers.features import BROKEN, FEATURES, HARM, LEFT, RACKS, SERVERS, SLOW_DOWN, feature, measure
+from pointsman.policies.placers.features import (
+    BROKEN,
+    FEATURES,
+    HARM,
+    LEFT,
+    RACKS,
+    SERVERS,
+    SLOW_DOWN,
+    feature,
+    measure,
+)
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.neighbours import begin_decision
 from pointsman.policies.placers.patience import is_patient, next_willing, wait_patiently

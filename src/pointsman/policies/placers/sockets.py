@@ -33,7 +33,7 @@ def _best_socket(S: State, n: Int, free: Int, need: Int) -> Int:
 
 @core
 def gpus_of(S: State, n: Int, k: Int) -> Int:
-    """k of the free GPUs of node `n`, which has so many, a bit each: of the socket with the fewest free ones that has
+    """K of the free GPUs of node `n`, which has so many, a bit each: of the socket with the fewest free ones that has
     k; else all of the socket with the most, and so on. Lowest index among equals.
     """
     free = S.nodes[n].free_mask

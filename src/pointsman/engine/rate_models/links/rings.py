@@ -7,9 +7,7 @@ from pointsman.engine.rate_models.rates import communication_s, row_of, with_com
 from pointsman.engine.state.records import Int, State
 from pointsman.types import Contention
 
-LEVEL, DUTY_CYCLE, NODE_LINK = (
-    int(c) for c in (Contention.LEVEL, Contention.DUTY_CYCLE, Contention.NODE_LINK)
-)
+LEVEL, DUTY_CYCLE, NODE_LINK = (int(c) for c in (Contention.LEVEL, Contention.DUTY_CYCLE, Contention.NODE_LINK))
 
 
 @core

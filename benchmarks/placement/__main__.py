@@ -1,0 +1,81 @@
+"""``python -m benchmarks.placement``: the table of placers on held-out workloads; ``--train`` trains the scorer anew.
+
+Figures are percent of mean JCT below the best of LB, Tetris and LIF; *bound*: no job waits or is slowed.
+"""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.placement.cell import OPTIONS, cluster, mean_jct_s, run, workload
+from pointsman import Workload
+from pointsman.learn.scorer_training import Training, train_scorer
+
+BLIND = ("lb", "tetris-place", "lif")
+POLICIES = (*BLIND, "random-place", "packed", "packed-lif", "packed-patience", "scorer")
+CELLS = [(sizes, load) for sizes in ("philly", "1-8", "1-16") for load in (0.7, 0.9)]
+HELD_OUT, TRAINED_ON = (1, 2, 3), (101, 102)
+"""Seeds of workloads."""
+
+
+def trained(on: str, jobs: int, seed: int) -> dict[str, float]:
+    """Weights from Philly-like workloads and such of 1 to 8 GPUs, at both loads."""
+    traces = [workload(sizes, load, jobs, s) for sizes, load in CELLS[:4] for s in TRAINED_ON]
+    began = time.perf_counter()
+    done = train_scorer(Training(traces, on, OPTIONS, seed=seed))
+    print(f"trained in {time.perf_counter() - began:.0f} s: {done.weights}; cost by generation {done.history}")
+    return done.weights
+
+
+def table(on: str, jobs: int, weights: dict[str, float]) -> None:
+    """Print a line for each cell."""
+    for sizes, load in CELLS:
+        held_out = [workload(sizes, load, jobs, seed) for seed in HELD_OUT]
+        means = {
+            policy: sum(
+                mean_jct_s(run(w, on, policy, params=weights if policy == "scorer" else None)) for w in held_out
+            )
+            for policy in POLICIES
+        }
+        means["bound"] = sum(float(w.jobs["duration_s"].mean()) for w in held_out)
+        best = min(means[policy] for policy in BLIND)
+        print(sizes, load, {name: round(100 * (1 - mean / best), 1) for name, mean in means.items()}, flush=True)
+
+
+def speed(on: str, jobs: int) -> None:
+    """Print how many jobs are placed in a second of one core, and what that leaves for placement alone."""
+    held_out = workload("philly", 0.7, jobs, HELD_OUT[0])
+    base_s = 0.0
+    for policy in ("fifo-backfill", *POLICIES):
+        run(held_out, on, policy)
+        cpu_s = min(_cpu_s(held_out, on, policy) for _ in range(7))
+        base_s = base_s or cpu_s
+        beyond = f", {jobs / (cpu_s - base_s):,.0f}/s beyond fifo-backfill" if cpu_s > base_s else ""
+        print(f"{policy}: {jobs / cpu_s:,.0f} jobs/s with the whole simulation{beyond}")
+
+
+def _cpu_s(jobs: Workload, on: str, policy: str) -> float:
+    began = time.process_time()
+    run(jobs, on, policy)
+    return time.process_time() - began
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=3000)
+    parser.add_argument("--train", type=int, metavar="JOBS", help="train on traces of so many jobs first")
+    parser.add_argument("--seed", type=int, default=0, help="of the training")
+    parser.add_argument("--speed", action="store_true", help="measure speed instead")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        on = cluster(Path(folder))
+        if given.speed:
+            speed(on, given.jobs)
+            return
+        table(on, given.jobs, trained(on, given.train, given.seed) if given.train else {})
+
+
+if __name__ == "__main__":
+    main()

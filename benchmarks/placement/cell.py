@@ -1,0 +1,66 @@
+"""The cell of the placement benchmarks: 64 servers of 4 GPUs on 10 Gb/s, DL2's eight models, `--contention duty-cycle`
+and `--node-interference table` (``docs/papers/marl.md``).
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+import yaml
+
+import pointsman
+from pointsman.engine.run.result import Result
+
+MODELS: Final = ("resnet50", "vgg16", "resnext110", "inception_bn", "seq2seq", "cnn_text", "dssm", "wlm")
+SIZES: Final = {
+    "philly": ((1, 2, 4, 8, 16), (0.70, 0.08, 0.08, 0.10, 0.04)),
+    "1-8": ((1, 2, 4, 8), (0.25,) * 4),
+    "1-16": (tuple(range(1, 17)), (1 / 16,) * 16),
+}
+"""GPUs of jobs, and the share of the jobs that ask for so many."""
+OPTIONS: Final = {"contention": "duty-cycle", "node_interference": "table"}
+GPUS: Final = 4
+LOG_MEAN, LOG_SIGMA, LONGEST_S = 9.02, 1.22, 2 * 86400.0
+"""Of the durations of ITP's log, in seconds."""
+
+
+def cluster(folder: Path, servers: int = 64, oversubscription: float = 1.0) -> str:
+    """A fat tree of servers of 2 sockets with 6 cores and 2 GPUs each, three to a rack, three racks to a pod."""
+    server = {
+        "gpus": GPUS, "gpu_type": "gtx1080ti", "cpus": 12, "sockets": 2, "nic": {"bandwidth": "10 Gb/s"},
+        "interconnect": {"kind": "pcie", "bandwidth": "10 GB/s", "latency": "0 s"},
+    }  # fmt: skip
+    spec: dict[str, Any] = {
+        "node_types": {"server": server}, "nodes": [{"type": "server", "count": servers}],
+        "nodes_per_rack": 3, "racks_per_pod": 3,
+        "network": {level: {"latency": "0 s"} for level in ("rack", "pod", "cluster")},
+    }  # fmt: skip
+    spec["network"]["pod"]["oversubscription"] = oversubscription
+    path = folder / f"servers-{servers}-{oversubscription:g}.yaml"
+    head = {"apiVersion": "pointsman/v1", "kind": "Cluster", "metadata": {"name": path.stem}}
+    path.write_text(yaml.safe_dump(head | {"spec": spec}))
+    return str(path)
+
+
+def workload(sizes: str, load: float, jobs: int, seed: int, servers: int = 64) -> pointsman.Workload:
+    """Jobs that arrive evenly by chance; `load` is the share of the GPUs' time that they would take unhindered."""
+    draw = np.random.default_rng(seed)
+    gpus = draw.choice(SIZES[sizes][0], jobs, p=SIZES[sizes][1])
+    model = draw.choice(len(MODELS), jobs)
+    duration_s = np.minimum(draw.lognormal(LOG_MEAN, LOG_SIGMA, jobs), LONGEST_S)
+    span_s = float((gpus * duration_s).sum()) / (servers * GPUS * load)
+    submit_s = np.sort(draw.uniform(0, span_s, jobs))
+    names = [MODELS[k] for k in model]
+    table = {"submit_s": submit_s, "gpus": gpus, "duration_s": duration_s, "model": names}
+    return pointsman.Workload.of(pl.DataFrame(table))
+
+
+def run(jobs: pointsman.Workload, on: str, policy: str, **options: Any) -> Result:
+    """The jobs under a policy, with the options of the cell."""
+    return pointsman.simulate(jobs, on, policy, log=False, **(OPTIONS | options))
+
+
+def mean_jct_s(result: Result) -> float:
+    """Of all jobs."""
+    return float((result.jobs["end_s"] - result.jobs["submit_s"]).mean())

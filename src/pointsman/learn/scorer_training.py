@@ -1,0 +1,73 @@
+"""Weights for the policy `scorer`, from workloads: the cross-entropy method on mean JCT (``docs/papers/marl.md``).
+
+from pointsman.learn.scorer_training import Training, train_scorer
+done = train_scorer(Training([workload], "64x4/gpu=v100", {"contention": "duty-cycle"}))
+pointsman.simulate(other, "64x4/gpu=v100", "scorer", params=done.weights, contention="duty-cycle")
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from pointsman.api import simulate
+from pointsman.cluster.cluster import Cluster
+from pointsman.learn.cross_entropy import Search, Vector, minimise
+from pointsman.workload.table import Workload
+
+WEIGHTS: Final = ("slow_down", "harm", "servers", "racks", "gpus_left", "broken_sockets", "patience")
+BEGIN: Final = (1.0, 1.0, 1.0, 1.0, 0.5, 0.2, 0.1)
+DEVIATION: Final = (0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.3)
+"""Where and how widely the search begins (ours)."""
+DECIMALS: Final = 3
+
+
+@dataclass(frozen=True)
+class Training:
+    """What to train on."""
+
+    workloads: Sequence[Workload]
+    cluster: Cluster | str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Keywords of `pointsman.simulate`."""
+    seed: int = 0
+    search: Search = Search()
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What came of it."""
+
+    weights: dict[str, float]
+    """Parameters of `scorer`."""
+    history: list[float]
+    """The least cost of each generation: mean JCT over that of `packed`, averaged over the workloads."""
+
+
+def train_scorer(training: Training) -> Trained:
+    """Search for the weights under which mean JCT, over that of `packed`, is least on average.
+
+    Raises:
+        PointsmanError: as `pointsman.simulate` of any of the workloads.
+    """
+    base = [_mean_jct_s(training, workload, "packed", {}) for workload in training.workloads]
+
+    def cost(vector: Vector) -> float:
+        weights = weights_of(vector)
+        means = [_mean_jct_s(training, workload, "scorer", weights) for workload in training.workloads]
+        return float(np.mean([mean / packed for mean, packed in zip(means, base, strict=True)]))
+
+    found, history = minimise(cost, np.array(BEGIN), np.array(DEVIATION), training.seed, training.search)
+    return Trained(weights_of(found), history)
+
+
+def weights_of(vector: Vector) -> dict[str, float]:
+    """The parameters of `scorer` by name, rounded; patience is never below 0."""
+    weights = {name: round(float(value), DECIMALS) for name, value in zip(WEIGHTS, vector, strict=True)}
+    return weights | {"patience": max(0.0, weights["patience"])}
+
+
+def _mean_jct_s(training: Training, workload: Workload, policy: str, params: Mapping[str, float]) -> float:
+    jobs = simulate(workload, training.cluster, policy, params=params, log=False, **training.options).jobs
+    return float((jobs["end_s"] - jobs["submit_s"]).to_numpy().mean())
