@@ -15,7 +15,7 @@ from pointsman.learn.scorer_training import Training, train_scorer
 BLIND = ("lb", "tetris-place", "lif")
 POLICIES = (*BLIND, "random-place", "packed", "packed-lif", "packed-patience", "scorer")
 CELLS = [(sizes, load) for sizes in ("philly", "1-8", "1-16") for load in (0.7, 0.9)]
-HELD_OUT, TRAINED_ON = (1, 2, 3), (101, 102)
+HELD_OUT, TRAINED_ON = (1, 2, 3), (101,)
 """Seeds of workloads."""
 
 

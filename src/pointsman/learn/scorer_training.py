@@ -32,7 +32,7 @@ class Training:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Keywords of `pointsman.simulate`."""
     seed: int = 0
-    search: Search = Search()
+    search: Search = field(default_factory=Search)
 
 
 @dataclass(frozen=True)

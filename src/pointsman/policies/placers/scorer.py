@@ -36,15 +36,15 @@ class Scorer(Placer):
     needs: ClassVar[Knowledge] = "oracle"
     hooks: ClassVar[str] = "pointsman.policies.placers.scorer"
     needs_rates: ClassVar[bool] = True
-    source: ClassVar[str] = "ours (docs/papers/marl.md)"
+    source: ClassVar[str] = "ours (docs/papers/marl.md); weights: python -m benchmarks.placement --train 3000"
 
-    slow_down: float = parameter(1.58, "weight of 1 / rate - 1")
-    harm: float = parameter(1.42, "weight of the delay of running jobs, over the job's own work")
-    servers: float = parameter(0.85, "weight of servers beyond the first")
-    racks: float = parameter(1.09, "weight of racks beyond the first")
-    gpus_left: float = parameter(0.78, "weight of the GPUs left over on its servers, in eights")
-    broken_sockets: float = parameter(0.52, "weight of the CPU sockets broken, in quarters")
-    patience: float = parameter(0.53, "how long a job waits for a compact place, as a share of its duration", ge=0)
+    slow_down: float = parameter(1.281, "weight of 1 / rate - 1")
+    harm: float = parameter(0.333, "weight of the delay of running jobs, over the job's own work")
+    servers: float = parameter(0.817, "weight of servers beyond the first")
+    racks: float = parameter(1.198, "weight of racks beyond the first")
+    gpus_left: float = parameter(0.985, "weight of the GPUs left over on its servers, in eights")
+    broken_sockets: float = parameter(0.663, "weight of the CPU sockets broken, in quarters")
+    patience: float = parameter(0.905, "how long a job waits for a compact place, as a share of its duration", ge=0)
 
     def parameters(self) -> list[float]:
         weights = [0.0] * FEATURES
