@@ -8,6 +8,7 @@ from pointsman.cluster.parts import Metadata, NodeType, Part
 from pointsman.cluster.spec import ClusterSpec, Piece
 
 if TYPE_CHECKING:
+    from pointsman.cluster.graph import ClusterGraph
     from pointsman.cluster.layout import Layout
 
 
@@ -53,6 +54,13 @@ class Cluster(Part):
         from pointsman.cluster.layout import lay_out  # NumPy, which reading a cluster file does without
 
         return lay_out(self.spec, self.gpu_types)
+
+    def graph(self) -> "ClusterGraph":
+        """Its nodes, switches and links."""
+        from pointsman.cluster.graph import cluster_graph
+
+        topology = self.spec.topology
+        return cluster_graph(self.layout(), topology.kind if topology else None)
 
     def to_dict(self) -> dict[str, Any]:
         """The document as plain data, defaults left out."""

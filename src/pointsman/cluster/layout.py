@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.gpu_catalogue import known_gpu
-from pointsman.cluster.parts import MAX_NODES, Level, NodeType
+from pointsman.cluster.parts import Level, NodeType
 from pointsman.cluster.quantities import bandwidth_bytes_per_s, latency_s, memory_bytes
 from pointsman.cluster.spec import ClusterSpec, Piece
 from pointsman.types import LOCALITIES, Locality
@@ -97,7 +97,7 @@ def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
         node_names=tuple(compress(spec.node_names(), used)),
         node_gpus=gpus[used],
         node_rack=_dense(rack),
-        node_pod=_dense(rack // (spec.racks_per_pod or MAX_NODES)),
+        node_pod=_dense(rack // spec.pod_racks),
         node_gpu_type=gpu_type_of[node_type],
         node_type=node_type,
         node_partitions=tuple(compress(partitions, used)),
@@ -137,7 +137,7 @@ def _gpu_memory_bytes(spec: ClusterSpec, gpu_type: str) -> float:
 
 
 def _levels(spec: ClusterSpec) -> dict[Locality, Level]:
-    network = spec.network
+    network = spec.levels
     return {Locality.RACK: network.rack, Locality.POD: network.pod, Locality.CLUSTER: network.cluster}
 
 

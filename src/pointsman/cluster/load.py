@@ -7,6 +7,8 @@ from pathlib import Path
 from pointsman.cluster.cluster import Cluster
 from pointsman.cluster.openb import read_node_list
 from pointsman.cluster.shorthand import is_shorthand, parse_shorthand
+from pointsman.cluster.topologies.shorthand import is_topology, parse_topology
+from pointsman.cluster.topologies.topology import KINDS
 from pointsman.cluster.yaml_file import parse_cluster, read_cluster
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
@@ -15,8 +17,9 @@ from pointsman.inputs.did_you_mean import did_you_mean
 def load_cluster(text: str | Path) -> Cluster:
     """The cluster that ``text`` names.
 
-    Tried in this order: a ready name (``philly``), a shorthand (``16x4/rack=4,gpu=v100``), a file: an openb node list
-    where the name ends in ``.csv``, otherwise YAML or JSON. A `Path` is always a file.
+    Tried in this order: a ready name (``philly``), a shorthand (``16x4/rack=4,gpu=v100``, or of a topology,
+    ``fat-tree:8/gpus=4``), a file: an openb node list where the name ends in ``.csv``, otherwise YAML or JSON. A
+    `Path` is always a file.
 
     Raises:
         UsageError: unknown name, wrong shorthand, or a cluster file that is not valid (exit code 2).
@@ -28,10 +31,12 @@ def load_cluster(text: str | Path) -> Cluster:
             return _ready(name)
         if is_shorthand(name):
             return parse_shorthand(name)
+        if is_topology(name):
+            return parse_topology(name)
         if not _looks_like_a_path(name):
             raise UsageError(
-                f"no cluster is called {name!r:.200}; give a file, a shorthand such as 16x4, or a ready name "
-                f"({did_you_mean(name, ready_clusters())})"
+                f"no cluster is called {name!r:.200}; give a file, a shorthand such as 16x4 or fat-tree:8, or a ready "
+                f"name ({did_you_mean(name.partition(':')[0], (*ready_clusters(), *KINDS))})"
             )
     if name.endswith(".csv"):
         return read_node_list(name).cluster

@@ -65,9 +65,13 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=True)
 
 
+FAULT: Final = "cluster"
+"""The type of validation errors whose message is a whole sentence."""
+
+
 def fault(at: tuple[str | int, ...], message: str) -> PydanticCustomError:
     """A validation error that says where below its own place it is (`yaml_file` finds the line from it)."""
-    return PydanticCustomError("cluster", "{message}", {"message": message, "at": at})
+    return PydanticCustomError(FAULT, "{message}", {"message": message, "at": at})
 
 
 class Metadata(Part):

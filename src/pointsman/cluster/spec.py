@@ -15,6 +15,7 @@ from pointsman.cluster.parts import (
     MAX_NODES,
     Count,
     GpuType,
+    Level,
     Name,
     Network,
     NodeGroup,
@@ -24,6 +25,7 @@ from pointsman.cluster.parts import (
     Rack,
     fault,
 )
+from pointsman.cluster.topologies.topology import Topology
 from pointsman.inputs.did_you_mean import did_you_mean
 
 Fault = tuple[tuple[str | int, ...], str]
@@ -55,6 +57,9 @@ class ClusterSpec(Part):
     """Racks in order, each with its nodes. Give this or `nodes`."""
     racks_per_pod: Count | None = None
     """Racks of a pod, the last may be short; default: one pod holds all."""
+    topology: Topology | None = None
+    """A data-centre network by its definition, with one rack after another of `nodes`; instead of `nodes_per_rack`,
+    `racks_per_pod` and the bandwidths of `network`."""
     network: Network = Network()
     """Bandwidth and latency between nodes."""
     queues: dict[Name, Queue] = Field(default_factory=dict)
@@ -67,13 +72,24 @@ class ClusterSpec(Part):
             for _ in range(kind.count):
                 yield from (Piece(rack, group, 0, group.nodes) for group in kind.nodes)
                 rack += 1
-        placed, capacity = 0, self.nodes_per_rack or MAX_NODES
+        shape = self.topology.kind.shape if self.topology else None
+        placed, capacity = 0, (shape.rack_nodes if shape else self.nodes_per_rack) or MAX_NODES
         for group in self.nodes:
             start = 0
             while start < group.nodes:
                 count = min(group.nodes - start, capacity - placed % capacity)
                 yield Piece(placed // capacity, group, start, count)
                 placed, start = placed + count, start + count
+
+    @property
+    def pod_racks(self) -> int:
+        """Racks of a pod; more than there can be where one pod holds all."""
+        return self.topology.kind.shape.pod_racks if self.topology else self.racks_per_pod or MAX_NODES
+
+    @property
+    def levels(self) -> Network:
+        """Bandwidth and latency between nodes, with what the topology says of them."""
+        return self.topology.kind.network(self.network) if self.topology else self.network
 
     @model_validator(mode="after")
     def _whole(self) -> "ClusterSpec":
@@ -83,6 +99,7 @@ class ClusterSpec(Part):
 
     def _faults(self) -> Iterator[Fault]:
         yield from self._structure_faults()
+        yield from self._topology_faults()
         yield from self._type_faults()
         yield from self._reference_faults()
         yield from self._size_faults()
@@ -92,6 +109,25 @@ class ClusterSpec(Part):
             yield (), "give 'nodes' or 'racks'" + (", not both" if self.nodes else "")
         if self.racks and self.nodes_per_rack:
             yield ("nodes_per_rack",), "nodes_per_rack goes with 'nodes'; 'racks' says itself what is in a rack"
+
+    def _topology_faults(self) -> Iterator[Fault]:
+        if self.topology is None:
+            return
+        name, expected = self.topology.name, self.topology.kind.shape.nodes
+        for key in ("racks", "nodes_per_rack", "racks_per_pod"):
+            if getattr(self, key):
+                yield (key,), f"topology {name} says itself what is in a rack and in a pod; leave {key} out"
+        for key in Network.model_fields:
+            level: Level = getattr(self.network, key)
+            if level.bandwidth is not None or level.oversubscription != 1:
+                fix = f"give network.{key} no more than a latency"
+                yield ("network", key), f"topology {name} says itself how wide its links are; {fix}"
+        given = sum(group.nodes for group in self.nodes)
+        if given != expected:
+            yield ("topology", name), f"this {name} has {expected:,} nodes, and 'nodes' {given:,}; make them equal"
+        for i, group in enumerate(self.nodes):
+            if group.type in self.node_types and not self.node_types[group.type].gpus:
+                yield ("nodes", i), f"every node of a {name} has GPUs; {group.type!r} has none"
 
     def _type_faults(self) -> Iterator[Fault]:
         for name, node in self.node_types.items():

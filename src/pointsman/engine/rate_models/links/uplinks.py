@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
+from pointsman.cluster.uplinks import uplink_bandwidths
 from pointsman.engine.state.records import UPLINK
 from pointsman.errors import UsageError
 from pointsman.types import CONTENTION_NAMES, Contention, Locality
@@ -51,31 +52,19 @@ def parse_link_sharing(text: str) -> LinkSharing:
 def uplinks(layout: Layout, contention: Contention) -> NDArray[np.void]:
     """UPLINK of nodes, then racks, then pods; under LEVEL of all nodes, all racks, all pods as one each. Whole bytes/s.
 
-    What lies above a node, a rack or a pod is as wide as the bandwidths of its GPUs at the level it leads to: of a rack
-    alone in its pod that is the cluster's, of a node alone in its rack what lies beyond the rack.
+    They are as `uplink_bandwidths` says, but of a node alone in its rack what lies beyond the rack.
     """
     if contention == Contention.NONE:
         return np.zeros(0, UPLINK)
-    by_node = layout.bandwidth_bytes_per_s[layout.node_type] * layout.node_gpus[:, None]
-    beyond_rack = np.where(_has_racks(layout), by_node[:, Locality.POD], by_node[:, Locality.CLUSTER])
+    nodes, racks, pods = uplink_bandwidths(layout)
     alone = np.bincount(layout.node_rack)[layout.node_rack] == 1
-    levels = [
-        np.where(alone, beyond_rack, by_node[:, Locality.RACK]),
-        np.bincount(layout.node_rack, beyond_rack),
-        np.bincount(layout.node_pod, by_node[:, Locality.CLUSTER]),
-    ]
+    levels = [np.where(alone, racks[layout.node_rack], nodes), racks, pods]
     if contention == Contention.LEVEL:
         levels = [level.sum(keepdims=True) for level in levels]
     capacity = np.floor(np.concatenate(levels))
     links = np.zeros(len(capacity), UPLINK)
     links["capacity"] = np.maximum(capacity, 1.0)
     return links
-
-
-def _has_racks(layout: Layout) -> NDArray[np.bool_]:
-    """(M,) whether the pod of each node has several racks."""
-    racks = np.bincount(layout.node_pod[np.unique(layout.node_rack, return_index=True)[1]])
-    return racks[layout.node_pod] > 1
 
 
 def as_wide_as_cards(layout: Layout) -> Layout:
