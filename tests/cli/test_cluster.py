@@ -33,6 +33,26 @@ def test_show_prints_a_file_that_reads_back() -> None:
     assert json.loads(_run("show", "4x8/gpu=a100", "--format", "json")[0]) == load_cluster("4x8/gpu=a100").to_dict()
 
 
+def test_graph_prints_kinds_of_links_every_link_and_all_there_is() -> None:
+    lines = _run("graph", "fat-tree:4/nic=10Gbps,oversubscription=4")[0].splitlines()
+    assert [line.split() for line in lines if line.strip(" ─")] == [
+        ["FROM", "TO", "LINKS", "Gb/s"],
+        ["16", "node", "8", "edge", "16", "10"],
+        ["8", "edge", "8", "aggregation", "16", "2.5"],
+        ["8", "aggregation", "4", "core", "16", "2.5"],
+    ]
+    links = _run("graph", "fat-tree:4/nic=10Gbps", "--format", "csv")[0].splitlines()
+    assert (links[:2], len(links)) == (["source,target,gbps", "n0000,edge 0,10.0"], 1 + 48)
+    assert json.loads(_run("graph", "2x4", "--format", "json")[0]) == load_cluster("2x4").graph().to_dict()
+
+
+def test_a_topology_that_cannot_be_ends_with_exit_code_2() -> None:
+    command = [sys.executable, "-m", "pointsman", "cluster", "show", "fat-tree:7"]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "k is even, not 7; try 6 or 8" in ended.stderr
+
+
 def test_import_writes_a_file_and_says_what_was_left_out(tmp_path: Path) -> None:
     (tmp_path / "nodes.csv").write_text(NODES)
     out = tmp_path / "out.yaml"

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from pointsman.cluster import Cluster
+    from pointsman.cluster import Cluster, ClusterGraph
 
 app = typer.Typer(no_args_is_help=True, help="Clusters: ready ones by name, files, shorthands, node lists.")
 
-Named = Annotated[str, typer.Argument(help="Ready name, shorthand (16x4/rack=4,gpu=v100), YAML file or node list.")]
+Named = Annotated[
+    str, typer.Argument(help="Ready name, shorthand (16x4/rack=4 or fat-tree:8), YAML file or node list.")
+]
 
 
 class ListFormat(StrEnum):
@@ -41,11 +43,7 @@ def list_clusters(
     if format is ListFormat.json:
         _print_json(rows)
     elif format is ListFormat.csv:
-        import csv
-
-        writer = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        _print_csv(rows)
     else:
         _print_table(rows)
 
@@ -63,6 +61,26 @@ def show(
         _print_json(cluster.to_dict())
     else:
         typer.echo(cluster.to_yaml(), nl=False)
+
+
+@app.command()
+def graph(
+    name: Named,
+    format: Annotated[
+        ListFormat,
+        typer.Option("--format", help="Kinds of links (table), every node, switch and link (json), links (csv)."),
+    ] = ListFormat.table,
+) -> None:
+    """Print a cluster's nodes, switches and links with their bandwidth in Gb/s, one direction."""
+    from pointsman.cluster import load_cluster
+
+    graph = load_cluster(name).graph()
+    if format is ListFormat.json:
+        _print_json(graph.to_dict())
+    elif format is ListFormat.csv:
+        _print_csv(graph.to_dict()["links"])
+    else:
+        _print_table(_kinds_of_links(graph))
 
 
 @app.command("import")
@@ -109,6 +127,19 @@ def _row(cluster: "Cluster") -> dict[str, Any]:
     }
 
 
+def _kinds_of_links(graph: "ClusterGraph") -> list[dict[str, Any]]:
+    """Links of the same tiers and bandwidth together, from the nodes up."""
+    from collections import Counter
+
+    ends = ([graph.tiers[vertex] for vertex in link] for link in graph.links.tolist())
+    kinds = Counter((*tiers, f"{rate:.6g}") for tiers, rate in zip(ends, graph.gbps.tolist(), strict=True))
+    count = Counter(graph.tiers)
+    return [
+        {"from": f"{count[lower]:,} {lower}", "to": f"{count[upper]:,} {upper}", "links": links, "Gb/s": rate}
+        for (lower, upper, rate), links in kinds.items()
+    ]
+
+
 def _size(cluster: "Cluster") -> str:
     return f"{cluster.nodes:,} nodes, {cluster.gpus:,} GPUs ({', '.join(cluster.gpu_types)})"
 
@@ -119,6 +150,14 @@ def _print_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
+def _print_csv(rows: list[dict[str, Any]]) -> None:
+    import csv
+
+    writer = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+
+
 def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich import box
     from rich.console import Console
@@ -126,7 +165,9 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
     table = Table(box=box.SIMPLE_HEAD)
     for key in rows[0]:
-        table.add_column(key.upper(), justify="right" if key in ("nodes", "gpus") else "left", no_wrap=key == "name")
+        right = key in ("nodes", "gpus", "links", "Gb/s")
+        title = key if key == "Gb/s" else key.upper()
+        table.add_column(title, justify="right" if right else "left", no_wrap=key == "name")
     for row in rows:
         table.add_row(*(f"{value:,}" if isinstance(value, int) else value for value in row.values()))
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
