@@ -407,8 +407,6 @@ SCALARS = np.dtype(
         ("free_slot", I),  # head of the list of those free again; -1
         ("log_on", I),
         ("logged", I),
-        ("log_speeds", I),
-        ("speeds_logged", I),
         ("seq", I),
         ("types", I),  # GPU types
         ("jobs_per_gpu", I),  # jobs a GPU may hold
@@ -425,6 +423,8 @@ SCALARS = np.dtype(
         ("decide", I),
         ("scripted_events", I),  # address of what applies them
         ("audit", I),
+        ("log_speeds", I),
+        ("speeds_logged", I),
     ],
     align=True,
 )

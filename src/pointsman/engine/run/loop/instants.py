@@ -42,13 +42,17 @@ def _script_is_next(W: World, t: Int) -> bool:
 
 
 @core
+def _may_overflow(S: State, rows: Int, room: Int) -> bool:
+    """Whether the rows of one instant might not go behind so many, where there is `room`."""
+    return rows + 8 * S.g[0].jobs_per_gpu * S.gpus.shape[0] + 1024 > room
+
+
+@core
 def log_is_full(S: State) -> bool:
     """Whether a log might not hold another instant."""
-    g = S.g[0]
-    seats = g.jobs_per_gpu * S.gpus.shape[0]
-    if g.log_speeds and g.speeds_logged + 8 * seats + 1024 > S.speed_log.shape[0]:
+    if S.g[0].log_speeds and _may_overflow(S, S.g[0].speeds_logged, np.int64(S.speed_log.shape[0])):
         return True
-    return g.log_on and g.logged + 8 * seats + 1024 > S.log.shape[0]
+    return S.g[0].log_on and _may_overflow(S, S.g[0].logged, np.int64(S.log.shape[0]))
 
 
 @core
