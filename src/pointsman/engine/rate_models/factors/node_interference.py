@@ -90,19 +90,14 @@ class NodeInterference(Factor):
         from pointsman.speed.interference.node_law import load_node_law
 
         law = load_node_law(self.source, named.catalogue)
-        rows, unknown = np.zeros((len(named.demands), types, NUMBERS)), []
+        rows = np.zeros((len(named.demands), types, NUMBERS))
         for i, (model, _, batch) in enumerate(named.demands):
             name = None if model is None else named.catalogue.model_name(model)
-            if name is None or name not in law.demands:
-                unknown.append(i)
-                continue
-            _check(name, law.demands[name], named.layout.hosts)
-            for t, gpu_type in enumerate(named.layout.gpu_types):
-                compute, _ = named.catalogue.compute(name, gpu_type)
-                step_s = compute.time_s(batch or named.catalogue.model(name).batch.per_gpu)
-                ring_mb_per_s = 2 * named.catalogue.model(name).gradient.bytes / 1e6 / step_s
-                rows[i, t] = _row(law, law.demands[name], ring_mb_per_s)
-        without = int(np.isin(named.rows // types, unknown).sum())
+            if name is not None and name in law.demands:
+                _check(name, law.demands[name], named.layout.hosts)
+                rows[i] = [_row(law, named, name, gpu_type, batch) for gpu_type in named.layout.gpu_types]
+        unknown = rows[:, 0, -1] == 0.0
+        without = int(unknown[named.rows // types].sum())
         named.assumptions.append(_sentence(law, self.kappa, without, int(np.size(named.rows))))
         return replace(speeds, node_demands=rows.reshape(-1, NUMBERS))
 
@@ -127,12 +122,14 @@ class NodeInterference(Factor):
         return sum(3 + layout.hosts[k].sockets for k in layout.node_type)
 
 
-def _row(law: "NodeLaw", demand: "NodeDemand", ring_mb_per_s: float) -> tuple[float, ...]:
+def _row(law: "NodeLaw", named: "NamedModels", name: str, gpu_type: str, batch: int | None) -> tuple[float, ...]:
     """Cores and traffic of a GPU, what of the traffic counts for others, and traffic between the sockets of a node, in
     thousandths; both sensitivities; and 1, as of what is known.
     """
-    traffic = demand.traffic.mb_per_s_per_gpu
-    loads = (demand.cores.per_gpu, traffic, min(traffic, law.capped_mb_per_s), ring_mb_per_s)
+    demand, model = law.demands[name], named.catalogue.model(name)
+    step_s = named.catalogue.compute(name, gpu_type)[0].time_s(batch or model.batch.per_gpu)
+    traffic, ring = demand.traffic.mb_per_s_per_gpu, 2 * model.gradient.bytes / 1e6 / step_s
+    loads = (demand.cores.per_gpu, traffic, min(traffic, law.capped_mb_per_s), ring)
     return (*(float(round(MILLI * load)) for load in loads), demand.cores.theta, demand.traffic.theta, 1.0)
 
 
