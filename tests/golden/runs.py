@@ -93,6 +93,7 @@ SHARING = ("sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs")
 UNTRAINED = ("deeprm", "proximity-drl")
 """No weights are shipped for them: they run with random ones, drawn by a seed."""
 CHAINS = ("lwf", "srsf", "ada-srsf")
+PLACERS = ("lb", "tetris-place", "lif", "random-place", "packed", "packed-lif", "packed-patience", "scorer")
 PLACEMENTS = ("consolidated", "first-fit", "spread", "tightest")
 CONTENTIONS = ("level", "max-min", "duty-cycle", "node-link")
 
@@ -160,6 +161,14 @@ def _on_nodes() -> Iterator[Run]:
     yield Run("tiresias", options={**crowded, "rate_model": "tree:clamp=1"})
 
 
+def _placers() -> Iterator[Run]:
+    for k, policy in enumerate(PLACERS):
+        shared = {"contention": CONTENTIONS[k % 4], "node_interference": "table"}
+        yield Run(policy, options={**MODELS, **shared})
+        rough = {"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS, "contention": "duty-cycle"}
+        yield Run(policy, MIXED, like="itp", seed=k, options={**MODELS, **rough, "node_interference": "table:kappa=13"})
+
+
 def _learned() -> Iterator[Run]:
     yield Run("topdrl", like="topdrl", options={"rate_model": "tree"})
     yield Run("topdrl", MIXED, detailed=True, options={"overheads": ROUGH, "node_events": FAILURES})
@@ -168,6 +177,13 @@ def _learned() -> Iterator[Run]:
         yield Run(agent, MIXED, options={"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS})
 
 
-RUNS = (*_classical(), *_by_network(), *_sharing(), *_other_models(), *_on_nodes())
+RUNS = (
+    *_classical(),
+    *_by_network(),
+    *_sharing(),
+    *_other_models(),
+    *_on_nodes(),
+    *_placers(),
+)
 LEARNED = tuple(_learned())
 """Those that need PyTorch."""

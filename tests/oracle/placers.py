@@ -97,5 +97,7 @@ def fewest(free: Free, gpus: int) -> dict[int, int]:
 PLACERS: dict[str, Callable[[World], None]] = {
     "lb": lambda world: in_order(world, lb),
     "tetris-place": lambda world: in_order(world, tetris),
+    "lif": lambda world: in_order(world, lb),  # where no node is calmer than another
     "packed": lambda world: in_order(world, packed),
+    "packed-lif": lambda world: in_order(world, packed),
 }

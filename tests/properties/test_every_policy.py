@@ -54,9 +54,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "ada-srsf": {},
     "pick-place": {"picker": "random", "gpus": "random"},
     "pick-place-sjf": {"gpus": "anchor"},
-    "lb": {},
-    "tetris-place": {},
-    "packed": {},
+    **{name: {} for name in ("lb", "tetris-place", "lif", "packed", "packed-lif", "packed-patience", "scorer")},
     "random-place": {"random_seed": 3},
     **{name: {} for name in LEARNED},
 }

@@ -42,7 +42,9 @@ def cluster(folder: Path, drawing: str, node: Mapping[str, Any], network: Mappin
             n += 1
         racks.append({"nodes": groups})
     path = folder / "drawn.yaml"
-    path.write_text(yaml.safe_dump(head("Cluster") | {"spec": {"node_types": types, "racks": racks, "network": dict(network)}}))
+    path.write_text(
+        yaml.safe_dump(head("Cluster") | {"spec": {"node_types": types, "racks": racks, "network": dict(network)}})
+    )
     return str(path)
 
 

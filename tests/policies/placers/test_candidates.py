@@ -34,6 +34,7 @@ def note(address: int, j: int, i: int) -> bool:
 
 
 def places(cluster: Cluster, gpus: int) -> list[Place]:
+    cluster.state.jobs["part"] = -1  # they wait, and hold nothing
     address, j = cluster.address, np.int64(gpus - 1)
     found = []
     for i in range(many(address, j)):
@@ -59,7 +60,7 @@ def test_each_node_with_room_the_fullest_first_and_one_idle_node() -> None:
 def test_then_where_lb_and_lif_would() -> None:
     """A node has room for a gang of three; LB and, without interference, LIF spread it."""
     cluster = drawn("..## #...", "..##")
-    spread = ((0, 1), (1, 6))
+    spread = ((0, 1), (1, 12))
     assert places(cluster, 3) == [((1, 14),), spread, spread]
 
 

@@ -19,7 +19,9 @@ def test_tetris_counts_cores(tmp_path: Path) -> None:
     placed = where(tmp_path, "tetris-place", before, (1, "busy"), models=CORES, on=on, **TABLE)
     assert placed == picture("[#.|..] [#A|..]")
     on = {0: "idle", 1: "busy"}
-    assert where(tmp_path, "tetris-place", before, (1, "busy"), models=CORES, on=on, **TABLE) == picture("[#A|..] [#.|..]")
+    assert where(tmp_path, "tetris-place", before, (1, "busy"), models=CORES, on=on, **TABLE) == picture(
+        "[#A|..] [#.|..]"
+    )
 
 
 def test_tetris_counts_the_cores_of_its_own_workers(tmp_path: Path) -> None:
@@ -87,7 +89,9 @@ def test_the_scorer_weighs_harm_to_others(tmp_path: Path) -> None:
     before = "[##|#.] [#.|..]"
     options = {"models": models, "on": {0: "busy", 1: "idle"}, **TABLE}
     only = dict.fromkeys(("slow_down", "harm", "servers", "racks", "gpus_left", "broken_sockets", "patience"), 0.0)
-    placed = where(tmp_path, "scorer", before, (1, "rude"), params=only | {"slow_down": 9.0, "gpus_left": 1.0}, **options)
+    placed = where(
+        tmp_path, "scorer", before, (1, "rude"), params=only | {"slow_down": 9.0, "gpus_left": 1.0}, **options
+    )
     assert placed == picture("[##|#A] [#.|..]")
     # for all of its life three others lose a quarter of their rate: 3 * 1/3 of its work
     placed = where(tmp_path, "scorer", before, (1, "rude"), params=only | {"harm": 0.24, "gpus_left": 1.0}, **options)

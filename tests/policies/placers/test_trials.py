@@ -22,7 +22,12 @@ MODELS = {
     "light": profile(cores=1, mb_per_s=50),
 }
 compiled = (lambda f: f) if numba.config.DISABLE_JIT else numba.njit(error_model="numpy", _nrt=False)
-SCRATCH = {"g": {"attempt"}, "racks": {"tally", "tally_attempt"}, "pods": {"tally", "tally_attempt"}, "factors": {"found"}}
+SCRATCH = {
+    "g": {"attempt"},
+    "racks": {"tally", "tally_attempt"},
+    "pods": {"tally", "tally_attempt"},
+    "factors": {"found"},
+}
 OF_TRIAL = {"jobs": {"nodes", "locality"}, "flows": {"demand", "share", "stretch", "slowdown"}}
 """Fields of a waiting job that its next start sets anew."""
 FREE = {"parts", "crossings", "lists", "changed_uplinks"}
