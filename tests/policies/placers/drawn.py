@@ -1,11 +1,12 @@
 """Clusters drawn in a test, and where gangs go on them.
 
-A line is a rack, ``[#.|..]`` a node of it: ``|`` parts its sockets, ``.`` is a free GPU and ``#`` a busy one. In what comes out ``A``
-is the first gang, ``B`` the second.
+A line is a rack, ``[#.|..]`` a node of it: ``|`` parts its sockets, ``.`` is a free GPU and ``#`` a busy one. In what
+comes out ``A`` is the first gang, ``B`` the second.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,12 @@ def run(
     network: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Result:
-    """One job of each busy GPU, of the model `on` its node, submitted first; then the gangs, GPUs and perhaps model each,
-    at one instant.
+    """One job of each busy GPU, of the model `on` its node, submitted first; then the gangs, GPUs and perhaps model
+    each, at one instant.
     """
-    busy = [(n, drawn) for n, drawn in enumerate(sum(nodes_of(drawing), [])) for _ in range(drawn.count("#"))]
+    busy = [
+        (n, drawn) for n, drawn in enumerate(chain.from_iterable(nodes_of(drawing))) for _ in range(drawn.count("#"))
+    ]
     asked = [gang if isinstance(gang, tuple) else (gang, None) for gang in gangs]
     table = pl.DataFrame(
         {

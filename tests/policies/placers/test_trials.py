@@ -105,8 +105,8 @@ def test_what_is_forecast_comes_true_and_leaves_no_trace(tmp_path: Path, content
     draw = np.random.default_rng(5)
     jobs = pl.DataFrame(
         {
-            "submit_s": np.arange(40.0) * 7, "gpus": draw.choice([1, 2, 3, 5], 40), "duration_s": draw.uniform(5, 90, 40),
-            "model": draw.choice([*MODELS], 40),
+            "submit_s": np.arange(40.0) * 7, "gpus": draw.choice([1, 2, 3, 5], 40),
+            "duration_s": draw.uniform(5, 90, 40), "model": draw.choice([*MODELS], 40),
         }
     )  # fmt: skip
     watches = Watches()

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from pointsman.policies.placers.filling import clear_scores, note_compact, note_packed
-from pointsman.policies.placers.patience import next_willing, wait_patiently
-from pointsman.policies.placers.placer import Placer, alternative_of, on_run, start_there
+from pointsman.policies.placers.patience import PatientPlacer, next_willing, wait_patiently
+from pointsman.policies.placers.placer import alternative_of, on_run, start_there
 from pointsman.policies.sdk import Int, Knowledge, State, core, parameter
 
 PATIENCE = 0  # params
@@ -12,7 +12,7 @@ PATIENCE = 0  # params
 __all__ = ["PackedPatience", "decide", "on_event", "on_run"]
 
 
-class PackedPatience(Placer):
+class PackedPatience(PatientPlacer):
     """As packed, but a job waits a while for a place on the fewest nodes that could hold it, in one rack if a rack
     could; other jobs may overtake it.
     """

@@ -3,14 +3,19 @@
 How long it waits is a share of its own duration, counted from its submission. The end of its patience is its `aux`.
 """
 
+from typing import Any
+
 import numpy as np
 
+from pointsman.policies.parts.levels import NETWORK, best_level
 from pointsman.policies.placers.filling import clear_scores, note_compact
-from pointsman.policies.placers.placer import alternative_of
+from pointsman.policies.placers.placer import Placer, alternative_of
 from pointsman.policies.sdk import (
     ACTIVE,
     PENDING,
+    Delay,
     Int,
+    Locality,
     State,
     before,
     block,
@@ -23,21 +28,33 @@ from pointsman.policies.sdk import (
 )
 
 
-@core
-def wait_patiently(S: State, j: Int, share: float) -> None:
-    """Job `j`, if it waits, joins its class; its patience lasts `share` of its duration, none if that is not known."""
-    J = S.jobs[j]
-    if J.state == PENDING and J.bucket < 0:
-        lasts = np.ceil(share * J.estimate) if J.estimate > 0.0 else 0.0
-        enqueue(S, j, 0.0, J.submit + lasts)
-        if J.aux > S.g[0].now:
-            set_alarm(S, j, np.int64(J.aux))
+class PatientPlacer(Placer):
+    """A placer whose jobs wait a while for a compact place."""
+
+    def delay_of(self, job: Any) -> Delay | None:
+        """Until its patience ends a job takes no GPUs beyond one node, or rack, if one could hold it."""
+        return None if job["s0"] >= NETWORK else Delay(Locality(int(job["s0"])), int(job["aux"]))
 
 
 @core
 def is_patient(S: State, j: Int) -> bool:
     """Whether waiting job `j` takes compact places only."""
     return bool(S.jobs[j].aux > S.g[0].now)
+
+
+@core
+def wait_patiently(S: State, j: Int, share: float) -> None:
+    """Job `j`, if it waits, joins its class; its patience lasts `share` of its duration, none if that is not known.
+    While it lasts, s0 is the level of a compact place.
+    """
+    J = S.jobs[j]
+    if J.state == PENDING:
+        if J.bucket < 0:
+            lasts = np.ceil(share * J.estimate) if J.estimate > 0.0 else 0.0
+            enqueue(S, j, 0.0, J.submit + lasts)
+            if J.aux > S.g[0].now:
+                set_alarm(S, j, np.int64(J.aux))
+        J.s0 = np.float64(best_level(S, j) if is_patient(S, j) else NETWORK)
 
 
 @core

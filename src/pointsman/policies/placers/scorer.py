@@ -18,8 +18,8 @@ from pointsman.policies.placers.features import (
 )
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.neighbours import begin_decision
-from pointsman.policies.placers.patience import is_patient, next_willing, wait_patiently
-from pointsman.policies.placers.placer import Placer, alternative_of, on_run, start_there
+from pointsman.policies.placers.patience import PatientPlacer, is_patient, next_willing, wait_patiently
+from pointsman.policies.placers.placer import alternative_of, on_run, start_there
 from pointsman.policies.sdk import Int, Knowledge, State, cold, core, parameter, send_at_once
 
 PATIENCE = FEATURES  # params, after the weights of the features
@@ -27,7 +27,7 @@ PATIENCE = FEATURES  # params, after the weights of the features
 __all__ = ["Scorer", "decide", "on_event", "on_run"]
 
 
-class Scorer(Placer):
+class Scorer(PatientPlacer):
     """The candidate placement of least cost: a weighted sum of its own slow-down, the harm to others, servers, racks,
     GPUs left over and broken sockets. A job waits a while for a place on the fewest nodes that could hold it.
     """
