@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.policies.placers.candidates import MOST, list_candidates, note_candidate
+from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.placer import alternative_of
 from tests.oracle.model import Node

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.policies.placers.candidates import list_candidates, note_candidate
-from pointsman.policies.placers.features import (
+from pointsman.policies.placers.candidates.features import (
     BROKEN,
     FEATURES,
     HARM,
@@ -16,8 +15,9 @@ from pointsman.policies.placers.features import (
     feature,
     measure,
 )
+from pointsman.policies.placers.candidates.neighbours import begin_decision
+from pointsman.policies.placers.candidates.places import list_candidates, note_candidate
 from pointsman.policies.placers.filling import is_compact
-from pointsman.policies.placers.neighbours import begin_decision
 from pointsman.policies.placers.patience import PatientPlacer, is_patient, next_willing, wait_patiently
 from pointsman.policies.placers.placer import alternative_of, on_run, start_there
 from pointsman.policies.sdk import Int, Knowledge, State, cold, core, parameter, send_at_once

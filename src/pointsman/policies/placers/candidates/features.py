@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from pointsman.policies.placers.neighbours import NEIGHBOURS, list_neighbours, rate_before
+from pointsman.policies.placers.candidates.neighbours import NEIGHBOURS, list_neighbours, rate_before
 from pointsman.policies.placers.sockets import broken_sockets
 from pointsman.policies.sdk import Int, State, cold, core, rate_beside_others, take_off, try_on, work_done
 
