@@ -242,6 +242,8 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
     if policy == "pick-place":
         pickers = {"picker": draw.choice(("fcfs", "fcfs", "tetris", "drf", "random"))}
         return pickers | {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("fcfs", "fcfs", "always", "never"))}
+    if policy == "packed-patience":
+        return {"patience": draw.choice((0, 0.5, 0.5, 1.25, 4))}
     if policy == "pick-place-sjf":
         return {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("always", "never"))}
     if policy not in ("tiresias", "las", "tiresias-skew"):

@@ -3,7 +3,9 @@
 Nodes have two sockets; nothing slows jobs on nodes, so no cores are counted and every node interferes as little.
 """
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from .model import Gpu, Place
 from .placement import alternatives
@@ -94,10 +96,60 @@ def fewest(free: Free, gpus: int) -> dict[int, int]:
     return counts
 
 
+@dataclass
+class PatientWorld(World):
+    """Of `packed-patience`, which is called when the patience of a waiting job ends."""
+
+    patience: float = 0.5
+
+    def patient_until_ms(self, life: Life) -> int:
+        return life.job.submit_ms + math.ceil(self.patience * max(0, life.job.told_ms))
+
+    def next_event_ms(self) -> int | None:
+        ends = [end for end in map(self.patient_until_ms, self.having("PENDING")) if end > self.now]
+        return min((at for at in (super().next_event_ms(), *ends) if at is not None), default=None)
+
+
+def compact(world: World, life: Life, free: Free) -> dict[int, int] | None:
+    """On as few nodes as could hold it, in one rack if a rack could."""
+    gpus, nodes = life.job.gpus, world.nodes
+    fewest_nodes = math.ceil(gpus / max(nodes[node].gpus for node in free))
+    racks: dict[tuple[int, int], Free] = {}
+    for node, own in free.items():
+        racks.setdefault((nodes[node].pod, nodes[node].rack), {})[node] = own
+    room = max(sum(nodes[node].gpus for node in rack) for rack in racks.values())
+    within = [free] if fewest_nodes == 1 or gpus > room else list(racks.values())
+    fitting = [some for some in within if sum(map(len, some.values())) >= gpus]
+    chosen = [some for some in fitting if len(fewest(some, gpus)) <= fewest_nodes]
+    return fewest(min(chosen, key=lambda some: sum(map(len, some.values()))), gpus) if chosen else None
+
+
+def packed_patience(world: World) -> None:
+    """The first job that takes what is free, again and again."""
+    assert isinstance(world, PatientWorld)
+    this = Pass(world)
+    while any(start_willing(this, world, life) for life in this.waiting_in_order(by_row) if not this.is_closed(life)):
+        pass
+
+
+def start_willing(this: Pass, world: PatientWorld, life: Life) -> bool:
+    """Whether it takes what is free; it is started then, unless its queue is full and closed for it."""
+    free = offered(world, life)
+    counts = None if free is None else compact(world, life, free)
+    if free is not None and counts is None and world.patient_until_ms(life) <= world.now:
+        counts = packed(world, free, life.job.gpus)
+    if free is None or counts is None:
+        return False
+    if not this.over_limit(life):
+        this.start_on(life, on_sockets(world, free, counts))
+    return True
+
+
 PLACERS: dict[str, Callable[[World], None]] = {
     "lb": lambda world: in_order(world, lb),
     "tetris-place": lambda world: in_order(world, tetris),
     "lif": lambda world: in_order(world, lb),  # where no node is calmer than another
     "packed": lambda world: in_order(world, packed),
     "packed-lif": lambda world: in_order(world, packed),
+    "packed-patience": packed_patience,
 }

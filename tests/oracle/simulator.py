@@ -9,7 +9,7 @@ from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
 from .model import Job, LogEntry, Node, Place, Schedule
 from .placement import PLACEMENTS, every_gpu, place
-from .placers import PLACERS
+from .placers import PLACERS, PatientWorld
 from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
 from .world import Life, Rules, World, to_ms
 
@@ -46,6 +46,7 @@ PARAMS = {
     "tiresias-skew": tiresias_skew.PARAMS,
     "gandiva": gandiva.PARAMS,
     **dict.fromkeys(dally.VARIANTS, dally.PARAMS),
+    "packed-patience": {"patience"},
     "pick-place": pick_place.PARAMS,
     "pick-place-sjf": pick_place.PARAMS - {"picker"},
 }
@@ -116,6 +117,8 @@ def world_for(policy: str, params: Mapping[str, Any], world: World) -> World:
         return tiresias_skew.SkewWorld(**vars(world), **{k: v for k, v in params.items() if k == "skew"})
     if policy in ("pick-place", "pick-place-sjf"):
         return pick_place.PickPlaceWorld(**vars(world), **pick_place.settings_of(policy, params))
+    if policy == "packed-patience":
+        return PatientWorld(**vars(world), **params)
     if policy in dally.VARIANTS:
         return dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
     return world
