@@ -249,7 +249,7 @@ class _Replayed(_Part):
         min_length=1,
         values={
             "NAME": "a ready cluster, listed by 'pointsman cluster list'",
-            "SHORTHAND": "nodes, GPUs a node and more",
+            "SHORTHAND": "nodes, GPUs a node and more, or a topology such as fat-tree:8",
             "FILE": "a cluster file",
         },
         example="16x4/rack=4,gpu=v100",
