@@ -184,6 +184,38 @@ def test_leaf_spine_by_hand() -> None:
     }
 
 
+@pytest.mark.parametrize("n", [2, 5, 11])
+def test_bcube_by_its_closed_forms(n: int) -> None:
+    """n² nodes with two cards, 2n switches of n ports. Half of the racks reach the others by their second cards."""
+    cluster = load_cluster(f"bcube:{n}x1/gpus=4,nic=10Gbps")
+    graph, layout = cluster.graph(), cluster.layout()
+    assert tiers(graph) == {"node": n**2, "level-0": n, "level-1": n}
+    ports = Counter(graph.links.ravel().tolist())
+    assert [ports[v] for v in range(len(graph.names))] == [2] * n**2 + [n] * 2 * n
+    assert set(graph.gbps.tolist()) == {10.0}
+    assert bisection_gbps(graph) == pytest.approx(n // 2 * n * 10)
+    assert np.bincount(layout.node_rack).tolist() == [n] * n
+    assert layout.cards_apart
+    assert not load_cluster("fat-tree:4").layout().cards_apart
+
+
+def test_bcube_by_hand() -> None:
+    r"""::
+
+    level-1 0    level-1 1
+       | \____   /  |
+       | _____\_/   |        second cards, 10 each
+       |/      \    |
+     n0000 n0001  n0002 n0003        (n0000 and n0002 to level-1 0, the others to level-1 1)
+        \   /        \   /           first cards, 10 each
+      level-0 0    level-0 1
+    """
+    assert drawn(load_cluster("bcube:2x1/nic=10Gbps").graph()) == {
+        *("n0000--10--level-0 0", "n0001--10--level-0 0", "n0002--10--level-0 1", "n0003--10--level-0 1"),
+        *("n0000--10--level-1 0", "n0002--10--level-1 0", "n0001--10--level-1 1", "n0003--10--level-1 1"),
+    }
+
+
 def same(one: Layout, other: Layout) -> bool:
     fields = ("node_rack", "node_pod", "bandwidth_bytes_per_s", "sharers", "latency_s")
     return all(np.array_equal(getattr(one, field), getattr(other, field)) for field in fields)
@@ -274,6 +306,10 @@ def test_names_do_not_matter() -> None:
         ("vl2:4x1", "d_i must be greater than or equal to 2, not 1"),
         ("leaf-spine:4x2", "option 'rack' is missing"),
         ("leaf-spine:4x2/rack=300000", "1,200,000 nodes"),
+        ("bcube:11", "'11' is not Nx1"),
+        ("bcube:4x2", "there is only k = 1 (two cards a node), not 2; try Nx1"),
+        ("bcube:1x1", "n must be greater than or equal to 2, not 1"),
+        ("bcube:4x1/oversubscription=2", "unknown option 'oversubscription'"),
         ("fattree:8", "did you mean 'fat-tree'?"),
     ],
 )
@@ -291,14 +327,20 @@ def test_wrong_shorthand(text: str, message: str) -> None:
         ("{k: 4, oversubscription: 2}", "{ports: 4}", 13, "unknown key 'ports' (known: k, oversubscription)"),
         ("fat-tree: {k: 4, oversubscription: 2}", "vl2: {d_a: 6, d_i: 3}", 13, "no whole number with 6x3"),
         ("fat-tree: {k", "fattree: {k", 13, "did you mean 'fat-tree'?"),
-        ("fat-tree: {k: 4, oversubscription: 2}", "{}", 12, "give one topology of fat-tree, vl2, leaf-spine"),
+        ("fat-tree: {k: 4, oversubscription: 2}", "{}", 12, "give one topology of fat-tree, vl2, leaf-spine, bcube"),
         ("count: 12", "count: 11", 13, "this fat-tree has 16 nodes, and 'nodes' 15; make them equal"),
         ("  network:", "  nodes_per_rack: 4\n  network:", 14, "leave nodes_per_rack out"),
         ("  network:", "  racks_per_pod: 4\n  network:", 14, "leave racks_per_pod out"),
         ("  nodes:\n", "  racks:\n    - nodes:\n", 9, "leave racks out"),
         ("pod: {latency: 8 us}", "pod: {oversubscription: 3}", 15, "give network.pod no more than a latency"),
         ("pod: {latency: 8 us}", "rack: {bandwidth: 1 GB/s}", 15, "give network.rack no more than a latency"),
-        ("{type: big, count: 4}", "{type: store, count: 4}", 11, "every node of a fat-tree has GPUs; 'store' has none"),
+        (
+            "{type: big, count: 4}",
+            "{type: store, count: 4}",
+            11,
+            "'store' cannot be in it: each node of a fat-tree has GPUs",
+        ),
+        ("fat-tree: {k: 4, oversubscription: 2}", "bcube: {n: 4, k: 2}", 13, "only k = 1"),
     ],
 )
 def test_wrong_file(old: str, new: str, line: int, message: str) -> None:
@@ -308,3 +350,13 @@ def test_wrong_file(old: str, new: str, line: int, message: str) -> None:
         parse_cluster(text.replace(old, new, 1), origin="small.yaml")
     assert str(error.value).startswith(f"small.yaml:{line}: ")
     assert message in str(error.value)
+
+
+def test_the_cards_of_bcube_are_not_pooled() -> None:
+    text = FILE.replace("10 Gb/s}}", "10 Gb/s, count: 2}}").replace(
+        "fat-tree: {k: 4, oversubscription: 2}", "bcube: {n: 4}"
+    )
+    with pytest.raises(
+        UsageError, match=r"small.yaml:10: .*one card of this bandwidth for each level; leave out nic.count"
+    ):
+        parse_cluster(text, origin="small.yaml")

@@ -80,6 +80,8 @@ class Layout:
     """GPU limit of the queues that have one."""
     hosts: tuple[Host, ...] = ()
     """(K)"""
+    cards_apart: bool = False
+    """Whether the links of levels are cards of their own of each node, and not uplinks that nodes of a rack share."""
 
 
 def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
@@ -109,6 +111,7 @@ def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
         latency_s=np.array([_latencies(spec, spec.node_types[name]) for name in node_types], np.float64),
         queue_limits={name: q.gpu_limit for name, q in spec.queues.items() if q.gpu_limit is not None},
         hosts=tuple(_host(name, spec.node_types[name]) for name in node_types),
+        cards_apart=spec.topology is not None and spec.topology.kind.CARDS_APART,
     )
 
 

@@ -126,8 +126,9 @@ class ClusterSpec(Part):
         if given != expected:
             yield ("topology", name), f"this {name} has {expected:,} nodes, and 'nodes' {given:,}; make them equal"
         for i, group in enumerate(self.nodes):
-            if group.type in self.node_types and not self.node_types[group.type].gpus:
-                yield ("nodes", i), f"every node of a {name} has GPUs; {group.type!r} has none"
+            rule = group.type in self.node_types and self.topology.kind.cannot_have(self.node_types[group.type])
+            if rule:
+                yield ("nodes", i), f"{group.type!r} cannot be in it: each node of a {name} {rule}"
 
     def _type_faults(self) -> Iterator[Fault]:
         for name, node in self.node_types.items():

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import pointsman
+from pointsman.errors import UsageError
 
 from .test_rates import CATALOGUE, Scattered
 
@@ -75,3 +76,26 @@ def test_the_uplinks_of_a_pod_are_as_wide_as_those_of_its_racks(contention: str)
     cluster = with_options("fat-tree:4", 16)
     assert spread_over([(0, 1), (4, 1)], cluster, contention) == spread_over([(0, 1), (2, 1)], cluster, contention)
     assert spread_over([(0, 1), (1, 1)], cluster, contention)[0] < spread_over([(0, 1), (2, 1)], cluster, contention)[0]
+
+
+def test_alone_on_bcube_a_gang_is_as_fast_on_either_card_as_on_both() -> None:
+    """Nodes 0 and 3 in one group, 0 and 4 of one number, 0 and 5 neither: each ring has the bandwidth of a card."""
+    near, same_number, neither = (
+        spread_over([(0, 1), (other, 1)], "bcube:4x1/gpus=4,nic=10Gbps", "none") for other in (3, 4, 5)
+    )
+    in_rack = spread_over([(0, 1), (1, 1)], with_options("fat-tree:4", 1), "none")
+    across = spread_over([(0, 1), (2, 1)], with_options("fat-tree:4", 1), "none")
+    assert near == in_rack
+    assert same_number == neither == across
+
+
+@pytest.mark.parametrize("contention", ["level", "max-min", "duty-cycle", "node-link"])
+def test_contention_on_bcube_is_refused(contention: str) -> None:
+    with pytest.raises(UsageError, match=f"--contention {contention} does not know .*bcube.*: use --contention none"):
+        spread_over([(0, 1), (1, 1)], "bcube:4x1", contention)
+
+
+def test_iterations_on_bcube_are_refused() -> None:
+    jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [2], "duration_s": [100.0], "model": ["vgg16"]})
+    with pytest.raises(UsageError, match=r"rate model iterations does not know .*bcube"):
+        pointsman.simulate(pointsman.Workload.of(jobs), "bcube:4x1", "srsf")

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from pydantic import model_validator
 
-from pointsman.cluster.parts import MAX_NODES, Network, Part, Ratio, fault
+from pointsman.cluster.parts import MAX_NODES, Network, NodeType, Part, Ratio, fault
 
 NODE: Final = 0
 """The tier of the nodes, whatever the topology. The switches of racks are tier 1, one each; the others follow."""
@@ -62,6 +62,8 @@ class TopologyKind(Part):
     SIZES: ClassVar[tuple[str, ...]]
     """The parameters that stand after the colon, joined by `x`."""
     EXAMPLE: ClassVar[str]
+    CARDS_APART: ClassVar[bool] = False
+    """Whether each node has a card for each level, which are not pooled."""
 
     @property
     @abstractmethod
@@ -75,6 +77,10 @@ class TopologyKind(Part):
     def network(self, given: Network) -> Network:
         """The levels of bandwidth that it stands for; `given` says no more than latencies."""
         return given
+
+    def cannot_have(self, node: NodeType) -> str | None:
+        """Why it cannot have such nodes, as the end of a sentence about a node of it; None if it can."""
+        return None if node.gpus else "has GPUs"
 
     @model_validator(mode="after")
     def _small_enough(self) -> "TopologyKind":

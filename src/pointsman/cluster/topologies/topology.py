@@ -5,12 +5,18 @@ from typing import Final
 from pydantic import Field, model_validator
 
 from pointsman.cluster.parts import Part, fault
+from pointsman.cluster.topologies.bcube import BCube
 from pointsman.cluster.topologies.contract import TopologyKind
 from pointsman.cluster.topologies.fat_tree import FatTree
 from pointsman.cluster.topologies.leaf_spine import LeafSpine
 from pointsman.cluster.topologies.vl2 import Vl2
 
-KINDS: Final[dict[str, type[TopologyKind]]] = {"fat-tree": FatTree, "vl2": Vl2, "leaf-spine": LeafSpine}
+KINDS: Final[dict[str, type[TopologyKind]]] = {
+    "fat-tree": FatTree,
+    "vl2": Vl2,
+    "leaf-spine": LeafSpine,
+    "bcube": BCube,
+}
 """By their key in a cluster file, which begins their shorthand too."""
 
 
@@ -23,6 +29,8 @@ class Topology(Part):
     """Racks with two uplinks under a Clos network."""
     leaf_spine: LeafSpine | None = Field(None, alias="leaf-spine")
     """Every leaf joined to every spine."""
+    bcube: BCube | None = None
+    """Nodes with a card for each of two levels of switches."""
 
     @property
     def name(self) -> str:

@@ -26,6 +26,8 @@ class LinkSharing:
     """For NODE_LINK: η/b, what a further ring costs a node's link, as a share of its own bytes' time."""
 
 
+CONTENTION_WORDS = {number: name for name, number in CONTENTION_NAMES.items()}
+
 SEPARATE_LINKS = LinkSharing()
 """No jobs share a link."""
 
@@ -49,6 +51,19 @@ def parse_link_sharing(text: str) -> LinkSharing:
     return LinkSharing(contention, penalty if contention == Contention.NODE_LINK else 0.0)
 
 
+def refuse_cards_apart(layout: Layout, what: str, instead: str) -> None:
+    """Refuse `what` on a cluster whose nodes have a card for each level: here a node has one uplink.
+
+    Raises:
+        UsageError: it is such a cluster.
+    """
+    if layout.cards_apart:
+        raise UsageError(
+            f"{what} does not know clusters whose nodes have a card for each level (bcube): "
+            f"use {instead}, or another topology, such as fat-tree:8"
+        )
+
+
 def uplinks(layout: Layout, contention: Contention) -> NDArray[np.void]:
     """UPLINK of nodes, then racks, then pods; under LEVEL of all nodes, all racks, all pods as one each. Whole bytes/s.
 
@@ -56,6 +71,7 @@ def uplinks(layout: Layout, contention: Contention) -> NDArray[np.void]:
     """
     if contention == Contention.NONE:
         return np.zeros(0, UPLINK)
+    refuse_cards_apart(layout, f"--contention {CONTENTION_WORDS[contention]}", "--contention none")
     nodes, racks, pods = uplink_bandwidths(layout)
     alone = np.bincount(layout.node_rack)[layout.node_rack] == 1
     levels = [np.where(alone, racks[layout.node_rack], nodes), racks, pods]
