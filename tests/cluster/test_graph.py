@@ -3,7 +3,7 @@
 import pytest
 
 from pointsman.cluster import load_cluster
-from pointsman.cluster.uplinks import uplink_bandwidths
+from pointsman.cluster.layout import uplink_bandwidths
 
 
 @pytest.mark.parametrize("name", ["8x4/rack=2,pod=2,oversubscription=4", "philly", "3x4", "4x4/rack=1"])

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.cluster.layout import Layout
+from pointsman.cluster.layout import Layout, uplink_bandwidths
 from pointsman.cluster.topologies.contract import NODE, RACK, Link, Rates, Tier, TopologyKind, Wiring
-from pointsman.cluster.uplinks import uplink_bandwidths
 
 ABOVE = -1
 """The rack, or the pod, of a switch that is in none."""

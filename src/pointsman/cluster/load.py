@@ -7,8 +7,8 @@ from pathlib import Path
 from pointsman.cluster.cluster import Cluster
 from pointsman.cluster.openb import read_node_list
 from pointsman.cluster.shorthand import is_shorthand, parse_shorthand
-from pointsman.cluster.topologies.shorthand import is_topology, parse_topology
 from pointsman.cluster.topologies.topology import KINDS
+from pointsman.cluster.topology_shorthand import is_topology, parse_topology
 from pointsman.cluster.yaml_file import parse_cluster, read_cluster
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean

@@ -1,1 +1,1 @@
-"""Data-centre topologies: one file each, their shorthands, and what all of them have in common."""
+"""Data-centre topologies: one file each, and what all of them have in common."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.cluster.layout import Layout
-from pointsman.cluster.uplinks import uplink_bandwidths
+from pointsman.cluster.layout import Layout, uplink_bandwidths
 from pointsman.engine.state.records import UPLINK
 from pointsman.errors import UsageError
 from pointsman.types import CONTENTION_NAMES, Contention, Locality
