@@ -162,6 +162,21 @@ def test_one_spoilt_line_is_a_cluster_or_a_clear_error(index: int, junk: str, wh
     _is_cluster_or_clear("\n".join(lines))
 
 
+_SIZES = st.one_of(st.integers(-1, 12), st.integers(), _JUNK)
+
+
+@given(
+    st.sampled_from(["fat-tree", "vl2", "leaf-spine", "bcube"]),
+    st.dictionaries(
+        st.sampled_from(["k", "n", "d_a", "d_i", "leaves", "spines", "nodes_per_rack"]), _SIZES, max_size=3
+    ),
+)
+def test_any_topology_is_a_cluster_or_a_clear_error(kind: str, parameters: dict[str, object]) -> None:
+    document = parse_cluster(GOOD.replace("pod: {oversubscription: 2}", "{}"), origin="x").to_dict()
+    document["spec"]["topology"] = {kind: parameters}
+    _is_cluster_or_clear(json.dumps(document))
+
+
 @given(st.text(alphabet=st.sampled_from("ab:-[]{}&*!|>'\"%@`#,? \n\t\x00\ud800é0"), max_size=60))
 def test_any_text_is_a_cluster_or_a_clear_error(text: str) -> None:
     _is_cluster_or_clear(text)
@@ -172,7 +187,9 @@ _VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=6,
 )
-_KEYS = st.sampled_from(["gpu_types", "node_types", "nodes", "racks", "network", "queues", "nodes_per_rack"])
+_KEYS = st.sampled_from(
+    ["gpu_types", "node_types", "nodes", "racks", "network", "queues", "nodes_per_rack", "topology"]
+)
 
 
 @given(_KEYS, _VALUES)
