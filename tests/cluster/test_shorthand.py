@@ -85,3 +85,14 @@ def test_whatever_is_typed_after_a_size_is_a_cluster_or_a_clear_error(tail: str)
         assert isinstance(load_cluster("4x4" + tail), Cluster)
     except UsageError as error:
         assert str(error)
+
+
+@given(
+    st.sampled_from(["fat-tree:", "vl2:", "leaf-spine:", "bcube:"]),
+    st.lists(st.one_of(WORDS, st.integers(0, 12).map(str), st.text(max_size=3)), max_size=8).map("".join),
+)
+def test_whatever_is_typed_after_a_topology_is_a_cluster_or_a_clear_error(kind: str, tail: str) -> None:
+    try:
+        assert isinstance(load_cluster(kind + tail), Cluster)
+    except UsageError as error:
+        assert str(error).startswith("cluster ")
