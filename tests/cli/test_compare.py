@@ -39,7 +39,8 @@ def test_all_are_the_built_in_policies(command: Command, jobs: str) -> None:
     assert names[:8] == ["fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias"]
     dally = [f"dally{part}" for part in ("", "-manual", "-nowait", "-consolidated", "-nopreempt", "-whole-nodes")]
     gandiva, sharing = ["gandiva", "gandiva-packing"], ["sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs"]
-    assert names[8:] == ["tiresias-skew", *gandiva, *dally, *sharing, "pick-place", "pick-place-sjf"]
+    placers = ["lb", "tetris-place", "lif", "packed", "packed-lif", "packed-patience", "scorer", "random-place"]
+    assert names[8:] == ["tiresias-skew", *gandiva, *dally, *sharing, "pick-place", "pick-place-sjf", *placers]
 
 
 def test_seeds_are_paired_and_processes_change_nothing(command: Command, jobs: str) -> None:
