@@ -1,45 +1,39 @@
 """Which places a gang may choose among: whole, free, few, in a fixed order."""
 
-import numba
 import numpy as np
 import pytest
 
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
-from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.placer import alternative_of
 from tests.oracle.model import Node
 
 from ..pickers.test_gpu_pickers import Cluster
+from .units import unit
 
-compiled = (lambda f: f) if numba.config.DISABLE_JIT else numba.njit(error_model="numpy", _nrt=False)
 ALIKE = tuple(Node(4, rack=n // 3) for n in range(64))
 MIXED = tuple(Node((8, 3, 1, 4)[n % 4], rack=n // 3) for n in range(15))
 Place = tuple[tuple[int, int], ...]
 """(node, mask) each."""
 
 
-@compiled
 def many(address: int, j: int) -> int:
     S = open_state(address)
     return list_candidates(S, j, alternative_of(S, j))
 
 
-@compiled
-def note(address: int, j: int, i: int) -> bool:
+def note(address: int, j: int, i: int) -> int:
     S = open_state(address)
-    a = alternative_of(S, j)
-    note_candidate(S, j, a, i)
-    return is_compact(S, a, S.classes[S.jobs[j].cls].gpus)
+    note_candidate(S, j, alternative_of(S, j), i)
+    return np.int64(S.g[0].placed)
 
 
 def places(cluster: Cluster, gpus: int) -> list[Place]:
     cluster.state.jobs["part"] = -1  # they wait, and hold nothing
     address, j = cluster.address, np.int64(gpus - 1)
     found = []
-    for i in range(many(address, j)):
-        note(address, j, np.int64(i))
-        parts = cluster.state.place[: int(cluster.state.g["placed"][0])]
+    for i in range(unit(many, "int64(int64, int64)")(address, j)):
+        parts = cluster.state.place[: int(unit(note, "int64(int64, int64, int64)")(address, j, np.int64(i)))]
         found.append(tuple((int(p["node"]), int(p["mask"])) for p in parts))
     return found
 

@@ -6,7 +6,6 @@ The servers of `two_sockets`: 2 × 2 GPUs, 6 cores, 0.9 GB/s of PCIe a socket, 3
 from collections.abc import Mapping
 from pathlib import Path
 
-import numba
 import numpy as np
 import polars as pl
 import pytest
@@ -20,8 +19,8 @@ from pointsman.policies.placers.lif import note_least_interference
 from pointsman.types import Reason
 
 from ...engine.rate_models.two_sockets import profile, profiles, server
+from .units import unit
 
-compiled = (lambda f: f) if numba.config.DISABLE_JIT else numba.njit(error_model="numpy", _nrt=False)
 KAPPA = 4.0
 MODELS = {"hungry": (3.0, 100.0, 0.7), "mover": (0.5, 440.0, 0.5), "small": (1.0, 40.0, 1.0)}
 """Cores and MB/s of a GPU, and both thetas."""
@@ -34,13 +33,13 @@ LATENCY = 1e-4
 """More than that of a hop between nodes, which counts in the rate, over a second of computing."""
 
 
-@compiled
-def lif(address: int, j: int) -> None:
+def lif(address: int, j: int) -> int:
     """The place of job `j` and, as of a candidate, its features."""
     S = open_state(address)
     note_least_interference(S, j)
     begin_decision(S)
-    measure(S, j, 0)
+    measure(S, j, np.int64(0))
+    return np.int64(0)
 
 
 def psi(jobs: Jobs, j: int) -> float:
@@ -101,7 +100,7 @@ class Restates:
         jobs = {k: (names[int(view.jobs["row"][k])], held(handle.state, k)) for k in view.running.tolist()}
         model, free = names[int(view.jobs["row"][j])], {n: list(view.free_on(n)) for n in range(4)}
         wanted = calmest(jobs, j, model, free, int(view.jobs["asked"][j]))
-        lif(handle.address, np.int64(j))
+        unit(lif, "int64(int64, int64)")(handle.address, np.int64(j))
         parts = handle.state.place[: int(handle.state.g["placed"][0])]
         found = [(int(p["node"]), g) for p in parts for g in range(4) if int(p["mask"]) >> g & 1]
         assert sorted(found) == sorted(wanted)

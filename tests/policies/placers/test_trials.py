@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import polars as pl
 import pytest
@@ -15,13 +14,13 @@ from pointsman.policies.sdk import rate_beside_others, take_off, try_on
 from pointsman.types import Reason
 
 from ...engine.rate_models.two_sockets import profile, profiles, server
+from .units import unit
 
 MODELS = {
     "busy": profile(cores=4, mb_per_s=500, gradient_mb=200.0),
     "mover": profile(cores=1, mb_per_s=600, gradient_mb=900.0),
     "light": profile(cores=1, mb_per_s=50),
 }
-compiled = (lambda f: f) if numba.config.DISABLE_JIT else numba.njit(error_model="numpy", _nrt=False)
 SCRATCH = {
     "g": {"attempt"},
     "racks": {"tally", "tally_attempt"},
@@ -34,7 +33,6 @@ FREE = {"parts", "crossings", "lists", "changed_uplinks"}
 """What stands beyond their counts, or in what of them is free, does not matter."""
 
 
-@compiled
 def trial(address: int, j: int, other: int) -> float:
     """The rate of `other`, which may be `j`, with job `j` on trial where State.place says."""
     S = open_state(address)
@@ -81,7 +79,8 @@ class Watches:
         state.g["placed"] = len({n for n, _ in gpus})
         before = {name: array.copy() for name, array in state._asdict().items()}
         for other in (j, *view.running.tolist()):
-            self.forecast[other] = trial(handle.address, j, other)
+            rate = unit(trial, "float64(int64, int64, int64)")
+            self.forecast[other] = rate(handle.address, np.int64(j), np.int64(other))
         compare(before, state._asdict(), j)
 
 
