@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Callable, Iterator
 
-import numba
 import numpy as np
 import pytest
 
@@ -28,12 +27,13 @@ from tests.oracle.gpu_pickers import PICKERS, Edges, offer_of
 from tests.oracle.instances import Instance
 from tests.oracle.model import Job, Node
 
+from ..units import unit
+
 RACKS_OF_FOUR = tuple(Node(4, rack=n // 4) for n in range(8))
 """The authors' 2 × 4 × 4."""
 WIDER = tuple(Node(4, rack=n // 4) for n in range(24))
 MIXED = tuple(Node((8, 3, 1, 4)[n % 4], rack=n // 3, gpu_type="ab"[n % 2]) for n in range(15))
 
-compiled = (lambda f: f) if numba.config.DISABLE_JIT else numba.njit(error_model="numpy", _nrt=False)
 Places = list[tuple[int, int]]
 
 
@@ -53,16 +53,14 @@ def _occupy(S: State, n: Int, mask: Int) -> None:
         take(S, n, mask, k)
 
 
-@compiled
 def occupy(address: int, n: int, mask: int, state: int) -> None:
     """Of node `n`, in this state, these GPUs are taken and no others."""
     S = open_state(address)
-    set_node_state(S, n, 0)
+    set_node_state(S, n, np.int64(0))
     _occupy(S, n, mask)
     set_node_state(S, n, state)
 
 
-@compiled
 def choose(address: int, j: int, how: int) -> int:
     S = open_state(address)
     return np.int64(S.g[0].placed) if choose_gpus(S, j, how) else np.int64(-1)
@@ -88,7 +86,8 @@ class Cluster:
         self.free = [[g for g in range(node.gpus) if g not in t] for node, t in zip(self.nodes, taken, strict=True)]
         for n, gpus in enumerate(taken):
             state = states[n] if states else 0
-            occupy(self.address, np.int64(n), np.int64(sum(1 << g for g in gpus)), np.int64(state))
+            taken = np.int64(sum(1 << g for g in gpus))
+            unit(occupy, "void(int64, int64, int64, int64)")(self.address, np.int64(n), taken, np.int64(state))
 
     def scatter(self, draw: np.random.Generator, down: float = 0.0) -> int:
         """Any GPUs are taken, any nodes down; how many are free."""
@@ -101,7 +100,7 @@ class Cluster:
 
     def choose(self, gpus: int, how: int) -> Places | None:
         """The GPUs a gang gets, (node, GPU)."""
-        placed = choose(self.address, np.int64(gpus - 1), np.int64(how))
+        placed = unit(choose, "int64(int64, int64, int64)")(self.address, np.int64(gpus - 1), np.int64(how))
         if placed < 0:
             return None
         parts = [(int(p["node"]), int(p["mask"]), int(p["gpus"])) for p in self.state.place[:placed]]

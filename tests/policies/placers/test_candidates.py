@@ -9,7 +9,7 @@ from pointsman.policies.placers.placer import alternative_of
 from tests.oracle.model import Node
 
 from ..pickers.test_gpu_pickers import Cluster
-from .units import unit
+from ..units import unit
 
 ALIKE = tuple(Node(4, rack=n // 3) for n in range(64))
 MIXED = tuple(Node((8, 3, 1, 4)[n % 4], rack=n // 3) for n in range(15))

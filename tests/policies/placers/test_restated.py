@@ -19,7 +19,7 @@ from pointsman.policies.placers.lif import note_least_interference
 from pointsman.types import Reason
 
 from ...engine.rate_models.two_sockets import profile, profiles, server
-from .units import unit
+from ..units import unit
 
 KAPPA = 4.0
 MODELS = {"hungry": (3.0, 100.0, 0.7), "mover": (0.5, 440.0, 0.5), "small": (1.0, 40.0, 1.0)}

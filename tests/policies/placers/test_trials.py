@@ -14,7 +14,7 @@ from pointsman.policies.sdk import rate_beside_others, take_off, try_on
 from pointsman.types import Reason
 
 from ...engine.rate_models.two_sockets import profile, profiles, server
-from .units import unit
+from ..units import unit
 
 MODELS = {
     "busy": profile(cores=4, mb_per_s=500, gradient_mb=200.0),
