@@ -158,7 +158,7 @@ def _write_json(path: Path, content: Any) -> None:
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
     try:
-        frame.write_parquet(path, compression="zstd", compression_level=2)
+        frame.write_parquet(path, compression="zstd", compression_level=3)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         number = re.search(r"\(os error (\d+)\)", str(error))
         code = int(number.group(1)) if number else 0
