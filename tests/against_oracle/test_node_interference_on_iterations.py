@@ -1,6 +1,5 @@
 """Interference on a node under chains of iterations (semantics.md §9, §15): engine and oracle agree job by job."""
 
-import os
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +20,11 @@ from tests.oracle.model import Job, Node
 from tests.oracle.node_instances import draw_host, draw_takes
 from tests.oracle.nodes import Neighbours
 
+from . import INSTANCES
 from . import test_factors_on_iterations as slowed
 from . import test_iterations as alone
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "1000")) // 20
+CASES = INSTANCES // 20
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def drawn(seed: int, ground: chains.Ground, jobs: Sequence[chains.Chain]) -> tup
 def test_chains_of_slowed_tasks(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = alone.Rules
     slowed_some = 0
-    for seed in range(INSTANCES):
+    for seed in range(CASES):
         params, admit = alone.POLICIES[policy][seed % len(alone.POLICIES[policy])]
         ground, jobs = alone.random_chains(seed, admits=policy != "lwf")
         factor, neighbours = drawn(seed, ground, jobs)
@@ -88,4 +88,4 @@ def test_chains_of_slowed_tasks(policy: str, monkeypatch: pytest.MonkeyPatch) ->
         simulation = alone.simulation_of(ground, jobs, get_policy(policy).make(params))
         alone.check(simulation, world)
         slowed_some += bool(simulation.handle.world.outcomes["slowed"].any())
-    assert slowed_some > INSTANCES // 4
+    assert slowed_some > CASES // 4

@@ -1,7 +1,6 @@
 """Pollux (semantics.md §11): what follows from its decisions, job by job: rates by GPUs and tenths of work, and ends.
 
 The oracle is told what was decided, and looks whether it was allowed; goodputs it works out by itself.
-``POINTSMAN_ORACLE_INSTANCES=10000`` sets how many random instances there are.
 """
 
 from functools import partial
@@ -59,7 +58,7 @@ def test_what_follows_from_its_decisions(chunk: int, tmp_path: Path) -> None:
 
 def test_and_beside_jobs_that_slow_it_on_its_nodes(tmp_path: Path) -> None:
     """Computing alone (semantics.md §14, §15)."""
-    for seed in range(INSTANCES // 2):
+    for seed in range(CASES // 2):
         instance = random_elastic(seed)
         found = differences(*both(instance, tmp_path, neighbours_of(instance)))
         assert not found, (seed, found)

@@ -75,7 +75,7 @@ def test_policies_agree(policy: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", ["fifo", "srtf", "tiresias"])
 def test_policies_agree_where_jobs_slow_each_other_on_nodes(policy: str, tmp_path: Path) -> None:
-    for seed in range(INSTANCES):
+    for seed in range(CASES):
         check_agreement(seed, policy, tmp_path, crowded=True)
 
 

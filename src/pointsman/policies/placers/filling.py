@@ -91,7 +91,9 @@ def note_packed(S: State, a: Int, need: Int) -> None:
     """Note in State.place the best node with room; else the nodes of the fullest rack that fills best; else those of
     the cluster.
     """
-    r = np.int64(-1) if some_node_with(S, S.alts[a], need) else fullest_rack(S, a, need)
+    A = S.alts[a]
+    on_one = need <= A.gpus and some_node_with(S, A, need)
+    r = np.int64(-1) if on_one else fullest_rack(S, a, need)
     if r >= 0:
         fill_rack(S, a, r, need)
     else:

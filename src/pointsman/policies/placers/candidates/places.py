@@ -94,7 +94,7 @@ def _add_racks(S: State, a: Int, need: Int) -> Int:
 def list_candidates(S: State, j: Int, a: Int) -> Int:
     """List the candidate placements of waiting job `j`, which fits alternative `a`, in State.memory; how many."""
     need = S.classes[S.jobs[j].cls].gpus
-    one_node = some_node_with(S, S.alts[a], need)
+    one_node = need <= S.alts[a].gpus and some_node_with(S, S.alts[a], need)
     many = _add_nodes(S, a, need) if one_node else _add_racks(S, a, need)
     if need > 1 or many == MOST - 2:  # else both are in the list
         many = _add(S, _add(S, many, np.int64(LB)), np.int64(LIF))
