@@ -47,7 +47,7 @@ for policy in sys.argv[1:]:
     rough = {"overheads": costs, "node_events": down, "estimate": None}
     crowded = {**rough, "node_interference": "table:kappa=13"}
     for name, more in {"plain": {}, "rough": rough, "crowded": crowded}.items():
-        found[f"{policy} {name}"] = digest(pointsman.simulate(jobs(60, 3), "2x4/rack=1+1x3", policy, seed=7, **more))
+        found[f"{policy} {name}"] = digest(pointsman.simulate(jobs(40, 3), "2x4/rack=1+1x3", policy, seed=7, **more))
 found["64 GPUs a node"] = digest(pointsman.simulate(jobs(60, 3), "2x64", "fifo"))  # every bit of a word
 print(json.dumps(found))
 """
