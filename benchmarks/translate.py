@@ -63,7 +63,9 @@ CALLS = {
     "math.ceil": "(I)std::ceil",
     "math.floor": "std::floor",
     "max": "std::max",
+    "np.maximum": "std::max",
     "min": "std::min",
+    "np.minimum": "std::min",
 }
 OPENED = ("handle__open_state(address)", "handle__open_world(address)")
 OPERATORS: dict[type, str] = {
@@ -199,7 +201,7 @@ class _Function:
             return False
         array = ast.unparse(node.value)
         arrays = {"S": STATE_ARRAYS, "W": WORLD_ARRAYS}.get(array[:1], {})
-        return array[1:2] == "." and id(arrays[array[2:]][0]) in RECORDS
+        return array[1:2] == "." and array[2:] in arrays and id(arrays[array[2:]][0]) in RECORDS
 
     def _value(self, node: ast.expr) -> str:
         if isinstance(node, ast.Constant):
