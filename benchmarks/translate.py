@@ -67,6 +67,10 @@ CALLS = {
     "min": "std::min",
     "np.minimum": "std::min",
 }
+HOLDERS = {
+    "S": STATE_ARRAYS, "open_state(address)": STATE_ARRAYS,
+    "W": WORLD_ARRAYS, "open_world(address)": WORLD_ARRAYS,
+}  # fmt: skip
 OPENED = ("handle__open_state(address)", "handle__open_world(address)")
 OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/", ast.Mod: "%", ast.BitAnd: "&", ast.BitOr: "|",
@@ -99,7 +103,7 @@ def _structs() -> str:
 
 
 def _safe(name: str) -> str:
-    return f"{name}_" if name in ("new", "delete", "this") else name
+    return f"{name}_" if name in ("new", "delete", "this", "F", "I") else name
 
 
 def _plain(value: Any) -> Any:
@@ -197,11 +201,10 @@ class _Function:
     def _is_record(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
             return node.id in self.records
-        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
             return False
-        array = ast.unparse(node.value)
-        arrays = {"S": STATE_ARRAYS, "W": WORLD_ARRAYS}.get(array[:1], {})
-        return array[1:2] == "." and array[2:] in arrays and id(arrays[array[2:]][0]) in RECORDS
+        arrays = HOLDERS.get(ast.unparse(node.value.value), {})
+        return node.value.attr in arrays and id(arrays[node.value.attr][0]) in RECORDS
 
     def _value(self, node: ast.expr) -> str:
         if isinstance(node, ast.Constant):

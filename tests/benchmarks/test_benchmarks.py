@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import pointsman
 from benchmarks.blocks import fill
+from benchmarks.runs import Case, Native, engine
 from pointsman.errors import InputError
 from pointsman.speed import load_catalogue, load_interference
 
@@ -121,3 +123,11 @@ def test_tables_are_filled_into_their_places_and_all_other_words_are_left(tmp_pa
         fill(page, {"a": "new\n"})
     with pytest.raises(InputError, match="not both made and wanted: c"):
         fill(page, {"c": "new\n"}, partly=True)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_the_loop_translated_to_c_makes_the_same_schedule() -> None:
+    case = Case(jobs=400, nodes=2, load=1.05)
+    ours, theirs = engine(case, "srtf"), engine(case, "srtf", loop=Native().loop("srtf"))
+    assert ours.preemptions > 0
+    assert (theirs.schedule, theirs.preemptions) == (ours.schedule, ours.preemptions)
