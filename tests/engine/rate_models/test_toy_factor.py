@@ -95,17 +95,30 @@ def test_a_value_out_of_its_limits_is_refused(folder: Path) -> None:
     assert "shared_node_slowdown" in python(code, cwd=folder)
 
 
-def test_an_answer_that_is_no_slow_down_stops_the_run(folder: Path) -> None:
+def test_an_answer_that_is_no_slow_down_stops_the_run_and_the_episode(folder: Path) -> None:
     code = """
     import sys, pointsman
+    from pointsman.learn.environments import PickJobEnv
+    jobs = pointsman.read_workload("jobs.csv")
+    def play(times):
+        environment = PickJobEnv(
+            cluster="2x4", workload=lambda seed, gpus: jobs, reward="jobs", horizon_s=None, gpus="consolidated",
+            factors={"shared_node_slowdown": times}, episodes=1, slots=3, tau_s=100.0,
+        )
+        environment.reset(seed=1)
+        for _ in "abc":
+            environment.step(0)
+    def run(times):
+        pointsman.simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=times)
     for times in (0.5, 0, -1):
-        try:
-            pointsman.simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=times)
-        except pointsman.errors.RunError as error:
-            print(error)
+        for go in run, play:
+            try:
+                go(times)
+            except pointsman.errors.RunError as error:
+                print(error)
     """
     said = python(code, cwd=folder).splitlines()
-    assert ["factor 1 of this run says at 0.000 s that a job takes" in line for line in said] == [True] * 3
+    assert ["factor 1 of this run says at 0.000 s that a job takes" in line for line in said] == [True] * 6
 
 
 def test_environments_have_it(folder: Path) -> None:

@@ -13,7 +13,16 @@ from pointsman.engine.run.adoption import check_takeover, introductions, placeme
 from pointsman.engine.run.blindfold import blindfolded
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.snapshot import copied, snapshot
-from pointsman.engine.run.stops import AUDIT_FAILED, DONE, HOSTED, INBOX_FULL, LOG_FULL, UNTIL, WRONG_FACTOR
+from pointsman.engine.run.stops import (
+    AUDIT_FAILED,
+    DONE,
+    HOSTED,
+    INBOX_FULL,
+    LOG_FULL,
+    UNTIL,
+    WRONG_FACTOR,
+    said_by_factor,
+)
 from pointsman.engine.run.view import View
 from pointsman.engine.setup.build import with_larger_inbox
 from pointsman.engine.state.invariants import FAILURES
@@ -93,12 +102,7 @@ class Simulation:
                     f"audit at {self.now_ms / 1000:.3f} s: {failure}; this is a bug of the engine, please report it"
                 )
             elif stop == WRONG_FACTOR:
-                row = int(self.handle.state.g[0]["wrong_factor"])
-                times = float(self.handle.state.factors[row - 1]["found"])
-                raise RunError(
-                    f"factor {row} of this run says at {self.now_ms / 1000:.3f} s that a job takes {times:g} times as "
-                    "long: it must be a number from 1 to 1e6"
-                )
+                raise RunError(said_by_factor(self.handle.state))
 
     def work_done_ms(self) -> float:
         """Nominal ms of work that the jobs in the system have done, net of what was lost."""

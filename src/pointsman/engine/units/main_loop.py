@@ -6,7 +6,7 @@ from pointsman.engine.actions.verbs import ITERATIONS
 from pointsman.engine.jit.compile import cold, core, entry
 from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, instant, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
-from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL, WRONG_FACTOR
+from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import ALERT, AUDIT, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
@@ -55,9 +55,9 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
     C = W.clock[0]
     made = np.int64(0)
     while True:
-        instant(S, np.int64(COMMIT), np.int64(0))
-        if S.g[0].wrong_factor != 0:
-            return WRONG_FACTOR
+        stop = instant(S, np.int64(COMMIT), np.int64(0))
+        if stop != DONE:
+            return stop
         if S.g[0].now >= C.sample_next or C.audit:
             _inspect(address)
             if C.audit_failed != 0:

@@ -6,7 +6,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.engine.run.stops import said_by_factor
 from pointsman.engine.state.state_pointer import Handle
+from pointsman.errors import RunError
 from pointsman.learn.environments.batch_state import Arena
 from pointsman.learn.environments.compiled import columns
 from pointsman.learn.environments.loading import (
@@ -59,16 +61,24 @@ class Fleet:
         self._desk[e, columns.NEXT] = episode
 
     def begin(self) -> None:
-        """All begin their next episodes."""
+        """All begin their next episodes.
+
+        Raises:
+            RunError: a factor of the runs failed.
+        """
         self._desk[:, columns.OVER] = 1
         self._episode.begin_all(
             self._desk, self._arena.rows, self._arena.first, self.made.bank.rows, self._orders, self.windows,
             self.masks, self.answers, self._rules,
         )  # fmt: skip
-        self._observing.observe_all(self._desk, self.windows, self.seen, 0, len(self._desk))
+        self._look(0, len(self._desk))
 
     def step(self, actions: NDArray[np.int64]) -> None:
-        """All do their actions and go on to their next decisions; those that are over begin anew."""
+        """All do their actions and go on to their next decisions; those that are over begin anew.
+
+        Raises:
+            RunError: a factor of the runs failed.
+        """
         others = [self._pool.submit(self._step, actions, *part) for part in self._parts[1:]] if self._pool else []
         self._step(actions, *self._parts[0])
         for done in others:
@@ -79,6 +89,13 @@ class Fleet:
             self._desk, self._arena.rows, self._arena.first, self.made.bank.rows, self._orders, actions, self.windows,
             self.masks, self.answers, self._metrics, self._rules, begin, end,
         )  # fmt: skip
+        self._look(begin, end)
+
+    def _look(self, begin: int, end: int) -> None:
+        for e in begin + np.flatnonzero(self._desk[begin:end, columns.OVER]):
+            state = self._arena.handles[e].state
+            if state.g[0]["wrong_factor"] != 0:
+                raise RunError(said_by_factor(state))
         self._observing.observe_all(self._desk, self.windows, self.seen, begin, end)
 
     def close(self) -> None:

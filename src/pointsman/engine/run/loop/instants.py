@@ -9,7 +9,7 @@ from pointsman.engine.run.loop.event_kinds import STEP, TIMER
 from pointsman.engine.run.loop.hooks import tell
 from pointsman.engine.run.loop.job_events import apply, submit
 from pointsman.engine.run.loop.rating import commit
-from pointsman.engine.run.stops import DONE, INBOX_FULL, LOG_FULL
+from pointsman.engine.run.stops import DONE, INBOX_FULL, LOG_FULL, WRONG_FACTOR
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, open_world
@@ -114,9 +114,11 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
 
 @service("instant", "int64(int64, int64, int64)")
 def instant(S: State, what: Int, t: Int) -> Int:
-    """COMMIT: carry out the scheduling cycle. ADVANCE: apply all events of instant `t`, and answer as `advance`."""
+    """COMMIT: carry out the scheduling cycle; DONE or WRONG_FACTOR. ADVANCE: apply all events of `t`, and answer
+    as `advance`.
+    """
     W = open_world(S.g[0].address)
     if what == COMMIT:
         commit(S, W)
-        return np.int64(DONE)
+        return np.int64(DONE if S.g[0].wrong_factor == 0 else WRONG_FACTOR)
     return np.int64(advance(S, W, t, S.g[0].address))

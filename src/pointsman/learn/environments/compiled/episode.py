@@ -12,6 +12,7 @@ from pointsman.engine.actions.verbs import OK
 from pointsman.engine.index.event_heap import empty_heap
 from pointsman.engine.jit.compile import cold, core, entry
 from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, instant, next_time
+from pointsman.engine.run.stops import DONE
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
@@ -51,8 +52,8 @@ from pointsman.learn.environments.compiled.distance import cost, nearness
 from pointsman.learn.environments.compiled.picking import act, is_choice, look, waits
 from pointsman.policies.pickers.gpu_pickers import DRAWS, SEED
 
-GOES_ON, DRAINED, CUT = 0, 1, 2
-"""How letting time pass ended: with a choice, with all jobs done, or at the horizon."""
+GOES_ON, DRAINED, CUT, FAILED = 0, 1, 2, 3
+"""How letting time pass ended: with a choice, with all jobs done, at the horizon, or a factor failed."""
 
 
 @core
@@ -74,7 +75,8 @@ def _go_on(address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarra
     S = open_state(address)
     W = open_world(address)
     while True:
-        instant(S, np.int64(COMMIT), np.int64(0))
+        if instant(S, np.int64(COMMIT), np.int64(0)) != DONE:
+            return np.int64(FAILED)
         call_apart(rules[REWARDING], address, np.int64(FLOWING), np.int64(-1))
         t = next_time(S, W)
         if t > rules[HORIZON] or t >= NEVER:
@@ -122,9 +124,9 @@ def _begin(
         desk[e, TURN] += 1
     desk[e, NEXT] = -1
     desk[e, EPISODE] = k
-    desk[e, OVER] = 0
     _renew(e, desk, arena, first, bank, k, rules[TRACE_AT])
-    _go_on(desk[e, ADDRESS], window, mask, answer, rules)
+    end = _go_on(desk[e, ADDRESS], window, mask, answer, rules)
+    desk[e, OVER] = 1 if end == FAILED else 0
     for i in range(answer.shape[0]):
         answer[i] = 0.0
 
