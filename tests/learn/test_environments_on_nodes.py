@@ -27,3 +27,29 @@ def test_an_episode_takes_as_long_as_a_run(rate_model: str) -> None:
             _, _, ended, _, info = environment.step(0)
             elapsed_s += info["elapsed_s"]
         assert elapsed_s == pytest.approx(run.jobs["end_s"].max())
+
+
+@pytest.mark.parametrize("contention", ["level", "max-min", "duty-cycle", "node-link:2"])
+def test_jobs_that_share_links_are_as_slow_as_in_a_run(contention: str) -> None:
+    rows = {
+        "submit_s": [0.0, 0.0, 5.0, 40.0, 90.0], "gpus": [3, 3, 2, 3, 1],
+        "duration_s": [100.0, 150.0, 80.0, 60.0, 30.0],
+        "model": ["vgg16", "vgg16", "resnet50", "bert", "inception_bn"],
+    }  # fmt: skip
+    jobs = pointsman.Workload.of(pl.DataFrame(rows))
+
+    def ends_s(contention: str) -> list[float]:
+        environment = PickJobEnv(
+            cluster="4x2/rack=2,nic=10Gbps", workload=lambda seed, gpus: jobs, contention=contention, reward="jobs",
+            horizon_s=None, gpus="spread", episodes=1, slots=5, tau_s=1000.0, rate_model="rates",
+        )  # fmt: skip
+        environment.reset(seed=1)
+        ended = False
+        while not ended:
+            first = int(environment.window[0] < 0) * 5
+            _, _, ended, _, _ = environment.step(first)
+        return (environment.outcomes["end"] / 1000.0).tolist()
+
+    run = pointsman.simulate(jobs, "4x2/rack=2,nic=10Gbps", "fifo", placement="spread", contention=contention)
+    assert ends_s(contention) == run.jobs["end_s"].to_list()
+    assert ends_s(contention) != ends_s("none")

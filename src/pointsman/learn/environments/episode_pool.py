@@ -12,7 +12,7 @@ from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.setup.prepare import Prepared, prepare
 from pointsman.engine.state.records import TRACE
-from pointsman.types import Placement
+from pointsman.types import Contention, Placement
 from pointsman.workload import Workload
 
 _WORDS = TRACE.itemsize // 8
@@ -34,6 +34,7 @@ def make_bank(
     *,
     estimate: str,
     placement: Placement,
+    contention: Contention,
     base_model: BaseModel,
     factors: Sequence[Factor],
     assign_models: int | None,
@@ -51,7 +52,7 @@ def make_bank(
     )
     prepared = prepare(
         replace(workloads[0], jobs=together), layout, knowledge=estimate, placement=placement, oversized="refuse",
-        seed=0, congestion=UNCONGESTED, base_model=base_model, factors=factors,
+        seed=0, congestion=UNCONGESTED, contention=contention, base_model=base_model, factors=factors,
     )  # fmt: skip
     episode = prepared.jobs["episode"].to_numpy()
     counts = np.bincount(episode, minlength=len(workloads))

@@ -1,6 +1,6 @@
 """What an environment is made of: its keywords, checked and resolved."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +11,9 @@ from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.layout import Layout
 from pointsman.cluster.tree_cost import TreeCost
 from pointsman.engine.rate_models.base.tree import Tree
-from pointsman.engine.rate_models.contract import BaseModel, Factor
+from pointsman.engine.rate_models.contract import BaseModel
 from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
+from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
 from pointsman.engine.rate_models.registry import base_model_of, factors_of, options_of_factors
 from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.state.records import SCRIPT, TRACE
@@ -32,7 +33,7 @@ ORDERS = ("fcfs", "sjf", "tetris", "drf", "random")
 """Of waiting jobs, by the numbers of `columns`."""
 CUT_REWARDS = ("throughput", "throughput_b")
 """Rewards that add up to the same whatever is done, unless episodes are cut."""
-OF_A_RUN = ("rate_model", "assign_models", "estimate")
+OF_A_RUN = ("rate_model", "contention", "assign_models", "estimate")
 """Keywords that are options of a run, with its limits."""
 HORIZON_S = 2 * 86400.0
 MOST_SLOTS = 64
@@ -63,6 +64,8 @@ class Setting:
     """Of PlaceJob: the order of waiting jobs, the first of which is placed."""
     rate_model: str | None = None
     """An option of a run (``docs/reference/options.md``); iterations are not known here."""
+    contention: str = "none"
+    """An option of a run."""
     factors: Mapping[str, Any] = field(default_factory=dict)
     """Options of a run that its factors add, but for the sharing of GPUs."""
     assign_models: int | None = None
@@ -137,13 +140,14 @@ def make(setting: Setting, choice: str) -> Made:
     gpus = int(layout.node_gpus.sum())
     picks = choice == "picking"
     placement = Placement.SPREAD if setting.gpus in GPU_PICKERS or not picks else PLACEMENT_NAMES[setting.gpus]
-    base = base_model_of(None, setting.rate_model)
+    sharing = parse_link_sharing(setting.contention)
+    base = base_model_of(None, setting.rate_model, setting.contention)
     if base.counts_iterations:
         raise UsageError(f"environments know rates, not chains of iterations: leave out the rate model {base.name!r}")
     factors = factors_of(setting.factors, None, base)
     bank = make_bank(
         [sampler(k, gpus) for k in range(setting.episodes)], layout, estimate=setting.estimate, placement=placement,
-        base_model=base, factors=factors, assign_models=setting.assign_models,
+        contention=sharing.contention, base_model=base, factors=factors, assign_models=setting.assign_models,
     )  # fmt: skip
     rules = np.zeros(columns.RULES, np.int64)
     rules[columns.HORIZON] = NEVER_MS if setting.horizon_s is None else round(1000 * setting.horizon_s)
@@ -155,7 +159,12 @@ def make(setting: Setting, choice: str) -> Made:
         setting.observation or ("topdrl" if picks else "proximity"),
         setting.reward or (("jobs" if setting.horizon_s is None else "throughput") if picks else "proximity"),
         1 + (setting.slots if picks else _places(layout)),
-        _template(bank, layout, _params(setting, layout, _tree(base)), placement, base, factors),
+        _template(
+            bank,
+            layout,
+            _params(setting, layout, _tree(base)),
+            Rules(placement=placement, log=False, link_sharing=sharing, base_model=base, factors=factors),
+        ),
         bank,
         rules,
         lambda k: sampler(k, gpus),
@@ -169,18 +178,10 @@ def _places(layout: Layout) -> int:
     return PLACES
 
 
-def _template(
-    bank: Bank,
-    layout: Layout,
-    params: NDArray[np.float64],
-    placement: Placement,
-    base_model: BaseModel,
-    factors: Sequence[Factor],
-) -> Handle:
+def _template(bank: Bank, layout: Layout, params: NDArray[np.float64], rules: Rules) -> Handle:
     """A state before its first event, with room for the longest episode."""
     prepared = bank.prepared
     trace, script = np.zeros(bank.longest, TRACE), np.zeros(0, SCRIPT)
-    rules = Rules(placement=placement, log=False, base_model=base_model, factors=factors)
     return build(
         layout, prepared.pools, prepared.demands, trace, prepared.queue_limits, prepared.speeds, params, script, rules
     )
