@@ -35,19 +35,19 @@ def prototype(jobs: int, folder: Path) -> Iterator[Measure]:
             for policy, theirs in POLICIES.items():
                 case = Case(jobs, NODES, load)
                 if compiled:
-                    yield from _beside(case, policy, 3, cpp=_compiled(case, theirs, folder, Path(scratch)))
+                    yield from _beside(case, policy, 3, 5, cpp=_compiled(case, theirs, folder, Path(scratch)))
                 python = _interpreted(case, theirs, folder, Path(scratch))
                 without_gc = _interpreted(case, theirs, folder, Path(scratch), collect=False)
-                yield from _beside(case, policy, 1, python=python, python_without_gc=without_gc)
+                yield from _beside(case, policy, 1, 1, python=python, python_without_gc=without_gc)
 
 
-def _beside(case: Case, policy: str, tries: int, **programs: Callable[[], float]) -> Iterator[Measure]:
-    """`tries`: how many runs of its own each of `programs` gives the best of."""
+def _beside(case: Case, policy: str, tries: int, rounds: int, **programs: Callable[[], float]) -> Iterator[Measure]:
+    """`tries`: of how many runs each of `programs` gives the best. Python takes minutes: one round will do."""
 
     def ours() -> float:
         return min(engine(case, policy).seconds for _ in range(tries))
 
-    typical = interleaved({"engine": ours, **programs})
+    typical = interleaved({"engine": ours, **programs}, rounds)
     name = f"prototype/{policy}/{case.load}"
     for kind in programs:
         yield Measure(f"{name}/{kind}_jobs_per_s", case.jobs / typical[kind], "jobs/s")
