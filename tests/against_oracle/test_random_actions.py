@@ -127,6 +127,7 @@ class Watched(ChangingWorld):
         super().fail_jobs_of(node)
 
 
+@pytest.mark.slow
 def test_instances_meet_what_they_are_meant_to_test(tmp_path: Path) -> None:
     tries = Counter[tuple[str, bool]]()
     Watched.seen.clear()

@@ -7,7 +7,7 @@ import pytest
 from .instances import PLAIN, Instance, Kind, random_instance
 from .model import LogEntry, Schedule
 
-SEEDS = range(300)
+SEEDS = range(150)
 
 
 def gpus_of(entry: LogEntry) -> set[tuple[int, int]]:

@@ -60,7 +60,7 @@ def run_watched(instance: SharedInstance, monkeypatch: pytest.MonkeyPatch) -> tu
 @pytest.mark.parametrize("policy", list(POLICIES))
 def test_schedules_of_random_instances_are_sound(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never more than K jobs nor more memory on a GPU than it has, gangs whole, work neither lost nor won, all end."""
-    for seed in SEEDS:
+    for seed in SEEDS[::2]:
         run_watched(random_shared(seed, (policy,)), monkeypatch)
 
 
@@ -76,6 +76,7 @@ def shared_starts(instance: SharedInstance) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_instances_meet_what_they_are_meant_to_test() -> None:
     instances = [random_shared(seed, (policy,)) for policy in PAIRS for seed in SEEDS]
     quiet = [i for i in instances if not i.script]
@@ -91,6 +92,7 @@ def test_instances_meet_what_they_are_meant_to_test() -> None:
     assert sum(any(job.estimate_ms != max(1, job.work_ms) for job in i.jobs) for i in instances) > 100
 
 
+@pytest.mark.slow
 def test_the_gates_and_the_places_differ() -> None:
     """Each of the policies does something that the others do not."""
     found = Counter[str]()

@@ -22,7 +22,7 @@ from pointsman.speed.tables.goodput import BINS, MOST_TYPES, goodput_table
 from pointsman.types import LOCALITIES, Locality
 from tests.properties.elastic_ledger import ElasticLedger
 
-FAST = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+FAST = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 START = Overheads(start_s=7.0)
 LEARNING = ("resnet18", "bert", "ncf", "yolov3")
 """Models whose noise scale is known."""
