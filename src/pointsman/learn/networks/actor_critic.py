@@ -65,9 +65,10 @@ class ValueHead(nn.Module):
 
 
 def scaled(layer: Layer, gain: float) -> Layer:
-    """`layer` with orthogonal weights of this gain, and no bias."""
+    """`layer` with orthogonal weights of this gain, and a bias of 0 if it has any."""
     nn.init.orthogonal_(layer.weight, gain)
-    nn.init.zeros_(layer.bias)  # ty: ignore
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
     return layer
 
 

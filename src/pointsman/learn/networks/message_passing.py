@@ -48,7 +48,7 @@ class MessagePassing(nn.Module):
     def __init__(self, inputs: int, edge_features: int, outputs: int) -> None:
         super().__init__()
         self.own = scaled(nn.Linear(inputs, outputs), GAIN)
-        self.heard = scaled(nn.Linear(inputs + edge_features, outputs, bias=False), GAIN, bias=False)
+        self.heard = scaled(nn.Linear(inputs + edge_features, outputs, bias=False), GAIN)
 
     def forward(self, h: Tensor, edges: Edges) -> Tensor:
         """(B, V, outputs) of vertices (B, V, inputs)."""

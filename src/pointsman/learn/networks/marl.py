@@ -1,0 +1,152 @@
+"""MARL's network: a two-level graph network judges the candidate placements of a gang (Zhao and Wu, IEEE TNSM 2022;
+``docs/papers/marl.md`` §5).
+
+The lower level passes messages inside each node, the upper one between nodes, switches and schedulers. A candidate's
+logit is that of the linear `scorer` plus what a perceptron says of the nodes it touches, the job and its scheduler. The
+actor reads only what its scheduler knows; the critic, used in training alone, reads all schedulers.
+"""
+
+from itertools import pairwise
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from pointsman.learn.config import Config, parameter
+from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled
+from pointsman.learn.networks.cluster_graphs import EDGE_FEATURES, KINDS, PARTS, ClusterGraphs
+from pointsman.learn.networks.message_passing import GAIN, MessagePassing
+from pointsman.learn.networks.shapes import Shapes
+
+COSTS = 6
+"""The first features of a candidate are those of the scorer, told as x / (1 + x)."""
+IMPATIENT = 6
+"""Its next says whether it is scattered while the job has patience left."""
+FORWARD, WAIT = -2, -1
+"""The last actions."""
+
+
+class MarlConfig(Config):
+    """How wide it is, and what it starts from."""
+
+    graph: bool = parameter(True, "Pass messages; without, nodes are judged by their own features alone.")
+    inside_width: int = parameter(32, "Width of the layers inside nodes.", source="spec", ge=1, le=512)
+    inside_layers: int = parameter(2, "Layers inside nodes.", source="spec", ge=1, le=8)
+    among_width: int = parameter(64, "Width of the layers between nodes, switches and schedulers.", ge=1, le=512)
+    among_layers: int = parameter(3, "Layers between them.", source="spec", ge=1, le=8)
+    head: tuple[int, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", source="spec", min_length=1)
+    weights: tuple[float, ...] = parameter(
+        (1.281, 0.333, 0.817, 1.198, 0.985, 0.663),
+        "Weights of the scorer to start from; zeros: from nothing.",
+        min_length=COSTS,
+        max_length=COSTS,
+    )
+    sharpness: float = parameter(10.0, "Logits for a cost of 1, at the start.", ge=0, le=1000)
+    margin: float = parameter(3.0, "Logits between waiting and the best candidate, at the start.", ge=0, le=100)
+
+
+class MarlNetwork(ActorCritic):
+    """Both levels, the judges of candidates, forwarding and waiting, and a critic."""
+
+    Config = MarlConfig
+    inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
+    graphs: ClusterGraphs
+    """Of the cluster it works on; set before its first use."""
+
+    def __init__(self, config: MarlConfig, shapes: Shapes, actions: int) -> None:
+        super().__init__()
+        self.config = config
+        wide = config.among_width
+        self.inside = _Inside(config, shapes["gpus"][-1])
+        self.node = scaled(nn.Linear(2 * config.inside_width + shapes["nodes"][-1], wide), GAIN)
+        self.scheduler = scaled(nn.Linear(shapes["schedulers"][-1], wide), GAIN)
+        self.kind = nn.Embedding(KINDS, wide)
+        layers = config.among_layers if config.graph else 0
+        self.among = nn.ModuleList(MessagePassing(wide, EDGE_FEATURES, wide) for _ in range(layers))
+        self.job = nn.Sequential(scaled(nn.Linear(shapes["job"][-1], wide), GAIN), nn.ReLU())
+        self.candidate = _perceptron(3 * wide + shapes["candidates"][-1], config.head, 1)
+        self.instead = _perceptron(3 * wide, config.head, 2)
+        self.critic = _perceptron(3 * wide, config.head[:-1], config.head[-1])
+        self.value = ValueHead(config.head[-1])
+        self.costs = nn.Parameter(config.sharpness * torch.tensor(config.weights))
+
+    def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
+        nodes, schedulers = self._embed(observation)
+        job, owner = self.job(observation["job"]), observation["owner"]
+        mine = torch.einsum("bp,bpd->bd", owner, schedulers)
+        touched = observation["touched"]
+        places = touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
+        context = torch.cat([mine, job], -1)
+        judged = torch.cat([places, _beside(context, places), observation["candidates"]], -1)
+        logits = self._start(observation["candidates"]) + nn.functional.pad(self.candidate(judged).squeeze(-1), (0, 2))
+        owned = owner[:, self.graphs.owner]
+        part = torch.einsum("bm,bmd->bd", owned, nodes) / owned.sum(-1, keepdim=True).clamp(min=1.0)
+        logits = logits + nn.functional.pad(self.instead(torch.cat([part, context], -1)), (logits.shape[1] - 2, 0))
+        told = self.critic(torch.cat([nodes.mean(1), schedulers.mean(1), job], -1)).relu()
+        return logits, self.value(told)
+
+    def _embed(self, observation: Observation) -> tuple[Tensor, Tensor]:
+        """Of the nodes (B, M, width) and of the schedulers (B, P, width)."""
+        graphs, inside = self.graphs, self.inside(observation["gpus"], self.graphs)
+        many = inside.shape[1]
+        nodes = self.node(torch.cat([inside, observation["nodes"]], -1))
+        schedulers = self.scheduler(observation["schedulers"])
+        switches = nodes.new_zeros(1, 1, 1).expand(
+            len(nodes), len(graphs.kinds) - many - schedulers.shape[1], nodes.shape[2]
+        )
+        h = (torch.cat([nodes, switches, schedulers], 1) + self.kind(graphs.kinds)).relu()
+        for layer in self.among:
+            h = h + layer(h, graphs.among)
+        return h[:, :many], h[:, len(graphs.kinds) - schedulers.shape[1] :]
+
+    def _start(self, candidates: Tensor) -> Tensor:
+        """(B, actions) the logits of the scorer with its patience: what the network says before it has learnt."""
+        margin = self.config.margin
+        told = candidates[..., :COSTS].clamp(max=0.999)
+        scattered = candidates[..., IMPATIENT]
+        costs = (told / (1.0 - told)) @ self.costs
+        there = candidates.abs().sum(-1) > 0
+        logits = torch.where(there, -costs - 2 * margin * scattered, -1e6)
+        best = logits.amax(-1)
+        patient = (scattered >= there.float()).all(-1)
+        wait = torch.where(there.any(-1), best + margin * (2 * patient.float() - 1), 0.0)
+        forward = torch.where(there.any(-1), best - margin, margin)
+        return torch.cat([logits, forward.unsqueeze(-1), wait.unsqueeze(-1)], -1)
+
+
+class _Inside(nn.Module):
+    """The lower level: messages between the parts of a node, and what its GPUs come to say."""
+
+    def __init__(self, config: MarlConfig, features: int) -> None:
+        super().__init__()
+        wide = config.inside_width
+        self.gpu = scaled(nn.Linear(features, wide), GAIN)
+        self.part = nn.Embedding(PARTS, wide)
+        layers = config.inside_layers if config.graph else 0
+        self.layers = nn.ModuleList(MessagePassing(wide, EDGE_FEATURES, wide) for _ in range(layers))
+
+    def forward(self, gpus: Tensor, graphs: ClusterGraphs) -> Tensor:
+        """(B, M, 2 width) mean and maximum over the GPUs (B, G, features) of each node."""
+        batch, many = gpus.shape[:2]
+        h = self.part(graphs.parts).expand(batch, -1, -1)
+        h = torch.cat([(h[:, :many] + self.gpu(gpus)), h[:, many:]], 1).relu()
+        for layer in self.layers:
+            h = h + layer(h, graphs.inside)
+        h, node_of = h[:, :many], graphs.node_of[:many]
+        empty = h.new_zeros(batch, len(graphs.gpus), h.shape[2])
+        means = empty.index_add(1, node_of, h) / graphs.gpus.unsqueeze(-1)
+        most = empty.scatter_reduce(1, node_of.view(1, -1, 1).expand_as(h), h, "amax")  # of numbers from 0
+        return torch.cat([means, most], -1)
+
+
+def _perceptron(inputs: int, widths: tuple[int, ...], outputs: int) -> nn.Sequential:
+    """Its last layer begins at nearly nothing."""
+    layers: list[nn.Module] = []
+    for a, b in pairwise((inputs, *widths)):
+        layers += [scaled(nn.Linear(a, b), GAIN), nn.ReLU()]
+    return nn.Sequential(*layers, scaled(nn.Linear((inputs, *widths)[-1], outputs), 0.01))
+
+
+def _beside(context: Tensor, places: Tensor) -> Tensor:
+    """`context` (B, width) repeated for each place (B, K, ...)."""
+    return context.unsqueeze(1).expand(-1, places.shape[1], -1)
