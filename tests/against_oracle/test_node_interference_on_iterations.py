@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import floor
 from typing import Any
@@ -18,7 +18,7 @@ from pointsman.policies.registry import get_policy
 from tests.oracle import chains
 from tests.oracle.model import Job, Node
 from tests.oracle.node_instances import draw_host, draw_takes
-from tests.oracle.nodes import Neighbours
+from tests.oracle.nodes import Neighbours, residual
 
 from . import INSTANCES
 from . import test_factors_on_iterations as slowed
@@ -31,8 +31,8 @@ CASES = INSTANCES // 20
 class Drawn(NodeInterference):
     """On hosts and with demands that no file states: those of an instance of the oracle's."""
 
-    hosts: Sequence[Host]
-    rows: NDArray[np.float64]
+    hosts: Sequence[Host] = ()
+    rows: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, NUMBERS)))
 
     def numbers(self, layout: Layout, speeds: Speeds) -> NDArray[np.float64]:
         return super().numbers(self._of_hosts(layout), replace(speeds, node_demands=self.rows))
@@ -67,11 +67,15 @@ def drawn(seed: int, ground: chains.Ground, jobs: Sequence[chains.Chain]) -> tup
     rows = np.zeros((len(jobs), NUMBERS))
     for name, one in takes.items():
         loads = (one.cores, one.traffic, min(cap, one.traffic), rings[name])
-        rows[int(name)] = (*(round(1000 * load) for load in loads), one.cores_theta, one.traffic_theta, 1.0)
+        number = 1.0 + sorted(takes).index(name)
+        rows[int(name)] = (*(round(1000 * load) for load in loads), one.cores_theta, one.traffic_theta, number)
     theirs = [Host("node", host.sockets, host.cores, host.pcie, host.memory, host.link) for host in hosts]
     nodes = [Node(gpus) for gpus in ground.nodes]
-    neighbours = Neighbours(nodes, hosts, takes, lambda job, place: rings[job.model], kappa, cap)
-    return Drawn("table", kappa, theirs, rows), neighbours
+    sigma = draw.choice((0.0, 0.3))
+    neighbours = Neighbours(nodes, hosts, takes, lambda job, place: rings[job.model], kappa, cap, sigma, seed)
+    models = tuple(sorted(takes)) if sigma > 0 else ()
+    pairs = tuple(tuple(residual(seed, sigma, a, b) for b in models) for a in models)
+    return Drawn("table", kappa, models, pairs, theirs, rows), neighbours
 
 
 @pytest.mark.parametrize("policy", ["lwf", "srsf", "ada-srsf"])

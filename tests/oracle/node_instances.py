@@ -21,6 +21,8 @@ def neighbours_of(instance: SharedInstance) -> Neighbours:
         takes={name: draw_takes(draw) for name in NAMES if draw.random() < 0.85},
         ring=ring_of(instance.speeds),
         kappa=draw.choice((0.0, 1.0, 4.0, 13.0)),
+        sigma=draw.choice((0.0, 0.1, 0.4)),
+        seed=draw.randrange(1000),
     )
 
 
@@ -55,7 +57,7 @@ def ring_of(speeds: Speeds) -> Callable[[Job, Place], float]:
 
 def words_of(neighbours: Neighbours) -> str:
     """What the option says."""
-    return f"table:kappa={neighbours.kappa:g}"
+    return f"table:kappa={neighbours.kappa:g},sigma={neighbours.sigma:g},seed={neighbours.seed}"
 
 
 def hosts_by_kind(neighbours: Neighbours) -> Mapping[tuple[str, int], Host]:

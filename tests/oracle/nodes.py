@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor
+from hashlib import sha256
+from math import exp, floor, prod
+from statistics import NormalDist
 
 from .model import Gpu, Job, Node, Place
 from .speeds import rounded
@@ -42,6 +44,8 @@ class Neighbours:
     """What a job moves between the sockets of a node on which it is on several."""
     kappa: float = 4.0
     cap: float = 450.0
+    sigma: float = 0.0
+    seed: int = 0
 
     def psi(self, job: Job, place: Place, others: Sequence[tuple[Job, Place]]) -> float:
         """Of a job that runs there beside `others`, which run too."""
@@ -72,13 +76,21 @@ class Neighbours:
         longer = over(cores, host.cores, mine.cores_theta) * over(pcie, host.pcie, mine.traffic_theta)
         if self.is_on_several_sockets(node, place):
             longer *= over(link, host.link, mine.traffic_theta)
-        return longer * (1 + self.kappa * mine.traffic_theta * (beside / (1000 * host.memory)))
+        longer *= 1 + self.kappa * mine.traffic_theta * (beside / (1000 * host.memory))
+        met = {other.model for other, there in elsewhere if any(at[0] == node for at in there)}
+        return longer * prod(residual(self.seed, self.sigma, job.model, model) for model in sorted(met))
 
     def socket(self, gpu: Gpu) -> int:
         return gpu[1] * self.hosts[gpu[0]].sockets // self.nodes[gpu[0]].gpus
 
     def is_on_several_sockets(self, node: int, place: Place) -> bool:
         return len({self.socket(gpu) for gpu in place if gpu[0] == node}) > 1
+
+
+def residual(seed: int, sigma: float, model: str, beside: str) -> float:
+    """Drawn from the first 48 bits of a digest."""
+    bits = int(sha256(bytes(f"{seed}|{model}|{beside}", "utf-8")).hexdigest()[:12], 16)
+    return max(1.0, exp(sigma * NormalDist().inv_cdf((bits + 0.5) / 2**48)))
 
 
 def part(job: Job, whole: float) -> int:

@@ -224,8 +224,10 @@ def test_the_example_of_the_guide_is_a_valid_file(tmp_path: Path) -> None:
         ("kappa: 6", "kappa: -6", r"mine.yaml:6: .*kappa"),
         ("kappa: 6", "kapa: 6", r"mine.yaml:6: unknown key 'kapa'"),
         ("kappa: 6", "kappa: true", r"mine.yaml:6: .*kappa"),
-        ("bert", "BERT", r"mine.yaml:9: unknown model 'BERT' \(did you mean 'bert'"),
-        ("cores: {per_gpu: 2", "cores: {per_gpu: -2", r"mine.yaml:10: .*per_gpu"),
+        ("bert", "BERT", r"mine.yaml:11: unknown model 'BERT' \(did you mean 'bert'"),
+        ("cores: {per_gpu: 2", "cores: {per_gpu: -2", r"mine.yaml:12: .*per_gpu"),
+        ("sigma: 0.1", "sigma: 1.1", r"mine.yaml:8: .*sigma"),
+        ("seed: 3", "seed: 0.5", r"mine.yaml:9: .*seed"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_line(old: str, new: str, said: str, tmp_path: Path) -> None:
@@ -242,10 +244,15 @@ def test_a_wrong_file_is_refused_with_its_line(old: str, new: str, said: str, tm
     [
         ("tabel", "unknown node interference 'tabel' (did you mean 'table'?"),
         ("table:kappa", "no parameter 'kappa'"),
-        ("table:k=1", "no parameter 'k' (there is kappa, as in table:kappa=4)"),
+        ("table:k=1", "no parameter 'k' (there are kappa, sigma, seed, as in table:kappa=4)"),
         ("table:kappa=-1", "kappa = '-1' is no number from 0 to 1000"),
         ("table:kappa=x", "kappa = 'x' is no number from 0 to 1000"),
         ("table:kappa=nan", "kappa = 'nan' is no number from 0 to 1000"),
+        ("table:kappa=1,kappa=2", "kappa is given twice"),
+        ("table:sigma=1.5", "sigma = '1.5' is no number from 0 to 1"),
+        ("table:sigma=0.2,seed=-1", "seed = '-1' is no whole number from 0 to 4294967295"),
+        ("table:sigma=0.2,seed=1.5", "seed = '1.5' is no whole number"),
+        ("table:sigma=0.2,", "no parameter ''"),
     ],
 )
 def test_what_is_no_source_is_refused(text: str, said: str, tmp_path: Path) -> None:

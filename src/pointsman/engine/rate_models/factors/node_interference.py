@@ -25,8 +25,12 @@ NO_JOB_INTERFERES = "no job names a model, so none slows another on its nodes (-
 MILLI = 1000
 """Loads are in thousandths of cores and of 10^6 bytes per second: whole numbers, so that sums are exact."""
 
+HEAD = 4
+"""Numbers of the factor before those of nodes: see `node_neighbours`."""
 NUMBERS = 7
-"""Of a row of ``Speeds.node_demands``: see `_row`. All are 0 where nothing is known."""
+"""Of a row of ``Speeds.node_demands``: see `_row`; then 1 and where the model is among those with residuals. All are 0
+where nothing is known.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,10 @@ class NodeInterference(Factor):
     source: str
     """See `speed.interference.node_law.load_node_law`."""
     kappa: float
+    models: tuple[str, ...] = ()
+    """Those that slow each other beyond what they take of nodes, if any do."""
+    pairs: tuple[tuple[float, ...], ...] = ()
+    """How many times as long each of them takes beside each."""
 
     name = "node-interference"
     counts_nodes = True
@@ -51,7 +59,8 @@ class NodeInterference(Factor):
                     "none": "jobs do not slow each other on nodes",
                     "table": "by the cores and the traffic of their models, as model profiles state them",
                     "FILE": "by those that a file states",
-                    "table:kappa=K": "table or FILE, with another strength of other jobs' traffic (4 in table)",
+                    "table:kappa=K,sigma=S,seed=N": "table or FILE, with another strength of other jobs' traffic (4 in "
+                    "table), and with slowdowns by pair of models besides that are drawn (0 in table)",
                 },
                 metavar="SOURCE",
                 see="../guides/node-interference.md",
@@ -70,10 +79,13 @@ class NodeInterference(Factor):
         source = str(options.get("node_interference") or "none")
         if source == "none":
             return None
-        from pointsman.speed.interference.node_law import load_node_law
+        from pointsman.speed.interference.node_law import load_node_law, pair_residual
         from pointsman.speed.profiles.catalogue import load_catalogue
 
-        return cls(source, load_node_law(source, load_catalogue(*options.get("profiles", ()))).kappa)
+        law = load_node_law(source, load_catalogue(*options.get("profiles", ())))
+        models = tuple(sorted(law.demands)) if law.sigma > 0 else ()
+        pairs = tuple(tuple(pair_residual(law.seed, law.sigma, a, b) for b in models) for a in models)
+        return cls(source, law.kappa, models, pairs)
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
         """The same, with what each demand takes of nodes.
@@ -95,15 +107,16 @@ class NodeInterference(Factor):
             name = None if model is None else named.catalogue.model_name(model)
             if name is not None and name in law.demands:
                 _check(name, law.demands[name], named.layout.hosts)
-                rows[i] = [_row(law, named, name, gpu_type, batch) for gpu_type in named.layout.gpu_types]
+                number = 1.0 + (self.models.index(name) if self.models else 0)
+                rows[i] = [(*_row(law, named, name, gpu_type, batch), number) for gpu_type in named.layout.gpu_types]
         unknown = rows[:, 0, -1] == 0.0
         without = int(unknown[named.rows // types].sum())
         named.assumptions.append(_sentence(law, self.kappa, without, int(np.size(named.rows))))
         return replace(speeds, node_demands=rows.reshape(-1, NUMBERS))
 
     def numbers(self, layout: "Layout", speeds: "Speeds") -> "NDArray[np.float64]":
-        """kappa; of each node its capacities, sockets and where the loads of these begin; then the rows of
-        ``Speeds.node_demands``.
+        """Those of the factor; of each node its capacities, sockets and where the loads of these begin; then the rows
+        of ``Speeds.node_demands``; then `pairs`.
         """
         import numpy as np
 
@@ -115,22 +128,31 @@ class NodeInterference(Factor):
         ]
         begins = 3 * len(hosts) + np.cumsum(sockets) - sockets
         table = np.column_stack([np.array(nodes), sockets, begins])
-        return np.concatenate([[self.kappa], table.ravel(), speeds.node_demands.ravel()])
+        pairs = HEAD + table.size + speeds.node_demands.size
+        head = [self.kappa, len(self.models), pairs, _resources(layout)]
+        return np.concatenate([head, table.ravel(), speeds.node_demands.ravel(), np.ravel(self.pairs)])
 
     def loads(self, layout: "Layout") -> int:
-        """Of each node cores, traffic to memory and traffic between sockets; then the traffic of each socket."""
-        return sum(3 + layout.hosts[k].sockets for k in layout.node_type)
+        """Of each node cores, traffic to memory and traffic between sockets; then the traffic of each socket; then, if
+        there are residuals, of each node the workers of each model.
+        """
+        return _resources(layout) + len(layout.node_type) * len(self.models)
+
+
+def _resources(layout: "Layout") -> int:
+    """How many loads are those of resources."""
+    return sum(3 + layout.hosts[k].sockets for k in layout.node_type)
 
 
 def _row(law: "NodeLaw", named: "NamedModels", name: str, gpu_type: str, batch: int | None) -> tuple[float, ...]:
     """Cores and traffic of a GPU, what of the traffic counts for others, and traffic between the sockets of a node, in
-    thousandths; both sensitivities; and 1, as of what is known.
+    thousandths; and both sensitivities.
     """
     demand, model = law.demands[name], named.catalogue.model(name)
     step_s = named.catalogue.compute(name, gpu_type)[0].time_s(batch or model.batch.per_gpu)
     traffic, ring = demand.traffic.mb_per_s_per_gpu, 2 * model.gradient.bytes / 1e6 / step_s
     loads = (demand.cores.per_gpu, traffic, min(traffic, law.capped_mb_per_s), ring)
-    return (*(float(round(MILLI * load)) for load in loads), demand.cores.theta, demand.traffic.theta, 1.0)
+    return (*(float(round(MILLI * load)) for load in loads), demand.cores.theta, demand.traffic.theta)
 
 
 def _check(name: str, demand: "NodeDemand", hosts: "tuple[Host, ...]") -> None:
@@ -151,4 +173,5 @@ def _check(name: str, demand: "NodeDemand", hosts: "tuple[Host, ...]") -> None:
 def _sentence(law: "NodeLaw", kappa: float, without: int, jobs: int) -> str:
     known = f"{without} of {jobs} jobs are of models without known demands on nodes: they cause and suffer none"
     alone = "a duration is without contention on servers, also by the job's own GPUs"
-    return f"node interference {law.name}: kappa = {kappa:g}, {law.source}; {known}; {alone}"
+    drawn = f", sigma = {law.sigma:g}, seed = {law.seed}" if law.sigma > 0 else ""
+    return f"node interference {law.name}: kappa = {kappa:g}{drawn}, {law.source}; {known}; {alone}"

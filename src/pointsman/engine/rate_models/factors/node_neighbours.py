@@ -14,18 +14,28 @@ from pointsman.types import JobState
 RUNNING = int(JobState.RUNNING)
 WHOLE = 1000
 """Thousandths of a GPU."""
+KAPPA, MODELS, PAIRS, COUNTS, HEAD = range(5)
+"""Numbers of the factor: kappa; between how many models there are pair residuals, where these begin among the numbers,
+and where the workers of each model on each node are counted among the loads.
+"""
 CORES, PCIE, MEMORY, LINK, SOCKETS, BEGINS, PER_NODE = range(7)
-"""Numbers of a node: its capacities, its sockets, and where their loads begin among the factor's."""
-TRAFFIC, CAPPED, RING, CORES_THETA, TRAFFIC_THETA, KNOWN, PER_ROW = 1, 2, 3, 4, 5, 6, 7
-"""Numbers of a row of demands; CORES are the first here, too."""
+"""Numbers of a node, after those: its capacities, its sockets, and where their loads begin among the factor's."""
+TRAFFIC, CAPPED, RING, CORES_THETA, TRAFFIC_THETA, MODEL, PER_ROW = 1, 2, 3, 4, 5, 6, 7
+"""Numbers of a row of demands, after those of nodes; CORES are the first here, too. MODEL is 0 if nothing is known."""
 MEMORY_LOAD, LINK_LOAD, LOADS = 1, 2, 3
 """Loads of a node; CORES are the first here, too."""
 
 
 @core
+def _head(S: State, f: Int, what: Int) -> Int:
+    """A number of the factor itself, which is whole."""
+    return np.int64(S.factor_numbers[S.factors[f].numbers + what])
+
+
+@core
 def _of_node(S: State, f: Int, n: Int) -> Int:
     """Where the numbers of node `n` begin."""
-    return S.factors[f].numbers + 1 + n * PER_NODE
+    return S.factors[f].numbers + HEAD + n * PER_NODE
 
 
 @core
@@ -37,7 +47,19 @@ def _of_job(S: State, f: Int, j: Int) -> Int:
 @core
 def _is_known(S: State, f: Int, j: Int) -> bool:
     """Whether it is known what job `j` takes of nodes."""
-    return S.factor_numbers[_of_job(S, f, j) + KNOWN] > 0.0
+    return S.factor_numbers[_of_job(S, f, j) + MODEL] > 0.0
+
+
+@core
+def _model_of(S: State, f: Int, j: Int) -> Int:
+    """The model of job `j` among those that there are residuals between, from 0; -1 if nothing is known of it."""
+    return np.int64(S.factor_numbers[_of_job(S, f, j) + MODEL]) - 1
+
+
+@core
+def _count_of(S: State, f: Int, n: Int, model: Int) -> Int:
+    """Where the workers of a model on node `n` are counted, if there are residuals."""
+    return S.factors[f].loads + _head(S, f, np.int64(COUNTS)) + n * _head(S, f, np.int64(MODELS)) + model
 
 
 @core
@@ -90,6 +112,27 @@ def _longer(load: Int, capacity: float, theta: float) -> float:
 
 
 @cold
+def _residual(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
+    """How much longer the worker of job `j` on GPU `g` of part `i` takes by the models met on other GPUs of the node,
+    each once, beyond what they take of it.
+    """
+    n = S.parts[i].node
+    own, models = _model_of(S, f, j), _head(S, f, np.int64(MODELS))
+    pairs = S.factors[f].numbers + _head(S, f, np.int64(PAIRS)) + own * models
+    x = S.nodes[n].gpu0 + g
+    longer = 1.0
+    for m in range(models):
+        met = S.factor_loads[_count_of(S, f, n, np.int64(m))] - (S.parts[i].gpus if m == own else 0)
+        for o in range(S.occupants.shape[1]):
+            b = S.occupants[x, o]
+            if b >= 0 and b != j and S.jobs[b].state == RUNNING and _model_of(S, f, b) == m:
+                met -= 1
+        if met > 0:
+            longer *= S.factor_numbers[pairs + m]
+    return longer
+
+
+@cold
 def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int, crosses: bool) -> float:
     """ψ of the worker of job `j` on GPU `g` of part `i`, by the jobs on other GPUs; those on this one slow it by ξ."""
     P = S.parts[i]
@@ -115,8 +158,9 @@ def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int, crosses: bool) -> float:
     longer *= _longer(traffic, S.factor_numbers[node + PCIE], theta)
     if crosses:
         longer *= _longer(link, S.factor_numbers[node + LINK], theta)
-    kappa = S.factor_numbers[S.factors[f].numbers]
-    return longer * (1.0 + kappa * theta * (memory / S.factor_numbers[node + MEMORY]))
+    kappa = S.factor_numbers[S.factors[f].numbers + KAPPA]
+    longer *= 1.0 + kappa * theta * (memory / S.factor_numbers[node + MEMORY])
+    return longer * _residual(S, f, j, i, g) if _head(S, f, np.int64(MODELS)) > 0 else longer
 
 
 @core
@@ -160,6 +204,8 @@ def _count(S: State, f: Int, j: Int, sign: Int) -> None:
         S.factor_loads[at + MEMORY_LOAD] += P.gpus * capped
         if _crosses(S, f, i):
             S.factor_loads[at + LINK_LOAD] += sign * _takes(S, f, j, np.int64(RING))
+        if _head(S, f, np.int64(MODELS)) > 0:
+            S.factor_loads[_count_of(S, f, P.node, _model_of(S, f, j))] += sign * P.gpus
         mask = P.mask
         while mask != 0:
             S.factor_loads[_load_of_socket(S, f, P.node, lowest(mask))] += traffic

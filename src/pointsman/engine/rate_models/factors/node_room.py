@@ -3,7 +3,7 @@
 """
 
 from pointsman.engine.jit.compile import core
-from pointsman.engine.rate_models.factors.node_neighbours import CORES, LOADS, PER_NODE, PER_ROW
+from pointsman.engine.rate_models.factors.node_neighbours import CORES, HEAD, LOADS, PER_NODE, PER_ROW
 from pointsman.engine.state.records import Int, State
 
 
@@ -15,7 +15,7 @@ def free_core_share(S: State, j: Int, n: Int, workers: Int) -> float:
     if S.g[0].node_factor == 0:
         return 1.0
     F = S.factors[S.g[0].node_factor - 1]
-    cores = S.factor_numbers[F.numbers + 1 + n * PER_NODE + CORES]
+    cores = S.factor_numbers[F.numbers + HEAD + n * PER_NODE + CORES]
     row = S.jobs[j].speed + S.nodes[n].gpu_type
-    of_worker = S.factor_numbers[F.numbers + 1 + S.nodes.shape[0] * PER_NODE + row * PER_ROW + CORES]
+    of_worker = S.factor_numbers[F.numbers + HEAD + S.nodes.shape[0] * PER_NODE + row * PER_ROW + CORES]
     return (cores - S.factor_loads[F.loads + n * LOADS + CORES] - workers * of_worker) / cores
