@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pointsman.cli.interference import interference
 from pointsman.cli.pairs import pairs
 from pointsman.cli.screen import Format
 
@@ -25,6 +26,7 @@ Profiles = Annotated[
 PER_CENT = 100.0
 
 app.command()(pairs)
+app.command()(interference)
 
 
 @app.command("list")

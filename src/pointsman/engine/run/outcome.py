@@ -44,6 +44,7 @@ def make_result(
         "nodes": len(layout.node_gpus),
         "node_names": list(layout.node_names),
         "node_gpus": layout.node_gpus.tolist(),
+        "node_gpu_types": [layout.gpu_types[k] for k in layout.node_gpu_type],
         "engine_s": simulation.engine_s,
         "decisions": simulation.decisions,
         "events": int(simulation.handle.world.clock[0]["events"]),

@@ -23,8 +23,8 @@ class Result:
         series: samples equally spaced in simulated time: ``time_ms, used_gpus, running, pending, queued_gpus,
             largest_free, whole_free_nodes, head_gpus``.
         info: what was run and on what assumptions: policy, needs, knowledge, params, placement, overheads,
-            cluster, gpus, nodes, node_names, node_gpus, seed, engine_s, wall_s, decisions, events (count), workload
-            (provenance), quality, assumptions.
+            cluster, gpus, nodes, node_names, node_gpus, node_gpu_types, seed, engine_s, wall_s, decisions, events
+            (count), workload (provenance), quality, assumptions.
         speeds: every change of a running job's speed, or None if they were not kept: ``time_ms, row, rate, slowdown,
             computing_slowdown``. It has this speed from then on, until its next row or until it ceases to run.
     """

@@ -1,0 +1,1 @@
+"""Interference on nodes learnt from recorded runs."""

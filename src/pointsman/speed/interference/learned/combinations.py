@@ -1,0 +1,78 @@
+"""Who is beside whom on a node: the combinations of jobs that slow-downs are known by."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+Others = tuple[tuple[str, int], ...]
+"""Models of other jobs and how many GPUs of the node each has, by name."""
+
+_FORM = re.compile(r"(?P<gpus>[1-9]\d?)(?: beside (?P<others>.+))?")
+_OTHER = re.compile(r"(?P<model>[^*]+)\*(?P<gpus>[1-9]\d?)")
+
+
+class Server(NamedTuple):
+    """Nodes of one GPU type and size, which are taken for alike."""
+
+    gpu_type: str
+    gpus: int
+
+    def __str__(self) -> str:
+        return f"{self.gpus} x {self.gpu_type}"
+
+
+class Combination(NamedTuple):
+    """What a job has, and what others have, on GPUs of one node, each GPU held by one job."""
+
+    model: str
+    gpus: int
+    others: Others
+
+    def on_server(self) -> tuple[tuple[str, int], ...]:
+        """All models on the node and their GPUs: what the combinations of its other jobs have in common with this."""
+        return _sorted((*self.others, (self.model, self.gpus)))
+
+    @property
+    def text(self) -> str:
+        """``2 beside vgg16*1 + wlm*1``: GPUs of its own, then of others."""
+        others = " + ".join(f"{model}*{gpus}" for model, gpus in self.others)
+        return f"{self.gpus} beside {others}" if others else str(self.gpus)
+
+
+def combination_of(model: str, text: str) -> Combination:
+    """What `text` says of a job of `model`.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    found = _FORM.fullmatch(text)
+    parts = found["others"].split(" + ") if found and found["others"] else []
+    others = [_OTHER.fullmatch(part) for part in parts]
+    if found is None or not all(others):
+        raise ValueError(f"{text!r} is no combination (such as '1', or '2 beside vgg16*1 + wlm*1')")
+    pairs = [(other["model"], int(other["gpus"])) for other in others if other]
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError(f"{text!r} names a model twice (write vgg16*2)")
+    return Combination(model, int(found["gpus"]), _sorted(pairs))
+
+
+def others_of(pairs: Sequence[tuple[str, int]]) -> Others:
+    """The others, each (model, GPUs): GPUs of one model are added up."""
+    return _sorted(pairs)
+
+
+def _sorted(pairs: Sequence[tuple[str, int]]) -> Others:
+    added: dict[str, int] = {}
+    for model, gpus in pairs:
+        added[model] = added.get(model, 0) + gpus
+    return tuple(sorted(added.items()))
+
+
+def all_combinations(models: Sequence[str], gpus: int, most_others: int) -> Iterator[Combination]:
+    """Every one of these models on nodes of so many GPUs, with up to `most_others` of these held by others."""
+    for own in range(1, gpus + 1):
+        for beside in range(min(most_others, gpus - own) + 1):
+            for others in combinations_with_replacement(models, beside):
+                of_others = _sorted([(model, 1) for model in others])
+                yield from (Combination(model, own, of_others) for model in models)
