@@ -12,6 +12,7 @@ from pointsman.engine.setup.overheads import Overheads
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.slow_downs import load_interference
 from pointsman.types import Locality
+from tests.oracle.learnt_nodes import Learnt
 from tests.oracle.node_instances import hosts_by_kind
 from tests.oracle.node_instances import words_of as node_words_of
 from tests.oracle.nodes import Host, Neighbours
@@ -20,9 +21,11 @@ from tests.oracle.sharing import SharedSchedule
 from tests.oracle.uplinks import Contention
 
 
-def cluster_of(instance: SharedInstance, folder: Path, neighbours: Neighbours | None = None) -> pointsman.Cluster:
+def cluster_of(
+    instance: SharedInstance, folder: Path, neighbours: Neighbours | Learnt | None = None
+) -> pointsman.Cluster:
     """Of a cluster file with the instance's nodes and network."""
-    hosts = {} if neighbours is None else hosts_by_kind(neighbours)
+    hosts = hosts_by_kind(neighbours) if isinstance(neighbours, Neighbours) else {}
     net, nodes = instance.network, instance.nodes
     racks = [[n for n in nodes if n.rack == rack] for rack in sorted({n.rack for n in nodes})]
     per_pod = max(len({n.rack for n in nodes if n.pod == pod}) for pod in {n.pod for n in nodes})
@@ -59,7 +62,7 @@ def paths_of(host: Host) -> dict[str, str]:
     return {name: f"{mb_per_s:g} MB/s" for name, mb_per_s in capacities.items()}
 
 
-def node_demand_of(name: str, neighbours: Neighbours | None) -> dict[str, Any]:
+def node_demand_of(name: str, neighbours: Neighbours | Learnt | None) -> dict[str, Any]:
     if neighbours is None or name not in neighbours.takes:
         return {}
     takes = neighbours.takes[name]
@@ -68,7 +71,7 @@ def node_demand_of(name: str, neighbours: Neighbours | None) -> dict[str, Any]:
     return {"node": {"cores": cores, "traffic": traffic}}
 
 
-def profiles_of(instance: SharedInstance, folder: Path, neighbours: Neighbours | None = None) -> Path:
+def profiles_of(instance: SharedInstance, folder: Path, neighbours: Neighbours | Learnt | None = None) -> Path:
     models = {
         name: {
             "title": name,
@@ -92,6 +95,33 @@ def profiles_of(instance: SharedInstance, folder: Path, neighbours: Neighbours |
     head = {"apiVersion": "pointsman/v1", "kind": "ModelProfiles", "metadata": {"name": "small"}}
     path.write_text(yaml.safe_dump(head | {"spec": {"models": models}}))
     return path
+
+
+def node_interference_of(neighbours: Neighbours | Learnt | None, folder: Path) -> str:
+    """What the option says."""
+    if neighbours is None:
+        return "none"
+    return node_words_of(neighbours) if isinstance(neighbours, Neighbours) else learnt_file(neighbours, folder)
+
+
+def learnt_file(learnt: Learnt, folder: Path) -> str:
+    """The path of a file that says the same; half of what it has is said to be predicted."""
+    servers = []
+    for kind, laws in learnt.laws.items():
+        models: dict[str, Any] = {}
+        for name, law in laws.items():
+            beside = {other: {"met": met, "per_gpu": gpu} for other, (met, gpu) in law.beside.items()}
+            otherwise = {"alone": law.alone, "per_own_gpu": law.per_own_gpu, "beside": beside}
+            models[name] = {"measured": {}, "predicted": {}, "otherwise": otherwise}
+        for i, ((name, own, others), times) in enumerate(learnt.times[kind].items()):
+            text = f"{own} beside " + " + ".join(f"{other}*{gpus}" for other, gpus in others) if others else str(own)
+            which, figure = ("measured", times) if i % 2 else ("predicted", [times, 0.1])
+            models[name][which][text] = figure
+        servers.append({"gpu_type": kind[0], "gpus": kind[1], "models": models})
+    path = folder / "learnt.yaml"
+    head = {"apiVersion": "pointsman/v1", "kind": "LearnedInterference", "metadata": {"name": "small"}}
+    path.write_text(yaml.safe_dump(head | {"spec": {"source": "drawn", "servers": servers}}))
+    return str(path)
 
 
 def interference_of(instance: SharedInstance, folder: Path) -> str:
@@ -144,7 +174,7 @@ def run_engine(
     *,
     policy: Any = None,
     contention: Contention | None = None,
-    neighbours: Neighbours | None = None,
+    neighbours: Neighbours | Learnt | None = None,
     rate_model: str | None = None,
     audit: bool = True,
 ) -> SharedSchedule:
@@ -165,7 +195,7 @@ def run_engine(
         node_events=[(at / 1000, str(node), words[kind]) for at, kind, node in instance.script if kind in words],
         cancels=[(at / 1000, row) for at, kind, row in instance.script if kind == "CANCEL"],
         contention=words_of(contention),
-        node_interference="none" if neighbours is None else node_words_of(neighbours),
+        node_interference=node_interference_of(neighbours, folder),
         rate_model=rate_model,
         audit=audit,
     )

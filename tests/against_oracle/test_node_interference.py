@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.oracle.learnt_nodes import learnt_of
 from tests.oracle.node_instances import neighbours_of
 from tests.oracle.shared_instances import POLICIES, random_shared, with_links
 from tests.oracle.uplinks import Contention
@@ -28,6 +29,27 @@ def test_policies_agree(policy: str, tmp_path: Path) -> None:
         oracle = instance.run_oracle(contention=contention, neighbours=neighbours)
         found = differences(engine, oracle)
         assert not found, (policy, seed, found)
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_policies_agree_by_a_learnt_file(policy: str, tmp_path: Path) -> None:
+    for seed in range(1000, 1000 + max(1, CASES // 2)):
+        instance, contention = random_shared(seed, (policy,)), LINKS[seed % len(LINKS)]
+        instance = instance if contention is None else with_links(instance)
+        learnt = learnt_of(instance)
+        engine = run_engine(instance, tmp_path, contention=contention, neighbours=learnt)
+        oracle = instance.run_oracle(contention=contention, neighbours=learnt)
+        found = differences(engine, oracle)
+        assert not found, (policy, seed, found)
+
+
+def test_learnt_files_are_used() -> None:
+    """Most jobs are slowed, some by what is looked up and some by the law."""
+    slower = 0
+    for seed in range(40):
+        instance = random_shared(seed)
+        slower += instance.run_oracle(neighbours=learnt_of(instance)).run_ms != instance.run_oracle().run_ms
+    assert slower > 25
 
 
 def test_the_instances_have_what_they_are_to_test() -> None:

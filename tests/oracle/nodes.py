@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from math import exp, floor, prod
 from statistics import NormalDist
+from typing import Protocol
 
 from .model import Gpu, Job, Node, Place
 from .speeds import rounded
@@ -29,6 +30,14 @@ class Takes:
     traffic: float
     cores_theta: float
     traffic_theta: float
+
+
+class Slowing(Protocol):
+    """What jobs on a node do to each other."""
+
+    def psi(self, job: Job, place: Place, others: Sequence[tuple[Job, Place]]) -> float:
+        """Of a job that runs there beside `others`, which run too."""
+        ...
 
 
 @dataclass(frozen=True)

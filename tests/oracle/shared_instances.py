@@ -8,7 +8,7 @@ from typing import Any
 from . import packing
 from .instances import Kind, chance, draw_estimate, draw_overheads, draw_queue_limits, draw_script, with_cancels
 from .model import Job, Node
-from .nodes import Neighbours
+from .nodes import Slowing
 from .placement import every_gpu, place
 from .sharing import PAIRS as BSBF
 from .sharing import POLICIES as THEIRS
@@ -80,7 +80,7 @@ class SharedInstance:
         )
 
     def run_oracle(
-        self, until_ms: int | None = None, contention: Contention | None = None, neighbours: Neighbours | None = None
+        self, until_ms: int | None = None, contention: Contention | None = None, neighbours: Slowing | None = None
     ) -> SharedSchedule:
         packs = self.policy == "gandiva-packing"
         settings = {"make": packing.world_of(self.params)} if packs else self.params

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import bsbf
 from .model import Gpu, Job, Place
-from .nodes import Neighbours
+from .nodes import Slowing
 from .placement import PLACEMENTS, alternatives, every_gpu, locality, place
 from .policies import backfill, by_estimate, by_row, strict
 from .simulator import OVERHEADS, refuse, run
@@ -69,7 +69,7 @@ class SharingWorld(World):
     gate: str = "pairwise"
     rebatch_ms: int = 0
     contention: Contention | None = None
-    neighbours: Neighbours | None = None
+    neighbours: Slowing | None = None
     args: list[int] = field(default_factory=list)
     """Of each log entry."""
     just_started: set[int] = field(default_factory=set)
@@ -213,7 +213,7 @@ def simulate(
     round_ms: int = 0,
     until_ms: int | None = None,
     contention: Contention | None = None,
-    neighbours: Neighbours | None = None,
+    neighbours: Slowing | None = None,
     make: Callable[..., SharingWorld] | None = None,
 ) -> SharedSchedule:
     """As `simulator.simulate`, on the nodes of `speeds`; by default with the policy's own sharing and placement."""

@@ -149,6 +149,8 @@ class Factor(ABC):
     """Computing alone, or iterations with all that belongs to them."""
     counts_nodes: ClassVar[bool] = False
     """Whether its loads say what jobs take of nodes, laid out as `factors.node_room` reads them."""
+    instead_of: ClassVar[tuple[str, ...]] = ()
+    """Names of the factors for which it stands where policies forecast; such a factor slows no job."""
     options: ClassVar[Mapping[str, tuple[Any, "FieldInfo"]]] = {}
     """The options of a run that it adds: type and field (`pointsman.inputs.option.option`)."""
     hooks: ClassVar[str]
@@ -156,13 +158,17 @@ class Factor(ABC):
     """As of a base model. Without one, a report lists the options of the factor."""
 
     @classmethod
-    def chosen(cls, options: Mapping[str, Any], policy: object, base: BaseModel) -> Self | None:
-        """The factor that these options and the policy ask for, if they do.
+    def chosen(cls, options: Mapping[str, Any], policy: object, base: BaseModel) -> "Factor | None":
+        """The factor that these options and the policy ask for, if they do: of this class, or of another.
 
         Raises:
             UsageError: a value is wrong, or does not go with the policy or the base model.
         """
         raise NotImplementedError
+
+    def unit(self) -> str:
+        """The hooks of this one, where factors of a class may differ in them."""
+        return self.hooks
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
         """The tables of the base model with what its code looks up by the models of jobs."""

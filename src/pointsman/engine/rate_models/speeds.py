@@ -35,6 +35,10 @@ class Speeds:
     """(GPU types * kinds of models, kinds) ξ of a job of one kind beside one of another."""
     node_demands: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 7)))
     """(rows, 7) what a job takes of nodes, where jobs slow each other there: see `factors.node_interference`."""
+    names: tuple[str | None, ...] = ()
+    """(rows) the catalogue's names of models, where a factor goes by these."""
+    forecast: "Speeds | None" = None
+    """What the factor has that policies forecast by, if another than that of the run."""
     goodputs: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 1)))
     """(rows * stages of progress, (most GPUs + 1) * LOCALITIES) rates of elastic jobs."""
     rate_steps: NDArray[np.void] = field(default_factory=lambda: np.zeros((1, 1), RATE_STEP))

@@ -19,6 +19,7 @@ from pointsman.errors import UsageError
 from pointsman.inputs.config_file import read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.option_types import no_switch
+from pointsman.speed.interference.learned.file import is_learned
 from pointsman.speed.profiles.catalogue import Catalogue
 from pointsman.speed.profiles.profiles import NodeDemand
 
@@ -101,6 +102,8 @@ def load_node_law(text: str, catalogue: Catalogue) -> NodeLaw:
             cause and fix).
     """
     word, settings = _divided(text)
+    if settings is not None and is_learned(word):
+        raise UsageError(f"node interference {text!r}: {word} was learnt and has no parameters (leave out :{settings})")
     law = _file(SHIPPED, word, catalogue) if word == "table" else _own(word, text, catalogue)
     return law if settings is None else replace(law, **_parameters(settings, text))
 

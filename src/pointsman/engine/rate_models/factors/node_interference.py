@@ -4,9 +4,10 @@ sockets (``docs/reference/semantics.md`` §15).
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pointsman.engine.rate_models.contract import BaseModel, Factor
+from pointsman.engine.rate_models.factors.learned_interference import NO_JOB_INTERFERES, LearnedInterference
 from pointsman.errors import UsageError
 from pointsman.inputs.option import option
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from pointsman.speed.interference.node_law import NodeLaw
     from pointsman.speed.profiles.profiles import NodeDemand
 
-NO_JOB_INTERFERES = "no job names a model, so none slows another on its nodes (--assign-models SEED gives them some)"
 MILLI = 1000
 """Loads are in thousandths of cores and of 10^6 bytes per second: whole numbers, so that sums are exact."""
 
@@ -58,7 +58,7 @@ class NodeInterference(Factor):
                 values={
                     "none": "jobs do not slow each other on nodes",
                     "table": "by the cores and the traffic of their models, as model profiles state them",
-                    "FILE": "by those that a file states",
+                    "FILE": "by those that a file states, or by a file of 'profile interference'",
                     "table:kappa=K,sigma=S,seed=N": "table or FILE, with another strength of other jobs' traffic (4 in "
                     "table), and with slowdowns by pair of models besides that are drawn (0 in table)",
                 },
@@ -70,8 +70,8 @@ class NodeInterference(Factor):
     }
 
     @classmethod
-    def chosen(cls, options: Mapping[str, Any], policy: object, base: BaseModel) -> Self | None:
-        """Unless it is ``none``: for every policy and base model.
+    def chosen(cls, options: Mapping[str, Any], policy: object, base: BaseModel) -> Factor | None:
+        """Unless it is ``none``: for every policy and base model; by a learnt file the factor of such files.
 
         Raises:
             UsageError: there is no such source.
@@ -79,6 +79,10 @@ class NodeInterference(Factor):
         source = str(options.get("node_interference") or "none")
         if source == "none":
             return None
+        from pointsman.speed.interference.learned.file import is_learned
+
+        if is_learned(source):
+            return LearnedInterference.of_file(source, options.get("profiles", ()))
         from pointsman.speed.interference.node_law import load_node_law, pair_residual
         from pointsman.speed.profiles.catalogue import load_catalogue
 
