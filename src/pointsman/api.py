@@ -119,7 +119,9 @@ def simulate(
         "policy": spec.text,
         "policy_name": spec.title,
         "needs": spec.needs,
-        "params": chosen.model_dump(mode="json") if isinstance(chosen, CompiledPolicy) else dict(params or {}),
+        "params": chosen.model_dump(mode="json", exclude_none=True)
+        if isinstance(chosen, CompiledPolicy)
+        else dict(params or {}),
         **_resolved(options, chosen, simulation),
     }
     if until_s is not None:

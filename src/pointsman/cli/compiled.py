@@ -38,7 +38,7 @@ def _units(name: str, options: Mapping[str, Any]) -> list[str]:
     shared = ["shared_gpus"] if base.most_jobs_per_gpu(asked) > 1 else []
     links = ["contention"] if options.get("contention", "none") != "none" else []
     audit = ["audit"] if options.get("audit") else []
-    of_factors = [f"{OF_FACTOR}{factor.hooks}" for factor in factors_of(options, policy, base)]
+    of_factors = [f"{OF_FACTOR}{factor.unit()}" for factor in factors_of(options, policy, base)]
     return [*units_of(_hooks(name)), *base.units, *shared, *links, *audit, *of_factors]
 
 

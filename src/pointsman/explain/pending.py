@@ -115,7 +115,8 @@ class _Question:
         slow = float(self.jobs["slow_computing"][slot])
         if slow <= 1.0 or self.jobs["state"][slot] != JobState.RUNNING:
             return ""
-        names = [factor.name for factor in self.prepared.factors if factor.slows == "computing"]
+        slowing = [factor for factor in self.prepared.factors if not factor.instead_of]
+        names = [factor.name for factor in slowing if factor.slows == "computing"]
         return f"; its {self.prepared.base_model.slowed} {digits(slow)} times as long ({', '.join(names)})"
 
     def _shares(self) -> bool:

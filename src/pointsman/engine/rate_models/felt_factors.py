@@ -5,7 +5,7 @@ import numpy as np
 from pointsman.engine.actions.verbs import settle
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.tabulated import longer_iteration
-from pointsman.engine.state.records import FACTOR_SHIFT, SLOW, Int, State
+from pointsman.engine.state.records import FACTOR_SHIFT, OF_POLICY, SLOW, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state
 
 MOST = 1e6
@@ -13,15 +13,17 @@ MOST = 1e6
 
 
 @core
-def ask_factors(S: State, j: Int) -> None:
-    """Find out how many times as long an iteration of job `j` takes where it is, and its computing, but count nothing
-    of its time until now.
+def ask_factors(S: State, j: Int, but: Int) -> None:
+    """Find out how many times as long an iteration of job `j` takes where it is, and its computing, by the factors but
+    for those of the role `but` (OF_POLICY, OF_RUN); count nothing of its time until now.
     """
     J = S.jobs[j]
     J.slow = 1.0
     J.slow_computing = 1.0
     for f in range(S.g[0].factors):
         F = S.factors[f]
+        if F.role == but:
+            continue
         call_apart(F.unit, S.g[0].address, np.int64(f << FACTOR_SHIFT | SLOW), j)
         if not 1.0 <= F.found <= MOST:
             S.g[0].wrong_factor = f + 1  # which stops the run
@@ -37,7 +39,7 @@ def ask_factors(S: State, j: Int) -> None:
 def _feel(address: Int, j: Int) -> None:
     S = open_state(address)
     settle(S, j)  # at the slow-down that was
-    ask_factors(S, j)
+    ask_factors(S, j, np.int64(OF_POLICY))
 
 
 @core

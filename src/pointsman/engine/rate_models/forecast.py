@@ -5,13 +5,15 @@ a ring is held back by the worst of its uplinks alone, by what is wanted of it, 
 more.
 """
 
+import numpy as np
+
 from pointsman.engine.actions.factors import begin_running, cease_running
 from pointsman.engine.actions.verbs import ITERATIONS, RUNNING, lay_parts
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.felt_factors import ask_factors
 from pointsman.engine.rate_models.links.rings import DUTY_CYCLE, LEVEL, join, leave, worst_uplink
 from pointsman.engine.rate_models.rates import iteration_s, rate_at
-from pointsman.engine.state.records import DIRTY, Int, State
+from pointsman.engine.state.records import DIRTY, OF_RUN, Int, State
 
 Trial = tuple[Int, Int, Int]
 """How many jobs and uplinks were marked before it, and the GPU type of the job."""
@@ -61,10 +63,12 @@ def take_off(S: State, j: Int, before: Trial) -> None:
 
 @cold
 def slowed_beside_others(S: State, j: Int) -> float:
-    """How many times as long job `j`, running or on trial, takes by the factors of the run where it is."""
+    """How many times as long job `j`, running or on trial, takes where it is by the factors that policies forecast by:
+    those of the run, unless the policy has brought others.
+    """
     J = S.jobs[j]
     slow, computing = J.slow, J.slow_computing
-    ask_factors(S, j)
+    ask_factors(S, j, np.int64(OF_RUN))
     found = J.slow * J.slow_computing
     J.slow = slow
     J.slow_computing = computing
@@ -77,7 +81,7 @@ def rate_beside_others(S: State, j: Int) -> float:
     J = S.jobs[j]
     slow, computing = J.slow, J.slow_computing
     if S.g[0].factors > 0:
-        ask_factors(S, j)
+        ask_factors(S, j, np.int64(OF_RUN))
     if _has_ring(S, j) and S.flows[j].first > 0:
         L = S.flows[j]
         stretch, slowdown = L.stretch, L.slowdown

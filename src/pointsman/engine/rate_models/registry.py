@@ -21,6 +21,7 @@ BASE_MODELS: dict[str, str] = {
 FACTORS: dict[str, str] = {
     "gpu-sharing": "pointsman.engine.rate_models.factors.gpu_sharing:GpuSharing",
     "node-interference": "pointsman.engine.rate_models.factors.node_interference:NodeInterference",
+    "forecast-interference": "pointsman.engine.rate_models.factors.forecast_interference:ForecastInterference",
 }
 """In the order in which they slow a job."""
 

@@ -28,6 +28,20 @@ def check_takeover(handle: Handle, policy: CompiledPolicy | Policy, placement: P
     _check_placement(handle, policy, placement)
 
 
+def check_forecasts(policy: object, before: object) -> None:
+    """That the run has what the policy forecasts interference by: what the one before it did, or jobs are slowed by.
+
+    Raises:
+        UsageError: it has not.
+    """
+    source = getattr(policy, "interference", None)
+    if isinstance(source, str) and source != getattr(before, "interference", None):
+        raise UsageError(
+            f"policy {_title(policy)!r} forecasts interference by {source!r}, which this run has not read: begin the "
+            "run with a policy that does, or leave it out"
+        )
+
+
 def rate_model_of_state(handle: Handle) -> str:
     """The name of the base model that a state was built for."""
     return list(BASE_MODELS)[int(handle.state.g[0]["base_model"])]

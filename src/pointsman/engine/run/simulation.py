@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, load_policy
 from pointsman.engine.jit.loading import load_beside
-from pointsman.engine.run.adoption import check_takeover, introductions, placement_under
+from pointsman.engine.run.adoption import check_forecasts, check_takeover, introductions, placement_under
 from pointsman.engine.run.blindfold import blindfolded
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.snapshot import copied, snapshot
@@ -215,6 +215,7 @@ class Simulation:
         check_declarations(policy)
         placement = placement_under(policy, self.placement)
         check_takeover(handle, policy, placement)
+        check_forecasts(policy, self.policy)
         other = self._beside(handle, policy, log)
         state = handle.state
         state.params[:] = 0.0

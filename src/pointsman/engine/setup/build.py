@@ -35,6 +35,9 @@ from pointsman.engine.state.records import (
     LOG,
     NIC,
     NODE,
+    OF_BOTH,
+    OF_POLICY,
+    OF_RUN,
     OUTCOME,
     PART,
     POD,
@@ -215,11 +218,19 @@ def _factors(
     numbers = [factor.numbers(layout, speeds) for factor in factors]
     loads = [factor.loads(layout) for factor in factors]
     for f, factor in enumerate(factors):
-        records["unit"][f] = load_factor(factor.hooks).factor.address
+        records["unit"][f] = load_factor(factor.unit()).factor.address
         records["on_computing"][f] = factor.slows == "computing"
+        records["role"][f] = _role(factor, factors)
         records["numbers"][f] = sum(map(len, numbers[:f]))
         records["loads"][f] = sum(loads[:f])
     return records, np.concatenate([np.zeros(0), *numbers]), np.zeros(sum(loads), np.int64)
+
+
+def _role(factor: Factor, factors: Sequence[Factor]) -> int:
+    """Of a factor of a run that has these."""
+    if factor.instead_of:
+        return OF_POLICY
+    return OF_RUN if any(factor.name in other.instead_of for other in factors) else OF_BOTH
 
 
 def _heap(slots: int) -> NDArray[np.void]:

@@ -444,6 +444,7 @@ FACTOR = np.dtype(
     [
         ("unit", I),  # address of its code
         ("on_computing", I),  # whether it slows computing alone, or the whole of an iteration
+        ("role", I),  # whether jobs are slowed by it, policies forecast by it, or both: see `OF_BOTH`
         ("numbers", I),  # where its own begin in State.factor_numbers
         ("loads", I),  # where its own begin in State.factor_loads
         ("found", F),  # how many times as long it lets the job take of which it was asked last
@@ -607,6 +608,9 @@ which GPU has a fraction left for a class, which is then noted as a place; the p
 SLOW, BEGIN, CEASE = 0, 1, 2
 """What is asked of the code of a factor: how many times as long computing, or an iteration, of a running job takes
 where it is, which is then noted as its `found`; the job begins to run there, or is about to cease."""
+
+OF_BOTH, OF_RUN, OF_POLICY = 0, 1, 2
+"""Role of a factor: jobs are slowed by it and policies forecast by it, or one of these."""
 
 FACTOR_SHIFT = 2
 """Bits of what is asked of a factor; its row in State.factors is above them."""

@@ -1,7 +1,12 @@
 """How much a gang would suffer on a node beside the jobs that run there, by the interference model of the run."""
 
+from typing import Final
+
 from pointsman.policies.placers.sockets import gpus_of
 from pointsman.policies.sdk import Int, State, core, slowed_beside_others, take_off, try_on
+
+FORECASTS_BY: Final = "what it forecasts slowdowns on nodes by, as --node-interference takes it; null: by the run's own"
+"""The parameter ``interference``."""
 
 
 @core

@@ -6,9 +6,9 @@ import numpy as np
 
 from pointsman.policies.parts.gpu_marks import free_on
 from pointsman.policies.placers.filling import note_packed, set_score
-from pointsman.policies.placers.interference import slowdown_on
+from pointsman.policies.placers.interference import FORECASTS_BY, slowdown_on
 from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
-from pointsman.policies.sdk import Int, State, core
+from pointsman.policies.sdk import Int, State, core, parameter
 
 __all__ = ["PackedLif", "decide", "on_event", "on_run"]
 
@@ -21,6 +21,8 @@ class PackedLif(Placer):
     name: ClassVar[str] = "packed-lif"
     hooks: ClassVar[str] = "pointsman.policies.placers.packed_lif"
     source: ClassVar[str] = "ours (docs/papers/marl.md)"
+
+    interference: str | None = parameter(None, FORECASTS_BY)
 
 
 @core

@@ -18,6 +18,7 @@ from pointsman.policies.placers.candidates.features import (
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import list_candidates, note_candidate
 from pointsman.policies.placers.filling import is_compact
+from pointsman.policies.placers.interference import FORECASTS_BY
 from pointsman.policies.placers.patience import PatientPlacer, is_patient, next_willing, wait_patiently
 from pointsman.policies.placers.placer import alternative_of, on_run, start_there
 from pointsman.policies.sdk import Int, Knowledge, State, cold, core, parameter, send_at_once
@@ -44,6 +45,7 @@ class Scorer(PatientPlacer):
     racks: float = parameter(1.198, "weight of racks beyond the first")
     gpus_left: float = parameter(0.985, "weight of the GPUs left over on its servers, in eights")
     broken_sockets: float = parameter(0.663, "weight of the CPU sockets broken, in quarters")
+    interference: str | None = parameter(None, FORECASTS_BY)
     patience: float = parameter(0.905, "how long a job waits for a compact place, as a share of its duration", ge=0)
 
     def parameters(self) -> list[float]:

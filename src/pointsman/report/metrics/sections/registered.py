@@ -19,8 +19,8 @@ def _of_factors() -> Iterator[ModuleType]:
 
 
 def facts_of_factors(info: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What was assumed of each factor in a run: a title and a phrase."""
-    return [_fact(factor, info) for factor in factors().values()]
+    """What was assumed of each factor in a run that has options or figures: a title and a phrase."""
+    return [_fact(factor, info) for factor in factors().values() if factor.section or factor.options]
 
 
 def _fact(factor: "type[Factor]", info: Mapping[str, Any]) -> tuple[str, str]:
