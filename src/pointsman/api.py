@@ -84,8 +84,8 @@ def simulate(
             Default: what each policy requires.
         gpu_sharing: Maximum number of jobs on a GPU, from 1 to 8. Default: what each policy requires.
         interference: Slowdown of jobs that share a GPU: table, law, NUMBER, FILE or table:MAPPING. Default: table.
-        node_interference: Slowdown of jobs on different GPUs of a node: none, table or FILE, with or without
-            :kappa=K,sigma=S,seed=N.
+        node_interference: Slowdown of jobs on different GPUs of a node: none, table, FILE or
+            table:kappa=K,sigma=S,seed=N.
             Default: none.
         enforce_limits: Kill jobs that exceed their time limit.
         log_speeds: Record every change of a job's speed, in speeds.parquet.

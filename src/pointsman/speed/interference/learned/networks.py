@@ -6,6 +6,7 @@ Plain NumPy: a few thousand combinations are learnt in seconds, and the package 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import cos, pi
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,14 +24,16 @@ DECAY: Final = 1e-4
 BETAS: Final = (0.9, 0.99)
 
 Floats = NDArray[np.float64]
+Reals = NDArray[np.floating]
+"""Networks learn in single precision, in less than half the time."""
 
 
 class Layer(NamedTuple):
     """Of all members."""
 
-    weights: Floats
+    weights: Reals
     """(members, in, out)"""
-    bias: Floats
+    bias: Reals
     """(members, 1, out)"""
 
 
@@ -68,52 +71,57 @@ def fit_ensemble(counts: Counts, logs: Floats, groups: NDArray[np.int64], seed: 
     scale = max(float(left.std()), 1e-6)
     inputs = _inputs(counts)
     layers = _first_layers(draw, inputs.shape[1])
-    return Ensemble(laws, _trained(layers, inputs, left[:, :, None] / scale, weights[:, :, None]), scale)
+    wanted = (left[:, :, None] / scale).astype(np.float32)
+    return Ensemble(laws, _trained(layers, inputs, wanted, weights[:, :, None].astype(np.float32)), scale)
 
 
-def _inputs(counts: Counts) -> Floats:
+def _inputs(counts: Counts) -> Reals:
     """(n, 3 m + 1): the own model, own GPUs, the GPUs of others by model, and which are there. The first layer adds up
     a vector for each of these, which stands for the model.
     """
     own = np.eye(counts.others.shape[1])[counts.own]
-    return np.hstack([own, counts.gpus[:, None] / 4, counts.others / 2, counts.met])
+    return np.hstack([own, counts.gpus[:, None] / 4, counts.others / 2, counts.met]).astype(np.float32)
 
 
 def _first_layers(draw: np.random.Generator, inputs: int) -> list[Layer]:
-    return [
-        Layer(draw.normal(0, (1 / fan_in) ** 0.5, (MEMBERS, fan_in, fan_out)), np.zeros((MEMBERS, 1, fan_out)))
-        for fan_in, fan_out in pairwise((inputs, WIDTH, WIDTH, 1))
-    ]
+    layers = []
+    for fan_in, fan_out in pairwise((inputs, WIDTH, WIDTH, 1)):
+        weights = draw.normal(0, (1 / fan_in) ** 0.5, (MEMBERS, fan_in, fan_out))
+        layers.append(Layer(weights.astype(np.float32), np.zeros((MEMBERS, 1, fan_out), np.float32)))
+    return layers
 
 
-def _forward(layers: Sequence[Layer], inputs: Floats) -> list[Floats]:
+def _forward(layers: Sequence[Layer], inputs: Reals) -> list[Reals]:
     """(members, n, width) of each layer: hyperbolic tangents, and of the last the sum itself."""
     found, x = [], inputs
     for k, layer in enumerate(layers):
-        x = x @ layer.weights + layer.bias
-        x = np.tanh(x) if k < len(layers) - 1 else x
+        x = x @ layer.weights
+        x += layer.bias
+        if k < len(layers) - 1:
+            np.tanh(x, out=x)
         found.append(x)
     return found
 
 
-def _gradients(layers: Sequence[Layer], inputs: Floats, wanted: Floats, weights: Floats) -> list[Layer]:
+def _gradients(layers: Sequence[Layer], inputs: Reals, wanted: Reals, weights: Reals) -> list[Layer]:
     """Of the mean squared error, each combination by its weight."""
     found = _forward(layers, inputs)
     error = 2 * weights * (found[-1] - wanted) / weights.sum(axis=1, keepdims=True)
     gradients = []
     for k in reversed(range(len(layers))):
-        before = found[k - 1] if k > 0 else np.broadcast_to(inputs, (MEMBERS, *inputs.shape))
-        gradients.append(Layer(before.transpose(0, 2, 1) @ error, error.sum(axis=1, keepdims=True)))
+        before = found[k - 1].swapaxes(1, 2) if k > 0 else inputs.T
+        gradients.append(Layer(before @ error, error.sum(axis=1, keepdims=True)))
         if k > 0:
-            error = (error @ layers[k].weights.transpose(0, 2, 1)) * (1 - found[k - 1] ** 2)
+            error = error @ layers[k].weights.swapaxes(1, 2)
+            error *= 1 - found[k - 1] ** 2
     return gradients[::-1]
 
 
-def _trained(layers: list[Layer], inputs: Floats, wanted: Floats, weights: Floats) -> list[Layer]:
+def _trained(layers: list[Layer], inputs: Reals, wanted: Reals, weights: Reals) -> list[Layer]:
     """By Adam, over all combinations at once."""
     first, second = ([Layer(*map(np.zeros_like, layer)) for layer in layers] for _ in range(2))
     for step in range(1, STEPS + 1):
-        rate = RATE * (1 + np.cos(np.pi * step / STEPS)) / 2
+        rate = RATE * (1 + cos(pi * step / STEPS)) / 2
         for k, gradient in enumerate(_gradients(layers, inputs, wanted, weights)):
             for value, slope, mean, square in zip(layers[k], gradient, first[k], second[k], strict=True):
                 mean += (1 - BETAS[0]) * (slope - mean)
