@@ -1,5 +1,7 @@
 """Environments in which jobs slow each other on nodes (semantics.md §15) are as slow as runs."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -9,17 +11,37 @@ from pointsman.learn.environments import PickJobEnv
 MODELS = ["vgg16", "vgg16", "inception_bn", "resnet50"]
 
 
+LEARNT = """\
+apiVersion: pointsman/v1
+kind: LearnedInterference
+metadata: {name: small}
+spec:
+  source: drawn
+  servers:
+  - gpu_type: v100
+    gpus: 4
+    models:
+      vgg16:
+        otherwise: {alone: 1.0, per_own_gpu: 1.0, beside: {inception_bn: {met: 1.3, per_gpu: 1.0}}}
+        measured: {1 beside inception_bn*1 + resnet50*1 + vgg16*1: 1.7, 1 beside vgg16*1: 1.2}
+"""
+
+
+@pytest.mark.parametrize("source", ["table:kappa=13", "table:sigma=0.5,kappa=13", LEARNT])
 @pytest.mark.parametrize("rate_model", ["rates", "tree:clamp=1", "goodput"])
-def test_an_episode_takes_as_long_as_a_run(rate_model: str) -> None:
+def test_an_episode_takes_as_long_as_a_run(rate_model: str, source: str, tmp_path: Path) -> None:
+    if source == LEARNT:
+        source = str(tmp_path / "learnt.yaml")
+        Path(source).write_text(LEARNT)
     rows = {"submit_s": [0.0] * 4, "gpus": [1] * 4, "duration_s": [100.0] * 4, "model": MODELS}
     jobs = pointsman.Workload.of(pl.DataFrame(rows))
-    options = {"node_interference": "table:kappa=13"}
+    options = {"node_interference": source}
     environment = PickJobEnv(
-        cluster="1x4", workload=lambda seed, gpus: jobs, rate_model=rate_model, reward="jobs", horizon_s=None,
+        cluster="1x4/gpu=v100", workload=lambda seed, gpus: jobs, rate_model=rate_model, reward="jobs", horizon_s=None,
         gpus="consolidated", factors=options, episodes=1, slots=4, tau_s=1000.0,
     )  # fmt: skip
-    run = pointsman.simulate(jobs, "1x4", "fifo", rate_model=rate_model, **options)
-    assert run.jobs["end_s"].max() > 150
+    run = pointsman.simulate(jobs, "1x4/gpu=v100", "fifo", rate_model=rate_model, **options)
+    assert run.jobs["end_s"].max() > 120
     for _ in "twice":
         environment.reset(seed=1)
         elapsed_s, ended = 0.0, False

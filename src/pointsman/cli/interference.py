@@ -43,7 +43,7 @@ def interference(
     from pointsman.cli import screen
     from pointsman.cli.results import command_line
     from pointsman.errors import InputError, UsageError
-    from pointsman.inputs.output_path import write_whole
+    from pointsman.inputs.output_path import check_folder, write_whole
     from pointsman.report import read_runs
     from pointsman.speed import load_catalogue
     from pointsman.speed.interference.learned.file import learned_yaml
@@ -52,6 +52,8 @@ def interference(
 
     if output and output.exists() and not force:
         raise UsageError(f"{output}: exists already (choose another name, or --force)")
+    if output:
+        check_folder(output.parent)
     catalogue = load_catalogue(*profiles)
     found: Observations = {}
     for place in runs:
@@ -60,7 +62,8 @@ def interference(
     if not found:
         fix = "models: a column of the log, or --assign-models SEED"
         raise InputError("no job of a known model ran on one node", path=runs[0], fix=fix)
-    learned = learn(found, seed)
+    with screen.progress("leaving out combinations") as progress:
+        learned = learn(found, seed, progress.update)
     _show(learned, format)
     _note_what_is_odd(learned)
     if output:

@@ -85,12 +85,15 @@ def test_a_policy_may_forecast_by_a_law_that_is_not_the_truth(tmp_path: Path) ->
     assert where(tmp_path, "packed-lif", BEFORE, (1, "busy"), **options) == picture("[##|#A] [#.|..]")
 
 
-def test_a_file_that_is_the_truth_changes_nothing() -> None:
+@pytest.mark.parametrize("source", ["table:kappa=13,sigma=0.3,seed=2", "learnt"])
+def test_a_source_that_is_the_truth_changes_nothing(source: str, learnt: str) -> None:
     """Forecasts by the same source are those of the run itself."""
+    if source == "learnt":
+        Path(learnt).write_text(LEARNT.replace("busy:", "vgg16:").replace("idle:", "wlm:"))
+        source = learnt
     jobs = pointsman.generate("philly", jobs=80, cluster_gpus=16, load=1.0, seed=1)
     models = [("vgg16", "resnet50", "wlm", "inception_bn")[k % 4] for k in range(80)]
     workload = pointsman.Workload.of(jobs.jobs.with_columns(model=pl.Series(models)))
-    source = "table:kappa=13,sigma=0.3,seed=2"
     for policy in FORECASTERS:
         runs = [
             pointsman.simulate(

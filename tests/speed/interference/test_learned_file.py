@@ -40,7 +40,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     again = read(tmp_path, learned_yaml("campus", spec.source, spec.servers))
     assert again == spec and again.models == ["vgg16", "wlm"]
     (server,) = spec.servers
-    assert server.slow_downs() == {
+    assert server.slow_downs == {
         Combination("vgg16", 1, ()): 1.0,
         Combination("vgg16", 1, (("wlm", 1),)): 1.0333333333,
         Combination("vgg16", 1, (("wlm", 2),)): 1.25,
@@ -53,6 +53,17 @@ def test_the_law_is_for_the_rest(tmp_path: Path) -> None:
     assert law.slow_down(Combination("vgg16", 1, (("dssm", 2),))) == pytest.approx(1.08), "of dssm it says nothing"
     assert law.model_copy(update={"alone": 0.1}).slow_down(Combination("vgg16", 1, ())) == 1.0
     assert law.model_copy(update={"alone": 999.0}).slow_down(Combination("vgg16", 9, ())) == 1000.0
+
+
+def test_the_example_of_the_guide_is_a_valid_file(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs/guides/node-interference.md").read_text()
+    spec = read(tmp_path, page.split("```yaml\n")[2].split("```")[0])
+    assert spec.servers[0].slow_downs[Combination("vgg16", 1, (("wlm", 3),))] == 1.2
+
+
+def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+    assert read(tmp_path).source == "our runs"
+    assert read(tmp_path, TEXT.replace("our runs", "later runs")).source == "later runs"
 
 
 def test_its_kind_is_told_from_the_file(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_what_was_measured_stays_and_the_rest_is_predicted() -> None:
             observations[Server("v100", 4), c] = one = Seen()
             one.add(float(np.exp(kinked(c))), 1.0)
     (learned,) = learn(observations, seed=0)
-    figures, told = learned.figures, learned.figures.slow_downs()
+    figures, told = learned.figures, learned.figures.slow_downs
     assert set(told) == set(ALL), "all combinations are tabulated"
     assert all(told[c] == one.slow_down for (_, c), one in observations.items())
     assert sum(len(model.predicted) for model in figures.models.values()) == len(ALL) - len(observations) > 20

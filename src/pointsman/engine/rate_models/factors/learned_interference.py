@@ -92,7 +92,7 @@ class LearnedInterference(Factor):
         index: list[int] = []
         laws: list[float] = []
         for server in self.spec.servers:
-            rows = _by_own(server.slow_downs(), place)
+            rows = _by_own(server.slow_downs, place)
             for model in self.models:
                 for gpus in range(most_gpus + 1):
                     found = sorted(rows.get((model, gpus), ()))
@@ -110,7 +110,7 @@ class LearnedInterference(Factor):
         return len(layout.node_gpus) * len(self.models)
 
     def _combinations(self) -> "list[Combination]":
-        return [combination for server in self.spec.servers for combination in server.slow_downs()]
+        return [combination for server in self.spec.servers for combination in server.slow_downs]
 
 
 def _digits(combination: "Combination") -> list[str]:

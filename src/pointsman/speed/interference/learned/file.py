@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import log2
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pointsman.errors import UsageError
-from pointsman.inputs.config_file import read_document
+from pointsman.inputs.config_file import Document, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.speed.interference.learned.combinations import Combination, Server, combination_of
 from pointsman.speed.profiles.catalogue import Catalogue
@@ -93,7 +93,8 @@ class ServerFigures(_Record):
         """The kind of node."""
         return Server(self.gpu_type, self.gpus)
 
-    def slow_downs(self) -> dict[Combination, float]:
+    @cached_property
+    def slow_downs(self) -> Mapping[Combination, float]:
         """Of all combinations that have a figure."""
         found: dict[Combination, float] = {}
         for model, figures in self.models.items():
@@ -114,14 +115,14 @@ class LearnedSpec(_Record):
         own = {name for server in self.servers for name in server.models}
         figures = [of_model for server in self.servers for of_model in server.models.values()]
         own |= {name for of_model in figures for name in of_model.otherwise.beside}
-        combinations = [c for server in self.servers for c in server.slow_downs()]
+        combinations = [c for server in self.servers for c in server.slow_downs]
         return sorted(own | {name for c in combinations for name, _ in c.others})
 
     @model_validator(mode="after")
     def _combinations_can_be_numbered(self) -> "LearnedSpec":
         most = most_others(len(self.models))
         for server in self.servers:
-            for combination in server.slow_downs():
+            for combination in server.slow_downs:
                 if sum(gpus for _, gpus in combination.others) > most:
                     limit = f"{most}, the most in a file of {len(self.models)} models"
                     raise ValueError(f"{combination.text!r}: others have more GPUs than {limit}")
@@ -164,7 +165,8 @@ def read_learned(path: str | Path, catalogue: Catalogue) -> LearnedSpec:
         UsageError: it is unreadable or wrong, or names a model or a GPU type that the catalogue does not know, or a
             kind of server twice (file, line, cause and fix).
     """
-    document = read_document(path, LearnedFile)
+    written = Path(path).stat() if Path(path).is_file() else None
+    document = _document(str(path), (written.st_mtime_ns, written.st_size) if written else None)
     spec = document.content.spec
     seen: set[Server] = set()
     for i, server in enumerate(spec.servers):
@@ -180,6 +182,12 @@ def read_learned(path: str | Path, catalogue: Catalogue) -> LearnedSpec:
                     where = document.where("spec", "servers", i, "models", model)
                     raise UsageError(f"{where}: unknown model {name!r} ({did_you_mean(name, catalogue.models)})")
     return spec
+
+
+@lru_cache(maxsize=4)
+def _document(path: str, written: tuple[int, int] | None) -> Document[LearnedFile]:
+    """The file, which takes a second or two to read; runs after one another often have the same."""
+    return read_document(path, LearnedFile)
 
 
 def learned_yaml(name: str, source: str, servers: list[ServerFigures]) -> str:

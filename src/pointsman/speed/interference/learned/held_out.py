@@ -1,6 +1,6 @@
 """How far off predictors are on combinations that they have not seen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -74,10 +74,10 @@ class HeldOut(NamedTuple):
         return [float(self.error("networks")[part].mean()) for part in np.array_split(order, 4)]
 
 
-def held_out(sample: Sample, seed: int) -> HeldOut | None:
+def held_out(sample: Sample, seed: int, tell: Callable[[float], None] = lambda share: None) -> HeldOut | None:
     """Each combination with other jobs predicted from four fifths of the servers' combinations, its own not among them.
 
-    None if there are too few.
+    None if there are too few. `tell` hears what share is done.
     """
     groups = sample.groups
     beside = np.array([bool(c.others) for c in sample.combinations])
@@ -93,6 +93,7 @@ def held_out(sample: Sample, seed: int) -> HeldOut | None:
         predicted["additive"][out] = fit_additive(part.counts, part.logs, np.ones(len(seen))).predict(counts)
         members = fit_ensemble(part.counts, part.logs, _dense(part.groups), seed).predict(counts)
         predicted["networks"][out], spread[out] = members.mean(axis=0), members.std(axis=0, ddof=1)
+        tell((k + 1) / FOLDS)
     return HeldOut(sample.logs[beside], {name: logs[beside] for name, logs in predicted.items()}, spread[beside])
 
 

@@ -1,6 +1,6 @@
 """From observations to the figures of a file: what was measured, predictions for the rest, and a law beyond these."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from pointsman.speed.interference.learned.held_out import HeldOut, Sample, held_
 from pointsman.speed.interference.learned.networks import fit_ensemble
 from pointsman.speed.interference.learned.observations import Observations, Seen
 
+Tell = Callable[[float], None]
 MOST_ROWS: Final = 8000
 """Combinations of a kind of server that are tabulated: more would take seconds to read at the start of each run."""
 
@@ -31,19 +32,21 @@ class Learned:
     figures: ServerFigures
 
 
-def learn(observations: Observations, seed: int) -> list[Learned]:
-    """Of each kind of server, in order of its name."""
+def learn(observations: Observations, seed: int, tell: Tell = lambda share: None) -> list[Learned]:
+    """Of each kind of server, in order of its name; `tell` hears what share of one is done."""
     return [
-        _of_server(server, {c: seen for (there, c), seen in sorted(observations.items()) if there == server}, seed)
+        _of_server(
+            server, {c: seen for (there, c), seen in sorted(observations.items()) if there == server}, seed, tell
+        )
         for server in sorted({server for server, _ in observations})
     ]
 
 
-def _of_server(server: Server, seen: dict[Combination, Seen], seed: int) -> Learned:
+def _of_server(server: Server, seen: dict[Combination, Seen], seed: int, tell: Tell) -> Learned:
     models = sorted({name for c in seen for name, _ in c.on_server()})
     logs = np.log([one.slow_down for one in seen.values()])
     sample = Sample(list(seen), models, logs)
-    errors = held_out(sample, seed)
+    errors = held_out(sample, seed, tell)
     networks = errors is not None and errors.mean_error("networks") <= errors.mean_error("additive")
     ensemble = fit_ensemble(sample.counts, logs, sample.groups, seed)
     law = fit_additive(sample.counts, logs, np.ones(len(logs)))
