@@ -43,7 +43,7 @@ def interference(
     from pointsman.cli import screen
     from pointsman.cli.results import command_line
     from pointsman.errors import InputError, UsageError
-    from pointsman.inputs.output_path import check_folder, write_whole
+    from pointsman.inputs.output_path import write_whole
     from pointsman.report import read_runs
     from pointsman.speed import load_catalogue
     from pointsman.speed.interference.learned.file import learned_yaml
@@ -52,8 +52,8 @@ def interference(
 
     if output and output.exists() and not force:
         raise UsageError(f"{output}: exists already (choose another name, or --force)")
-    if output:
-        check_folder(output.parent)
+    if output and not output.parent.is_dir():
+        raise UsageError(f"{output}: there is no folder {output.parent} (make it first, or choose another place)")
     catalogue = load_catalogue(*profiles)
     found: Observations = {}
     for place in runs:
