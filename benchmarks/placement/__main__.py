@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.placement.cell import OPTIONS, cluster, mean_jct_s, run, workload
+from benchmarks.placement.cell import OPTIONS, SERVERS, cluster, mean_jct_s, on_topology, run, workload
 from pointsman import Workload
 from pointsman.learn.scorer_training import Training, train_scorer
 
@@ -19,19 +19,19 @@ HELD_OUT, TRAINED_ON = (1, 2, 3), (101,)
 """Seeds of workloads."""
 
 
-def trained(on: str, jobs: int, seed: int) -> dict[str, float]:
+def trained(on: str, servers: int, jobs: int, seed: int) -> dict[str, float]:
     """Weights from Philly-like workloads and such of 1 to 8 GPUs, at both loads."""
-    traces = [workload(sizes, load, jobs, s) for sizes, load in CELLS[:4] for s in TRAINED_ON]
+    traces = [workload(sizes, load, jobs, s, servers) for sizes, load in CELLS[:4] for s in TRAINED_ON]
     began = time.perf_counter()
     done = train_scorer(Training(traces, on, OPTIONS, seed=seed))
     print(f"trained in {time.perf_counter() - began:.0f} s: {done.weights}; cost by generation {done.history}")
     return done.weights
 
 
-def table(on: str, jobs: int, weights: dict[str, float]) -> None:
+def table(on: str, servers: int, jobs: int, weights: dict[str, float]) -> None:
     """Print a line for each cell."""
     for sizes, load in CELLS:
-        held_out = [workload(sizes, load, jobs, seed) for seed in HELD_OUT]
+        held_out = [workload(sizes, load, jobs, seed, servers) for seed in HELD_OUT]
         means = {
             policy: sum(
                 mean_jct_s(run(w, on, policy, params=weights if policy == "scorer" else None)) for w in held_out
@@ -43,9 +43,9 @@ def table(on: str, jobs: int, weights: dict[str, float]) -> None:
         print(sizes, load, {name: round(100 * (1 - mean / best), 1) for name, mean in means.items()}, flush=True)
 
 
-def speed(on: str, jobs: int) -> None:
+def speed(on: str, servers: int, jobs: int) -> None:
     """Print how many jobs are placed in a second of one core, and what that leaves for placement alone."""
-    held_out = workload("philly", 0.7, jobs, HELD_OUT[0])
+    held_out = workload("philly", 0.7, jobs, HELD_OUT[0], servers)
     base_s = 0.0
     for policy in ("fifo-backfill", *POLICIES):
         run(held_out, on, policy)
@@ -67,14 +67,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=3000)
     parser.add_argument("--train", type=int, metavar="JOBS", help="train on traces of so many jobs first")
     parser.add_argument("--seed", type=int, default=0, help="of the training")
+    parser.add_argument("--topology", help="of the cluster, such as bcube:11x1; a fat tree of 64 servers if left out")
     parser.add_argument("--speed", action="store_true", help="measure speed instead")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        on = cluster(Path(folder))
+        on, servers = on_topology(Path(folder), given.topology) if given.topology else (cluster(Path(folder)), SERVERS)
         if given.speed:
-            speed(on, given.jobs)
+            speed(on, servers, given.jobs)
             return
-        table(on, given.jobs, trained(on, given.train, given.seed) if given.train else {})
+        table(on, servers, given.jobs, trained(on, servers, given.train, given.seed) if given.train else {})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ import polars as pl
 import yaml
 
 import pointsman
+from pointsman.cluster import load_cluster
 from pointsman.engine.run.result import Result
+from pointsman.errors import UsageError
 
 MODELS: Final = ("resnet50", "vgg16", "resnext110", "inception_bn", "seq2seq", "cnn_text", "dssm", "wlm")
 SIZES: Final = {
@@ -20,30 +22,46 @@ SIZES: Final = {
 }
 """GPUs of jobs, and the share of the jobs that ask for so many."""
 OPTIONS: Final = {"contention": "duty-cycle", "node_interference": "table"}
+SERVERS: Final = 64
 GPUS: Final = 4
 LOG_MEAN, LOG_SIGMA, LONGEST_S = 9.02, 1.22, 2 * 86400.0
 """Of the durations of ITP's log, in seconds."""
 
 
-def cluster(folder: Path, servers: int = 64, oversubscription: float = 1.0) -> str:
-    """A fat tree of servers of 2 sockets with 6 cores and 2 GPUs each, three to a rack, three racks to a pod."""
+def cluster(folder: Path, servers: int = SERVERS, oversubscription: float = 1.0) -> str:
+    """A fat tree of servers, three to a rack, three racks to a pod."""
+    pod = {"oversubscription": oversubscription}
+    racks = {"nodes_per_rack": 3, "racks_per_pod": 3}
+    return _written(folder / f"servers-{servers}-{oversubscription:g}.yaml", servers, racks, pod)
+
+
+def on_topology(folder: Path, text: str) -> tuple[str, int]:
+    """Such servers in a topology like ``bcube:11x1``, and how many it has."""
+    spec = load_cluster(text).spec
+    if spec.topology is None:
+        raise UsageError(f"{text!r} is no topology, like bcube:11x1 or vl2:8x8/rack=8")
+    servers = spec.topology.kind.shape.nodes
+    racks = {"topology": spec.topology.model_dump(by_alias=True, exclude_none=True)}
+    return _written(folder / "topology.yaml", servers, racks, {}), servers
+
+
+def _written(path: Path, servers: int, racks: dict[str, Any], pod: dict[str, float]) -> str:
+    """A cluster of servers of 2 sockets with 6 cores and 2 GPUs each."""
     server = {
         "gpus": GPUS, "gpu_type": "gtx1080ti", "cpus": 12, "sockets": 2, "nic": {"bandwidth": "10 Gb/s"},
         "interconnect": {"kind": "pcie", "bandwidth": "10 GB/s", "latency": "0 s"},
     }  # fmt: skip
     spec: dict[str, Any] = {
-        "node_types": {"server": server}, "nodes": [{"type": "server", "count": servers}],
-        "nodes_per_rack": 3, "racks_per_pod": 3,
+        "node_types": {"server": server}, "nodes": [{"type": "server", "count": servers}], **racks,
         "network": {level: {"latency": "0 s"} for level in ("rack", "pod", "cluster")},
     }  # fmt: skip
-    spec["network"]["pod"]["oversubscription"] = oversubscription
-    path = folder / f"servers-{servers}-{oversubscription:g}.yaml"
+    spec["network"]["pod"] |= pod
     head = {"apiVersion": "pointsman/v1", "kind": "Cluster", "metadata": {"name": path.stem}}
     path.write_text(yaml.safe_dump(head | {"spec": spec}))
     return str(path)
 
 
-def workload(sizes: str, load: float, jobs: int, seed: int, servers: int = 64) -> pointsman.Workload:
+def workload(sizes: str, load: float, jobs: int, seed: int, servers: int = SERVERS) -> pointsman.Workload:
     """Jobs that arrive evenly by chance; `load` is the share of the GPUs' time that they would take unhindered."""
     draw = np.random.default_rng(seed)
     gpus = draw.choice(SIZES[sizes][0], jobs, p=SIZES[sizes][1])

@@ -27,8 +27,6 @@ def cluster_of(
     """Of a cluster file with the instance's nodes and network."""
     hosts = hosts_by_kind(neighbours) if isinstance(neighbours, Neighbours) else {}
     net, nodes = instance.network, instance.nodes
-    racks = [[n for n in nodes if n.rack == rack] for rack in sorted({n.rack for n in nodes})]
-    per_pod = max(len({n.rack for n in nodes if n.pod == pod}) for pod in {n.pod for n in nodes})
     card, inside = f"{net.card / 1e9:g} GB/s", f"{net.inside / 1e9:g} GB/s"
     spec = {
         "node_types": {
@@ -42,12 +40,7 @@ def cluster_of(
             for n in nodes
             for host in [hosts.get((n.gpu_type, n.gpus))]
         },
-        "racks": [{"nodes": [{"type": f"{n.gpu_type}x{n.gpus}"} for n in rack]} for rack in racks],
-        "racks_per_pod": per_pod,
-        "network": {
-            "rack": {"latency": "5 us"},
-            "pod": {"oversubscription": net.oversubscription, "latency": "10 us"},
-        },
+        **(bcube_of(instance) if instance.bcube else racks_of(instance)),
         "gpu_types": {kind: {"memory": f"{size / 1e9:g} GB"} for kind, size in instance.memory.items()},
         "queues": {queue: {"gpu_limit": limit} for queue, limit in instance.queue_limits.items()},
     }
@@ -55,6 +48,26 @@ def cluster_of(
     head = {"apiVersion": "pointsman/v1", "kind": "Cluster", "metadata": {"name": "small"}}
     path.write_text(yaml.safe_dump(head | {"spec": spec}))
     return pointsman.load_cluster(str(path))
+
+
+def racks_of(instance: SharedInstance) -> dict[str, Any]:
+    nodes = instance.nodes
+    racks = [[n for n in nodes if n.rack == rack] for rack in sorted({n.rack for n in nodes})]
+    return {
+        "racks": [{"nodes": [{"type": f"{n.gpu_type}x{n.gpus}"} for n in rack]} for rack in racks],
+        "racks_per_pod": max(len({n.rack for n in nodes if n.pod == pod}) for pod in {n.pod for n in nodes}),
+        "network": {
+            "rack": {"latency": "5 us"},
+            "pod": {"oversubscription": instance.network.oversubscription, "latency": "10 us"},
+        },
+    }
+
+
+def bcube_of(instance: SharedInstance) -> dict[str, Any]:
+    return {
+        "nodes": [{"type": f"{n.gpu_type}x{n.gpus}"} for n in instance.nodes],
+        "topology": {"bcube": {"n": instance.bcube}},
+    }
 
 
 def paths_of(host: Host) -> dict[str, str]:

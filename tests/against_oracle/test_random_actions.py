@@ -26,9 +26,9 @@ CHUNKS = 4
 LINKS = ("level", "max-min", "duty-cycle", "node-link")
 
 
-def drawn(seed: int) -> SharedInstance:
+def drawn(seed: int, *, on_bcube: bool = False) -> SharedInstance:
     """Slow-downs are mostly numbers and files; now and then the shipped pairs, or their law."""
-    instance = random_crowded(seed)
+    instance = random_crowded(seed, on_bcube=on_bcube)
     word = {3: "table", 4: "law"}.get(seed % 7)
     return with_measured_pairs(instance, word) if word else instance
 
@@ -67,14 +67,18 @@ def agree_under_whims(seeds: range, folder: Path) -> None:
         assert not found, (seed, found)
 
 
-def agree_on_links(how: str, seeds: range, folder: Path) -> None:
-    """Under whims, and under policies that count on rates."""
+def agree_on_links(how: str, seeds: range, folder: Path, *, on_bcube: bool = False) -> None:
+    """Under whims, and under policies that count on rates. On a BCube a gang may be wider than a rack: nothing is
+    narrower beyond it, so alone it is as fast as without contention.
+    """
     contention = Contention(how)
     for seed in seeds:
-        engine, oracle, _ = both(with_links(drawn(seed)), folder, contention)
+        instance = drawn(seed, on_bcube=on_bcube)
+        engine, oracle, _ = both(instance if on_bcube else with_links(instance), folder, contention)
         found = differences(engine, oracle)
         assert not found, (seed, "whims", found)
-        instance = with_links(random_shared(seed, PAIRS))
+        instance = random_shared(seed, PAIRS, on_bcube=on_bcube)
+        instance = instance if on_bcube else with_links(instance)
         found = differences(run_engine(instance, folder, contention=contention), instance.run_oracle(None, contention))
         assert not found, (seed, instance.policy, found)
 
@@ -89,6 +93,11 @@ def test_links_are_shared_as_well(how: str, tmp_path: Path) -> None:
     agree_on_links(how, range(CASES // 8), tmp_path)
 
 
+@pytest.mark.parametrize("how", LINKS)
+def test_so_are_the_cards_of_a_bcube(how: str, tmp_path: Path) -> None:
+    agree_on_links(how, range(CASES // 8), tmp_path, on_bcube=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(10))
 def test_whatever_a_policy_does_ends_in_the_same_way_thousands_of_times(chunk: int, tmp_path: Path) -> None:
@@ -99,6 +108,7 @@ def test_whatever_a_policy_does_ends_in_the_same_way_thousands_of_times(chunk: i
 @pytest.mark.parametrize("how", LINKS)
 def test_links_are_shared_as_well_thousands_of_times(how: str, tmp_path: Path) -> None:
     agree_on_links(how, range(100_000, 100_625), tmp_path)
+    agree_on_links(how, range(200_000, 200_625), tmp_path, on_bcube=True)
 
 
 class Watched(ChangingWorld):

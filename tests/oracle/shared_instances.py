@@ -67,6 +67,8 @@ class SharedInstance:
     queue_limits: dict[str, int]
     script: tuple[tuple[int, str, int], ...]
     round_ms: int
+    bcube: int = 0
+    """Of a BCube(n, 1): n."""
 
     @property
     def speeds(self) -> Speeds:
@@ -77,6 +79,7 @@ class SharedInstance:
             networks={kind: self.network.links(largest(self.nodes, kind)) for kind in self.memory},
             xi=lambda gpu_type, a, b: self.xi[gpu_type, a, b],
             links_of=lambda node: self.network.links(node.gpus),
+            bcube=self.bcube,
         )
 
     def run_oracle(
@@ -105,12 +108,12 @@ def largest(nodes: tuple[Node, ...], gpu_type: str) -> int:
     return max(node.gpus for node in nodes if node.gpu_type == gpu_type)
 
 
-def random_shared(seed: int, policies: tuple[str, ...] = POLICIES) -> SharedInstance:
-    """The same seed and policies give the same instance. Every job fits the empty cluster and its queue's limit."""
+def random_shared(seed: int, policies: tuple[str, ...] = POLICIES, *, on_bcube: bool = False) -> SharedInstance:
+    """The same arguments give the same instance. Every job fits the empty cluster and its queue's limit."""
     draw = random.Random(seed)
     policy = draw.choice(policies)
     step_ms = draw.choice(STEPS_MS)
-    nodes = draw_nodes(draw)
+    nodes = draw_bcube(draw) if on_bcube else draw_nodes(draw)
     types = tuple(dict.fromkeys(node.gpu_type for node in nodes))
     models = {name: draw_model(draw, types) for name in NAMES}
     interference = draw.choice(("number", "file", "file"))
@@ -137,6 +140,9 @@ def random_shared(seed: int, policies: tuple[str, ...] = POLICIES) -> SharedInst
         script=draw_script(draw, Kind(), len(nodes), step_ms),
         round_ms=draw.choice((3, 10)) * step_ms if draw.random() < 0.15 else 0,
     )
+    if on_bcube:
+        network = replace(instance.network, oversubscription=1)
+        instance = replace(instance, bcube=nodes[-1].rack + 1, network=network)
     if policy == "gandiva-packing":  # more than a slice's work at the slowest rate
         instance.params["slice_s"] += 20 * instance.overheads.get("lost_s", 0)
     if draw.random() < 0.7:
@@ -144,9 +150,9 @@ def random_shared(seed: int, policies: tuple[str, ...] = POLICIES) -> SharedInst
     return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
 
 
-def random_crowded(seed: int) -> SharedInstance:
+def random_crowded(seed: int, *, on_bcube: bool = False) -> SharedInstance:
     """For a policy that names GPUs itself: two to four jobs on each of a few GPUs, for long enough to be changed."""
-    base, draw = random_shared(seed, ("fifo",)), random.Random(-1 - seed)
+    base, draw = random_shared(seed, ("fifo",), on_bcube=on_bcube), random.Random(-1 - seed)
     lean = draw.random() < 0.7
     models = {name: replace(m, **lean_memory(draw, m)) for name, m in base.models.items()} if lean else base.models
     overheads, script = base.overheads, base.script
@@ -255,6 +261,17 @@ def draw_nodes(draw: random.Random) -> tuple[Node, ...]:
             gpu_type=draw.choice(TYPES) if typed else TYPES[0],
         )
         for rack in racks
+    )
+
+
+def draw_bcube(draw: random.Random) -> tuple[Node, ...]:
+    """BCube(2, 1) or BCube(3, 1)."""
+    n, mixed, typed = draw.choice((2, 2, 3)), draw.random() < 0.3, draw.random() < 0.3
+    size = draw.choice((1, 1, 2))
+    types = ("k80", *(draw.choice(TYPES) for _ in range(n * n - 1))) if typed else (TYPES[0],) * n * n
+    return tuple(
+        Node(gpus=draw.randint(1, 3) if mixed else size, rack=i // n, pod=0, gpu_type=kind)
+        for i, kind in enumerate(types)
     )
 
 

@@ -83,6 +83,8 @@ class Speeds:
     xi: Slowdown
     links_of: Callable[[Node], Sequence[Link]] = lambda node: ()
     """Of a node of its size, by locality; asked for only where links are shared."""
+    bcube: int = 0
+    """Nodes of a rack where each has a card for each level of a BCube; 0: it has one uplink."""
 
     # -- memory ----------------------------------------------------------------------------------------
 

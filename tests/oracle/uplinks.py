@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from math import floor
 
 from .model import Job, Place
 from .speeds import ALONE, CLUSTER, POD, RACK, Felt, Link, Speeds
 
 Uplink = tuple[str, int]
-"""``node``, ``rack`` or ``pod``, and which."""
+"""``node``, ``rack`` or ``pod``, and which; or ``first card`` or ``second card``, and of which node."""
+OF_NODES = ("node", "first card", "second card")
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,28 @@ def ring_of(job: Job, place: Place, steps: int, speeds: Speeds, contention: Cont
     _, seconds = speeds.all_reduce_s(gradient, shape, speeds.networks[gpu_type])
     if contention.how == "duty-cycle":
         seconds = speeds.iteration_s(job, gpu_type, shape, steps)
+    crosses = cards_of(nodes, speeds) if speeds.bcube else uplinks_of(nodes, speeds)
+    return Ring(max(1, floor(2 * (len(nodes) - 1) / len(nodes) * gradient / seconds)), crosses)
+
+
+def uplinks_of(nodes: Sequence[int], speeds: Speeds) -> tuple[Uplink, ...]:
     racks = sorted({speeds.nodes[node].rack for node in nodes})
     pods = sorted({speeds.nodes[node].pod for node in nodes})
     crosses = [("node", node) for node in nodes]
     crosses += [("rack", rack) for rack in racks if len(racks) > 1]
     crosses += [("pod", pod) for pod in pods if len(pods) > 1]
-    return Ring(max(1, floor(2 * (len(nodes) - 1) / len(nodes) * gradient / seconds)), tuple(crosses))
+    return tuple(crosses)
+
+
+def cards_of(nodes: Sequence[int], speeds: Speeds) -> tuple[Uplink, ...]:
+    """Of a BCube: the cards by which any of these nodes reaches any other."""
+    crosses: set[Uplink] = set()
+    for one, other in permutations(nodes, 2):
+        if speeds.nodes[one].rack != speeds.nodes[other].rack:
+            crosses.add(("second card", one))
+        if one % speeds.bcube != other % speeds.bcube:
+            crosses.add(("first card", one))
+    return tuple(sorted(crosses))
 
 
 def shares(rings: Sequence[Ring | None], speeds: Speeds, contention: Contention) -> list[Felt]:
@@ -72,6 +90,13 @@ def shares(rings: Sequence[Ring | None], speeds: Speeds, contention: Contention)
 
 def capacities(speeds: Speeds) -> dict[Uplink, float]:
     """Of every uplink, whole bytes per second: of all its GPUs together at the level it leads to."""
+    if speeds.bcube:
+        levels = (("first card", RACK), ("second card", POD))
+        cards = [(name, i, level, node) for name, level in levels for i, node in enumerate(speeds.nodes)]
+        return {
+            (name, i): float(floor(speeds.links_of(node)[level].bytes_per_s * node.gpus))
+            for name, i, level, node in cards
+        }
     nodes, room = speeds.nodes, {}
     in_rack = {node.rack: [n for n in nodes if n.rack == node.rack] for node in nodes}
     in_pod = {node.pod: {n.rack for n in nodes if n.pod == node.pod} for node in nodes}
@@ -89,7 +114,7 @@ def capacities(speeds: Speeds) -> dict[Uplink, float]:
 
 
 def by_rings(ring: Ring, rings: Sequence[Ring | None], penalty: float) -> float:
-    nodes = [uplink for uplink in ring.crosses if uplink[0] == "node"]
+    nodes = [uplink for uplink in ring.crosses if uplink[0] in OF_NODES]
     most = max(sum(other is not None and node in other.crosses for other in rings) for node in nodes)
     return most + (most - 1) * penalty
 

@@ -89,12 +89,6 @@ def test_alone_on_bcube_a_gang_is_as_fast_on_either_card_as_on_both() -> None:
     assert same_number == neither == across
 
 
-@pytest.mark.parametrize("contention", ["level", "max-min", "duty-cycle", "node-link"])
-def test_contention_on_bcube_is_refused(contention: str) -> None:
-    with pytest.raises(UsageError, match=f"--contention {contention} does not know .*bcube.*: use --contention none"):
-        spread_over([(0, 1), (1, 1)], "bcube:4x1", contention)
-
-
 def test_iterations_on_bcube_are_refused() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [2], "duration_s": [100.0], "model": ["vgg16"]})
     with pytest.raises(UsageError, match=r"rate model iterations does not know .*bcube"):

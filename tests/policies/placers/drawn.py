@@ -27,7 +27,9 @@ def nodes_of(drawing: str) -> list[list[str]]:
     return [re.findall(r"\[(.*?)\]", line) for line in drawing.strip().splitlines()]
 
 
-def cluster(folder: Path, drawing: str, node: Mapping[str, Any], network: Mapping[str, Any]) -> str:
+def cluster(
+    folder: Path, drawing: str, node: Mapping[str, Any], network: Mapping[str, Any], topology: Mapping[str, Any] | None
+) -> str:
     """Each node is a partition of its own, so that jobs can be sent to it."""
     types, racks, n = {}, [], 0
     for rack in nodes_of(drawing):
@@ -42,10 +44,13 @@ def cluster(folder: Path, drawing: str, node: Mapping[str, Any], network: Mappin
             groups.append({"type": kind, "count": 1, "partitions": [f"n{n}"]})
             n += 1
         racks.append({"nodes": groups})
-    path = folder / "drawn.yaml"
-    path.write_text(
-        yaml.safe_dump(head("Cluster") | {"spec": {"node_types": types, "racks": racks, "network": dict(network)}})
+    rows = (
+        {"nodes": [group for rack in racks for group in rack["nodes"]], "topology": dict(topology)}
+        if topology
+        else {"racks": racks}
     )
+    path = folder / "drawn.yaml"
+    path.write_text(yaml.safe_dump(head("Cluster") | {"spec": {"node_types": types, "network": dict(network), **rows}}))
     return str(path)
 
 
@@ -60,6 +65,7 @@ def run(
     lasts_s: float = BUSY_S,
     node: Mapping[str, Any] | None = None,
     network: Mapping[str, Any] | None = None,
+    topology: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Result:
     """One job of each busy GPU, of the model `on` its node, submitted first; then the gangs, GPUs and perhaps model
@@ -81,7 +87,7 @@ def run(
     )
     with_models = {"profiles": [profiles(folder, models)]} if models else {}
     return pointsman.simulate(
-        pointsman.Workload.of(table), cluster(folder, drawing, node or {}, network or {}), policy, audit=True,
+        pointsman.Workload.of(table), cluster(folder, drawing, node or {}, network or {}, topology), policy, audit=True,
         **with_models, **options,
     )  # fmt: skip
 

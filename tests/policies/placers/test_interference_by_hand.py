@@ -67,6 +67,24 @@ def test_lif_counts_what_is_wanted_of_the_network_card(tmp_path: Path) -> None:
     assert two == picture("[AB|..] [A.|..] [##|#B]") or two == picture("[AB|..] [AB|..] [##|#.]")
 
 
+def test_lif_counts_what_is_wanted_of_the_second_card_of_a_bcube(tmp_path: Path) -> None:
+    """Two gangs in the first column want more of its second cards than they have; the others have fewer GPUs free."""
+    sends = {"sender": profile(cores=0, mb_per_s=1, gradient_mb=4000.0), "still": profile(cores=0, mb_per_s=1)}
+    before = """
+        [..|..] [##|#.]
+        [..|..] [##|#.]
+        """
+    after = """
+        [AB|..] [##|#C]
+        [AB|..] [##|#.]
+        """
+    gangs = (2, "sender"), (2, "sender"), (1, "still")
+    options = {"models": sends, "node": {"nic": {"bandwidth": "1 GB/s"}}, "topology": {"bcube": {"n": 2}}, **TABLE}
+    assert where(tmp_path, "lif", before, *gangs, contention="max-min", **options) == picture(after)
+    unshared = where(tmp_path, "lif", before, *gangs, **options)
+    assert unshared == picture(after.replace("C", ".").replace("[AB|..]", "[AB|C.]", 1))
+
+
 def test_the_scorer_weighs_its_slow_down_against_gpus_left(tmp_path: Path) -> None:
     """On the first node 8 of 6 cores, 4/3 times as long; on the second it leaves two GPUs over, and breaks a socket."""
     before = "[##|#.] [#.|..]"

@@ -108,8 +108,14 @@ def send_at_once(S: State, j: Int) -> None:
 
 @core
 def card_overload(S: State, n: Int) -> float:
-    """How many times over the network card of node `n` is wanted by the rings of running jobs, at least 1."""
+    """How many times over the network card of node `n`, of two the more wanted one, is wanted by the rings of running
+    jobs, at least 1.
+    """
     contention = S.g[0].contention
     if S.g[0].network == 0 or contention == ITERATIONS or contention == LEVEL:
         return 1.0
-    return max(1.0, S.uplinks[n].load / S.uplinks[n].capacity)
+    worst = max(1.0, S.uplinks[n].load / S.uplinks[n].capacity)
+    if S.g[0].bcube > 0:
+        second = S.nodes.shape[0] + n
+        worst = max(worst, S.uplinks[second].load / S.uplinks[second].capacity)
+    return worst

@@ -287,6 +287,7 @@ def _scalars(
     for name in ("placement", *times):
         g[name] = getattr(rules, name)
     g["contention"], g["penalty"] = rules.link_sharing.contention, rules.link_sharing.penalty
+    g["bcube"] = np.count_nonzero(layout.node_rack == 0) if layout.cards_apart else 0
     g["free_crossing"] = 1
     g["log_on"] = rules.log
     g["log_speeds"] = rules.log_speeds

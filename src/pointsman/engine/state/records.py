@@ -401,6 +401,7 @@ SCALARS = np.dtype(
         ("admits", I),  # whether the policy admits transfers
         ("waiting", I),  # transfers that wait
         ("penalty", F),  # share of the time that a further ring costs a node's link besides its own bytes
+        ("bcube", I),  # n of the BCube(n, 1) where rings share links, whose nodes have two cards; 0: they have one
         ("free_crossing", I),  # head of the list of free crossings, plus 1
         ("changed_uplinks", I),  # uplinks in State.changed_uplinks
         ("slots", I),  # job slots used so far
@@ -567,7 +568,7 @@ class State(NamedTuple):
     models: np.ndarray  # MODEL, (speed rows,)
     links: np.ndarray  # LINK, (GPU types * LOCALITIES,)
     flows: np.ndarray  # FLOW, (slots,): what running jobs send over uplinks
-    uplinks: np.ndarray  # UPLINK: of nodes, then racks, then pods; or of whole levels
+    uplinks: np.ndarray  # UPLINK: of nodes, then racks, then pods, or first cards, then second; or of whole levels
     crossings: np.ndarray  # CROSSING
     changed_uplinks: np.ndarray  # i8: uplinks whose rings changed
     steps: np.ndarray  # STEP, (speed rows,)

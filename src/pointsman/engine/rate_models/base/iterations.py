@@ -58,13 +58,16 @@ class Iterations(BaseModel):
     def speeds(self, named: "NamedModels") -> "Speeds":
         """The tables of `rates`, with the tasks and transfers of iterations."""
         from pointsman.engine.rate_models.chains.step_table import steps_of, steps_without_models
-        from pointsman.engine.rate_models.links.uplinks import refuse_cards_apart
         from pointsman.engine.rate_models.speeds import speeds_of_rates
 
         speeds = speeds_of_rates(named)
         if named.nameless:
             return replace(speeds, steps=steps_without_models(named.layout))
-        refuse_cards_apart(named.layout, "rate model iterations", "--rate-model rates")
+        if named.layout.cards_apart:
+            raise UsageError(
+                "rate model iterations does not know clusters whose nodes have two network cards (bcube): "
+                "use --rate-model rates, or another topology, such as fat-tree:8"
+            )
         steps = steps_of(named.congested, named.demands, named.catalogue, named.tables, self.b, self.a)
         return replace(speeds, steps=steps)
 

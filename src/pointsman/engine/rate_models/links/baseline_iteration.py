@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.links.uplinks import as_wide_as_cards, uplinks
+from pointsman.engine.rate_models.links.uplinks import as_wide_as_cards, capacities
 from pointsman.speed.laws.allreduce import GangShape, all_reduce_s
 from pointsman.speed.laws.gangs import Topology, topology
 from pointsman.speed.laws.step_time import overlapped_s
@@ -18,11 +18,9 @@ class Alone:
 
     def __init__(self, layout: Layout, contention: Contention) -> None:
         self.contention = contention
-        nodes, racks = len(layout.node_gpus), int(layout.node_rack[-1]) + 1
-        capacity = uplinks(layout, contention)["capacity"]
-        cuts = (0, 1, 2) if contention == Contention.LEVEL else (0, nodes, nodes + racks)
-        self.widest = [float(part.max()) for part in np.split(capacity, cuts[1:])]
-        """Bytes/s of the widest uplink of a node, of a rack and of a pod, or of all together."""
+        self.cards_apart = layout.cards_apart
+        self.widest = [float(level.max()) for level in capacities(layout, contention)]
+        """Bytes/s of the widest uplink of each level, or of all together."""
         wide = as_wide_as_cards(layout)
         self.places = [topology(wide, t) for t in range(len(layout.gpu_types))]
 
@@ -56,8 +54,9 @@ class Alone:
             return whole_s * lacks
         return overlapped_s(compute_s, inside_s + lacks * between_s, delta)
 
-    def _times(self, nodes: int, racks: int, shape: GangShape) -> tuple[int, int, int]:
-        """How often the ring counts on an uplink of each level."""
+    def _times(self, nodes: int, racks: int, shape: GangShape) -> tuple[int, ...]:
+        """How often the ring, which is wider than a rack, counts on an uplink of each level."""
         pods = shape.largest[3]
-        crossed = nodes, racks if racks > 1 else 0, pods if pods > 1 else 0
+        tree = nodes, racks if racks > 1 else 0, pods if pods > 1 else 0
+        crossed = (nodes, nodes) if self.cards_apart else tree
         return crossed if self.contention == Contention.LEVEL else tuple(min(1, n) for n in crossed)

@@ -1,8 +1,8 @@
 """Who sends over which uplink, and what each gets of it (``docs/reference/semantics.md`` §8).
 
 A job on several nodes sends one ring: over the uplink of each of its nodes, over those of its racks if it is in
-several, and of its pods. When the rings of an uplink change, only jobs that this can concern are rated again. Bytes
-per second are whole, and shares whole 1/1024, so that sums are exact in any order.
+several, and of its pods; in a BCube over cards of its nodes. When the rings of an uplink change, only jobs that this
+can concern are rated again. Bytes per second are whole, and shares whole 1/1024, so that sums are exact in any order.
 """
 
 import numpy as np

@@ -91,6 +91,55 @@ def _cross_uplinks(S: State, j: Int, racks: Int, pods: Int) -> None:
 
 
 @core
+def _uses_cards(S: State, j: Int) -> tuple[bool, bool]:
+    """Whether job `j`, on several nodes of a BCube, uses their first cards, and whether their second ones.
+
+    Two nodes of a rack meet on first cards, two of one number on second cards, and any others on both. So among all
+    pairs of its nodes none needs the first cards only if all have one number, and none the second if all are in one
+    rack.
+    """
+    i = S.jobs[j].part
+    rack = S.nodes[S.parts[i].node].rack
+    number = S.parts[i].node % S.g[0].bcube
+    first = second = False
+    while i >= 0:
+        n = S.parts[i].node
+        first = first or n % S.g[0].bcube != number
+        second = second or S.nodes[n].rack != rack
+        i = S.parts[i].next
+    return first, second
+
+
+@core
+def _cross_cards(S: State, j: Int) -> None:
+    """Uplinks are the first cards of all nodes, then the second; or both kinds stand together, as one each."""
+    first, second = _uses_cards(S, j)
+    if S.g[0].contention == LEVEL:
+        if first:
+            _cross(S, j, np.int64(0), S.jobs[j].nodes)
+        if second:
+            _cross(S, j, np.int64(1), S.jobs[j].nodes)
+        return
+    i = S.jobs[j].part
+    while i >= 0:
+        n = S.parts[i].node
+        if first:
+            _cross(S, j, n, np.int64(1))
+        if second:
+            _cross(S, j, S.nodes.shape[0] + n, np.int64(1))
+        i = S.parts[i].next
+
+
+@core
+def _cross_tree(S: State, j: Int) -> None:
+    racks, pods = _spans(S, j)
+    if S.g[0].contention == LEVEL:
+        _cross_levels(S, j, racks, pods)
+    else:
+        _cross_uplinks(S, j, racks, pods)
+
+
+@core
 def join(S: State, j: Int) -> None:
     """Running job `j` sends from now on, if it is on several nodes and its model is known."""
     M = S.models[row_of(S, j)]
@@ -106,11 +155,10 @@ def join(S: State, j: Int) -> None:
     L.share = L.demand
     L.stretch = 1.0
     L.slowdown = 1.0
-    racks, pods = _spans(S, j)
-    if S.g[0].contention == LEVEL:
-        _cross_levels(S, j, racks, pods)
+    if S.g[0].bcube > 0:
+        _cross_cards(S, j)
     else:
-        _cross_uplinks(S, j, racks, pods)
+        _cross_tree(S, j)
 
 
 @core
@@ -140,7 +188,7 @@ def leave(S: State, j: Int) -> None:
 
 @core
 def worst_uplink(S: State, j: Int) -> float:
-    """How many times as long the ring of job `j` takes by the worst of its uplinks: by how many rings cross the node's
+    """How many times as long the ring of job `j` takes by the worst of its uplinks: by how many rings cross a card
     under NODE_LINK, else by what is wanted of it.
     """
     worst = 1.0
@@ -150,7 +198,7 @@ def worst_uplink(S: State, j: Int) -> float:
         U = S.uplinks[C.uplink]
         if S.g[0].contention != NODE_LINK:
             worst = max(worst, U.load / U.capacity)
-        elif C.uplink < S.nodes.shape[0]:
+        elif C.uplink < S.nodes.shape[0] or S.g[0].bcube > 0:
             worst = max(worst, U.rings + (U.rings - 1) * S.g[0].penalty)
         i = C.next
     return worst

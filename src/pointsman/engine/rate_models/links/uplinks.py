@@ -1,4 +1,4 @@
-"""The links that jobs may share: the uplinks of nodes, racks and pods in a leaf-spine network."""
+"""The links that jobs may share: the uplinks of nodes, racks and pods, or the two cards of the nodes of a BCube."""
 
 from dataclasses import dataclass, replace
 
@@ -25,8 +25,6 @@ class LinkSharing:
     """For NODE_LINK: η/b, what a further ring costs a node's link, as a share of its own bytes' time."""
 
 
-CONTENTION_WORDS = {number: name for name, number in CONTENTION_NAMES.items()}
-
 SEPARATE_LINKS = LinkSharing()
 """No jobs share a link."""
 
@@ -50,36 +48,31 @@ def parse_link_sharing(text: str) -> LinkSharing:
     return LinkSharing(contention, penalty if contention == Contention.NODE_LINK else 0.0)
 
 
-def refuse_cards_apart(layout: Layout, what: str, instead: str) -> None:
-    """Refuse `what` on a cluster whose nodes have a card for each level: here a node has one uplink.
-
-    Raises:
-        UsageError: it is such a cluster.
-    """
-    if layout.cards_apart:
-        raise UsageError(
-            f"{what} does not know clusters whose nodes have a card for each level (bcube): "
-            f"use {instead}, or another topology, such as fat-tree:8"
-        )
-
-
 def uplinks(layout: Layout, contention: Contention) -> NDArray[np.void]:
-    """UPLINK of nodes, then racks, then pods; under LEVEL of all nodes, all racks, all pods as one each. Whole bytes/s.
+    """UPLINK of all levels of `capacities`, one level after another; none where jobs share no links."""
+    if contention == Contention.NONE:
+        return np.zeros(0, UPLINK)
+    capacity = np.concatenate(capacities(layout, contention))
+    links = np.zeros(len(capacity), UPLINK)
+    links["capacity"] = capacity
+    return links
+
+
+def capacities(layout: Layout, contention: Contention) -> list[NDArray[np.float64]]:
+    """Whole bytes/s of the uplinks of nodes, of racks and of pods; or of the first cards of nodes and of the second,
+    where they have two. Under LEVEL, of each of these together.
 
     They are as `uplink_bandwidths` says, but of a node alone in its rack what lies beyond the rack.
     """
-    if contention == Contention.NONE:
-        return np.zeros(0, UPLINK)
-    refuse_cards_apart(layout, f"--contention {CONTENTION_WORDS[contention]}", "--contention none")
     nodes, racks, pods = uplink_bandwidths(layout)
-    alone = np.bincount(layout.node_rack)[layout.node_rack] == 1
-    levels = [np.where(alone, racks[layout.node_rack], nodes), racks, pods]
+    if layout.cards_apart:
+        levels = [nodes, layout.bandwidth_bytes_per_s[layout.node_type, Locality.POD] * layout.node_gpus]
+    else:
+        alone = np.bincount(layout.node_rack)[layout.node_rack] == 1
+        levels = [np.where(alone, racks[layout.node_rack], nodes), racks, pods]
     if contention == Contention.LEVEL:
         levels = [level.sum(keepdims=True) for level in levels]
-    capacity = np.floor(np.concatenate(levels))
-    links = np.zeros(len(capacity), UPLINK)
-    links["capacity"] = np.maximum(capacity, 1.0)
-    return links
+    return [np.maximum(np.floor(level), 1.0) for level in levels]
 
 
 def as_wide_as_cards(layout: Layout) -> Layout:
