@@ -14,7 +14,7 @@ from tests.oracle.changing import ChangingWorld
 from tests.oracle.shared_instances import SharedInstance, random_crowded, random_shared, with_links
 from tests.oracle.sharing import PAIRS, SharedSchedule, simulate
 from tests.oracle.speeds import ALONE
-from tests.oracle.uplinks import Contention
+from tests.oracle.uplinks import Contention, ring_of
 from tests.oracle.world import Life
 
 from . import INSTANCES
@@ -150,3 +150,29 @@ def test_instances_meet_what_they_are_meant_to_test(tmp_path: Path) -> None:
     rare = ("STARTING beside RUNNING", "STOPPING beside RUNNING", "resumed", "down while RUNNING", "links shared")
     assert min(Watched.seen[what] for what in rare) > 30, Watched.seen
     assert Watched.seen["down amid a change"] > 3, Watched.seen
+
+
+class WatchedCards(ChangingWorld):
+    """Counts the instants of a ring by the cards it uses, and of a ring that others slow."""
+
+    seen: ClassVar[Counter[tuple[str, ...]]] = Counter()
+
+    def end_of_instant(self) -> None:
+        super().end_of_instant()
+        assert self.contention is not None
+        for life in self.having("RUNNING"):
+            own = self.lives[life.row]
+            ring = ring_of(own.job, own.place, own.steps, self.speeds, self.contention)
+            if ring is not None:
+                cards = tuple(sorted({card for card, _ in ring.crosses}))
+                self.seen[cards] += 1
+                self.seen[*cards, "slowed"] += own.felt != ALONE
+
+
+def test_instances_on_a_bcube_use_either_card_and_both(tmp_path: Path) -> None:
+    WatchedCards.seen.clear()
+    for seed in range(40):
+        both(drawn(seed, on_bcube=True), tmp_path, Contention(LINKS[seed % 4]), WatchedCards)
+    for cards in (("first card",), ("second card",), ("first card", "second card")):
+        assert WatchedCards.seen[cards] > 50, WatchedCards.seen
+        assert WatchedCards.seen[*cards, "slowed"] > 20, WatchedCards.seen
