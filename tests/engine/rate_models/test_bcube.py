@@ -191,17 +191,19 @@ def test_a_future_is_as_slow_as_what_comes(contention: str) -> None:
     ahead = simulation.what_if("sjf")
     simulation.run()
     ahead.run()
-    ends = simulation.handle.world.outcomes["end"]
-    assert ahead.handle.world.outcomes["end"].tolist() == ends.tolist()
+    ends, foreseen = (each.handle.world.outcomes["end"] for each in (simulation, ahead))
+    still_there = ends > 1_000_000
+    assert foreseen[still_there].tolist() == ends[still_there].tolist()
+    assert still_there.sum() > 10
     free = pointsman.simulate(jobs, CLUSTER, "sjf").jobs["end_s"]
     assert contention == "level" or (ends / 1000).sum() > free.sum()
 
 
-@pytest.mark.parametrize("policy", ["lb", "tetris-place", "lif", "packed-lif", "packed-patience", "scorer"])
+@pytest.mark.parametrize("policy", ["lif", "packed-patience", "scorer"])
 def test_placers_on_121_servers(policy: str) -> None:
-    """All end, audited at every instant."""
+    """All end, audited at every instant; some gangs are wider than a rack."""
     simulation = opened(
-        crowd(4, 400, [1, 2, 4, 8, 16], 3000.0), load_cluster("bcube:11x1/gpus=4,nic=10Gbps"), policy, "duty-cycle"
+        crowd(4, 200, [1, 4, 8, 16, 60], 3000.0), load_cluster("bcube:11x1/gpus=4,nic=10Gbps"), policy, "duty-cycle"
     )
     simulation.run(2_000_000)
     cards = simulation.handle.state.uplinks
