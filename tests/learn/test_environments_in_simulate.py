@@ -113,7 +113,7 @@ def test_picked_jobs(gpus: str, rate_model: str) -> None:
     assert result.jobs.select(pl.col("run_s") != pl.col("duration_s")).to_series().any()
 
 
-@pytest.mark.parametrize(("cluster", "size"), [("8x4/rack=4", 1), ("20x4/rack=5", 4)])
+@pytest.mark.parametrize(("cluster", "size"), [("8x4/rack=4", 1), ("20x4/rack=5", 4), ("bcube:3x1/gpus=4", 1)])
 def test_placed_jobs(cluster: str, size: int) -> None:
     """GPU by GPU, or node by node with as many GPUs of each as are needed still."""
     env = PlaceJobEnv(cluster=cluster, workload=crowded(2, 50), episodes=2, horizon_s=None, picker="sjf")

@@ -48,8 +48,10 @@ def test_whims(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", FEW)
 @pytest.mark.parametrize("how", changes.LINKS)
-def test_links(how: str, seed: int, tmp_path: Path) -> None:
-    instance = changes.with_links(changes.drawn(3000 + seed))
+@pytest.mark.parametrize("on_bcube", [False, True])
+def test_links(how: str, seed: int, on_bcube: bool, tmp_path: Path) -> None:
+    instance = changes.drawn(3000 + seed, on_bcube=on_bcube)
+    instance = instance if on_bcube else changes.with_links(instance)
     engine, oracle, _ = changes.both(instance, tmp_path, Contention(how))
     assert not differences(engine, oracle)
 
