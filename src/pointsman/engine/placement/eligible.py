@@ -50,8 +50,20 @@ def free_gpus(S: State, A: np.void) -> Int:
 
 
 @core
+def alternative_with_room(S: State, c: Int) -> Int:
+    """The first alternative of class `c` with enough free GPUs, wherever they are; -1 if none has."""
+    C = S.classes[c]
+    for a in range(C.alt, C.alt_end):
+        if free_gpus(S, S.alts[a]) >= C.gpus:
+            return np.int64(a)
+    return np.int64(-1)
+
+
+@core
 def some_node_with(S: State, A: np.void, k: Int) -> bool:
     """Whether an eligible node has at least k free GPUs, k >= 1."""
+    if k > A.gpus:  # and perhaps beyond the bits of a word
+        return False
     for i in range(A.pool, A.pool_end):
         if S.pools[S.ints[i]].some >> (k - 1) != 0:
             return True

@@ -143,7 +143,7 @@ def _place_alternative(S: State, a: Int, gpus: Int) -> None:
     if S.g[0].placement == SPREAD:
         _spread_over(S, A, gpus)
         return
-    if S.g[0].placement == TIGHTEST and not (gpus <= A.gpus and some_node_with(S, A, gpus)):
+    if S.g[0].placement == TIGHTEST and not some_node_with(S, A, gpus):
         place_tightly(S.g[0].address, a, gpus)
         return
     rest = gpus

@@ -69,7 +69,7 @@ def fits_tightly(address: Int, a: Int, gpus: Int) -> bool:
     """Whether a gang fits alternative `a` at State.g.within or tighter."""
     S = open_state(address)
     A = S.alts[a]
-    if gpus <= A.gpus and some_node_with(S, A, gpus):
+    if some_node_with(S, A, gpus):
         return True
     if S.g[0].within < RACK:
         return False

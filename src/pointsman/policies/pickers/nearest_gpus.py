@@ -126,7 +126,7 @@ def _mark(S: State, a: Int, need: Int, plan: Int) -> float:
 def note_nearest(S: State, a: Int, gpus: Int) -> None:
     """Note the free GPUs closest to each other, of those of alternative `a`, which are enough, in State.place."""
     A = S.alts[a]
-    if gpus <= A.gpus and some_node_with(S, A, gpus):
+    if some_node_with(S, A, gpus):
         n = best_fit(S, A, gpus)
         S.g[0].placed = 0
         add_node(S, n, lowest_bits(S.nodes[n].free_mask, gpus), gpus)

@@ -10,21 +10,11 @@ from pointsman.engine.actions.verbs import OK, start_on
 from pointsman.engine.index.bits import bit, count
 from pointsman.engine.index.free_gpus import lowest_bits
 from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.eligible import admits, free_gpus
+from pointsman.engine.placement.eligible import admits, alternative_with_room
 from pointsman.engine.state.records import Int, State
 from pointsman.learn.environments.compiled.columns import BY_GPU, UNITS
 from pointsman.learn.environments.compiled.window import can_start, fill_window, may_wait
 from pointsman.policies.sharing.place_beside import add_to_place
-
-
-@core
-def _alternative(S: State, j: Int) -> Int:
-    """The first alternative of job `j` with enough free GPUs; -1 if none."""
-    C = S.classes[S.jobs[j].cls]
-    for a in range(C.alt, C.alt_end):
-        if free_gpus(S, S.alts[a]) >= C.gpus:
-            return np.int64(a)
-    return np.int64(-1)
 
 
 @core
@@ -71,7 +61,7 @@ def _allow(S: State, a: Int, mask: np.ndarray, by_gpu: bool) -> None:
 @core
 def look_for(S: State, j: Int, mask: np.ndarray, by_gpu: bool) -> bool:
     """Fill `mask` with what job `j` may have next, its last entry with whether it may wait; whether it can start."""
-    a = _alternative(S, j) if can_start(S, j) else np.int64(-1)
+    a = alternative_with_room(S, S.jobs[j].cls) if can_start(S, j) else np.int64(-1)
     mask[:] = 0
     if a >= 0:
         _allow(S, a, mask, by_gpu)
