@@ -187,7 +187,7 @@ def open_simulation(
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=placement, oversized=options.oversized, seed=options.seed,
         profiles=options.profiles, congestion=congestion, contention=sharing.contention, base_model=base,
-        factors=factors, jobs_per_gpu=most_jobs,
+        factors=factors, jobs_per_gpu=most_jobs, schedulers=getattr(policy, "divides_among", 1),
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(

@@ -10,6 +10,7 @@ from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, alternatives, make_pools
+from pointsman.engine.setup.schedulers import divide, scheduler_of_nodes
 from pointsman.engine.state.records import PARAMETERS, SCRIPT, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, JobState, Verb
@@ -48,7 +49,8 @@ def layout_of(instance: Instance) -> Layout:
 def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None) -> Simulation:
     """The instance as a simulation before its first event."""
     layout = layout_of(instance)
-    pools = make_pools(layout)
+    schedulers = instance.params.get("schedulers", 1)
+    pools = make_pools(layout, scheduler_of_nodes(layout, schedulers))
     limits = [-1, *layout.queue_limits.values()]
     queue_index = {name: i + 1 for i, name in enumerate(layout.queue_limits)}
     demands: dict[tuple[int, str, str, int], Demand] = {}
@@ -62,6 +64,9 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         estimate = job.told_ms if instance.knows_work else np.nan
         speed = len(layout.gpu_types) * bool(job.model)
         trace[row] = (job.submit_ms, job.work_ms, estimate, list(demands).index(key), queue, -job.priority, speed)
+    trace["cls"], classes = divide(
+        trace["cls"], list(demands.values()), pools, scattered=instance.placement == "tightest", seed=instance.seed
+    )
     made = policy or get_policy(instance.policy).make(instance.params)
     params = np.zeros(PARAMETERS)
     numbers = made.parameters() if hasattr(made, "parameters") else []
@@ -79,7 +84,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         build(
             layout,
             pools,
-            list(demands.values()),
+            classes,
             trace,
             limits,
             Speeds.without_models(rates, len(layout.gpu_types)),

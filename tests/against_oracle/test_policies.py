@@ -115,6 +115,18 @@ def test_nodes_of_up_to_64_gpus(policy: str) -> None:
         check_agreement(on_nodes_of_many_gpus(random_instance(seed, Kind(policies=(policy,)))))
 
 
+@pytest.mark.parametrize("policy", ["lb", "packed-patience"])
+def test_schedulers_forward_jobs_in_the_instances(policy: str) -> None:
+    instances = [drawn(seed, policy) for seed in range(100)]
+    several = [i for i in instances if i.params["schedulers"] > 1]
+    assert {i.params["schedulers"] for i in several} == {2, 3}
+    forwarding = [i for i in several if i.params["forward"]]
+    assert len(several) - len(forwarding) > 10
+    without = [replace(i, params=i.params | {"forward": False}) for i in forwarding]
+    differ = sum(a.run_oracle().log != b.run_oracle().log for a, b in zip(forwarding, without, strict=True))
+    assert differ > 15
+
+
 def test_the_instances_have_what_they_are_to_test() -> None:
     """Mixed node sizes, gangs with a remainder, rounds, limits, node events, odd rates, promotions, wide gangs."""
     instances = [drawn(seed, policy) for policy in POLICIES for seed in range(100)]

@@ -8,7 +8,8 @@ from typing import Any
 from .dally import VARIANTS
 from .gpu_pickers import PICKERS
 from .model import Job, LogEntry, Node, Schedule
-from .placement import PLACEMENTS, every_gpu, place
+from .placement import PLACEMENTS, alternatives, every_gpu, place
+from .placers import PLACERS, owned_nodes
 from .simulator import BY_NETWORK, OWN_PLACEMENT, POLICIES, simulate
 
 STEPS_MS = (1, 1, 1000, 20_000)
@@ -111,6 +112,7 @@ class Instance:
             until_ms=until_ms,
             knows_work=self.knows_work,
             told=told,
+            seed=self.seed,
             **other,
         )
 
@@ -124,6 +126,9 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     nodes = draw_nodes(draw, kind)
     jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
     params = draw_params(draw, kind, policy, step_ms)
+    if policy in PLACERS:
+        params |= draw_schedulers(draw, nodes)
+        jobs = tuple(narrowed(nodes, job, params["schedulers"]) for job in jobs)
     instance = Instance(
         seed=seed,
         nodes=nodes,
@@ -255,6 +260,22 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
     if policy == "tiresias-skew":
         params["skew"] = draw.choice((0, 0.1, 0.4))
     return params
+
+
+def draw_schedulers(draw: random.Random, nodes: tuple[Node, ...]) -> dict[str, Any]:
+    racks = len({(node.pod, node.rack) for node in nodes})
+    return {"schedulers": min(racks, draw.choice((1, 2, 2, 3))), "forward": draw.random() < 0.6}
+
+
+def narrowed(nodes: tuple[Node, ...], job: Job, schedulers: int) -> Job:
+    """The same, no wider than what some scheduler's part has of one of its alternatives."""
+    parts = [owned_nodes(nodes, scheduler, schedulers) for scheduler in range(schedulers)]
+    found = [
+        sum(nodes[node].gpus for node in eligible if node in part)
+        for eligible in alternatives(nodes, job)
+        for part in parts
+    ]
+    return replace(job, gpus=min(job.gpus, max(found)))
 
 
 def draw_gpu_picker(draw: random.Random) -> str:

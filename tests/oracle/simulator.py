@@ -9,7 +9,7 @@ from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
 from .model import Job, LogEntry, Node, Place, Schedule
 from .placement import PLACEMENTS, every_gpu, place
-from .placers import PLACERS, PatientWorld
+from .placers import PLACERS, PlacerWorld
 from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
 from .world import Life, Rules, World, to_ms
 
@@ -46,7 +46,8 @@ PARAMS = {
     "tiresias-skew": tiresias_skew.PARAMS,
     "gandiva": gandiva.PARAMS,
     **dict.fromkeys(dally.VARIANTS, dally.PARAMS),
-    "packed-patience": {"patience"},
+    **{name: {"schedulers", "forward"} for name in PLACERS},
+    "packed-patience": {"schedulers", "forward", "patience"},
     "pick-place": pick_place.PARAMS,
     "pick-place-sjf": pick_place.PARAMS - {"picker"},
 }
@@ -69,6 +70,7 @@ def simulate(
     until_ms: int | None = None,
     knows_work: bool = True,
     told: Sequence[LogEntry] = (),
+    seed: int = 0,
     make: Callable[..., World] | None = None,
     decide: Callable[[World], None] | None = None,
 ) -> Schedule:
@@ -79,8 +81,8 @@ def simulate(
     `rate(job, locality)` is nominal ms of work per ms (locality 0 GPU .. 4 cluster), `rate_on(job, place)` the same
     where more counts; `edges` are those of the tree by which `pick-place` chooses; `round_ms > 0`
     makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work; `told` is
-    another program's log, which is followed where a policy leaves a choice to chance; `make`, with the fields of a
-    World, and `decide` are a policy that has no name here.
+    another program's log, which is followed where a policy leaves a choice to chance; `seed` is the run's; `make`, with
+    the fields of a World, and `decide` are a policy that has no name here.
     Raises ValueError for input that section 2 or 4 refuses.
     """
     check(nodes, jobs, policy, params, placement, overheads, queue_limits, script)
@@ -102,14 +104,14 @@ def simulate(
     )
     lives = [Life(row, job) for row, job in enumerate(jobs)]
     world = World(nodes, lives, list(script), rules, node_state=["UP"] * len(nodes))
-    world = make(**vars(world)) if make else world_for(policy, params, world)
+    world = make(**vars(world)) if make else world_for(policy, params, world, seed)
     if isinstance(world, pick_place.PickPlaceWorld):
         world.told, world.edges = list(told), edges or Edges()
     run(world, decide or POLICIES[policy], round_ms, until_ms)
     return schedule_of(world)
 
 
-def world_for(policy: str, params: Mapping[str, Any], world: World) -> World:
+def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -> World:
     """The world with what the policy remembers."""
     if policy == "gandiva":
         return gandiva.GandivaWorld(**vars(world), **gandiva.params_of(params))
@@ -117,8 +119,9 @@ def world_for(policy: str, params: Mapping[str, Any], world: World) -> World:
         return tiresias_skew.SkewWorld(**vars(world), **{k: v for k, v in params.items() if k == "skew"})
     if policy in ("pick-place", "pick-place-sjf"):
         return pick_place.PickPlaceWorld(**vars(world), **pick_place.settings_of(policy, params))
-    if policy == "packed-patience":
-        return PatientWorld(**vars(world), **params)
+    if policy in PLACERS:
+        patience = {"patience": 0.5} if policy == "packed-patience" else {}
+        return PlacerWorld(**vars(world), seed=seed, **{**patience, **params})
     if policy in dally.VARIANTS:
         return dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
     return world

@@ -33,7 +33,7 @@ from pointsman.engine.index.free_gpus import give, lowest_bits, take
 from pointsman.engine.index.queues import block, blocked, close_queue, dequeue, enqueue, first_waiting, over_limit
 from pointsman.engine.index.treap import before, first_after, first_below, insert, insert_later, next_below, remove
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.eligible import admits, free_gpus, some_node_with
+from pointsman.engine.placement.eligible import admits, alternative_with_room, free_gpus, some_node_with
 from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_on, note_single, sits
 from pointsman.engine.placement.placing import TIGHTEST, best_fit, fits, place, unplace
 from pointsman.engine.placement.tightest import free_in
@@ -50,7 +50,7 @@ from pointsman.engine.rate_models.forecast import (
     try_on,
 )
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
-from pointsman.engine.run.contract import CompiledPolicy, Delay, milliseconds, parameter
+from pointsman.engine.run.contract import CompiledPolicy, Delay, Owner, milliseconds, parameter
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
     ACCUMULATIONS,
@@ -70,6 +70,7 @@ __all__ = [  # noqa: RUF022 - by topic
     # What a policy is: its class, its parameters, how its hooks are compiled.
     "CompiledPolicy",
     "Delay",
+    "Owner",
     "PARAMETERS",
     "milliseconds",
     "parameter",
@@ -143,6 +144,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "without_lowest",
     "take",
     "admits",
+    "alternative_with_room",
     "free_gpus",
     "some_node_with",
     "TIGHTEST",

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import pointsman
+from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.run.view import View
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.placers.candidates.features import measure
@@ -36,7 +37,7 @@ LATENCY = 1e-4
 def lif(address: int, j: int) -> int:
     """The place of job `j` and, as of a candidate, its features."""
     S = open_state(address)
-    note_least_interference(S, j)
+    note_least_interference(S, j, alternative_with_room(S, S.jobs[j].cls))
     begin_decision(S)
     measure(S, j, np.int64(0))
     return np.int64(0)

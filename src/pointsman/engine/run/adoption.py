@@ -25,6 +25,7 @@ def check_takeover(handle: Handle, policy: CompiledPolicy | Policy, placement: P
     if model != "iterations":
         _check_sharing(handle, policy)
     _check_estimates(handle, policy)
+    _check_schedulers(handle, policy)
     _check_placement(handle, policy, placement)
 
 
@@ -100,6 +101,15 @@ def _check_estimates(handle: Handle, policy: object) -> None:
         raise UsageError(
             f"policy {_title(policy)!r} needs durations ({needs}), and {without} jobs of this run have none: the run "
             "must be of a policy that needs them too (needs = 'estimate' or 'oracle')"
+        )
+
+
+def _check_schedulers(handle: Handle, policy: object) -> None:
+    there, own = int(handle.state.g[0]["schedulers"]), int(getattr(policy, "divides_among", 1))
+    if there != own:
+        raise UsageError(
+            f"policy {_title(policy)!r} divides the cluster among {own} schedulers, and this run has {there}: the "
+            "numbers must be the same"
         )
 
 

@@ -35,6 +35,14 @@ class Delay(NamedTuple):
     """When it takes the next level; None: never."""
 
 
+class Owner(NamedTuple):
+    """Which of several schedulers a job belongs to, and whether another forwarded it."""
+
+    scheduler: int
+    forwarded_by: int | None = None
+    forwarded_ms: int = 0
+
+
 class CompiledPolicy(BaseModel):
     """The configuration of a compiled policy; its hooks are the functions of the module named by `hooks`."""
 
@@ -71,6 +79,15 @@ class CompiledPolicy(BaseModel):
 
     def delay_of(self, job: Any) -> Delay | None:
         """The delay of a waiting job, a record of ``State.jobs``; None if it takes any GPUs."""
+        return None
+
+    @property
+    def divides_among(self) -> int:
+        """How many schedulers share the cluster, each with racks and jobs of its own (`engine.setup.schedulers`)."""
+        return 1
+
+    def owner_of(self, job: Any) -> Owner | None:
+        """The scheduler that a job, a record of ``State.jobs``, belongs to; None if there is only one."""
         return None
 
     @property

@@ -184,6 +184,7 @@ def build(
         rate_steps=speeds.rate_steps,
         singles=np.zeros(SINGLES, np.int64),
     )
+    state.g["schedulers"] = pools.schedulers
     state.g["kinds"] = speeds.slowdowns.shape[1]
     state.g["stages"] = speeds.stages
     state.g["node_factor"] = next((f + 1 for f, factor in enumerate(rules.factors) if factor.counts_nodes), 0)

@@ -16,21 +16,29 @@ WITH_MODELS = (*KEYS, "model", "batch_size")
 
 @dataclass(frozen=True)
 class Pools:
-    """Nodes of one size, GPU type and set of partitions, in node order."""
+    """Nodes of one size, GPU type, set of partitions and scheduler, in node order."""
 
     sizes: NDArray[np.int64]
     gpu_types: NDArray[np.int64]
     partitions: list[tuple[str, ...]]
     pool_of_node: NDArray[np.int64]
     members: list[NDArray[np.int64]]
+    scheduler: list[int]
+    """Which scheduler owns the nodes of each pool."""
+
+    @property
+    def schedulers(self) -> int:
+        """How many schedulers share the cluster."""
+        return max(self.scheduler) + 1
 
 
-def make_pools(layout: Layout) -> Pools:
-    """Sort the nodes of `layout` into pools, in order of each pool's first node."""
-    keys: dict[tuple[int, int, tuple[str, ...]], int] = {}
+def make_pools(layout: Layout, scheduler_of_node: NDArray[np.int64] | None = None) -> Pools:
+    """Sort the nodes of `layout` into pools, in order of each pool's first node. By default one scheduler owns all."""
+    keys: dict[tuple[int, int, tuple[str, ...], int], int] = {}
+    owners = [0] * len(layout.node_gpus) if scheduler_of_node is None else scheduler_of_node.tolist()
     pool_of_node = np.empty(len(layout.node_gpus), np.int64)
     for n, (size, kind) in enumerate(zip(layout.node_gpus.tolist(), layout.node_gpu_type.tolist(), strict=True)):
-        key = (size, kind, tuple(sorted(layout.node_partitions[n])))
+        key = (size, kind, tuple(sorted(layout.node_partitions[n])), owners[n])
         pool_of_node[n] = keys.setdefault(key, len(keys))
     return Pools(
         sizes=np.array([k[0] for k in keys], np.int64),
@@ -38,6 +46,7 @@ def make_pools(layout: Layout) -> Pools:
         partitions=[k[2] for k in keys],
         pool_of_node=pool_of_node,
         members=[np.flatnonzero(pool_of_node == p) for p in range(len(keys))],
+        scheduler=[k[3] for k in keys],
     )
 
 

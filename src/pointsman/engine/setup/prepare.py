@@ -25,6 +25,7 @@ from pointsman.engine.setup.demand import (
     make_pools,
 )
 from pointsman.engine.setup.refusal import nowhere, too_wide
+from pointsman.engine.setup.schedulers import divide, parts_of, scheduler_of_nodes
 from pointsman.engine.state.records import TRACE
 from pointsman.errors import InputError, UsageError
 from pointsman.types import LOCALITIES, SCATTERED, Contention, Placement
@@ -72,21 +73,23 @@ def prepare(
     base_model: BaseModel | None = None,
     factors: Sequence[Factor] = (),
     jobs_per_gpu: int = 1,
+    schedulers: int = 1,
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
     `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
     fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion` divides
     the bandwidth of levels, and jobs share links by `contention`; `base_model` (``rates`` by default) and `factors`
-    decide how fast they run; `jobs_per_gpu`: how many may hold one GPU.
+    decide how fast they run; `jobs_per_gpu`: how many may hold one GPU; `schedulers`: how many share the cluster.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
+        UsageError: there are fewer racks than schedulers.
     """
     path = workload.provenance.source
     if workload.jobs.is_empty():
         raise InputError("there are no jobs to run", path=path, fix="give at least one")
-    pools = make_pools(layout)
+    pools = make_pools(layout, scheduler_of_nodes(layout, schedulers))
     assumptions: list[str] = []
     jobs = _without_partitions(_by_submit(workload.jobs), pools, assumptions)
     queues, limits = _limited_queues(jobs, layout)
@@ -101,6 +104,7 @@ def prepare(
         speeds = factor.speeds(named, speeds)
     if speeds.stages:
         demands = _elastic(demands, cls, speeds, named.rows)
+    cls, demands = divide(cls, demands, pools, scattered=placement in SCATTERED, seed=seed)
     if any(factor.slows == "computing" for factor in factors):
         speeds = base_model.with_computing(named, speeds)
     trace = np.zeros(len(jobs), TRACE)
@@ -200,10 +204,11 @@ def _demands(
         sets = alternatives(layout, pools, kind, partition)
         if not sets:
             raise nowhere(workload, _first(cls, c), kind, partition, layout, pools)
-        widest = _widest(pools, sets, limits[queue], placement)
-        if gpus > widest or not can_ever_fit(pools, gpus, sets, placement in SCATTERED):
+        parts = parts_of(pools, sets)
+        widest = max(_widest(pools, part, limits[queue], placement) for part in parts)
+        if gpus > widest or not any(can_ever_fit(pools, gpus, part, placement in SCATTERED) for part in parts):
             if oversized == "refuse" or (oversized == "clamp" and widest == 0):  # a queue may be closed
-                raise too_wide(workload, _first(cls, c), gpus, widest)
+                raise too_wide(workload, _first(cls, c), gpus, widest, pools.schedulers)
             too_wide_for[c] = widest
         demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1, milli))
     if not too_wide_for:

@@ -9,10 +9,13 @@ from pointsman.workload.readers.locate import line_of
 WITHOUT = "or empty the column {column} of the log ('pointsman trace convert LOG jobs.csv' makes one to edit)"
 
 
-def too_wide(workload: Workload, row: int, gpus: int, widest: int) -> InputError:
+def too_wide(workload: Workload, row: int, gpus: int, widest: int, schedulers: int) -> InputError:
     """The error for a gang that could never start."""
-    cause = f"asks for {gpus:,} GPUs and can never have more than {widest:,} at once here"
-    return _refused(workload, row, cause, "use a larger cluster, or --oversized drop or clamp")
+    if schedulers == 1:
+        cause = f"asks for {gpus:,} GPUs and can never have more than {widest:,} at once here"
+        return _refused(workload, row, cause, "use a larger cluster, or --oversized drop or clamp")
+    cause = f"asks for {gpus:,} GPUs, and none of {schedulers} schedulers can ever give it more than {widest:,} at once"
+    return _refused(workload, row, cause, "use fewer schedulers, or a larger cluster, or --oversized drop or clamp")
 
 
 def nowhere(

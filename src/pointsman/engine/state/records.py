@@ -372,6 +372,7 @@ SCALARS = np.dtype(
         ("checkpoint_ms", F),
         ("active", I),  # classes with waiting jobs
         ("classes", I),
+        ("schedulers", I),  # each has a class of each demand, one after another
         ("queues", I),
         ("has_queue_limits", I),  # whether any queue has one
         ("placed", I),  # nodes in State.place

@@ -1,5 +1,5 @@
-"""FIFO without head blocking: which job is next. `fifo-backfill` and the placers share it, so that nothing but
-placement differs between them.
+"""FIFO without head blocking: which classes of jobs have room, and which job is next. `fifo-backfill` and the placers
+share it, so that nothing but placement differs between them.
 
 Waiting jobs stand in one index for each demand class.
 """
@@ -10,18 +10,24 @@ from pointsman.policies.sdk import ACTIVE, Int, State, before, block, blocked, c
 
 
 @core
+def has_room(S: State, c: Int) -> bool:
+    """Whether jobs of class `c` can be placed on what is free; if not, the class is blocked for this pass."""
+    if blocked(S, c):
+        return False
+    if not fits(S, c):
+        block(S, c)
+        return False
+    return True
+
+
+@core
 def first_that_fits(S: State) -> Int:
-    """The first waiting job, in order, that can be placed; classes found not to fit are blocked. -1 if there is
-    none.
-    """
+    """The first waiting job, in order, that can be placed; -1 if there is none."""
     best = np.int64(-1)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
-        if not blocked(S, c):
-            if not fits(S, c):
-                block(S, c)
-            else:
-                j = S.buckets[c].first
-                if best < 0 or before(S, j, best):
-                    best = j
+        if has_room(S, c):
+            j = S.buckets[c].first
+            if best < 0 or before(S, j, best):
+                best = j
     return best

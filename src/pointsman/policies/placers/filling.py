@@ -74,33 +74,6 @@ def fill_rack(S: State, a: Int, r: Int, need: Int) -> None:
 
 
 @core
-def fullest_rack(S: State, a: Int, need: Int) -> Int:
-    """The rack with the fewest free GPUs that has so many; lowest index among equals, -1 if none has."""
-    best = np.int64(-1)
-    least = np.int64(1 << 62)
-    for r in range(S.racks.shape[0]):
-        free = free_in(S, S.alts[a], np.int64(r))
-        if need <= free < least:
-            best = np.int64(r)
-            least = free
-    return best
-
-
-@cold
-def note_packed(S: State, a: Int, need: Int) -> None:
-    """Note in State.place the best node with room; else the nodes of the fullest rack that fills best; else those of
-    the cluster.
-    """
-    A = S.alts[a]
-    on_one = need <= A.gpus and some_node_with(S, A, need)
-    r = np.int64(-1) if on_one else fullest_rack(S, a, need)
-    if r >= 0:
-        fill_rack(S, a, r, need)
-    else:
-        fill(S, a, np.int64(0), np.int64(S.nodes.shape[0]), need)
-
-
-@core
 def is_compact(S: State, a: Int, gpus: Int) -> bool:
     """Whether the place noted is on as few nodes as could hold so many GPUs, and in one rack if a rack could."""
     A = S.alts[a]
@@ -113,6 +86,40 @@ def is_compact(S: State, a: Int, gpus: Int) -> bool:
     return True
 
 
+@core
+def _is_compact_in(S: State, a: Int, r: Int, need: Int) -> bool:
+    """Whether rack `r`, filled, is a compact place."""
+    fill_rack(S, a, r, need)
+    return is_compact(S, a, need)
+
+
+@core
+def _fullest_rack(S: State, a: Int, need: Int, compactly: bool) -> Int:
+    """The rack with the fewest free GPUs that has so many, perhaps on as few nodes as could hold them; lowest index
+    among equals, -1 if none has.
+    """
+    best = np.int64(-1)
+    least = np.int64(1 << 62)
+    for r in range(S.racks.shape[0]):
+        free = free_in(S, S.alts[a], np.int64(r))
+        if need <= free < least and (not compactly or _is_compact_in(S, a, np.int64(r), need)):
+            best = np.int64(r)
+            least = free
+    return best
+
+
+@cold
+def note_packed(S: State, a: Int, need: Int) -> None:
+    """Note in State.place the best node with room; else the nodes of the fullest rack that fills best; else those of
+    the cluster.
+    """
+    r = np.int64(-1) if some_node_with(S, S.alts[a], need) else _fullest_rack(S, a, need, False)
+    if r >= 0:
+        fill_rack(S, a, r, need)
+    else:
+        fill(S, a, np.int64(0), np.int64(S.nodes.shape[0]), need)
+
+
 @cold
 def note_compact(S: State, a: Int, need: Int) -> bool:
     """Note in State.place the best node with room, else the nodes of the fullest rack with a compact place, else, of a
@@ -120,25 +127,11 @@ def note_compact(S: State, a: Int, need: Int) -> bool:
     """
     A = S.alts[a]
     if need > A.gpus and need <= A.rack_gpus:
-        return _note_compact_rack(S, a, need)
+        r = _fullest_rack(S, a, need, True)
+        if r >= 0:
+            fill_rack(S, a, r, need)
+        return bool(r >= 0)
     if need <= A.gpus and not some_node_with(S, A, need):
         return False
     fill(S, a, np.int64(0), np.int64(S.nodes.shape[0]), need)
     return is_compact(S, a, need)
-
-
-@core
-def _note_compact_rack(S: State, a: Int, need: Int) -> bool:
-    """The same, on several nodes of a rack."""
-    best = np.int64(-1)
-    least = np.int64(1 << 62)
-    for r in range(S.racks.shape[0]):
-        free = free_in(S, S.alts[a], np.int64(r))
-        if need <= free < least:
-            fill_rack(S, a, np.int64(r), need)
-            if is_compact(S, a, need):
-                best = np.int64(r)
-                least = free
-    if best >= 0:
-        fill_rack(S, a, best, need)
-    return bool(best >= 0)

@@ -7,7 +7,7 @@ import numpy as np
 from pointsman.policies.parts.gpu_marks import clear, free_on, given, mark
 from pointsman.policies.placers.filling import score_of, set_score
 from pointsman.policies.placers.interference import FORECASTS_BY, is_idle, slowdown_on
-from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
+from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.placers.sockets import note_marked
 from pointsman.policies.sdk import Int, State, card_overload, cold, core, parameter, send_at_once
 
@@ -70,9 +70,8 @@ def _calmest(S: State, a: Int) -> Int:
 
 
 @cold
-def note_least_interference(S: State, j: Int) -> None:
-    """Note in State.place where LIF puts job `j`, which fits."""
-    a = alternative_of(S, j)
+def note_least_interference(S: State, j: Int, a: Int) -> None:
+    """Note in State.place where LIF puts job `j`, which fits alternative `a`."""
     clear(S)
     _weigh_all(S, j, a)
     for _ in range(S.classes[S.jobs[j].cls].gpus):
@@ -86,9 +85,9 @@ def note_least_interference(S: State, j: Int) -> None:
 @core
 def decide(S: State) -> None:
     """Start every job that fits, in order."""
-    j = next_gang(S)
+    j = next_job(S)
     while j >= 0:
-        note_least_interference(S, j)
+        note_least_interference(S, j, alternative_of(S, j))
         start_there(S, j)
         send_at_once(S, j)
-        j = next_gang(S)
+        j = next_job(S)

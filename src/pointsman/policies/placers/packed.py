@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from pointsman.policies.placers.filling import clear_scores, note_packed
-from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
+from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.sdk import State, core
 
 __all__ = ["Packed", "decide", "on_event", "on_run"]
@@ -23,8 +23,8 @@ class Packed(Placer):
 def decide(S: State) -> None:
     """Start every job that fits, in order."""
     clear_scores(S)
-    j = next_gang(S)
+    j = next_job(S)
     while j >= 0:
         note_packed(S, alternative_of(S, j), S.classes[S.jobs[j].cls].gpus)
         start_there(S, j)
-        j = next_gang(S)
+        j = next_job(S)

@@ -7,7 +7,7 @@ import numpy as np
 from pointsman.policies.parts.gpu_marks import free_on
 from pointsman.policies.placers.filling import note_packed, set_score
 from pointsman.policies.placers.interference import FORECASTS_BY, slowdown_on
-from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
+from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.sdk import Int, State, core, parameter
 
 __all__ = ["PackedLif", "decide", "on_event", "on_run"]
@@ -37,11 +37,11 @@ def _weigh(S: State, j: Int, a: Int, need: Int) -> None:
 @core
 def decide(S: State) -> None:
     """Start every job that fits, in order."""
-    j = next_gang(S)
+    j = next_job(S)
     while j >= 0:
         a = alternative_of(S, j)
         need = S.classes[S.jobs[j].cls].gpus
         _weigh(S, j, a, need)
         note_packed(S, a, need)
         start_there(S, j)
-        j = next_gang(S)
+        j = next_job(S)

@@ -3,11 +3,8 @@
 from typing import ClassVar
 
 from pointsman.policies.placers.filling import clear_scores, note_compact, note_packed
-from pointsman.policies.placers.patience import PatientPlacer, next_willing, wait_patiently
-from pointsman.policies.placers.placer import alternative_of, on_run, start_there
-from pointsman.policies.sdk import Int, Knowledge, State, core, parameter
-
-PATIENCE = 0  # params
+from pointsman.policies.placers.placer import PatientPlacer, alternative_of, next_job, on_event, on_run, start_there
+from pointsman.policies.sdk import State, core, parameter
 
 __all__ = ["PackedPatience", "decide", "on_event", "on_run"]
 
@@ -18,27 +15,16 @@ class PackedPatience(PatientPlacer):
     """
 
     name: ClassVar[str] = "packed-patience"
-    needs: ClassVar[Knowledge] = "oracle"
     hooks: ClassVar[str] = "pointsman.policies.placers.packed_patience"
     source: ClassVar[str] = "ours (docs/papers/marl.md)"
 
     patience: float = parameter(0.5, "how long a job waits for a compact place, as a share of its duration", ge=0)
 
-    def parameters(self) -> list[float]:
-        return [self.patience]
-
-
-@core
-def on_event(S: State, kind: Int, j: Int) -> None:
-    """A job that waits joins its class."""
-    if j >= 0:
-        wait_patiently(S, j, S.params[PATIENCE])
-
 
 @core
 def decide(S: State) -> None:
     """Start every job that fits and takes what is free, in order."""
-    j = next_willing(S)
+    j = next_job(S)
     while j >= 0:
         a = alternative_of(S, j)
         need = S.classes[S.jobs[j].cls].gpus
@@ -46,4 +32,4 @@ def decide(S: State) -> None:
         if not note_compact(S, a, need):
             note_packed(S, a, need)
         start_there(S, j)
-        j = next_willing(S)
+        j = next_job(S)

@@ -1,25 +1,45 @@
-"""What all placers have in common: jobs start in the order of `fifo-backfill`, on GPUs that the policy notes."""
+"""What all placers have in common: jobs start in the order of `fifo-backfill`, each on nodes of its scheduler, on GPUs
+that the policy notes.
+"""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from pointsman.policies.parts.backfill import first_that_fits
+from pointsman.policies.parts.levels import NETWORK
+from pointsman.policies.placers.patience import is_patient, takes_what_is_free, wait_patiently
+from pointsman.policies.placers.schedulers import (
+    MOST,
+    destination,
+    forward_to,
+    owner,
+    was_forwarded,
+)
 from pointsman.policies.sdk import (
+    ACTIVE,
     OK,
-    PENDING,
     QUOTA,
     CompiledPolicy,
+    Delay,
     Int,
     Knowledge,
+    Locality,
+    Owner,
     State,
+    alternative_with_room,
+    before,
     block,
     close_queue,
+    cold,
     core,
-    enqueue,
-    free_gpus,
+    next_below,
+    over_limit,
+    parameter,
     start_on,
 )
+
+OWN = 2
+"""Where in State.params a policy's own parameters begin."""
 
 
 class Placer(CompiledPolicy):
@@ -30,12 +50,47 @@ class Placer(CompiledPolicy):
     takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "a baseline of Zhao and Wu (MARL), IEEE TNSM 2022, arXiv 2112.13354"
 
+    schedulers: int = parameter(
+        1,
+        "number of schedulers, each with racks of its own; a job belongs to one of them, drawn by chance",
+        ge=1,
+        le=MOST,
+    )
+    forward: bool = parameter(
+        True, "a scheduler that cannot place a job now hands it over, once, to one that can, if there is one"
+    )
+
+    @property
+    def divides_among(self) -> int:
+        return self.schedulers
+
+    def owner_of(self, job: Any) -> Owner | None:
+        return owner(job, self.schedulers) if self.schedulers > 1 else None
+
+    def parameters(self) -> list[float]:
+        return [float(self.forward), 0.0]
+
+
+class PatientPlacer(Placer):
+    """A placer whose jobs wait a while for a compact place. Its subclasses have a parameter `patience`."""
+
+    needs: ClassVar[Knowledge] = "oracle"
+
+    patience: float
+
+    def parameters(self) -> list[float]:
+        return [float(self.forward), self.patience]
+
+    def delay_of(self, job: Any) -> Delay | None:
+        """Until its patience ends a job takes no GPUs beyond one node, or rack, if one could hold it."""
+        return None if job["s0"] >= NETWORK else Delay(Locality(int(job["s0"])), int(job["aux"]))
+
 
 @core
 def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
-    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        enqueue(S, j, 0.0, np.inf)
+    if j >= 0:
+        wait_patiently(S, j)
 
 
 @core
@@ -43,20 +98,55 @@ def on_run(S: State, j: Int) -> None:
     """Nothing to know about running jobs."""
 
 
+@cold
+def _can_start(S: State, j: Int) -> bool:
+    """Whether waiting job `j` takes what its scheduler has free, or can be forwarded."""
+    return takes_what_is_free(S, j, S.jobs[j].cls) or bool(destination(S, j) >= 0)
+
+
 @core
-def next_gang(S: State) -> Int:
-    """The first waiting job, in order, for which there are enough free GPUs, wherever they are; -1 if there is none."""
-    return first_that_fits(S) if S.g[0].free > 0 else np.int64(-1)
+def _first_of(S: State, c: Int) -> Int:
+    """The first job of class `c` that can start; -1 if there is none."""
+    bound = np.inf
+    j = S.buckets[c].first
+    while j >= 0 and not _can_start(S, j):
+        if not was_forwarded(S, j):  # one that was, cannot be again, so another may yet
+            if not is_patient(S, j):
+                return np.int64(-1)
+            bound = np.float64(S.g[0].now)
+        j = next_below(S, j, bound)
+    return j
+
+
+@core
+def _first_in_order(S: State) -> Int:
+    """The first waiting job, in order, that can start; -1 if there is none."""
+    best = np.int64(-1)
+    if S.g[0].free > 0:
+        for i in range(S.g[0].active):
+            j = _first_of(S, S.lists[ACTIVE, i])
+            if j >= 0 and (best < 0 or before(S, j, best)):
+                best = j
+    return best
+
+
+@cold
+def next_job(S: State) -> Int:
+    """The next job to be placed, which fits the nodes of its scheduler, perhaps since now; -1 if there is none."""
+    while True:
+        j = _first_in_order(S)
+        if j < 0 or takes_what_is_free(S, j, S.jobs[j].cls):
+            return j
+        if not over_limit(S, j):
+            forward_to(S, j, destination(S, j))
+            return j
+        close_queue(S, j)
 
 
 @core
 def alternative_of(S: State, j: Int) -> Int:
     """The first alternative of job `j` with enough free GPUs; -1 if none has."""
-    C = S.classes[S.jobs[j].cls]
-    for a in range(C.alt, C.alt_end):
-        if free_gpus(S, S.alts[a]) >= C.gpus:
-            return np.int64(a)
-    return np.int64(-1)
+    return alternative_with_room(S, S.jobs[j].cls)
 
 
 @core

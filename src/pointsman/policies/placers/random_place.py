@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.parts.chance import note_random
-from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
+from pointsman.policies.placers.placer import OWN, Placer, alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.sdk import State, core, parameter
 
-SEED = 0  # params
+SEED = OWN  # params
 DRAWS = 0  # memory
 
 __all__ = ["RandomPlace", "decide", "on_event", "on_run"]
@@ -23,17 +23,17 @@ class RandomPlace(Placer):
     random_seed: int = parameter(0, "of the choices", ge=0)
 
     def parameters(self) -> list[float]:
-        return [float(self.random_seed)]
+        return [*super().parameters(), float(self.random_seed)]
 
 
 @core
 def decide(S: State) -> None:
     """Start every job that fits, in order."""
     seed = np.int64(S.params[SEED])
-    j = next_gang(S)
+    j = next_job(S)
     while j >= 0:
         S.memory[DRAWS] += 1.0
         S.g[0].placed = 0
         note_random(S, alternative_of(S, j), S.classes[S.jobs[j].cls].gpus, seed, np.int64(S.memory[DRAWS]))
         start_there(S, j)
-        j = next_gang(S)
+        j = next_job(S)

@@ -19,11 +19,17 @@ from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import list_candidates, note_candidate
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.interference import FORECASTS_BY
-from pointsman.policies.placers.patience import PatientPlacer, is_patient, next_willing, wait_patiently
-from pointsman.policies.placers.placer import alternative_of, on_run, start_there
-from pointsman.policies.sdk import Int, Knowledge, State, cold, core, parameter, send_at_once
-
-PATIENCE = FEATURES  # params, after the weights of the features
+from pointsman.policies.placers.patience import is_patient
+from pointsman.policies.placers.placer import (
+    OWN,
+    PatientPlacer,
+    alternative_of,
+    next_job,
+    on_event,
+    on_run,
+    start_there,
+)
+from pointsman.policies.sdk import Int, State, cold, core, parameter, send_at_once
 
 __all__ = ["Scorer", "decide", "on_event", "on_run"]
 
@@ -34,7 +40,6 @@ class Scorer(PatientPlacer):
     """
 
     name: ClassVar[str] = "scorer"
-    needs: ClassVar[Knowledge] = "oracle"
     hooks: ClassVar[str] = "pointsman.policies.placers.scorer"
     needs_rates: ClassVar[bool] = True
     source: ClassVar[str] = "ours (docs/papers/marl.md); weights: python -m benchmarks.placement --train 3000"
@@ -52,14 +57,7 @@ class Scorer(PatientPlacer):
         weights = [0.0] * FEATURES
         weights[SLOW_DOWN], weights[HARM], weights[SERVERS] = self.slow_down, self.harm, self.servers
         weights[RACKS], weights[LEFT], weights[BROKEN] = self.racks, self.gpus_left, self.broken_sockets
-        return [*weights, self.patience]
-
-
-@core
-def on_event(S: State, kind: Int, j: Int) -> None:
-    """A job that waits joins its class."""
-    if j >= 0:
-        wait_patiently(S, j, S.params[PATIENCE])
+        return [*super().parameters(), *weights]
 
 
 @core
@@ -67,7 +65,7 @@ def _cost(S: State, i: Int) -> float:
     """The cost of candidate `i`, whose features are known."""
     cost = 0.0
     for f in range(FEATURES):
-        cost += S.params[f] * feature(S, i, np.int64(f))
+        cost += S.params[OWN + f] * feature(S, i, np.int64(f))
     return cost
 
 
@@ -96,9 +94,9 @@ def _note_cheapest(S: State, j: Int) -> None:
 @core
 def decide(S: State) -> None:
     """Start every job that fits and takes what is free, in order."""
-    j = next_willing(S)
+    j = next_job(S)
     while j >= 0:
         _note_cheapest(S, j)
         start_there(S, j)
         send_at_once(S, j)
-        j = next_willing(S)
+        j = next_job(S)

@@ -6,12 +6,9 @@ spec's form (``docs/papers/marl.md``) is the sum of the free shares.
 
 from typing import ClassVar
 
-import numpy as np
-
-from pointsman.policies.parts.gpu_marks import clear, free_on, given, mark
-from pointsman.policies.placers.placer import Placer, alternative_of, next_gang, on_event, on_run, start_there
-from pointsman.policies.placers.sockets import note_marked
-from pointsman.policies.sdk import Int, State, cold, core, free_core_share
+from pointsman.policies.placers.one_by_one import SHARES, note_one_by_one
+from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
+from pointsman.policies.sdk import State, core
 
 __all__ = ["TetrisPlace", "decide", "on_event", "on_run"]
 
@@ -26,37 +23,10 @@ class TetrisPlace(Placer):
 
 
 @core
-def _freest(S: State, j: Int, a: Int) -> Int:
-    """The node for the next worker of job `j`; lowest index among equals."""
-    best = np.int64(-1)
-    most = -np.inf
-    for n in range(S.nodes.shape[0]):
-        node = np.int64(n)
-        left = free_on(S, a, node) - given(S, node)
-        if left > 0:
-            share = left / S.nodes[n].gpus + free_core_share(S, j, node, given(S, node))
-            if share > most:
-                best = node
-                most = share
-    return best
-
-
-@cold
-def _note_freest(S: State, j: Int) -> None:
-    """Note in State.place where Tetris puts job `j`, which fits."""
-    a = alternative_of(S, j)
-    clear(S)
-    for _ in range(S.classes[S.jobs[j].cls].gpus):
-        n = _freest(S, j, a)
-        mark(S, n, given(S, n) + 1)
-    note_marked(S)
-
-
-@core
 def decide(S: State) -> None:
     """Start every job that fits, in order."""
-    j = next_gang(S)
+    j = next_job(S)
     while j >= 0:
-        _note_freest(S, j)
+        note_one_by_one(S, j, alternative_of(S, j), SHARES)
         start_there(S, j)
-        j = next_gang(S)
+        j = next_job(S)

@@ -19,8 +19,8 @@ from pointsman.policies.placers.filling import (
     set_score,
 )
 from pointsman.policies.placers.interference import is_idle
-from pointsman.policies.placers.lb import note_balanced
 from pointsman.policies.placers.lif import note_least_interference
+from pointsman.policies.placers.one_by_one import GPUS, note_one_by_one
 from pointsman.policies.placers.sockets import gpus_of
 from pointsman.policies.sdk import Int, State, cold, core, free_core_share, free_in, some_node_with
 
@@ -94,8 +94,7 @@ def _add_racks(S: State, a: Int, need: Int) -> Int:
 def list_candidates(S: State, j: Int, a: Int) -> Int:
     """List the candidate placements of waiting job `j`, which fits alternative `a`, in State.memory; how many."""
     need = S.classes[S.jobs[j].cls].gpus
-    one_node = need <= S.alts[a].gpus and some_node_with(S, S.alts[a], need)
-    many = _add_nodes(S, a, need) if one_node else _add_racks(S, a, need)
+    many = _add_nodes(S, a, need) if some_node_with(S, S.alts[a], need) else _add_racks(S, a, need)
     if need > 1 or many == MOST - 2:  # else both are in the list
         many = _add(S, _add(S, many, np.int64(LB)), np.int64(LIF))
     return many
@@ -129,9 +128,9 @@ def note_candidate(S: State, j: Int, a: Int, i: Int) -> None:
         if not note_compact(S, a, need):
             note_packed(S, a, need)
     elif candidate == LB:
-        note_balanced(S, j)
+        note_one_by_one(S, j, a, GPUS)
     elif candidate == LIF:
-        note_least_interference(S, j)
+        note_least_interference(S, j, a)
     elif beyond < 0:
         _note_node(S, candidate - OTHERS, need)
     else:

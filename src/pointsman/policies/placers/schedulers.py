@@ -1,0 +1,72 @@
+"""Schedulers that share a cluster: which of them a job belongs to, and jobs that one forwards to another.
+
+A scheduler owns whole racks, and a job may use those of its scheduler only: its demand class says so
+(`engine.setup.schedulers`). To forward a job is to give it the class of the same demand under another scheduler.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from pointsman.policies.placers.patience import takes_what_is_free
+from pointsman.policies.sdk import Int, Owner, State, alternative_with_room, cold, core, dequeue, enqueue, free_gpus
+
+FORWARD = 0
+"""Where in State.params stands whether jobs are forwarded."""
+MOST = 1000
+"""Schedulers at most."""
+_STEP = 1024
+
+
+@core
+def scheduler_of(S: State, j: Int) -> Int:
+    """The scheduler that job `j` belongs to."""
+    return S.jobs[j].cls % S.g[0].schedulers
+
+
+@core
+def class_under(S: State, c: Int, scheduler: Int) -> Int:
+    """The class with the demand of class `c` whose jobs belong to `scheduler`."""
+    return c - c % S.g[0].schedulers + scheduler
+
+
+@core
+def was_forwarded(S: State, j: Int) -> bool:
+    """Whether job `j` has been forwarded, which happens once at most."""
+    return bool(S.jobs[j].level != 0)
+
+
+@core
+def forward_to(S: State, j: Int, scheduler: Int) -> None:
+    """Waiting job `j` belongs to another scheduler from now on. When, and from which, its `level` notes."""
+    J = S.jobs[j]
+    J.level = S.g[0].now * _STEP + scheduler_of(S, j) + 1
+    key, aux = J.key, J.aux
+    dequeue(S, j)
+    J.cls = class_under(S, J.cls, scheduler)
+    enqueue(S, j, key, aux)
+
+
+def owner(job: Any, schedulers: int) -> Owner:
+    """Whose a job, a record of ``State.jobs``, is."""
+    mine, note = int(job["cls"]) % schedulers, int(job["level"])
+    return Owner(mine, note % _STEP - 1, note // _STEP) if note else Owner(mine)
+
+
+@cold
+def destination(S: State, j: Int) -> Int:
+    """The scheduler to forward waiting job `j` to: of those that can place it now the one with the most free GPUs that
+    the job may use; lowest index among equals, -1 if there is none.
+    """
+    best = np.int64(-1)
+    most = np.int64(0)
+    if S.params[FORWARD] == 0.0 or was_forwarded(S, j):
+        return best
+    for p in range(S.g[0].schedulers):
+        c = class_under(S, S.jobs[j].cls, np.int64(p))
+        if c != S.jobs[j].cls and takes_what_is_free(S, j, c):
+            free = free_gpus(S, S.alts[alternative_with_room(S, c)])
+            if free > most:
+                best = np.int64(p)
+                most = free
+    return best
