@@ -71,6 +71,10 @@ class _Question:
         if not len(live):
             return self._ended()
         slot = int(live[0])
+        state, reason, said = self._live(slot)
+        return state, reason, said + self._owner(slot)
+
+    def _live(self, slot: int) -> tuple[str, Reason | None, str]:
         if self.jobs["state"][slot] != JobState.PENDING:
             return self._holding(slot)
         delay = self._delay(slot)
@@ -82,6 +86,24 @@ class _Question:
     def _delay(self, slot: int) -> Delay | None:
         asked = getattr(self.simulation.policy, "delay_of", None)
         return asked(self.jobs[slot]) if asked else None
+
+    def _owner(self, slot: int) -> str:
+        """Which of several schedulers it belongs to."""
+        asked = getattr(self.simulation.policy, "owner_of", None)
+        owner = asked(self.jobs[slot]) if asked else None
+        if owner is None:
+            return ""
+        said = f"; it belongs to {self._scheduler(owner.scheduler)}"
+        if owner.forwarded_by is None:
+            return said
+        return f"{said}, forwarded by {self._scheduler(owner.forwarded_by)} at {self._instant(owner.forwarded_ms)}"
+
+    def _scheduler(self, scheduler: int) -> str:
+        """Its number, from 1, and its nodes, which are consecutive."""
+        pools, names = self.prepared.pools, self.prepared.layout.node_names
+        mine = np.flatnonzero(np.array(pools.scheduler)[pools.pool_of_node] == scheduler)
+        nodes = names[mine[0]] if len(mine) == 1 else f"{names[mine[0]]} to {names[mine[-1]]}"
+        return f"scheduler {scheduler + 1} of {pools.schedulers} ({nodes})"
 
     def _instant(self, time_ms: int) -> str:
         origin_s = float(self.prepared.jobs["submit_s"][0])
