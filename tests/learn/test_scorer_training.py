@@ -9,7 +9,8 @@ import pointsman
 from benchmarks.placement.cell import OPTIONS, cluster, mean_jct_s, run, workload
 from pointsman.errors import UsageError
 from pointsman.learn.cross_entropy import Search, minimise
-from pointsman.learn.scorer_training import BEGIN, WEIGHTS, Training, train_scorer, weights_of
+from pointsman.learn.scorer_training import FIRST, Training, first, train_scorer, weights_of
+from pointsman.policies.placers.placer import Placer
 from pointsman.policies.registry import get_policy
 
 QUICK = Search(generations=2, population=4, elite=2)
@@ -33,21 +34,21 @@ def test_the_mean_is_a_sample_so_that_a_good_beginning_is_kept() -> None:
 
 def test_weights_are_the_parameters_of_the_scorer() -> None:
     fields = get_policy("scorer").config
-    assert fields is not None and tuple(fields.model_fields) == WEIGHTS
-    assert weights_of(np.array([*BEGIN[:-1], -0.2]))["patience"] == 0.0
+    assert fields is not None and {*fields.model_fields} - {*Placer.model_fields} == {*FIRST}
+    assert weights_of(np.array([*first(0).mean[:-1], -0.2]))["patience"] == 0.0
 
 
 def test_the_same_training_gives_the_same_weights(tmp_path: Path) -> None:
     on = cluster(tmp_path, servers=8)
     jobs = workload("1-8", 0.9, 60, 1, servers=8)
-    first, second = (train_scorer(Training([jobs], on, OPTIONS, seed=3, search=QUICK)) for _ in range(2))
-    assert first == second
+    one, same = (train_scorer(Training([jobs], on, OPTIONS, seed=3, search=QUICK)) for _ in range(2))
+    assert one == same
     other = train_scorer(Training([jobs], on, OPTIONS, seed=4, search=QUICK))
-    assert other.weights != first.weights
+    assert other.weights != one.weights
     # what is told as the least cost is what these runs give
     packed = mean_jct_s(run(jobs, on, "packed"))
-    begun = mean_jct_s(run(jobs, on, "scorer", params=weights_of(np.array(BEGIN))))
-    assert first.history[0] <= begun / packed
+    begun = mean_jct_s(run(jobs, on, "scorer", params=weights_of(first(3).mean)))
+    assert one.history[0] <= begun / packed
 
 
 def test_options_are_checked_as_in_a_run(tmp_path: Path) -> None:

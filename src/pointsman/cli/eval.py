@@ -11,7 +11,8 @@ from pointsman.cli.options import WHAT, AtOnce, On, Printed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pointsman.learn.training_setup import PracticeConfig
+    from pointsman.learn.checkpoint import Card
+    from pointsman.learn.training_setup import JobsConfig
     from pointsman.parallel.workers import Workers
 
 
@@ -65,15 +66,15 @@ def evaluate(
     from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import parse_seeds
     from pointsman.cli.learning import need_torch
-
-    need_torch()
     from pointsman.learn.evaluation import BASELINES, Contestant, contestant, summary
     from pointsman.learn.training_setup import settings_of
     from pointsman.parallel.pool import workers
-    from pointsman.policies.registry import get_policy
+    from pointsman.policies.registry import TRAINABLE, get_policy
 
     found = [contestant(place) for place in checkpoint]
-    practice = _practice(found[0][1].environment, settings, {"cluster": cluster, "workload": workload})
+    if not {card.agent for _, card in found} <= set(TRAINABLE):
+        need_torch()
+    practice = _practice(found[0][1], settings, {"cluster": cluster, "workload": workload})
     for name in policy:
         get_policy(name)
     asked = [each for each, _ in found] + [Contestant(name, (name,)) for name in policy]
@@ -100,16 +101,18 @@ def evaluate(
     _explain(practice, numbers)
 
 
-def _practice(trained: dict[str, Any], settings: list[str], short: dict[str, str | None]) -> "PracticeConfig":
+def _practice(trained: "Card", settings: list[str], short: dict[str, str | None]) -> "JobsConfig":
     from pointsman.cli.experiment import parse_settings
     from pointsman.errors import UsageError
     from pointsman.learn.agents import PRACTICE, practice_config
+    from pointsman.learn.scorer_recipe import AGENT, scorer_practice
 
     given = parse_settings(settings)
     if alien := given.keys() - {PRACTICE}:
         raise UsageError(f"--set {sorted(alien)[0]}.…: here only {PRACTICE}.PARAM can be set")
     said = {key: value for key, value in short.items() if value is not None}
-    return practice_config({**trained, **given.get(PRACTICE, {}), **said})
+    made = scorer_practice if trained.agent == AGENT else practice_config
+    return made({**trained.environment, **given.get(PRACTICE, {}), **said})
 
 
 def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
@@ -144,7 +147,7 @@ def _cell(value: float | None, low: float | None, high: float | None) -> str:
     return shown[0] if len(shown) == 1 else f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
 
-def _explain(practice: "PracticeConfig", numbers: list[int]) -> None:
+def _explain(practice: "JobsConfig", numbers: list[int]) -> None:
     from pointsman.learn.evaluation import MEASURES
 
     meanings = "; ".join(f"{name}: {meaning}" for name, meaning in MEASURES.items())

@@ -11,19 +11,20 @@ from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
 
 if TYPE_CHECKING:
     from pointsman.learn.agents import Recipe
+    from pointsman.learn.scorer_recipe import ScorerRecipe
     from pointsman.learn.training import Tell
     from pointsman.parallel.file_bundle import Parcel
 
 HOW = "How to train"
+SCORER = "scorer"
 
 
 def train(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm or proximity-drl.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm, proximity-drl or scorer.")],
     output: Annotated[
         Path,
         typer.Option("-o", "--output", metavar="DIR", help="Directory for the checkpoint.", rich_help_panel=OUTPUT),
     ],
-    steps: Annotated[int, typer.Option(min=1, help="Number of decisions to train on.", rich_help_panel=HOW)],
     settings: Annotated[
         list[str],
         typer.Option(
@@ -31,10 +32,14 @@ def train(
             metavar="NAME.PARAM=VALUE",
             default_factory=list,
             show_default=False,
-            help="Set a parameter of the agent, of its algorithm (ppo, reinforce) or of its 'practice'.",
+            help="Set a parameter of the agent, of its algorithm (ppo, reinforce, cross-entropy) or of its 'practice'.",
             rich_help_panel=WHAT,
         ),
     ],
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of decisions to train a network on.", show_default=False, rich_help_panel=HOW),
+    ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="Training cluster: short for practice.cluster.", rich_help_panel=WHAT)
     ] = None,
@@ -76,10 +81,13 @@ def train(
     from pointsman.cli.learning import need_torch
     from pointsman.cli.results import command_line
 
-    need_torch()
+    if name != SCORER:
+        need_torch()
     from pointsman.errors import InputError, UsageError
-    from pointsman.learn.agents import PRACTICE, recipe
+    from pointsman.learn.agents import PRACTICE
     from pointsman.learn.training_directory import find_places
+
+    _check_options(name, steps, device, threads, dry_run)
 
     short = {"cluster": cluster, "workload": workload}
     given: dict[str, dict[str, Any]] = {key: dict(values) for key, values in parse_settings(settings).items()}
@@ -89,12 +97,12 @@ def train(
     if resume:
         begun = next(place.work for place in places if not place.is_new)
         given, practice = _as_before(begun, name, given, practice)
-    made = recipe(name, given | {PRACTICE: practice})
+    made = _recipe(name, given | {PRACTICE: practice})
     if dry_run:
         _show(made)
         return
     screen.note(made.practice.told())
-    runs = [_Run(made, seed + k, steps, device, threads, resume, command_line()) for k in range(seeds)]
+    runs = [_Run(made, seed + k, steps or 0, device, threads, resume, command_line()) for k in range(seeds)]
     try:
         with screen.progress(f"train {name}") as progress:
             if seeds == 1 and on == "local":
@@ -113,6 +121,25 @@ def train(
     screen.note(f"checkpoint: {', '.join(map(str, finals))} (use it with --policy {name}:{finals[0]})")
 
 
+def _check_options(name: str, steps: int | None, device: str, threads: int, dry_run: bool) -> None:
+    """That what is said goes with what is trained: a network, or a few weights by generations."""
+    from pointsman.errors import UsageError
+
+    if name != SCORER and steps is None and not dry_run:
+        raise UsageError("--steps is missing: give the number of decisions to train on, as in --steps 100000")
+    if name == SCORER and steps is not None:
+        raise UsageError(f"{SCORER} is trained by generations: give --set cross-entropy.generations=N, not --steps")
+    if name == SCORER and (device != "auto" or threads != 1):
+        raise UsageError(f"{SCORER} is no network: leave out --device and --threads")
+
+
+def _recipe(name: str, settings: dict[str, dict[str, Any]]) -> "Recipe | ScorerRecipe":
+    from pointsman.learn.agents import recipe
+    from pointsman.learn.scorer_recipe import scorer_recipe
+
+    return scorer_recipe(settings) if name == SCORER else recipe(name, settings)
+
+
 def _as_before(
     place: Path, name: str, given: dict[str, dict[str, Any]], practice: dict[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
@@ -125,18 +152,14 @@ def _as_before(
         fix = f"go on with it by 'pointsman train {card.agent}', or train {name} elsewhere"
         raise InputError(f"a training of {card.agent}, not of {name}", path=place / CARD, fix=fix)
     parts = {name: card.network.config, card.algorithm.name: card.algorithm.config}
-    before = {part: {**config, **given.pop(part, {})} for part, config in parts.items()}
+    before = {part: {**config, **given.pop(part, {})} for part, config in parts.items() if config}
     return before | given, {**card.environment, **practice}
 
 
-def _show(made: "Recipe") -> None:
+def _show(made: "Recipe | ScorerRecipe") -> None:
     import yaml
 
-    parts = {
-        made.agent.name: made.network.model_dump(mode="json"),
-        made.agent.algorithm: made.algorithm.model_dump(mode="json"),
-        "practice": made.practice.model_dump(mode="json"),
-    }
+    parts = {name: part.model_dump(mode="json") for name, part in made.parts.items()}
     typer.echo(yaml.safe_dump(parts, sort_keys=False), nl=False)
 
 
@@ -144,7 +167,7 @@ def _show(made: "Recipe") -> None:
 class _Run:
     """One of the trainings that were asked for."""
 
-    recipe: "Recipe"
+    recipe: "Recipe | ScorerRecipe"
     seed: int
     steps: int
     device: str
@@ -154,12 +177,23 @@ class _Run:
 
     def train(self, place: Path, tell: "Tell") -> None:
         from pointsman.learn.checkpoint import CARD
+        from pointsman.learn.scorer_recipe import ScorerRecipe
+
+        going_on = self.resume and (place / CARD).is_file()
+        if isinstance(self.recipe, ScorerRecipe):
+            from pointsman.learn.scorer_checkpoint import ScorerTraining
+
+            search = ScorerTraining(self.recipe, place, self.seed, self.command)
+            if going_on:
+                search.resume()
+            search.run(tell)
+            return
         from pointsman.learn.setup import begin
 
         training = begin(
             self.recipe, place, seed=self.seed, device=self.device, threads=self.threads, command=self.command
         )
-        if self.resume and (place / CARD).is_file():
+        if going_on:
             training.resume()
         training.run(self.steps, tell)
 

@@ -86,6 +86,11 @@ class Recipe:
     algorithm: Config
     practice: PracticeConfig
 
+    @property
+    def parts(self) -> dict[str, Config]:
+        """The settings, by the name they go by."""
+        return {self.agent.name: self.network, self.agent.algorithm: self.algorithm, PRACTICE: self.practice}
+
 
 def recipe(name: str, settings: Settings) -> Recipe:
     """The agent of this name with these settings.
@@ -101,7 +106,7 @@ def recipe(name: str, settings: Settings) -> Recipe:
         if given not in kinds:
             raise UsageError(f"--set {given}.…: {name} has no part {given!r:.60} ({did_you_mean(given, kinds)})")
     values = {part: {**agent.settings.get(part, {}), **settings.get(part, {})} for part in kinds}
-    network, algorithm = (_made(part, kinds[part], values[part]) for part in (agent.name, agent.algorithm))
+    network, algorithm = (made(part, kinds[part], values[part]) for part in (agent.name, agent.algorithm))
     return Recipe(agent, network, algorithm, practice_config(values[PRACTICE]))
 
 
@@ -111,7 +116,7 @@ def practice_config(values: Mapping[str, Any]) -> PracticeConfig:
     Raises:
         UsageError: there is no such parameter, or a value is wrong.
     """
-    return _made(PRACTICE, PracticeConfig, values)
+    return made(PRACTICE, PracticeConfig, values)
 
 
 def kinds_of(agent: Agent) -> dict[str, type[Config]]:
@@ -135,7 +140,12 @@ def _found(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _made(part: str, kind: type[C], values: Mapping[str, Any]) -> C:
+def made(part: str, kind: type[C], values: Mapping[str, Any]) -> C:
+    """Settings of this kind; `part` is the name that they go by.
+
+    Raises:
+        UsageError: there is no such parameter, or a value is wrong.
+    """
     try:
         return kind(**values)
     except ValidationError as error:

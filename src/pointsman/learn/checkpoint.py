@@ -1,4 +1,5 @@
-"""Checkpoints: a directory of weights (``policy.safetensors``) and of what they are for (``policy.yaml``).
+"""Checkpoints: a directory of weights (``policy.safetensors``, or ``policy.json`` if they are few numbers) and of what
+they are for (``policy.yaml``).
 
 Neither file can carry code. What does not fit is refused before anything is built from it: another format, an unknown
 network, another observation, weights of other names, shapes or types.
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from pointsman.learn.networks.actor_critic import ActorCritic
 
 FORMAT = 1
-CARD, WEIGHTS = "policy.yaml", "policy.safetensors"
-STATE, METRICS = "training.safetensors", "metrics.jsonl"
+CARD, WEIGHTS, PARAMETERS = "policy.yaml", "policy.safetensors", "policy.json"
+STATE, METRICS, SEARCH = "training.safetensors", "metrics.jsonl", "training.json"
 """What a training keeps beside them, to go on and to look at."""
 MAX_WEIGHTS_BYTES = 1 << 30
 
@@ -99,11 +100,16 @@ class Checkpoint:
 
 def save_policy(directory: Path, card: Card, tensors: "Mapping[str, Tensor]") -> None:
     """Write a checkpoint, or replace that one; each file is there whole or not at all."""
+    write_card(directory, card)
+    save_tensors(directory / WEIGHTS, tensors)
+
+
+def write_card(directory: Path, card: Card) -> None:
+    """Write what a policy is."""
     import yaml
 
     text = yaml.safe_dump(card.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
     replace_file(directory / CARD, text.encode())
-    save_tensors(directory / WEIGHTS, tensors)
 
 
 def save_tensors(path: Path, tensors: "Mapping[str, Tensor]") -> None:
@@ -146,6 +152,29 @@ def read_card(directory: Path) -> Card:
     if card.observation.digest != card.observation_sha256:
         _refuse(path, "observation_sha256 is not that of its observation", "train it again")
     return card
+
+
+def check_same(before: Card, now: Card, directory: Path) -> None:
+    """That a training goes on with what it began with; the code and the machine may be others.
+
+    Raises:
+        InputError: it does not.
+    """
+    theirs, ours = before.model_dump(mode="json"), now.model_dump(mode="json")
+    for name in ("agent", "seed", "algorithm", "network", "environment", "cluster", "observation"):
+        if theirs[name] == ours[name]:
+            continue
+        cause = f"{name} was {_changed(theirs[name], ours[name])} when this training began"
+        raise InputError(cause, path=directory / CARD, fix="give the same again, or train anew elsewhere")
+
+
+def _changed(before: Any, now: Any) -> str:
+    """Which part of something changed, and from what: ``config.clip = 0.2``."""
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return repr(before)
+    name = next(key for key in before | now if before.get(key) != now.get(key))
+    inside = _changed(before.get(name), now.get(name))
+    return f"{name}.{inside}" if " = " in inside else f"{name} = {inside}"
 
 
 def observation_of(card: Card, directory: Path, own: str = "") -> ObservationSpec:

@@ -12,7 +12,7 @@ from pointsman.cluster import load_cluster
 from pointsman.errors import InputError
 from pointsman.learn.checkpoint import CARD, Card, read_card
 from pointsman.learn.iqm import interquartile_mean, interval
-from pointsman.learn.training_setup import PracticeConfig, horizon_s, sampler
+from pointsman.learn.training_setup import JobsConfig, PracticeConfig, horizon_s, sampler
 from pointsman.policies.registry import get_policy
 from pointsman.report import summarise
 from pointsman.report.metrics.holdings import horizon_s as whole_s
@@ -67,19 +67,20 @@ def contestant(directory: Path) -> tuple[Contestant, Card]:
     return Contestant(f"{agent}:{directory}", tuple(f"{agent}:{place.absolute()}" for place in places)), cards[0]
 
 
-def measure(policy: str, params: Mapping[str, Any], practice: PracticeConfig, seed: int) -> dict[str, float | None]:
+def measure(policy: str, params: Mapping[str, Any], practice: JobsConfig, seed: int) -> dict[str, float | None]:
     """The `MEASURES` of a policy on the held-out workload of this seed, in a practice of one cluster and workload."""
-    until_s = horizon_s(practice)
+    options = practice.options()
+    if get_policy(policy).needs == "none":
+        options["estimate"] = None
+    until_s = horizon_s(practice) if isinstance(practice, PracticeConfig) else None
     result = simulate(
         sampler(practice, "held-out")(seed, load_cluster(practice.cluster).gpus),
         practice.cluster,
         policy,
         params=params,
         seed=seed,
-        estimate=None if get_policy(policy).needs == "none" else practice.estimate,
-        assign_models=practice.assign_models,
-        rate_model=practice.rate_model,
         until_s=until_s,
+        **options,
     )
     figures = summarise(result)
     tree = figures.get("tree", {})

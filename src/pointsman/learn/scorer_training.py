@@ -5,7 +5,7 @@ done = train_scorer(Training([workload], "64x4/gpu=v100", {"contention": "duty-c
 pointsman.simulate(other, "64x4/gpu=v100", "scorer", params=done.weights, contention="duty-cycle")
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,13 +13,19 @@ import numpy as np
 
 from pointsman.api import simulate
 from pointsman.cluster.cluster import Cluster
-from pointsman.learn.cross_entropy import Search, Vector, minimise
+from pointsman.learn.cross_entropy import Distribution, Search, Vector, minimise
 from pointsman.workload.table import Workload
 
-WEIGHTS: Final = ("slow_down", "harm", "servers", "racks", "gpus_left", "broken_sockets", "patience")
-BEGIN: Final = (1.0, 1.0, 1.0, 1.0, 0.5, 0.2, 0.1)
-DEVIATION: Final = (0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.3)
-"""Where and how widely the search begins (ours)."""
+FIRST: Final = {
+    "slow_down": (1.0, 0.8),
+    "harm": (1.0, 0.8),
+    "servers": (1.0, 0.8),
+    "racks": (1.0, 0.8),
+    "gpus_left": (0.5, 0.8),
+    "broken_sockets": (0.2, 0.8),
+    "patience": (0.1, 0.3),
+}
+"""Where and how widely the search of each parameter of `scorer` begins (ours)."""
 DECIMALS: Final = 3
 
 
@@ -51,6 +57,23 @@ def train_scorer(training: Training) -> Trained:
     Raises:
         PointsmanError: as `pointsman.simulate` of any of the workloads.
     """
+    begin = first(training.seed)
+    found, history = minimise(cost_of(training), begin.mean, begin.deviation, training.seed, training.search)
+    return Trained(weights_of(found), history)
+
+
+def first(seed: int) -> Distribution:
+    """Where a search begins."""
+    mean, deviation = np.array(list(FIRST.values())).T
+    return Distribution(mean, deviation, np.random.default_rng(seed))
+
+
+def cost_of(training: Training) -> Callable[[Vector], float]:
+    """What weights cost: mean JCT over that of `packed`, averaged over the workloads.
+
+    Raises:
+        PointsmanError: as `pointsman.simulate` of any of the workloads.
+    """
     base = [_mean_jct_s(training, workload, "packed", {}) for workload in training.workloads]
 
     def cost(vector: Vector) -> float:
@@ -58,13 +81,12 @@ def train_scorer(training: Training) -> Trained:
         means = [_mean_jct_s(training, workload, "scorer", weights) for workload in training.workloads]
         return float(np.mean([mean / packed for mean, packed in zip(means, base, strict=True)]))
 
-    found, history = minimise(cost, np.array(BEGIN), np.array(DEVIATION), training.seed, training.search)
-    return Trained(weights_of(found), history)
+    return cost
 
 
 def weights_of(vector: Vector) -> dict[str, float]:
     """The parameters of `scorer` by name, rounded; patience is never below 0."""
-    weights = {name: round(float(value), DECIMALS) for name, value in zip(WEIGHTS, vector, strict=True)}
+    weights = {name: round(float(value), DECIMALS) for name, value in zip(FIRST, vector, strict=True)}
     return weights | {"patience": max(0.0, weights["patience"])}
 
 

@@ -18,10 +18,10 @@ from torch.utils.tensorboard import SummaryWriter
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.learn.algorithms.training_state import State, weights_of
 from pointsman.learn.checkpoint import (
-    CARD,
     METRICS,
     STATE,
     Card,
+    check_same,
     open_tensors,
     read_card,
     save_policy,
@@ -71,7 +71,7 @@ class Training:
         Raises:
             InputError: it holds no training, a broken one, or one of something else.
         """
-        _check_same(read_card(self.directory), self.card, self.directory)
+        check_same(read_card(self.directory), self.card, self.directory)
         with open_tensors(self.directory / STATE) as file:
             state = {name: file.get_tensor(name) for name in list(file.keys())}
         if state.get(DONE, torch.zeros(0)).shape != (2,):
@@ -138,25 +138,6 @@ class Training:
         card = self.card.model_copy(update={"steps": int(self._kept[DONE][1])})
         save_policy(self.directory, card, weights_of(self._kept))
         save_tensors(self.directory / STATE, self._kept)
-
-
-def _check_same(before: Card, now: Card, directory: Path) -> None:
-    """That a training goes on with what it began with; the code and the machine may be others."""
-    theirs, ours = before.model_dump(mode="json"), now.model_dump(mode="json")
-    for name in ("agent", "seed", "algorithm", "network", "environment", "cluster", "observation"):
-        if theirs[name] == ours[name]:
-            continue
-        cause = f"{name} was {_changed(theirs[name], ours[name])} when this training began"
-        raise InputError(cause, path=directory / CARD, fix="give the same again, or train anew elsewhere")
-
-
-def _changed(before: Any, now: Any) -> str:
-    """Which part of something changed, and from what: ``config.clip = 0.2``."""
-    if not isinstance(before, dict) or not isinstance(now, dict):
-        return repr(before)
-    name = next(key for key in before | now if before.get(key) != now.get(key))
-    inside = _changed(before.get(name), now.get(name))
-    return f"{name}.{inside}" if " = " in inside else f"{name} = {inside}"
 
 
 def pick_device(name: str) -> torch.device:

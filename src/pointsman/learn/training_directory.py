@@ -13,9 +13,10 @@ from pathlib import Path
 
 from pointsman.errors import RunError, UsageError
 from pointsman.inputs.output_path import check_folder
-from pointsman.learn.checkpoint import CARD, METRICS, STATE, WEIGHTS, read_card
+from pointsman.learn.checkpoint import CARD, METRICS, PARAMETERS, SEARCH, STATE, WEIGHTS, read_card
 
-_OURS = {CARD, WEIGHTS, METRICS, STATE, *(f".{name}.partial" for name in (CARD, WEIGHTS, STATE))}
+_WHOLE = (CARD, WEIGHTS, PARAMETERS, METRICS, STATE, SEARCH)
+_OURS = {*_WHOLE, *(f".{name}.partial" for name in _WHOLE)}
 _EVENTS = "events.out.tfevents."
 """How the names of TensorBoard's files begin."""
 
@@ -39,7 +40,7 @@ class TrainingPlace:
     @property
     def can_resume(self) -> bool:
         """Whether the training has been saved in `work`."""
-        return (self.work / CARD).is_file() and (self.work / STATE).is_file()
+        return (self.work / CARD).is_file() and any((self.work / name).is_file() for name in (STATE, SEARCH))
 
     def put(self) -> None:
         """Give the whole checkpoint its place.

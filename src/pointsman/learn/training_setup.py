@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
@@ -36,8 +36,8 @@ STEPS_OF_A_JOB = 8
 Load = Annotated[float, Field(gt=0, le=100)] | None
 
 
-class PracticeConfig(Config):
-    """The environment (``learn.environments.setting`` has the whole story of most of these)."""
+class JobsConfig(Config):
+    """The cluster and the jobs to train on."""
 
     cluster: str = parameter(
         "8x4/rack=4",
@@ -56,6 +56,37 @@ class PracticeConfig(Config):
     widest: int | None = parameter(None, "GPUs to which gangs are narrowed; none: a quarter of the cluster.", ge=1)
     held_out: float = parameter(0.3, "Share of a log, its last jobs, that is kept for tests.", gt=0, lt=1)
     workload_seed: int = parameter(0, "Of the episodes that are trained on.", ge=0, lt=1 << 32)
+    assign_models: Seed | None = parameter(0, f"{meaning('assign_models')} none: they communicate nothing.")
+    estimate: str = parameter("oracle", meaning("estimate"))
+
+    @field_validator("load", "widest", "assign_models", mode="before")
+    @classmethod
+    def _may_be_none(cls, value: Any) -> Any:
+        return None if value == "none" else value
+
+    @field_validator("load", mode="before")
+    @classmethod
+    def _is_number_or_several(cls, value: Any) -> Any:
+        if not isinstance(value, str) or AND in value or value == "none":
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            raise ValueError("must be a number, or none") from None
+
+    def told(self) -> str:
+        """What is practised, in a sentence."""
+        load = "all there from the start" if self.load is None else f"at load {self.load}"
+        return f"{self.workload}, {self.jobs} jobs {load}, on {self.cluster}"
+
+    def options(self) -> dict[str, Any]:
+        """Keywords of `pointsman.simulate` under which a policy is measured."""
+        return {"estimate": self.estimate, "assign_models": self.assign_models}
+
+
+class PracticeConfig(JobsConfig):
+    """The environment (``learn.environments.setting`` has the whole story of most of these)."""
+
     episodes: int = parameter(256, "Different episodes, which come again and again.", ge=1, le=1 << 16)
     observation: str = parameter("", "What is seen; by default as the task has it.")
     reward: str = parameter("", "What is rewarded; by default as the task has it.")
@@ -63,8 +94,6 @@ class PracticeConfig(Config):
     gpus: str = parameter("nearest", "Who gives a picked job its GPUs.", source="paper")
     picker: str = parameter("fcfs", "Who picks the job to be placed.", source="paper")
     rate_model: str = parameter("tree", "How fast jobs run: tree, rates.", source="paper")
-    assign_models: Seed | None = parameter(0, f"{meaning('assign_models')} none: they communicate nothing.")
-    estimate: str = parameter("oracle", meaning("estimate"))
     horizon_s: float | None = parameter(
         43_200.0, "When episodes are cut; none: when all jobs are done.", unit="s", gt=0, le=1e9
     )
@@ -82,20 +111,10 @@ class PracticeConfig(Config):
     )
     hold: float = parameter(0.1, "Price of a GPU that is waited for, for each that runs.", source="paper", ge=0, le=100)
 
-    @field_validator("load", "widest", "assign_models", "horizon_s", "horizon_share", "tau_s", mode="before")
+    @field_validator("horizon_s", "horizon_share", "tau_s", mode="before")
     @classmethod
-    def _may_be_none(cls, value: Any) -> Any:
+    def _none_is_allowed(cls, value: Any) -> Any:
         return None if value == "none" else value
-
-    @field_validator("load", mode="before")
-    @classmethod
-    def _is_number_or_several(cls, value: Any) -> Any:
-        if not isinstance(value, str) or AND in value or value == "none":
-            return value
-        try:
-            return float(value)
-        except ValueError:
-            raise ValueError("must be a number, or none") from None
 
     @field_validator("gpus", "picker")
     @classmethod
@@ -107,14 +126,19 @@ class PracticeConfig(Config):
 
     def told(self) -> str:
         """What is practised, in a sentence."""
-        load = "all there from the start" if self.load is None else f"at load {self.load}"
         span = "until all are done" if self.horizon_s is None else f"for {self.horizon_s / 3600:g} h"
         if self.horizon_share is not None:
             span = f"for {self.horizon_share:g} of the time in which the cluster could do them all"
-        return f"{self.workload}, {self.jobs} jobs {load}, on {self.cluster}, {span}"
+        return f"{super().told()}, {span}"
+
+    def options(self) -> dict[str, Any]:
+        return super().options() | {"rate_model": self.rate_model}
 
 
-def settings_of(config: PracticeConfig) -> list[PracticeConfig]:
+J = TypeVar("J", bound=JobsConfig)
+
+
+def settings_of(config: J) -> list[J]:
     """One for each of several: the first cluster with the first workload at the first load, and so on; of what there is
     only one goes with all.
 
@@ -130,7 +154,7 @@ def settings_of(config: PracticeConfig) -> list[PracticeConfig]:
     columns = [values * (many // len(values)) for values in given.values()]
     rows = [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
     try:
-        return [PracticeConfig.model_validate(config.model_dump() | row) for row in rows]
+        return [type(config).model_validate(config.model_dump() | row) for row in rows]
     except ValidationError as error:
         raise UsageError(f"practice.load {config.load!r}: {wording(error.errors()[0]['msg'])}") from None
 
@@ -165,7 +189,7 @@ def _some(config: PracticeConfig) -> list["DataFrame"]:
     return [made(episode, gpus).jobs for episode in range(SOME)]
 
 
-def sampler(config: PracticeConfig, part: Part, seed: int | None = None) -> "Sampler":
+def sampler(config: JobsConfig, part: Part, seed: int | None = None) -> "Sampler":
     """The workloads to train on, or those held out: other seeds, or the last part of the log.
 
     Raises:

@@ -62,6 +62,8 @@ LEARNED: dict[str, str] = {
     "proximity-drl": "pointsman.learn.policies.proximity_drl:ProximityDrl",
 }
 """Networks that were trained: ``NAME`` with the shipped weights, ``NAME:CHECKPOINT`` with those of a directory."""
+TRAINABLE: dict[str, str] = {"scorer": "pointsman.learn.scorer_checkpoint:trained_weights"}
+"""Built-in policies whose parameters may be learnt: ``NAME:DIR`` has those that were found by the training in DIR."""
 MAX_ROUND_S = 100 * 86400.0
 _IN_FILE = re.compile(r"[^(),]*\.py:\w+")
 _ROUNDS = re.compile(r"rounds\(\s*(?P<policy>.+?)\s*,\s*(?P<every>[^,()]+?)\s*\)")
@@ -198,6 +200,8 @@ def get_policy(text: str) -> PolicySpec:
     name, colon, checkpoint = text.partition(":")
     if name in LEARNED and (checkpoint or not colon):
         return PolicySpec(text, _imported(LEARNED[name]), given={"checkpoint": checkpoint} if colon else {})
+    if name in TRAINABLE and checkpoint:
+        return PolicySpec(text, _imported(BUILT_IN[name]), given=_imported(TRAINABLE[name])(checkpoint))
     if text in BUILT_IN:
         return PolicySpec(text, _imported(BUILT_IN[text]))
     if ".py:" in text:
@@ -214,7 +218,7 @@ def get_policy(text: str) -> PolicySpec:
     raise UsageError(f"unknown policy {text!r} ({hint}there are {', '.join(policy_names())}; {forms})")
 
 
-def _imported(place: str) -> type[Any]:
+def _imported(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
 

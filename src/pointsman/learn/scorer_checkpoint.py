@@ -1,0 +1,151 @@
+"""A training of the linear scorer from its first generation to its last, and what it leaves.
+
+The directory is a checkpoint (``policy.yaml``, ``policy.json``) with ``metrics.jsonl``, a line for each generation, and
+``training.json``, from which ``--resume`` goes on exactly as if nothing had been.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pointsman.cluster import load_cluster
+from pointsman.errors import InputError, RunError
+from pointsman.learn.checkpoint import (
+    CARD,
+    METRICS,
+    PARAMETERS,
+    SEARCH,
+    Card,
+    Named,
+    ObservationSpec,
+    check_same,
+    read_card,
+    replace_file,
+    write_card,
+)
+from pointsman.learn.scorer_recipe import AGENT, ALGORITHM, ScorerRecipe
+from pointsman.learn.scorer_training import FIRST, Training, cost_of, first, weights_of
+from pointsman.learn.training_setup import sampler, settings_of
+from pointsman.policies.placers.candidates.features import FEATURES
+from pointsman.policies.placers.candidates.places import MOST
+from pointsman.policies.placers.scorer import Scorer
+from pointsman.version import __version__
+
+
+class ScorerTraining:
+    """A search, the directory it is kept in, and how far it is."""
+
+    def __init__(self, recipe: ScorerRecipe, directory: Path, seed: int, command: str) -> None:
+        self.recipe, self.directory, self.seed, self.command = recipe, directory, seed, command
+        self.where = first(seed)
+        self.history: list[float] = []
+
+    def resume(self) -> None:
+        """Go on from where the directory is.
+
+        Raises:
+            InputError: it holds no such training, a broken one, or one of something else.
+        """
+        check_same(read_card(self.directory), self._card(), self.directory)
+        path = self.directory / SEARCH
+        try:
+            saved = json.loads(path.read_text())
+            self.where.mean, self.where.deviation = np.array(saved["mean"]), np.array(saved["deviation"])
+            self.where.draw.bit_generator.state = saved["random"]
+            self.history = [float(cost) for cost in saved["history"]]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"not the state of a training: {error}", path=path, fix="train anew, elsewhere") from None
+
+    def run(self, tell: Callable[[float, str], None]) -> None:
+        """Search until all generations are done; whatever stops it, those that are done are saved.
+
+        Raises:
+            InputError, UsageError: the jobs, the cluster or an option are wrong. RunError: it cannot be saved.
+        """
+        many = self.recipe.search.generations
+        costs = [cost_of(training) for training in self._trainings()]
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._save()
+            while len(self.history) < many:
+                least = self.where.next_generation(
+                    lambda vector: float(np.mean([cost(vector) for cost in costs])), self.recipe.search
+                )
+                self.history.append(least)
+                self._save()
+                tell(len(self.history) / many, f"mean JCT {least:.4f} of packed")
+        except OSError as error:
+            why = error.strerror or error
+            raise RunError(f"{self.directory}: the training cannot be saved: {why}; make room there") from error
+
+    def _trainings(self) -> list[Training]:
+        """One for each cluster, log and load."""
+        found = []
+        for one in settings_of(self.recipe.practice):
+            made_by, gpus = sampler(one, "train"), load_cluster(one.cluster).gpus
+            workloads = [made_by(k, gpus) for k in range(one.workloads)]
+            found.append(Training(workloads, one.cluster, one.options(), self.seed, self.recipe.search))
+        return found
+
+    def _card(self) -> Card:
+        layout = load_cluster(settings_of(self.recipe.practice)[0].cluster).layout()
+        seen = ObservationSpec(name="placements", shapes={"features": (FEATURES,)}, actions=MOST)
+        evaluated = len(self.history) * self.recipe.search.population * self.recipe.practice.workloads
+        return Card(
+            agent=AGENT,
+            network=Named(name="linear"),
+            observation=seen,
+            observation_sha256=seen.digest,
+            algorithm=Named(name=ALGORITHM, config=self.recipe.search.model_dump(mode="json")),
+            environment=self.recipe.practice.model_dump(mode="json"),
+            cluster={
+                "racks": len(set(layout.node_rack.tolist())),
+                "nodes": len(layout.node_gpus),
+                "gpus": int(layout.node_gpus.sum()),
+            },
+            seed=self.seed,
+            steps=evaluated * self.recipe.practice.jobs * len(settings_of(self.recipe.practice)),
+            pointsman=__version__,
+            command=self.command,
+        )
+
+    def _save(self) -> None:
+        """The state comes last: what is saved by then is of this generation or, if it is made again, the same."""
+        weights = weights_of(self.where.mean)
+        lines = [json.dumps({"generation": k, "cost": cost}) for k, cost in enumerate(self.history, 1)]
+        state = {
+            "mean": self.where.mean.tolist(),
+            "deviation": self.where.deviation.tolist(),
+            "random": self.where.draw.bit_generator.state,
+            "history": self.history,
+        }
+        replace_file(self.directory / METRICS, "".join(f"{line}\n" for line in lines).encode())
+        replace_file(self.directory / PARAMETERS, json.dumps(weights, indent=2).encode())
+        write_card(self.directory, self._card())
+        replace_file(self.directory / SEARCH, json.dumps(state).encode())
+
+
+def trained_weights(directory: str) -> Mapping[str, float]:
+    """The parameters of `scorer` that a training in `directory` found.
+
+    Raises:
+        InputError: there is none, or it is broken, or of another agent.
+    """
+    place = Path(directory)
+    card = read_card(place)
+    if card.agent != AGENT:
+        fix = f"use it as --policy {card.agent}:{place}"
+        raise InputError(f"a checkpoint of {card.agent!r:.60}", path=place / CARD, fix=fix)
+    path = place / PARAMETERS
+    try:
+        weights = json.loads(path.read_text())
+        found = {name: weights[name] for name in FIRST}
+        Scorer(**found)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        why = str(error).splitlines()[0]
+        raise InputError(
+            f"not the weights of {AGENT}: {why}", path=path, fix="copy it again, or train it again"
+        ) from None
+    return found
