@@ -1,6 +1,7 @@
 """``python -m benchmarks.placement``: the table of placers on held-out workloads; ``--train`` trains the scorer anew.
+``--schedulers``: what it costs to divide the cluster among several, in percent of mean JCT above one.
 
-Figures are percent of mean JCT below the best of LB, Tetris and LIF; *bound*: no job waits or is slowed.
+Figures are else percent of mean JCT below the best of LB, Tetris and LIF; *bound*: no job waits or is slowed.
 """
 
 import argparse
@@ -17,6 +18,8 @@ POLICIES = (*BLIND, "random-place", "packed", "packed-lif", "packed-patience", "
 CELLS = [(sizes, load) for sizes in ("philly", "1-8", "1-16") for load in (0.7, 0.9)]
 HELD_OUT, TRAINED_ON = (1, 2, 3), (101,)
 """Seeds of workloads."""
+DIVIDED, PER_RACK = (4, 8), 4
+"""Numbers of schedulers, and servers to a rack, so that all have as many."""
 
 
 def trained(on: str, servers: int, jobs: int, seed: int) -> dict[str, float]:
@@ -41,6 +44,27 @@ def table(on: str, servers: int, jobs: int, weights: dict[str, float]) -> None:
         means["bound"] = sum(float(w.jobs["duration_s"].mean()) for w in held_out)
         best = min(means[policy] for policy in BLIND)
         print(sizes, load, {name: round(100 * (1 - mean / best), 1) for name, mean in means.items()}, flush=True)
+
+
+def divided(on: str, servers: int, jobs: int) -> None:
+    """Print a line for each policy and load."""
+    for load in (0.7, 0.9):
+        held_out = [workload("philly", load, jobs, seed, servers) for seed in HELD_OUT]
+        for policy in POLICIES:
+            means = {
+                (schedulers, forward): sum(
+                    mean_jct_s(run(w, on, policy, seed=seed, params={"schedulers": schedulers, "forward": forward}))
+                    for w, seed in zip(held_out, HELD_OUT, strict=True)
+                )
+                for schedulers in (1, *DIVIDED)
+                for forward in ((False, True) if schedulers > 1 else (False,))
+            }
+            one = means.pop((1, False))
+            more = {
+                f"{schedulers}{', forwarding' if forward else ''}": round(100 * (mean / one - 1), 1)
+                for (schedulers, forward), mean in means.items()
+            }
+            print(policy, load, more, flush=True)
 
 
 def speed(on: str, servers: int, jobs: int) -> None:
@@ -68,12 +92,18 @@ def main() -> None:
     parser.add_argument("--train", type=int, metavar="JOBS", help="train on traces of so many jobs first")
     parser.add_argument("--seed", type=int, default=0, help="of the training")
     parser.add_argument("--topology", help="of the cluster, such as bcube:11x1; a fat tree of 64 servers if left out")
+    parser.add_argument("--schedulers", action="store_true", help="measure divided clusters instead")
     parser.add_argument("--speed", action="store_true", help="measure speed instead")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        on, servers = on_topology(Path(folder), given.topology) if given.topology else (cluster(Path(folder)), SERVERS)
+        on, servers = cluster(Path(folder), per_rack=PER_RACK if given.schedulers else 3), SERVERS
+        if given.topology:
+            on, servers = on_topology(Path(folder), given.topology)
         if given.speed:
             speed(on, servers, given.jobs)
+            return
+        if given.schedulers:
+            divided(on, servers, given.jobs)
             return
         table(on, servers, given.jobs, trained(on, servers, given.train, given.seed) if given.train else {})
 

@@ -28,11 +28,11 @@ LOG_MEAN, LOG_SIGMA, LONGEST_S = 9.02, 1.22, 2 * 86400.0
 """Of the durations of ITP's log, in seconds."""
 
 
-def cluster(folder: Path, servers: int = SERVERS, oversubscription: float = 1.0) -> str:
-    """A fat tree of servers, three to a rack, three racks to a pod."""
+def cluster(folder: Path, servers: int = SERVERS, oversubscription: float = 1.0, per_rack: int = 3) -> str:
+    """A fat tree of servers, by default three to a rack, three racks to a pod."""
     pod = {"oversubscription": oversubscription}
-    racks = {"nodes_per_rack": 3, "racks_per_pod": 3}
-    return _written(folder / f"servers-{servers}-{oversubscription:g}.yaml", servers, racks, pod)
+    racks = {"nodes_per_rack": per_rack, "racks_per_pod": 3}
+    return _written(folder / f"servers-{servers}-{oversubscription:g}-{per_rack}.yaml", servers, racks, pod)
 
 
 def on_topology(folder: Path, text: str) -> tuple[str, int]:

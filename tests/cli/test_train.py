@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from pointsman.cli.run import run
+from pointsman.learn.policies.learned import SHIPPED
 
 from .command import pointsman
 from .conftest import Command
@@ -150,6 +151,7 @@ def test_without_pytorch_it_says_what_to_install(
     monkeypatch.setattr("pointsman.learn.policies.learned.find_spec", hidden)
     assert run(["train", "topdrl", "-o", "x", "--steps", "1"]) == 2
     assert "learning needs torch: pip install 'pointsman[learn]'" in capsys.readouterr().err
-    assert run(["eval", "x"]) == 2
+    assert run(["eval", str(SHIPPED / "topdrl")]) == 2
+    assert "learning needs torch: pip install 'pointsman[learn]'" in capsys.readouterr().err
     assert run(["simulate", "jobs.csv", "--cluster", "2x4", "--policy", "topdrl:x", "--dry-run"]) == 2
     assert "policy 'topdrl' needs torch: pip install 'pointsman[learn]'" in capsys.readouterr().err
