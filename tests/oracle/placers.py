@@ -4,9 +4,10 @@ Nodes have two sockets; nothing slows jobs on nodes, so no cores are counted and
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class PlacerWorld(World):
             self.belongs_to[life.row] = able[math.floor(chance * len(able))]
 
     def could_hold(self, scheduler: int, life: Life) -> bool:
-        mine = owned_nodes(self.nodes, scheduler, self.schedulers)
+        mine = owned_nodes(tuple(self.nodes), scheduler, self.schedulers)
         sets = [[n for n in eligible if n in mine] for eligible in alternatives(self.nodes, life.job)]
         return any(sum(self.nodes[n].gpus for n in eligible) >= life.job.gpus for eligible in sets)
 
@@ -57,7 +58,8 @@ class PlacerWorld(World):
         return min((at for at in (super().next_event_ms(), *ends) if at is not None), default=None)
 
 
-def owned_nodes(nodes: Sequence[Node], scheduler: int, schedulers: int) -> set[int]:
+@lru_cache(maxsize=64)
+def owned_nodes(nodes: tuple[Node, ...], scheduler: int, schedulers: int) -> set[int]:
     """The nodes of a scheduler: whole racks."""
     names = list(dict.fromkeys((node.pod, node.rack) for node in nodes))
     racks = [names.index((node.pod, node.rack)) for node in nodes]
@@ -80,9 +82,12 @@ def owners_of_racks(gpus: list[int], schedulers: int) -> list[int]:
 
 def offered(world: PlacerWorld, life: Life, scheduler: int) -> Free | None:
     """Of the first alternative that has enough, on the scheduler's nodes."""
-    mine = owned_nodes(world.nodes, scheduler, world.schedulers)
+    mine = owned_nodes(tuple(world.nodes), scheduler, world.schedulers)
+    everywhere = world.free()
     for eligible in alternatives(world.nodes, life.job):
-        free = {node: sorted(gpu for gpu in world.free() if gpu[0] == node) for node in eligible if node in mine}
+        free: Free = {node: [] for node in eligible if node in mine}
+        for gpu in sorted(gpu for gpu in everywhere if gpu[0] in free):
+            free[gpu[0]].append(gpu)
         if sum(map(len, free.values())) >= life.job.gpus:
             return free
     return None
