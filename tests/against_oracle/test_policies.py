@@ -115,6 +115,7 @@ def test_nodes_of_up_to_64_gpus(policy: str) -> None:
         check_agreement(on_nodes_of_many_gpus(random_instance(seed, Kind(policies=(policy,)))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["lb", "packed-patience"])
 def test_schedulers_forward_jobs_in_the_instances(policy: str) -> None:
     instances = [drawn(seed, policy) for seed in range(100)]
