@@ -77,6 +77,7 @@ def train(
     ] = False,
 ) -> None:
     """Train an agent, and keep it as a checkpoint that --policy NAME:DIR takes; Ctrl-C saves, --resume goes on."""
+    from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import parse_settings
     from pointsman.cli.learning import need_torch
     from pointsman.cli.results import command_line
@@ -102,6 +103,8 @@ def train(
         _show(made)
         return
     screen.note(made.practice.told())
+    if name == SCORER and on == "local":
+        prepare_code(["packed", SCORER], made.practice.options())
     runs = [_Run(made, seed + k, steps or 0, device, threads, resume, command_line()) for k in range(seeds)]
     try:
         with screen.progress(f"train {name}") as progress:
