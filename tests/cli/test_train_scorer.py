@@ -11,7 +11,7 @@ from .conftest import Command
 
 SMALL = [
     *("--cluster", "4x4/rack=2,gpu=v100", "--set", "practice.jobs=40", "--set", "practice.load=0.9"),
-    *("--set", "cross-entropy.population=3", "--set", "cross-entropy.elite=2"),
+    *("--set", "practice.workloads=1", "--set", "cross-entropy.population=3", "--set", "cross-entropy.elite=2"),
 ]
 TRAIN = ["train", "scorer", *SMALL, "-o", "mine"]
 GENERATIONS = "cross-entropy.generations="

@@ -26,7 +26,7 @@ class ScorerPractice(JobsConfig):
     )
     jobs: int = parameter(3000, "Jobs of a workload.", ge=1, le=100_000)
     load: Load | str = parameter("0.7 + 0.9", "Offered load; or several, likewise.")
-    workloads: int = parameter(1, "Workloads for each cluster, log and load.", ge=1, le=1000)
+    workloads: int = parameter(4, "Workloads for each cluster, log and load.", ge=1, le=1000)
     contention: str = parameter("duty-cycle", "As of 'pointsman simulate'.")
     node_interference: str = parameter("table", "As of 'pointsman simulate'.")
 
