@@ -1,5 +1,5 @@
-"""Environments in which agents learn to schedule: ``pointsman/PickJob-v0`` and ``pointsman/PlaceJob-v0``, on the
-compiled engine (``docs/guides/train-a-policy.md``). Neither needs PyTorch.
+"""Environments in which agents learn to schedule: ``pointsman/PickJob-v0``, ``pointsman/PlaceJob-v0`` and
+``pointsman/PlaceGang-v0``, on the compiled engine (``docs/guides/train-a-policy.md``). None needs PyTorch.
 """
 
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from pointsman.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from pointsman.learn.environments.pick_job import PickJobEnv, PickJobVectorEnv
+    from pointsman.learn.environments.place_gang import PlaceGangEnv, PlaceGangVectorEnv
     from pointsman.learn.environments.place_job import PlaceJobEnv, PlaceJobVectorEnv
     from pointsman.learn.environments.workloads import AtOnce, Generated, Listed, Sampler, Windows
 
@@ -17,6 +18,8 @@ __all__ = [
     "Listed",
     "PickJobEnv",
     "PickJobVectorEnv",
+    "PlaceGangEnv",
+    "PlaceGangVectorEnv",
     "PlaceJobEnv",
     "PlaceJobVectorEnv",
     "Sampler",
@@ -31,6 +34,8 @@ __getattr__, __dir__ = lazy_names(
         "Listed": "workloads",
         "PickJobEnv": "pick_job",
         "PickJobVectorEnv": "pick_job",
+        "PlaceGangEnv": "place_gang",
+        "PlaceGangVectorEnv": "place_gang",
         "PlaceJobEnv": "place_job",
         "PlaceJobVectorEnv": "place_job",
         "Sampler": "workloads",

@@ -38,6 +38,7 @@ def make_bank(
     base_model: BaseModel,
     factors: Sequence[Factor],
     assign_models: int | None,
+    schedulers: int = 1,
 ) -> Bank:
     """The episodes of `workloads`, one each; each begins with its first submit. Gangs that never fit are refused.
 
@@ -53,6 +54,7 @@ def make_bank(
     prepared = prepare(
         replace(workloads[0], jobs=together), layout, knowledge=estimate, placement=placement, oversized="refuse",
         seed=0, congestion=UNCONGESTED, contention=contention, base_model=base_model, factors=factors,
+        schedulers=schedulers,
     )  # fmt: skip
     episode = prepared.jobs["episode"].to_numpy()
     counts = np.bincount(episode, minlength=len(workloads))

@@ -3,6 +3,7 @@
 import functools
 import importlib
 import re
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,9 @@ from pointsman.engine.jit.loading import HOOKS, HOSTED, PACKAGE, TEMPLATE, build
 from pointsman.engine.jit.loading import _stamped as stamped
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.learn.environments.extent import Extent
 
+ANY = Extent()
 HERE = Path(__file__).parent / "compiled"
 ROOM = "pointsman.learn.environments.compiled"
 CHOICE = f"from {ROOM}.picking import act, is_choice, look, waits"
@@ -64,7 +67,8 @@ def mark() -> Path:
 def parts() -> list[tuple[str, str]]:
     """All that there is to load, what takes longest first: what it is, and its name."""
     shipped = [("observation", name) for name in _known("observations")] + [("reward", n) for n in _known("rewards")]
-    return [("episode", "picking"), ("episode", "choosing"), ("deciding", ""), ("bookkeeping", ""), *shipped]
+    episodes = [("episode", choice) for choice in ("gangs", "picking", "choosing")]
+    return [*episodes, ("deciding", ""), ("bookkeeping", ""), *shipped]
 
 
 def load_part(kind: str, name: str) -> None:
@@ -77,9 +81,10 @@ def load_part(kind: str, name: str) -> None:
         {"episode": load_episode, "observation": load_observation, "reward": load_reward}[kind](name)
 
 
-def shapes_of(observation: str, slots: int) -> dict[str, tuple[int, ...]]:
-    """The parts of an observation and their shapes."""
-    return _observation(observation).shapes(slots)
+def shapes_of(observation: str, slots: int, extent: Extent = ANY) -> dict[str, tuple[int, ...]]:
+    """The parts of an observation and their shapes, which may depend on the cluster."""
+    shapes = _observation(observation).shapes
+    return shapes(slots, extent) if len(signature(shapes).parameters) > 1 else shapes(slots)
 
 
 def version_of(observation: str) -> int:

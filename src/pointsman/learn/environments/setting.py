@@ -22,10 +22,14 @@ from pointsman.errors import UsageError
 from pointsman.experiment import Assumptions
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.environments.compiled import columns
+from pointsman.learn.environments.compiled.gangs import ACTIONS as GANG_ACTIONS
 from pointsman.learn.environments.compiled.observations.proximity import MOST_GPUS, PLACES
 from pointsman.learn.environments.episode_pool import Bank, make_bank
 from pointsman.learn.environments.workloads import Generated, Sampler
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
+from pointsman.policies.placers.patience import PATIENCE
+from pointsman.policies.placers.schedulers import FORWARD
+from pointsman.policies.placers.schedulers import MOST as MOST_SCHEDULERS
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES, Placement
 from pointsman.workload import Workload
 
@@ -37,11 +41,14 @@ OF_A_RUN = ("rate_model", "contention", "assign_models", "estimate")
 """Keywords that are options of a run, with its limits."""
 HORIZON_S = 2 * 86400.0
 MOST_SLOTS = 64
+OBSERVATIONS = {"picking": "topdrl", "choosing": "proximity", "gangs": "gangs"}
+REWARDS = {"picking": "", "choosing": "proximity", "gangs": "jobs"}
+"""Of each kind of choice, unless something else is asked for."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The keywords of every environment; those of PickJob and of PlaceJob besides are `gpus` and `picker`.
+    """The keywords of every environment; some are of one kind of choice only, as they say.
 
     Rewards are integrals over simulated time in units of `tau_s`, discounted from the action on; `discount` in the
     info of a step is gamma to the power of the time it took over `tau_s`.
@@ -52,14 +59,19 @@ class Setting:
     workload: Sampler | None = None
     """A sampler (`workloads`); by default `Generated()`."""
     observation: str = ""
-    """``topdrl``, ``vector``, ``proximity``, or a file; by default topdrl for PickJob, proximity for PlaceJob."""
+    """``topdrl``, ``vector``, ``proximity``, ``gangs``, or a file; by default topdrl for PickJob, proximity for
+    PlaceJob, gangs for PlaceGang."""
     reward: str = ""
     """``throughput``, ``throughput_b``, ``jobs``, ``slowdown``, ``proximity``, or a file; by default proximity for
-    PlaceJob, and for PickJob throughput, or jobs where `horizon_s` is None."""
+    PlaceJob, jobs for PlaceGang, and for PickJob throughput, or jobs where `horizon_s` is None."""
     slots: int = 10
     """Waiting jobs that the agent sees, the first in order."""
     gpus: str = "nearest"
     """Of PickJob: a GPU picker (`policies.pickers.gpu_pickers`), or a placement of the engine."""
+    schedulers: int = 1
+    """Of PlaceGang: how many share the cluster, each with racks and jobs of its own."""
+    patience: float = 0.905
+    """Of PlaceGang: the share of its duration in which a job would rather wait for a compact place, as of `scorer`."""
     picker: str = "fcfs"
     """Of PlaceJob: the order of waiting jobs, the first of which is placed."""
     rate_model: str | None = None
@@ -89,12 +101,15 @@ class Setting:
                 raise UsageError(
                     f"factors = {dict(self.factors)}: environments have no factor with the option {name!r}"
                 )
-        for name, least, most in (("slots", 1, MOST_SLOTS), ("episodes", 1, 1 << 20)):
+        limits = {"slots": MOST_SLOTS, "episodes": 1 << 20, "schedulers": MOST_SCHEDULERS}
+        for name, most in limits.items():
             value = getattr(self, name)
-            if not isinstance(value, int) or not least <= value <= most:
-                raise UsageError(f"{name} = {value!r}: it must be a whole number from {least} to {most}")
-        if not 0 < self.gamma <= 1 or not 0 < self.tau_s < 1e9 or not 0 <= self.hold < 1e6:
-            raise UsageError(f"gamma {self.gamma}, tau_s {self.tau_s}, hold {self.hold}: numbers out of range")
+            if not isinstance(value, int) or not 1 <= value <= most:
+                raise UsageError(f"{name} = {value!r}: it must be a whole number from 1 to {most}")
+        numbers = (0 < self.gamma <= 1, 0 < self.tau_s < 1e9, 0 <= self.hold < 1e6, 0 <= self.patience < 1e6)
+        if not all(numbers):
+            given = f"gamma {self.gamma}, tau_s {self.tau_s}, hold {self.hold}, patience {self.patience}"
+            raise UsageError(f"{given}: numbers out of range")
         if self.horizon_s is not None and not 0 < self.horizon_s < 1e12:
             raise UsageError(f"horizon_s = {self.horizon_s}: it must be seconds above 0, or None")
         if self.picker not in ORDERS:
@@ -138,8 +153,8 @@ def make(setting: Setting, choice: str) -> Made:
     layout = cluster.layout()
     sampler: Any = setting.workload or Generated()
     gpus = int(layout.node_gpus.sum())
-    picks = choice == "picking"
-    placement = Placement.SPREAD if setting.gpus in GPU_PICKERS or not picks else PLACEMENT_NAMES[setting.gpus]
+    by_engine = choice == "picking" and setting.gpus not in GPU_PICKERS
+    placement = PLACEMENT_NAMES[setting.gpus] if by_engine else Placement.SPREAD
     sharing = parse_link_sharing(setting.contention)
     base = base_model_of(None, setting.rate_model, setting.contention)
     if base.counts_iterations:
@@ -148,6 +163,7 @@ def make(setting: Setting, choice: str) -> Made:
     bank = make_bank(
         [sampler(k, gpus) for k in range(setting.episodes)], layout, estimate=setting.estimate, placement=placement,
         contention=sharing.contention, base_model=base, factors=factors, assign_models=setting.assign_models,
+        schedulers=setting.schedulers if choice == "gangs" else 1,
     )  # fmt: skip
     rules = np.zeros(columns.RULES, np.int64)
     rules[columns.HORIZON] = NEVER_MS if setting.horizon_s is None else round(1000 * setting.horizon_s)
@@ -156,9 +172,9 @@ def make(setting: Setting, choice: str) -> Made:
     return Made(
         setting,
         choice,
-        setting.observation or ("topdrl" if picks else "proximity"),
-        setting.reward or (("jobs" if setting.horizon_s is None else "throughput") if picks else "proximity"),
-        1 + (setting.slots if picks else _places(layout)),
+        setting.observation or OBSERVATIONS[choice],
+        setting.reward or REWARDS[choice] or ("jobs" if setting.horizon_s is None else "throughput"),
+        _actions(setting, choice, layout),
         _template(
             bank,
             layout,
@@ -169,6 +185,12 @@ def make(setting: Setting, choice: str) -> Made:
         rules,
         lambda k: sampler(k, gpus),
     )
+
+
+def _actions(setting: Setting, choice: str, layout: Layout) -> int:
+    if choice == "gangs":
+        return GANG_ACTIONS
+    return 1 + (setting.slots if choice == "picking" else _places(layout))
 
 
 def _places(layout: Layout) -> int:
@@ -191,6 +213,8 @@ def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]
     """What compiled code finds in ``State.params``."""
     total = int(layout.node_gpus.sum())
     params = np.zeros(columns.BEST + 2 * (total + 1))
+    params[FORWARD] = 1.0
+    params[PATIENCE] = setting.patience
     params[columns.HOLD] = setting.hold
     params[columns.TAU] = 1000.0 * setting.tau_s
     params[columns.DECAY] = -np.log(setting.gamma) / params[columns.TAU]

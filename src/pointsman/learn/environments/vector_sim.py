@@ -11,6 +11,7 @@ from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
 from pointsman.learn.environments.batch_state import Arena
 from pointsman.learn.environments.compiled import columns
+from pointsman.learn.environments.extent import extent_of
 from pointsman.learn.environments.loading import (
     load_bookkeeping,
     load_episode,
@@ -30,7 +31,7 @@ class Fleet:
         self.made = made
         self._episode = load_episode(made.choice)
         self._observing = load_observation(made.observation)
-        self.shapes = shapes_of(made.observation, made.setting.slots)
+        self.shapes = shapes_of(made.observation, made.setting.slots, extent_of(made.template.state))
         self._rules = made.rules.copy()
         self._reward = load_reward(made.reward).reward  # kept, for its address is
         for hook, address in load_bookkeeping().ADDRESSES.items():

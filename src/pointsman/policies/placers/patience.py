@@ -22,6 +22,14 @@ def is_patient(S: State, j: Int) -> bool:
 
 
 @core
+def end_of_patience(S: State, j: Int) -> float:
+    """Until when job `j` is patient, ms; 0: not at all, for its duration is not known."""
+    J = S.jobs[j]
+    lasts = np.ceil(S.params[PATIENCE] * J.estimate) if J.estimate > 0.0 else 0.0
+    return J.submit + lasts if lasts > 0.0 else 0.0
+
+
+@core
 def wait_patiently(S: State, j: Int) -> None:
     """Job `j`, if it waits, joins its class; it is not patient if its duration is not known. While its patience
     lasts, s0 is the level of a compact place.
@@ -29,8 +37,7 @@ def wait_patiently(S: State, j: Int) -> None:
     J = S.jobs[j]
     if J.state == PENDING:
         if J.bucket < 0:
-            lasts = np.ceil(S.params[PATIENCE] * J.estimate) if J.estimate > 0.0 else 0.0
-            enqueue(S, j, 0.0, J.submit + lasts if lasts > 0.0 else 0.0)
+            enqueue(S, j, 0.0, end_of_patience(S, j))
             if J.aux > S.g[0].now:
                 set_alarm(S, j, np.int64(J.aux))
         J.s0 = np.float64(best_level(S, j) if is_patient(S, j) else NETWORK)

@@ -20,6 +20,7 @@ from pointsman.learn.environments.compiled.columns import (
     WAIT_URGENCY,
     WIDEST,
 )
+from pointsman.policies.placers.patience import end_of_patience
 from pointsman.types import Event
 
 FINISH, SUBMIT = int(Event.FINISH), int(Event.SUBMIT)
@@ -63,19 +64,19 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     J = S.jobs[j]
     M = S.memory
     if kind == SUBMIT:
-        J.s0 = 0.0
-        J.s1 = _urgency(S, j)
-        M[WAIT_URGENCY] += J.s1
-        M[URGENCY] += J.s1
+        M[WAIT_URGENCY] += _urgency(S, j)
+        M[URGENCY] += _urgency(S, j)
     elif kind == FINISH:
-        M[RUN_RATE] -= J.s0
-        M[URGENCY] -= J.s1
+        M[RUN_RATE] -= J.s2
+        M[URGENCY] -= _urgency(S, j)
         took = np.float64(S.g[0].now - J.submit)
         M[ENDED] += 1.0
         M[JCT] += took
         M[SLOWDOWN] += max(1.0, took / max(SHORT_MS, J.done))
     if J.state == PENDING and J.bucket < 0:
-        enqueue(S, j, _key(S, j), np.inf)
+        J.s1 = 0.0
+        J.s3 = 0.0
+        enqueue(S, j, _key(S, j), end_of_patience(S, j))
 
 
 @core
@@ -83,14 +84,14 @@ def on_run(S: State, j: Int) -> None:
     """A job runs at another rate."""
     J = S.jobs[j]
     now = J.gpus * J.rate
-    S.memory[RUN_RATE] += now - J.s0
-    J.s0 = now
+    S.memory[RUN_RATE] += now - J.s2
+    J.s2 = now
 
 
 @core
 def waits_no_more(S: State, j: Int) -> None:
     """Job `j` has been given its GPUs."""
-    left = S.memory[WAIT_URGENCY] - S.jobs[j].s1
+    left = S.memory[WAIT_URGENCY] - _urgency(S, j)
     S.memory[WAIT_URGENCY] = left if S.g[0].pending > 0 else 0.0
 
 

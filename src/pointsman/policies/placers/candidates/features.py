@@ -12,7 +12,7 @@ SLOW_DOWN, HARM, SERVERS, RACKS, LEFT, BROKEN, FEATURES = range(7)
 """Own slow-down, 1 / rate - 1; delay of running jobs, over the job's own work; servers, and racks, beyond the first;
 GPUs left over on its servers, in eights; sockets broken, in quarters.
 """
-TABLE: Final = 64
+TABLE: Final = 128
 """Where the features of the first candidate begin in State.memory; those of the others follow."""
 
 

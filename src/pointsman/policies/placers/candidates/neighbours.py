@@ -7,22 +7,25 @@ import numpy as np
 from pointsman.policies.sdk import RUNNING, VICTIMS, Int, State, core, rate_beside_others
 
 NEIGHBOURS: Final = VICTIMS  # the list of State.lists that they stand in; none is evicted meanwhile
-STAMP, RATES = 40, 41
-"""Where in State.memory the numbers of the last list, and of the last decision, stand."""
+STAMP, DECISION = 96, 97
+"""Where in State.memory the number of the last list stands, and that of the last before this decision."""
 
 
 @core
 def begin_decision(S: State) -> None:
     """Rates of running jobs noted so far hold no more."""
-    S.memory[RATES] += 1.0
+    S.memory[DECISION] = S.memory[STAMP]
 
 
 @core
 def _add(S: State, many: Int, k: Int) -> Int:
     """Job `k` is a neighbour, if it runs and is not listed yet."""
-    if S.jobs[k].state != RUNNING or S.jobs[k].s3 == S.memory[STAMP]:
+    K = S.jobs[k]
+    if K.state != RUNNING or K.s3 == S.memory[STAMP]:
         return many
-    S.jobs[k].s3 = S.memory[STAMP]
+    if K.s3 <= S.memory[DECISION]:
+        K.s1 = 0.0
+    K.s3 = S.memory[STAMP]
     S.lists[NEIGHBOURS, many] = k
     return many + 1
 
@@ -68,7 +71,6 @@ def list_neighbours(S: State, j: Int) -> Int:
 def rate_before(S: State, k: Int) -> float:
     """The rate of running job `k` without a trial, worked out once a decision."""
     K = S.jobs[k]
-    if K.s2 != S.memory[RATES]:
+    if K.s1 == 0.0:
         K.s1 = rate_beside_others(S, k)
-        K.s2 = S.memory[RATES]
     return K.s1

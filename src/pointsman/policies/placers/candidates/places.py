@@ -25,7 +25,7 @@ from pointsman.policies.placers.sockets import gpus_of
 from pointsman.policies.sdk import Int, State, cold, core, free_core_share, free_in, some_node_with
 
 MOST: Final = 32
-LIST: Final = 0
+LIST: Final = 64
 """Where the numbers of the candidates begin in State.memory."""
 PACKED, LB, LIF, OTHERS = 0, 1, 2, 3
 """Numbers of candidates; from OTHERS on a node, and beyond all nodes a rack, twice."""

@@ -1,0 +1,144 @@
+"""PlaceGang: where the gang of the next waiting job goes, or that it is forwarded, or waits
+(``docs/papers/marl.md`` §5).
+
+Jobs are asked for one by one in the order of `fifo-backfill`, each as soon as its scheduler has room for it or may
+forward it. A job that waits is asked for again after a while, or when it could be placed compactly and before could
+not: its s1 says when (ms), its s3 whether it already could.
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import OK, set_alarm, start_on
+from pointsman.engine.index.queues import over_limit
+from pointsman.engine.index.treap import before
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.eligible import alternative_with_room
+from pointsman.engine.rate_models.forecast import send_at_once
+from pointsman.engine.state.records import ACTIVE, Int, State
+from pointsman.learn.environments.compiled.window import NOBODY, may_wait
+from pointsman.policies.parts.backfill import has_room
+from pointsman.policies.placers.candidates.features import measure
+from pointsman.policies.placers.candidates.neighbours import begin_decision
+from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
+from pointsman.policies.placers.filling import clear_scores, note_compact
+from pointsman.policies.placers.patience import is_patient
+from pointsman.policies.placers.schedulers import destination, forward_to
+
+FORWARD, WAIT, ACTIONS = MOST, MOST + 1, MOST + 2
+"""Actions: first the candidates."""
+DEPTH = 8
+"""Jobs of a class that are looked at, the first in order (ours)."""
+AGAIN_SHARE, LEAST_MS = 0.1, 60_000.0
+"""A job that waits is asked for again after this share of its duration, and at least so many ms (ours)."""
+
+
+@cold
+def _has_compact_place(S: State, j: Int) -> bool:
+    """Whether job `j`, for which there is room, could be placed compactly."""
+    clear_scores(S)
+    return note_compact(S, alternative_with_room(S, S.jobs[j].cls), S.classes[S.jobs[j].cls].gpus)
+
+
+@cold
+def _is_asked(S: State, j: Int) -> bool:
+    """Whether it is to be decided about waiting job `j` now."""
+    J = S.jobs[j]
+    room = has_room(S, J.cls)
+    if J.s1 > S.g[0].now and (J.s3 != 0.0 or not room or not _has_compact_place(S, j)):
+        return False
+    return (room or bool(destination(S, j) >= 0)) and not over_limit(S, j)
+
+
+@core
+def _first_of(S: State, c: Int) -> Int:
+    """The first job of class `c` to be decided about; -1 if there is none."""
+    j = S.buckets[c].first
+    for _ in range(DEPTH):
+        if j < 0 or _is_asked(S, j):
+            return j
+        j = S.jobs[j].later
+    return np.int64(-1)
+
+
+@cold
+def _next_job(S: State) -> Int:
+    """The first waiting job, in order, to be decided about; -1 if there is none."""
+    best = np.int64(-1)
+    if S.g[0].free > 0:
+        for i in range(S.g[0].active):
+            j = _first_of(S, S.lists[ACTIVE, i])
+            if j >= 0 and (best < 0 or before(S, j, best)):
+                best = j
+    return best
+
+
+@cold
+def list_and_measure(S: State, j: Int) -> Int:
+    """List the candidates of job `j` and measure each; how many there are."""
+    if not has_room(S, S.jobs[j].cls):
+        return np.int64(0)
+    begin_decision(S)
+    a = alternative_with_room(S, S.jobs[j].cls)
+    many = list_candidates(S, j, a)
+    for i in range(many):
+        note_candidate(S, j, a, np.int64(i))
+        measure(S, j, np.int64(i))
+    return many
+
+
+@core
+def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
+    """Fill `window`, the job to be decided about, and `mask`; whether there is one."""
+    j = _next_job(S)
+    mask[:] = 0
+    window[0] = j
+    if j < 0:
+        window[0] = NOBODY
+        mask[WAIT] = 1
+        return False
+    many = list_and_measure(S, j)
+    for i in range(many):
+        mask[i] = 1
+    mask[FORWARD] = destination(S, j) >= 0
+    mask[WAIT] = may_wait(S) or (many == 0 and mask[FORWARD] == 0)
+    return True
+
+
+@core
+def is_choice(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
+    """The same where there is something to look at."""
+    return S.g[0].free > 0 and S.g[0].pending > 0 and look(S, window, mask, rules)
+
+
+@core
+def waits(action: Int, window: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether time passes: never by an action alone, for other jobs may be placed after one that waits."""
+    return False
+
+
+@cold
+def _wait(S: State, j: Int) -> None:
+    """Job `j` waits; while it is patient, no longer than until that ends."""
+    J = S.jobs[j]
+    again = S.g[0].now + max(LEAST_MS, np.ceil(AGAIN_SHARE * J.estimate) if J.estimate > 0.0 else 0.0)
+    J.s1 = min(again, J.aux) if is_patient(S, j) else again
+    J.s3 = 1.0 if has_room(S, J.cls) and _has_compact_place(S, j) else 0.0
+    set_alarm(S, j, np.int64(J.s1))
+
+
+@core
+def act(S: State, window: np.ndarray, action: Int, rules: np.ndarray) -> tuple[Int, Int]:
+    """Do it: the job, if it has been placed (-1: it has not), and OK or why the engine refused it."""
+    j = window[0]
+    if action == WAIT:
+        _wait(S, j)
+        return np.int64(-1), OK
+    if action == FORWARD:
+        forward_to(S, j, destination(S, j))
+        return np.int64(-1), OK
+    note_candidate(S, j, alternative_with_room(S, S.jobs[j].cls), action)
+    S.jobs[j].s1 = 0.0
+    S.jobs[j].s3 = 0.0
+    answer = start_on(S, j, OK)
+    send_at_once(S, j)
+    return j, answer
