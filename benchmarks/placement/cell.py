@@ -5,27 +5,18 @@ and `--node-interference table` (``docs/papers/marl.md``).
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import polars as pl
 import yaml
 
 import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
+from pointsman.workload.generator.dl2 import dl2
 
-MODELS: Final = ("resnet50", "vgg16", "resnext110", "inception_bn", "seq2seq", "cnn_text", "dssm", "wlm")
-SIZES: Final = {
-    "philly": ((1, 2, 4, 8, 16), (0.70, 0.08, 0.08, 0.10, 0.04)),
-    "1-8": ((1, 2, 4, 8), (0.25,) * 4),
-    "1-16": (tuple(range(1, 17)), (1 / 16,) * 16),
-}
-"""GPUs of jobs, and the share of the jobs that ask for so many."""
+SIZES: Final = ("philly", "1-8", "1-16")
 OPTIONS: Final = {"contention": "duty-cycle", "node_interference": "table"}
 SERVERS: Final = 64
 GPUS: Final = 4
-LOG_MEAN, LOG_SIGMA, LONGEST_S = 9.02, 1.22, 2 * 86400.0
-"""Of the durations of ITP's log, in seconds."""
 
 
 def cluster(folder: Path, servers: int = SERVERS, oversubscription: float = 1.0, per_rack: int = 3) -> str:
@@ -63,15 +54,7 @@ def _written(path: Path, servers: int, racks: dict[str, Any], pod: dict[str, flo
 
 def workload(sizes: str, load: float, jobs: int, seed: int, servers: int = SERVERS) -> pointsman.Workload:
     """Jobs that arrive evenly by chance; `load` is the share of the GPUs' time that they would take unhindered."""
-    draw = np.random.default_rng(seed)
-    gpus = draw.choice(SIZES[sizes][0], jobs, p=SIZES[sizes][1])
-    model = draw.choice(len(MODELS), jobs)
-    duration_s = np.minimum(draw.lognormal(LOG_MEAN, LOG_SIGMA, jobs), LONGEST_S)
-    span_s = float((gpus * duration_s).sum()) / (servers * GPUS * load)
-    submit_s = np.sort(draw.uniform(0, span_s, jobs))
-    names = [MODELS[k] for k in model]
-    table = {"submit_s": submit_s, "gpus": gpus, "duration_s": duration_s, "model": names}
-    return pointsman.Workload.of(pl.DataFrame(table))
+    return dl2(f"dl2-{sizes}", jobs, seed, cluster_gpus=servers * GPUS, load=load)
 
 
 def run(jobs: pointsman.Workload, on: str, policy: str, **options: Any) -> Result:

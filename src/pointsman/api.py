@@ -197,9 +197,9 @@ def open_simulation(
         **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
     params = np.zeros(PARAMETERS)
-    if isinstance(policy, CompiledPolicy):
-        numbers = policy.parameters()
-        params[: len(numbers)] = numbers
+    numbers = getattr(policy, "parameters", list)()
+    params[: len(numbers)] = numbers
+    getattr(policy, "on_cluster", lambda _: None)(cluster)
     script = make_script(options.node_events, options.cancels, layout, prepared.trace["submit"])
     handle = build(
         layout,

@@ -98,7 +98,10 @@ def convert(
 @app.command()
 def generate(
     like: Annotated[
-        str, typer.Option("--like", help="Workload to imitate: philly, itp, helios, topdrl, or a profile (YAML).")
+        str,
+        typer.Option(
+            "--like", help="Workload to imitate: philly, itp, helios, topdrl, dl2-1-8, … or a profile (YAML)."
+        ),
     ],
     jobs: Annotated[int, typer.Option("--jobs", min=2, max=100_000_000, help="Number of jobs.")],
     cluster: Annotated[str, typer.Option("--cluster", help="Cluster that the load refers to.")],

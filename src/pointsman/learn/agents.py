@@ -30,6 +30,7 @@ CONFIGS = {
 TASKS = {
     "pick": "pointsman.learn.environments.pick_job:PickJobVectorEnv",
     "place": "pointsman.learn.environments.place_job:PlaceJobVectorEnv",
+    "gangs": "pointsman.learn.environments.place_gang:PlaceGangVectorEnv",
 }
 
 
@@ -40,7 +41,7 @@ class Agent:
     name: str
     network: str
     algorithm: Literal["ppo", "reinforce"]
-    task: Literal["pick", "place"]
+    task: Literal["pick", "place", "gangs"]
     settings: Settings = field(default_factory=dict)
     """Where it differs from the defaults."""
 
@@ -72,6 +73,29 @@ AGENTS = {
             "ppo",
             "place",
             {"ppo": {"entropy_weight": 0.005, "value_weight": 0.05, "epochs": 10}},
+        ),
+        Agent(
+            "marl",
+            "marl",
+            "ppo",
+            "gangs",
+            {
+                "ppo": {"num_envs": 16, "steps": 128, "minibatch": 256, "learning_rate": 3e-4, "epochs": 2},
+                PRACTICE: {
+                    "cluster": "fat-tree:8/gpus=4,nic=10Gbps",
+                    "workload": "dl2-1-8",
+                    "load": 0.7,
+                    "jobs": 3000,
+                    "rate_model": "rates",
+                    "contention": "duty-cycle",
+                    "node_interference": "table",
+                    "schedulers": 4,
+                    "assign_models": None,
+                    "horizon_s": None,
+                    "tau_s": None,
+                    "episodes": 64,
+                },
+            },
         ),
     )
 }

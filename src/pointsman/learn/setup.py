@@ -11,7 +11,7 @@ from pointsman.errors import UsageError
 from pointsman.learn.agents import Recipe, environments_class, learner_class
 from pointsman.learn.algorithms.rollout import Rollout
 from pointsman.learn.checkpoint import Card, Named, ObservationSpec
-from pointsman.learn.environments.loading import version_of
+from pointsman.learn.environments.loading import shapes_of, version_of
 from pointsman.learn.networks import make_network
 from pointsman.learn.training import Training, pick_device
 from pointsman.learn.training_setup import keywords, settings_of
@@ -43,6 +43,8 @@ def begin(
     environments = _environments(recipe, config.num_envs)
     rollout = Rollout(environments, config.gamma)
     network = make_network(recipe.agent.network, recipe.network, rollout.shapes, rollout.actions, seed)
+    made: Any = environments.made  # ty: ignore
+    network.on_cluster(made.cluster, made.setting.schedulers)
     learner = learner_class(recipe.agent)(config, network, rollout, seed, place)
     card = _card(recipe, environments, rollout, seed, place, threads, command)
     return Training(learner, card, directory)
@@ -74,7 +76,7 @@ def _card(
     observation = ObservationSpec(
         name=made.observation,
         version=version_of(made.observation),
-        shapes=dict(rollout.shapes),
+        shapes=shapes_of(made.observation, made.setting.slots),
         actions=rollout.actions,
     )
     layout = made.bank.prepared.layout

@@ -14,6 +14,7 @@ from pointsman.inputs.messages import wording
 from pointsman.inputs.option_types import Seed
 from pointsman.learn.config import Config, parameter
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
+from pointsman.workload.generator.dl2 import SIZES
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pointsman.learn.environments.workloads import Sampler
     from pointsman.workload import Workload
 
-GENERATED = ("topdrl", "philly", "itp", "helios")
+GENERATED = ("topdrl", "philly", "itp", "helios", *SIZES)
 """Workloads that are drawn anew; others are logs."""
 Part = Literal["train", "held-out"]
 AND = " + "
@@ -47,7 +48,7 @@ class JobsConfig(Config):
     )
     workload: str = parameter(
         "topdrl",
-        "topdrl, philly, itp, helios, or a job log; or several with ' + ' between.",
+        "topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16, or a job log; or several with ' + ' between.",
         source="paper",
         min_length=1,
     )
@@ -94,6 +95,12 @@ class PracticeConfig(JobsConfig):
     gpus: str = parameter("nearest", "Who gives a picked job its GPUs.", source="paper")
     picker: str = parameter("fcfs", "Who picks the job to be placed.", source="paper")
     rate_model: str = parameter("tree", "How fast jobs run: tree, rates.", source="paper")
+    contention: str = parameter("none", meaning("contention"))
+    node_interference: str = parameter("none", meaning("node_interference"))
+    schedulers: int = parameter(1, "Schedulers that share the cluster, where agents place gangs.", ge=1, le=1000)
+    patience: float = parameter(
+        0.905, "Share of its duration in which a job would rather wait for a compact place, likewise.", ge=0, le=1e6
+    )
     horizon_s: float | None = parameter(
         43_200.0, "When episodes are cut; none: when all jobs are done.", unit="s", gt=0, le=1e9
     )
@@ -132,7 +139,8 @@ class PracticeConfig(JobsConfig):
         return f"{super().told()}, {span}"
 
     def options(self) -> dict[str, Any]:
-        return super().options() | {"rate_model": self.rate_model}
+        factors = {"contention": self.contention, "node_interference": self.node_interference}
+        return super().options() | {"rate_model": self.rate_model} | factors
 
 
 J = TypeVar("J", bound=JobsConfig)
@@ -163,6 +171,7 @@ def keywords(config: PracticeConfig) -> dict[str, Any]:
     """What the environments' constructors are given."""
     of_jobs = ("workload", "jobs", "load", "widest", "held_out", "workload_seed", "horizon_share")
     given = {name: value for name, value in config.model_dump().items() if name not in of_jobs}
+    given["factors"] = {"node_interference": given.pop("node_interference")}
     return given | {"workload": sampler(config, "train"), "horizon_s": horizon_s(config), "tau_s": tau_s(config)}
 
 
@@ -202,7 +211,7 @@ def sampler(config: JobsConfig, part: Part, seed: int | None = None) -> "Sampler
     load: Any = config.load
     if config.workload in GENERATED:
         made = Generated(config.workload, config.jobs, load, own, config.widest)
-        if config.workload == "topdrl":
+        if config.workload == "topdrl" or config.workload in SIZES:
             return made
         return made if load is not None else AtOnce(replace(made, load=1.0))
     if not Path(config.workload).is_file():

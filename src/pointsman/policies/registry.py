@@ -58,6 +58,7 @@ BUILT_IN: dict[str, str] = {
 }
 LEARNED: dict[str, str] = {
     "topdrl": "pointsman.learn.policies.topdrl:TopDrl",
+    "marl": "pointsman.learn.policies.marl:Marl",
     "deeprm": "pointsman.learn.policies.deeprm:DeepRm",
     "proximity-drl": "pointsman.learn.policies.proximity_drl:ProximityDrl",
 }

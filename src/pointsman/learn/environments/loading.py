@@ -58,6 +58,12 @@ def load_deciding() -> ModuleType:
     return load_template(HERE / "deciding.py", {}, _sources(f"{ROOM}.deciding"))
 
 
+@functools.cache
+def load_gang_deciding() -> ModuleType:
+    """`gang_deciding`."""
+    return load_template(HERE / "gang_deciding.py", {}, _sources(f"{ROOM}.gang_deciding"))
+
+
 def mark() -> Path:
     """A file that is there when all parts have been compiled from the sources as they are."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(HERE.rglob("*.py")))
@@ -68,13 +74,15 @@ def parts() -> list[tuple[str, str]]:
     """All that there is to load, what takes longest first: what it is, and its name."""
     shipped = [("observation", name) for name in _known("observations")] + [("reward", n) for n in _known("rewards")]
     episodes = [("episode", choice) for choice in ("gangs", "picking", "choosing")]
-    return [*episodes, ("deciding", ""), ("bookkeeping", ""), *shipped]
+    return [*episodes, ("gang deciding", ""), ("deciding", ""), ("bookkeeping", ""), *shipped]
 
 
 def load_part(kind: str, name: str) -> None:
     """Compile one of `parts`, or load it if it is compiled."""
     if kind == "deciding":
         load_deciding()
+    elif kind == "gang deciding":
+        load_gang_deciding()
     elif kind == "bookkeeping":
         load_bookkeeping()
     else:

@@ -141,6 +141,7 @@ class Made:
     rules: NDArray[np.int64]
     workloads: Callable[[int], Workload]
     """That of episode k."""
+    cluster: Cluster
 
 
 def make(setting: Setting, choice: str) -> Made:
@@ -184,6 +185,7 @@ def make(setting: Setting, choice: str) -> Made:
         bank,
         rules,
         lambda k: sampler(k, gpus),
+        cluster,
     )
 
 

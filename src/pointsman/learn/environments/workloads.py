@@ -12,6 +12,7 @@ import polars as pl
 from pointsman.errors import UsageError
 from pointsman.workload import Workload, generate, read_workload
 from pointsman.workload.columns import MAX_GPUS
+from pointsman.workload.generator.dl2 import SIZES
 from pointsman.workload.transforms.narrow import narrowed
 from pointsman.workload.transforms.rescale import at_load
 
@@ -31,7 +32,9 @@ SEASON, CUTS = 20_000, 32
 
 @dataclass(frozen=True)
 class Generated:
-    """Jobs like a real log's, or ``topdrl``'s (``trace generate``): another stretch of a generated log each episode."""
+    """Jobs like a real log's (``trace generate``), another stretch of a generated log each episode; or drawn anew, as
+    ``topdrl``'s and ``dl2-1-8``'s are.
+    """
 
     like: str = "philly"
     jobs: int = 256
@@ -43,7 +46,7 @@ class Generated:
 
     def __call__(self, episode: int, gpus: int) -> Workload:
         rng = np.random.default_rng((self.seed, episode))
-        if self.like == "topdrl":
+        if self.like == "topdrl" or self.like in SIZES:
             seed = int(rng.integers(1 << 32))
             drawn = generate(self.like, jobs=self.jobs, cluster_gpus=gpus, load=self.load, seed=seed)
             return _fitted(drawn, gpus, self.widest, None)

@@ -6,6 +6,7 @@ from typing import ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
+from pointsman.cluster.cluster import Cluster
 from pointsman.errors import UsageError
 from pointsman.learn.config import Config
 from pointsman.learn.networks.shapes import Shapes
@@ -22,6 +23,9 @@ class ActorCritic(nn.Module):
     inputs: ClassVar[tuple[str, ...]]
     """Parts of the observation that it looks at."""
     value: "ValueHead"
+
+    def on_cluster(self, cluster: Cluster, schedulers: int) -> None:
+        """Be told of the cluster that it works on from now on, which so many schedulers share."""
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         """Logits (B, actions), before any mask, and normalised values (B,)."""

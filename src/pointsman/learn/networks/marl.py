@@ -12,9 +12,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from pointsman.cluster.cluster import Cluster
+from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled
-from pointsman.learn.networks.cluster_graphs import EDGE_FEATURES, KINDS, PARTS, ClusterGraphs
+from pointsman.learn.networks.cluster_graphs import EDGE_FEATURES, KINDS, PARTS, ClusterGraphs, graphs_of
 from pointsman.learn.networks.message_passing import GAIN, MessagePassing
 from pointsman.learn.networks.shapes import Shapes
 
@@ -51,7 +53,7 @@ class MarlNetwork(ActorCritic):
     Config = MarlConfig
     inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     graphs: ClusterGraphs
-    """Of the cluster it works on; set before its first use."""
+    """Of the cluster it works on."""
 
     def __init__(self, config: MarlConfig, shapes: Shapes, actions: int) -> None:
         super().__init__()
@@ -69,6 +71,9 @@ class MarlNetwork(ActorCritic):
         self.critic = _perceptron(3 * wide, config.head[:-1], config.head[-1])
         self.value = ValueHead(config.head[-1])
         self.costs = nn.Parameter(config.sharpness * torch.tensor(config.weights))
+
+    def on_cluster(self, cluster: Cluster, schedulers: int) -> None:
+        self.graphs = graphs_of(cluster, scheduler_of_nodes(cluster.layout(), schedulers))
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         nodes, schedulers = self._embed(observation)

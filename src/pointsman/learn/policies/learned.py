@@ -20,6 +20,7 @@ from pointsman.types import Knowledge, Reason
 if TYPE_CHECKING:
     from pointsman.engine.run.view import View
     from pointsman.learn.checkpoint import Card, Checkpoint
+    from pointsman.learn.environments.extent import Extent
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Weights that come with the package, a checkpoint for each agent that has any."""
@@ -29,14 +30,15 @@ OK = 0
 class Seen:
     """What a network is shown, in an array that compiled code fills, and what it would do then."""
 
-    def __init__(self, made: "Checkpoint", observation: str) -> None:
+    def __init__(self, made: "Checkpoint", observation: str, extent: "Extent | None" = None) -> None:
+        """`extent` is that of the cluster, where the observation depends on it."""
         import torch
 
-        from pointsman.learn.environments.loading import shapes_of
+        from pointsman.learn.environments.loading import ANY, shapes_of
 
         torch.set_num_threads(1)  # one state at a time gains nothing from more, which wait for each other at full speed
         self.network, self.actions = made.network, made.card.observation.actions
-        shapes = shapes_of(observation, self.actions - 1)  # in the order in which they are written
+        shapes = shapes_of(observation, self.actions - 1, extent or ANY)  # in the order in which they are written
         sizes = {name: int(np.prod(shape)) for name, shape in shapes.items()}
         self.out = np.zeros(sum(sizes.values()), np.float32)
         parts = dict(zip(sizes, np.split(self.out, np.cumsum(list(sizes.values()))[:-1]), strict=True))
@@ -174,13 +176,16 @@ def _check_kind(card: "Card", place: Path) -> None:
         InputError: it is of another kind.
     """
     from pointsman.learn.agents import AGENTS
+    from pointsman.learn.environments.compiled.gangs import ACTIONS as GANG_ACTIONS
     from pointsman.learn.environments.compiled.observations.proximity import PLACES
 
     agent, seen = AGENTS[card.agent], card.observation
     if card.network.name != agent.network:
         raise InputError(f"{card.agent} with the network {card.network.name!r:.60}", path=place, fix="train it again")
+    if agent.task == "gangs" and (seen.name, seen.actions) == ("gangs", GANG_ACTIONS):
+        return
     places = agent.task == "place"
-    if places != (seen.actions == PLACES + 1) or (seen.name == "proximity" and not places):
+    if agent.task == "gangs" or places != (seen.actions == PLACES + 1) or (seen.name == "proximity" and not places):
         raise InputError(f"{card.agent} that sees {seen.name!r:.60} and has {seen.actions} actions", path=place)
     for name in ("gpus", "picker"):
         if not isinstance(card.environment.get(name, ""), str):

@@ -16,17 +16,17 @@ PATIENCE = 1
 
 
 @core
-def is_patient(S: State, j: Int) -> bool:
-    """Whether waiting job `j` takes compact places only."""
-    return bool(S.jobs[j].aux > S.g[0].now)
-
-
-@core
 def end_of_patience(S: State, j: Int) -> float:
     """Until when job `j` is patient, ms; 0: not at all, for its duration is not known."""
     J = S.jobs[j]
     lasts = np.ceil(S.params[PATIENCE] * J.estimate) if J.estimate > 0.0 else 0.0
     return J.submit + lasts if lasts > 0.0 else 0.0
+
+
+@core
+def is_patient(S: State, j: Int) -> bool:
+    """Whether waiting job `j` takes compact places only."""
+    return bool(end_of_patience(S, j) > S.g[0].now)
 
 
 @core

@@ -10,6 +10,7 @@ from pointsman.inputs.bounds import check_load, check_seed
 from pointsman.workload.columns import complete
 from pointsman.workload.generator.cascade import scatter
 from pointsman.workload.generator.clock import Clock
+from pointsman.workload.generator.dl2 import SIZES, dl2
 from pointsman.workload.generator.gaps import with_gaps
 from pointsman.workload.generator.marks import draw_marks, draw_status, draw_users
 from pointsman.workload.generator.profile import Floats, Ints, Profile, Tier, load_profile
@@ -22,7 +23,8 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
     """A workload of `jobs` jobs like a real log's, for a cluster of `cluster_gpus` GPUs.
 
     Args:
-        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file; ``topdrl``: as `topdrl` draws them.
+        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file; ``topdrl``: as `topdrl` draws them;
+            ``dl2-philly``, ``dl2-1-8``, ``dl2-1-16``: as `dl2` does.
         jobs: how many jobs, at least 2. As many as the log has span its whole season of busy and quiet days; fewer
             are a piece of it, at a place chosen by the seed; more repeat it.
         cluster_gpus: GPUs of the cluster. Wider gangs are narrowed to it and counted in the quality report.
@@ -38,6 +40,8 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
         UsageError: an unknown profile, fewer than 2 jobs or 1 GPU, a load or a seed out of range.
     """
     _check(jobs, cluster_gpus, load, seed)
+    if like in SIZES:
+        return dl2(like, jobs, seed, cluster_gpus=cluster_gpus, load=load)
     if like == "topdrl":
         return topdrl(jobs, seed, widest=min(WIDEST, cluster_gpus), cluster_gpus=cluster_gpus, load=load)
     return generate_from(load_profile(like), jobs=jobs, cluster_gpus=cluster_gpus, load=load, seed=seed)

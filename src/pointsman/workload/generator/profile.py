@@ -133,7 +133,8 @@ def load_profile(like: str) -> Profile:
         text = _read(Path(like))
     else:
         raise UsageError(
-            f"there is no profile {like!r}; there are {', '.join(SHIPPED)}, topdrl, or name a profile's YAML file"
+            f"there is no profile {like!r}; there are {', '.join(SHIPPED)}, topdrl, dl2-philly, dl2-1-8, dl2-1-16, or "
+            "name a profile's YAML file"
         )
     try:
         return Profile.model_validate(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

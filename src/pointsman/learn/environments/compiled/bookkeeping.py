@@ -20,7 +20,6 @@ from pointsman.learn.environments.compiled.columns import (
     WAIT_URGENCY,
     WIDEST,
 )
-from pointsman.policies.placers.patience import end_of_patience
 from pointsman.types import Event
 
 FINISH, SUBMIT = int(Event.FINISH), int(Event.SUBMIT)
@@ -74,9 +73,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         M[JCT] += took
         M[SLOWDOWN] += max(1.0, took / max(SHORT_MS, J.done))
     if J.state == PENDING and J.bucket < 0:
-        J.s1 = 0.0
-        J.s3 = 0.0
-        enqueue(S, j, _key(S, j), end_of_patience(S, j))
+        enqueue(S, j, _key(S, j), np.inf)
 
 
 @core

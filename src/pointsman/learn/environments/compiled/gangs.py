@@ -21,7 +21,7 @@ from pointsman.policies.placers.candidates.features import measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.filling import clear_scores, note_compact
-from pointsman.policies.placers.patience import is_patient
+from pointsman.policies.placers.patience import end_of_patience, is_patient
 from pointsman.policies.placers.schedulers import destination, forward_to
 
 FORWARD, WAIT, ACTIONS = MOST, MOST + 1, MOST + 2
@@ -121,7 +121,7 @@ def _wait(S: State, j: Int) -> None:
     """Job `j` waits; while it is patient, no longer than until that ends."""
     J = S.jobs[j]
     again = S.g[0].now + max(LEAST_MS, np.ceil(AGAIN_SHARE * J.estimate) if J.estimate > 0.0 else 0.0)
-    J.s1 = min(again, J.aux) if is_patient(S, j) else again
+    J.s1 = min(again, end_of_patience(S, j)) if is_patient(S, j) else again
     J.s3 = 1.0 if has_room(S, J.cls) and _has_compact_place(S, j) else 0.0
     set_alarm(S, j, np.int64(J.s1))
 

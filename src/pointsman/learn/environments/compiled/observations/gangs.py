@@ -17,7 +17,7 @@ from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.placers.candidates.features import FEATURES, feature
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.filling import is_compact
-from pointsman.policies.placers.patience import is_patient
+from pointsman.policies.placers.patience import end_of_patience, is_patient
 from pointsman.policies.placers.schedulers import scheduler_of, was_forwarded
 
 JOB, CANDIDATE, ON_GPU, ON_NODE, OF_SCHEDULER = 8, FEATURES + 2, 6, 2, 2
@@ -45,7 +45,7 @@ def _write_job(S: State, j: Int, out: np.ndarray, at: Int) -> None:
     out[at] = of_gpus(S, J.asked)
     out[at + 1] = of_time(J.estimate)
     out[at + 2] = of_time(np.float64(S.g[0].now - J.submit))
-    out[at + 3] = of_time(J.aux - S.g[0].now)
+    out[at + 3] = of_time(end_of_patience(S, j) - S.g[0].now)
     out[at + 4] = share(M.bytes, 1e3, 1e12)
     out[at + 5] = share(M.compute, 1e-3, 1e3)
     out[at + 6] = 1.0 if was_forwarded(S, j) else 0.0

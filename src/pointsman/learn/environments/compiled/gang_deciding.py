@@ -1,0 +1,20 @@
+"""What MARL's policy calls in a run to ask for a job to decide about, and to do what its network chose."""
+
+import numpy as np
+
+from pointsman.engine.jit.compile import entry
+from pointsman.engine.state.records import Int
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.learn.environments.compiled import gangs
+
+
+@entry("boolean(int64, int64[::1], int8[::1])")
+def look(address: Int, window: np.ndarray, mask: np.ndarray) -> bool:
+    """Fill `window` with the next job to be decided about, and `mask`; whether there is one."""
+    return gangs.is_choice(open_state(address), window, mask, window)
+
+
+@entry("int64(int64, int64[::1], int64)")
+def act(address: Int, window: np.ndarray, action: Int) -> Int:
+    """Do `action` with the job in `window`: OK, or why the engine refused it."""
+    return gangs.act(open_state(address), window, action, window)[1]

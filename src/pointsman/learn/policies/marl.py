@@ -1,0 +1,98 @@
+"""MARL: several schedulers share a cluster, and each places its jobs by the same graph network."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+
+from pointsman.errors import UsageError
+from pointsman.learn.policies.learned import OK, Seen, trained
+from pointsman.types import Knowledge, Reason
+
+if TYPE_CHECKING:
+    from pointsman.cluster.cluster import Cluster
+    from pointsman.engine.run.contract import Owner
+    from pointsman.engine.run.view import View
+
+
+class Marl:
+    """Each job belongs to one of several schedulers, which choose its place among the candidates by a trained network,
+    forward it once, or let it wait.
+    """
+
+    name: ClassVar[str] = "marl"
+    needs: ClassVar[Knowledge] = "oracle"
+    placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
+    takes_whole_gpus: ClassVar[bool] = True
+    needs_rates: ClassVar[bool] = True
+    source: ClassVar[str] = "Zhao and Wu, Multi-agent graph reinforcement learning, IEEE TNSM 2022, arXiv 2112.13354"
+
+    def __init__(
+        self,
+        checkpoint: Annotated[str, "directory of the weights; by default the shipped ones"] = "",
+        schedulers: Annotated[int | None, "number of schedulers; by default as in training"] = None,
+        forward: Annotated[bool, "whether schedulers forward jobs"] = True,
+        patience: Annotated[float | None, "share of its duration in which a job would rather wait; as trained"] = None,
+    ) -> None:
+        """A policy of a checkpoint."""
+        from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
+        from pointsman.learn.environments.loading import load_gang_deciding, load_observation
+
+        found = trained(self.name, checkpoint)
+        self._made = replace(found, network=deepcopy(found.network))  # which is told of the cluster of this run
+        practice = self._made.card.environment
+        self.divides_among = int(practice.get("schedulers", 1)) if schedulers is None else schedulers
+        self._patience = float(practice.get("patience", 0.0)) if patience is None else patience
+        self._forward = forward
+        if not 1 <= self.divides_among <= 1000 or not 0 <= self._patience < 1e6:
+            raise UsageError(f"marl: schedulers {self.divides_among}, patience {self._patience}: numbers out of range")
+        self._deciding = load_gang_deciding()
+        self._observe = load_observation(self._made.card.observation.name).observe_all
+        self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
+        self._window = np.full((1, 1), -1, np.int64)
+        self._mask = np.zeros(self._made.card.observation.actions, np.int8)
+
+    def parameters(self) -> list[float]:
+        """What the code that forwards jobs and knows their patience finds in ``State.params``."""
+        return [float(self._forward), self._patience]
+
+    def on_cluster(self, cluster: "Cluster") -> None:
+        """Be told of the cluster before the run."""
+        from pointsman.learn.environments.extent import Extent
+
+        layout = cluster.layout()
+        extent = Extent(len(layout.node_gpus), int(layout.node_gpus.sum()), self.divides_among)
+        self._made.network.on_cluster(cluster, self.divides_among)
+        self._seen = Seen(self._made, self._made.card.observation.name, extent)
+
+    def decide(self, view: "View") -> None:
+        """Decide about one job after another, until each has its GPUs or waits."""
+        while self._deciding.look(view._address, self._window[0], self._mask):
+            if self._deciding.act(view._address, self._window[0], self._chosen(view)) != OK:
+                return
+
+    def _chosen(self, view: "View") -> int:
+        """What the network chooses for the job in the window."""
+        self._desk[0, self._address] = view._address
+        self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
+        return self._seen.best(self._mask != 0)
+
+    def owner_of(self, job: Any) -> "Owner | None":
+        """The scheduler that a job, a record of ``State.jobs``, belongs to; None if there is only one."""
+        from pointsman.policies.placers.schedulers import owner
+
+        return owner(job, self.divides_among) if self.divides_among > 1 else None
+
+    def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
+        """Of a waiting job that fits: until when its scheduler lets it wait."""
+        again_ms = float(view.jobs[job]["s1"])
+        if again_ms <= view.now_ms:
+            return None
+        until = f"until {again_ms / 1000:g} s, or until it could be placed compactly"
+        return Reason.HeldByDelay, f"it would fit, but the network lets it wait {until}"
+
+    def copy(self) -> "Marl":
+        """Itself: it remembers nothing from one decision to the next."""
+        return self
