@@ -14,7 +14,7 @@ import pointsman
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.run.view import View
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.policies.placers.candidates.features import measure
+from pointsman.policies.placers.candidates.features import TABLE, measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.types import Reason
@@ -29,7 +29,6 @@ Gpus = list[tuple[int, int]]
 Jobs = Mapping[int, tuple[str, Gpus]]
 """Models and GPUs of running jobs."""
 SLOW_DOWN, HARM, SERVERS, LEFT, BROKEN = 0, 1, 2, 4, 5
-TABLE = 64
 LATENCY = 1e-4
 """More than that of a hop between nodes, which counts in the rate, over a second of computing."""
 

@@ -19,7 +19,7 @@ ROOM = "pointsman.learn.environments.compiled"
 CHOICE = f"from {ROOM}.picking import act, is_choice, look, waits"
 OBSERVATION = f"from {ROOM}.observations.topdrl import observe"
 REWARD = f"from {ROOM}.rewards.throughput import at_start, flow"
-_OURS = re.compile(rf"^from {ROOM}\.([\w.]+) import", re.MULTILINE)
+_OURS = re.compile(rf"^from {ROOM}(?:\.([\w.]+) import| import (\w+)$)", re.MULTILINE)
 
 
 @functools.cache
@@ -128,7 +128,8 @@ def _sources(*modules: str) -> list[Path]:
         path = ahead.pop()
         if path not in found:
             found[path] = None
-            ahead += [_file(f"{ROOM}.{name}") for name in _OURS.findall(path.read_text(encoding="utf-8"))]
+            imports = _OURS.findall(path.read_text(encoding="utf-8"))
+            ahead += [_file(f"{ROOM}.{from_it or itself}") for from_it, itself in imports]
     return sorted(found)
 
 

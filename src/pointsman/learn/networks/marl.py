@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from pointsman.cluster.cluster import Cluster
 from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.learn.config import Config, parameter
-from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled
+from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled, widths
 from pointsman.learn.networks.cluster_graphs import EDGE_FEATURES, KINDS, PARTS, ClusterGraphs, graphs_of
 from pointsman.learn.networks.message_passing import GAIN, MessagePassing
 from pointsman.learn.networks.shapes import Shapes
@@ -57,6 +57,7 @@ class MarlNetwork(ActorCritic):
 
     def __init__(self, config: MarlConfig, shapes: Shapes, actions: int) -> None:
         super().__init__()
+        widths(shapes, self.inputs)
         self.config = config
         wide = config.among_width
         self.inside = _Inside(config, shapes["gpus"][-1])

@@ -29,7 +29,9 @@ FORWARD, WAIT, ACTIONS = MOST, MOST + 1, MOST + 2
 DEPTH = 8
 """Jobs of a class that are looked at, the first in order (ours)."""
 AGAIN_SHARE, LEAST_MS = 0.1, 60_000.0
-"""A job that waits is asked for again after this share of its duration, and at least so many ms (ours)."""
+"""A job that waits is asked for again after this share of its duration, or of the time since it came if that is longer,
+and at least so many ms (ours).
+"""
 
 
 @cold
@@ -120,7 +122,10 @@ def waits(action: Int, window: np.ndarray, mask: np.ndarray) -> bool:
 def _wait(S: State, j: Int) -> None:
     """Job `j` waits; while it is patient, no longer than until that ends."""
     J = S.jobs[j]
-    again = S.g[0].now + max(LEAST_MS, np.ceil(AGAIN_SHARE * J.estimate) if J.estimate > 0.0 else 0.0)
+    long = np.float64(S.g[0].now - J.submit)
+    if J.estimate > long:
+        long = J.estimate
+    again = S.g[0].now + max(LEAST_MS, np.ceil(AGAIN_SHARE * long))
     J.s1 = min(again, end_of_patience(S, j)) if is_patient(S, j) else again
     J.s3 = 1.0 if has_room(S, J.cls) and _has_compact_place(S, j) else 0.0
     set_alarm(S, j, np.int64(J.s1))

@@ -1,0 +1,93 @@
+"""MARL as a policy: it does in a run what its network does in training, on any cluster and with any schedulers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
+
+import pointsman  # noqa: E402
+from pointsman.cluster import load_cluster  # noqa: E402
+from pointsman.errors import PointsmanError  # noqa: E402
+from pointsman.learn.agents import recipe  # noqa: E402
+from pointsman.learn.checkpoint import load_policy, save_policy  # noqa: E402
+from pointsman.learn.environments import PlaceGangEnv  # noqa: E402
+from pointsman.learn.setup import begin  # noqa: E402
+from pointsman.workload import generate  # noqa: E402
+
+OPTIONS = {"contention": "duty-cycle", "node_interference": "table", "rate_model": "rates"}
+SMALL = {
+    "practice": {"cluster": "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", "jobs": 10, "episodes": 2},
+    "ppo": {"num_envs": 2, "steps": 8},
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Weights with which the network says something of its own."""
+    folder = tmp_path_factory.mktemp("marl")
+    training = begin(recipe("marl", SMALL), folder, seed=1)
+    network = training.learner.network  # ty: ignore
+    torch.manual_seed(4)
+    weights = {name: tensor + 0.1 * torch.randn(tensor.shape) for name, tensor in network.state_dict().items()}
+    save_policy(folder, training.card, weights)
+    return folder
+
+
+@pytest.mark.parametrize("schedulers", [1, 4])
+def test_a_run_is_what_the_network_does_in_training(schedulers: int, checkpoint: Path) -> None:
+    cluster = "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti"  # not the one it was trained on
+    jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.0, seed=2)
+    network = load_policy(checkpoint).network
+    network.on_cluster(load_cluster(cluster), schedulers)
+    environment = PlaceGangEnv(
+        cluster=cluster, workload=lambda k, gpus: jobs, horizon_s=None, episodes=1, schedulers=schedulers,
+        rate_model="rates", contention="duty-cycle", factors={"node_interference": "table"},
+    )  # fmt: skip
+    seen, _ = environment.reset(seed=0)
+    over = False
+    while not over:
+        with torch.inference_mode():
+            logits, _ = network({name: torch.from_numpy(part)[None] for name, part in seen.items()})
+        seen, _, over, _, _ = environment.step(np.where(seen["action_mask"] != 0, logits[0], -np.inf).argmax())
+    run = pointsman.simulate(jobs, cluster, f"marl:{checkpoint}", params={"schedulers": schedulers}, **OPTIONS)
+    ends_s = environment.outcomes["end"] / 1000 + jobs.jobs["submit_s"][0]
+    np.testing.assert_allclose(ends_s, run.jobs["end_s"].to_numpy(), atol=1e-6)
+    again = pointsman.simulate(jobs, cluster, f"marl:{checkpoint}", params={"schedulers": schedulers}, **OPTIONS)
+    assert again.jobs.equals(run.jobs)
+
+
+def test_schedulers_may_be_told_not_to_forward(checkpoint: Path) -> None:
+    jobs = generate("dl2-1-8", jobs=40, cluster_gpus=32, load=1.5, seed=2)
+    mean_s = []
+    for forward in (True, False):
+        run = pointsman.simulate(
+            jobs, "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", f"marl:{checkpoint}", params={"forward": forward}, **OPTIONS
+        )
+        mean_s.append(run.jobs["end_s"].mean())
+    assert mean_s[0] != mean_s[1]
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"schedulers": 0}, "numbers out of range"),
+        ({"schedulers": 5}, "5 schedulers need a rack each, and the cluster has 4"),
+        ({"patience": -1.0}, "numbers out of range"),
+        ({"checkpoint": "/nowhere"}, "there is no such directory"),
+    ],
+)
+def test_bad_input_is_refused(params: dict[str, object], said: str, checkpoint: Path) -> None:
+    jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
+    with pytest.raises(PointsmanError, match=said):
+        pointsman.simulate(jobs, "8x4/rack=2", "marl", params={"checkpoint": str(checkpoint)} | params, **OPTIONS)
+
+
+def test_weights_for_another_number_of_candidates_are_refused(checkpoint: Path, tmp_path: Path) -> None:
+    made = load_policy(checkpoint)
+    seen = made.card.observation.model_copy(update={"actions": 20})
+    card = made.card.model_copy(update={"observation": seen, "observation_sha256": seen.digest})
+    save_policy(tmp_path, card, made.network.state_dict())
+    with pytest.raises(PointsmanError, match="20 actions"):
+        pointsman.simulate(generate("dl2-1-8", jobs=5, cluster_gpus=32, seed=2), "8x4/rack=2", f"marl:{tmp_path}")
