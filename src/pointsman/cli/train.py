@@ -20,7 +20,7 @@ SCORER = "scorer"
 
 
 def train(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm, proximity-drl or scorer.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm, proximity-drl, marl or scorer.")],
     output: Annotated[
         Path,
         typer.Option("-o", "--output", metavar="DIR", help="Directory for the checkpoint.", rich_help_panel=OUTPUT),
