@@ -64,7 +64,7 @@ class Run:
 def _untrained(agent: str, folder: Path) -> str:
     from tests.learn.test_learned_policies import untrained
 
-    return f"{agent}:{untrained(agent, folder / 'checkpoint')}"
+    return f"{agent}:{untrained(agent, folder / 'checkpoint', **UNTRAINED[agent])}"
 
 
 def _short(value: Any) -> str:
@@ -90,8 +90,8 @@ MODELS = {"assign_models": 7}
 CLASSICAL = ("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "tiresias", "las")
 DALLY = ("dally", "dally-manual", "dally-nowait", "dally-consolidated", "dally-nopreempt")
 SHARING = ("sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs")
-UNTRAINED = ("deeprm", "proximity-drl")
-"""No weights are shipped for them: they run with random ones, drawn by a seed."""
+UNTRAINED: dict[str, dict[str, Any]] = {"deeprm": {}, "proximity-drl": {}, "marl": {"schedulers": 2}}
+"""No weights are shipped for them: they run with random ones, drawn by a seed, of such a training."""
 CHAINS = ("lwf", "srsf", "ada-srsf")
 PLACERS = ("lb", "tetris-place", "lif", "random-place", "packed", "packed-lif", "packed-patience", "scorer")
 PLACEMENTS = ("consolidated", "first-fit", "spread", "tightest")
@@ -172,7 +172,10 @@ def _placers() -> Iterator[Run]:
 def _learned() -> Iterator[Run]:
     yield Run("topdrl", like="topdrl", options={"rate_model": "tree"})
     yield Run("topdrl", MIXED, detailed=True, options={"overheads": ROUGH, "node_events": FAILURES})
-    for agent in UNTRAINED:
+    shared = {**MODELS, "contention": "duty-cycle", "node_interference": "table"}
+    yield Run("marl", like="dl2-1-8", load=0.9, options=shared)
+    yield Run("marl", like="itp", options={**shared, "overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS})
+    for agent in ("deeprm", "proximity-drl"):
         yield Run(agent, like="topdrl", options={"rate_model": "tree"})
         yield Run(agent, MIXED, options={"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS})
 

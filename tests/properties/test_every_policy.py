@@ -90,9 +90,9 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     from pointsman.learn.agents import PRACTICE, recipe
 
     made = {}
-    for name in ("deeprm", "proximity-drl"):
+    for name in ("deeprm", "proximity-drl", "marl"):
         made[name] = tmp_path_factory.mktemp("checkpoints") / name
-        practice = {"cluster": "2x2", "jobs": 5, "episodes": 1, "horizon_s": None, "reward": "jobs"}
+        practice = {"cluster": "2x2", "jobs": 5, "episodes": 1, "horizon_s": None, "reward": "jobs", "schedulers": 1}
         training = begin.begin(recipe(name, {PRACTICE: practice}), made[name], seed=3)
         training._keep()
         made[name].mkdir()
