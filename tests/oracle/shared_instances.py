@@ -142,7 +142,7 @@ def random_shared(seed: int, policies: tuple[str, ...] = POLICIES, *, on_bcube: 
     )
     if on_bcube:
         network = replace(instance.network, oversubscription=1)
-        instance = replace(instance, bcube=nodes[-1].rack + 1, network=network)
+        instance = replace(instance, bcube=nodes[-1].rack + 1, network=network, jobs=of_one_type(jobs))
     if policy == "gandiva-packing":  # more than a slice's work at the slowest rate
         instance.params["slice_s"] += 20 * instance.overheads.get("lost_s", 0)
     if draw.random() < 0.7:
@@ -273,6 +273,13 @@ def draw_bcube(draw: random.Random) -> tuple[Node, ...]:
         Node(gpus=draw.randint(1, 3) if mixed else size, rack=i // n, pod=0, gpu_type=kind)
         for i, kind in enumerate(types)
     )
+
+
+def of_one_type(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+    """No gang mixes types: its usual shape, of nodes of the first type, may be on more nodes than there are, and its ring
+    would fill the pools of `level` even alone.
+    """
+    return tuple(replace(job, gpus=1) if "+" in job.gpu_type else job for job in jobs)
 
 
 def draw_model(draw: random.Random, types: tuple[str, ...]) -> Model:
