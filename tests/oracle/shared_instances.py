@@ -276,8 +276,8 @@ def draw_bcube(draw: random.Random) -> tuple[Node, ...]:
 
 
 def of_one_type(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
-    """No gang mixes types: its usual shape, of nodes of the first type, may be on more nodes than there are, and its ring
-    would fill the pools of `level` even alone.
+    """No gang mixes types: its usual shape, of nodes of the first type, may be on more nodes than there are, and its
+    ring would fill the pools of `level` even alone.
     """
     return tuple(replace(job, gpus=1) if "+" in job.gpu_type else job for job in jobs)
 
