@@ -20,7 +20,7 @@ def seen(batch: int = 3) -> dict:
     return {name: torch.rand(batch, *shape, generator=random) for name, shape in SHAPES.items()}
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", sorted({*NETWORKS} - {"marl"}))  # which sees a cluster: test_marl_network
 def test_sizes_and_first_opinions(name: str) -> None:
     network = make_network(name, network_class(name).Config(), SHAPES, 11, seed=1)
     logits, values = network(seen())

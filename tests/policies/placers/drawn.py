@@ -28,7 +28,11 @@ def nodes_of(drawing: str) -> list[list[str]]:
 
 
 def cluster(
-    folder: Path, drawing: str, node: Mapping[str, Any], network: Mapping[str, Any], topology: Mapping[str, Any] | None
+    folder: Path,
+    drawing: str,
+    node: Mapping[str, Any],
+    network: Mapping[str, Any],
+    topology: Mapping[str, Any] | None = None,
 ) -> str:
     """Each node is a partition of its own, so that jobs can be sent to it."""
     types, racks, n = {}, [], 0

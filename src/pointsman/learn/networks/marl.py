@@ -32,11 +32,11 @@ class MarlConfig(Config):
     """How wide it is, and what it starts from."""
 
     graph: bool = parameter(True, "Pass messages; without, nodes are judged by their own features alone.")
-    inside_width: int = parameter(32, "Width of the layers inside nodes.", source="spec", ge=1, le=512)
-    inside_layers: int = parameter(2, "Layers inside nodes.", source="spec", ge=1, le=8)
+    inside_width: int = parameter(32, "Width of the layers inside nodes.", ge=1, le=512)
+    inside_layers: int = parameter(2, "Layers inside nodes.", ge=1, le=8)
     among_width: int = parameter(64, "Width of the layers between nodes, switches and schedulers.", ge=1, le=512)
-    among_layers: int = parameter(3, "Layers between them.", source="spec", ge=1, le=8)
-    head: tuple[int, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", source="spec", min_length=1)
+    among_layers: int = parameter(3, "Layers between them.", ge=1, le=8)
+    head: tuple[int, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", min_length=1)
     weights: tuple[float, ...] = parameter(
         (1.281, 0.333, 0.817, 1.198, 0.985, 0.663),
         "Weights of the scorer to start from; zeros: from nothing.",
