@@ -169,6 +169,7 @@ class WatchedCards(ChangingWorld):
                 self.seen[*cards, "slowed"] += own.felt != ALONE
 
 
+@pytest.mark.slow
 def test_instances_on_a_bcube_use_either_card_and_both(tmp_path: Path) -> None:
     WatchedCards.seen.clear()
     for seed in range(40):

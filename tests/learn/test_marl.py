@@ -38,7 +38,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("schedulers", [1, 4])
 def test_a_run_is_what_the_network_does_in_training(schedulers: int, checkpoint: Path) -> None:
     cluster = "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti"  # not the one it was trained on
-    jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.0, seed=2)
+    jobs = generate("dl2-1-8", jobs=25, cluster_gpus=48, load=1.0, seed=2)
     network = load_policy(checkpoint).network
     network.on_cluster(load_cluster(cluster), schedulers)
     environment = PlaceGangEnv(
@@ -59,7 +59,7 @@ def test_a_run_is_what_the_network_does_in_training(schedulers: int, checkpoint:
 
 
 def test_schedulers_may_be_told_not_to_forward(checkpoint: Path) -> None:
-    jobs = generate("dl2-1-8", jobs=40, cluster_gpus=32, load=1.5, seed=2)
+    jobs = generate("dl2-1-8", jobs=20, cluster_gpus=32, load=1.5, seed=2)
     mean_s = []
     for forward in (True, False):
         run = pointsman.simulate(
