@@ -51,7 +51,7 @@ demo: .venv
 
 test: .venv
 	$(BIN)/pointsman warmup
-	$(BIN)/python -m pytest -n 2 -m "not slow" tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests
 
 test-slow: .venv
 	$(BIN)/python -m pytest -n 2 -m slow tests

@@ -22,6 +22,7 @@ STEPS = 5
 CLOSE = 1e-6
 
 
+@pytest.mark.slow
 def test_both_jobs_learn_what_they_learn_without_accumulation(monkeypatch: pytest.MonkeyPatch) -> None:
     for place in (HERE, HERE.parents[1] / "examples"):
         monkeypatch.syspath_prepend(place)  # the processes are given it, too

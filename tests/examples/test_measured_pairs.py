@@ -10,7 +10,10 @@ import pytest
 from pointsman.cli.run import run
 
 pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps two processes on one core")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps two processes on one core"),
+]
 
 PROGRAM = Path(__file__).parents[2] / "examples" / "two_jobs.py"
 CPU = """
