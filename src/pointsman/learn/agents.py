@@ -80,7 +80,18 @@ AGENTS = {
             "ppo",
             "gangs",
             {
-                "ppo": {"num_envs": 16, "steps": 128, "minibatch": 256, "learning_rate": 3e-4, "epochs": 2},
+                # Decisions follow each other in no time, so that their worth shows hundreds of steps later; and with an
+                # entropy bonus the schedulers learn to wait for ever.
+                "ppo": {
+                    "num_envs": 16,
+                    "steps": 256,
+                    "minibatch": 256,
+                    "learning_rate": 1e-4,
+                    "epochs": 2,
+                    "trace": 0.995,
+                    "entropy_weight": 0.0,
+                    "max_divergence": 0.01,
+                },
                 PRACTICE: {
                     "cluster": "fat-tree:8/gpus=4,nic=10Gbps",
                     "workload": "dl2-1-8",
