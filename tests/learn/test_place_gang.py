@@ -31,10 +31,13 @@ def like_the_scorer(seen: dict[str, NDArray[Any]]) -> int:
     return WAIT if mask[WAIT] else int(np.where(mask[:FORWARD], costs, np.inf).argmin())
 
 
-def test_who_acts_like_the_scorer_makes_its_schedule() -> None:
+@pytest.mark.parametrize("schedulers", [1, 4])
+def test_who_acts_like_the_scorer_makes_its_schedule(schedulers: int) -> None:
     cluster = "16x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
     jobs = generate("dl2-1-8", jobs=120, cluster_gpus=64, load=0.95, seed=3)
-    environment = PlaceGangEnv(cluster=cluster, workload=lambda k, gpus: jobs, horizon_s=None, episodes=1, **CELL)
+    environment = PlaceGangEnv(
+        cluster=cluster, workload=lambda k, gpus: jobs, horizon_s=None, episodes=1, schedulers=schedulers, **CELL
+    )
     seen, _ = environment.reset(seed=0)
     over, waits = False, 0
     while not over:
@@ -42,10 +45,10 @@ def test_who_acts_like_the_scorer_makes_its_schedule() -> None:
         waits += action == WAIT
         seen, _, over, _, _ = environment.step(action)
     run = pointsman.simulate(
-        jobs, cluster, "scorer", contention="duty-cycle", node_interference="table", rate_model="rates"
-    )
+        jobs, cluster, "scorer", params={"schedulers": schedulers}, contention="duty-cycle", node_interference="table",
+    )  # fmt: skip
     first_s = jobs.jobs["submit_s"][0]
-    assert waits > 3
+    assert waits > 3 or schedulers > 1
     np.testing.assert_allclose(environment.outcomes["end"] / 1000, run.jobs["end_s"].to_numpy() - first_s, atol=1e-6)
 
 

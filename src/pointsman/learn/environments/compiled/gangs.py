@@ -14,6 +14,7 @@ from pointsman.engine.index.treap import before
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.rate_models.forecast import send_at_once
+from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import ACTIVE, Int, State
 from pointsman.learn.environments.compiled.window import NOBODY, may_wait
 from pointsman.policies.parts.backfill import has_room
@@ -45,6 +46,8 @@ def _has_compact_place(S: State, j: Int) -> bool:
 def _is_asked(S: State, j: Int) -> bool:
     """Whether it is to be decided about waiting job `j` now."""
     J = S.jobs[j]
+    if is_patient(S, j) and J.alarm == NEVER:  # then others may take it that have no compact place
+        set_alarm(S, j, np.int64(end_of_patience(S, j)))
     room = has_room(S, J.cls)
     if J.s1 > S.g[0].now and (J.s3 != 0.0 or not room or not _has_compact_place(S, j)):
         return False
