@@ -34,7 +34,7 @@ def like_the_scorer(seen: dict[str, NDArray[Any]]) -> int:
 @pytest.mark.parametrize("schedulers", [1, 4])
 def test_who_acts_like_the_scorer_makes_its_schedule(schedulers: int) -> None:
     cluster = "16x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
-    jobs = generate("dl2-1-8", jobs=120, cluster_gpus=64, load=0.95, seed=3)
+    jobs = generate("dl2-1-8", jobs=200, cluster_gpus=64, load=0.95, seed=3)
     environment = PlaceGangEnv(
         cluster=cluster, workload=lambda k, gpus: jobs, horizon_s=None, episodes=1, schedulers=schedulers, **CELL
     )

@@ -2,8 +2,8 @@
 (``docs/papers/marl.md`` §5).
 
 Jobs are asked for one by one in the order of `fifo-backfill`, each as soon as its scheduler has room for it or may
-forward it. A job that waits is asked for again after a while, or when it could be placed compactly and before could
-not: its s1 says when (ms), its s3 whether it already could.
+forward it. A job that waits is asked for again after a while, or when it could be placed compactly or forwarded and
+before could not: its s1 says when (ms), its s3 whether it already could.
 """
 
 import numpy as np
@@ -36,8 +36,12 @@ and at least so many ms (ours).
 
 
 @cold
-def _has_compact_place(S: State, j: Int) -> bool:
-    """Whether job `j`, for which there is room, could be placed compactly."""
+def _has_good_choice(S: State, j: Int) -> bool:
+    """Whether job `j` could be placed compactly, or forwarded."""
+    if bool(destination(S, j) >= 0):
+        return True
+    if not has_room(S, S.jobs[j].cls):
+        return False
     clear_scores(S)
     return note_compact(S, alternative_with_room(S, S.jobs[j].cls), S.classes[S.jobs[j].cls].gpus)
 
@@ -49,7 +53,7 @@ def _is_asked(S: State, j: Int) -> bool:
     if is_patient(S, j) and J.alarm == NEVER:  # then others may take it that have no compact place
         set_alarm(S, j, np.int64(end_of_patience(S, j)))
     room = has_room(S, J.cls)
-    if J.s1 > S.g[0].now and (J.s3 != 0.0 or not room or not _has_compact_place(S, j)):
+    if J.s1 > S.g[0].now and (J.s3 != 0.0 or not _has_good_choice(S, j)):
         return False
     return (room or bool(destination(S, j) >= 0)) and not over_limit(S, j)
 
@@ -130,7 +134,7 @@ def _wait(S: State, j: Int) -> None:
         long = J.estimate
     again = S.g[0].now + max(LEAST_MS, np.ceil(AGAIN_SHARE * long))
     J.s1 = min(again, end_of_patience(S, j)) if is_patient(S, j) else again
-    J.s3 = 1.0 if has_room(S, J.cls) and _has_compact_place(S, j) else 0.0
+    J.s3 = 1.0 if _has_good_choice(S, j) else 0.0
     set_alarm(S, j, np.int64(J.s1))
 
 
