@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
@@ -17,11 +15,10 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarat
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
-from pointsman.engine.setup.build import Rules, build
+from pointsman.engine.setup.build import Rules, build, parameters_of
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare, sigma_of
 from pointsman.engine.setup.script import make_script
-from pointsman.engine.state.records import PARAMETERS
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.inputs.bounds import instant_ms
@@ -196,9 +193,6 @@ def open_simulation(
         factors=factors, gpu_sharing=most_jobs, admits=getattr(policy, "admits", False),
         **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
-    params = np.zeros(PARAMETERS)
-    numbers = getattr(policy, "parameters", list)()
-    params[: len(numbers)] = numbers
     getattr(policy, "on_cluster", lambda _: None)(cluster)
     script = make_script(options.node_events, options.cancels, layout, prepared.trace["submit"])
     handle = build(
@@ -208,7 +202,7 @@ def open_simulation(
         prepared.trace,
         prepared.queue_limits,
         prepared.speeds,
-        params,
+        parameters_of(policy),
         script,
         rules,
     )

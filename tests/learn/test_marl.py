@@ -1,6 +1,7 @@
 """MARL as a policy: it does in a run what its network does in training, on any cluster and with any schedulers."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,6 +68,18 @@ def test_schedulers_may_be_told_not_to_forward(checkpoint: Path) -> None:
         )
         mean_s.append(run.jobs["end_s"].mean())
     assert mean_s[0] != mean_s[1]
+
+
+def test_another_that_was_not_told_of_the_cluster_cannot_take_over(checkpoint: Path) -> None:
+    class Asks:
+        name, needs, divides_among = "asks", "oracle", 4
+
+        def decide(self, view: Any) -> None:
+            view.what_if(f"marl:{checkpoint}")
+
+    jobs = generate("dl2-1-8", jobs=2, cluster_gpus=32, load=1.0, seed=2)
+    with pytest.raises(PointsmanError, match="'marl' must be told of the cluster before the run"):
+        pointsman.simulate(jobs, "8x4/rack=2", Asks(), **OPTIONS)
 
 
 @pytest.mark.parametrize(

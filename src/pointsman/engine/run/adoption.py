@@ -43,6 +43,16 @@ def check_forecasts(policy: object, before: object) -> None:
         )
 
 
+def check_told_of_cluster(policy: object, before: object) -> None:
+    """That a policy that must be told of the cluster, which a run in progress no longer knows, is that of the run.
+
+    Raises:
+        UsageError: it is another.
+    """
+    if hasattr(policy, "on_cluster") and policy is not before:
+        raise UsageError(f"policy {_title(policy)!r} must be told of the cluster before the run: begin the run with it")
+
+
 def rate_model_of_state(handle: Handle) -> str:
     """The name of the base model that a state was built for."""
     return list(BASE_MODELS)[int(handle.state.g[0]["base_model"])]

@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, load_policy
 from pointsman.engine.jit.loading import load_beside
-from pointsman.engine.run.adoption import check_forecasts, check_takeover, introductions, placement_under
+from pointsman.engine.run.adoption import (
+    check_forecasts,
+    check_takeover,
+    check_told_of_cluster,
+    introductions,
+    placement_under,
+)
 from pointsman.engine.run.blindfold import blindfolded
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.snapshot import copied, snapshot
@@ -24,7 +30,7 @@ from pointsman.engine.run.stops import (
     said_by_factor,
 )
 from pointsman.engine.run.view import View
-from pointsman.engine.setup.build import with_larger_inbox
+from pointsman.engine.setup.build import parameters_of, with_larger_inbox
 from pointsman.engine.state.invariants import FAILURES
 from pointsman.engine.state.records import LOG, SPEED, WAITING
 from pointsman.engine.state.state_pointer import Handle
@@ -216,12 +222,10 @@ class Simulation:
         placement = placement_under(policy, self.placement)
         check_takeover(handle, policy, placement)
         check_forecasts(policy, self.policy)
+        check_told_of_cluster(policy, self.policy)
         other = self._beside(handle, policy, log)
         state = handle.state
-        state.params[:] = 0.0
-        if isinstance(policy, CompiledPolicy):
-            numbers = policy.parameters()
-            state.params[: len(numbers)] = numbers
+        state.params[:] = parameters_of(policy)
         state.g[0]["inbox_on"] = other.hosted
         state.g[0]["admits"] = getattr(policy, "admits", False)
         state.g[0]["placement"] = placement

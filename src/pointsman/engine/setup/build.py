@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ from pointsman.engine.state.records import (
     OF_POLICY,
     OF_RUN,
     OUTCOME,
+    PARAMETERS,
     PART,
     POD,
     POOL,
@@ -225,6 +227,12 @@ def _factors(
         records["numbers"][f] = sum(map(len, numbers[:f]))
         records["loads"][f] = sum(loads[:f])
     return records, np.concatenate([np.zeros(0), *numbers]), np.zeros(sum(loads), np.int64)
+
+
+def parameters_of(policy: Any) -> NDArray[np.float64]:
+    """(PARAMETERS,) what compiled code finds in ``State.params`` under `policy`; zeros behind its own numbers."""
+    numbers = getattr(policy, "parameters", list)()
+    return np.array([*numbers, *[0.0] * (PARAMETERS - len(numbers))])
 
 
 def _role(factor: Factor, factors: Sequence[Factor]) -> int:
