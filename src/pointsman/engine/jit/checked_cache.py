@@ -9,6 +9,7 @@ import gc
 import hashlib
 import inspect
 import io
+import os
 import pickle
 import sys
 from collections.abc import Callable, Generator
@@ -90,7 +91,7 @@ class _CheckedFiles(IndexDataCacheFile):
     """An index and the files that it names; each begins with the digest of the rest."""
 
     def _load_index(self) -> dict[Any, str]:
-        content = _intact(Path(self._index_path))
+        content = read_intact(Path(self._index_path))
         if content is None:
             return {}
         version, stamp, overloads = pickle.loads(content)
@@ -101,7 +102,7 @@ class _CheckedFiles(IndexDataCacheFile):
             file.write(self._dump((self._version, self._source_stamp, overloads)))
 
     def _load_data(self, name: str) -> Any:
-        content = _intact(Path(self._data_path(name)))
+        content = read_intact(Path(self._data_path(name)))
         if content is None:
             raise FileNotFoundError(name)  # which numba takes for a function that was not compiled yet
         return pickle.loads(content)
@@ -110,12 +111,21 @@ class _CheckedFiles(IndexDataCacheFile):
     def _open_for_write(self, filepath: str) -> Generator[io.BytesIO]:
         content = io.BytesIO()
         yield content
-        with super()._open_for_write(filepath) as file:
-            file.write(_DIGEST(content.getbuffer()).digest())
-            file.write(content.getbuffer())
+        write_checked(Path(filepath), content.getbuffer())
 
 
-def _intact(path: Path) -> memoryview | None:
+def write_checked(path: Path, content: bytes | memoryview) -> None:
+    """Write a file for `read_intact`, whole or not at all."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(_DIGEST(content).digest() + content)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def read_intact(path: Path) -> memoryview | None:
     """What the file holds after its digest. One that is not as it was written is removed: None."""
     try:
         content = path.read_bytes()

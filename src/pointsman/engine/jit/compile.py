@@ -4,6 +4,7 @@
 and machine code is made of units only (`plain_ir`): an `entry`, called from Python, or an `apart`, called by address.
 """
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -25,17 +26,22 @@ def cold(function: F) -> F:
     return _helper(function, forceinline=False)
 
 
+@functools.cache
 def _helper(function: F, *, forceinline: bool) -> F:
     import numba
 
     if numba.config.DISABLE_JIT:
         return function
-    from pointsman.engine.jit.plain_ir import HelperCompiler
+    from pointsman.engine.jit.kept_helpers import keep
+    from pointsman.engine.jit.plain_ir import HelperCompiler, can_be_kept
 
-    return numba.njit(
+    made: Any = numba.njit(
         nogil=True, forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True,
         pipeline_class=HelperCompiler, **_FLAGS,
     )(function)  # fmt: skip
+    if can_be_kept(function):
+        keep(made)
+    return made
 
 
 def entry(signature: str) -> Callable[[F], F]:

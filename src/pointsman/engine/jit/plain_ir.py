@@ -19,6 +19,11 @@ _WRAPPERS = ("wrapper", "cfunc_wrapper")
 """What numba calls the modules of the wrappers by which Python and C call a function."""
 
 
+def can_be_kept(function: Any) -> bool:
+    """Whether any process finds this function again by its module and its name."""
+    return function.__module__.startswith("pointsman.") and "<" not in function.__qualname__
+
+
 def _below(libraries: Iterable[Any], found: dict[Any, None]) -> dict[Any, None]:
     """All libraries that these need, each once; of numba's own those below are inside them already."""
     for library in libraries:
@@ -29,6 +34,15 @@ def _below(libraries: Iterable[Any], found: dict[Any, None]) -> dict[Any, None]:
     return found
 
 
+def _absorb(module: Any, libraries: Iterable[Any]) -> None:
+    """Link functions of numba's own into `module` for its use alone: their names are of this process."""
+    own = {function.name for function in module.functions if not function.is_declaration}
+    _link(module, libraries)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in own:
+            function.linkage = "internal"
+
+
 def _link(module: Any, libraries: Iterable[Any]) -> None:
     """Link libraries into `module`: ours first, for of numba's own only what is referred to by then is taken."""
     for library in sorted(libraries, key=lambda library: not isinstance(library, PlainIR)):
@@ -37,15 +51,44 @@ def _link(module: Any, libraries: Iterable[Any]) -> None:
 
 
 class PlainIR(JITCodeLibrary):  # type: ignore[misc]
-    """The IR of one helper. What it calls is linked in by the unit that needs both."""
+    """The IR of one helper. The helpers that it calls are linked in by the unit that needs both."""
+
+    helper: Any = None
+    """By what it is found again on disk (`kept_helpers`); None if it is not kept."""
+
+    @classmethod
+    def restored(cls, codegen: Any, bitcode: bytes, calls: Iterable["PlainIR"], needs: Iterable[Any]) -> "PlainIR":
+        """The library of a helper that was kept: its IR, the helpers that it calls, and what a unit must run for it."""
+        self = cls(codegen, "kept")
+        self._final_module = binding.parse_bitcode(bitcode)
+        self._linking_libraries = list(calls)
+        self._reload_init.update(needs)
+        self._finalized = True
+        return self
+
+    def calls(self) -> list["PlainIR"]:
+        """The helpers that it calls."""
+        self._ensure_finalized()
+        return list(dict.fromkeys(self._linking_libraries))
+
+    def addresses(self) -> list[int]:
+        """What addresses of this process are in its IR."""
+        self._ensure_finalized()
+        return [
+            int(name.removeprefix("numba.dynamic.globals.").partition(".")[0], 16) for name in self._dynamic_globals
+        ]
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Not here: the unit optimises all at once."""
         ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        """Leave the IR as it is."""
+        """Leave the IR as it is, with numba's own functions inside."""
         self._raise_if_finalized()
+        numbas = [library for library in self._linking_libraries if not isinstance(library, PlainIR)]
+        _absorb(self._final_module, dict.fromkeys(numbas))
+        self._linking_libraries = [each for each in self._linking_libraries if isinstance(each, PlainIR)]
+        self._finalize_dynamic_globals()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
@@ -128,6 +171,22 @@ class _MakeLibrary(LoweringPass):  # type: ignore[misc]
         return True
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _NameForAll(LoweringPass):  # type: ignore[misc]
+    """Name a helper the same in all processes, if its module and its own name tell it from all others."""
+
+    _name = "name_for_all"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        if can_be_kept(state.func_id.func):
+            state.func_id.unique_id = 0
+            state.func_id.unique_name = state.func_id.func_qualname
+        return False
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _MakePlainIR(_MakeLibrary):
     _name = "make_plain_ir"
@@ -183,7 +242,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 class HelperCompiler(_Compiler):
     """For what is compiled into its callers."""
 
-    passes = (*_FRONT, _MakePlainIR, typed_passes.NativeLowering, typed_passes.NoPythonBackend)
+    passes = (_NameForAll, *_FRONT, _MakePlainIR, typed_passes.NativeLowering, typed_passes.NoPythonBackend)
 
 
 class UnitCompiler(_Compiler):

@@ -2,33 +2,22 @@
 
 import numpy as np
 
-from pointsman.policies.parts.levels import NETWORK, RACK, best_level, looser, rate_at
+from pointsman.policies.parts.levels import NETWORK, best_level, looser, rate_at
 from pointsman.policies.sdk import (
     OK,
-    TIGHTEST,
     Int,
-    Reason,
     State,
     cold,
     core,
     first_below,
-    fits,
     may_preempt,
+    move,
     next_below,
     open_state,
-    place,
-    preempt,
-    preempt_released,
-    release_tentatively,
     running_index,
-    start_placed,
-    take_back,
-    unplace,
     wake_at,
     work_done,
 )
-
-MIGRATED = int(Reason.Migrated)
 
 
 @core
@@ -50,39 +39,13 @@ def _is_worth_it(S: State, v: Int, level: Int) -> bool:
     return left / V.rate - left / better > g.stop_ms + g.start_ms + g.restore_ms + g.lost_ms / better
 
 
-@cold
-def _has_room(S: State, c: Int, level: Int) -> bool:
-    """Whether a gang of class `c` has a place at `level` or tighter; only the placement TIGHTEST looks at levels."""
-    if not fits(S, c):
-        return False
-    if S.g[0].placement == TIGHTEST:
-        return True
-    place(S, c)
-    within = S.g[0].placed == 1 or level >= RACK
-    for i in range(1, S.g[0].placed):
-        within = within and S.nodes[S.place[i].node].rack == S.nodes[S.place[0].node].rack
-    unplace(S)
-    return bool(within)
-
-
 @core
 def _move(S: State, v: Int) -> None:
     """Move running job `v` to a tighter level if there is room and it pays."""
-    V = S.jobs[v]
     level = best_level(S, v)
-    while level < V.locality and level < NETWORK and may_preempt(S, v) and _is_worth_it(S, v, level):
-        S.g[0].within = level
-        release_tentatively(S, v)
-        if _has_room(S, V.cls, level):
-            if S.g[0].stop_ms > 0:
-                take_back(S, v)
-                preempt(S, v, MIGRATED)
-            else:
-                place(S, V.cls)
-                preempt_released(S, v, MIGRATED)
-                start_placed(S, v, OK)
+    while level < S.jobs[v].locality and level < NETWORK and may_preempt(S, v) and _is_worth_it(S, v, level):
+        if move(S, v, level) == OK:
             return
-        take_back(S, v)
         level = looser(level)
 
 

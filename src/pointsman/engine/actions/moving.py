@@ -1,0 +1,48 @@
+"""Moving a running job to a place at a tighter level."""
+
+from pointsman.engine.actions.eviction import release_tentatively, take_back
+from pointsman.engine.actions.verbs import OK, RESOURCES, preempt, preempt_released, start_placed
+from pointsman.engine.jit.compile import cold
+from pointsman.engine.jit.services import service
+from pointsman.engine.placement.placing import fits, place, unplace
+from pointsman.engine.placement.tightest import RACK, TIGHTEST
+from pointsman.engine.state.records import Int, State
+from pointsman.types import Reason
+
+MIGRATED = int(Reason.Migrated)
+
+
+@cold
+def _has_room(S: State, c: Int, level: Int) -> bool:
+    """Whether a gang of class `c` has a place at `level` or tighter; only the placement TIGHTEST looks at levels."""
+    if not fits(S, c):
+        return False
+    if S.g[0].placement == TIGHTEST:
+        return True
+    place(S, c)
+    within = S.g[0].placed == 1 or level >= RACK
+    for i in range(1, S.g[0].placed):
+        within = within and S.nodes[S.place[i].node].rack == S.nodes[S.place[0].node].rack
+    unplace(S)
+    return bool(within)
+
+
+@service("move", "int64(int64, int64, int64)")
+def move(S: State, v: Int, level: Int) -> Int:
+    """Move running job `v` to a place at `level` or tighter, its own GPUs counted as free: OK, or RESOURCES.
+
+    Where stopping takes time, the job is preempted, and waits to be started there. State.g.within stays `level`.
+    """
+    S.g[0].within = level
+    release_tentatively(S, v)
+    if not _has_room(S, S.jobs[v].cls, level):
+        take_back(S, v)
+        return RESOURCES
+    if S.g[0].stop_ms > 0:
+        take_back(S, v)
+        preempt(S, v, MIGRATED)
+    else:
+        place(S, S.jobs[v].cls)
+        preempt_released(S, v, MIGRATED)
+        start_placed(S, v, OK)
+    return OK

@@ -1,0 +1,143 @@
+"""Helpers kept on disk as plain IR: each is typed and lowered once for all units, processes and commands.
+
+Most of the time that numba takes goes into typing and lowering helpers (ADR 2). What a unit needs of a helper is its
+signature and its IR, and both are the same in every process: a helper that is kept has no process's counter in its
+name, and it names the helpers that it calls instead of holding them.
+"""
+
+import functools
+import hashlib
+import pickle
+import re
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from numba.core import sigutils
+from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
+from numba.core.environment import Environment
+
+from pointsman.engine.jit.checked_cache import read_intact, write_checked
+from pointsman.engine.jit.loading import PACKAGE, build_folder
+from pointsman.engine.jit.plain_ir import PlainIR
+
+_IMPORT = re.compile(r"^from (pointsman\.(?!engine\.)[\w.]+) import ([\w, ]+)", re.MULTILINE)
+
+
+_DISPATCHERS: dict[tuple[str, str], Any] = {}
+"""numba's objects of all helpers of this process that can be kept, by module and name."""
+
+
+class Helper(NamedTuple):
+    """A compiled form of a helper, by what it is found again in any process."""
+
+    module: str
+    name: str
+    types: tuple[Any, ...]
+    """numba's types of the arguments."""
+
+
+class _Kept(NamedTuple):
+    """What lies on disk of a helper."""
+
+    bitcode: bytes
+    calls: tuple[Helper, ...]
+    needs: tuple[Callable[[], None], ...]
+    """What a unit that contains it must run before it is loaded."""
+    fndesc: Any
+    signature: Any
+
+
+class KeptHelpers:
+    """The compiled forms of one helper, in the place of numba's own cache of a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._module, self._name = function.__module__, function.__qualname__
+        self.cache_path = ""
+
+    def load_overload(self, sig: Any, target: Any) -> CompileResult | None:
+        """The form for these types of arguments; None if it is not on disk."""
+        helper = self._helper(sig)
+        content = read_intact(_file_of(helper))
+        if content is None:
+            return None
+        kept: _Kept = pickle.loads(content)
+        library = PlainIR.restored(target.codegen(), kept.bitcode, map(_library_of, kept.calls), kept.needs)
+        library.helper = helper
+        environment = Environment.from_fndesc(kept.fndesc)
+        return CompileResult(
+            target_context=target, typing_context=target.typing_context, library=library, environment=environment,
+            entry_point=target.get_executable(library, kept.fndesc, environment), fndesc=kept.fndesc,
+            type_annotation="", signature=kept.signature, objectmode=False, lifted=(), typing_error=None,
+            call_helper=None, metadata=None, reload_init=(), referenced_envs=(),
+        )  # fmt: skip
+
+    def save_overload(self, sig: Any, result: CompileResult) -> None:
+        """Keep what was compiled, unless it calls a helper that cannot be kept."""
+        library = result.library
+        calls = [each.helper for each in library.calls()]
+        if None in calls or set(library.addresses()) - _called_by(self._function):
+            return
+        library.helper = self._helper(sig)
+        result.fndesc.typemap = result.fndesc.calltypes = None  # as numba does it: of no use, and not to be pickled
+        needs = tuple(library._reload_init)
+        kept = _Kept(library._final_module.as_bitcode(), tuple(calls), needs, result.fndesc, result.signature)
+        write_checked(_file_of(library.helper), pickle.dumps(kept))
+
+    def _helper(self, sig: Any) -> Helper:
+        return Helper(self._module, self._name, tuple(sigutils.normalize_signature(sig)[0]))
+
+
+def keep(dispatcher: Any) -> None:
+    """Keep the compiled forms of a helper on disk from now on."""
+    function = dispatcher.py_func
+    _DISPATCHERS[function.__module__, function.__qualname__] = dispatcher
+    dispatcher._cache = KeptHelpers(function)
+
+
+def _called_by(function: Callable[..., Any]) -> set[int]:
+    """The ids of all helpers that the function can name. numba puts them into the IR, where nothing reads them."""
+    scope = list(function.__globals__.values())
+    modules = [vars(each).values() for each in scope if isinstance(each, ModuleType)]
+    return {id(each) for each in chain(scope, *modules) if isinstance(each, Dispatcher)}
+
+
+def _library_of(helper: Helper) -> PlainIR:
+    dispatcher = _DISPATCHERS[helper.module, helper.name]  # there, for what calls it is
+    dispatcher.compile(helper.types)
+    return dispatcher.overloads[helper.types].library
+
+
+def _file_of(helper: Helper) -> Path:
+    text = f"{_sources(helper.module)} {helper.name} {helper.types}"
+    return _folder() / f"{helper.name}_{hashlib.sha256(text.encode()).hexdigest()[:20]}"
+
+
+@functools.cache
+def _sources(module: str) -> str:
+    """A digest of the module, and of all outside the engine that it imports, and that they import."""
+    digest = hashlib.sha256()
+    for path in sorted(_imported(module, set())):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _imported(module: str, found: set[Path]) -> set[Path]:
+    path = PACKAGE.parent / f"{module.replace('.', '/')}.py"
+    if path.is_file() and path not in found:
+        found.add(path)
+        for package, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            for each in (package, *(f"{package}.{name.strip()}" for name in names.split(","))):
+                _imported(each, found)
+    return found
+
+
+@functools.cache
+def _folder() -> Path:
+    folder = build_folder() / "helpers"
+    folder.mkdir(0o700, exist_ok=True)
+    return folder
