@@ -1,9 +1,9 @@
-"""Which units of compiled code a run needs is known before any is compiled, and processes share them evenly."""
+"""Which units of compiled code a run needs is known before any is compiled."""
 
 import numba
 import pytest
 
-from pointsman.engine.jit.ahead import HOSTED_HOOKS, _parts, units_of
+from pointsman.engine.jit.ahead import HOSTED_HOOKS, units_of
 from pointsman.policies.registry import BUILT_IN, get_policy
 
 with_jit = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -23,10 +23,3 @@ def test_the_units_of_every_policy_are_found(policy: str) -> None:
     hooks = spec.factory.hooks if spec.compiled else HOSTED_HOOKS
     units = units_of(hooks)
     assert (units[0], units[-2:]) == ("instant", ["main_loop", hooks])
-
-
-def test_processes_share_the_units_evenly() -> None:
-    """`contention` and `iterations` take half as long again as the others."""
-    units = ["start", "tree", "contention", "audit", "iterations"]
-    assert [sorted(part) for part in _parts(units, 2)] == [["audit", "contention", "start"], ["iterations", "tree"]]
-    assert [len(part) for part in _parts(units, 9)] == [1] * 5

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from types import ModuleType
 
+from pointsman.engine.jit.claims import claim
 from pointsman.engine.jit.loading import (
     BESIDE,
     OF_FACTOR,
@@ -20,8 +21,8 @@ from pointsman.engine.jit.services import pretend, services_of
 
 MAIN_LOOP, INSTANT = "main_loop", "instant"
 HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
-_LONG = {"instant": 4, "start_or_evict": 3, "python_api": 3, "iterations": 3, "contention": 3}
-"""About how long units take to compile, beside 2 for others."""
+_LONG = {"instant": 5, "start_or_evict": 5, "move": 4, "python_api": 4, "iterations": 4, "start": 2, "main_loop": 1}
+"""About how long units take to compile, beside 3 for others: what takes longest comes first."""
 
 
 _LOADED: dict[str, tuple[ModuleType, dict[str, int]]] = {}
@@ -54,7 +55,7 @@ def units_of(hooks: str) -> list[str]:
 
 
 def compile_ahead(units: Iterable[str]) -> None:
-    """Compile those of these units that are not on disk, on all cores: INSTANT, the longest, in this process.
+    """Compile those of these units that are not on disk, on all cores.
 
     What fails to compile is left to the process that loads it, and so is all on a single core.
     """
@@ -62,25 +63,20 @@ def compile_ahead(units: Iterable[str]) -> None:
 
     if numba.config.DISABLE_JIT:
         return
-    missing = [unit for unit in dict.fromkeys(units) if not is_compiled(unit)]
-    others = [unit for unit in missing if unit != INSTANT]
+    missing = sorted((unit for unit in dict.fromkeys(units) if not is_compiled(unit)), key=_length, reverse=True)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if len(missing) < 2 or cores < 2:
         return
-    children = [_start(part) for part in _parts(others, cores)]
-    try:
-        if len(others) < len(missing):
-            load_beside(INSTANT)
-    finally:
-        for child in children:
-            child.wait()
+    for child in [_start(missing) for _ in range(min(cores, len(missing)))]:
+        child.wait()
 
 
 def compile_units(units: Iterable[str]) -> None:
-    """Compile these units in this process, in which no simulation will run."""
+    """Compile in this process, in which no simulation will run, those of these units that no other one compiles."""
     pretend()
     for unit in units:
-        load_unit(unit)
+        if claim(unit) and not is_compiled(unit):
+            load_unit(unit)
 
 
 def load_unit(unit: str) -> ModuleType:
@@ -90,16 +86,8 @@ def load_unit(unit: str) -> ModuleType:
     return load_beside(unit) if unit in BESIDE else load_hooks(unit)
 
 
-def _parts(units: list[str], most: int) -> list[list[str]]:
-    """The units in so many parts of about equal length, none of them empty."""
-    parts: list[list[str]] = [[] for _ in range(min(most, len(units)))]
-    for unit in sorted(units, key=_length, reverse=True):
-        min(parts, key=lambda part: sum(map(_length, part))).append(unit)
-    return parts
-
-
 def _length(unit: str) -> int:
-    return _LONG.get(unit, 2)
+    return _LONG.get(unit, 3)
 
 
 def _start(units: list[str]) -> subprocess.Popen[bytes]:

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import pickle
 import re
+import time
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -21,10 +22,13 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment
 
 from pointsman.engine.jit.checked_cache import read_intact, write_checked
+from pointsman.engine.jit.claims import claim, release
 from pointsman.engine.jit.loading import PACKAGE, build_folder
 from pointsman.engine.jit.plain_ir import PlainIR
 
-_IMPORT = re.compile(r"^from (pointsman\.(?!engine\.)[\w.]+) import ([\w, ]+)", re.MULTILINE)
+_LOOK_EVERY_S, _LOOKS = 0.01, 1000
+"""How often a process looks whether another one has finished a helper that both need."""
+_IMPORT = re.compile(r"^from (pointsman(?:\.(?!engine\b)[\w.]+)?) import (\([^)]*|[\w, ]+)", re.MULTILINE)
 
 
 _DISPATCHERS: dict[tuple[str, str], Any] = {}
@@ -62,7 +66,11 @@ class KeptHelpers:
     def load_overload(self, sig: Any, target: Any) -> CompileResult | None:
         """The form for these types of arguments; None if it is not on disk."""
         helper = self._helper(sig)
-        content = read_intact(_file_of(helper))
+        file = _file_of(helper)
+        content = read_intact(file)
+        if content is None and not _is_ours(file):
+            content = read_intact(file)
+            release(file.name)
         if content is None:
             return None
         kept: _Kept = pickle.loads(content)
@@ -79,6 +87,7 @@ class KeptHelpers:
     def save_overload(self, sig: Any, result: CompileResult) -> None:
         """Keep what was compiled, unless it calls a helper that cannot be kept."""
         library = result.library
+        release(_file_of(self._helper(sig)).name)
         calls = [each.helper for each in library.calls()]
         if None in calls or set(library.addresses()) - _called_by(self._function):
             return
@@ -117,6 +126,15 @@ def _file_of(helper: Helper) -> Path:
     return _folder() / f"{helper.name}_{hashlib.sha256(text.encode()).hexdigest()[:20]}"
 
 
+def _is_ours(file: Path) -> bool:
+    """Whether this process is to compile what belongs into `file`: not if another one, which was at it, now has."""
+    for _ in range(_LOOKS):
+        if claim(file.name):
+            return not file.exists()
+        time.sleep(_LOOK_EVERY_S)
+    return True
+
+
 @functools.cache
 def _sources(module: str) -> str:
     """A digest of the module, and of all outside the engine that it imports, and that they import."""
@@ -131,7 +149,7 @@ def _imported(module: str, found: set[Path]) -> set[Path]:
     if path.is_file() and path not in found:
         found.add(path)
         for package, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
-            for each in (package, *(f"{package}.{name.strip()}" for name in names.split(","))):
+            for each in (package, *(f"{package}.{name.strip()}" for name in names.strip("(").split(","))):
                 _imported(each, found)
     return found
 

@@ -33,6 +33,7 @@ BESIDE = {
     "start": "engine/units/start.py",
     "start_or_evict": "engine/units/start_or_evict.py",
     "move": "engine/units/move.py",
+    "reserve": "engine/units/reserve.py",
     "instant": "engine/units/instant.py",
     "main_loop": "engine/units/main_loop.py",
     "scripted_events": "engine/units/scripted_events.py",

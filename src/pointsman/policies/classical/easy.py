@@ -37,16 +37,13 @@ from pointsman.policies.sdk import (
     iteration_s,
     milliseconds,
     parameter,
-    place,
     rate_at,
-    release_tentatively,
     remove,
+    reserve,
     running_index,
     set_alarm,
     start,
     take,
-    take_back,
-    unplace,
 )
 
 LEVEL = int(Event.LEVEL)
@@ -154,35 +151,6 @@ def _start_heads(S: State) -> Int:
 
 
 @core
-def _reserve(S: State, head: Int) -> float:
-    """Note in State.reserve the GPUs that `head` would get at its shadow time, which is returned; infinite if it
-    never fits.
-    """
-    c = S.jobs[head].cls
-    S.g[0].reserved = 0
-    shadow = np.inf
-    v = S.buckets[running_index(S)].first
-    while v >= 0:
-        release_tentatively(S, v)
-        end = S.jobs[v].key
-        v = S.jobs[v].later
-        if (v < 0 or S.jobs[v].key > end) and fits(S, c):
-            shadow = end
-            place(S, c)
-            for i in range(S.g[0].placed):
-                S.reserve[i].node = S.place[i].node
-                S.reserve[i].mask = S.place[i].mask
-            S.g[0].reserved = S.g[0].placed
-            unplace(S)
-            break
-    w = S.buckets[running_index(S)].first
-    while w != v:
-        take_back(S, w)
-        w = S.jobs[w].later
-    return shadow
-
-
-@core
 def _hide(S: State) -> None:
     """Reserved GPUs that are free count as taken."""
     for i in range(S.g[0].reserved):
@@ -236,7 +204,7 @@ def decide(S: State) -> None:
     head = _start_heads(S)
     if head < 0 or S.g[0].free == 0:
         return
-    bound = _reserve(S, head) - S.g[0].now - S.g[0].start_ms
+    bound = reserve(S, head) - S.g[0].now - S.g[0].start_ms
     while True:
         _mark_classes(S)
         j = _next_backfill(S, bound)

@@ -1,0 +1,39 @@
+"""Reserving GPUs that are not free yet."""
+
+import numpy as np
+
+from pointsman.engine.actions.eviction import release_tentatively, take_back
+from pointsman.engine.actions.verbs import running_index
+from pointsman.engine.jit.services import service
+from pointsman.engine.placement.placing import fits, place, unplace
+from pointsman.engine.state.records import Int, State
+
+
+@service("reserve", "float64(int64, int64)")
+def reserve(S: State, head: Int) -> float:
+    """Note in State.reserve, and count in State.g.reserved, the GPUs that waiting job `head` would get if running jobs
+    ended in the order of the running index, by whose keys the policy says when they will: the key at which it would
+    start, which is infinite if it never fits.
+    """
+    c = S.jobs[head].cls
+    S.g[0].reserved = 0
+    shadow = np.inf
+    v = S.buckets[running_index(S)].first
+    while v >= 0:
+        release_tentatively(S, v)
+        end = S.jobs[v].key
+        v = S.jobs[v].later
+        if (v < 0 or S.jobs[v].key > end) and fits(S, c):
+            shadow = end
+            place(S, c)
+            for i in range(S.g[0].placed):
+                S.reserve[i].node = S.place[i].node
+                S.reserve[i].mask = S.place[i].mask
+            S.g[0].reserved = S.g[0].placed
+            unplace(S)
+            break
+    w = S.buckets[running_index(S)].first
+    while w != v:
+        take_back(S, w)
+        w = S.jobs[w].later
+    return shadow

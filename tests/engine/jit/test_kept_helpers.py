@@ -1,0 +1,75 @@
+"""Helpers are typed and lowered once: other units, in other processes, find them on disk, unless a source changed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from pointsman.engine.jit import kept_helpers
+
+UNIT = """
+from pointsman.engine.index.bits import without_lowest
+from pointsman.engine.index.free_gpus import lowest_bits
+from pointsman.engine.jit.compile import entry
+
+
+@entry("int64(int64, int64)")
+def answer(mask, n):
+    return {answer}
+"""
+SCRIPT = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location(sys.argv[1], f"{sys.argv[1]}.py")
+unit = importlib.util.module_from_spec(spec)
+sys.modules[sys.argv[1]] = unit
+spec.loader.exec_module(unit)
+helper = unit.lowest_bits
+print(unit.answer(0b1011_0100, 2), sum(helper._cache_hits.values()), sum(helper._cache_misses.values()))
+"""
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+
+def in_a_process(folder: Path, name: str, answer: str) -> str:
+    """The answer of the unit, and how often its helper was found and not found on disk."""
+    (folder / f"{name}.py").write_text(UNIT.format(answer=answer))
+    (folder / "home").mkdir(0o700, exist_ok=True)
+    src = str(Path(__file__).parents[3] / "src")
+    env = {**os.environ, "PYTHONPATH": src, "POINTSMAN_HOME": str(folder / "home")}
+    command = [sys.executable, "-c", SCRIPT, name]
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_another_unit_in_another_process_finds_a_helper_and_a_damaged_one_is_made_anew(tmp_path: Path) -> None:
+    """The two lowest bits of 1011_0100 are 4 and 16."""
+    assert in_a_process(tmp_path, "one", "lowest_bits(mask, n)") == "20 0 1"
+    assert in_a_process(tmp_path, "two", "lowest_bits(without_lowest(mask), n) + 1") == "49 1 0"
+    (kept,) = tmp_path.glob("home/compiled/*/helpers/lowest_bits_*")
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert in_a_process(tmp_path, "three", "lowest_bits(mask, n) + 2") == "22 0 1"
+
+
+def test_a_helper_goes_stale_with_whatever_its_module_imports() -> None:
+    """Of the engine every source is in the name of the folder."""
+    policies = kept_helpers.PACKAGE / "policies"
+    found = kept_helpers._imported("pointsman.policies.dally.delay", set())
+    assert {policies / "dally" / "delay.py", policies / "dally" / "tuner.py", policies / "sdk.py"} <= found
+    assert found <= {path for path in kept_helpers.PACKAGE.rglob("*.py") if "engine" not in path.parts}
+    assert kept_helpers._imported("pointsman.engine.index.bits", set()) == {
+        kept_helpers.PACKAGE / "engine" / "index" / "bits.py"
+    }
+
+
+def test_modules_imported_by_name_over_several_lines_are_found_too() -> None:
+    """`observations.gangs` imports `parts` of the candidates so, and these import what they need of the engine."""
+    found = kept_helpers._imported("pointsman.learn.environments.compiled.gangs", set())
+    assert kept_helpers.PACKAGE / "policies" / "placers" / "candidates" / "features.py" in found
+    lines = "from pointsman.a import (\n    b,\n    c,\n)\nfrom pointsman.d import e, f\n"
+    assert kept_helpers._IMPORT.findall(lines) == [
+        ("pointsman.a", "(\n    b,\n    c,\n"),
+        ("pointsman.d", "e, f"),
+    ]
