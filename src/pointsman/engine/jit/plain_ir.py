@@ -140,9 +140,11 @@ class Linked(JITCodeLibrary):  # type: ignore[misc]
         for library in below:
             self._reload_init.update(library._reload_init)
         _link(self._final_module, below)
+        unit = min(self._called_from_outside)
         for function in self._final_module.functions:
             if not function.is_declaration and function.name not in self._called_from_outside:
                 function.linkage = "internal"
+                function.name = f"{unit}.{function.name}"  # LLVM looks for a function of a name in all units
         for load in self._reload_init:
             load()
         linked, self._linking_libraries = self._linking_libraries, []
