@@ -44,6 +44,7 @@ def test_without_the_prototype_nothing_is_run_beside_it(tmp_path: Path) -> None:
     assert done.stdout == f"there is no {tmp_path}/prototype/d_sim.cpp: the prototype is left out\n"
 
 
+@pytest.mark.slow
 def test_without_the_logs_the_network_is_measured_on_generated_jobs_only(tmp_path: Path) -> None:
     done = benchmarks("network", "sensitivity", "--quick", "--data", str(tmp_path))
     assert done.returncode == 0, done.stderr

@@ -255,6 +255,7 @@ def test_two_level_las_is_kleinrock() -> None:
     assert not low <= las <= high, "the test could not tell las from fifo"
 
 
+@pytest.mark.slow
 def test_las_of_many_fine_levels_comes_near_to_foreground_background() -> None:
     """Kleinrock, Queueing Systems II, §4.6: T(x) = (W_x + x) / (1 - rho_x), all of service cut at x; of short jobs."""
     service = UNIFORM
