@@ -46,6 +46,7 @@ def simulate(
     gpu_sharing: int | None = None,
     interference: str | float | None = None,
     node_interference: str = "none",
+    decision_time: str | float = 0.0,
     enforce_limits: bool = False,
     log_speeds: bool = False,
     audit: bool = False,
@@ -84,6 +85,8 @@ def simulate(
         node_interference: Slowdown of jobs on different GPUs of a node: none, table, FILE or
             table:kappa=K,sigma=S,seed=N.
             Default: none.
+        decision_time: Time a scheduler takes to decide about a job, one job after another; of policies with schedulers.
+            Default: 0.0.
         enforce_limits: Kill jobs that exceed their time limit.
         log_speeds: Record every change of a job's speed, in speeds.parquet.
         audit: Check every invariant at every event (slow).
@@ -191,6 +194,7 @@ def open_simulation(
         placement=placement, round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log,
         log_speeds=options.log_speeds, audit=options.audit, hosted=hosted, link_sharing=sharing, base_model=base,
         factors=factors, gpu_sharing=most_jobs, admits=getattr(policy, "admits", False),
+        decision_us=_decision_us(policy, float(options.decision_time)),
         **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
     getattr(policy, "on_cluster", lambda _: None)(cluster)
@@ -207,6 +211,17 @@ def open_simulation(
         rules,
     )
     return Simulation(handle, policy, _named), prepared
+
+
+def _decision_us(policy: CompiledPolicy | Policy, decision_s: float) -> int:
+    """The decision time in microseconds.
+
+    Raises:
+        UsageError: the policy is not one of schedulers that decide about one job after another.
+    """
+    if decision_s > 0 and not getattr(policy, "takes_turns", False):
+        raise UsageError(f"policy {policy.name!r} has no schedulers that take time to decide: leave out decision_time")
+    return round(1e6 * decision_s)
 
 
 def _named(name: str) -> Named:

@@ -27,6 +27,7 @@ from pointsman.inputs.messages import fault_of
 from pointsman.inputs.option import meaning_of, option
 from pointsman.inputs.option_types import (
     Costs,
+    Duration,
     Factor,
     Filters,
     JobsOfGpu,
@@ -208,6 +209,14 @@ else:
 class Assumptions(_Factors):
     """What one run assumes of policies, jobs and cluster, with the options that its factors add."""
 
+    decision_time: Duration = option(
+        "Time a scheduler takes to decide about a job, one job after another; of policies with schedulers.",
+        0.0,
+        unit="s",
+        metavar="TIME",
+        see="semantics.md#7-policies",
+        panel=ASSUMED,
+    )
     enforce_limits: bool = option("Kill jobs that exceed their time limit.", False, panel=ASSUMED)
     log_speeds: bool = option("Record every change of a job's speed, in speeds.parquet.", False, panel=ASSUMED)
     audit: bool = option("Check every invariant at every event (slow).", False, panel=ASSUMED)

@@ -49,6 +49,7 @@ SAID: dict[str, tuple[list[str], Any]] = {
     "node_interference": (["--node-interference", "table:kappa=13"], "table:kappa=13"),
     "load": (["--load", "0.9"], 0.9),
     "window": (["--window", "1d:8d"], "1d:8d"),
+    "decision_time": (["--decision-time", "2.5ms"], 0.0025),
     "enforce_limits": (["--enforce-limits"], True),
     "log_speeds": (["--log-speeds"], True),
     "audit": (["--audit"], True),

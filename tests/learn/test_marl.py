@@ -70,6 +70,15 @@ def test_schedulers_may_be_told_not_to_forward(checkpoint: Path) -> None:
     assert mean_s[0] != mean_s[1]
 
 
+def test_its_scheduler_may_take_time_to_decide_about_each_job(checkpoint: Path) -> None:
+    """Whether it places a job or lets it wait, it is at no other one for 10 s."""
+    jobs = generate("dl2-1-8", jobs=8, cluster_gpus=32, load=100.0, seed=2)
+    on, policy, params = "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", f"marl:{checkpoint}", {"schedulers": 1}
+    run = pointsman.simulate(jobs, on, policy, params=params, decision_time=10, **OPTIONS).jobs
+    assert np.round(run["start_s"] - run["submit_s"], 3).min() == 10
+    assert np.round(np.diff(run["start_s"].sort()), 3).min() >= 10
+
+
 def test_another_that_was_not_told_of_the_cluster_cannot_take_over(checkpoint: Path) -> None:
     class Asks:
         name, needs, divides_among = "asks", "oracle", 4

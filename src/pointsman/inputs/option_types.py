@@ -13,6 +13,7 @@ from pointsman.inputs.durations import parse_duration_s
 from pointsman.types import MAX_SHARING
 
 Params = dict[str, Any]
+MOST_DURATION_S = 86_400.0
 
 
 def parsed_by(where: str) -> AfterValidator:
@@ -82,6 +83,13 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
+def _as_duration(value: str | float) -> float:
+    seconds = parse_duration_s(value) if isinstance(value, str) else value
+    if not 0 <= seconds <= MOST_DURATION_S:
+        raise ValueError(f"must be from 0 to {MOST_DURATION_S:g} s")
+    return seconds
+
+
 def parse_window_s(text: str) -> tuple[float, float]:
     """Seconds of ``FROM:TO``, each a duration since the first submit; either may be left out.
 
@@ -108,6 +116,8 @@ Load = Annotated[
     WithJsonSchema({"type": "number", "minimum": MIN_LOAD, "maximum": MAX_LOAD}),
 ]
 JobsOfGpu = Annotated[int, Field(ge=1, le=MAX_SHARING), BeforeValidator(_as_whole)]
+Duration = Annotated[str | float, BeforeValidator(no_switch), AfterValidator(_as_duration)]
+"""Seconds, which may be written as ``2.5ms``."""
 Paths = Annotated[tuple[str, ...], BeforeValidator(_as_paths)]
 Costs = Annotated[str | dict[str, float], BeforeValidator(_as_costs)]
 Interference = Annotated[str, BeforeValidator(_as_text)]

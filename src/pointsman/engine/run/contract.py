@@ -60,6 +60,8 @@ class CompiledPolicy(BaseModel):
     """Whether it chooses all GPUs itself: ``--placement`` is refused."""
     takes_whole_gpus: ClassVar[bool] = False
     """Whether it reserves or preempts whole GPUs, or shares them by rules of its own: ``--gpu-sharing`` is refused."""
+    takes_turns: ClassVar[bool] = False
+    """Whether its schedulers decide about one job after another, so that decisions can take time."""
     needs_rates: ClassVar[bool] = False
     """Whether it computes with the rates of running jobs, which chains of iterations do not have."""
 

@@ -373,6 +373,7 @@ SCALARS = np.dtype(
         ("active", I),  # classes with waiting jobs
         ("classes", I),
         ("schedulers", I),  # each has a class of each demand, one after another
+        ("decision_us", I),  # that a scheduler takes to decide about a job
         ("queues", I),
         ("has_queue_limits", I),  # whether any queue has one
         ("placed", I),  # nodes in State.place

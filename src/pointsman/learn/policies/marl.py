@@ -27,6 +27,7 @@ class Marl:
     placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
     takes_whole_gpus: ClassVar[bool] = True
     needs_rates: ClassVar[bool] = True
+    takes_turns: ClassVar[bool] = True
     source: ClassVar[str] = "Zhao and Wu, Multi-agent graph reinforcement learning, IEEE TNSM 2022, arXiv 2112.13354"
 
     def __init__(

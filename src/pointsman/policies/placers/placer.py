@@ -11,7 +11,9 @@ from pointsman.policies.placers.patience import is_patient, takes_what_is_free, 
 from pointsman.policies.placers.schedulers import (
     MOST,
     destination,
+    end_decision,
     forward_to,
+    may_decide,
     owner,
     was_forwarded,
 )
@@ -48,6 +50,7 @@ class Placer(CompiledPolicy):
     needs: ClassVar[Knowledge] = "none"
     placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
     takes_whole_gpus: ClassVar[bool] = True
+    takes_turns: ClassVar[bool] = True
     source: ClassVar[str] = "a baseline of Zhao and Wu (MARL), IEEE TNSM 2022, arXiv 2112.13354"
 
     schedulers: int = parameter(
@@ -125,7 +128,7 @@ def _first_in_order(S: State) -> Int:
     if S.g[0].free > 0:
         for i in range(S.g[0].active):
             j = _first_of(S, S.lists[ACTIVE, i])
-            if j >= 0 and (best < 0 or before(S, j, best)):
+            if j >= 0 and may_decide(S, j) and (best < 0 or before(S, j, best)):
                 best = j
     return best
 
@@ -135,7 +138,10 @@ def next_job(S: State) -> Int:
     """The next job to be placed, which fits the nodes of its scheduler, perhaps since now; -1 if there is none."""
     while True:
         j = _first_in_order(S)
-        if j < 0 or takes_what_is_free(S, j, S.jobs[j].cls):
+        if j < 0:
+            return j
+        end_decision(S, j)
+        if takes_what_is_free(S, j, S.jobs[j].cls):
             return j
         if not over_limit(S, j):
             forward_to(S, j, destination(S, j))

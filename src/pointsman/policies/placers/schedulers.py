@@ -2,6 +2,7 @@
 
 A scheduler owns whole racks, and a job may use those of its scheduler only: its demand class says so
 (`engine.setup.schedulers`). To forward a job is to give it the class of the same demand under another scheduler.
+Schedulers may take time to decide: each decides about one job after another, all of them side by side.
 """
 
 from typing import Any
@@ -9,13 +10,28 @@ from typing import Any
 import numpy as np
 
 from pointsman.policies.placers.patience import takes_what_is_free
-from pointsman.policies.sdk import Int, Owner, State, alternative_with_room, cold, core, dequeue, enqueue, free_gpus
+from pointsman.policies.sdk import (
+    Int,
+    Owner,
+    State,
+    alternative_with_room,
+    cold,
+    core,
+    dequeue,
+    enqueue,
+    free_gpus,
+    wake_at,
+)
 
 FORWARD = 0
 """Where in State.params stands whether jobs are forwarded."""
 MOST = 1000
 """Schedulers at most."""
 _STEP = 1024
+TURNS = 1024
+"""Where in State.memory stands for each scheduler when the decision that it is at ends, in µs; minus that, when it has
+ended; 0 before the first.
+"""
 
 
 @core
@@ -70,3 +86,32 @@ def destination(S: State, j: Int) -> Int:
                 best = np.int64(p)
                 most = free
     return best
+
+
+@core
+def may_decide(S: State, j: Int) -> bool:
+    """Whether the scheduler of waiting job `j`, which can start or be forwarded, ends a decision now; else it begins
+    one, or goes on.
+    """
+    if S.g[0].decision_us == 0:
+        return True
+    now_us = 1000.0 * S.g[0].now
+    at = TURNS + scheduler_of(S, j)
+    ends_us = S.memory[at]
+    if ends_us <= 0.0 or ends_us <= now_us - 1000.0:  # nothing is under way: what ended before now found no job
+        begins_us = now_us
+        if ends_us < 0.0 and -ends_us > now_us - 1000.0:
+            begins_us = max(-ends_us, 1000.0 * S.jobs[j].submit)
+        ends_us = begins_us + S.g[0].decision_us
+        S.memory[at] = ends_us
+    if ends_us <= now_us:
+        return True
+    wake_at(S, np.int64(np.ceil(ends_us / 1000.0)))
+    return False
+
+
+@core
+def end_decision(S: State, j: Int) -> None:
+    """The decision is about job `j`. The next one of its scheduler begins when this ended, if there is a job for it."""
+    if S.g[0].decision_us > 0:
+        S.memory[TURNS + scheduler_of(S, j)] *= -1.0

@@ -154,6 +154,7 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "rate_model": lambda result: result.info.get("rate_model") or "rates",
     "gpu_sharing": lambda result: f"{jobs_per_gpu(result.info)} jobs a GPU",
     "interference": lambda result: interference_of(result.info) and f"interference {interference_of(result.info)}",
+    "decision_time": lambda result: f"{result.info.get('decision_time') or 0:g} s to decide",
     "enforce_limits": lambda result: "limits enforced" if result.info.get("enforce_limits") else "limits ignored",
     "cluster": lambda result: result.info.get("cluster"),
 }

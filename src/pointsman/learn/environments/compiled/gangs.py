@@ -23,7 +23,7 @@ from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.filling import clear_scores, note_compact
 from pointsman.policies.placers.patience import end_of_patience, is_patient
-from pointsman.policies.placers.schedulers import destination, forward_to
+from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, may_decide
 
 FORWARD, WAIT, ACTIONS = MOST, MOST + 1, MOST + 2
 """Actions: first the candidates."""
@@ -76,7 +76,7 @@ def _next_job(S: State) -> Int:
     if S.g[0].free > 0:
         for i in range(S.g[0].active):
             j = _first_of(S, S.lists[ACTIVE, i])
-            if j >= 0 and (best < 0 or before(S, j, best)):
+            if j >= 0 and may_decide(S, j) and (best < 0 or before(S, j, best)):
                 best = j
     return best
 
@@ -142,6 +142,7 @@ def _wait(S: State, j: Int) -> None:
 def act(S: State, window: np.ndarray, action: Int, rules: np.ndarray) -> tuple[Int, Int]:
     """Do it: the job, if it has been placed (-1: it has not), and OK or why the engine refused it."""
     j = window[0]
+    end_decision(S, j)
     if action == WAIT:
         _wait(S, j)
         return np.int64(-1), OK
