@@ -11,7 +11,19 @@ from pointsman.errors import BackendError, InputError, RunError, ThresholdError,
 
 from .command import pointsman
 
-HEAVY = ("numba", "polars", "torch", "matplotlib", "scipy", "yaml", "jinja2", "joblib", "numpy")
+HEAVY = (
+    "numba",
+    "polars",
+    "torch",
+    "matplotlib",
+    "scipy",
+    "yaml",
+    "jinja2",
+    "joblib",
+    "numpy",
+    "gymnasium",
+    "pettingzoo",
+)
 
 
 def test_help_imports_nothing_heavy() -> None:

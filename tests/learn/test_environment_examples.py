@@ -30,12 +30,23 @@ def observe(S, window, out):
 """
 
 
-def test_the_agent_of_the_guide() -> None:
+def printed(example: str) -> str:
     env = os.environ | {"PYTHONPATH": str(Path(pointsman.__file__).parents[1])}
-    command = [sys.executable, "-W", "error", str(EXAMPLES / "random_agent.py")]
+    command = [sys.executable, "-W", "error", str(EXAMPLES / example)]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("60 jobs, mean completion time ")
+    return done.stdout
+
+
+def test_the_agent_of_the_guide() -> None:
+    assert printed("random_agent.py").startswith("60 jobs, mean completion time ")
+
+
+def test_the_schedulers_of_the_guide() -> None:
+    pytest.importorskip("pettingzoo", reason="PettingZoo is not installed (make learn)")
+    said, decisions = printed("random_schedulers.py").split("; decisions ")
+    assert said.startswith("60 jobs, mean completion time ")
+    assert all(decisions.count(f"'scheduler_{p}': ") == 1 for p in range(3)) and ": 0" not in decisions
 
 
 def test_a_reward_of_ones_own() -> None:

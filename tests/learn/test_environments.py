@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ for kind in ("PickJob", "PlaceJob"):
     mode = "vector_entry_point"
     some = gymnasium.make_vec(f"pointsman/{kind}-v0", 2, vectorization_mode=mode, episodes=1, horizon_s=600.0)
     print(type(some).__name__, some.num_envs)
-assert "torch" not in sys.modules
+assert not any(name in sys.modules for name in ("torch", "pettingzoo"))
 """
 
 
@@ -217,6 +218,14 @@ def test_masks_are_never_violated(kind: str) -> None:
 def test_what_makes_no_sense_is_refused(keywords: dict[str, Any], told: str) -> None:
     with pytest.raises(UsageError, match=told.replace("?", r"\?")):
         PickJobEnv(**{"workload": listed((0.0, 1, 1.0)), "episodes": 1, **keywords})
+
+
+def test_without_pettingzoo_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "pointsman.learn.environments.parallel"
+    monkeypatch.setitem(sys.modules, "pettingzoo", None)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(UsageError, match="PlaceGangParallelEnv needs pettingzoo: pip install pettingzoo"):
+        import_module(module)
 
 
 def test_more_nodes_than_places_are_refused() -> None:
