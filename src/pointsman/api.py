@@ -194,7 +194,7 @@ def open_simulation(
         placement=placement, round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log,
         log_speeds=options.log_speeds, audit=options.audit, hosted=hosted, link_sharing=sharing, base_model=base,
         factors=factors, gpu_sharing=most_jobs, admits=getattr(policy, "admits", False),
-        decision_us=_decision_us(policy, float(options.decision_time)),
+        decision_us=_decision_us(policy, float(options.decision_time), spec.round_s),
         **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
     getattr(policy, "on_cluster", lambda _: None)(cluster)
@@ -213,12 +213,16 @@ def open_simulation(
     return Simulation(handle, policy, _named), prepared
 
 
-def _decision_us(policy: CompiledPolicy | Policy, decision_s: float) -> int:
+def _decision_us(policy: CompiledPolicy | Policy, decision_s: float, round_s: float) -> int:
     """The decision time in microseconds.
 
     Raises:
-        UsageError: the policy is not one of schedulers that decide about one job after another.
+        UsageError: the policy is not one of schedulers that decide about one job after another, at any time.
     """
+    if 0 < decision_s < 1e-6:
+        raise UsageError(f"decision_time = {decision_s:g} s: it must be 0, or at least a microsecond")
+    if decision_s > 0 and round_s > 0:
+        raise UsageError(f"decision_time: in rounds every {round_s:g} s decisions would end late; leave it out")
     if decision_s > 0 and not getattr(policy, "takes_turns", False):
         raise UsageError(f"policy {policy.name!r} has no schedulers that take time to decide: leave out decision_time")
     return round(1e6 * decision_s)

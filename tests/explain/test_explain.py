@@ -30,6 +30,13 @@ def test_what_a_job_is_doing(job: str, at: str, said: str, command: Command, job
     assert said in done.out
 
 
+def test_a_job_that_waits_for_a_decision(command: Command, jobs: str) -> None:
+    """The first job is decided about until 10 s, the others after it."""
+    run(command, jobs, "packed", "--decision-time", "10")
+    done = command("explain", "j0", "--run", "run", "--at", "5")
+    assert "waits for its scheduler, which decides about one job after another, 10 s each" in done.out
+
+
 def test_times_are_on_the_clock_of_the_log(command: Command, here: Path) -> None:
     Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id\n1506000000,8,7200,a\n1506000060,8,60,b\n")
     run(command, "jobs.csv", "fifo")

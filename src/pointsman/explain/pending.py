@@ -164,6 +164,12 @@ class _Question:
             return beside_others or self._room(job)
         if said := self._policy_says(slot):
             return said
+        if decision_us := int(self.simulation.handle.state.g[0]["decision_us"]):
+            return (
+                Reason.HeldByDelay,
+                "it would fit, and waits for its scheduler, which decides about one job after another, "
+                f"{duration(decision_us / 1e6)} each",
+            )
         ahead, first = self._ahead(slot)
         if int(self.simulation.handle.state.g[0]["reserved"]):
             return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {first}"

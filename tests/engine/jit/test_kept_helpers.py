@@ -8,8 +8,6 @@ from pathlib import Path
 import numba
 import pytest
 
-from pointsman.engine.jit import kept_helpers
-
 UNIT = """
 from pointsman.engine.index.bits import without_lowest
 from pointsman.engine.index.free_gpus import lowest_bits
@@ -51,25 +49,3 @@ def test_another_unit_in_another_process_finds_a_helper_and_a_damaged_one_is_mad
     (kept,) = tmp_path.glob("home/compiled/*/helpers/lowest_bits_*")
     kept.write_bytes(kept.read_bytes()[:-1])
     assert in_a_process(tmp_path, "three", "lowest_bits(mask, n) + 2") == "22 0 1"
-
-
-def test_a_helper_goes_stale_with_whatever_its_module_imports() -> None:
-    """Of the engine every source is in the name of the folder."""
-    policies = kept_helpers.PACKAGE / "policies"
-    found = kept_helpers._imported("pointsman.policies.dally.delay", set())
-    assert {policies / "dally" / "delay.py", policies / "dally" / "tuner.py", policies / "sdk.py"} <= found
-    assert found <= {path for path in kept_helpers.PACKAGE.rglob("*.py") if "engine" not in path.parts}
-    assert kept_helpers._imported("pointsman.engine.index.bits", set()) == {
-        kept_helpers.PACKAGE / "engine" / "index" / "bits.py"
-    }
-
-
-def test_modules_imported_by_name_over_several_lines_are_found_too() -> None:
-    """`observations.gangs` imports `parts` of the candidates so, and these import what they need of the engine."""
-    found = kept_helpers._imported("pointsman.learn.environments.compiled.gangs", set())
-    assert kept_helpers.PACKAGE / "policies" / "placers" / "candidates" / "features.py" in found
-    lines = "from pointsman.a import (\n    b,\n    c,\n)\nfrom pointsman.d import e, f\n"
-    assert kept_helpers._IMPORT.findall(lines) == [
-        ("pointsman.a", "(\n    b,\n    c,\n"),
-        ("pointsman.d", "e, f"),
-    ]

@@ -1,5 +1,6 @@
 """Schedulers that take time to decide (``docs/reference/semantics.md`` §7, *Decision time*)."""
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -53,8 +54,34 @@ def test_a_decision_is_about_the_jobs_there_are_when_it_ends() -> None:
     assert starts([0.0, 7.0, 12.0], decision_time=10, cancels=[(5.0, 0)])[1:] == [10, 22]
 
 
+QUEUES = (
+    "{apiVersion: pointsman/v1, kind: Cluster, metadata: {name: limited}, spec: {node_types: "
+    "{t: {gpus: 4, gpu_type: v100}}, nodes: [{type: t, count: 2}], queues: {q: {gpu_limit: 1}, r: {}}}}"
+)
+
+
+def test_a_job_above_its_queues_limit_takes_no_decision(tmp_path: Path) -> None:
+    """The second job may not start before the first has ended, and the jobs of the other queue go past it."""
+    (tmp_path / "limited.yaml").write_text(QUEUES)
+    jobs = pl.DataFrame(
+        {"submit_s": [0.0, 20.0, 21.0, 22.0], "gpus": 1, "duration_s": 1000.0, "queue": ["q", "q", "r", "r"]}
+    )
+    for policy in ALL:
+        run = pointsman.simulate(
+            pointsman.Workload.of(jobs), str(tmp_path / "limited.yaml"), policy, decision_time=10
+        )  # fmt: skip
+        assert run.jobs["start_s"].to_list() == [10, 1020, 31, 41], policy
+
+
+def test_in_rounds_decisions_take_no_time() -> None:
+    with pytest.raises(UsageError, match="in rounds every 15 s decisions would end late"):
+        starts([0.0], policy="rounds(packed, 15)", decision_time=10)
+
+
 def test_policies_without_schedulers_take_no_time() -> None:
     with pytest.raises(UsageError, match="policy 'fifo' has no schedulers that take time to decide"):
         starts([0.0], policy="fifo", decision_time=1)
     with pytest.raises(UsageError, match="decision_time"):
         starts([0.0], decision_time=-1)
+    with pytest.raises(UsageError, match="at least a microsecond"):
+        starts([0.0], decision_time=1e-7)

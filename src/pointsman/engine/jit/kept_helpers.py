@@ -8,7 +8,6 @@ name, and it names the helpers that it calls instead of holding them.
 import functools
 import hashlib
 import pickle
-import re
 import time
 from collections.abc import Callable
 from itertools import chain
@@ -23,12 +22,12 @@ from numba.core.environment import Environment
 
 from pointsman.engine.jit.checked_cache import read_intact, write_checked
 from pointsman.engine.jit.claims import claim, release
-from pointsman.engine.jit.loading import PACKAGE, build_folder
+from pointsman.engine.jit.loading import build_folder
 from pointsman.engine.jit.plain_ir import PlainIR
+from pointsman.engine.jit.sources import outside_the_engine, source_of
 
 _LOOK_EVERY_S, _LOOKS = 0.01, 1000
 """How often a process looks whether another one has finished a helper that both need."""
-_IMPORT = re.compile(r"^from (pointsman(?:\.(?!engine\b)[\w.]+)?) import (\([^)]*|[\w, ]+)", re.MULTILINE)
 
 
 _DISPATCHERS: dict[tuple[str, str], Any] = {}
@@ -138,20 +137,11 @@ def _is_ours(file: Path) -> bool:
 @functools.cache
 def _sources(module: str) -> str:
     """A digest of the module, and of all outside the engine that it imports, and that they import."""
-    digest = hashlib.sha256()
-    for path in sorted(_imported(module, set())):
+    own = source_of(module)
+    digest = hashlib.sha256(own.read_bytes() if own else b"")
+    for path in outside_the_engine([own] if own else []):
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def _imported(module: str, found: set[Path]) -> set[Path]:
-    path = PACKAGE.parent / f"{module.replace('.', '/')}.py"
-    if path.is_file() and path not in found:
-        found.add(path)
-        for package, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
-            for each in (package, *(f"{package}.{name.strip()}" for name in names.strip("(").split(","))):
-                _imported(each, found)
-    return found
 
 
 @functools.cache

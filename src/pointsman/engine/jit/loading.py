@@ -15,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 
 from pointsman.engine.jit.compiled_folder import discard, find_place
+from pointsman.engine.jit.sources import PACKAGE, imports, outside_the_engine, source_of
 from pointsman.errors import RunError
 
-PACKAGE = Path(__file__).parents[2]
 CORE = (
     "types.py",
     "engine/state/records.py",
@@ -60,7 +60,6 @@ OF_FACTOR = "factor:"
 _IS_CORE = re.compile(
     r"^from pointsman\.engine\.jit\.(compile|services) import .*\b(core|cold|entry|apart|service)\b", re.MULTILINE
 )
-_POLICY = re.compile(r"^from pointsman\.policies\.([\w.]+) import", re.MULTILINE)
 _IS_BUILD = re.compile(r"[0-9a-f]{16}")
 _KEPT_DAYS = 14
 
@@ -81,25 +80,26 @@ def core_digest() -> str:
     for package in ("numba", "llvmlite", "numpy"):
         digest.update(importlib.metadata.version(package).encode())
     digest.update(sys.version.encode())
-    for path in [*sorted(PACKAGE.glob("engine/**/*.py")), PACKAGE / "types.py", PACKAGE / "speed/laws/step_time.py"]:
-        name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
-        if name in CORE or (_IS_CORE.search(source) and name not in (*BESIDE.values(), TEMPLATE, FACTOR_TEMPLATE)):
-            digest.update(f"{name}\n{source}".encode())
+    for path in core_sources():
+        digest.update(f"{path.relative_to(PACKAGE).as_posix()}\n{path.read_text(encoding='utf-8')}".encode())
     return digest.hexdigest()[:16]
 
 
-def _with_its_policies(text: str, known: dict[str, str]) -> str:
-    """`text` and those of all policies that it imports, and that they import; `known` is filled with these."""
-    for name in _POLICY.findall(text):
-        if name not in known:
-            known[name] = (PACKAGE / "policies" / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
-            _with_its_policies(known[name], known)
-    return text + "".join(known[name] for name in sorted(known))
+def core_sources() -> list[Path]:
+    """The files of compiled code of the engine, and all that they and the units import of constants."""
+    compiled = {PACKAGE / name for name in CORE}
+    compiled |= {path for path in PACKAGE.glob("engine/**/*.py") if _IS_CORE.search(path.read_text(encoding="utf-8"))}
+    units = {PACKAGE / name for name in (*BESIDE.values(), TEMPLATE, FACTOR_TEMPLATE)}
+    constants = {path for file in compiled | units for path in imports(file)}
+    return sorted((compiled | constants) - units)
 
 
-def _stamped(name: str, text: str) -> str:
-    """`name` with a digest of `text` and of all policies that it imports."""
-    return f"{name}_{hashlib.sha256(_with_its_policies(text, {}).encode()).hexdigest()[:12]}"
+def _stamped(name: str, text: str, files: Iterable[Path]) -> str:
+    """`name` with a digest of `text`, of `files`, and of what these import outside the engine."""
+    digest = hashlib.sha256(text.encode())
+    for path in outside_the_engine(files):
+        digest.update(path.read_bytes())
+    return f"{name}_{digest.hexdigest()[:12]}"
 
 
 def build_folder() -> Path:
@@ -135,7 +135,7 @@ def load_factor(hooks: str) -> ModuleType:
 def _factor(hooks: str) -> tuple[str, str]:
     """The name and the source of the unit of a factor."""
     text = _replaced(PACKAGE / FACTOR_TEMPLATE, {FACTOR_HOOKS: FACTOR_HOOKS.replace(CO_RUNNERS, module_of(hooks))})
-    return _stamped(Path(FACTOR_TEMPLATE).stem, text), text
+    return _stamped(Path(FACTOR_TEMPLATE).stem, text, _files_of(hooks)), text
 
 
 def load_template(template: Path, lines: Mapping[str, str], sources: Iterable[Path] = ()) -> ModuleType:
@@ -144,8 +144,7 @@ def load_template(template: Path, lines: Mapping[str, str], sources: Iterable[Pa
     `sources`, and the policies that they import, are compiled into it and outside the core: it goes stale with them.
     """
     text = _replaced(template, lines)
-    parts = "".join(path.read_text(encoding="utf-8") for path in sources)
-    return _import_source(build_folder(), _stamped(template.stem, text + parts), text)
+    return _import_source(build_folder(), _stamped(template.stem, text, sources), text)
 
 
 def module_of(hooks: str) -> str:
@@ -153,7 +152,7 @@ def module_of(hooks: str) -> str:
     if not hooks.endswith(".py"):
         return hooks
     text = Path(hooks).read_text()
-    name = _stamped("user", text)
+    name = _stamped("user", text, [Path(hooks)])
     _import_source(build_folder(), name, text)
     return name
 
@@ -170,8 +169,15 @@ def _replaced(template: Path, lines: Mapping[str, str]) -> str:
 def hooks_unit(hooks: str) -> str:
     """The name of the unit of these hooks."""
     if hooks.endswith(".py"):
-        return f"hooks_{_stamped('user', Path(hooks).read_text())}"
-    return _stamped(f"hooks_{hooks.rpartition('.')[2]}", f"from {hooks} import decide, on_event, on_run")
+        return f"hooks_{_stamped('user', Path(hooks).read_text(), [Path(hooks)])}"
+    return _stamped(f"hooks_{hooks.rpartition('.')[2]}", hooks, _files_of(hooks))
+
+
+def _files_of(hooks: str) -> list[Path]:
+    """The file of hooks, which are named by it, or by their module."""
+    if hooks.endswith(".py"):
+        return [Path(hooks)]
+    return [file] if (file := source_of(hooks)) else []
 
 
 def _import_source(folder: Path, name: str, source: str) -> ModuleType:
@@ -233,4 +239,4 @@ def load_beside(name: str) -> ModuleType:
 
 def _beside(name: str) -> tuple[str, str]:
     text = (PACKAGE / BESIDE[name]).read_text()
-    return _stamped(name, text), text
+    return _stamped(name, text, [PACKAGE / BESIDE[name]]), text

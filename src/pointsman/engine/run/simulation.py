@@ -223,6 +223,8 @@ class Simulation:
         check_takeover(handle, policy, placement)
         check_forecasts(policy, self.policy)
         check_told_of_cluster(policy, self.policy)
+        if round_ms > 0 and self.handle.state.g[0]["decision_us"] > 0:
+            raise UsageError("in rounds the decisions of schedulers that take time would not end: leave out the rounds")
         other = self._beside(handle, policy, log)
         state = handle.state
         state.params[:] = parameters_of(policy)

@@ -66,8 +66,7 @@ def load_gang_deciding() -> ModuleType:
 
 def mark() -> Path:
     """A file that is there when all parts have been compiled from the sources as they are."""
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted(HERE.rglob("*.py")))
-    return build_folder() / f"{stamped('environments', text)}.done"
+    return build_folder() / f"{stamped('environments', '', sorted(HERE.rglob('*.py')))}.done"
 
 
 def parts() -> list[tuple[str, str]]:

@@ -133,9 +133,23 @@ def _first_in_order(S: State) -> Int:
     return best
 
 
+@core
+def _closes_a_queue(S: State) -> bool:
+    """Close the queue of a job that is first of its class and above its limit; whether there was one."""
+    for i in range(S.g[0].active):
+        j = _first_of(S, S.lists[ACTIVE, i])
+        if j >= 0 and over_limit(S, j):
+            close_queue(S, j)
+            return True
+    return False
+
+
 @cold
 def next_job(S: State) -> Int:
     """The next job to be placed, which fits the nodes of its scheduler, perhaps since now; -1 if there is none."""
+    if S.g[0].decision_us > 0 and S.g[0].has_queue_limits:
+        while _closes_a_queue(S):  # which takes no decision
+            pass
     while True:
         j = _first_in_order(S)
         if j < 0:
