@@ -90,7 +90,7 @@ def core_sources() -> list[Path]:
     compiled = {PACKAGE / name for name in CORE}
     compiled |= {path for path in PACKAGE.glob("engine/**/*.py") if _IS_CORE.search(path.read_text(encoding="utf-8"))}
     units = {PACKAGE / name for name in (*BESIDE.values(), TEMPLATE, FACTOR_TEMPLATE)}
-    constants = {path for file in compiled | units for path in imports(file)}
+    constants = {path for file in compiled | units for path in imports(file) if path.is_relative_to(PACKAGE)}
     return sorted((compiled | constants) - units)
 
 

@@ -1,6 +1,7 @@
 """Which files are compiled into which: what a module imports, and what that imports, in whatever way it is written."""
 
 import functools
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2]
 _FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*|[^\n]+)", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n#]+)", re.MULTILINE)
+_INSTALLED = {"site-packages", "dist-packages"}
 _FOLLOWED = ("policies/", "learn/environments/compiled/", "speed/laws/")
 """Rooms outside the engine whose functions are compiled; of a file elsewhere only the file itself can be compiled in,
 for its constants.
@@ -65,13 +67,15 @@ def source_of(module: str) -> Path | None:
     if not top or top in sys.stdlib_module_names:
         return None
     for place in map(Path, dict.fromkeys(sys.path)):
-        if not place.resolve().is_relative_to(sys.prefix) and (found := _source(place.resolve() / Path(top, *rest))):
+        place = place.resolve()
+        installed = place.is_relative_to(sys.prefix) or _INSTALLED & set(place.parts)
+        if not installed and (found := _source(place / Path(top, *rest))):
             return found
     return None
 
 
 def _source(stem: Path) -> Path | None:
-    for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
-        if path.is_file():
-            return path
+    for path in (f"{stem}.py", f"{stem}/__init__.py"):
+        if os.path.isfile(path):  # unlike a `Path` it takes what may not be looked at for not there
+            return Path(path)
     return None
