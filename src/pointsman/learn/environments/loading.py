@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import re
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +18,6 @@ ROOM = "pointsman.learn.environments.compiled"
 CHOICE = f"from {ROOM}.picking import act, is_choice, look, waits"
 OBSERVATION = f"from {ROOM}.observations.topdrl import observe"
 REWARD = f"from {ROOM}.rewards.throughput import at_start, flow"
-_OURS = re.compile(rf"^from {ROOM}(?:\.([\w.]+) import| import (\w+)$)", re.MULTILINE)
 
 
 @functools.cache
@@ -120,16 +118,8 @@ def _known(folder: str) -> list[str]:
 
 
 def _sources(*modules: str) -> list[Path]:
-    """The files of these modules, and of all of this room that they import."""
-    found: dict[Path, None] = {}
-    ahead = [_file(module) for module in modules]
-    while ahead:
-        path = ahead.pop()
-        if path not in found:
-            found[path] = None
-            imports = _OURS.findall(path.read_text(encoding="utf-8"))
-            ahead += [_file(f"{ROOM}.{from_it or itself}") for from_it, itself in imports]
-    return sorted(found)
+    """The files of these modules; what they import is found by `engine.jit.sources`."""
+    return [_file(module) for module in modules]
 
 
 def _file(module: str) -> Path:
