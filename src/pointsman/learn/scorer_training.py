@@ -23,7 +23,7 @@ FIRST: Final = {
     "racks": (1.0, 0.8),
     "gpus_left": (0.5, 0.8),
     "broken_sockets": (0.2, 0.8),
-    "patience": (0.1, 0.3),
+    "patience": (2.0, 2.0),
 }
 """Where and how widely the search of each parameter of `scorer` begins (ours)."""
 DECIMALS: Final = 3

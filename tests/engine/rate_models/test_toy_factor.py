@@ -23,7 +23,6 @@ from pointsman.engine.rate_models.registry import FACTORS
 FACTORS["shared-nodes"] = "tests.engine.rate_models.shared_nodes:SharedNodes"
 """
 JOBS = "job_id,submit_s,gpus,duration_s\na,0,2,100\nb,0,2,40\nc,0,4,60\n"
-FACTOR = ("--shared-node-slowdown", "2")
 BASE_MODELS = ("rates", "tree:clamp=1,rack=0.1,node=0.1,gpu=0.01", "goodput", "iterations")
 """The tree's costs are below its clamp, so that it is 1 everywhere."""
 
@@ -40,8 +39,18 @@ def python(code: str, *args: str, cwd: Path) -> str:
     return done.stdout
 
 
-def pointsman(*args: str, cwd: Path) -> str:
-    return python("import sys; from pointsman.cli import main; sys.exit(main())", *args, cwd=cwd)
+def pointsman(*commands: str, cwd: Path) -> list[str]:
+    """What these commands print, one after another in one process."""
+    code = """
+    import sys
+    from pointsman.cli import screen
+    from pointsman.cli.run import run
+    for command in sys.argv[1:]:
+        screen.can_draw = lambda: command.startswith("report")  # a page takes seconds
+        assert run(command.split()) == 0, command
+        print("=====")
+    """
+    return python(code, *commands, cwd=cwd).split("=====\n")[:-1]
 
 
 @pytest.fixture
@@ -68,20 +77,22 @@ def test_every_base_model_has_it_exactly(folder: Path) -> None:
 
 
 def test_the_command_line_has_it(folder: Path) -> None:
-    assert "Slowdown of jobs that share a node" in pointsman("simulate", "--help", cwd=folder)
-    options = ("jobs.csv", "--cluster", "2x4", "--policy", "fifo", *FACTOR)
-    said = pointsman("simulate", *options, "-o", "run", cwd=folder)
-    assert "slowed by shared nodes, mean" in said and "26.6667 s" in said
+    asks, said, _, explained, later, again = pointsman(
+        "simulate --help",
+        "simulate jobs.csv --cluster 2x4 --policy fifo --shared-node-slowdown 2 -o run",
+        "report run -o page",
+        "explain a --run run --at 50",
+        "explain a --run run --at 100",
+        "simulate -c run/config.resolved.yaml -o again",
+        cwd=folder,
+    )
+    assert "Slowdown of jobs that share a node" in asks
+    assert "slowed by shared nodes, mean" in said and "26.6667 s" in said and "26.6667 s" in again
     assert json.loads((folder / "run/summary.json").read_text())["shared_nodes"] == {"slowed_mean_s": 80 / 3}
-    pointsman("report", "run", "-o", "page", cwd=folder)
     pages = [page.read_text() for page in (folder / "page").rglob("*.html")]
     assert any("computing takes 2 times as long on shared nodes" in page for page in pages)
-    explained = pointsman("explain", "a", "--run", "run", "--at", "50", cwd=folder)
     assert "its computing takes 2 times as long (shared-nodes)" in explained
-    later = pointsman("explain", "a", "--run", "run", "--at", "100", cwd=folder)
     assert "computing" not in later
-    again = pointsman("simulate", "-c", "run/config.resolved.yaml", "-o", "again", cwd=folder)
-    assert "26.6667 s" in again
 
 
 def test_a_value_out_of_its_limits_is_refused(folder: Path) -> None:

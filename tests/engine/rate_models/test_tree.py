@@ -182,6 +182,7 @@ def said(**environment: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_the_same_without_the_jit() -> None:
     assert said() == said(NUMBA_DISABLE_JIT="1")
 

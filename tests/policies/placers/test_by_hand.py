@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.cli.command import pointsman as command
+from tests.cli.conftest import Command
 
 from .drawn import picture, run, where
 
@@ -117,13 +117,12 @@ def test_a_gang_wider_than_a_node_is_patient_for_few_nodes_of_one_rack(tmp_path:
     assert result.jobs["wait_s"][-1] == 100.0
 
 
-def test_explain_says_what_a_patient_job_waits_for(tmp_path: Path) -> None:
+def test_explain_says_what_a_patient_job_waits_for(command: Command, here: Path) -> None:
     """One GPU of each node is busy. The gang could be on one node, and is on both when its patience ends."""
-    (tmp_path / "jobs.csv").write_text("submit_s,gpus,duration_s,partition\n0,1,1000,a\n0,1,1000,b\n10,2,200,\n")
+    (here / "jobs.csv").write_text("submit_s,gpus,duration_s,partition\n0,1,1000,a\n0,1,1000,b\n10,2,200,\n")
     two_nodes = "1x2/partition=a,gpu=v100+1x2/partition=b,gpu=v100"
-    asked = ("simulate", "jobs.csv", "--cluster", two_nodes, "--policy", "packed-patience", "-o", "run")
-    done = command(*asked, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    waits, runs = (command("explain", "2", "--run", "run", "--at", at, cwd=tmp_path).stdout for at in ("20", "115"))
+    done = command("simulate", "jobs.csv", "--cluster", two_nodes, "--policy", "packed-patience", "-o", "run")
+    assert done.code == 0, done.err
+    waits, runs = (command("explain", "2", "--run", "run", "--at", at).out for at in ("20", "115"))
     assert "needs 2 GPUs on one node; best node has 1 free; holds out for one node until 110 s" in waits
     assert "RUNNING: it holds 2 GPUs" in runs

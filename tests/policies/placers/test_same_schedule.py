@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import pointsman
 from benchmarks.placement.cell import cluster, run, workload
 
@@ -36,6 +38,7 @@ def schedules(**environment: str) -> list[list[list[float]]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_the_jit_changes_nothing() -> None:
     compiled = schedules()
     assert len({str(schedule) for schedule in compiled}) == len(POLICIES), "they differ among each other"

@@ -7,9 +7,10 @@ actor reads only what its scheduler knows; the critic, used in training alone, r
 """
 
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
+from pydantic import field_validator
 from torch import Tensor, nn
 
 from pointsman.cluster.cluster import Cluster
@@ -45,6 +46,12 @@ class MarlConfig(Config):
     )
     sharpness: float = parameter(10.0, "Logits for a cost of 1, at the start.", ge=0, le=1000)
     margin: float = parameter(3.0, "Logits between waiting and the best candidate, at the start.", ge=0, le=100)
+
+    @field_validator("head", "weights", mode="before")
+    @classmethod
+    def _may_be_text(cls, value: Any) -> Any:
+        """As in ``--set marl.head=128,64``."""
+        return value.split(",") if isinstance(value, str) else value
 
 
 class MarlNetwork(ActorCritic):
