@@ -2,6 +2,7 @@
 and `--node-interference table` (``docs/papers/marl.md``).
 """
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,36 +18,43 @@ SIZES: Final = ("philly", "1-8", "1-16")
 OPTIONS: Final = {"contention": "duty-cycle", "node_interference": "table"}
 SERVERS: Final = 64
 GPUS: Final = 4
+CPUS: Final = 12
+"""Three cores a GPU."""
+NIC_GBPS: Final = 10.0
 
 
 def cluster(folder: Path, servers: int = SERVERS, oversubscription: float = 1.0, per_rack: int = 3) -> str:
     """A fat tree of servers, by default three to a rack, three racks to a pod."""
     pod = {"oversubscription": oversubscription}
     racks = {"nodes_per_rack": per_rack, "racks_per_pod": 3}
-    return _written(folder / f"servers-{servers}-{oversubscription:g}-{per_rack}.yaml", servers, racks, pod)
+    path = folder / f"servers-{servers}-{oversubscription:g}-{per_rack}.yaml"
+    return _written(path, servers, {**racks, "network": _network(pod)}, NIC_GBPS, CPUS)
 
 
-def on_topology(folder: Path, text: str) -> tuple[str, int]:
-    """Such servers in a topology like ``bcube:11x1``, and how many it has."""
+def on_topology(folder: Path, text: str, nic_gbps: float = NIC_GBPS, cpus: int = CPUS) -> tuple[str, int]:
+    """Such servers in a topology like ``bcube:11x1``, with other cards or cores if wanted, and how many it has."""
     spec = load_cluster(text).spec
     if spec.topology is None:
         raise UsageError(f"{text!r} is no topology, like bcube:11x1 or vl2:8x8/rack=8")
     servers = spec.topology.kind.shape.nodes
-    racks = {"topology": spec.topology.model_dump(by_alias=True, exclude_none=True)}
-    return _written(folder / "topology.yaml", servers, racks, {}), servers
+    shape = {"topology": spec.topology.model_dump(by_alias=True, exclude_none=True), "network": _network({})}
+    path = folder / f"{re.sub('[:/=]', '-', text)}-{nic_gbps:g}-{cpus}.yaml"
+    return _written(path, servers, shape, nic_gbps, cpus), servers
 
 
-def _written(path: Path, servers: int, racks: dict[str, Any], pod: dict[str, float]) -> str:
-    """A cluster of servers of 2 sockets with 6 cores and 2 GPUs each."""
+def _network(pod: dict[str, float]) -> dict[str, Any]:
+    """Free of latency."""
+    levels: dict[str, dict[str, Any]] = {level: {"latency": "0 s"} for level in ("rack", "pod", "cluster")}
+    return levels | {"pod": levels["pod"] | pod}
+
+
+def _written(path: Path, servers: int, shape: dict[str, Any], nic_gbps: float, cpus: int) -> str:
+    """A cluster of servers of 2 sockets with 2 GPUs each."""
     server = {
-        "gpus": GPUS, "gpu_type": "gtx1080ti", "cpus": 12, "sockets": 2, "nic": {"bandwidth": "10 Gb/s"},
+        "gpus": GPUS, "gpu_type": "gtx1080ti", "cpus": cpus, "sockets": 2, "nic": {"bandwidth": f"{nic_gbps:g} Gb/s"},
         "interconnect": {"kind": "pcie", "bandwidth": "10 GB/s", "latency": "0 s"},
     }  # fmt: skip
-    spec: dict[str, Any] = {
-        "node_types": {"server": server}, "nodes": [{"type": "server", "count": servers}], **racks,
-        "network": {level: {"latency": "0 s"} for level in ("rack", "pod", "cluster")},
-    }  # fmt: skip
-    spec["network"]["pod"] |= pod
+    spec = {"node_types": {"server": server}, "nodes": [{"type": "server", "count": servers}], **shape}
     head = {"apiVersion": "pointsman/v1", "kind": "Cluster", "metadata": {"name": path.stem}}
     path.write_text(yaml.safe_dump(head | {"spec": spec}))
     return str(path)

@@ -59,6 +59,21 @@ def test_a_run_is_what_the_network_does_in_training(schedulers: int, checkpoint:
     assert again.jobs.equals(run.jobs)
 
 
+@pytest.mark.parametrize("schedulers", [1, 4])
+def test_before_it_has_learnt_it_makes_the_schedule_of_the_scorer(schedulers: int, tmp_path: Path) -> None:
+    """Forwarding and patience included."""
+    training = begin(recipe("marl", SMALL), tmp_path, seed=3)
+    save_policy(tmp_path, training.card, training.learner.network.state_dict())  # ty: ignore
+    for seed in range(3):
+        jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.1, seed=seed)
+        first, second = (
+            pointsman.simulate(jobs, "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti", policy, params=params, **OPTIONS)
+            for policy, params in ((f"marl:{tmp_path}", {}), ("scorer", {"patience": 0.905}))
+            for params in [params | {"schedulers": schedulers}]
+        )
+        assert first.jobs["end_s"].to_list() == second.jobs["end_s"].to_list()
+
+
 def test_schedulers_may_be_told_not_to_forward(checkpoint: Path) -> None:
     jobs = generate("dl2-1-8", jobs=20, cluster_gpus=32, load=1.5, seed=2)
     mean_s = []

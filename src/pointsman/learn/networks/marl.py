@@ -123,7 +123,7 @@ class MarlNetwork(ActorCritic):
         best = logits.amax(-1)
         patient = (scattered >= there.float()).all(-1)
         wait = torch.where(there.any(-1), best + margin * (2 * patient.float() - 1), 0.0)
-        forward = torch.where(there.any(-1), best - margin, margin)
+        forward = torch.where(there.any(-1), best + margin * (3 * patient.float() - 1), margin)  # sooner than wait
         return torch.cat([logits, forward.unsqueeze(-1), wait.unsqueeze(-1)], -1)
 
 
@@ -153,11 +153,11 @@ class _Inside(nn.Module):
 
 
 def _perceptron(inputs: int, widths: tuple[int, ...], outputs: int) -> nn.Sequential:
-    """Its last layer begins at nearly nothing."""
+    """Its last layer begins at nothing."""
     layers: list[nn.Module] = []
     for a, b in pairwise((inputs, *widths)):
         layers += [scaled(nn.Linear(a, b), GAIN), nn.ReLU()]
-    return nn.Sequential(*layers, scaled(nn.Linear((inputs, *widths)[-1], outputs), 0.01))
+    return nn.Sequential(*layers, scaled(nn.Linear((inputs, *widths)[-1], outputs), 0.0))
 
 
 def _beside(context: Tensor, places: Tensor) -> Tensor:

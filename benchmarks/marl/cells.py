@@ -1,0 +1,64 @@
+"""Where placers are compared: the base cell, and cells that differ from it in one thing."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from benchmarks.placement.cell import CPUS, NIC_GBPS, on_topology, workload
+from pointsman import Workload
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Jobs on a cluster. By default the base cell."""
+
+    sizes: str = "1-8"
+    load: float = 0.7
+    topology: str = "fat-tree:8"
+    nic_gbps: float = NIC_GBPS
+    cpus: int = CPUS
+    schedulers: int = 4
+    """Where there are several."""
+    jobs: int = 3000
+
+    @property
+    def name(self) -> str:
+        """As in tables: what tells it from the base cell."""
+        base = Cell()
+        words = [f"{self.sizes}, load {self.load:g}"]
+        words += [self.topology] * (self.topology != base.topology)
+        words += [f"{self.nic_gbps:g} Gb/s"] * (self.nic_gbps != base.nic_gbps)
+        words += [f"{self.cpus // 4} cores a GPU"] * (self.cpus != base.cpus)
+        words += [f"P = {self.schedulers}"] * (self.schedulers != base.schedulers)
+        return ", ".join(words)
+
+    def cluster(self, folder: Path) -> tuple[str, int]:
+        """Its cluster file, written into `folder`, and how many servers it has."""
+        return on_topology(folder, self.topology, self.nic_gbps, self.cpus)
+
+    def workload(self, servers: int, seed: int) -> Workload:
+        return workload(self.sizes, self.load, self.jobs, seed, servers)
+
+
+VL2, BCUBE = "vl2:8x8/rack=8", "bcube:11x1"
+CLAIM: Final = [
+    Cell(sizes, load, topology)
+    for topology in (Cell.topology, VL2, BCUBE)
+    for sizes in ("1-8", "1-16")
+    for load in (0.7, 0.9)
+]
+"""Where the paper's claim is put to the test."""
+VARIED: Final = [
+    Cell("philly"),
+    Cell("philly", 0.9),
+    Cell(nic_gbps=25.0),
+    Cell(nic_gbps=100.0),
+    Cell(topology="fat-tree:8/oversubscription=4"),
+    Cell(cpus=8),
+    Cell(cpus=48),
+    Cell(schedulers=1),
+    Cell(schedulers=8),
+]
+"""One thing at a time."""
+SEEDS: Final = range(1001, 1011)
+"""Of workloads that nobody was trained on."""

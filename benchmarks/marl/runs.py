@@ -1,0 +1,84 @@
+"""Runs of contestants in cells. Each is a line of a file as soon as it has ended; what is there is not run again."""
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.marl.cells import Cell
+from benchmarks.marl.contestants import Contestant, Params
+from benchmarks.placement.cell import mean_jct_s, run
+from pointsman.parallel.pool import Processes
+
+BOUND: Final = "bound"
+"""No job waits or is slowed."""
+WORKERS: Final = 2
+
+
+@dataclass(frozen=True)
+class Key:
+    """Which run: the name of the cell, the label of the contestant, which training, the seed of the workload."""
+
+    cell: str
+    who: str
+    training: int
+    seed: int
+
+
+Means = dict[Key, float]
+"""Mean JCT, in seconds, of each run."""
+
+
+def complete(path: Path, cells: Sequence[Cell], who: Sequence[Contestant], seeds: Sequence[int]) -> Means:
+    """The mean JCTs of all runs; those not yet in the file at `path` are run and added."""
+    found = kept(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        for key, mean_s in _missing(found, cells, who, seeds):
+            found[key] = mean_s
+            file.write(json.dumps([key.cell, key.who, key.training, key.seed, round(mean_s, 3)]) + "\n")
+            file.flush()
+    return found
+
+
+def kept(path: Path) -> Means:
+    """What the file has."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return {Key(*key): mean_s for *key, mean_s in map(json.loads, lines)}
+
+
+def means_of(found: Means, cell: Cell, who: str, trainings: int, seeds: Sequence[int]) -> NDArray[np.float64]:
+    """(trainings, seeds)"""
+    return np.array([[found[Key(cell.name, who, t, seed)] for seed in seeds] for t in range(trainings)])
+
+
+def _missing(
+    found: Means, cells: Sequence[Cell], who: Sequence[Contestant], seeds: Sequence[int]
+) -> Iterator[tuple[Key, float]]:
+    calls: list[tuple[Any, ...]] = []
+    keys: list[Key] = []
+    for cell in cells:
+        bound = Contestant(BOUND, "")
+        for one in (bound, *who):
+            for training in range(len(one.trainings)):
+                for seed in seeds:
+                    key = Key(cell.name, one.label, training, seed)
+                    if key not in found:
+                        keys.append(key)
+                        calls.append((cell, one.policy, one.params(training, cell), seed))
+    yield from zip(keys, Processes(WORKERS)(measure, calls), strict=True)
+
+
+def measure(cell: Cell, policy: str, params: Params, seed: int) -> float:
+    """Mean JCT of one run; without a policy, the mean of durations."""
+    with tempfile.TemporaryDirectory() as folder:
+        on, servers = cell.cluster(Path(folder))
+        jobs = cell.workload(servers, seed)
+        if not policy:
+            return float(jobs.jobs["duration_s"].mean())  # ty: ignore
+        return mean_jct_s(run(jobs, on, policy, params=params, seed=seed))
