@@ -56,6 +56,8 @@ def test_the_discount_is_of_the_time_that_passed() -> None:
         ("throughput_b", [0.1 * -0.5, 0.4 * -1.0, 1.0 * 0.5, 2.0 * 0.5]),
         # minus the jobs in the system over 2
         ("jobs", [0.1 * -1.0, 0.4 * -1.5, 1.0 * -1.0, 2.0 * -0.5]),
+        # minus the waiting jobs over 2, for those that run do so at full speed
+        ("delay", [0.1 * -0.5, 0.4 * -1.0, 1.0 * -0.5, 0.0]),
         # A: 100/100 a τ; B: 100/50; C: 100/200
         ("slowdown", [0.1 * -3.0, 0.4 * -3.5, 1.0 * -1.5, 2.0 * -0.5]),
     ],

@@ -111,7 +111,7 @@ def test_a_quarter_of_a_million_random_steps_each_break_nothing(schedulers: int)
 def run_random_steps(schedulers: int, steps: int) -> None:
     cluster, draw = "16x4/rack=2,nic=10Gbps,gpu=gtx1080ti", np.random.default_rng(schedulers)
     owner = scheduler_of_nodes(load_cluster(cluster).layout(), schedulers)
-    workload = Generated("dl2-1-16", jobs=60, load=1.2)
+    workload = Generated("dl2-1-16", jobs=60, load=1.2, widest=16 if schedulers < 8 else 8)  # a rack has 8 GPUs
     environment = PlaceGangEnv(cluster=cluster, workload=workload, episodes=8, schedulers=schedulers, **CELL)
     seen, _ = environment.reset(seed=1)
     taken = np.zeros(ACTIONS, int)

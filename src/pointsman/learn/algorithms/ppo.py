@@ -35,6 +35,9 @@ class PpoConfig(Config):
     value_weight: float = parameter(0.5, "Of the value's loss, beside the policy's.", ge=0, le=100)
     entropy_weight: float = parameter(0.01, "Of the entropy, which keeps the policy trying.", ge=0, le=10)
     max_gradient: float = parameter(0.5, "Norm to which gradients are cut.", gt=0, le=1e6)
+    own_scale: bool = parameter(
+        False, "Scale advantages in each environment by themselves, so that busy ones do not drown the others."
+    )
     max_divergence: float = parameter(
         0.03, "Kullback-Leibler divergence after which an update stops; 0: never.", unit="nat", ge=0, le=10
     )
@@ -114,6 +117,8 @@ class Ppo:
         real = torch.from_numpy(batch.real.ravel().nonzero()[0])
         returns = torch.from_numpy(advantage + batch.values).flatten()
         follow_scale(self.network, returns[real])
+        if config.own_scale:
+            advantage = advantage / (advantage.std(0) + 1e-8)
         flat = {
             "action": batch.actions, "log": batch.logs, "mask": batch.masks, "advantage": advantage,
             **batch.observations,

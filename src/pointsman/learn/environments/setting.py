@@ -42,7 +42,7 @@ OF_A_RUN = ("rate_model", "contention", "assign_models", "estimate")
 HORIZON_S = 2 * 86400.0
 MOST_SLOTS = 64
 OBSERVATIONS = {"picking": "topdrl", "choosing": "proximity", "gangs": "gangs"}
-REWARDS = {"picking": "", "choosing": "proximity", "gangs": "jobs"}
+REWARDS = {"picking": "", "choosing": "proximity", "gangs": "delay"}
 """Of each kind of choice, unless something else is asked for."""
 
 
@@ -62,8 +62,8 @@ class Setting:
     """``topdrl``, ``vector``, ``proximity``, ``gangs``, or a file; by default topdrl for PickJob, proximity for
     PlaceJob, gangs for PlaceGang."""
     reward: str = ""
-    """``throughput``, ``throughput_b``, ``jobs``, ``slowdown``, ``proximity``, or a file; by default proximity for
-    PlaceJob, jobs for PlaceGang, and for PickJob throughput, or jobs where `horizon_s` is None."""
+    """``throughput``, ``throughput_b``, ``jobs``, ``delay``, ``slowdown``, ``proximity``, or a file; by default
+    proximity for PlaceJob, delay for PlaceGang, and for PickJob throughput, or jobs where `horizon_s` is None."""
     slots: int = 10
     """Waiting jobs that the agent sees, the first in order."""
     gpus: str = "nearest"

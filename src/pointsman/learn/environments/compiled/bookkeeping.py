@@ -12,6 +12,7 @@ from pointsman.learn.environments.compiled.columns import (
     JCT,
     NARROWEST,
     ORDER,
+    RATES,
     RUN_RATE,
     SHORTEST,
     SLOWDOWN,
@@ -67,6 +68,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         M[URGENCY] += _urgency(S, j)
     elif kind == FINISH:
         M[RUN_RATE] -= J.s2
+        M[RATES] -= J.s2 / J.asked
         M[URGENCY] -= _urgency(S, j)
         took = np.float64(S.g[0].now - J.submit)
         M[ENDED] += 1.0
@@ -82,6 +84,7 @@ def on_run(S: State, j: Int) -> None:
     J = S.jobs[j]
     now = J.gpus * J.rate
     S.memory[RUN_RATE] += now - J.s2
+    S.memory[RATES] += (now - J.s2) / J.asked
     J.s2 = now
 
 

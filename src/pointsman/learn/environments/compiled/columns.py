@@ -21,12 +21,12 @@ CONFIGURED = -1
 BY_GPU, BY_NODE = 0, 1
 """What PlaceJob chooses one after another."""
 
-RUN_RATE, WAIT_URGENCY, URGENCY, FLOW, GRANTED = 0, 1, 2, 3, 4
-"""``State.memory``: Σ GPUs x rate of running jobs; Σ 1/length (1/ms) of waiting jobs; of all in the system; reward
-per τ as things are; rewards granted at once since the last decision."""
+RUN_RATE, RATES, WAIT_URGENCY, URGENCY, FLOW, GRANTED = 0, 1, 2, 3, 4, 5
+"""``State.memory``: Σ GPUs x rate of running jobs; Σ their rates; Σ 1/length (1/ms) of waiting jobs; of all in the
+system; reward per τ as things are; rewards granted at once since the last decision."""
 
-RETURN, STEPS, WORK, ENDED, JCT, SLOWDOWN = 5, 6, 7, 8, 9, 10
-COST, NEARNESS, STARTED, GANGS, INVALID, METRICS = 11, 12, 13, 14, 15, 16
+RETURN, STEPS, WORK, ENDED, JCT, SLOWDOWN = 6, 7, 8, 9, 10, 11
+COST, NEARNESS, STARTED, GANGS, INVALID, METRICS = 12, 13, 14, 15, 16, 17
 """``State.memory``: of the episode so far: Σ rewards; steps; nominal GPU-ms done; jobs ended, and Σ of their completion
 times (ms) and bounded slow-downs; Σ communication costs of jobs started, and normalised proximities; how many have
 started, and how many of these have several GPUs; invalid actions. METRICS is the end of them."""
