@@ -68,7 +68,7 @@ def test_before_it_has_learnt_it_makes_the_schedule_of_the_scorer(schedulers: in
         jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.1, seed=seed)
         first, second = (
             pointsman.simulate(jobs, "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti", policy, params=params, **OPTIONS)
-            for policy, params in ((f"marl:{tmp_path}", {}), ("scorer", {"patience": 0.905}))
+            for policy, params in ((f"marl:{tmp_path}", {}), ("scorer", {}))
             for params in [params | {"schedulers": schedulers}]
         )
         assert first.jobs["end_s"].to_list() == second.jobs["end_s"].to_list()

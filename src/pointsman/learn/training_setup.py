@@ -14,6 +14,7 @@ from pointsman.inputs.messages import wording
 from pointsman.inputs.option_types import Seed
 from pointsman.learn.config import Config, parameter
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
+from pointsman.policies.placers.scorer_weights import PATIENCE
 from pointsman.workload.generator.dl2 import SIZES
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class PracticeConfig(JobsConfig):
     node_interference: str = parameter("none", meaning("node_interference"))
     schedulers: int = parameter(1, "Schedulers that share the cluster, where agents place gangs.", ge=1, le=1000)
     patience: float = parameter(
-        0.905, "Share of its duration in which a job would rather wait for a compact place, likewise.", ge=0, le=1e6
+        PATIENCE, "Share of its duration in which a job would rather wait for a compact place, likewise.", ge=0, le=1e6
     )
     horizon_s: float | None = parameter(
         43_200.0, "When episodes are cut; none: when all jobs are done.", unit="s", gt=0, le=1e9

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pointsman.policies.placers import scorer_weights as shipped
 from pointsman.policies.placers.candidates.features import (
     BROKEN,
     FEATURES,
@@ -42,16 +43,18 @@ class Scorer(PatientPlacer):
     name: ClassVar[str] = "scorer"
     hooks: ClassVar[str] = "pointsman.policies.placers.scorer"
     needs_rates: ClassVar[bool] = True
-    source: ClassVar[str] = "ours (docs/papers/marl.md); weights: python -m benchmarks.placement --train 3000"
+    source: ClassVar[str] = "ours (docs/papers/marl.md); weights: python -m benchmarks.marl.trainings"
 
-    slow_down: float = parameter(1.281, "weight of 1 / rate - 1")
-    harm: float = parameter(0.333, "weight of the delay of running jobs, over the job's own work")
-    servers: float = parameter(0.817, "weight of servers beyond the first")
-    racks: float = parameter(1.198, "weight of racks beyond the first")
-    gpus_left: float = parameter(0.985, "weight of the GPUs left over on its servers, in eights")
-    broken_sockets: float = parameter(0.663, "weight of the CPU sockets broken, in quarters")
+    slow_down: float = parameter(shipped.SLOW_DOWN, "weight of 1 / rate - 1")
+    harm: float = parameter(shipped.HARM, "weight of the delay of running jobs, over the job's own work")
+    servers: float = parameter(shipped.SERVERS, "weight of servers beyond the first")
+    racks: float = parameter(shipped.RACKS, "weight of racks beyond the first")
+    gpus_left: float = parameter(shipped.GPUS_LEFT, "weight of the GPUs left over on its servers, in eights")
+    broken_sockets: float = parameter(shipped.BROKEN_SOCKETS, "weight of the CPU sockets broken, in quarters")
     interference: str | None = parameter(None, FORECASTS_BY)
-    patience: float = parameter(0.905, "how long a job waits for a compact place, as a share of its duration", ge=0)
+    patience: float = parameter(
+        shipped.PATIENCE, "how long a job waits for a compact place, as a share of its duration", ge=0
+    )
 
     def parameters(self) -> list[float]:
         weights = [0.0] * FEATURES
