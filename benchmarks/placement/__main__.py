@@ -39,7 +39,7 @@ def table(on: str, servers: int, jobs: int, weights: dict[str, float]) -> None:
             policy: sum(
                 mean_jct_s(run(w, on, policy, params=weights if policy == "scorer" else None)) for w in held_out
             )
-            for policy in POLICIES
+            for policy in (*POLICIES, "fifo-backfill")
         }
         means["bound"] = sum(float(w.jobs["duration_s"].mean()) for w in held_out)
         best = min(means[policy] for policy in BLIND)
