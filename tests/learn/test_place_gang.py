@@ -12,7 +12,7 @@ from pointsman.cluster import load_cluster
 from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.learn.environments import Generated, PlaceGangEnv, PlaceGangVectorEnv
 from pointsman.learn.environments.compiled.gangs import ACTIONS, FORWARD, WAIT
-from pointsman.policies.placers.scorer_weights import COSTS
+from pointsman.policies.placers.candidates.weights import COSTS
 from pointsman.workload import generate
 
 CELL = {"rate_model": "rates", "contention": "duty-cycle", "factors": {"node_interference": "table"}}

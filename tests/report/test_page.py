@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import pointsman
 from pointsman.engine.run.result import Result
 from pointsman.report.figures import style
 from pointsman.report.figures.catalogue import KINDS, runs_caption
@@ -221,6 +222,14 @@ def test_the_lead_names_the_best_policy_that_needs_no_durations(many: list[Resul
     assert "under srtf, which knows every duration exactly. Of the policies that need no durations fifo has" in said
     assert "Counted are" not in said, "all are"
     assert "between 60 min and" in lead(group_runs(many, (3600, float("inf")))).replace("1 h", "60 min")
+
+
+def test_where_nothing_waits_all_policies_are_alike() -> None:
+    jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0, 9.0], "gpus": [1, 2], "duration_s": [5.0, 7.0]}))
+    groups = group_runs([pointsman.simulate(jobs, "1x4", policy) for policy in ("fifo", "sjf")])
+    assert lead(groups) == "The mean completion time is 6 s under every policy."
+    said = make_page(groups).html
+    assert "The mean is the same under every policy: 6 s." in said and "Under fifo no job waits." in said
 
 
 def test_the_lead_of_a_run_with_preemptions_tells_the_wait_from_all_queueing(fifo: Result, srtf: Result) -> None:

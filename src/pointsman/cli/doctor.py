@@ -12,6 +12,8 @@ import typer
 from pointsman.cli import screen
 from pointsman.cli.version import dependency_versions
 
+PLUG_INS = {"policy": "pointsman.policies", "trace format": "pointsman.traces"}
+"""By what they add, their group of entry points."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -99,10 +101,10 @@ def _simulation() -> str:
 def _plug_ins() -> str:
     from importlib.metadata import entry_points
 
-    policies = entry_points(group="pointsman.policies")
-    for policy in policies:
-        policy.load()
-    return ", ".join(f"policy {policy.name}" for policy in policies) or "none installed"
+    found = [(kind, point) for kind in PLUG_INS for point in entry_points(group=PLUG_INS[kind])]
+    for _, point in found:
+        point.load()
+    return ", ".join(f"{kind} {point.name}" for kind, point in found) or "none installed"
 
 
 def _browser() -> str:

@@ -175,7 +175,7 @@ class _Question:
             return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {first}"
         if ahead:
             return Reason.Priority, f"it would fit, but job {first} goes first (ahead of this one: {ahead:,})"
-        return Reason.HeldByDelay, "it would fit and is first in line; the policy holds it until its next pass"
+        return Reason.HeldByDelay, "it would fit and is first in line, but the policy has not started it"
 
     def _policy_says(self, slot: int) -> tuple[Reason, str] | None:
         """Why a job that fits waits, by a policy written in Python that can tell."""

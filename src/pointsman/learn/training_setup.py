@@ -14,7 +14,7 @@ from pointsman.inputs.messages import wording
 from pointsman.inputs.option_types import Seed
 from pointsman.learn.config import Config, parameter
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
-from pointsman.policies.placers.scorer_weights import PATIENCE
+from pointsman.policies.placers.candidates.weights import PATIENCE
 from pointsman.workload.generator.dl2 import SIZES
 
 if TYPE_CHECKING:

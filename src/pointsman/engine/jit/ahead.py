@@ -17,8 +17,11 @@ from pointsman.engine.jit.loading import (
     load_hooks,
     module_of,
 )
+from pointsman.engine.jit.mistakes import mistakes_in
 from pointsman.engine.jit.services import pretend, services_of
+from pointsman.errors import UsageError
 
+HOOKS = ("decide", "on_event", "on_run")
 MAIN_LOOP, INSTANT = "main_loop", "instant"
 HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
 _LONG = {"instant": 5, "start_or_evict": 5, "move": 4, "python_api": 4, "iterations": 4, "start": 2, "main_loop": 1}
@@ -32,11 +35,15 @@ def load_policy(hooks: str) -> tuple[ModuleType, dict[str, int]]:
     """The main loop, and where it finds the hooks of a policy: addresses by fields of ``State.g``.
 
     A built-in policy is named by its module, a user's by the path of its file. What is not on disk is compiled.
+
+    Raises:
+        UsageError: a user's file does not compile.
     """
     unit = hooks_unit(hooks)  # what-ifs ask for the same again and again
     if unit not in _LOADED:
-        compile_ahead(units_of(hooks))
-        _LOADED[unit] = load_beside(MAIN_LOOP), load_hooks(hooks).ADDRESSES
+        with mistakes_in(hooks):
+            compile_ahead(units_of(hooks))
+            _LOADED[unit] = load_beside(MAIN_LOOP), load_hooks(hooks).ADDRESSES
     return _LOADED[unit]
 
 
@@ -44,13 +51,15 @@ def units_of(hooks: str) -> list[str]:
     """What a run of the policy with these hooks needs, what takes longest first: names of `loading.BESIDE` and hooks.
 
     Raises:
-        ImportError, OSError: the hooks' module cannot be read.
+        ImportError, OSError: the hooks' module cannot be read. UsageError: it lacks a hook.
     """
     from importlib import import_module
 
     api = ["python_api", "start"] if hooks == HOSTED_HOOKS else []
     module = import_module(module_of(hooks))
-    found = services_of(getattr(module, name) for name in ("decide", "on_event", "on_run"))
+    if missing := [name for name in HOOKS if not hasattr(module, name)]:
+        raise UsageError(f"{hooks}: there is no {missing[0]}: a compiled policy has the functions {', '.join(HOOKS)}")
+    found = services_of(getattr(module, name) for name in HOOKS)
     return [INSTANT, *sorted(found), *api, MAIN_LOOP, hooks]
 
 

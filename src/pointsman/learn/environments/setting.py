@@ -27,7 +27,7 @@ from pointsman.learn.environments.compiled.observations.proximity import MOST_GP
 from pointsman.learn.environments.episode_pool import Bank, make_bank
 from pointsman.learn.environments.workloads import Generated, Sampler
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
-from pointsman.policies.placers import scorer_weights
+from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.policies.placers.patience import PATIENCE
 from pointsman.policies.placers.schedulers import FORWARD
 from pointsman.policies.placers.schedulers import MOST as MOST_SCHEDULERS
@@ -71,7 +71,7 @@ class Setting:
     """Of PickJob: a GPU picker (`policies.pickers.gpu_pickers`), or a placement of the engine."""
     schedulers: int = 1
     """Of PlaceGang: how many share the cluster, each with racks and jobs of its own."""
-    patience: float = scorer_weights.PATIENCE
+    patience: float = shipped.PATIENCE
     """Of PlaceGang: the share of its duration in which a job would rather wait for a compact place, as of `scorer`."""
     picker: str = "fcfs"
     """Of PlaceJob: the order of waiting jobs, the first of which is placed."""

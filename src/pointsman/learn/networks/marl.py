@@ -20,7 +20,7 @@ from pointsman.learn.networks.actor_critic import ActorCritic, Observation, Valu
 from pointsman.learn.networks.cluster_graphs import EDGE_FEATURES, KINDS, PARTS, ClusterGraphs, graphs_of
 from pointsman.learn.networks.message_passing import GAIN, MessagePassing
 from pointsman.learn.networks.shapes import Shapes
-from pointsman.policies.placers import scorer_weights
+from pointsman.policies.placers.candidates import weights as shipped
 
 COSTS = 6
 """The first features of a candidate are those of the scorer, told as x / (1 + x)."""
@@ -40,7 +40,7 @@ class MarlConfig(Config):
     among_layers: int = parameter(3, "Layers between them.", ge=1, le=8)
     head: tuple[int, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", min_length=1)
     weights: tuple[float, ...] = parameter(
-        scorer_weights.COSTS,
+        shipped.COSTS,
         "Weights of the scorer to start from; zeros: from nothing.",
         min_length=COSTS,
         max_length=COSTS,

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.policies.placers import scorer_weights as shipped
+from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.policies.placers.candidates.features import (
     BROKEN,
     FEATURES,

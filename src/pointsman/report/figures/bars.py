@@ -52,6 +52,8 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
     if not ranked:
         return "No counted job has ended."
     best, base = ranked[0], groups[0]
+    if len(ranked) == len(groups) and _mean_jct(best) == _mean_jct(ranked[-1]):
+        return f"The mean is the same under every policy: {duration(best.mean('jct_mean_s'))}."
     change = difference(best, base, "jct_mean_s").ratio
     against = "which is the baseline" if best is base else f"{percent(change, signed=True)} to {base.label}"
     return (

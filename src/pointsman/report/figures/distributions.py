@@ -134,6 +134,8 @@ def _wait_sentence(group: Group, present: list[str]) -> str:
     if not means:
         return "No counted job has started."
     worst = max(means, key=means.__getitem__)
+    if means[worst] == 0.0:
+        return f"Under {group.label} no job waits."
     gpus = "1 GPU" if worst == "1" else f"{worst} GPUs"
     return (
         f"Under {group.label} jobs of {gpus} wait longest, {duration(means[worst])} on average. Boxes hold the middle "

@@ -107,6 +107,11 @@ def lead(groups: list[Group]) -> str:
         )
     rivals = [group for group in groups if group.censored <= base.censored]  # to leave jobs over is no way to win
     best = min(rivals, key=_mean_jct)
+    if len({group.mean("jct_mean_s") for group in groups}) == 1:
+        return (
+            f"The mean completion time is {duration(base.mean('jct_mean_s'))} under every policy."
+            f"{counted_span(base)}{left_over(groups)}"
+        )
     told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
         best.knowledge, f", which knows: {best.knowledge}"
     )

@@ -1,0 +1,50 @@
+"""What is wrong with compiled code that a user wrote, in a sentence with file and line."""
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pointsman.errors import PointsmanError, UsageError
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_PLACE = re.compile(r'[/"]user_\w+\.py", line (\d+)')
+_CAUSE = re.compile(
+    r"^(\w*(?:Error|Exception): .+|No implementation (?:.|\n)+?>>> .+|Unknown attribute .+|Cannot unify .+)$", re.M
+)
+_QUOTED = re.compile(r"'(\w+)'")
+
+
+@contextmanager
+def mistakes_in(hooks: str) -> Generator[None]:
+    """Loading or compiling `hooks`; the module of a built-in policy fails as it does.
+
+    Raises:
+        UsageError: `hooks` is a user's file, and something is wrong with it.
+    """
+    try:
+        yield
+    except PointsmanError:
+        raise
+    except Exception as error:
+        if not hooks.endswith(".py"):
+            raise
+        text = _COLOUR.sub("", f"{type(error).__name__}: {error}")
+        raise UsageError(f"{hooks}{_line(text, hooks)}: the policy cannot be compiled: {_cause(text)}") from error
+
+
+def _cause(text: str) -> str:
+    """The last cause that Numba names, or the error's own words."""
+    found = [cause for cause in _CAUSE.findall(text) if not cause.startswith("TypingError: Failed in")]
+    return " ".join(found[-1].split()) if found else text.splitlines()[0]
+
+
+def _line(text: str, path: str) -> str:
+    """``:12``: where the error says it is, else where the name that it quotes first stands; empty if neither is."""
+    if places := _PLACE.findall(text):
+        return f":{places[-1]}"
+    names = _QUOTED.findall(_cause(text))
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+        if names and re.search(rf"\b{names[0]}\b", line):
+            return f":{number}"
+    return ""

@@ -1,0 +1,60 @@
+"""A mistake in a user's compiled policy is told with the file, the line and what is wrong."""
+
+import re
+from pathlib import Path
+
+import numba
+import polars as pl
+import pytest
+
+import pointsman
+from pointsman.errors import UsageError
+
+POLICY = """from pointsman.policies.sdk import CompiledPolicy, Int, State, core
+
+class Mine(CompiledPolicy):
+    name = "mine"
+    needs = "none"
+    hooks = __file__
+
+@core
+def decide(S: State) -> None:
+    pass
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    pass
+"""
+ON_RUN = """
+@core
+def on_run(S: State, j: Int) -> None:
+    """
+
+
+def said(folder: Path, text: str) -> str:
+    """What a run under this policy says."""
+    file = folder / "mine.py"
+    file.write_text(text)
+    jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0]}))
+    with pytest.raises(UsageError) as caught:
+        pointsman.simulate(jobs, "1x2", f"{file}:Mine")
+    return str(caught.value).removeprefix(str(file))
+
+
+def test_a_hook_is_missing(tmp_path: Path) -> None:
+    assert said(tmp_path, POLICY) == (
+        ": there is no on_run: a compiled policy has the functions decide, on_event, on_run"
+    )
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled without the JIT")
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("S.jobs[j].klass = 1", "KeyError: 'klass'"),
+        ("S.jobs[j].s1 = best_of(S, j)", "NameError: name 'best_of' is not defined"),
+        ('S.jobs[j].s1 = "many" + 1', "No implementation of function .+add.+ found for signature: >>> add"),
+    ],
+)
+def test_what_does_not_compile(line: str, cause: str, tmp_path: Path) -> None:
+    assert re.match(rf":18: the policy cannot be compiled: {cause}", said(tmp_path, POLICY + ON_RUN + line + "\n"))
