@@ -6,6 +6,7 @@ from pointsman.errors import InputError
 from pointsman.workload import Workload
 from pointsman.workload.readers.locate import line_of
 
+MOST_TYPES = 8
 WITHOUT = "or empty the column {column} of the log ('pointsman trace convert LOG jobs.csv' makes one to edit)"
 
 
@@ -31,9 +32,16 @@ def nowhere(
     kinds = ", ".join(dict.fromkeys(layout.gpu_types[pools.gpu_types[p]] for p in here))
     where = f"partition {partition!r:.60}" if partition else "the cluster"
     cause = f"asks for GPU type {kind!r:.60}, which {where} does not have"
-    one = str(kind).split("|")[0].split("+")[0].strip()[:60]
-    fix = f"it has {kinds}; use a cluster with that type, like --cluster 16x8/gpu={one}"
+    like = "+".join(f"16x8/gpu={one}" for one in _types_of(workload, kind))
+    fix = f"it has {kinds}; use a cluster with the types of the log, like --cluster {like}"
     return _refused(workload, row, cause, f"{fix}, {WITHOUT.format(column='gpu_type')}")
+
+
+def _types_of(workload: Workload, kind: str | None) -> list[str]:
+    """The GPU type of this job and those of the others, of alternatives the first; not more than a line holds."""
+    asked = [kind, *workload.jobs["gpu_type"].drop_nulls().unique(maintain_order=True).to_list()]
+    first = [str(one).split("|")[0].split("+")[0].strip()[:60] for one in asked]
+    return list(dict.fromkeys(first))[:MOST_TYPES]
 
 
 def _refused(workload: Workload, row: int, cause: str, fix: str) -> InputError:
