@@ -30,6 +30,7 @@ class Cell:
         words += [f"{self.nic_gbps:g} Gb/s"] * (self.nic_gbps != base.nic_gbps)
         words += [f"{self.cpus // 4} cores a GPU"] * (self.cpus != base.cpus)
         words += [f"P = {self.schedulers}"] * (self.schedulers != base.schedulers)
+        words += [f"{self.jobs} jobs"] * (self.jobs != base.jobs)
         return ", ".join(words)
 
     def cluster(self, folder: Path) -> tuple[str, int]:

@@ -1,0 +1,30 @@
+"""The runs behind MARL's page: each is kept as soon as it has ended, and not run again."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.marl import runs
+from benchmarks.marl.__main__ import below_the_three
+from benchmarks.marl.cells import Cell
+from benchmarks.marl.contestants import THREE, Contestant
+
+SMALL = Cell(topology="fat-tree:4", jobs=30)
+
+
+def test_runs_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "WORKERS", 1)
+    three = [Contestant(name, name) for name in THREE]
+    file = tmp_path / "runs.jsonl"
+    runs.complete(file, [SMALL], three, [1])
+    before = file.read_text()
+    who = [*three, Contestant("two trainings", "scorer", ({}, {"patience": 0.0}), divided=True)]
+    found = runs.complete(file, [SMALL], who, [1, 2])
+    assert file.read_text().startswith(before)
+    assert len(found) == 2 * (1 + 3 + 2) == len(file.read_text().splitlines())
+    assert runs.kept(file) == pytest.approx(found, abs=1e-3)
+    means = runs.means_of(found, SMALL, "two trainings", 2, [1, 2])
+    assert means.shape == (2, 2) and (means[0] != means[1]).any()
+    assert (runs.means_of(found, SMALL, runs.BOUND, 1, [1, 2]) < means).all()
+    below = below_the_three(found, SMALL, who, [1, 2])
+    assert max(below[name] for name in THREE) == 0.0 <= below[runs.BOUND]
