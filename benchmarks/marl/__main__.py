@@ -12,14 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.marl.cells import CLAIM, SEEDS, VARIED, Cell
-from benchmarks.marl.contestants import THREE, Contestant, everybody
+from benchmarks.marl.contestants import Contestant, everybody
 from benchmarks.marl.runs import BOUND, Means, complete, means_of
+from benchmarks.placement.cell import BLIND
 from pointsman.learn.iqm import interquartile_mean
 
 
 def below_the_three(found: Means, cell: Cell, who: Sequence[Contestant], seeds: Sequence[int]) -> dict[str, float]:
     """By contestant the percent below the best of the three: of each seed, and of these the interquartile mean."""
-    best = min((means_of(found, cell, name, 1, seeds) for name in THREE), key=lambda means: float(means.mean()))
+    best = min((means_of(found, cell, name, 1, seeds) for name in BLIND), key=lambda means: float(means.mean()))
     sizes = {BOUND: 1} | {one.label: len(one.trainings) for one in who}
     return {
         label: round(float(interquartile_mean((100 * (1 - means_of(found, cell, label, n, seeds) / best)).ravel())), 1)

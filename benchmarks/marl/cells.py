@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.placement.cell import CPUS, NIC_GBPS, on_topology, workload
+from benchmarks.placement.cell import CPUS, GPUS, NIC_GBPS, on_topology, workload
 from pointsman import Workload
 
 
@@ -28,7 +28,7 @@ class Cell:
         words = [f"{self.sizes}, load {self.load:g}"]
         words += [self.topology] * (self.topology != base.topology)
         words += [f"{self.nic_gbps:g} Gb/s"] * (self.nic_gbps != base.nic_gbps)
-        words += [f"{self.cpus // 4} cores a GPU"] * (self.cpus != base.cpus)
+        words += [f"{self.cpus // GPUS} cores a GPU"] * (self.cpus != base.cpus)
         words += [f"P = {self.schedulers}"] * (self.schedulers != base.schedulers)
         words += [f"{self.jobs} jobs"] * (self.jobs != base.jobs)
         return ", ".join(words)

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.marl.cells import Cell
+from benchmarks.placement.cell import BLIND
 
 Params = Mapping[str, Any]
 TRAININGS: Final = (1, 2, 3, 4, 5)
-THREE: Final = ("lb", "tetris-place", "lif")
-"""Those that the paper is said to be better than; they run globally."""
 SCORER, MARL, SINGLE = "scorer", "marl", "single agent"
 
 
@@ -33,7 +32,7 @@ class Contestant:
 
 def untrained() -> list[Contestant]:
     """Placers that learn nothing, and what operators have."""
-    names = (*THREE, "random-place", "packed", "packed-patience", "fifo-backfill", "sjf-backfill")
+    names = (*BLIND, "random-place", "packed", "packed-patience", "fifo-backfill", "sjf-backfill")
     return [Contestant(name, name) for name in names]
 
 

@@ -64,25 +64,24 @@ def _scorer(into: Path, place: Path, seed: int, learnt: Path, steps: int) -> Non
     _train("scorer", place, seed, Cell().cluster(into)[0], learnt, **PRACTICE, **own)
 
 
-def _marl(into: Path, place: Path, seed: int, learnt: Path, steps: int, **more: str) -> None:
+def _marl(into: Path, place: Path, seed: int, learnt: Path, steps: int, *more: str, **own: str) -> None:
     """It begins as the scorer of the same seed."""
     weights = json.loads((into / f"scorer-{seed}" / "policy.json").read_text(encoding="utf-8"))
     patience = str(weights.pop("patience"))
     start = ("--set", "marl.weights=" + ",".join(map(str, weights.values())), "--steps", str(steps))
-    own = {"jobs": "1500", "patience": patience}
-    _train("marl", place, seed, cluster(into, SERVERS, per_rack=4), learnt, *start, **PRACTICE, **own, **more)
+    own |= {"jobs": "1500", "patience": patience}
+    _train("marl", place, seed, cluster(into, SERVERS, per_rack=4), learnt, *start, *more, **PRACTICE, **own)
 
 
 def _single(into: Path, place: Path, seed: int, learnt: Path, steps: int) -> None:
     """Harmony-like: one scheduler, and nodes judged by their own features alone."""
-    _marl(into, place, seed, learnt, steps, schedulers="1")
+    _marl(into, place, seed, learnt, steps, "--set", "marl.graph=false", schedulers="1")
 
 
 def _train(agent: str, place: Path, seed: int, on: str, learnt: Path, *more: str, **practice: str) -> None:
     practice["workload_seed"] = str(seed)
     settings = [f"practice.{name}={value}" for name, value in practice.items()]
     settings += [f"practice.node_interference={learnt}"]
-    settings += ["marl.graph=false"] * (practice.get("schedulers") == "1")
     given = [word for setting in settings for word in ("--set", setting)]
     goes_on = ["--resume"] * place.is_dir()
     _do("train", agent, "--seed", str(seed), "--cluster", on, *given, *more, *goes_on, "-o", place)

@@ -9,11 +9,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.placement.cell import OPTIONS, SERVERS, cluster, mean_jct_s, on_topology, run, workload
+from benchmarks.placement.cell import BLIND, OPTIONS, SERVERS, cluster, mean_jct_s, on_topology, run, workload
 from pointsman import Workload
 from pointsman.learn.scorer_training import Training, train_scorer
 
-BLIND = ("lb", "tetris-place", "lif")
 POLICIES = (*BLIND, "random-place", "packed", "packed-lif", "packed-patience", "scorer")
 CELLS = [(sizes, load) for sizes in ("philly", "1-8", "1-16") for load in (0.7, 0.9)]
 HELD_OUT, TRAINED_ON = (1, 2, 3), (101,)

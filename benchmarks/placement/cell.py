@@ -16,6 +16,8 @@ from pointsman.workload.generator.dl2 import dl2
 
 SIZES: Final = ("philly", "1-8", "1-16")
 OPTIONS: Final = {"contention": "duty-cycle", "node_interference": "table"}
+BLIND: Final = ("lb", "tetris-place", "lif")
+"""Placers that know nothing of the topology: those that the paper is said to be better than."""
 SERVERS: Final = 64
 GPUS: Final = 4
 CPUS: Final = 12

@@ -7,14 +7,15 @@ import pytest
 from benchmarks.marl import runs
 from benchmarks.marl.__main__ import below_the_three
 from benchmarks.marl.cells import Cell
-from benchmarks.marl.contestants import THREE, Contestant
+from benchmarks.marl.contestants import Contestant
+from benchmarks.placement.cell import BLIND
 
 SMALL = Cell(topology="fat-tree:4", jobs=30)
 
 
 def test_runs_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WORKERS", 1)
-    three = [Contestant(name, name) for name in THREE]
+    three = [Contestant(name, name) for name in BLIND]
     file = tmp_path / "runs.jsonl"
     runs.complete(file, [SMALL], three, [1])
     before = file.read_text()
@@ -27,4 +28,4 @@ def test_runs_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert means.shape == (2, 2) and (means[0] != means[1]).any()
     assert (runs.means_of(found, SMALL, runs.BOUND, 1, [1, 2]) < means).all()
     below = below_the_three(found, SMALL, who, [1, 2])
-    assert max(below[name] for name in THREE) == 0.0 <= below[runs.BOUND]
+    assert max(below[name] for name in BLIND) == 0.0 <= below[runs.BOUND]

@@ -117,10 +117,9 @@ class Ppo:
         real = torch.from_numpy(batch.real.ravel().nonzero()[0])
         returns = torch.from_numpy(advantage + batch.values).flatten()
         follow_scale(self.network, returns[real])
-        if config.own_scale:
-            advantage = advantage / (advantage.std(0) + 1e-8)
+        scale = advantage.std(0) + 1e-8 if config.own_scale else 1.0
         flat = {
-            "action": batch.actions, "log": batch.logs, "mask": batch.masks, "advantage": advantage,
+            "action": batch.actions, "log": batch.logs, "mask": batch.masks, "advantage": advantage / np.float32(scale),
             **batch.observations,
         }  # fmt: skip
         data = {name: torch.from_numpy(array).flatten(0, 1).to(self.device) for name, array in flat.items()}
