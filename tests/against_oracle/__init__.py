@@ -2,4 +2,4 @@
 
 import os
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "150"))
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "75"))

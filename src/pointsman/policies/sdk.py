@@ -57,6 +57,7 @@ from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
     ACCUMULATIONS,
     ACTIVE,
+    LARGEST,
     OFF_RATE,
     PARAMETERS,
     SOLE_OCCUPANTS,
@@ -94,6 +95,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "VICTIMS",
     "open_state",
     "NEVER",
+    "LARGEST",
     "after",
     # Verbs: each is validated in one place and answers with a reason.
     "OK",

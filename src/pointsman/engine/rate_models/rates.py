@@ -9,7 +9,7 @@ import numpy as np
 
 from pointsman.engine.index.bits import lowest
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.state.records import ACCUMULATIONS, Int, State
+from pointsman.engine.state.records import ACCUMULATIONS, LARGEST, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state
 from pointsman.speed.laws import step_time
 from pointsman.types import LOCALITIES, Locality
@@ -49,7 +49,7 @@ def communication_s(S: State, j: Int, size: float) -> tuple[float, float]:
     g = S.g[0]
     g.attempt += 1
     most = pods = np.int64(0)
-    fewest = np.int64(1 << 62)
+    fewest = np.int64(LARGEST)
     i = J.part
     while i >= 0:
         P = S.parts[i]
@@ -68,7 +68,7 @@ def communication_s(S: State, j: Int, size: float) -> tuple[float, float]:
         R.tally += 1
         i = P.next
     most_nodes = most_racks = np.int64(0)
-    fewest_nodes = fewest_racks = np.int64(1 << 62)
+    fewest_nodes = fewest_racks = np.int64(LARGEST)
     i = J.part
     while i >= 0:
         N = S.nodes[S.parts[i].node]

@@ -13,6 +13,9 @@ I, F = "i8", "f8"  # noqa: E741
 Int = int | np.int64
 """An id, a count or a time of compiled code."""
 
+LARGEST = 1 << 62
+"""Above any count or rank: where a search for the least begins."""
+
 PARAMETERS = 64
 """Numbers that a compiled policy may be given."""
 

@@ -18,7 +18,7 @@ from pointsman.policies.parts.gpu_marks import (
     note_marked,
 )
 from pointsman.policies.pickers.nearest_gpus import note_nearest
-from pointsman.policies.sdk import Int, State, cold, core, free_gpus, free_in, open_state
+from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_gpus, free_in, open_state
 
 GPU_PICKERS: Final = ("nearest", "anchor", "first-available", "load-balance", "random")
 NEAREST, ANCHOR, FIRST_AVAILABLE, LOAD_BALANCE, RANDOM = range(len(GPU_PICKERS))
@@ -57,7 +57,7 @@ def _fullest_rack(S: State, a: Int) -> Int:
 def _emptiest_rack(S: State, a: Int) -> Int:
     """The rack with the fewest free GPUs of those that have any; lowest index among equals."""
     best = np.int64(-1)
-    least = np.int64(1 << 62)
+    least = np.int64(LARGEST)
     for r in range(S.racks.shape[0]):
         free = free_in(S, S.alts[a], np.int64(r))
         if 0 < free < least:
@@ -70,7 +70,7 @@ def _emptiest_rack(S: State, a: Int) -> Int:
 def _tightest_node(S: State, a: Int, r: Int, gpus: Int) -> Int:
     """The node of rack `r` with the fewest free GPUs, but `gpus`; lowest index among equals, -1 if none has so many."""
     best = np.int64(-1)
-    least = np.int64(1 << 62)
+    least = np.int64(LARGEST)
     first = first_of(S, r)
     for n in range(first, first + S.racks[r].nodes):
         free = free_on(S, a, np.int64(n))

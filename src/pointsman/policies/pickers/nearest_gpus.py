@@ -19,7 +19,7 @@ from pointsman.policies.parts.gpu_marks import (
     marked,
     note_marked,
 )
-from pointsman.policies.sdk import Int, State, best_fit, core, free_in, lowest_bits, some_node_with
+from pointsman.policies.sdk import LARGEST, Int, State, best_fit, core, free_in, lowest_bits, some_node_with
 
 BY_RACK, BY_NODE, IN_ORDER = 0, 1, 2
 """How nodes may be found: on as few racks as there need be; few, wherever they are; the first."""
@@ -79,7 +79,7 @@ def _best_rack(S: State, a: Int, need: Int) -> Int:
     them, and in all; else the rack not yet in use with most. Lowest index among equals; -1 if none has any.
     """
     best = np.int64(-1)
-    least = np.int64(1 << 62)
+    least = np.int64(LARGEST)
     for r in range(S.racks.shape[0]):
         free = free_in(S, S.alts[a], np.int64(r))
         if free == 0 or _in_use(S, np.int64(r)):

@@ -7,7 +7,7 @@ import numpy as np
 
 from pointsman.policies.parts.gpu_marks import clear, first_of, free_on, mark, marked
 from pointsman.policies.placers.sockets import note_marked
-from pointsman.policies.sdk import Int, State, cold, core, free_in, some_node_with
+from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_in, some_node_with
 
 
 @core
@@ -99,7 +99,7 @@ def _fullest_rack(S: State, a: Int, need: Int, compactly: bool) -> Int:
     among equals, -1 if none has.
     """
     best = np.int64(-1)
-    least = np.int64(1 << 62)
+    least = np.int64(LARGEST)
     for r in range(S.racks.shape[0]):
         free = free_in(S, S.alts[a], np.int64(r))
         if need <= free < least and (not compactly or _is_compact_in(S, a, np.int64(r), need)):

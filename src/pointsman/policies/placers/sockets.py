@@ -3,7 +3,7 @@
 import numpy as np
 
 from pointsman.policies.parts.gpu_marks import add_node, given
-from pointsman.policies.sdk import Int, State, bit, core, count, lowest_bits
+from pointsman.policies.sdk import LARGEST, Int, State, bit, core, count, lowest_bits
 
 
 @core
@@ -21,7 +21,7 @@ def gpus_of_socket(S: State, n: Int, socket: Int) -> Int:
 def _best_socket(S: State, n: Int, free: Int, need: Int) -> Int:
     """The socket with the fewest of the GPUs `free` that has `need` of them; else the one with the most."""
     best = np.int64(-1)
-    rank = np.int64(1 << 62)
+    rank = np.int64(LARGEST)
     for socket in range(S.nodes[n].sockets):
         k = count(free & gpus_of_socket(S, n, np.int64(socket)))
         this = k if k >= need else 1000 - k

@@ -22,7 +22,7 @@ from pointsman.policies.placers.interference import is_idle
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.policies.placers.one_by_one import GPUS, note_one_by_one
 from pointsman.policies.placers.sockets import gpus_of
-from pointsman.policies.sdk import Int, State, cold, core, free_core_share, free_in, some_node_with
+from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_core_share, free_in, some_node_with
 
 MOST: Final = 32
 LIST: Final = 64
@@ -69,7 +69,7 @@ def _next_rack(S: State, a: Int, need: Int, last: Int) -> Int:
     """Of the racks with room the one that is next after rack `last` (-1: none was), by free GPUs, then by index."""
     least = free_in(S, S.alts[a], last) if last >= 0 else need
     best = np.int64(-1)
-    fewest = np.int64(1 << 62)
+    fewest = np.int64(LARGEST)
     for r in range(S.racks.shape[0]):
         free = free_in(S, S.alts[a], np.int64(r))
         if (free > least or (free == least and r > last)) and free < fewest:
