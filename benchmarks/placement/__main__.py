@@ -1,4 +1,4 @@
-"""``python -m benchmarks.placement``: the table of placers on held-out workloads; ``--train`` trains the scorer anew.
+"""``python -m benchmarks.placement``: the table of placers on held-out workloads.
 ``--schedulers``: what it costs to divide the cluster among several, in percent of mean JCT above one.
 
 Figures are else percent of mean JCT below the best of LB, Tetris and LIF; *bound*: no job waits or is slowed.
@@ -9,36 +9,23 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.placement.cell import BLIND, OPTIONS, SERVERS, cluster, mean_jct_s, on_topology, run, workload
+from benchmarks.placement.cell import BLIND, SERVERS, cluster, mean_jct_s, on_topology, run, workload
 from pointsman import Workload
-from pointsman.learn.scorer_training import Training, train_scorer
 
 POLICIES = (*BLIND, "random-place", "packed", "packed-lif", "packed-patience", "scorer")
 CELLS = [(sizes, load) for sizes in ("philly", "1-8", "1-16") for load in (0.7, 0.9)]
-HELD_OUT, TRAINED_ON = (1, 2, 3), (101,)
+HELD_OUT = (1, 2, 3)
 """Seeds of workloads."""
 DIVIDED, PER_RACK = (4, 8), 4
 """Numbers of schedulers, and servers to a rack, so that all have as many."""
 
 
-def trained(on: str, servers: int, jobs: int, seed: int) -> dict[str, float]:
-    """Weights from Philly-like workloads and such of 1 to 8 GPUs, at both loads."""
-    traces = [workload(sizes, load, jobs, s, servers) for sizes, load in CELLS[:4] for s in TRAINED_ON]
-    began = time.perf_counter()
-    done = train_scorer(Training(traces, on, OPTIONS, seed=seed))
-    print(f"trained in {time.perf_counter() - began:.0f} s: {done.weights}; cost by generation {done.history}")
-    return done.weights
-
-
-def table(on: str, servers: int, jobs: int, weights: dict[str, float]) -> None:
+def table(on: str, servers: int, jobs: int) -> None:
     """Print a line for each cell."""
     for sizes, load in CELLS:
         held_out = [workload(sizes, load, jobs, seed, servers) for seed in HELD_OUT]
         means = {
-            policy: sum(
-                mean_jct_s(run(w, on, policy, params=weights if policy == "scorer" else None)) for w in held_out
-            )
-            for policy in (*POLICIES, "fifo-backfill")
+            policy: sum(mean_jct_s(run(w, on, policy)) for w in held_out) for policy in (*POLICIES, "fifo-backfill")
         }
         means["bound"] = sum(float(w.jobs["duration_s"].mean()) for w in held_out)
         best = min(means[policy] for policy in BLIND)
@@ -88,8 +75,6 @@ def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=3000)
-    parser.add_argument("--train", type=int, metavar="JOBS", help="train on traces of so many jobs first")
-    parser.add_argument("--seed", type=int, default=0, help="of the training")
     parser.add_argument("--topology", help="of the cluster, such as bcube:11x1; a fat tree of 64 servers if left out")
     parser.add_argument("--schedulers", action="store_true", help="measure divided clusters instead")
     parser.add_argument("--speed", action="store_true", help="measure speed instead")
@@ -104,7 +89,7 @@ def main() -> None:
         if given.schedulers:
             divided(on, servers, given.jobs)
             return
-        table(on, servers, given.jobs, trained(on, servers, given.train, given.seed) if given.train else {})
+        table(on, servers, given.jobs)
 
 
 if __name__ == "__main__":

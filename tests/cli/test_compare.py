@@ -93,7 +93,7 @@ def test_a_job_that_only_one_policy_starts_is_pending_for_a_reason(command: Comm
     assert done.code == 0, done.err
     parting = done.out[done.out.index("fifo-backfill and fifo: they part 20 s") :].splitlines()
     assert parting[1].startswith("  fifo-backfill: START j2 (2 GPUs on ")
-    assert "fifo: j2 is PENDING (Priority), it would fit, but job j1 goes first" in parting[2]
+    assert "fifo: j2 is PENDING (Priority), it would fit, but job j1 is ahead of it" in parting[2]
     done = command("compare", jobs, *two, "--first-divergence", "--format", "json")
     assert json.loads(done.out)["baseline"] == "fifo", "data alone on stdout"
     assert "they part" in done.err

@@ -17,7 +17,7 @@ def run(command: Command, jobs: str, policy: str, *more: str) -> None:
     [
         ("j0", "0", "RUNNING: it holds 6 GPUs on n0000, n0001 since 0 s (the first submit)"),
         ("j1", "50", "PENDING (Resources): needs 8 GPUs; 2 of those it may use are free"),
-        ("j2", "50", "PENDING (Priority): it would fit, but job j1 goes first (ahead of this one: 1)"),
+        ("j2", "50", "PENDING (Priority): it would fit, but job j1 is ahead of it"),
         ("j4", "155", "RUNNING: it holds 4 GPUs"),
         ("j4", "39", "FUTURE: it is submitted only at 40 s (40 s after the first submit)"),
         ("j0", "+2m", "COMPLETED: it ended at 100 s (1.67 min after the first submit)"),
@@ -242,7 +242,7 @@ class Held:
     ("answer", "code", "said"),
     [
         ("(Reason.Dependency, f'{name(job)} goes after {view.now_s:g} s')", 0, "(Dependency): j2 goes after 20 s"),
-        ("None", 0, "(Priority): it would fit, but job j1 goes first"),
+        ("None", 0, "(Priority): it would fit, but job j1 is ahead of it"),
         ("1 / 0", 1, "policy 'held': why_waiting failed: ZeroDivisionError: division by zero"),
     ],
 )

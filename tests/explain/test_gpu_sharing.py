@@ -98,7 +98,7 @@ def test_between_rounds_a_job_waits_for_the_pass(command: Command) -> None:
     run(command, THREE[:2], "1x1/gpu=v100", "rounds(sjf-bsbf, 60)", "--interference", "1.2")
     assert explained(command, "b", 20) == (
         "PENDING (HeldByDelay): needs 1 GPU; 0 of those it may use are free; it could go beside job a (mean time to "
-        "the end 1.37 min together, 1.83 min in turn), but the policy holds it until its next pass"
+        "the end 1.37 min together, 1.83 min in turn), but the policy decides in rounds"
     )
     assert "shared with job a" in explained(command, "b", 60)
 
@@ -128,7 +128,9 @@ def test_accumulation_that_a_partner_would_want_is_told(command: Command) -> Non
     rows = [(0, 1, 100, "a", batch_of(0.55)), (1, 1, 10, "b", batch_of(0.55))]
     models = dict.fromkeys("ab", "resnet50")
     run(command, rows, "1x1/gpu=v100", "rounds(sjf-ffs, 60)", "--interference", "1", models=models)
-    assert "it could go beside job a (2 steps of accumulation), but the policy holds it" in explained(command, "b", 5)
+    assert "it could go beside job a (2 steps of accumulation), but the policy decides in rounds" in explained(
+        command, "b", 5
+    )
 
 
 def test_our_gate_holds_a_gang_that_pays_with_each_but_not_with_all(command: Command) -> None:

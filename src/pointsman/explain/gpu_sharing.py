@@ -59,13 +59,13 @@ class BesideOthers:
         return reason, f"{_needs(offer)}; it could go beside {self._all_told(offer.chosen)}, {held}"
 
     def _held_back(self, slot: int) -> tuple[Reason, str]:
-        """Why a job that could share does not: its queue's limit, our gate, or the time of the next pass."""
+        """Why a job that could share does not: its queue's limit, our gate, its rounds, or its choice."""
         g, queue = self.state.g[0], self.state.queues[int(self.state.jobs[slot].queue)]
         if queue.limit >= 0 and queue.closed == g.pass_id:
             return Reason.Priority, "but a job ahead of it is held by the limit of their queue, and so is it"
         if self.gate == "joint" and g.round_ms == 0:
             return Reason.Resources, "but all of them together would end later for it (gate joint)"
-        return Reason.HeldByDelay, "but the policy holds it until its next pass"
+        return Reason.HeldByDelay, "but the policy " + ("decides in rounds" if g.round_ms else "has not started it")
 
     def _has(self, offer: Offer) -> str:
         """What there is for a job, and if none is a partner, why."""

@@ -174,7 +174,8 @@ class _Question:
         if int(self.simulation.handle.state.g[0]["reserved"]):
             return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {first}"
         if ahead:
-            return Reason.Priority, f"it would fit, but job {first} goes first (ahead of this one: {ahead:,})"
+            who = f"job {first} is ahead of it" if ahead == 1 else f"{ahead:,} jobs are ahead of it, job {first} first"
+            return Reason.Priority, f"it would fit, but {who}"
         return Reason.HeldByDelay, "it would fit and is first in line, but the policy has not started it"
 
     def _policy_says(self, slot: int) -> tuple[Reason, str] | None:

@@ -48,11 +48,11 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
     _ratios(right, groups, "jct_p99_s", "99th percentile")
     left.set_yticks(range(len(groups)), [f"{group.label} [{group.knowledge}]" for group in groups])
     left.invert_yaxis()
-    ranked = sorted((group for group in groups if group.mean("jct_mean_s") is not None), key=_mean_jct)
+    ranked = sorted((group for group in groups if group.mean("jct_mean_s") is not None), key=lambda it: it.mean_jct_s)
     if not ranked:
         return "No counted job has ended."
     best, base = ranked[0], groups[0]
-    if len(ranked) == len(groups) and _mean_jct(best) == _mean_jct(ranked[-1]):
+    if len(ranked) == len(groups) and best.mean_jct_s == ranked[-1].mean_jct_s:
         return f"The mean is the same under every policy: {duration(best.mean('jct_mean_s'))}."
     change = difference(best, base, "jct_mean_s").ratio
     against = "which is the baseline" if best is base else f"{percent(change, signed=True)} to {base.label}"
@@ -60,10 +60,6 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
         f"The mean is least under {best.label}: {duration(best.mean('jct_mean_s'))}, {against}. In brackets: what the "
         "policy requires to know of durations. Whiskers: 95 % interval of the paired difference."
     )
-
-
-def _mean_jct(group: Group) -> float:
-    return group.mean("jct_mean_s") or 0.0
 
 
 def _ratios(axes: "Axes", groups: list[Group], metric: str, name: str) -> None:

@@ -100,6 +100,12 @@ class Group:
         found = [run.summary[metric] for run in self.runs]
         return None if None in found else float(np.mean(found))
 
+    @property
+    def mean_jct_s(self) -> float:
+        """To rank by: endless where a seed has none."""
+        found = self.mean("jct_mean_s")
+        return float("inf") if found is None else found
+
 
 def shown_span_s(groups: list[Group]) -> float:
     """Where time axes end (s): when the last job does, or sooner if that is long after the last submit."""

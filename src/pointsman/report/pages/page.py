@@ -106,7 +106,7 @@ def lead(groups: list[Group]) -> str:
             f"{counted_span(base)}{left_over(groups)}"
         )
     rivals = [group for group in groups if group.censored <= base.censored]  # to leave jobs over is no way to win
-    best = min(rivals, key=_mean_jct)
+    best = min(rivals, key=lambda group: group.mean_jct_s)
     if len({group.mean("jct_mean_s") for group in groups}) == 1:
         return (
             f"The mean completion time is {duration(base.mean('jct_mean_s'))} under every policy."
@@ -135,13 +135,8 @@ def _without_knowing(groups: list[Group], best: Group) -> str:
     blind = [group for group in groups if group.knowledge == "none" and group.mean("jct_mean_s") is not None]
     if best.knowledge == "none" or not blind:
         return ""
-    least = min(blind, key=_mean_jct)
+    least = min(blind, key=lambda group: group.mean_jct_s)
     return f" Of the policies that need no durations {least.label} has the least, {duration(least.mean('jct_mean_s'))}."
-
-
-def _mean_jct(group: Group) -> float:
-    found = group.mean("jct_mean_s")
-    return float("inf") if found is None else found
 
 
 def facts(groups: list[Group]) -> list[tuple[str, str]]:
