@@ -1,11 +1,22 @@
 """Where placers are compared: the base cell, and cells that differ from it in one thing."""
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from benchmarks.placement.cell import CPUS, GPUS, NIC_GBPS, on_topology, workload
-from pointsman import Workload
+import numpy as np
+import polars as pl
+
+from benchmarks.placement.cell import CPUS, GPUS, NIC_GBPS, cluster, on_topology, workload
+from pointsman import Workload, read_workload
+from pointsman.workload.generator.dl2 import MODELS
+
+DATA: Final = Path(__file__).parents[3] / "shared" / "data" / "traces"
+LOGS: Final = {"ITP cluster04": ("ms_itp_2021.csv.gz", "cluster04", 146), "Philly": ("philly_2017.csv.gz", None, 140)}
+"""By name: the file, the virtual cluster, and servers, so many that load is about 0.8 (ours)."""
+HELD_OUT: Final = 0.3
+"""Share of a log, its last jobs, that nobody was trained on."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,7 @@ class Cell:
     def name(self) -> str:
         """As in tables: what tells it from the base cell."""
         base = Cell()
-        words = [f"{self.sizes}, load {self.load:g}"]
+        words = [self.sizes if self.sizes in LOGS else f"{self.sizes}, load {self.load:g}"]
         words += [self.topology] * (self.topology != base.topology)
         words += [f"{self.nic_gbps:g} Gb/s"] * (self.nic_gbps != base.nic_gbps)
         words += [f"{self.cpus // GPUS} cores a GPU"] * (self.cpus != base.cpus)
@@ -35,10 +46,30 @@ class Cell:
 
     def cluster(self, folder: Path) -> tuple[str, int]:
         """Its cluster file, written into `folder`, and how many servers it has."""
+        if self.sizes in LOGS:
+            servers = LOGS[self.sizes][2]
+            return cluster(folder, servers, per_rack=4), servers
         return on_topology(folder, self.topology, self.nic_gbps, self.cpus)
 
     def workload(self, servers: int, seed: int) -> Workload:
+        """From `seed`; of a log only the models are, and arrivals are as logged."""
+        if self.sizes in LOGS:
+            return _from_log(self.sizes, self.jobs, seed)
         return workload(self.sizes, self.load, self.jobs, seed, servers)
+
+
+@cache
+def _log(name: str) -> Workload:
+    file, only, _ = LOGS[name]
+    return read_workload(DATA / file, only={"vc": only} if only else None)
+
+
+def _from_log(name: str, jobs: int, seed: int) -> Workload:
+    """The first of the jobs held out, each with one of DL2's models."""
+    log = _log(name)
+    part = log.jobs.tail(round(HELD_OUT * log.jobs.height)).head(jobs)
+    drawn = np.random.default_rng(seed).choice(len(MODELS), part.height)
+    return Workload.of(part.with_columns(model=pl.Series(MODELS).gather(drawn)))
 
 
 VL2, BCUBE = "vl2:8x8/rack=8", "bcube:11x1"
@@ -59,6 +90,7 @@ VARIED: Final = [
     Cell(cpus=48),
     Cell(schedulers=1),
     Cell(schedulers=8),
+    *(Cell(name) for name in LOGS),
 ]
 """One thing at a time."""
 SEEDS: Final = range(1001, 1011)

@@ -74,10 +74,10 @@ class MarlNetwork(ActorCritic):
         self.kind = nn.Embedding(KINDS, wide)
         layers = config.among_layers if config.graph else 0
         self.among = nn.ModuleList(MessagePassing(wide, EDGE_FEATURES, wide) for _ in range(layers))
-        self.job = nn.Sequential(scaled(nn.Linear(shapes["job"][-1], wide), GAIN), nn.ReLU())
-        self.candidate = _perceptron(3 * wide + shapes["candidates"][-1], config.head, 1)
-        self.instead = _perceptron(3 * wide, config.head, 2)
-        self.critic = _perceptron(3 * wide, config.head[:-1], config.head[-1])
+        told, place = wide + shapes["job"][-1], wide + shapes["candidates"][-1]
+        self.candidate = _perceptron(told + 2 * place, config.head, 1)
+        self.instead = _perceptron(told + wide + place, config.head, 2)
+        self.critic = _perceptron(told + wide, config.head[:-1], config.head[-1])
         self.value = ValueHead(config.head[-1])
         self.costs = nn.Parameter(config.sharpness * torch.tensor(config.weights))
 
@@ -86,18 +86,19 @@ class MarlNetwork(ActorCritic):
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         nodes, schedulers = self._embed(observation)
-        job, owner = self.job(observation["job"]), observation["owner"]
-        mine = torch.einsum("bp,bpd->bd", owner, schedulers)
+        job, owner, start = observation["job"], observation["owner"], self._start(observation["candidates"])
+        context = torch.cat([torch.einsum("bp,bpd->bd", owner, schedulers), job], -1)
         touched = observation["touched"]
-        places = touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
-        context = torch.cat([mine, job], -1)
-        judged = torch.cat([places, _beside(context, places), observation["candidates"]], -1)
-        logits = self._start(observation["candidates"]) + nn.functional.pad(self.candidate(judged).squeeze(-1), (0, 2))
+        nodes_of = touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
+        places = torch.cat([nodes_of, observation["candidates"]], -1)
+        best = torch.einsum("bk,bkd->bd", start[:, :FORWARD].softmax(-1), places)
+        judged = torch.cat([places, _beside(torch.cat([best, context], -1), places)], -1)
+        logits = start + nn.functional.pad(self.candidate(judged).squeeze(-1), (0, 2))
         owned = owner[:, self.graphs.owner]
         part = torch.einsum("bm,bmd->bd", owned, nodes) / owned.sum(-1, keepdim=True).clamp(min=1.0)
-        logits = logits + nn.functional.pad(self.instead(torch.cat([part, context], -1)), (logits.shape[1] - 2, 0))
-        told = self.critic(torch.cat([nodes.mean(1), schedulers.mean(1), job], -1)).relu()
-        return logits, self.value(told)
+        instead = self.instead(torch.cat([part, best, context], -1))
+        logits = logits + nn.functional.pad(instead, (logits.shape[1] - 2, 0))
+        return logits, self.value(self.critic(torch.cat([nodes.mean(1), schedulers.mean(1), job], -1)).relu())
 
     def _embed(self, observation: Observation) -> tuple[Tensor, Tensor]:
         """Of the nodes (B, M, width) and of the schedulers (B, P, width)."""

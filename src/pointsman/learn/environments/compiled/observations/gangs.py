@@ -16,12 +16,14 @@ from pointsman.learn.environments.extent import Extent
 from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.placers.candidates.features import FEATURES, feature
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
+from pointsman.policies.placers.candidates.prospects import is_compact_elsewhere, ms_until_compact, shorter_jobs
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.patience import end_of_patience, is_patient
 from pointsman.policies.placers.schedulers import scheduler_of, was_forwarded
 
-JOB, CANDIDATE, ON_GPU, ON_NODE, OF_SCHEDULER = 8, FEATURES + 2, 6, 2, 2
+JOB, CANDIDATE, ON_GPU, ON_NODE, OF_SCHEDULER = 13, FEATURES + 2, 6, 2, 2
 """How many numbers each is told by."""
+VERSION = 2
 
 
 def shapes(slots: int, extent: Extent) -> dict[str, tuple[int, ...]]:
@@ -38,7 +40,9 @@ def shapes(slots: int, extent: Extent) -> dict[str, tuple[int, ...]]:
 @cold
 def _write_job(S: State, j: Int, out: np.ndarray, at: Int) -> None:
     """GPUs, duration, time since it came, what it has left of its patience, gradients, computing; whether it was
-    forwarded, whether its scheduler has room for it.
+    forwarded, whether its scheduler has room for it. Then what there is to wait for: shorter jobs, up to 2**16, and the
+    GPUs they ask for, up to 256 times the cluster, by logarithm; the time t until there is a compact place, and t over
+    its duration d as t / (t + d); whether there is one where it would be forwarded to.
     """
     J = S.jobs[j]
     M = S.models[row_of(S, j)]
@@ -50,6 +54,13 @@ def _write_job(S: State, j: Int, out: np.ndarray, at: Int) -> None:
     out[at + 5] = share(M.compute, 1e-3, 1e3)
     out[at + 6] = 1.0 if was_forwarded(S, j) else 0.0
     out[at + 7] = 1.0 if has_room(S, J.cls) else 0.0
+    jobs, gpus = shorter_jobs(S, j)
+    out[at + 8] = min(1.0, log2(1.0 + jobs) / 16.0)
+    out[at + 9] = min(1.0, log2(1.0 + gpus / S.g[0].gpus) / 8.0)
+    ms = ms_until_compact(S, j)
+    out[at + 10] = of_time(ms)
+    out[at + 11] = ms / (ms + J.estimate) if ms < np.inf and J.estimate > 0.0 else 1.0
+    out[at + 12] = 1.0 if is_compact_elsewhere(S, j) else 0.0
 
 
 @cold
