@@ -20,7 +20,7 @@ from pointsman.workload import generate  # noqa: E402
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table", "rate_model": "rates"}
 SMALL = {
     "practice": {"cluster": "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", "jobs": 10, "episodes": 2},
-    "ppo": {"num_envs": 2, "steps": 8},
+    "counterfactual": {"num_envs": 2, "decisions": 8},
 }
 
 

@@ -17,12 +17,12 @@ from pointsman.learn.networks.cluster_graphs import (  # noqa: E402
     SWITCH,
     graphs_of,
 )
-from pointsman.learn.networks.marl import COSTS, FORWARD, IMPATIENT, WAIT, MarlConfig, MarlNetwork  # noqa: E402
+from pointsman.learn.networks.marl import COSTS, FORWARD, MAY_FORWARD, MAY_WAIT, SCATTERED, MarlConfig, MarlNetwork  # noqa: E402
 from pointsman.learn.networks.message_passing import MessagePassing, both_ways  # noqa: E402
 
 CLUSTER, OWNER = "4x4/rack=1,nic=10Gbps", np.array([0, 0, 1, 1])
 SHAPES = {
-    "job": (8,), "owner": (2,), "candidates": (32, 8), "touched": (32, 4), "gpus": (16, 6), "nodes": (4, 3),
+    "job": (15,), "owner": (2,), "candidates": (32, 8), "touched": (32, 4), "gpus": (16, 6), "nodes": (4, 3),
     "schedulers": (2, 3),
 }  # fmt: skip
 
@@ -38,7 +38,7 @@ def seen(batch: int = 3) -> dict[str, torch.Tensor]:
     drawn = torch.Generator().manual_seed(2)
     found = {name: torch.rand(batch, *shape, generator=drawn) for name, shape in SHAPES.items()}
     found["owner"] = torch.eye(2)[torch.arange(batch) % 2]
-    found["candidates"][..., IMPATIENT] = 0.0
+    found["candidates"][..., SCATTERED] = 0.0
     return found
 
 
@@ -82,27 +82,39 @@ def test_the_graphs_of_two_nodes() -> None:
 
 def test_it_starts_as_the_scorer_with_its_patience() -> None:
     made, now = network(), seen()
-    with torch.no_grad():
-        logits, _ = made(now)
     told = now["candidates"][..., :COSTS]
     costs = (told / (1 - told)) @ torch.tensor(MarlConfig().weights)
-    assert (logits[:, :FORWARD].argmax(1) == costs.argmin(1)).all()
-    assert (logits[:, WAIT] < logits[:, :FORWARD].amax(1)).all()
-    now["candidates"][..., IMPATIENT] = 1.0
-    with torch.no_grad():
-        logits, _ = made(now)
-    assert (logits[:, WAIT] > logits[:, :FORWARD].amax(1)).all()
-    assert (logits[:, FORWARD] > logits[:, WAIT]).all()  # if it may
+
+    def choices() -> list[int]:
+        with torch.no_grad():
+            chosen = made(now)[0].argmax(1)
+        assert (chosen == made.usual(now)).all()
+        return chosen.tolist()
+
+    assert choices() == costs.argmin(1).tolist()
+    now["candidates"][:, 1:, SCATTERED] = 1.0  # and the job is patient
+    assert choices() == [0] * 3
+    now["candidates"][:, 0, SCATTERED] = 1.0
+    now["job"][:, MAY_FORWARD], now["job"][:, MAY_WAIT] = torch.tensor([1.0, 0.0, 0.0]), torch.tensor([1.0, 1.0, 0.0])
+    assert choices() == [32, 33, int(costs[2].argmin())]
     now["candidates"][:] = 0.0  # its scheduler has no place
     now["touched"][:] = 0.0
-    with torch.no_grad():
-        logits, _ = made(now)
-    assert (logits.argmax(1) == 32).all()
+    assert choices()[:2] == [32, 33]
+
+
+def test_another_choice_must_seem_better_by_more_than_the_caution() -> None:
+    for caution, overruled in ((0.5, True), (2.0, False)):
+        made, now = network(caution=caution), seen(1)
+        usual = int(made.usual(now)[0])
+        made.instead[-1].bias.data[:] = 1.0  # all but the candidates, by this much
+        with torch.no_grad():
+            chosen = int(made(now)[0].argmax(1)[0])
+        assert (chosen >= 32) == overruled and (chosen == usual) != overruled
 
 
 @pytest.mark.parametrize("graph", [True, False])
 def test_the_order_of_candidates_and_of_nodes_is_nothing(graph: bool) -> None:
-    made, now = network(graph=graph, sharpness=0.0), seen()
+    made, now = network(graph=graph, caution=0.0), seen()
     for parameter in made.parameters():  # first weights say next to nothing
         parameter.data += 0.1 * torch.randn(parameter.shape)
     order = torch.randperm(32)

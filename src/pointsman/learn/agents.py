@@ -21,10 +21,12 @@ C = TypeVar("C", bound=Config)
 
 ALGORITHMS = {
     "ppo": "pointsman.learn.algorithms.ppo:Ppo",
+    "counterfactual": "pointsman.learn.algorithms.counterfactual:Counterfactual",
     "reinforce": "pointsman.learn.algorithms.reinforce:Reinforce",
 }
 CONFIGS = {
     "ppo": "pointsman.learn.algorithms.ppo:PpoConfig",
+    "counterfactual": "pointsman.learn.algorithms.counterfactual:CounterfactualConfig",
     "reinforce": "pointsman.learn.algorithms.reinforce:ReinforceConfig",
 }
 TASKS = {
@@ -40,7 +42,7 @@ class Agent:
 
     name: str
     network: str
-    algorithm: Literal["ppo", "reinforce"]
+    algorithm: Literal["ppo", "reinforce", "counterfactual"]
     task: Literal["pick", "place", "gangs"]
     settings: Settings = field(default_factory=dict)
     """Where it differs from the defaults."""
@@ -77,22 +79,9 @@ AGENTS = {
         Agent(
             "marl",
             "marl",
-            "ppo",
+            "counterfactual",
             "gangs",
             {
-                # Decisions follow each other in no time, so that their worth shows hundreds of steps later: with an
-                # entropy bonus, or a lambda of 0.98 and a gamma of 0.95, the schedulers learn to wait for ever.
-                "ppo": {
-                    "num_envs": 16,
-                    "steps": 256,
-                    "minibatch": 256,
-                    "learning_rate": 5e-4,
-                    "epochs": 2,
-                    "trace": 0.995,
-                    "own_scale": True,
-                    "entropy_weight": 0.0,
-                    "max_divergence": 0.01,
-                },
                 PRACTICE: {
                     "cluster": "fat-tree:8/gpus=4,nic=10Gbps",
                     "workload": "dl2-1-8",
@@ -102,6 +91,7 @@ AGENTS = {
                     "contention": "duty-cycle",
                     "node_interference": "table",
                     "schedulers": 4,
+                    "gamma": 1.0,
                     "assign_models": None,
                     "horizon_s": None,
                     "tau_s": None,

@@ -8,6 +8,8 @@ from pathlib import Path
 import numba
 import pytest
 
+from pointsman.engine.jit import kept_helpers
+
 UNIT = """
 from pointsman.engine.index.bits import without_lowest
 from pointsman.engine.index.free_gpus import lowest_bits
@@ -49,3 +51,10 @@ def test_another_unit_in_another_process_finds_a_helper_and_a_damaged_one_is_mad
     (kept,) = tmp_path.glob("home/compiled/*/helpers/lowest_bits_*")
     kept.write_bytes(kept.read_bytes()[:-1])
     assert in_a_process(tmp_path, "three", "lowest_bits(mask, n) + 2") == "22 0 1"
+
+
+def test_a_helper_that_moved_with_its_module_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of it names the helpers it calls by their modules, and its own calls may have moved with it."""
+    monkeypatch.setattr(kept_helpers, "_sources", lambda module: "the same text")
+    before, after = (kept_helpers.Helper(module, "f", ()) for module in ("pointsman.a", "pointsman.b"))
+    assert kept_helpers._file_of(before) != kept_helpers._file_of(after)

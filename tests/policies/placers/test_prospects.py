@@ -1,14 +1,26 @@
 """What a job that waits may look forward to, by hand, as the observation of PlaceGang tells it."""
 
+import math
+
 import polars as pl
 import pytest
 
 import pointsman
 from pointsman.learn.environments import PlaceGangEnv
 from pointsman.learn.environments.compiled.gangs import WAIT
-from pointsman.learn.environments.compiled.scale import of_time
 
 SHORTER, THEIR_GPUS, COMPACT_IN, OF_DURATION = range(8, 12)
+
+
+def log2(x: float) -> float:
+    """Exact at powers of two, and straight between them."""
+    m, e = math.frexp(x)
+    return e - 1 + 2 * m - 1
+
+
+def of_time(ms: float) -> float:
+    """From a minute, 0, to ten days, 1."""
+    return (log2(ms) - log2(60_000.0)) / (log2(864_000_000.0) - log2(60_000.0))
 
 
 def environment(cluster: str, jobs: list[tuple[float, int, float]]) -> PlaceGangEnv:

@@ -121,7 +121,7 @@ def _library_of(helper: Helper) -> PlainIR:
 
 
 def _file_of(helper: Helper) -> Path:
-    text = f"{_sources(helper.module)} {helper.name} {helper.types}"
+    text = f"{_sources(helper.module)} {helper.module} {helper.name} {helper.types}"
     return _folder() / f"{helper.name}_{hashlib.sha256(text.encode()).hexdigest()[:20]}"
 
 

@@ -71,6 +71,10 @@ class Rollout:
         self._return, self._length = np.zeros(self.size), np.zeros(self.size, int)
         self.taken.clear()
 
+    def begins(self, e: int) -> bool:
+        """Whether the next step of environment `e` only begins an episode."""
+        return bool(self._over[e])
+
     def replay(self, taken: NDArray[np.int16]) -> None:
         """Take these actions (steps, N) again, from a reset with the same seeds."""
         for actions in taken:

@@ -17,6 +17,7 @@ HERE = Path(__file__).parent / "compiled"
 ROOM = "pointsman.learn.environments.compiled"
 CHOICE = f"from {ROOM}.picking import act, is_choice, look, waits"
 OBSERVATION = f"from {ROOM}.observations.topdrl import observe"
+STEP = f"from {ROOM}.episode import step_one"
 REWARD = f"from {ROOM}.rewards.throughput import at_start, flow"
 
 
@@ -25,6 +26,13 @@ def load_episode(choice: str) -> ModuleType:
     """`episode`, where agents choose by the module `choice`."""
     line = CHOICE.replace("picking", choice)
     return load_template(HERE / "episode.py", {CHOICE: line}, _sources(f"{ROOM}.episode", f"{ROOM}.{choice}"))
+
+
+@functools.cache
+def load_branching() -> ModuleType:
+    """`branching`, with the step of PlaceGang's episodes."""
+    line = f"from {load_episode('gangs').__name__} import step_one"
+    return load_template(HERE / "branching.py", {STEP: line}, _sources(f"{ROOM}.branching", f"{ROOM}.gangs"))
 
 
 @functools.cache

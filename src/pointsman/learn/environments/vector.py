@@ -80,6 +80,12 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             info["episode_metrics"], info["_episode_metrics"] = self._metrics(over), over
         return self._observation(), answers[:, REWARD].copy(), terminated, truncated, info
 
+    def worth(self, e: int, actions: list[int], weights: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+        """(K,) minus the delay that follows each of `actions` in simulation `e`, in mean durations of a job, if the
+        `scorer` with these weights goes on from there, for `reach` mean durations. Of PlaceGang only.
+        """
+        return self._fleet.worth(e, actions, weights, reach)
+
     def _metrics(self, over: Bools) -> dict[str, NDArray[np.float64]]:
         columns: dict[str, NDArray[np.float64]] = {}
         for e in np.flatnonzero(over).tolist():

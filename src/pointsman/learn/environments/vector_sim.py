@@ -10,6 +10,7 @@ from pointsman.engine.run.stops import said_by_factor
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
 from pointsman.learn.environments.batch_state import Arena
+from pointsman.learn.environments.branch import Branch
 from pointsman.learn.environments.compiled import columns
 from pointsman.learn.environments.extent import extent_of
 from pointsman.learn.environments.loading import (
@@ -51,6 +52,7 @@ class Fleet:
         cuts = np.linspace(0, size, min(threads, size) + 1).astype(int).tolist()
         self._parts = list(pairwise(cuts))
         self._pool = ThreadPoolExecutor(len(self._parts) - 1) if len(self._parts) > 1 else None
+        self._branch: Branch | None = None
 
     def seed(self, e: int, seed: int) -> None:
         """Simulation `e` goes through the episodes in an order by `seed`, from its beginning."""
@@ -98,6 +100,12 @@ class Fleet:
             if state.g[0]["wrong_factor"] != 0:
                 raise RunError(said_by_factor(state))
         self._observing.observe_all(self._desk, self.windows, self.seen, begin, end)
+
+    def worth(self, e: int, actions: list[int], weights: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+        """What each of `actions` is worth in simulation `e` (`branch.Branch.worth`)."""
+        if self._branch is None:
+            self._branch = Branch(self.made, self._rules)
+        return self._branch.worth(self._arena.rows[e], self.windows[e], self.masks[e], actions, weights, reach)
 
     def close(self) -> None:
         """The threads end."""

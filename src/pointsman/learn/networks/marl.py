@@ -1,9 +1,10 @@
 """MARL's network: a two-level graph network judges the candidate placements of a gang (Zhao and Wu, IEEE TNSM 2022;
 ``docs/papers/marl.md`` §5).
 
-The lower level passes messages inside each node, the upper one between nodes, switches and schedulers. A candidate's
-logit is that of the linear `scorer` plus what a perceptron says of the nodes it touches, the job and its scheduler. The
-actor reads only what its scheduler knows; the critic, used in training alone, reads all schedulers.
+The lower level passes messages inside each node, the upper one between nodes, switches and schedulers. A choice's logit
+is what a perceptron says of the nodes it touches, the job and its scheduler, and of the choice of the linear `scorer`
+beside it, which has a bonus: only a choice that seems better by more than that is taken instead. There is no critic:
+what choices are worth the simulator itself tells in training (`learn.algorithms.counterfactual`).
 """
 
 from itertools import pairwise
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 from pointsman.cluster.cluster import Cluster
 from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.learn.config import Config, parameter
-from pointsman.learn.networks.actor_critic import ActorCritic, Observation, ValueHead, scaled, widths
+from pointsman.learn.networks.actor_critic import ActorCritic, Observation, scaled, widths
 from pointsman.learn.networks.cluster_graphs import EDGE_FEATURES, KINDS, PARTS, ClusterGraphs, graphs_of
 from pointsman.learn.networks.message_passing import GAIN, MessagePassing
 from pointsman.learn.networks.shapes import Shapes
@@ -24,8 +25,10 @@ from pointsman.policies.placers.candidates import weights as shipped
 
 COSTS = 6
 """The first features of a candidate are those of the scorer, told as x / (1 + x)."""
-IMPATIENT = 6
-"""Its next says whether it is scattered while the job has patience left."""
+SCATTERED = 6
+"""The next says whether it is scattered while the job has patience left."""
+MAY_FORWARD, MAY_WAIT = 13, 14
+"""Features of the job."""
 FORWARD, WAIT = -2, -1
 """The last actions."""
 
@@ -40,13 +43,11 @@ class MarlConfig(Config):
     among_layers: int = parameter(3, "Layers between them.", ge=1, le=8)
     head: tuple[int, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", min_length=1)
     weights: tuple[float, ...] = parameter(
-        shipped.COSTS,
-        "Weights of the scorer to start from; zeros: from nothing.",
-        min_length=COSTS,
-        max_length=COSTS,
+        shipped.COSTS, "Weights of the scorer whose choices it mends.", min_length=COSTS, max_length=COSTS
     )
-    sharpness: float = parameter(10.0, "Logits for a cost of 1, at the start.", ge=0, le=1000)
-    margin: float = parameter(3.0, "Logits between waiting and the best candidate, at the start.", ge=0, le=100)
+    caution: float = parameter(
+        0.5, "By how much another choice must seem better than the scorer's, in mean differences of choices.", ge=0
+    )
 
     @field_validator("head", "weights", mode="before")
     @classmethod
@@ -56,11 +57,12 @@ class MarlConfig(Config):
 
 
 class MarlNetwork(ActorCritic):
-    """Both levels, the judges of candidates, forwarding and waiting, and a critic."""
+    """Both levels, and the judges of candidates, forwarding and waiting."""
 
     Config = MarlConfig
     inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     graphs: ClusterGraphs
+    weights: Tensor
     """Of the cluster it works on."""
 
     def __init__(self, config: MarlConfig, shapes: Shapes, actions: int) -> None:
@@ -77,28 +79,50 @@ class MarlNetwork(ActorCritic):
         told, place = wide + shapes["job"][-1], wide + shapes["candidates"][-1]
         self.candidate = _perceptron(told + 2 * place, config.head, 1)
         self.instead = _perceptron(told + wide + place, config.head, 2)
-        self.critic = _perceptron(told + wide, config.head[:-1], config.head[-1])
-        self.value = ValueHead(config.head[-1])
-        self.costs = nn.Parameter(config.sharpness * torch.tensor(config.weights))
+        self.register_buffer("weights", torch.tensor(config.weights))
 
     def on_cluster(self, cluster: Cluster, schedulers: int) -> None:
         self.graphs = graphs_of(cluster, scheduler_of_nodes(cluster.layout(), schedulers))
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         nodes, schedulers = self._embed(observation)
-        job, owner, start = observation["job"], observation["owner"], self._start(observation["candidates"])
+        job, owner = observation["job"], observation["owner"]
+        usual = nn.functional.one_hot(self.usual(observation), observation["candidates"].shape[1] + 2).float()
         context = torch.cat([torch.einsum("bp,bpd->bd", owner, schedulers), job], -1)
         touched = observation["touched"]
         nodes_of = touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
         places = torch.cat([nodes_of, observation["candidates"]], -1)
-        best = torch.einsum("bk,bkd->bd", start[:, :FORWARD].softmax(-1), places)
+        best = torch.einsum("bk,bkd->bd", self._cheapest(observation["candidates"]), places)
         judged = torch.cat([places, _beside(torch.cat([best, context], -1), places)], -1)
-        logits = start + nn.functional.pad(self.candidate(judged).squeeze(-1), (0, 2))
+        judged = self.candidate(judged).squeeze(-1)
         owned = owner[:, self.graphs.owner]
         part = torch.einsum("bm,bmd->bd", owned, nodes) / owned.sum(-1, keepdim=True).clamp(min=1.0)
         instead = self.instead(torch.cat([part, best, context], -1))
-        logits = logits + nn.functional.pad(instead, (logits.shape[1] - 2, 0))
-        return logits, self.value(self.critic(torch.cat([nodes.mean(1), schedulers.mean(1), job], -1)).relu())
+        logits = torch.cat([judged, instead], -1) + self.config.caution * usual
+        return logits, logits.new_zeros(len(logits))
+
+    def usual(self, observation: Observation) -> Tensor:
+        """(B,) what the scorer would do: the cheapest candidate, while the job is patient of the compact ones; else to
+        forward it, or to let it wait, if that may be.
+        """
+        candidates, job = observation["candidates"], observation["job"]
+        costs = self._costs(candidates)
+        compact = torch.where(candidates[..., SCATTERED] == 0, costs, torch.inf)
+        last = torch.where(job[:, MAY_WAIT] != 0, costs.shape[1] + 1, costs.argmin(-1))
+        otherwise = torch.where(job[:, MAY_FORWARD] != 0, costs.shape[1], last)
+        return torch.where(compact.amin(-1) < torch.inf, compact.argmin(-1), otherwise)
+
+    def _costs(self, candidates: Tensor) -> Tensor:
+        """(B, candidates) infinite where there is none."""
+        told = candidates[..., :COSTS].clamp(max=0.999)
+        costs = (told / (1.0 - told)) @ self.weights
+        return torch.where(candidates.abs().sum(-1) > 0, costs, torch.inf)
+
+    def _cheapest(self, candidates: Tensor) -> Tensor:
+        """(B, candidates) 1 for the cheapest, 0 for the others, and for all where there is none."""
+        costs = self._costs(candidates)
+        best = nn.functional.one_hot(costs.argmin(-1), costs.shape[1]).float()
+        return best * (costs.amin(-1, keepdim=True) < torch.inf)
 
     def _embed(self, observation: Observation) -> tuple[Tensor, Tensor]:
         """Of the nodes (B, M, width) and of the schedulers (B, P, width)."""
@@ -113,20 +137,6 @@ class MarlNetwork(ActorCritic):
         for layer in self.among:
             h = h + layer(h, graphs.among)
         return h[:, :many], h[:, len(graphs.kinds) - schedulers.shape[1] :]
-
-    def _start(self, candidates: Tensor) -> Tensor:
-        """(B, actions) the logits of the scorer with its patience: what the network says before it has learnt."""
-        margin = self.config.margin
-        told = candidates[..., :COSTS].clamp(max=0.999)
-        scattered = candidates[..., IMPATIENT]
-        costs = (told / (1.0 - told)) @ self.costs
-        there = candidates.abs().sum(-1) > 0
-        logits = torch.where(there, -costs - 2 * margin * scattered, -1e6)
-        best = logits.amax(-1)
-        patient = (scattered >= there.float()).all(-1)
-        wait = torch.where(there.any(-1), best + margin * (2 * patient.float() - 1), 0.0)
-        forward = torch.where(there.any(-1), best + margin * (3 * patient.float() - 1), margin)  # sooner than wait
-        return torch.cat([logits, forward.unsqueeze(-1), wait.unsqueeze(-1)], -1)
 
 
 class _Inside(nn.Module):

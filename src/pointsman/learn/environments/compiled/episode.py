@@ -164,7 +164,7 @@ def _carry_out(S: State, address: Int, action: Int, window: np.ndarray, rules: n
 
 
 @core
-def _step(
+def step_one(
     e: Int, desk: np.ndarray, action: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray
 ) -> None:
     """Simulation `e` does `action` and goes on to its next decision."""
@@ -203,7 +203,7 @@ def step_all(
         if desk[e, OVER] != 0:
             _begin(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)
             continue
-        _step(e, desk, actions[e], windows[e], masks[e], answers[e], rules)
+        step_one(e, desk, actions[e], windows[e], masks[e], answers[e], rules)
         if desk[e, OVER] != 0:
             S = open_state(desk[e, ADDRESS])
             for i in range(RETURN, METRICS):

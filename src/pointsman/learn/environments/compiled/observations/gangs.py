@@ -10,8 +10,9 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.rate_models.rates import row_of
 from pointsman.engine.state.records import ACTIVE, Int, State
-from pointsman.learn.environments.compiled.features import ms_left
-from pointsman.learn.environments.compiled.scale import log2, of_gpus, of_time, share
+from pointsman.learn.environments.compiled.features.jobs import ms_left
+from pointsman.learn.environments.compiled.features.scale import log2, of_gpus, of_time, share
+from pointsman.learn.environments.compiled.window import may_wait
 from pointsman.learn.environments.extent import Extent
 from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.placers.candidates.features import FEATURES, feature
@@ -19,9 +20,9 @@ from pointsman.policies.placers.candidates.places import MOST, list_candidates, 
 from pointsman.policies.placers.candidates.prospects import is_compact_elsewhere, ms_until_compact, shorter_jobs
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.patience import end_of_patience, is_patient
-from pointsman.policies.placers.schedulers import scheduler_of, was_forwarded
+from pointsman.policies.placers.schedulers import destination, scheduler_of, was_forwarded
 
-JOB, CANDIDATE, ON_GPU, ON_NODE, OF_SCHEDULER = 13, FEATURES + 2, 6, 2, 2
+JOB, CANDIDATE, ON_GPU, ON_NODE, OF_SCHEDULER = 15, FEATURES + 2, 6, 2, 2
 """How many numbers each is told by."""
 VERSION = 2
 
@@ -42,7 +43,8 @@ def _write_job(S: State, j: Int, out: np.ndarray, at: Int) -> None:
     """GPUs, duration, time since it came, what it has left of its patience, gradients, computing; whether it was
     forwarded, whether its scheduler has room for it. Then what there is to wait for: shorter jobs, up to 2**16, and the
     GPUs they ask for, up to 256 times the cluster, by logarithm; the time t until there is a compact place, and t over
-    its duration d as t / (t + d); whether there is one where it would be forwarded to.
+    its duration d as t / (t + d); whether there is one where it would be forwarded to; whether it may be forwarded,
+    and may wait.
     """
     J = S.jobs[j]
     M = S.models[row_of(S, j)]
@@ -61,6 +63,8 @@ def _write_job(S: State, j: Int, out: np.ndarray, at: Int) -> None:
     out[at + 10] = of_time(ms)
     out[at + 11] = ms / (ms + J.estimate) if ms < np.inf and J.estimate > 0.0 else 1.0
     out[at + 12] = 1.0 if is_compact_elsewhere(S, j) else 0.0
+    out[at + 13] = 1.0 if destination(S, j) >= 0 else 0.0
+    out[at + 14] = 1.0 if may_wait(S) else 0.0
 
 
 @cold

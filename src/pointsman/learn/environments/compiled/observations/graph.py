@@ -8,8 +8,14 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.features import GLOBALS, JOB_FEATURES, ms_left, write_globals, write_jobs
-from pointsman.learn.environments.compiled.scale import of_time
+from pointsman.learn.environments.compiled.features.jobs import (
+    GLOBALS,
+    JOB_FEATURES,
+    ms_left,
+    write_globals,
+    write_jobs,
+)
+from pointsman.learn.environments.compiled.features.scale import of_time
 
 NODES, RACKS = 128, 64
 TOP = NODES + RACKS

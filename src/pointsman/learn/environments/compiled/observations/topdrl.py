@@ -6,15 +6,7 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import State
-from pointsman.learn.environments.compiled.features import (
-    GLOBALS,
-    JOB_FEATURES,
-    PLACE_FEATURES,
-    write_globals,
-    write_jobs,
-    write_places,
-)
-from pointsman.learn.environments.compiled.images import (
+from pointsman.learn.environments.compiled.features.images import (
     BLOCK,
     CELLS,
     COLUMNS,
@@ -24,7 +16,15 @@ from pointsman.learn.environments.compiled.images import (
     write_queue,
     write_topology,
 )
-from pointsman.learn.environments.compiled.scale import ROWS
+from pointsman.learn.environments.compiled.features.jobs import (
+    GLOBALS,
+    JOB_FEATURES,
+    PLACE_FEATURES,
+    write_globals,
+    write_jobs,
+    write_places,
+)
+from pointsman.learn.environments.compiled.features.scale import ROWS
 
 WIDTH_OF_JOB = JOB_FEATURES + PLACE_FEATURES
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import State
-from pointsman.learn.environments.compiled.features import GLOBALS, JOB_FEATURES, write_globals, write_jobs
+from pointsman.learn.environments.compiled.features.jobs import GLOBALS, JOB_FEATURES, write_globals, write_jobs
 
 
 def shapes(slots: int) -> dict[str, tuple[int, ...]]:

@@ -1,0 +1,101 @@
+"""What a choice of PlaceGang is worth: the simulation as it is, copied, goes on from each choice as `scorer` would.
+
+This module is a template: `loading` writes a copy that imports the step of PlaceGang's episodes.
+"""
+
+import numpy as np
+
+from pointsman.engine.actions.verbs import RUNNING, work_done
+from pointsman.engine.jit.compile import cold, core, entry
+from pointsman.engine.placement.eligible import alternative_with_room
+from pointsman.engine.state.records import Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD, TAU
+from pointsman.learn.environments.compiled.episode import step_one
+from pointsman.learn.environments.compiled.gangs import FORWARD, WAIT
+from pointsman.policies.placers.candidates.features import FEATURES, feature
+from pointsman.policies.placers.candidates.places import MOST, note_candidate
+from pointsman.policies.placers.filling import is_compact
+from pointsman.policies.placers.patience import is_patient
+
+
+@core
+def _cheapest(S: State, j: Int, mask: np.ndarray, weights: np.ndarray, compactly: bool) -> Int:
+    """The candidate of least cost, perhaps of the compact ones; -1 if there is none."""
+    best = np.int64(-1)
+    least = np.inf
+    for i in range(MOST):
+        if mask[i] == 0:
+            break
+        cost = 0.0
+        for f in range(FEATURES):
+            cost += weights[f] * feature(S, np.int64(i), np.int64(f))
+        if cost < least and compactly:
+            a = alternative_with_room(S, S.jobs[j].cls)
+            note_candidate(S, j, a, np.int64(i))
+            if not is_compact(S, a, S.classes[S.jobs[j].cls].gpus):
+                continue
+        if cost < least:
+            best = np.int64(i)
+            least = cost
+    return best
+
+
+@cold
+def _usual(S: State, j: Int, mask: np.ndarray, weights: np.ndarray) -> Int:
+    """What `scorer` with these weights does with job `j`."""
+    best = _cheapest(S, j, mask, weights, is_patient(S, j))
+    if best >= 0:
+        return best
+    if mask[FORWARD] != 0:
+        return np.int64(FORWARD)
+    return np.int64(WAIT) if mask[WAIT] != 0 else _cheapest(S, j, mask, weights, False)
+
+
+@cold
+def _still_to_lose(S: State, before: Int) -> float:
+    """Job-ms that running jobs submitted by `before` have still to lose, if they go on at their rates."""
+    lost = 0.0
+    for j in range(S.g[0].slots):
+        J = S.jobs[j]
+        if J.state == RUNNING and J.rate > 0.0 and J.submit <= before:
+            lost += max(0.0, J.estimate - work_done(S, np.int64(j))) * (1.0 / J.rate - 1.0)
+    return lost
+
+
+@core
+def _copy(source: np.ndarray, copy: np.ndarray) -> None:
+    for i in range(source.shape[0]):
+        copy[i] = source[i]
+
+
+@entry(
+    "void(int64[::1], int64[::1], int8[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int8[:, ::1], "
+    "float64[:, ::1], int64[::1], int64[::1], float64[::1], float64, float64[::1])"
+)
+def worth_of(
+    row: np.ndarray, window: np.ndarray, mask: np.ndarray, desk: np.ndarray, arena: np.ndarray, windows: np.ndarray,
+    masks: np.ndarray, answers: np.ndarray, rules: np.ndarray, actions: np.ndarray, weights: np.ndarray, span: float,
+    worth: np.ndarray,
+) -> None:  # fmt: skip
+    """Write what each of `actions` is worth in the simulation of which `row` are the words: the rewards of the next
+    `span` ms, less what those that run then have still to lose. The copy is simulation 0 of the others.
+    """
+    S = open_state(desk[0, ADDRESS])
+    for k in range(actions.shape[0]):
+        _copy(row, arena[0])
+        _copy(window, windows[0])
+        _copy(mask, masks[0])
+        S.g[0].address = desk[0, ADDRESS]
+        desk[0, OVER] = 0
+        began = S.g[0].now
+        spent = 0.0
+        worth[k] = 0.0
+        action = actions[k]
+        while spent <= span and desk[0, OVER] == 0:
+            step_one(np.int64(0), desk, action, windows[0], masks[0], answers[0], rules)
+            worth[k] += answers[0, REWARD]
+            spent += answers[0, ELAPSED]
+            if desk[0, OVER] == 0:
+                action = _usual(S, windows[0, 0], masks[0], weights)
+        worth[k] -= _still_to_lose(S, began) / (S.g[0].gpus * S.params[TAU])

@@ -1,0 +1,1 @@
+"""What observations are made of."""
