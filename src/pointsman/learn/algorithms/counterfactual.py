@@ -32,9 +32,9 @@ class CounterfactualConfig(Config):
     strays: float = parameter(0.15, "Share of these at which any of what was tried is done.", ge=0, le=1)
     most: float = parameter(8.0, "Differences are cut to so many mean differences.", gt=0)
     gamma: float = parameter(1.0, "Discount of a step, where the environment names none.", gt=0, le=1)
-    learning_rate: float = parameter(1e-3, "Adam's, at the beginning; it falls to 0.", gt=0, le=1)
-    epochs: int = parameter(4, "Passes over the decisions of an update.", ge=1, le=100)
-    minibatch: int = parameter(128, "Decisions from which a gradient is made.", ge=2, le=1_000_000)
+    learning_rate: float = parameter(1e-3, "AdamW's, at the beginning; it falls to 0.", gt=0, le=1)
+    epochs: int = parameter(8, "Passes over the decisions of an update.", ge=1, le=100)
+    minibatch: int = parameter(64, "Decisions from which a gradient is made.", ge=2, le=1_000_000)
     max_gradient: float = parameter(2.0, "Norm to which gradients are cut.", gt=0, le=1e6)
 
 
@@ -58,7 +58,7 @@ class Counterfactual:
     ) -> None:
         self.config, self.network, self.rollout, self.device = config, network.to(device), rollout, device
         self.names = network.inputs
-        self.optimiser = torch.optim.Adam(network.parameters(), config.learning_rate, fused=True)
+        self.optimiser = torch.optim.AdamW(network.parameters(), config.learning_rate, fused=True)
         self.generator = torch.Generator().manual_seed(seed)
         self.batch = Batch(rollout, config.decisions, self.names)
         self.weights = np.array(network.config.weights)

@@ -2,9 +2,9 @@
 ``docs/papers/marl.md`` §5).
 
 The lower level passes messages inside each node, the upper one between nodes, switches and schedulers. A choice's logit
-is what a perceptron says of the nodes it touches, the job and its scheduler, and of the choice of the linear `scorer`
-beside it, which has a bonus: only a choice that seems better by more than that is taken instead. There is no critic:
-what choices are worth the simulator itself tells in training (`learn.algorithms.counterfactual`).
+is the sum of what two perceptrons say, one of the nodes it touches, one of its features; the choice of the linear
+`scorer` has a bonus, so that another is taken only if it seems better by more than that. There is no critic: what
+choices are worth the simulator itself tells in training (`learn.algorithms.counterfactual`).
 """
 
 from itertools import pairwise
@@ -31,16 +31,18 @@ MAY_FORWARD, MAY_WAIT = 13, 14
 """Features of the job."""
 FORWARD, WAIT = -2, -1
 """The last actions."""
+CHOICES = 3
+"""Kinds of them: a candidate, to forward, to wait."""
 
 
 class MarlConfig(Config):
     """How wide it is, and what it starts from."""
 
     graph: bool = parameter(True, "Pass messages; without, nodes are judged by their own features alone.")
-    inside_width: int = parameter(32, "Width of the layers inside nodes.", ge=1, le=512)
-    inside_layers: int = parameter(2, "Layers inside nodes.", ge=1, le=8)
-    among_width: int = parameter(64, "Width of the layers between nodes, switches and schedulers.", ge=1, le=512)
-    among_layers: int = parameter(3, "Layers between them.", ge=1, le=8)
+    inside_width: int = parameter(16, "Width of the layers inside nodes.", ge=1, le=512)
+    inside_layers: int = parameter(1, "Layers inside nodes.", ge=1, le=8)
+    among_width: int = parameter(32, "Width of the layers between nodes, switches and schedulers.", ge=1, le=512)
+    among_layers: int = parameter(2, "Layers between them.", ge=1, le=8)
     head: tuple[int, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", min_length=1)
     weights: tuple[float, ...] = parameter(
         shipped.COSTS, "Weights of the scorer whose choices it mends.", min_length=COSTS, max_length=COSTS
@@ -62,8 +64,9 @@ class MarlNetwork(ActorCritic):
     Config = MarlConfig
     inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     graphs: ClusterGraphs
-    weights: Tensor
     """Of the cluster it works on."""
+    weights: Tensor
+    """Of the scorer."""
 
     def __init__(self, config: MarlConfig, shapes: Shapes, actions: int) -> None:
         super().__init__()
@@ -76,9 +79,10 @@ class MarlNetwork(ActorCritic):
         self.kind = nn.Embedding(KINDS, wide)
         layers = config.among_layers if config.graph else 0
         self.among = nn.ModuleList(MessagePassing(wide, EDGE_FEATURES, wide) for _ in range(layers))
-        told, place = wide + shapes["job"][-1], wide + shapes["candidates"][-1]
-        self.candidate = _perceptron(told + 2 * place, config.head, 1)
-        self.instead = _perceptron(told + wide + place, config.head, 2)
+        job, own, part = shapes["job"][-1], shapes["candidates"][-1], shapes["schedulers"][-1]
+        self.told = _perceptron(job + 2 * part + 2 * own + CHOICES, config.head, 1)
+        self.candidate = _perceptron(job + 2 * wide, config.head, 1)
+        self.instead = _perceptron(job + 2 * wide, config.head, 2)
         self.register_buffer("weights", torch.tensor(config.weights))
 
     def on_cluster(self, cluster: Cluster, schedulers: int) -> None:
@@ -86,20 +90,31 @@ class MarlNetwork(ActorCritic):
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         nodes, schedulers = self._embed(observation)
-        job, owner = observation["job"], observation["owner"]
-        usual = nn.functional.one_hot(self.usual(observation), observation["candidates"].shape[1] + 2).float()
-        context = torch.cat([torch.einsum("bp,bpd->bd", owner, schedulers), job], -1)
-        touched = observation["touched"]
-        nodes_of = touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
-        places = torch.cat([nodes_of, observation["candidates"]], -1)
-        best = torch.einsum("bk,bkd->bd", self._cheapest(observation["candidates"]), places)
-        judged = torch.cat([places, _beside(torch.cat([best, context], -1), places)], -1)
-        judged = self.candidate(judged).squeeze(-1)
+        owner, touched = observation["owner"], observation["touched"]
+        context = torch.cat([observation["job"], _of(owner, schedulers)], -1)
+        places = touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
+        candidates = self.candidate(torch.cat([places, _beside(context, places)], -1)).squeeze(-1)
         owned = owner[:, self.graphs.owner]
-        part = torch.einsum("bm,bmd->bd", owned, nodes) / owned.sum(-1, keepdim=True).clamp(min=1.0)
-        instead = self.instead(torch.cat([part, best, context], -1))
-        logits = torch.cat([judged, instead], -1) + self.config.caution * usual
+        part = _of(owned, nodes) / owned.sum(-1, keepdim=True).clamp(min=1.0)
+        instead = self.instead(torch.cat([part, context], -1))
+        usual = nn.functional.one_hot(self.usual(observation), candidates.shape[1] + 2)
+        logits = self._by_features(observation) + torch.cat([candidates, instead], -1) + self.config.caution * usual
         return logits, logits.new_zeros(len(logits))
+
+    def _by_features(self, observation: Observation) -> Tensor:
+        """(B, actions) what a perceptron says that sees no graph: of the job, the queues, the cheapest candidate, and
+        the choice itself.
+        """
+        candidates, schedulers = observation["candidates"], observation["schedulers"]
+        cheapest = _of(self._cheapest(candidates), candidates)
+        queues = [_of(observation["owner"], schedulers), schedulers.mean(1)]
+        kinds = torch.eye(CHOICES, device=candidates.device)[[0] * candidates.shape[1] + [1, 2]]
+        choices = torch.cat(
+            [nn.functional.pad(candidates, (0, 0, 0, 2)), kinds.expand(len(candidates), -1, -1)],
+            -1,
+        )
+        context = torch.cat([observation["job"], *queues, cheapest], -1)
+        return self.told(torch.cat([_beside(context, choices), choices], -1)).squeeze(-1)
 
     def usual(self, observation: Observation) -> Tensor:
         """(B,) what the scorer would do: the cheapest candidate, while the job is patient of the compact ones; else to
@@ -168,8 +183,13 @@ def _perceptron(inputs: int, widths: tuple[int, ...], outputs: int) -> nn.Sequen
     """Its last layer begins at nothing."""
     layers: list[nn.Module] = []
     for a, b in pairwise((inputs, *widths)):
-        layers += [scaled(nn.Linear(a, b), GAIN), nn.ReLU()]
+        layers += [nn.Linear(a, b), nn.ReLU()]
     return nn.Sequential(*layers, scaled(nn.Linear((inputs, *widths)[-1], outputs), 0.0))
+
+
+def _of(shares: Tensor, rows: Tensor) -> Tensor:
+    """(B, width) the sum of `rows` (B, K, width) by `shares` (B, K)."""
+    return torch.einsum("bk,bkd->bd", shares, rows)
 
 
 def _beside(context: Tensor, places: Tensor) -> Tensor:
