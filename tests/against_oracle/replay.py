@@ -16,7 +16,6 @@ from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, JobState, Verb
 from tests.oracle.instances import Instance
 from tests.oracle.model import LogEntry, Schedule
-from tests.oracle.placers import SOCKETS
 
 KINDS = {"NODE_DOWN": (Event.NODE_DOWN, 2), "NODE_DRAIN": (Event.NODE_DOWN, 1), "NODE_UP": (Event.NODE_UP, 0),
          "CANCEL": (Event.CANCEL, 0)}  # fmt: skip
@@ -25,6 +24,7 @@ KINDS = {"NODE_DOWN": (Event.NODE_DOWN, 2), "NODE_DRAIN": (Event.NODE_DOWN, 1), 
 def layout_of(instance: Instance) -> Layout:
     nodes = instance.nodes
     types = list(dict.fromkeys(node.gpu_type for node in nodes))
+    kinds = list(dict.fromkeys((node.gpu_type, node.gpus) for node in nodes))
     sizes = np.array([node.gpus for node in nodes], np.int64)
     flat = np.ones((1, 5))
     return Layout(
@@ -33,16 +33,16 @@ def layout_of(instance: Instance) -> Layout:
         node_rack=np.array([node.rack for node in nodes], np.int64),
         node_pod=np.array([node.pod for node in nodes], np.int64),
         node_gpu_type=np.array([types.index(node.gpu_type) for node in nodes], np.int64),
-        node_type=np.zeros(len(nodes), np.int64),
+        node_type=np.array([kinds.index((node.gpu_type, node.gpus)) for node in nodes], np.int64),
         node_partitions=tuple(node.partitions for node in nodes),
         gpu_types=tuple(types),
-        node_types=("node",),
+        node_types=tuple(f"{gpu_type}x{gpus}" for gpu_type, gpus in kinds),
         gpu_memory_bytes=np.full(len(types), 16e9),
         bandwidth_bytes_per_s=flat,
         latency_s=flat,
         sharers=flat,
         queue_limits=dict(instance.queue_limits),
-        hosts=(Host("node", SOCKETS, cores=6.0, pcie_mb_per_s=1e4, memory_mb_per_s=1e4, link_mb_per_s=1e4),),
+        hosts=(Host("node", 2, cores=6.0, pcie_mb_per_s=1e4, memory_mb_per_s=1e4, link_mb_per_s=1e4),) * len(kinds),
     )
 
 

@@ -188,21 +188,25 @@ def run_engine(
     policy: Any = None,
     contention: Contention | None = None,
     neighbours: Neighbours | Learnt | None = None,
+    forecasts: Neighbours | Learnt | None = None,
     rate_model: str | None = None,
     audit: bool = True,
 ) -> SharedSchedule:
-    """Under its own policy, or another's."""
+    """Under its own policy, or another's; `forecasts` is what its parameter `interference` says."""
+    stated = forecasts if isinstance(forecasts, Neighbours) else neighbours
+    params = {} if forecasts is None else {"interference": node_interference_of(forecasts, folder)}
     own = f"rounds({instance.policy}, {instance.round_ms / 1000:g})" if instance.round_ms else instance.policy
     words = {"NODE_DOWN": "DOWN", "NODE_UP": "UP", "NODE_DRAIN": "DRAIN"}
     result = pointsman.simulate(
         workload_of(instance),
-        cluster_of(instance, folder, neighbours),
+        cluster_of(instance, folder, stated),
         policy or own,
-        params=instance.params if policy is None else {},
+        params=instance.params | params if policy is None else {},
+        seed=instance.seed,
         placement=None if instance.policy == "pollux" else instance.placement,
         overheads=Overheads(**instance.overheads),
         estimate="limit",
-        profiles=[profiles_of(instance, folder, neighbours)],
+        profiles=[profiles_of(instance, folder, stated)],
         gpu_sharing=instance.sharing,
         interference=interference_of(instance, folder),
         node_events=[(at / 1000, str(node), words[kind]) for at, kind, node in instance.script if kind in words],

@@ -9,7 +9,9 @@ from .dally import VARIANTS
 from .gpu_pickers import PICKERS
 from .model import Job, LogEntry, Node, Schedule
 from .placement import PLACEMENTS, alternatives, every_gpu, place
-from .placers import PLACERS, owned_nodes
+from .placers import PLACERS
+from .schedulers import owned_nodes
+from .scorer import FEATURES
 from .simulator import BY_NETWORK, OWN_PLACEMENT, POLICIES, simulate
 
 STEPS_MS = (1, 1, 1000, 20_000)
@@ -249,6 +251,10 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
         return pickers | {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("fcfs", "fcfs", "always", "never"))}
     if policy == "packed-patience":
         return {"patience": draw.choice((0, 0.5, 0.5, 1.25, 4))}
+    if policy == "random-place":
+        return {"random_seed": draw.choice((0, 1, 2**32 + 5))}
+    if policy == "scorer":
+        return draw_scorer_params(draw)
     if policy == "pick-place-sjf":
         return {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("always", "never"))}
     if policy not in ("tiresias", "las", "tiresias-skew"):
@@ -260,6 +266,11 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
     if policy == "tiresias-skew":
         params["skew"] = draw.choice((0, 0.1, 0.4))
     return params
+
+
+def draw_scorer_params(draw: random.Random) -> dict[str, Any]:
+    weights = {name: draw.choice((0.0, 0.25, 1.0, 3.0)) for name in FEATURES}
+    return weights | {"patience": draw.choice((0, 0.5, 1.25, 4))}
 
 
 def draw_schedulers(draw: random.Random, nodes: tuple[Node, ...]) -> dict[str, Any]:

@@ -108,12 +108,16 @@ def largest(nodes: tuple[Node, ...], gpu_type: str) -> int:
     return max(node.gpus for node in nodes if node.gpu_type == gpu_type)
 
 
-def random_shared(seed: int, policies: tuple[str, ...] = POLICIES, *, on_bcube: bool = False) -> SharedInstance:
-    """The same arguments give the same instance. Every job fits the empty cluster and its queue's limit."""
+def random_shared(
+    seed: int, policies: tuple[str, ...] = POLICIES, *, on_bcube: bool = False, nodes: tuple[Node, ...] = ()
+) -> SharedInstance:
+    """The same arguments give the same instance. Every job fits the empty cluster and its queue's limit. `nodes` are
+    drawn unless they are given.
+    """
     draw = random.Random(seed)
     policy = draw.choice(policies)
     step_ms = draw.choice(STEPS_MS)
-    nodes = draw_bcube(draw) if on_bcube else draw_nodes(draw)
+    nodes = nodes or (draw_bcube(draw) if on_bcube else draw_nodes(draw))
     types = tuple(dict.fromkeys(node.gpu_type for node in nodes))
     models = {name: draw_model(draw, types) for name in NAMES}
     interference = draw.choice(("number", "file", "file"))

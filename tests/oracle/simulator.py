@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import dally, gandiva, pick_place, tiresias_skew
+from . import dally, gandiva, pick_place, placers, tiresias_skew
 from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
 from .model import Job, LogEntry, Node, Place, Schedule
 from .placement import PLACEMENTS, every_gpu, place
-from .placers import PLACERS, PlacerWorld
+from .placers import PLACERS
 from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
+from .schedulers import PlacerWorld
 from .world import Life, Rules, World, to_ms
 
 POLICIES: dict[str, Callable[[World], None]] = {
@@ -46,8 +47,8 @@ PARAMS = {
     "tiresias-skew": tiresias_skew.PARAMS,
     "gandiva": gandiva.PARAMS,
     **dict.fromkeys(dally.VARIANTS, dally.PARAMS),
-    **{name: {"schedulers", "forward"} for name in PLACERS},
-    "packed-patience": {"schedulers", "forward", "patience"},
+    **dict.fromkeys(PLACERS, placers.SHARED),
+    **placers.PARAMS,
     "pick-place": pick_place.PARAMS,
     "pick-place-sjf": pick_place.PARAMS - {"picker"},
 }
@@ -120,8 +121,7 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     if policy in ("pick-place", "pick-place-sjf"):
         return pick_place.PickPlaceWorld(**vars(world), **pick_place.settings_of(policy, params))
     if policy in PLACERS:
-        patience = {"patience": 0.5} if policy == "packed-patience" else {}
-        return PlacerWorld(**vars(world), seed=seed, **{**patience, **params})
+        return PlacerWorld(**vars(world), seed=seed, **placers.settings_of(policy, params))
     if policy in dally.VARIANTS:
         return dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
     return world
