@@ -15,14 +15,15 @@ MOST = 1e6
 @core
 def ask_factors(S: State, j: Int, but: Int) -> None:
     """Find out how many times as long an iteration of job `j` takes where it is, and its computing, by the factors but
-    for those of the role `but` (OF_POLICY, OF_RUN); count nothing of its time until now.
+    for those of the role `but` (OF_POLICY, OF_RUN); count nothing of its time until now. None is asked once one was
+    wrong, so that what it said can be told.
     """
     J = S.jobs[j]
     J.slow = 1.0
     J.slow_computing = 1.0
     for f in range(S.g[0].factors):
         F = S.factors[f]
-        if F.role == but:
+        if F.role == but or S.g[0].wrong_factor != 0:
             continue
         call_apart(F.unit, S.g[0].address, np.int64(f << FACTOR_SHIFT | SLOW), j)
         if not 1.0 <= F.found <= MOST:
