@@ -27,7 +27,7 @@ SCRATCH = {
     "pods": {"tally", "tally_attempt"},
     "factors": {"found"},
 }
-OF_TRIAL = {"jobs": {"nodes", "locality"}, "flows": {"demand", "share", "stretch", "slowdown"}}
+OF_TRIAL = {"flows": {"demand", "share", "stretch", "slowdown"}}
 """Fields of a waiting job that its next start sets anew."""
 FREE = {"parts", "crossings", "lists", "changed_uplinks"}
 """What stands beyond their counts, or in what of them is free, does not matter."""

@@ -15,8 +15,8 @@ from pointsman.engine.rate_models.links.rings import DUTY_CYCLE, LEVEL, join, le
 from pointsman.engine.rate_models.rates import iteration_s, rate_at
 from pointsman.engine.state.records import DIRTY, OF_RUN, Int, State
 
-Trial = tuple[Int, Int, Int]
-"""How many jobs and uplinks were marked before it, and the GPU type of the job."""
+Trial = tuple[Int, Int, Int, Int, Int]
+"""How many jobs and uplinks were marked before it; GPU type, nodes and locality of the job's last place."""
 
 
 @core
@@ -30,7 +30,8 @@ def try_on(S: State, j: Int) -> Trial:
     """Waiting job `j` is on the GPUs in State.place, which stay free, until `take_off`: what it takes of nodes and
     links is counted, and no job's speed has changed.
     """
-    before = (S.g[0].dirty, S.g[0].changed_uplinks, S.jobs[j].gpu_type)
+    J = S.jobs[j]
+    before = (S.g[0].dirty, S.g[0].changed_uplinks, J.gpu_type, J.nodes, J.locality)
     lay_parts(S, j)
     begin_running(S, j)
     if _has_ring(S, j):
@@ -52,7 +53,7 @@ def take_off(S: State, j: Int, before: Trial) -> None:
         S.parts[part].next = g.free_part
         g.free_part = part
     J.gpus = 0
-    J.gpu_type = before[2]
+    J.gpu_type, J.nodes, J.locality = before[2], before[3], before[4]
     while g.dirty > before[0]:
         g.dirty -= 1
         S.jobs[S.lists[DIRTY, g.dirty]].dirty = 0
