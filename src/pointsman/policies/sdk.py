@@ -44,6 +44,7 @@ from pointsman.engine.rate_models.chains.transfers import iterations_left, most_
 from pointsman.engine.rate_models.factors.co_runners import slow_down
 from pointsman.engine.rate_models.factors.node_room import free_core_share
 from pointsman.engine.rate_models.forecast import (
+    all_send,
     card_overload,
     rate_beside_others,
     send_at_once,
@@ -167,6 +168,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "note_single",
     "sits",
     # Speed: of a job where it is, beside others, and of its transfers.
+    "all_send",
     "card_overload",
     "rate_beside_others",
     "send_at_once",

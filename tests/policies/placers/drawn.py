@@ -67,13 +67,14 @@ def run(
     models: Mapping[str, Any] | None = None,
     on: Mapping[int, str] | None = None,
     lasts_s: float = BUSY_S,
+    come_s: Sequence[float] | None = None,
     node: Mapping[str, Any] | None = None,
     network: Mapping[str, Any] | None = None,
     topology: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Result:
     """One job of each busy GPU, of the model `on` its node, submitted first; then the gangs, GPUs and perhaps model
-    each, at one instant.
+    each, at one instant or when `come_s` says.
     """
     busy = [
         (n, drawn) for n, drawn in enumerate(chain.from_iterable(nodes_of(drawing))) for _ in range(drawn.count("#"))
@@ -81,7 +82,7 @@ def run(
     asked = [gang if isinstance(gang, tuple) else (gang, None) for gang in gangs]
     table = pl.DataFrame(
         {
-            "submit_s": [0.0] * len(busy) + [GANGS_COME_S] * len(asked),
+            "submit_s": [0.0] * len(busy) + list(come_s or [GANGS_COME_S] * len(asked)),
             "gpus": [1] * len(busy) + [gpus for gpus, _ in asked],
             "duration_s": [BUSY_S] * len(busy) + [lasts_s] * len(asked),
             "partition": [f"n{n}" for n, _ in busy] + [None] * len(asked),

@@ -4,6 +4,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from ...engine.rate_models.two_sockets import profile
 from .drawn import picture, run, where
 
@@ -83,6 +85,19 @@ def test_lif_counts_what_is_wanted_of_the_second_card_of_a_bcube(tmp_path: Path)
     assert where(tmp_path, "lif", before, *gangs, contention="max-min", **options) == picture(after)
     unshared = where(tmp_path, "lif", before, *gangs, **options)
     assert unshared == picture(after.replace("C", ".").replace("[AB|..]", "[AB|C.]", 1))
+
+
+@pytest.mark.parametrize(("comes_s", "after"), [(14.9, "[AB|C.] [AB|..] [##|#.]"), (15, "[AB|..] [AB|..] [##|#C]")])
+def test_lif_counts_gangs_from_the_instant_at_which_they_run(comes_s: float, after: str, tmp_path: Path) -> None:
+    """While they start, until 15 s, they send nothing; then both want all that the cards of two nodes have."""
+    sends = {"sender": profile(cores=0, mb_per_s=1, gradient_mb=4000.0), "still": profile(cores=0, mb_per_s=1)}
+    gangs = (2, "sender"), (2, "sender"), (1, "still")
+    options = {"models": sends, "on": {2: "still"}, "contention": "max-min", "node": {"nic": {"bandwidth": "1 GB/s"}}}
+    placed = where(
+        tmp_path, "lif", "[..|..] [..|..] [##|#.]", *gangs,
+        come_s=(10, 10, comes_s), overheads={"start_s": 5}, **options, **TABLE,
+    )  # fmt: skip
+    assert placed == picture(after)
 
 
 def test_the_scorer_weighs_its_slow_down_against_gpus_left(tmp_path: Path) -> None:

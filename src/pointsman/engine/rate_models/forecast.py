@@ -108,6 +108,14 @@ def send_at_once(S: State, j: Int) -> None:
 
 
 @core
+def all_send(S: State) -> None:
+    """Jobs that began to run at this instant send from now on, not only after the cycle, as do all that run."""
+    if S.g[0].network != 0:
+        for i in range(S.g[0].dirty):
+            send_at_once(S, S.lists[DIRTY, i])
+
+
+@core
 def card_overload(S: State, n: Int) -> float:
     """How many times over the network card of node `n`, of two the more wanted one, is wanted by the rings of running
     jobs, at least 1.

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from pointsman.policies.sdk import RUNNING, VICTIMS, Int, State, core, rate_beside_others
+from pointsman.policies.sdk import RUNNING, VICTIMS, Int, State, all_send, core, rate_beside_others
 
 NEIGHBOURS: Final = VICTIMS  # the list of State.lists that they stand in; none is evicted meanwhile
 STAMP, DECISION = 96, 97
@@ -13,7 +13,8 @@ STAMP, DECISION = 96, 97
 
 @core
 def begin_decision(S: State) -> None:
-    """Rates of running jobs noted so far hold no more."""
+    """Rates of running jobs noted so far hold no more, and jobs that began to run at this instant count."""
+    all_send(S)
     S.memory[DECISION] = S.memory[STAMP]
 
 
