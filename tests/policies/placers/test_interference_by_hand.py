@@ -100,6 +100,35 @@ def test_lif_counts_gangs_from_the_instant_at_which_they_run(comes_s: float, aft
     assert placed == picture(after)
 
 
+@pytest.mark.parametrize("harm", [0.0, 1.0])
+def test_the_scorer_weighs_harm_under_node_link_however_little_links_carry(harm: float, tmp_path: Path) -> None:
+    """Latency is nearly all of an all-reduce, so two rings want little of the card that they have in common; but two
+    there are. Else it would be on two racks.
+    """
+    before = """
+        [#..] [#..]
+        [##.] [##.]
+        """
+    wanted = """
+        [#AA] [#AB]
+        [##B] [##.]
+        """
+    packed = """
+        [#AA] [#A.]
+        [##B] [##B]
+        """
+    options = {
+        "models": {"sender": profile(cores=0, mb_per_s=1, gradient_mb=1.0)},
+        "network": {"rack": {"latency": "1 s"}, "pod": {"latency": "1 s"}}, "node": {"nic": {"bandwidth": "1 GB/s"}}, "contention": "node-link",
+    }  # fmt: skip
+    weights = dict.fromkeys(("slow_down", "servers", "gpus_left", "broken_sockets", "patience"), 0.0)
+    placed = where(
+        tmp_path, "scorer", before, (3, "sender"), (2, "sender"),
+        params=weights | {"racks": -0.5, "harm": harm}, **options,
+    )  # fmt: skip
+    assert placed == picture(packed if harm else wanted)
+
+
 def test_the_scorer_weighs_its_slow_down_against_gpus_left(tmp_path: Path) -> None:
     """On the first node 8 of 6 cores, 4/3 times as long; on the second it leaves two GPUs over, and breaks a socket."""
     before = "[##|#.] [#.|..]"

@@ -1,12 +1,16 @@
-"""The running jobs that a job on trial may slow: on its nodes, and on the uplinks that it overloads."""
+"""The running jobs that a job on trial may slow: on its nodes, and on the uplinks that it overloads or, under
+`node-link`, crosses.
+"""
 
 from typing import Final
 
 import numpy as np
 
 from pointsman.policies.sdk import RUNNING, VICTIMS, Int, State, all_send, core, rate_beside_others
+from pointsman.types import Contention
 
 NEIGHBOURS: Final = VICTIMS  # the list of State.lists that they stand in; none is evicted meanwhile
+NODE_LINK: Final = int(Contention.NODE_LINK)
 STAMP, DECISION = 96, 97
 """Where in State.memory the number of the last list stands, and that of the last before this decision."""
 
@@ -44,7 +48,8 @@ def _add_of_uplinks(S: State, many: Int, j: Int) -> Int:
     c = S.flows[j].first
     while c > 0:
         U = S.uplinks[S.crossings[c - 1].uplink]
-        i = U.first if U.load > U.capacity else np.int64(0)
+        felt = U.load > U.capacity or S.g[0].contention == NODE_LINK  # under which it is rings that count
+        i = U.first if felt else np.int64(0)
         while i > 0:
             if S.crossings[i - 1].job != j:
                 many = _add(S, many, S.crossings[i - 1].job)
