@@ -17,6 +17,9 @@ from pointsman.learn.environments.compiled.observations.proximity import PLACES 
 from pointsman.learn.environments.loading import shapes_of, version_of  # noqa: E402
 from pointsman.learn.networks import network_class  # noqa: E402
 
+from ..explain.test_schedulers import SEED  # noqa: E402
+from .test_learned_policies import untrained  # noqa: E402
+
 WAIT = -1
 CLUSTER = "1x4"
 
@@ -51,10 +54,12 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """What is said of a job of (submit_s, gpus, duration_s), named a, b, c ..., under a policy at a time."""
     monkeypatch.chdir(tmp_path)
 
-    def answer(jobs: list[tuple[int, int, int]], policy: str, job: str, at: str, *more: str) -> str:
+    def answer(
+        jobs: list[tuple[int, int, int]], policy: str, job: str, at: str, *more: str, cluster: str = CLUSTER
+    ) -> str:
         rows = [f"{submit},{gpus},{s},{chr(ord('a') + i)}" for i, (submit, gpus, s) in enumerate(jobs)]
         Path("jobs.csv").write_text("\n".join(["submit_s,gpus,duration_s,job_id", *rows]) + "\n")
-        given = ["simulate", "jobs.csv", "--cluster", CLUSTER, "--policy", policy, "-o", "run", "--force", *more]
+        given = ["simulate", "jobs.csv", "--cluster", cluster, "--policy", policy, "-o", "run", "--force", *more]
         assert run(given) == 0, capsys.readouterr().err
         capsys.readouterr()
         assert run(["explain", job, "--run", "run", "--at", at, "--format", "json"]) == 0, capsys.readouterr().err
@@ -120,3 +125,28 @@ def test_a_network_that_chooses_gpus(ask: Ask) -> None:
     assert ask([SMALL[0], (5, 1, 20), (5, 1, 10)], policy, "b", "6") == (
         "PENDING (Priority): it would fit, but job c goes first (ahead of this one: 1)"
     )
+
+
+FIRST, SECOND = "scheduler 1 of 2 (n0000 to n0001)", "scheduler 2 of 2 (n0002 to n0003)"
+GANGS = [(0, 8, 100), (10, 7, 500), (20, 2, 50), (150, 4, 50)]
+"""The first takes the rack of the first scheduler; the second is of that scheduler too; the third of the other one."""
+
+
+@pytest.mark.parametrize(
+    ("job", "begins", "whose"),
+    [
+        ("a", "RUNNING (): it holds 8 GPUs on n0000, n0001 since 0 s", FIRST),
+        (
+            "b",
+            "RUNNING (): it holds 7 GPUs on n0002, n0003 since 10 s",
+            f"{SECOND}, forwarded by {FIRST} at 10 s (10 s after the first submit)",
+        ),
+        ("c", "PENDING (Resources): needs 2 GPUs; 1 of those it may use are free", SECOND),
+    ],
+)
+def test_the_scheduler_of_a_job_and_who_forwarded_it(job: str, begins: str, whose: str, ask: Ask) -> None:
+    """A job that was forwarded, and two that were not, by a network that has learnt nothing."""
+    policy = f"marl:{untrained('marl', Path('marl'), schedulers=2)}"
+    said = ask(GANGS, policy, job, "50", "--seed", str(SEED), cluster="4x4/rack=2,gpu=v100")
+    assert said.startswith(begins)
+    assert said.endswith(f"; it belongs to {whose}")

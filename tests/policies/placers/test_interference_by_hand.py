@@ -102,8 +102,8 @@ def test_lif_counts_gangs_from_the_instant_at_which_they_run(comes_s: float, aft
 
 @pytest.mark.parametrize("harm", [0.0, 1.0])
 def test_the_scorer_weighs_harm_under_node_link_however_little_links_carry(harm: float, tmp_path: Path) -> None:
-    """Latency is nearly all of an all-reduce, so two rings want little of the card that they have in common; but two
-    there are. Else it would be on two racks.
+    """The scorer would have B on two racks, but not where its ring shares a card with that of A. Latency is nearly all
+    of an all-reduce, so that both want little of the card.
     """
     before = """
         [#..] [#..]
@@ -119,7 +119,8 @@ def test_the_scorer_weighs_harm_under_node_link_however_little_links_carry(harm:
         """
     options = {
         "models": {"sender": profile(cores=0, mb_per_s=1, gradient_mb=1.0)},
-        "network": {"rack": {"latency": "1 s"}, "pod": {"latency": "1 s"}}, "node": {"nic": {"bandwidth": "1 GB/s"}}, "contention": "node-link",
+        "network": {"rack": {"latency": "1 s"}, "pod": {"latency": "1 s"}},
+        "node": {"nic": {"bandwidth": "1 GB/s"}}, "contention": "node-link",
     }  # fmt: skip
     weights = dict.fromkeys(("slow_down", "servers", "gpus_left", "broken_sockets", "patience"), 0.0)
     placed = where(
