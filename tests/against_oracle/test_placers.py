@@ -2,15 +2,18 @@
 job by job and action by action.
 """
 
+import random
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.oracle import scorer
+from tests.oracle.instances import PLAIN, Instance, random_instance
 from tests.oracle.learnt_nodes import Learnt, learnt_of
+from tests.oracle.model import Job, Node
 from tests.oracle.node_instances import neighbours_of
 from tests.oracle.nodes import Neighbours
 from tests.oracle.placer_instances import LINKS, random_placed, run_placed, with_wide_links
@@ -18,7 +21,7 @@ from tests.oracle.placers_on_nodes import PlacerOnNodes
 from tests.oracle.shared_instances import SharedInstance
 from tests.oracle.uplinks import Contention
 
-from . import INSTANCES
+from . import INSTANCES, replay
 from .shared_replay import differences, run_engine
 
 CASES, SLOW_CASES, CHUNKS = INSTANCES // 5, 1000, 5
@@ -87,11 +90,11 @@ FELT: Mapping[str, tuple[Callable[..., Drawn], str, Any, str, Any, int]] = {
     "lif, of nodes": (on_nodes, "lif", PlacerOnNodes, "slowed", lambda *_: 1.0, 4),
     "packed-lif, of nodes": (on_nodes, "packed-lif", PlacerOnNodes, "slowed", lambda *_: 1.0, 4),
     "tetris-place, of cores": (on_nodes, "tetris-place", PlacerOnNodes, "idle_share", lambda *_: 1.0, 4),
-    "lif, of links": (on_links, "lif", PlacerOnNodes, "overload", lambda *_: 1.0, 4),
+    "lif, of links": (on_links, "lif", PlacerOnNodes, "overload", lambda *_: 1.0, 3),
     "scorer, of nodes": (on_nodes, "scorer", PlacerOnNodes, "slowed_beside", lambda *_: 1.0, 4),
-    "scorer, of links": (on_links, "scorer", PlacerOnNodes, "held_back", lambda *_: 1.0, 2),
+    "scorer, of links": (on_links, "scorer", PlacerOnNodes, "held_back", lambda *_: 1.0, 3),
     "scorer, of harm": (on_nodes, "scorer", scorer, "harm", lambda *_: 0.0, 2),
-    "scorer, of harm by links": (on_links, "scorer", scorer, "harm", lambda *_: 0.0, 1),
+    "scorer, of harm by links": (on_links, "scorer", scorer, "harm", lambda *_: 0.0, 3),
     "scorer, of LIF's place": (on_links, "scorer", scorer, "lif", scorer.lb, 1),
 }
 """What a placer is to look at: how instances are drawn, the policy, what of the oracle is put out of action and by
@@ -99,6 +102,7 @@ what, and in how many of 40 runs the jobs are placed otherwise then, at least.
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("felt", FELT)
 def test_the_instances_have_what_they_are_to_test(felt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     draw, policy, owner, name, instead, at_least = FELT[felt]
@@ -106,3 +110,36 @@ def test_the_instances_have_what_they_are_to_test(felt: str, monkeypatch: pytest
     logs = [run_placed(*one).log for one in drawn]
     monkeypatch.setattr(owner, name, instead)
     assert sum(run_placed(*one).log != log for one, log in zip(drawn, logs, strict=True)) >= at_least
+
+
+def crowded(seed: int, gpus: int, nodes_per_rack: int, gangs: tuple[int, ...]) -> Instance:
+    """60 nodes, on which a scorer that likes GPUs left over spreads jobs."""
+    draw = random.Random(seed)
+    base = random_instance(seed, replace(PLAIN, policies=("scorer",)))
+    weights = dict.fromkeys(scorer.FEATURES, 0.0) | {"gpus_left": -1.0, "racks": draw.choice((0.0, -0.5))}
+    return replace(
+        base,
+        nodes=tuple(Node(gpus, rack=n // nodes_per_rack) for n in range(60)),
+        jobs=tuple(Job(submit_ms=n, gpus=draw.choice(gangs), work_ms=draw.randint(60, 90)) for n in range(80)),
+        params=weights | {"patience": 0.0, "schedulers": 1, "forward": True},
+    )
+
+
+@pytest.mark.parametrize(
+    ("gpus", "nodes_per_rack", "gangs"), [(4, 3, (1, 1, 1, 2)), (2, 2, (1, 3))], ids=["nodes", "racks"]
+)
+def test_more_places_than_candidates(
+    gpus: int, nodes_per_rack: int, gangs: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the widest gangs 30 nodes are listed, or `packed` and 14 racks twice; then what `lb` and `lif` would do."""
+    listed, candidates = [0], scorer.candidates
+
+    def counted(*question: Any) -> list[Any]:
+        found = candidates(*question)
+        listed.append(len(found) if question[1].job.gpus == max(gangs) else 0)
+        return found
+
+    monkeypatch.setattr(scorer, "candidates", counted)
+    instance = crowded(1, gpus, nodes_per_rack, gangs)
+    assert asdict(replay.run_engine(instance)) == asdict(instance.run_oracle())
+    assert max(listed) == (30 + 2 if max(gangs) <= gpus else 1 + 2 * 14 + 2)
