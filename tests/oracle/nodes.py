@@ -10,6 +10,8 @@ from typing import Protocol
 from .model import Gpu, Job, Node, Place
 from .speeds import rounded
 
+MOST = 10**6
+
 
 @dataclass(frozen=True)
 class Host:
@@ -57,10 +59,13 @@ class Neighbours:
     seed: int = 0
 
     def psi(self, job: Job, place: Place, others: Sequence[tuple[Job, Place]]) -> float:
-        """Of a job that runs there beside `others`, which run too."""
+        """Of a job that runs there beside `others`, which run too. Raises ValueError beyond what section 14 allows."""
         if job.model not in self.takes:
             return 1.0
-        return rounded(max(self.of_worker(gpu, job, place, others) for gpu in place))
+        found = rounded(max(self.of_worker(gpu, job, place, others) for gpu in place))
+        if found > MOST:
+            raise ValueError(f"{found} times as long: a factor states a number from 1 to {MOST}")
+        return found
 
     def of_worker(self, gpu: Gpu, job: Job, place: Place, others: Sequence[tuple[Job, Place]]) -> float:
         node, host, mine = gpu[0], self.hosts[gpu[0]], self.takes[job.model]
