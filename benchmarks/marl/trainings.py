@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=Path("out/marl"))
     parser.add_argument("--only", nargs="*", default=[], help="such as scorer-1 or marl-3")
-    parser.add_argument("--steps", type=int, default=300_000, help="decisions of a training of a network")
+    parser.add_argument("--steps", type=int, default=40_960, help="decisions that a network learns from")
     given = parser.parse_args()
     into: Path = given.into
     into.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def _scorer(into: Path, place: Path, seed: int, learnt: Path, steps: int) -> Non
 
 
 def _marl(into: Path, place: Path, seed: int, learnt: Path, steps: int, *more: str, **own: str) -> None:
-    """It begins as the scorer of the same seed."""
+    """It mends the choices of the scorer of the same seed."""
     weights = json.loads((into / f"scorer-{seed}" / "policy.json").read_text(encoding="utf-8"))
     patience = str(weights.pop("patience"))
     start = ("--set", "marl.weights=" + ",".join(map(str, weights.values())), "--steps", str(steps))

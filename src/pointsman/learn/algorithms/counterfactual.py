@@ -96,7 +96,7 @@ class Counterfactual:
         logits[np.arange(len(usual)), usual] -= self.network.config.caution
         chances = torch.rand(3, len(usual), generator=self.generator).numpy()
         for e in np.flatnonzero(chances[0] < self.config.share):
-            choices = _choices(masks[e], int(usual[e]), int(logits[e].argmax()), float(chances[1, e]))
+            choices = choices_of(masks[e], int(usual[e]), int(logits[e].argmax()), float(chances[1, e]))
             if len(choices) < 2 or found == self.config.decisions or self.rollout.begins(e):
                 continue
             strays = chances[2, e] < self.config.strays
@@ -173,7 +173,7 @@ def mean_differences(
     return np.maximum(1e-9, sums / np.maximum(1, np.bincount(environment, there.sum(1))))[environment]
 
 
-def _choices(mask: NDArray[np.bool_], usual: int, best: int, chance: float) -> list[int]:
+def choices_of(mask: NDArray[np.bool_], usual: int, best: int, chance: float) -> list[int]:
     """What is tried: the scorer's choice first."""
     many = len(mask)
     wanted = dict.fromkeys((usual, best, many + FORWARD, many + WAIT))

@@ -35,9 +35,6 @@ class PpoConfig(Config):
     value_weight: float = parameter(0.5, "Of the value's loss, beside the policy's.", ge=0, le=100)
     entropy_weight: float = parameter(0.01, "Of the entropy, which keeps the policy trying.", ge=0, le=10)
     max_gradient: float = parameter(0.5, "Norm to which gradients are cut.", gt=0, le=1e6)
-    own_scale: bool = parameter(
-        False, "Scale advantages in each environment by themselves, so that busy ones do not drown the others."
-    )
     max_divergence: float = parameter(
         0.03, "Kullback-Leibler divergence after which an update stops; 0: never.", unit="nat", ge=0, le=10
     )
@@ -117,9 +114,8 @@ class Ppo:
         real = torch.from_numpy(batch.real.ravel().nonzero()[0])
         returns = torch.from_numpy(advantage + batch.values).flatten()
         follow_scale(self.network, returns[real])
-        scale = advantage.std(0) + 1e-8 if config.own_scale else 1.0
         flat = {
-            "action": batch.actions, "log": batch.logs, "mask": batch.masks, "advantage": advantage / np.float32(scale),
+            "action": batch.actions, "log": batch.logs, "mask": batch.masks, "advantage": advantage,
             **batch.observations,
         }  # fmt: skip
         data = {name: torch.from_numpy(array).flatten(0, 1).to(self.device) for name, array in flat.items()}
