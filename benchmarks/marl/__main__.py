@@ -1,7 +1,8 @@
 """``python -m benchmarks.marl [--trained DIR] [--jobs N] [--seeds N]``: placers and what was trained, cell by cell.
 
-Figures are percent of mean JCT below the best of LB, Tetris and LIF; *bound*: no job waits or is slowed. Runs are kept
-in DIR/runs.jsonl, and go on there.
+Runs are kept in DIR/runs.jsonl, and go on there; DIR/table.csv has, of each cell and contestant, the percent of mean
+JCT below the best of LB, Tetris and LIF, and above `packed` and the scorer divided in the same way: interquartile means
+over trainings and seeds, with 95 % intervals. *bound*: no job waits or is slowed.
 
 Trainings are those of ``python -m benchmarks.marl.trainings``; without them only what learns nothing is compared.
 """
@@ -10,21 +11,50 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from benchmarks.marl.cells import CLAIM, SEEDS, VARIED, Cell
-from benchmarks.marl.contestants import Contestant, everybody
+from benchmarks.marl.contestants import MARL, SCORER, Contestant, everybody
 from benchmarks.marl.runs import BOUND, Means, complete, means_of
 from benchmarks.placement.cell import BLIND
-from pointsman.learn.iqm import interquartile_mean
+from pointsman.learn.iqm import interquartile_mean, interval
+
+DIVIDED = f"{SCORER}, divided"
+AGAINST = ("packed", DIVIDED)
+"""With whom each is compared besides, training by training where both were trained."""
 
 
-def below_the_three(found: Means, cell: Cell, who: Sequence[Contestant], seeds: Sequence[int]) -> dict[str, float]:
-    """By contestant the percent below the best of the three: of each seed, and of these the interquartile mean."""
-    best = min((means_of(found, cell, name, 1, seeds) for name in BLIND), key=lambda means: float(means.mean()))
+def rows_of(found: Means, cell: Cell, who: Sequence[Contestant], seeds: Sequence[int]) -> list[dict[str, Any]]:
+    """A row for each contestant."""
     sizes = {BOUND: 1} | {one.label: len(one.trainings) for one in who}
-    return {
-        label: round(float(interquartile_mean((100 * (1 - means_of(found, cell, label, n, seeds) / best)).ravel())), 1)
-        for label, n in sizes.items()
+    means = {label: means_of(found, cell, label, n, seeds) for label, n in sizes.items()}
+    best = min((means[name] for name in BLIND), key=lambda of: float(of.mean()))
+    others = [name for name in AGAINST if name in means]
+    return [
+        {"cell": cell.name, "who": label}
+        | told("below the three", 100 * (1 - mine / best))
+        | {k: v for name in others for k, v in told(f"to {name}", compared(mine, means[name])).items()}
+        for label, mine in means.items()
+    ]
+
+
+def compared(mine: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(trainings, seeds) percent of mean JCT above that of the same training, or of the only one."""
+    many = max(len(mine), len(theirs)) if 1 in (len(mine), len(theirs)) else min(len(mine), len(theirs))
+    first, second = (means if len(means) == 1 else means[:many] for means in (mine, theirs))
+    return 100 * (first / second - 1)
+
+
+def told(name: str, values: NDArray[np.float64]) -> dict[str, float | None]:
+    """The interquartile mean of values (trainings, seeds), and its interval."""
+    low, high = interval(values) or (None, None)
+    middle = float(interquartile_mean(values.ravel()))
+    return {name: round(middle, 2)} | {
+        f"{name}, {end}": None if at is None else round(at, 2) for end, at in (("low", low), ("high", high))
     }
 
 
@@ -34,13 +64,17 @@ def main() -> None:
     parser.add_argument("--trained", type=Path, default=Path("out/marl"))
     parser.add_argument("--jobs", type=int, default=Cell.jobs, help="of a workload")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="workloads of a cell")
-    parser.add_argument("--varied", action="store_true", help="the cells that vary one thing instead")
+    parser.add_argument("--cells", choices=("claim", "varied"), nargs="*", default=["claim", "varied"])
     given = parser.parse_args()
     who, seeds = everybody(given.trained), SEEDS[: given.seeds]
-    for cell in VARIED if given.varied else CLAIM:
+    rows: list[dict[str, Any]] = []
+    for cell in [cell for name in given.cells for cell in {"claim": CLAIM, "varied": VARIED}[name]]:
         cell = replace(cell, jobs=given.jobs)
         found = complete(given.trained / "runs.jsonl", [cell], who, seeds)
-        print(cell.name, below_the_three(found, cell, who, seeds), flush=True)
+        rows += rows_of(found, cell, who, seeds)
+        mine = next((row for row in rows[::-1] if row["who"] == MARL), rows[-1])
+        print({name: value for name, value in mine.items() if value is not None}, flush=True)
+        pl.DataFrame(rows).write_csv(given.trained / "table.csv")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.marl import runs
-from benchmarks.marl.__main__ import below_the_three
+from benchmarks.marl.__main__ import compared, rows_of, told
 from benchmarks.marl.cells import Cell
 from benchmarks.marl.contestants import Contestant
 from benchmarks.placement.cell import BLIND
@@ -27,5 +28,14 @@ def test_runs_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     means = runs.means_of(found, SMALL, "two trainings", 2, [1, 2])
     assert means.shape == (2, 2) and (means[0] != means[1]).any()
     assert (runs.means_of(found, SMALL, runs.BOUND, 1, [1, 2]) < means).all()
-    below = below_the_three(found, SMALL, who, [1, 2])
+    below = {row["who"]: row["below the three"] for row in rows_of(found, SMALL, who, [1, 2])}
     assert max(below[name] for name in BLIND) == 0.0 <= below[runs.BOUND]
+
+
+def test_trainings_are_compared_one_by_one_and_with_what_was_not_trained() -> None:
+    mine, theirs, alone = np.array([[1.0, 4.0], [3.0, 8.0]]), np.array([[2.0, 4.0], [3.0, 4.0]]), np.array([[1.0, 2.0]])
+    assert compared(mine, theirs).tolist() == [[-50.0, 0.0], [0.0, 100.0]]
+    assert compared(mine, alone).tolist() == [[0.0, 100.0], [200.0, 300.0]]
+    assert compared(alone, theirs).tolist() == [[-50.0, -50.0], [pytest.approx(-200 / 3), -50.0]]
+    assert told("x", np.full((2, 3), 7.0)) == {"x": 7.0, "x, low": 7.0, "x, high": 7.0}
+    assert told("x", np.array([[7.0]])) == {"x": 7.0, "x, low": None, "x, high": None}
