@@ -5,6 +5,9 @@ would, with the same jobs to come. The network learns by least squares how much 
 choice. Meanwhile it decides itself, so that it learns where its own decisions lead (DAgger; Ross et al., AISTATS 2011).
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -99,8 +102,7 @@ class Counterfactual:
             choices = choices_of(masks[e], int(usual[e]), int(logits[e].argmax()), float(chances[1, e]))
             if len(choices) < 2 or found == self.config.decisions or self.rollout.begins(e):
                 continue
-            strays = chances[2, e] < self.config.strays
-            if strays:
+            if chances[2, e] < self.config.strays:
                 actions[e] = choices[int(chances[2, e] / self.config.strays * len(choices))]
             self._try(found, int(e), choices, int(actions[e]))
             found += 1
@@ -108,7 +110,7 @@ class Counterfactual:
         return found
 
     @torch.no_grad()
-    def _judge(self, now: dict, masks: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def _judge(self, now: Mapping[str, Any], masks: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Logits (N, actions), and what the scorer would do (N,)."""
         seen = tensors(now, self.names, self.device)
         logits, _ = self.network(seen)
@@ -122,10 +124,10 @@ class Counterfactual:
         batch.environment[at] = e
         batch.tried[at, : len(choices)] = choices
         batch.worth[at, : len(choices)] = self.rollout.envs.worth(e, choices, self.weights, self.config.reach)
-        batch.done[at] = choices.index(done) if done in choices else 0
+        batch.done[at] = choices.index(done)
 
     def _learn(self) -> dict[str, float]:
-        """Passes over the batch; returns the loss, and what was gained by what was done."""
+        """Passes over the batch; returns the loss of the first, and what was gained by what was done."""
         batch, config = self.batch, self.config
         there = batch.tried[:, 1:] >= 0
         gains = np.where(there, batch.worth[:, 1:] - batch.worth[:, :1], 0.0)
@@ -134,7 +136,7 @@ class Counterfactual:
         rows = np.arange(len(gains))
         done = np.where(batch.done > 0, gains[rows, batch.done - 1], 0.0)
         spread = float(targets[there].var())
-        loss = float(np.mean(told[-len(told) // config.epochs :]))
+        loss = float(np.mean(told[: len(told) // config.epochs]))
         return {
             "loss": loss,
             "explained": 1.0 - loss / max(spread, 1e-12),

@@ -79,17 +79,19 @@ def parts() -> list[tuple[str, str]]:
     """All that there is to load, what takes longest first: what it is, and its name."""
     shipped = [("observation", name) for name in _known("observations")] + [("reward", n) for n in _known("rewards")]
     episodes = [("episode", choice) for choice in ("gangs", "picking", "choosing")]
-    return [*episodes, ("gang deciding", ""), ("deciding", ""), ("bookkeeping", ""), *shipped]
+    return [*episodes, ("branching", ""), ("gang deciding", ""), ("deciding", ""), ("bookkeeping", ""), *shipped]
 
 
 def load_part(kind: str, name: str) -> None:
     """Compile one of `parts`, or load it if it is compiled."""
-    if kind == "deciding":
-        load_deciding()
-    elif kind == "gang deciding":
-        load_gang_deciding()
-    elif kind == "bookkeeping":
-        load_bookkeeping()
+    alone = {
+        "deciding": load_deciding,
+        "gang deciding": load_gang_deciding,
+        "bookkeeping": load_bookkeeping,
+        "branching": load_branching,
+    }
+    if kind in alone:
+        alone[kind]()
     else:
         {"episode": load_episode, "observation": load_observation, "reward": load_reward}[kind](name)
 
