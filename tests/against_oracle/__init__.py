@@ -2,4 +2,4 @@
 
 import os
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "75"))
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "50"))
