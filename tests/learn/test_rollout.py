@@ -49,7 +49,7 @@ def test_replayed_it_is_where_it_was() -> None:
         rollout.reset([1, 2, 3])
     for _ in range(50):
         first.step(np.array([random.choice(np.flatnonzero(mask)) for mask in first.now["action_mask"]]))
-    second.replay(np.array(first.taken, np.int16))
+    second.restore(first.state())
     assert all(np.array_equal(first.now[name], second.now[name]) for name in first.now)
     assert np.array_equal(first.taken, second.taken)
 

@@ -16,9 +16,6 @@ from pointsman.learn.algorithms.training_state import State, learner_state, rest
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.networks.actor_critic import ActorCritic
 
-TAKEN = "taken"
-"""The actions so far (steps, N)."""
-
 
 class PpoConfig(Config):
     """How PPO learns."""
@@ -67,12 +64,11 @@ class Ppo:
 
     def state(self) -> State:
         """All that is needed to go on from here; the environments are brought here by what was done in them."""
-        taken = np.array(self.rollout.taken, np.int16).reshape(-1, self.rollout.size)
-        return learner_state(self.network, self.optimiser, self.generator) | {TAKEN: torch.from_numpy(taken)}
+        return learner_state(self.network, self.optimiser, self.generator) | self.rollout.state()
 
     def restore(self, state: State) -> None:
         """Be where `state` was taken. InputError if it is that of something else."""
-        self.rollout.replay(state[TAKEN].numpy())
+        self.rollout.restore(state)
         restore_learner(state, self.network, self.optimiser, self.generator)
 
     def iterate(self, done: float) -> dict[str, float]:

@@ -15,6 +15,8 @@ from pointsman.errors import UsageError
 from pointsman.learn.networks.shapes import Shapes
 
 MASK = "action_mask"
+TAKEN = "taken"
+"""The actions so far (steps, N)."""
 OURS = ("return", "steps")
 """What environments say of an episode that is counted here."""
 Floats = NDArray[np.float32]
@@ -75,9 +77,13 @@ class Rollout:
         """Whether the next step of environment `e` only begins an episode."""
         return bool(self._over[e])
 
-    def replay(self, taken: NDArray[np.int16]) -> None:
-        """Take these actions (steps, N) again, from a reset with the same seeds."""
-        for actions in taken:
+    def state(self) -> dict[str, Tensor]:
+        """All actions since the last reset, which lead here again."""
+        return {TAKEN: torch.from_numpy(np.array(self.taken, np.int16).reshape(-1, self.size))}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take the actions of `state` again, from a reset with the same seeds."""
+        for actions in state[TAKEN].numpy():
             self.step(actions.astype(np.int64))
         self.episodes = Episodes()
 
