@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pointsman.learn.algorithms.masking import NEVER
-from pointsman.learn.algorithms.rollout import MASK, Rollout, tensors
-from pointsman.learn.algorithms.training_state import State, learner_state, restore_learner
+from pointsman.learn.algorithms.rollout import MASK, Replayed, Rollout, first_seeds, tensors
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.networks.marl import FORWARD, WAIT, MarlNetwork
 
@@ -51,7 +50,7 @@ class Batch:
         """Which of what was tried was done."""
 
 
-class Counterfactual:
+class Counterfactual(Replayed):
     """A network and its optimiser, learning from environments in step in which choices can be tried."""
 
     def __init__(
@@ -63,16 +62,7 @@ class Counterfactual:
         self.generator = torch.Generator().manual_seed(seed)
         self.batch = Batch(rollout, config.decisions, self.names)
         self.weights = np.array(network.config.weights)
-        rollout.reset(np.random.SeedSequence(seed).generate_state(rollout.size).tolist())
-
-    def state(self) -> State:
-        """All that is needed to go on from here; the environments are brought here by what was done in them."""
-        return learner_state(self.network, self.optimiser, self.generator) | self.rollout.state()
-
-    def restore(self, state: State) -> None:
-        """Be where `state` was taken. InputError if it is that of something else."""
-        self.rollout.restore(state)
-        restore_learner(state, self.network, self.optimiser, self.generator)
+        rollout.reset(first_seeds(seed, rollout.size))
 
     def iterate(self, done: float) -> dict[str, float]:
         """Try choices and learn from them; `done` is the share of the training that is over. Returns metrics."""

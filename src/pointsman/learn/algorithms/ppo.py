@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.nn.functional import mse_loss
 
 from pointsman.learn.algorithms.masking import draw, entropy, log_probabilities, of_actions
-from pointsman.learn.algorithms.rollout import MASK, Floats, Rollout, tensors
-from pointsman.learn.algorithms.training_state import State, learner_state, restore_learner
+from pointsman.learn.algorithms.rollout import MASK, Floats, Replayed, Rollout, first_seeds, tensors
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.networks.actor_critic import ActorCritic
 
@@ -49,7 +48,7 @@ class Batch:
         self.over, self.real = np.zeros(size, bool), np.zeros(size, bool)
 
 
-class Ppo:
+class Ppo(Replayed):
     """A network and its optimiser, learning from environments in step."""
 
     def __init__(
@@ -61,15 +60,6 @@ class Ppo:
         self.generator = torch.Generator().manual_seed(seed)
         self.batch = Batch(rollout, config.steps, self.names)
         rollout.reset(first_seeds(seed, rollout.size))
-
-    def state(self) -> State:
-        """All that is needed to go on from here; the environments are brought here by what was done in them."""
-        return learner_state(self.network, self.optimiser, self.generator) | self.rollout.state()
-
-    def restore(self, state: State) -> None:
-        """Be where `state` was taken. InputError if it is that of something else."""
-        self.rollout.restore(state)
-        restore_learner(state, self.network, self.optimiser, self.generator)
 
     def iterate(self, done: float) -> dict[str, float]:
         """Collect steps and learn from them; `done` is the share of the training that is over. Returns metrics."""
@@ -196,8 +186,3 @@ def explained(values: Floats, advantage: Floats, real: NDArray[np.bool_]) -> flo
     """Share of the returns' variance that the values foresaw."""
     returns = (values + advantage)[real]
     return float(1.0 - advantage[real].var() / max(float(returns.var()), 1e-12))
-
-
-def first_seeds(seed: int, environments: int) -> list[int]:
-    """A seed for each environment, of which those of another training are independent."""
-    return np.random.SeedSequence(seed).generate_state(environments).tolist()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pointsman.errors import UsageError
+from pointsman.learn.algorithms.training_state import State, learner_state, restore_learner
 from pointsman.learn.networks.shapes import Shapes
 
 MASK = "action_mask"
@@ -139,3 +140,26 @@ def check_spaces(envs: gymnasium.vector.VectorEnv[Any, Any, Any]) -> tuple[Shape
 def tensors(observation: Mapping[str, NDArray[Any]], names: Any, device: torch.device) -> dict[str, Tensor]:
     """These parts of an observation, on `device`."""
     return {name: torch.from_numpy(np.asarray(observation[name])).to(device) for name in names}
+
+
+class Replayed:
+    """A learner whose environments are brought back to where they were by doing again what was done in them."""
+
+    network: Any
+    optimiser: torch.optim.Optimizer
+    generator: torch.Generator
+    rollout: Rollout
+
+    def state(self) -> State:
+        """All that is needed to go on from here; the environments are brought here by what was done in them."""
+        return learner_state(self.network, self.optimiser, self.generator) | self.rollout.state()
+
+    def restore(self, state: State) -> None:
+        """Be where `state` was taken. InputError if it is that of something else."""
+        self.rollout.restore(state)
+        restore_learner(state, self.network, self.optimiser, self.generator)
+
+
+def first_seeds(seed: int, environments: int) -> list[int]:
+    """A seed for each environment, of which those of another training are independent."""
+    return np.random.SeedSequence(seed).generate_state(environments).tolist()

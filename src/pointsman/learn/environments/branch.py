@@ -23,9 +23,8 @@ class Branch:
         self._windows = np.zeros((1, made.setting.slots), np.int64)
         self._masks = np.zeros((1, made.actions), np.int8)
         self._answers = np.zeros((1, columns.ANSWER))
-        duration_ms = float(made.bank.prepared.trace["work"].mean())
-        self._mean_ms = duration_ms
-        self._scale = float(made.template.state.g["gpus"][0]) * made.setting.tau_s * 1000.0 / duration_ms
+        self._mean_ms = float(made.bank.prepared.trace["work"].mean())
+        self._scale = float(made.template.state.g["gpus"][0]) * made.setting.tau_s * 1000.0 / self._mean_ms
 
     def worth(
         self, row: NDArray[np.int64], window: NDArray[np.int64], mask: NDArray[np.int8], actions: list[int],

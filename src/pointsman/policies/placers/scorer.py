@@ -13,7 +13,7 @@ from pointsman.policies.placers.candidates.features import (
     RACKS,
     SERVERS,
     SLOW_DOWN,
-    feature,
+    cost,
     measure,
 )
 from pointsman.policies.placers.candidates.neighbours import begin_decision
@@ -63,15 +63,6 @@ class Scorer(PatientPlacer):
         return [*super().parameters(), *weights]
 
 
-@core
-def _cost(S: State, i: Int) -> float:
-    """The cost of candidate `i`, whose features are known."""
-    cost = 0.0
-    for f in range(FEATURES):
-        cost += S.params[OWN + f] * feature(S, i, np.int64(f))
-    return cost
-
-
 @cold
 def _note_cheapest(S: State, j: Int) -> None:
     """Note in State.place the candidate of job `j` of least cost, the first among equals; while it is patient, of the
@@ -87,10 +78,10 @@ def _note_cheapest(S: State, j: Int) -> None:
         if is_patient(S, j) and not is_compact(S, a, need):
             continue
         measure(S, j, np.int64(i))
-        cost = _cost(S, np.int64(i))
-        if best < 0 or cost < least:
+        own = cost(S, np.int64(i), S.params, np.int64(OWN))
+        if best < 0 or own < least:
             best = np.int64(i)
-            least = cost
+            least = own
     note_candidate(S, j, a, best)
 
 

@@ -13,7 +13,7 @@ from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD, TAU
 from pointsman.learn.environments.compiled.episode import step_one
 from pointsman.learn.environments.compiled.gangs import FORWARD, WAIT
-from pointsman.policies.placers.candidates.features import FEATURES, feature
+from pointsman.policies.placers.candidates.features import cost
 from pointsman.policies.placers.candidates.places import MOST, note_candidate
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.patience import is_patient
@@ -27,17 +27,15 @@ def _cheapest(S: State, j: Int, mask: np.ndarray, weights: np.ndarray, compactly
     for i in range(MOST):
         if mask[i] == 0:
             break
-        cost = 0.0
-        for f in range(FEATURES):
-            cost += weights[f] * feature(S, np.int64(i), np.int64(f))
-        if cost < least and compactly:
+        own = cost(S, np.int64(i), weights, np.int64(0))
+        if own < least and compactly:
             a = alternative_with_room(S, S.jobs[j].cls)
             note_candidate(S, j, a, np.int64(i))
             if not is_compact(S, a, S.classes[S.jobs[j].cls].gpus):
                 continue
-        if cost < least:
+        if own < least:
             best = np.int64(i)
-            least = cost
+            least = own
     return best
 
 

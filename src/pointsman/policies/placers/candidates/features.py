@@ -84,3 +84,12 @@ def measure(S: State, j: Int, i: Int) -> None:
 def feature(S: State, i: Int, f: Int) -> float:
     """A feature of candidate `i`."""
     return S.memory[TABLE + FEATURES * i + f]
+
+
+@core
+def cost(S: State, i: Int, weights: np.ndarray, at: Int) -> float:
+    """Of candidate `i`, by the weights that begin at `at`."""
+    total = 0.0
+    for f in range(FEATURES):
+        total += weights[at + f] * feature(S, i, np.int64(f))
+    return total

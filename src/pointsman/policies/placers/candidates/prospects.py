@@ -2,18 +2,17 @@
 
 import numpy as np
 
+from pointsman.policies.parts.time_left import ms_left
 from pointsman.policies.placers.filling import clear_scores, note_compact
-from pointsman.policies.placers.schedulers import class_under, destination, scheduler_of
+from pointsman.policies.placers.schedulers import class_under, scheduler_of
 from pointsman.policies.sdk import (
     ACTIVE,
-    RUNNING,
     Int,
     State,
     admits,
     alternative_with_room,
     cold,
     core,
-    work_done,
 )
 
 
@@ -36,15 +35,8 @@ def shorter_jobs(S: State, j: Int) -> tuple[Int, Int]:
 
 @core
 def _busy_ms(S: State, gpu: Int) -> float:
-    """How long a GPU will be busy at the rate of its job, as far as is known."""
-    j = S.occupants[gpu, 0]
-    if j < 0:
-        return 0.0
-    J = S.jobs[j]
-    left = J.estimate - (work_done(S, j) if J.state == RUNNING else J.done)
-    if not left > 0.0:
-        return 0.0
-    return left / J.rate if J.rate > 0.0 else left
+    """How long a GPU will be busy, as far as is known."""
+    return ms_left(S, S.occupants[gpu, 0]) if S.occupants[gpu, 0] >= 0 else 0.0
 
 
 @core
@@ -101,11 +93,8 @@ def ms_until_compact(S: State, j: Int) -> float:
 
 
 @cold
-def is_compact_elsewhere(S: State, j: Int) -> bool:
-    """Whether job `j`, if it is forwarded, has a compact place at once."""
-    p = destination(S, j)
-    if p < 0:
-        return False
+def is_compact_under(S: State, j: Int, scheduler: Int) -> bool:
+    """Whether job `j` has a compact place at once under another scheduler, which can place it."""
     clear_scores(S)
-    c = class_under(S, S.jobs[j].cls, p)
+    c = class_under(S, S.jobs[j].cls, scheduler)
     return note_compact(S, alternative_with_room(S, c), S.classes[c].gpus)

@@ -6,8 +6,8 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.features.jobs import ms_left
 from pointsman.learn.environments.compiled.features.scale import ROWS, of_gpus, rows
+from pointsman.policies.parts.time_left import ms_left
 
 COLUMNS = 64
 """Of the image of the cluster: each is a 64th of the GPUs, racks side by side; a GPU has several where there are

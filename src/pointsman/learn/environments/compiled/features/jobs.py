@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import RUNNING, work_done
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.rates import row_of
 from pointsman.engine.state.records import Int, State
@@ -11,19 +10,6 @@ from pointsman.learn.environments.compiled.window import can_start
 from pointsman.policies.pickers.gpu_pickers import NEAREST, choose_gpus
 
 JOB_FEATURES, PLACE_FEATURES, GLOBALS = 8, 2, 6
-
-
-@core
-def ms_left(S: State, j: Int) -> float:
-    """How long running job `j` will go on at its rate, as far as is known: 0 if nothing is. One that has just been
-    started, and has no rate yet, is taken to run at its nominal one.
-    """
-    J = S.jobs[j]
-    done = work_done(S, j) if J.state == RUNNING else J.done
-    left = J.estimate - done
-    if not left > 0.0:
-        return 0.0
-    return left / J.rate if J.rate > 0.0 else left
 
 
 @cold

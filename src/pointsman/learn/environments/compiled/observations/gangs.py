@@ -10,14 +10,14 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.rate_models.rates import row_of
 from pointsman.engine.state.records import ACTIVE, Int, State
-from pointsman.learn.environments.compiled.features.jobs import ms_left
 from pointsman.learn.environments.compiled.features.scale import log2, of_gpus, of_time, share
 from pointsman.learn.environments.compiled.window import may_wait
 from pointsman.learn.environments.extent import Extent
 from pointsman.policies.parts.backfill import has_room
+from pointsman.policies.parts.time_left import ms_left
 from pointsman.policies.placers.candidates.features import FEATURES, feature
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
-from pointsman.policies.placers.candidates.prospects import is_compact_elsewhere, ms_until_compact, shorter_jobs
+from pointsman.policies.placers.candidates.prospects import is_compact_under, ms_until_compact, shorter_jobs
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.patience import end_of_patience, is_patient
 from pointsman.policies.placers.schedulers import destination, scheduler_of, was_forwarded
@@ -62,8 +62,9 @@ def _write_job(S: State, j: Int, out: np.ndarray, at: Int) -> None:
     ms = ms_until_compact(S, j)
     out[at + 10] = of_time(ms)
     out[at + 11] = ms / (ms + J.estimate) if ms < np.inf and J.estimate > 0.0 else 1.0
-    out[at + 12] = 1.0 if is_compact_elsewhere(S, j) else 0.0
-    out[at + 13] = 1.0 if destination(S, j) >= 0 else 0.0
+    elsewhere = destination(S, j)
+    out[at + 12] = 1.0 if elsewhere >= 0 and is_compact_under(S, j, elsewhere) else 0.0
+    out[at + 13] = 1.0 if elsewhere >= 0 else 0.0
     out[at + 14] = 1.0 if may_wait(S) else 0.0
 
 

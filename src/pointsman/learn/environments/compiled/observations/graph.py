@@ -11,11 +11,11 @@ from pointsman.engine.state.records import Int, State
 from pointsman.learn.environments.compiled.features.jobs import (
     GLOBALS,
     JOB_FEATURES,
-    ms_left,
     write_globals,
     write_jobs,
 )
 from pointsman.learn.environments.compiled.features.scale import of_time
+from pointsman.policies.parts.time_left import ms_left
 
 NODES, RACKS = 128, 64
 TOP = NODES + RACKS

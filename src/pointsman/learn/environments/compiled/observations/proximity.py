@@ -6,8 +6,8 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.features.jobs import ms_left
 from pointsman.learn.environments.compiled.features.scale import of_gpus, of_time
+from pointsman.policies.parts.time_left import ms_left
 
 PLACES = 128
 MOST_GPUS = 64
