@@ -23,7 +23,8 @@ DEMO_JOBS := out/demo-jobs.parquet
 	@if [ -z "$(PYTHON)" ]; then echo "Pointsman needs Python 3.11 or newer, and none of '$(NEWEST_FIRST)' is: install one, or say 'make PYTHON=/path/to/python'." >&2; exit 2; fi
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make a virtual environment: install its venv module (Debian, Ubuntu: apt-get install python3-venv)." >&2; exit 2; }
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements.lock
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true # on every core; pip uses one. Packages hold files for other Pythons
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/pip check
 	@touch $@

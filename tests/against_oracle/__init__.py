@@ -2,4 +2,9 @@
 
 import os
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "50"))
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "30"))
+
+
+def one_in(n: int) -> int:
+    """How many instances to draw where one takes as long as `n` others: never none."""
+    return max(1, INSTANCES // n)

@@ -9,10 +9,10 @@ from pointsman.policies.registry import get_policy
 from tests.engine.rate_models.shared_nodes import SharedNodes
 from tests.oracle import chains
 
-from . import INSTANCES
+from . import one_in
 from . import test_iterations as alone
 
-CASES = INSTANCES // 10
+CASES = one_in(10)
 ONE = 1 << 16
 
 

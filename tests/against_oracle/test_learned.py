@@ -19,10 +19,10 @@ from tests.oracle.instances import Instance, Kind, random_instance
 from tests.oracle.learned import Decision, LearnedWorld, learned
 from tests.oracle.observing import observe
 
-from . import INSTANCES
+from . import one_in
 from .replay import schedule_of, simulation_of
 
-CASES = INSTANCES // 16
+CASES = one_in(15)
 KIND = Kind(policies=("fifo",), placements=("spread",), most_jobs=40, rounds=False)
 
 

@@ -20,11 +20,11 @@ from tests.oracle.model import Job, Node
 from tests.oracle.node_instances import draw_host, draw_takes
 from tests.oracle.nodes import Neighbours, residual
 
-from . import INSTANCES
+from . import one_in
 from . import test_factors_on_iterations as slowed
 from . import test_iterations as alone
 
-CASES = INSTANCES // 20
+CASES = one_in(10)
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from tests.oracle.placers_on_nodes import PlacerOnNodes
 from tests.oracle.shared_instances import SharedInstance
 from tests.oracle.uplinks import Contention
 
-from . import INSTANCES, replay
+from . import one_in, replay
 from .shared_replay import differences, run_engine
 
-CASES, SLOW_CASES, CHUNKS = INSTANCES // 5, 1000, 5
+CASES, SLOW_CASES, CHUNKS = one_in(5), 1000, 5
 ON_NODES = ("tetris-place", "lif", "packed-lif", "random-place", "scorer")
 """Those that look at what jobs do to each other on a node, and one that does not."""
 ON_LINKS = ("lif", "scorer")

@@ -16,7 +16,7 @@ from pointsman.errors import RunError
 from tests.oracle.instances import PLAIN, Instance, Kind, random_instance
 from tests.oracle.simulator import BY_NETWORK, POLICIES
 
-from . import INSTANCES
+from . import INSTANCES, one_in
 from .replay import log_until, run_engine
 
 CHUNKS = 3
@@ -62,7 +62,7 @@ def check_agreement(instance: Instance) -> None:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 @per_policy
 def test_small_random_instances(policy: str, chunk: int) -> None:
-    count = INSTANCES // 2 if policy.startswith("pick-place") else INSTANCES  # whose oracle takes longer
+    count = one_in(2) if policy.startswith("pick-place") else INSTANCES  # whose oracle takes longer
     for seed in range(chunk * count // CHUNKS, (chunk + 1) * count // CHUNKS):
         check_agreement(drawn(seed, policy))
 
@@ -94,7 +94,7 @@ def test_ten_thousand_small_random_instances(policy: str, chunk: int) -> None:
 def test_bitmaps_of_several_words(policy: str) -> None:
     """Few, for the oracle is slow on many nodes."""
     drawn = (random_instance(seed, replace(WIDE, policies=(policy,))) for seed in range(100))
-    for instance in islice((i for i in drawn if len(i.nodes) > 64), max(1, INSTANCES // 75)):
+    for instance in islice((i for i in drawn if len(i.nodes) > 64), one_in(75)):
         check_agreement(instance)
 
 
@@ -111,7 +111,7 @@ def on_nodes_of_many_gpus(instance: Instance) -> Instance:
 
 @per_policy
 def test_nodes_of_up_to_64_gpus(policy: str) -> None:
-    for seed in range(INSTANCES // 5):
+    for seed in range(one_in(5)):
         check_agreement(on_nodes_of_many_gpus(random_instance(seed, Kind(policies=(policy,)))))
 
 

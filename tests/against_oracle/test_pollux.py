@@ -16,10 +16,10 @@ from tests.oracle.nodes import Neighbours
 from tests.oracle.shared_instances import SharedInstance, random_elastic
 from tests.oracle.sharing import SharedSchedule, simulate
 
-from . import INSTANCES
+from . import one_in
 from .shared_replay import differences, run_engine
 
-CASES = INSTANCES // 25
+CASES = one_in(15)
 NOISES = {name: OracleNoise(noise.initial, noise.limit, noise.tenths) for name, noise in NOISE.items()}
 """Measured; numbers, not code."""
 DECISIONS = ("START", "RESIZE", "PREEMPT")

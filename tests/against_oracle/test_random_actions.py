@@ -17,12 +17,12 @@ from tests.oracle.speeds import ALONE
 from tests.oracle.uplinks import Contention, ring_of
 from tests.oracle.world import Life
 
-from . import INSTANCES
+from . import one_in
 from .random_actions import Whims, replay
 from .shared_replay import differences, run_engine, with_measured_pairs
 
-CASES = INSTANCES // 8
-CHUNKS = 4
+CASES = one_in(4)
+CHUNKS = 2
 LINKS = ("level", "max-min", "duty-cycle", "node-link")
 
 
@@ -90,12 +90,12 @@ def test_whatever_a_policy_does_ends_in_the_same_way(chunk: int, tmp_path: Path)
 
 @pytest.mark.parametrize("how", LINKS)
 def test_links_are_shared_as_well(how: str, tmp_path: Path) -> None:
-    agree_on_links(how, range(CASES // 8), tmp_path)
+    agree_on_links(how, range(one_in(15)), tmp_path)
 
 
 @pytest.mark.parametrize("how", LINKS)
 def test_so_are_the_cards_of_a_bcube(how: str, tmp_path: Path) -> None:
-    agree_on_links(how, range(CASES // 8), tmp_path, on_bcube=True)
+    agree_on_links(how, range(one_in(15)), tmp_path, on_bcube=True)
 
 
 @pytest.mark.slow

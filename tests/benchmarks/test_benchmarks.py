@@ -1,15 +1,15 @@
 """The benchmarks that need no minutes: that they are found, and say what they skip."""
 
 import gzip
-import os
 import shutil
-import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-import pointsman
+from benchmarks.__main__ import main
 from benchmarks.blocks import fill
 from benchmarks.runs import Case, Native, engine
 from pointsman.errors import InputError
@@ -21,31 +21,53 @@ PAIRS = ROOT.parent / "shared" / "data" / "profiles" / "gavel_pairs.csv.gz"
 MIX = ROOT.parent / "shared" / "data" / "samples" / "pollux" / "workload-1.csv"
 
 
-def benchmarks(*arguments: str) -> subprocess.CompletedProcess[str]:
-    env = os.environ | {"PYTHONPATH": str(Path(pointsman.__file__).parents[1])}
-    command = [sys.executable, "-m", "benchmarks", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60)
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_without_the_logs_the_generator_is_skipped_and_it_is_said(tmp_path: Path) -> None:
+Benchmarks = Callable[..., Done]
+
+
+@pytest.fixture
+def benchmarks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Benchmarks:
+    """``python -m benchmarks`` in this process, which has imported everything."""
+
+    def done(*arguments: str) -> Done:
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setattr(sys, "argv", ["benchmarks", *arguments])
+        try:
+            code = main()
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        return Done(code, *capsys.readouterr())
+
+    return done
+
+
+def test_without_the_logs_the_generator_is_skipped_and_it_is_said(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("generator", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, f"generator: skipped, for {tmp_path}/traces is not there\n")
 
 
-def test_an_unknown_benchmark_is_refused() -> None:
+def test_an_unknown_benchmark_is_refused(benchmarks: Benchmarks) -> None:
     done = benchmarks("generators")
     assert done.returncode == 2
     assert "there are generator, throughput, prototype, contended, latency, scaling" in done.stderr
 
 
-def test_without_the_prototype_nothing_is_run_beside_it(tmp_path: Path) -> None:
+def test_without_the_prototype_nothing_is_run_beside_it(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("prototype", "--data", str(tmp_path / "data"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"there is no {tmp_path}/prototype/d_sim.cpp: the prototype is left out\n"
 
 
 @pytest.mark.slow
-def test_without_the_logs_the_network_is_measured_on_generated_jobs_only(tmp_path: Path) -> None:
+def test_without_the_logs_the_network_is_measured_on_generated_jobs_only(
+    benchmarks: Benchmarks, tmp_path: Path
+) -> None:
     done = benchmarks("network", "sensitivity", "--quick", "--data", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert f"network: ITP and Philly skipped, for {tmp_path}/traces has no such log" in done.stderr
@@ -53,24 +75,24 @@ def test_without_the_logs_the_network_is_measured_on_generated_jobs_only(tmp_pat
     assert "| ITP" not in done.stdout
 
 
-def test_a_page_of_the_network_is_not_written_from_a_part_of_the_runs(tmp_path: Path) -> None:
+def test_a_page_of_the_network_is_not_written_from_a_part_of_the_runs(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("network", "--record", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: --record writes the page, which needs all the logs and all the runs" in done.stderr
 
 
-def test_without_the_workload_pollux_is_skipped_and_it_is_said(tmp_path: Path) -> None:
+def test_without_the_workload_pollux_is_skipped_and_it_is_said(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("pollux", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, f"pollux: skipped, for {tmp_path}/workload-1.csv is not there\n")
 
 
-def test_without_the_measurements_the_pairs_are_skipped_and_it_is_said(tmp_path: Path) -> None:
+def test_without_the_measurements_the_pairs_are_skipped_and_it_is_said(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("pairs", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, f"pairs: skipped, for {tmp_path}/gavel_pairs.csv.gz is not there\n")
 
 
 @pytest.mark.skipif(not PAIRS.is_file(), reason=f"no measurements: {PAIRS} is absent")
-def test_the_slow_downs_shipped_are_those_of_the_measurements(tmp_path: Path) -> None:
+def test_the_slow_downs_shipped_are_those_of_the_measurements(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("pairs", "--oracle", str(tmp_path / "oracle.yaml"))
     assert (done.returncode, done.stderr) == (0, "")
     assert "| gavel_simulation | v100 | 660 | 42 |" in done.stdout
@@ -79,7 +101,9 @@ def test_the_slow_downs_shipped_are_those_of_the_measurements(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(not PAIRS.is_file(), reason=f"no measurements: {PAIRS} is absent")
-def test_slow_downs_that_are_not_those_of_the_measurements_break_the_benchmark(tmp_path: Path) -> None:
+def test_slow_downs_that_are_not_those_of_the_measurements_break_the_benchmark(
+    benchmarks: Benchmarks, tmp_path: Path
+) -> None:
     lines = gzip.decompress(PAIRS.read_bytes()).decode().splitlines()
     kept = [line for line in lines if not line.startswith("gavel_simulation,k80,consolidated,A3C,0,1,A3C")]
     assert len(kept) == len(lines) - 1
@@ -89,7 +113,7 @@ def test_slow_downs_that_are_not_those_of_the_measurements_break_the_benchmark(t
     assert "gavel.yaml is not what" in done.stdout
 
 
-def test_without_the_published_jobs_sharing_is_skipped_and_it_is_said(tmp_path: Path) -> None:
+def test_without_the_published_jobs_sharing_is_skipped_and_it_is_said(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("sharing", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (
         0,
@@ -98,14 +122,16 @@ def test_without_the_published_jobs_sharing_is_skipped_and_it_is_said(tmp_path: 
 
 
 @pytest.mark.skipif(not MIX.is_file(), reason=f"no jobs: {MIX} is absent")
-def test_a_page_of_sharing_is_not_written_from_a_part_of_the_runs() -> None:
+def test_a_page_of_sharing_is_not_written_from_a_part_of_the_runs(benchmarks: Benchmarks) -> None:
     done = benchmarks("sharing", "paper", "--quick", "--record")
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: --record writes the page, which needs all the logs and all the runs" in done.stderr
 
 
 @pytest.mark.skipif(not MIX.is_file(), reason=f"no jobs: {MIX} is absent")
-def test_what_accumulation_makes_fit_is_counted_and_measured_against_jobs_whose_memory_does_not_shrink() -> None:
+def test_what_accumulation_makes_fit_is_counted_and_measured_against_jobs_whose_memory_does_not_shrink(
+    benchmarks: Benchmarks,
+) -> None:
     done = benchmarks("sharing", "accumulation", "--quick")
     assert done.returncode == 0, done.stderr
     assert "| the profiles | 32 GiB | 28 | 784 | 729 | **0** | 55 | – |" in done.stdout
@@ -126,6 +152,7 @@ def test_tables_are_filled_into_their_places_and_all_other_words_are_left(tmp_pa
         fill(page, {"c": "new\n"}, partly=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 def test_the_loop_translated_to_c_makes_the_same_schedule() -> None:
     case = Case(jobs=400, nodes=2, load=1.05)

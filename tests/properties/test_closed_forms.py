@@ -17,7 +17,7 @@ from scipy import integrate, stats
 
 import pointsman
 
-REPLICATIONS, JOBS = 20, 30_000
+REPLICATIONS, JOBS = 20, 20_000
 UNIT_S = 1000.0
 Times = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Times]

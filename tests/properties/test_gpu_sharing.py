@@ -13,7 +13,7 @@ from .shared_ledger import SharedLedger
 
 CLUSTERS = {"1x1/gpu=v100": 1, "1x4/gpu=p100": 4}
 SHARING = ("sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs", "fifo-backfill")
-FAST = settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+FAST = settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 LARGE = ("bert", "gpt2", "yolov3")
 """Models of which two hardly fit a GPU."""
 

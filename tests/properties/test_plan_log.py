@@ -17,7 +17,7 @@ from .ledger import Ledger
 POLICIES = ("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "tiresias", "las", "rounds(srtf, 7)")
 CLUSTERS = {"3x2": 6, "2x4+1x3": 11, "70x1": 70}
 """And the widest gang that fits."""
-FAST = settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+FAST = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -50,7 +50,7 @@ def first_owners(result: Result, owners: list[int], schedulers: int, seed: int) 
     return {row: int(np.flatnonzero(able[row])[nth[row]]) for row in range(len(wide))}
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_jobs_keep_to_their_scheduler(data: st.DataObject) -> None:
     on = data.draw(st.sampled_from(list(CLUSTERS)))

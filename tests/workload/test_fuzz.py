@@ -16,7 +16,7 @@ from pointsman.workload.rules.refuse import refuse
 
 HERE = Path(__file__).parent / "fixtures"
 FIXTURES = {path.name: path.read_bytes() for path in sorted(HERE.iterdir())}
-FUZZ = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZ = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 NASTY = st.sampled_from(
     [
