@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmarks.marl.cells import CLAIM, SEEDS, VARIED, Cell
-from benchmarks.marl.contestants import MARL, SCORER, Contestant, everybody
+from benchmarks.marl.cells import ABLATED, CLAIM, EIGHT, SEEDS, VARIED, Cell
+from benchmarks.marl.contestants import MARL, SCORER, Contestant, ablations, everybody
 from benchmarks.marl.runs import BOUND, Means, complete, means_of
 from benchmarks.placement.cell import BLIND
 from pointsman.learn.iqm import interquartile_mean, interval
@@ -26,6 +26,8 @@ from pointsman.learn.iqm import interquartile_mean, interval
 DIVIDED = f"{SCORER}, divided"
 AGAINST = ("packed", DIVIDED)
 """With whom each is compared besides, training by training where both were trained."""
+CELLS = {"claim": CLAIM, "varied": VARIED, "ablations": ABLATED, "forwarding": EIGHT}
+WITH_ABLATIONS = ("ablations", "forwarding")
 
 
 def rows_of(found: Means, cell: Cell, who: Sequence[Contestant], seeds: Sequence[int]) -> list[dict[str, Any]]:
@@ -64,17 +66,19 @@ def main() -> None:
     parser.add_argument("--trained", type=Path, default=Path("out/marl"))
     parser.add_argument("--jobs", type=int, default=Cell.jobs, help="of a workload")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="workloads of a cell")
-    parser.add_argument("--cells", choices=("claim", "varied"), nargs="*", default=["claim", "varied"])
+    parser.add_argument("--cells", choices=CELLS, nargs="*", default=list(CELLS))
     given = parser.parse_args()
-    who, seeds = everybody(given.trained), SEEDS[: given.seeds]
+    seeds = SEEDS[: given.seeds]
     rows: list[dict[str, Any]] = []
-    for cell in [cell for name in given.cells for cell in {"claim": CLAIM, "varied": VARIED}[name]]:
-        cell = replace(cell, jobs=given.jobs)
-        found = complete(given.trained / "runs.jsonl", [cell], who, seeds)
-        rows += rows_of(found, cell, who, seeds)
-        mine = next((row for row in rows[::-1] if row["who"] == MARL), rows[-1])
-        print({name: value for name, value in mine.items() if value is not None}, flush=True)
-        pl.DataFrame(rows).write_csv(given.trained / "table.csv")
+    for name in given.cells:
+        who = everybody(given.trained) + (ablations(given.trained) if name in WITH_ABLATIONS else [])
+        for cell in CELLS[name]:
+            cell = replace(cell, jobs=given.jobs)
+            found = complete(given.trained / "runs.jsonl", [cell], who, seeds)
+            rows += rows_of(found, cell, who, seeds)
+            mine = next((row for row in rows[::-1] if row["who"] == MARL), rows[-1])
+            print({name: value for name, value in mine.items() if value is not None}, flush=True)
+            pl.DataFrame(rows).write_csv(given.trained / "table.csv")
 
 
 if __name__ == "__main__":

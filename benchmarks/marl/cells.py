@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from benchmarks.marl.variants import LEARNT
 from benchmarks.placement.cell import CPUS, GPUS, NIC_GBPS, cluster, on_topology, workload
 from pointsman import Workload, read_workload
 from pointsman.workload.generator.dl2 import MODELS
@@ -15,6 +16,8 @@ from pointsman.workload.generator.dl2 import MODELS
 DATA: Final = Path(__file__).parents[3] / "shared" / "data" / "traces"
 LOGS: Final = {"ITP cluster04": ("ms_itp_2021.csv.gz", "cluster04", 146), "Philly": ("philly_2017.csv.gz", None, 140)}
 """By name: the file, the virtual cluster, and servers, so many that load is about 0.8 (ours)."""
+CORES: Final = (CPUS, 8, 48)
+"""Of a server, in cells; interference is learnt for each."""
 HELD_OUT: Final = 0.3
 """Share of a log, its last jobs, that nobody was trained on."""
 
@@ -43,6 +46,11 @@ class Cell:
         words += [f"P = {self.schedulers}"] * (self.schedulers != base.schedulers)
         words += [f"{self.jobs} jobs"] * (self.jobs != base.jobs)
         return ", ".join(words)
+
+    @property
+    def learnt(self) -> str:
+        """The file of the interference that was learnt on such servers."""
+        return LEARNT if self.cpus == CPUS else f"interference-{self.cpus}-cores.yaml"
 
     def cluster(self, folder: Path) -> tuple[str, int]:
         """Its cluster file, written into `folder`, and how many servers it has."""
@@ -86,12 +94,15 @@ VARIED: Final = [
     Cell(nic_gbps=25.0),
     Cell(nic_gbps=100.0),
     Cell(topology="fat-tree:8/oversubscription=4"),
-    Cell(cpus=8),
-    Cell(cpus=48),
+    *(Cell(cpus=cores) for cores in CORES[1:]),
     Cell(schedulers=1),
     Cell(schedulers=8),
     *(Cell(name) for name in LOGS),
 ]
 """One thing at a time."""
+ABLATED: Final = [Cell(), Cell(load=0.9)]
+"""Where ablations are measured."""
+EIGHT: Final = [Cell("philly", load, schedulers=8) for load in (0.7, 0.9)]
+"""Where forwarding matters most."""
 SEEDS: Final = range(1001, 1011)
 """Of workloads that nobody was trained on."""

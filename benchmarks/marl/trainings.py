@@ -1,18 +1,21 @@
 """``python -m benchmarks.marl.trainings [--only NAME-SEED ...]``: logged placements, the interference learnt from them,
-and the trainings of the scorer, of MARL and of the single agent. What is there is kept; what was interrupted goes on.
+and the trainings of the scorer, of MARL, of the single agent and of ablations. What is there is kept; what was
+interrupted goes on.
 
 Everything goes through the command line, as an operator would do it.
 """
 
 import argparse
 import json
+import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.marl.cells import Cell
-from benchmarks.marl.contestants import TRAININGS
+import yaml
+
+from benchmarks.marl.cells import CORES, Cell
+from benchmarks.marl.variants import ABLATIONS, BLIND, FIVE, MARL, MEASURED, SINGLE, Variant
 from benchmarks.placement.cell import cluster
-from pointsman.cli.run import run
 
 SERVERS = 64
 """Of the cluster on which networks are trained: half a fat tree, four to a rack. The scorer is trained on all 128."""
@@ -21,7 +24,10 @@ LOGGED = [
     (like, load, policy) for load in (0.7, 0.9) for like in ("philly", "1-8", "1-16") for policy in ("packed", "lif")
 ]
 LOG_SEEDS = (*range(91, 100), 910, 911, 912)
-PRACTICE = {"workload": "dl2-1-8 + dl2-1-8 + dl2-1-16 + dl2-philly", "load": "0.7 + 0.9 + 0.9 + 0.9"}
+PRACTICE = {
+    "practice.workload": "dl2-1-8 + dl2-1-8 + dl2-1-16 + dl2-philly",
+    "practice.load": "0.7 + 0.9 + 0.9 + 0.9",
+}
 """Both tasks learn on a mixture, so that none is tuned to one cell."""
 
 
@@ -34,23 +40,31 @@ def main() -> None:
     given = parser.parse_args()
     into: Path = given.into
     into.mkdir(parents=True, exist_ok=True)
-    on, _ = Cell().cluster(into)
-    learnt = into / "interference.yaml"
-    if not learnt.is_file():
-        _learn_interference(into, on, learnt)
-    for name, begin in (("scorer", _scorer), ("marl", _marl), ("single", _single)):
-        for seed in TRAININGS:
-            place = into / f"{name}-{seed}"
-            if given.only and place.name not in given.only:
-                continue
-            begin(into, place, seed, learnt, given.steps)
+    for cores in CORES:
+        _learn_interference(into, Cell(cpus=cores))
+    _know_less(into)
+    for seed in FIVE:
+        if _is_wanted(f"scorer-{seed}", given.only):
+            _scorer(into, seed)
+    for variant in (MARL, SINGLE, *ABLATIONS):
+        for seed in variant.trainings:
+            if _is_wanted(f"{variant.name}-{seed}", given.only):
+                _marl(into, variant, seed, given.steps)
 
 
-def _learn_interference(into: Path, on: str, learnt: Path) -> None:
+def _is_wanted(name: str, only: list[str]) -> bool:
+    return not only or name in only
+
+
+def _learn_interference(into: Path, cell: Cell) -> None:
     """From twelve runs under the truth, of 600 jobs each, placed by `packed` and by `lif`."""
-    runs = []
+    learnt = into / cell.learnt
+    if learnt.is_file():
+        return
+    on, runs = cell.cluster(into)[0], []
     for seed, (like, load, policy) in zip(LOG_SEEDS, LOGGED, strict=True):
-        jobs, done = into / f"logged-{seed}.parquet", into / f"logged-{seed}"
+        done = into / f"logged-{cell.cpus}-{seed}"
+        jobs = done.with_suffix(".parquet")
         size = ("--jobs", str(LOGGED_JOBS), "--load", f"{load:g}", "--seed", str(seed))
         _do("trace", "generate", "--like", f"dl2-{like}", "--cluster", on, *size, "--force", "-o", jobs)
         truth = ("--node-interference", "table", "--contention", "duty-cycle")
@@ -59,38 +73,55 @@ def _learn_interference(into: Path, on: str, learnt: Path) -> None:
     _do("profile", "interference", *runs, "-o", learnt)
 
 
-def _scorer(into: Path, place: Path, seed: int, learnt: Path, steps: int) -> None:
-    own = {"workloads": "2", "assign_models": "none"}
-    _train("scorer", place, seed, Cell().cluster(into)[0], learnt, **PRACTICE, **own)
+def _know_less(into: Path) -> None:
+    """Files for ablations: one that knows what was measured and takes all else for undisturbed, and one that knows
+    nothing.
+    """
+    known = yaml.safe_load((into / Cell().learnt).read_text(encoding="utf-8"))
+    for name, also in ((MEASURED, ("measured",)), (BLIND, ())):
+        for server in known["spec"]["servers"]:
+            for model, found in server["models"].items():
+                alone = {"alone": 1.0, "per_own_gpu": 1.0, "beside": {}}
+                server["models"][model] = {"otherwise": alone} | {part: found[part] for part in also}
+        (into / name).write_text(yaml.safe_dump(known, sort_keys=False), encoding="utf-8")
 
 
-def _marl(into: Path, place: Path, seed: int, learnt: Path, steps: int, *more: str, **own: str) -> None:
+def _scorer(into: Path, seed: int) -> None:
+    own = {"practice.workloads": "2", "practice.assign_models": "none", **_knowing(into, Cell().learnt)}
+    _train("scorer", into / f"scorer-{seed}", seed, Cell().cluster(into)[0], PRACTICE | own)
+
+
+def _marl(into: Path, variant: Variant, seed: int, steps: int) -> None:
     """It mends the choices of the scorer of the same seed."""
     weights = json.loads((into / f"scorer-{seed}" / "policy.json").read_text(encoding="utf-8"))
     patience = str(weights.pop("patience"))
-    start = ("--set", "marl.weights=" + ",".join(map(str, weights.values())), "--steps", str(steps))
-    own |= {"jobs": "1500", "patience": patience}
-    _train("marl", place, seed, cluster(into, SERVERS, per_rack=4), learnt, *start, *more, **PRACTICE, **own)
+    own = {
+        "practice.jobs": "1500",
+        "practice.patience": patience,
+        "marl.weights": ",".join(map(str, weights.values())),
+        **_knowing(into, variant.knows),
+        **variant.settings,
+    }
+    on, place = cluster(into, SERVERS, per_rack=4), into / f"{variant.name}-{seed}"
+    _train("marl", place, seed, on, PRACTICE | own, "--steps", str(steps))
 
 
-def _single(into: Path, place: Path, seed: int, learnt: Path, steps: int) -> None:
-    """Harmony-like: one scheduler, and nodes judged by their own features alone."""
-    _marl(into, place, seed, learnt, steps, "--set", "marl.graph=false", schedulers="1")
+def _knowing(into: Path, file: str | None) -> dict[str, str]:
+    return {"practice.node_interference": "table" if file is None else str(into / file)}
 
 
-def _train(agent: str, place: Path, seed: int, on: str, learnt: Path, *more: str, **practice: str) -> None:
-    practice["workload_seed"] = str(seed)
-    settings = [f"practice.{name}={value}" for name, value in practice.items()]
-    settings += [f"practice.node_interference={learnt}"]
-    given = [word for setting in settings for word in ("--set", setting)]
+def _train(agent: str, place: Path, seed: int, on: str, settings: dict[str, str], *more: str) -> None:
+    settings |= {"practice.workload_seed": str(seed)}
+    given = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     goes_on = ["--resume"] * place.is_dir()
     _do("train", agent, "--seed", str(seed), "--cluster", on, *given, *more, *goes_on, "-o", place)
 
 
 def _do(*words: object) -> None:
-    code = run([str(word) for word in words])
-    if code:
-        sys.exit(code)
+    """In a process of its own, so that each checkpoint says by which command it was made."""
+    done = subprocess.run([sys.executable, "-m", "pointsman", *map(str, words)], check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
 
 
 if __name__ == "__main__":

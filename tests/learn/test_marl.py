@@ -18,6 +18,7 @@ from pointsman.learn.setup import begin  # noqa: E402
 from pointsman.workload import generate  # noqa: E402
 
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table", "rate_model": "rates"}
+BLIND = "table:kappa=0"
 SMALL = {
     "practice": {"cluster": "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", "jobs": 10, "episodes": 2},
     "counterfactual": {"num_envs": 2, "decisions": 8},
@@ -72,6 +73,19 @@ def test_before_it_has_learnt_it_makes_the_schedule_of_the_scorer(schedulers: in
             for params in [params | {"schedulers": schedulers}]
         )
         assert first.jobs["end_s"].to_list() == second.jobs["end_s"].to_list()
+
+
+def test_it_forecasts_by_another_interference_than_that_of_the_run(tmp_path: Path) -> None:
+    """As the scorer does; what slows jobs is the same for all."""
+    training = begin(recipe("marl", SMALL), tmp_path, seed=3)
+    save_policy(tmp_path, training.card, training.learner.network.state_dict())  # ty: ignore
+    jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.1, seed=1)
+    told, scorer, by_the_truth = (
+        pointsman.simulate(jobs, "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti", policy, params=params, **OPTIONS).jobs["end_s"]
+        for policy, source in ((f"marl:{tmp_path}", BLIND), ("scorer", BLIND), (f"marl:{tmp_path}", None))
+        for params in [{"schedulers": 1, "interference": source}]
+    )
+    assert told.to_list() == scorer.to_list() != by_the_truth.to_list()
 
 
 def test_schedulers_may_be_told_not_to_forward(checkpoint: Path) -> None:

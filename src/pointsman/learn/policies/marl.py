@@ -9,6 +9,7 @@ import numpy as np
 
 from pointsman.errors import UsageError
 from pointsman.learn.policies.learned import OK, Seen, trained
+from pointsman.policies.placers.interference import FORECASTS_BY
 from pointsman.types import Knowledge, Reason
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Marl:
         schedulers: Annotated[int | None, "number of schedulers; by default as in training"] = None,
         forward: Annotated[bool, "whether schedulers forward jobs"] = True,
         patience: Annotated[float | None, "share of its duration in which a job would rather wait; as trained"] = None,
+        interference: Annotated[str | None, FORECASTS_BY] = None,
     ) -> None:
         """A policy of a checkpoint."""
         from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
@@ -46,7 +48,7 @@ class Marl:
         practice = self._made.card.environment
         self.divides_among = int(practice.get("schedulers", 1)) if schedulers is None else schedulers
         self._patience = float(practice.get("patience", 0.0)) if patience is None else patience
-        self._forward = forward
+        self._forward, self.interference = forward, interference
         if not 1 <= self.divides_among <= 1000 or not 0 <= self._patience < 1e6:
             raise UsageError(f"marl: schedulers {self.divides_among}, patience {self._patience}: numbers out of range")
         self._deciding = load_gang_deciding()

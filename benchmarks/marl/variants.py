@@ -1,0 +1,43 @@
+"""The trainings of MARL: the system itself, the single agent, and ablations, which differ in one thing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+FIVE, TWO = (1, 2, 3, 4, 5), (1, 2)
+LEARNT, MEASURED, BLIND = "interference.yaml", "measured.yaml", "blind.yaml"
+"""What is known of interference: what was learnt from logged placements, what was measured in them and no more, or
+nothing.
+"""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to train."""
+
+    name: str
+    """Of its directories, NAME-SEED."""
+    label: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Of ``train marl --set``."""
+    knows: str | None = LEARNT
+    """The file by which it forecasts, in training and in use; None: the truth."""
+    trainings: tuple[int, ...] = TWO
+    divided: bool = True
+    """Whether several schedulers share the cluster, in training and in use."""
+
+
+MARL: Final = Variant("marl", "marl", trainings=FIVE)
+SINGLE: Final = Variant(
+    "single", "single agent", {"practice.schedulers": "1", "marl.graph": "false"}, trainings=FIVE, divided=False
+)
+"""Harmony-like: one scheduler, and nodes judged by their own features alone."""
+FROM_NOTHING: Final = {"marl.weights": "1,1,1,1,1,1", "marl.caution": "0", "practice.patience": "1"}
+ABLATIONS: Final = (
+    Variant("no-graph", "no graph", {"marl.graph": "false"}),
+    Variant("no-patience", "scorer begins without waiting", {"practice.patience": "0"}),
+    Variant("blind", "no interference model", knows=BLIND),
+    Variant("measured", "measured combinations only", knows=MEASURED),
+    Variant("truth", "the truth instead of the model", knows=None),
+    Variant("from-nothing", "no trained scorer, no caution", FROM_NOTHING),
+)
