@@ -67,7 +67,7 @@ def workload(sizes: str, load: float, jobs: int, seed: int, servers: int = SERVE
     return dl2(f"dl2-{sizes}", jobs, seed, cluster_gpus=servers * GPUS, load=load)
 
 
-def run(jobs: pointsman.Workload, on: str, policy: str, **options: Any) -> Result:
+def run(jobs: pointsman.Workload, on: str, policy: Any, **options: Any) -> Result:
     """The jobs under a policy, with the options of the cell."""
     return pointsman.simulate(jobs, on, policy, log=False, **(OPTIONS | options))
 

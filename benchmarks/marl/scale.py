@@ -1,0 +1,95 @@
+"""``python -m benchmarks.marl.scale [--trained DIR] [--servers N ...]``: how long decisions take by servers and
+schedulers, and what that costs the jobs that wait (``--decision-time``).
+
+Each scheduler decides about one job after another. DIR/scale.csv has, for each count of servers and of schedulers, the
+milliseconds of a decision of MARL's network on one core, and percent of mean JCT above that of one scheduler which
+takes no time: of MARL, taking what it takes, and of the linear scorer, taking what slow schedulers take.
+"""
+
+import argparse
+from pathlib import Path
+from statistics import mean, median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from benchmarks.marl.cells import SEEDS, Cell
+from benchmarks.marl.contestants import MARL, SCORER, Contestant, everybody
+from benchmarks.placement.cell import cluster, mean_jct_s, run, workload
+from pointsman.learn.policies.marl import Marl
+
+if TYPE_CHECKING:
+    from pointsman.engine.run.view import View
+
+SERVERS: Final = (128, 1024)
+SCHEDULERS: Final = (1, 4, 16)
+SLOW_S: Final = (1.0, 5.0, 10.0, 20.0)
+"""Times of a decision at which the scorer is measured besides."""
+JOBS_PER_SERVER: Final = 24
+"""As in the base cell."""
+LOAD, ROUNDS = 0.9, 2
+
+
+class Timed(Marl):
+    """MARL, which notes how long its network takes."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self.took_s: list[float] = []
+
+    def _chosen(self, view: "View") -> int:
+        began = perf_counter()
+        action = super()._chosen(view)
+        self.took_s.append(perf_counter() - began)
+        return action
+
+
+def rows_of(servers: int, folder: Path, who: dict[str, Contestant]) -> list[dict[str, Any]]:
+    """A row for each count of schedulers and time of a decision."""
+    on, cell = cluster(folder, servers, per_rack=4), Cell(load=LOAD)
+    found: list[dict[str, Any]] = []
+    for schedulers in SCHEDULERS:
+        shared = {"schedulers": schedulers, "forward": True}
+        ms = _decision_ms(on, servers, dict(who[MARL].params(0, cell)) | shared)
+        for label, times_s in ((SCORER, (0.0, *SLOW_S)), (MARL, (0.0, ms / 1e3))):
+            params = dict(who[label].params(0, cell)) | shared
+            for decision_s in times_s:
+                jct_s = _mean_jct_s(on, servers, who[label].policy, params, decision_s)
+                found.append(
+                    {"servers": servers, "schedulers": schedulers, "who": label, "decision_ms": 1e3 * decision_s}
+                    | {"mean_jct_s": round(jct_s, 1)}
+                )
+                print(found[-1], flush=True)
+    alone = {row["who"]: row["mean_jct_s"] for row in found[::-1] if row["schedulers"] == 1 and not row["decision_ms"]}
+    return [row | {"to_one_pct": round(100 * (row["mean_jct_s"] / alone[row["who"]] - 1), 2)} for row in found]
+
+
+def _decision_ms(on: str, servers: int, params: dict[str, Any]) -> float:
+    """The median over the decisions about the first jobs, whole microseconds."""
+    policy = Timed(**params)
+    run(workload("1-8", LOAD, 2 * servers, SEEDS[0], servers), on, policy)
+    return round(1e3 * median(policy.took_s), 3)
+
+
+def _mean_jct_s(on: str, servers: int, policy: str, params: dict[str, Any], decision_s: float) -> float:
+    jobs = JOBS_PER_SERVER * servers
+    return mean(
+        mean_jct_s(run(workload("1-8", LOAD, jobs, seed, servers), on, policy, params=params, decision_time=decision_s))
+        for seed in SEEDS[:ROUNDS]
+    )
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trained", type=Path, default=Path("out/marl"))
+    parser.add_argument("--servers", type=int, nargs="*", default=list(SERVERS))
+    given = parser.parse_args()
+    who = {one.label: one for one in everybody(given.trained)}
+    rows = [row for servers in given.servers for row in rows_of(servers, given.trained, who)]
+    pl.DataFrame(rows).write_csv(given.trained / "scale.csv")
+
+
+if __name__ == "__main__":
+    main()
