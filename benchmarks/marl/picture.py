@@ -1,0 +1,71 @@
+"""``python -m benchmarks.marl.picture [--trained DIR] [-o FILE]``: the picture of MARL's page, of DIR/table.csv."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.figure import Figure
+
+from benchmarks.marl.__main__ import DIVIDED
+from benchmarks.marl.contestants import MARL, SINGLE
+from benchmarks.marl.runs import BOUND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BELOW, ABOVE = "below the three", f"to {DIVIDED}"
+LOOKS = {
+    BOUND: ("|", "black", "bound: no job waits or is slowed"),
+    "packed": ("s", "tab:gray", "packed"),
+    "fifo-backfill": ("x", "tab:green", "fifo-backfill, its usual placement"),
+    DIVIDED: ("o", "tab:blue", "linear scorer, four schedulers"),
+    SINGLE: ("v", "tab:purple", "single agent"),
+    MARL: ("D", "tab:orange", "MARL"),
+}
+
+
+def draw(table: pl.DataFrame) -> Figure:
+    """Left how far below the best of LB, Tetris and LIF each is, right what learning adds to the scorer."""
+    cells = table["cell"].unique(maintain_order=True).to_list()
+    figure = Figure(figsize=(11, 1.6 + 0.3 * len(cells)), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    for who, (marker, colour, label) in LOOKS.items():
+        of = {row["cell"]: row for row in table.filter(who=who).to_dicts()}
+        at = [i for i, cell in enumerate(cells) if cell in of]
+        if at:
+            left.plot([of[cells[i]][BELOW] for i in at], at, marker, color=colour, label=label, mfc="none", ms=7)
+        if at and who in (MARL, SINGLE):
+            _with_intervals(right, [of[cells[i]] for i in at], at, marker, colour)
+    left.axvline(20, color="tab:red", lw=0.8, ls=":")
+    left.set_yticks(range(len(cells)), cells)
+    left.invert_yaxis()
+    left.set_xlabel("mean JCT, % below the best of LB, Tetris and LIF (dotted: the paper's 20 %)")
+    right.axvline(0, color="tab:blue", lw=0.8)
+    right.set_xlabel("mean JCT, % above the scorer's, 95 % intervals")
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+    for axes in (left, right):
+        axes.grid(axis="x", alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _with_intervals(axes: "Axes", rows: list[dict], at: list[int], marker: str, colour: str) -> None:
+    middle = [row[ABOVE] for row in rows]
+    sides = [[abs(row[f"{ABOVE}, {end}"] - row[ABOVE]) for row in rows] for end in ("low", "high")]
+    axes.errorbar(middle, at, xerr=sides, fmt=marker, color=colour, mfc="none", ms=7, capsize=3)
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trained", type=Path, default=Path("out/marl"))
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/marl.svg"))
+    given = parser.parse_args()
+    mpl.rcParams["svg.hashsalt"] = "marl"
+    draw(pl.read_csv(given.trained / "table.csv")).savefig(given.output, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
