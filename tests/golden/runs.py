@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class Run:
     def simulate(self) -> Result:
         """The run, made anew."""
         gpus = pointsman.load_cluster(self.cluster).gpus
-        workload = pointsman.generate(self.like, jobs=self.jobs, cluster_gpus=gpus, load=self.load, seed=self.seed)
+        workload = _generated(self.like, self.jobs, gpus, self.load, self.seed)
         if self.detailed:
             workload = _detailed(workload, self.seed)
         submit_s = workload.jobs["submit_s"] - workload.jobs["submit_s"].min()
@@ -59,6 +60,11 @@ class Run:
         with tempfile.TemporaryDirectory() as folder:
             policy = self.policy if self.policy not in UNTRAINED else _untrained(self.policy, Path(folder))
             return pointsman.simulate(workload, self.cluster, policy, seed=self.seed, **options)
+
+
+@cache
+def _generated(like: str, jobs: int, gpus: int, load: float, seed: int) -> pointsman.Workload:
+    return pointsman.generate(like, jobs=jobs, cluster_gpus=gpus, load=load, seed=seed)
 
 
 def _untrained(agent: str, folder: Path) -> str:

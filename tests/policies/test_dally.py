@@ -70,7 +70,7 @@ def test_every_timer_fires_when_it_is_due_and_never_twice() -> None:
     """Timers that are due by the start of a job have fired once each, and none besides: events are counted."""
     params = {"node_timer_s": 0.003, "rack_timer_s": 0.007, "least_entries": 10**9, "levels": 0, "quantum_s": 0}
     fired = 0
-    for seed in range(200):
+    for seed in range(100):
         plain = random_instance(seed, replace(PLAIN, policies=("dally-nopreempt",), mixed_sizes=True))
         instance = replace(plain, params=params, rate_by_locality=FALLING)
         simulation = simulation_of(instance)
@@ -96,7 +96,7 @@ def most_on_a_node_and_in_a_rack(nodes: tuple[Node, ...]) -> tuple[int, int]:
 def test_on_a_flat_network_without_preemption_jobs_go_by_submission_whatever_happens() -> None:
     """With levels too, unless nodes fail: nobody who waits has had any service."""
     base = Kind(policies=("fifo-backfill",), placements=("tightest",), rates=False, models=False)
-    for seed in range(200):
+    for seed in range(100):
         plain = random_instance(seed, replace(base, failures=seed % 2 == 0))
         params = {"node_timer_s": 3, "rack_timer_s": 7, "levels": 0 if seed % 2 == 0 else 12, "first_level_gpu_s": 0.01}
         dally = replace(plain, policy="dally-nopreempt", params=params)
@@ -108,7 +108,7 @@ def test_on_a_flat_network_nobody_holds_out(policy: str) -> None:
     """Without service levels the order is that of submission, nobody is worse than another, and no place is better."""
     timers = {} if policy in ("dally-nowait", "dally-whole-nodes") else {"node_timer_s": 3, "rack_timer_s": 7}
     params, kind = {"levels": 0, **timers}, Kind(**vars(PLAIN) | {"policies": ("fifo-backfill",)})
-    for seed in range(60):
+    for seed in range(40):
         plain = random_instance(seed, replace(kind, placements=(OWN_PLACEMENT[policy],)))
         assert plain.rate_by_locality == FLAT
         dally = replace(plain, policy=policy, params=params)
@@ -130,7 +130,7 @@ def test_timers_stay_where_they_are_if_no_node_ever_has_room() -> None:
 def test_work_is_conserved_through_moves_to_the_millisecond(policy: str) -> None:
     """What each stretch of running did at the rate of its place adds up to the work of the job."""
     changes = 0
-    for seed in range(150):
+    for seed in range(80):
         kind = Kind(policies=(policy,), overheads=False, failures=False, cancels=False)
         instance = random_instance(seed, kind)
         if policy == "tiresias-skew":

@@ -69,7 +69,7 @@ CLUSTERS = {"3x2/rack=1,gpu=v100": 6, "2x4/gpu=v100+1x3/gpu=p100": 8, "4x4/rack=
 """And the widest gang that fits one type."""
 MODELS = (None, "resnet18", "bert", "ncf", "vgg16", "inception_bn")
 ON_NODES = ("none", "none", "table", "table:kappa=40")
-EXAMPLES, MORE = 8, 300
+EXAMPLES, MORE = 6, 300
 
 
 def test_every_policy_of_the_registry_has_small_parameters() -> None:

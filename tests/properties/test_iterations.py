@@ -23,7 +23,7 @@ from pointsman.types import JobState
 from tests.against_oracle.test_iterations import Whims, random_chains, simulation_of
 
 POLICIES = ("lwf", "srsf", "ada-srsf")
-RANDOM = range(60)
+RANDOM = range(30)
 
 
 def outcomes(simulation: Any) -> list[tuple[Any, ...]]:

@@ -130,7 +130,7 @@ def test_a_gang_gets_as_many_free_gpus_as_it_asks_for_of_the_right_kind(nodes: t
         pytest.skip("of one kind")
     draw, cluster = np.random.default_rng(2), Cluster(nodes, gpu_type)
     kinds = list(dict.fromkeys(node.gpu_type for node in nodes))
-    for _ in range(300):
+    for _ in range(150):
         cluster.scatter(draw, down=0.2)
         of_kind = {k: sum(len(f) for n, f in zip(nodes, cluster.free, strict=True) if n.gpu_type == k) for k in kinds}
         for gpus in (1, 2, 3, 7):

@@ -1,6 +1,6 @@
 """A profile: the small tables that say what the jobs of a cluster are like, and when they come."""
 
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, Self
@@ -128,14 +128,22 @@ def load_profile(like: str) -> Profile:
         UsageError: no such profile, or the file is not a valid one.
     """
     if like in SHIPPED:
-        text = files("pointsman.workload.generator").joinpath(f"{like}.yaml").read_text(encoding="utf-8")
-    elif like.endswith((".yaml", ".yml")):
-        text = _read(Path(like))
-    else:
-        raise UsageError(
-            f"there is no profile {like!r}; there are {', '.join(SHIPPED)}, topdrl, dl2-philly, dl2-1-8, dl2-1-16, or "
-            "name a profile's YAML file"
-        )
+        return _shipped(like)
+    if like.endswith((".yaml", ".yml")):
+        return _parsed(like, _read(Path(like)))
+    raise UsageError(
+        f"there is no profile {like!r}; there are {', '.join(SHIPPED)}, topdrl, dl2-philly, dl2-1-8, dl2-1-16, or "
+        "name a profile's YAML file"
+    )
+
+
+@cache
+def _shipped(name: str) -> Profile:
+    """Read once a process, for that takes as long as to draw the jobs."""
+    return _parsed(name, files("pointsman.workload.generator").joinpath(f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def _parsed(like: str, text: str) -> Profile:
     try:
         return Profile.model_validate(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except (yaml.YAMLError, ValidationError) as error:
