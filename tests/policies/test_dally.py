@@ -130,7 +130,7 @@ def test_timers_stay_where_they_are_if_no_node_ever_has_room() -> None:
 def test_work_is_conserved_through_moves_to_the_millisecond(policy: str) -> None:
     """What each stretch of running did at the rate of its place adds up to the work of the job."""
     changes = 0
-    for seed in range(80):
+    for seed in range(150):
         kind = Kind(policies=(policy,), overheads=False, failures=False, cancels=False)
         instance = random_instance(seed, kind)
         if policy == "tiresias-skew":
