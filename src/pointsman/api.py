@@ -169,6 +169,7 @@ def open_simulation(
     Raises:
         InputError: a gang could never start. UsageError: an option does not go with the policy, or another option.
     """
+    getattr(policy, "on_cluster", lambda _: None)(cluster)
     placement = PLACEMENT_NAMES[placement_of(policy, options.placement)]
     sharing = parse_link_sharing(options.contention)
     congestion: Mapping[str, float] = {**options.congestion}
@@ -197,7 +198,6 @@ def open_simulation(
         decision_us=_decision_us(policy, float(options.decision_time), spec.round_s),
         **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
-    getattr(policy, "on_cluster", lambda _: None)(cluster)
     script = make_script(options.node_events, options.cancels, layout, prepared.trace["submit"])
     handle = build(
         layout,

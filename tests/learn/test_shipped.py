@@ -7,31 +7,45 @@ pytest.importorskip("safetensors", reason="make learn")
 
 from pointsman import generate, simulate
 from pointsman.learn.policies.learned import SHIPPED
+from pointsman.learn.policies.marl import Marl
 from pointsman.workload.generator.topdrl import topdrl
 
 HORIZON_S = 6 * 3600.0
 
 
-def test_they_are_small_and_say_how_they_came_to_be() -> None:
-    card = (SHIPPED / "topdrl" / "policy.yaml").read_text()
-    assert (SHIPPED / "topdrl" / "policy.safetensors").stat().st_size <= 5_000_000
-    assert "command: pointsman train topdrl" in card
+@pytest.mark.parametrize(("agent", "most_bytes"), [("topdrl", 5_000_000), ("marl", 1_000_000)])
+def test_they_are_small_and_say_how_they_came_to_be(agent: str, most_bytes: int) -> None:
+    card = (SHIPPED / agent / "policy.yaml").read_text()
+    assert (SHIPPED / agent / "policy.safetensors").stat().st_size <= most_bytes
+    assert f"command: pointsman train {agent}" in card
     for word in ("seed:", "hardware:", "steps:", "torch:"):
         assert word in card
-    assert (SHIPPED / "topdrl" / "metrics.jsonl").is_file()  # its curve
+    assert (SHIPPED / agent / "metrics.jsonl").is_file()  # its curve
 
 
+@pytest.mark.parametrize(("policy", "params"), [("topdrl", {}), ("marl", {"schedulers": 1})])
 @pytest.mark.parametrize(
     ("cluster", "widest"),
     [("1x1", 1), ("3x2", 6), ("8x4/rack=4", 32), ("5x8/rack=2,gpu=a100", 40), ("128x8/rack=8", 1024)],
 )
-def test_they_run_on_any_cluster_with_any_gang_that_fits(cluster: str, widest: int) -> None:
+def test_they_run_on_any_cluster_with_any_gang_that_fits(
+    cluster: str, widest: int, policy: str, params: dict[str, int]
+) -> None:
     jobs = generate("philly", jobs=60, cluster_gpus=widest, load=1.2, seed=3)
     gpus = jobs.jobs["gpus"].clip(upper_bound=widest)
     gpus[30] = widest
-    result = simulate(jobs.with_jobs(jobs.jobs.with_columns(gpus=gpus), reason=""), cluster, "topdrl", audit=True)
+    jobs = jobs.with_jobs(jobs.jobs.with_columns(gpus=gpus), reason="")
+    result = simulate(jobs, cluster, policy, params=params, audit=True)
     assert result.jobs["state"].unique().to_list() == ["COMPLETED"]
     assert result.jobs["gpus"].max() == widest
+
+
+@pytest.mark.parametrize(("cluster", "schedulers"), [("8x4", 1), ("8x4/rack=4", 2), ("64x4/rack=4", 4)])
+def test_each_scheduler_has_a_rack(cluster: str, schedulers: int) -> None:
+    jobs = generate("philly", jobs=30, cluster_gpus=8, load=0.5, seed=3)
+    policy = Marl()
+    simulate(jobs, cluster, policy, oversized="drop")
+    assert policy.divides_among == schedulers
 
 
 @pytest.mark.parametrize("policy", ["fifo", "sjf"])

@@ -34,7 +34,7 @@ class Marl:
     def __init__(
         self,
         checkpoint: Annotated[str, "directory of the weights; by default the shipped ones"] = "",
-        schedulers: Annotated[int | None, "number of schedulers; by default as in training"] = None,
+        schedulers: Annotated[int | None, "number of schedulers; by default as in training, or a rack each"] = None,
         forward: Annotated[bool, "whether schedulers forward jobs"] = True,
         patience: Annotated[float | None, "share of its duration in which a job would rather wait; as trained"] = None,
         interference: Annotated[str | None, FORECASTS_BY] = None,
@@ -46,6 +46,7 @@ class Marl:
         found = trained(self.name, checkpoint)
         self._made = replace(found, network=deepcopy(found.network))  # which is told of the cluster of this run
         practice = self._made.card.environment
+        self._own_number = schedulers is None
         self.divides_among = int(practice.get("schedulers", 1)) if schedulers is None else schedulers
         self._patience = float(practice.get("patience", 0.0)) if patience is None else patience
         self._forward, self.interference = forward, interference
@@ -62,10 +63,12 @@ class Marl:
         return [float(self._forward), self._patience]
 
     def on_cluster(self, cluster: "Cluster") -> None:
-        """Be told of the cluster before the run."""
+        """Be told of the cluster before the run: unless their number was given, no scheduler is without a rack."""
         from pointsman.learn.environments.extent import Extent
 
         layout = cluster.layout()
+        if self._own_number:
+            self.divides_among = min(self.divides_among, int(layout.node_rack.max()) + 1)
         extent = Extent(len(layout.node_gpus), int(layout.node_gpus.sum()), self.divides_among)
         self._made.network.on_cluster(cluster, self.divides_among)
         self._seen = Seen(self._made, self._made.card.observation.name, extent)
