@@ -10,6 +10,7 @@ from pointsman.cli.run import globals_first, run
 from pointsman.errors import BackendError, InputError, RunError, ThresholdError, UsageError
 
 from .command import pointsman
+from .conftest import Command
 
 HEAVY = (
     "numba",
@@ -93,13 +94,13 @@ def test_every_command_has_help(command: list[str], capsys: pytest.CaptureFixtur
         (["trace", "info", "nowhere.csv"], 3, "nowhere.csv: no such file"),
     ],
 )
-def test_mistakes_are_one_sentence_on_stderr(args: list[str], code: int, sentence: str) -> None:
-    done = pointsman(*args)
-    assert done.returncode == code
-    assert done.stdout == ""
-    assert done.stderr.startswith("pointsman: ")
-    assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_mistakes_are_one_sentence_on_stderr(args: list[str], code: int, sentence: str, command: Command) -> None:
+    done = command(*args)
+    assert done.code == code
+    assert done.out == ""
+    assert done.err.startswith("pointsman: ")
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -139,9 +140,9 @@ def test_common_flags_may_stand_anywhere() -> None:
     assert globals_first(["sim", "x", "-q", "--debug", "--", "-v"]) == ["-q", "--debug", "sim", "x", "--", "-v"]
 
 
-def test_version() -> None:
-    assert pointsman("version").stdout == pointsman("--version").stdout == f"pointsman {__version__}\n"
-    assert "numba" in pointsman("version", "-v").stdout
+def test_version(command: Command) -> None:
+    assert command("version").out == command("--version").out == f"pointsman {__version__}\n"
+    assert "numba" in command("version", "-v").out
 
 
 def test_a_reader_that_leaves_is_told_nothing() -> None:
@@ -160,8 +161,8 @@ def test_no_colour_unless_a_terminal_or_asked_for() -> None:
     assert "\x1b[3" not in pointsman("policy", "list", "--no-color", env={"CLICOLOR_FORCE": "1"}).stdout
 
 
-def test_policies_in_three_formats() -> None:
-    table, data, text = (pointsman("policy", "list", "--format", f).stdout for f in ("table", "json", "csv"))
+def test_policies_in_three_formats(command: Command) -> None:
+    table, data, text = (command("policy", "list", "--format", f).out for f in ("table", "json", "csv"))
     names = [row["policy"] for row in json.loads(data)]
     assert names[:4] == ["fifo", "sjf", "fifo-backfill", "sjf-backfill"]
     assert [line.split(",")[0] for line in text.splitlines()] == ["policy", *names]
@@ -175,18 +176,18 @@ def test_policies_in_three_formats() -> None:
     assert "oracle: the policy uses the true durations, unless --estimate limit or lognormal:SIGMA says" in notes
 
 
-def test_policy_show_says_what_it_is_told_and_when_it_decides() -> None:
-    shown = pointsman("policy", "show", "rounds(srtf, 5m)").stdout
+def test_policy_show_says_what_it_is_told_and_when_it_decides(command: Command) -> None:
+    shown = command("policy", "show", "rounds(srtf, 5m)").out
     assert "It uses the true durations, unless --estimate" in shown
     assert "only at multiples of 300 s since the first submit" in shown
-    assert "the log's time limits" in pointsman("policy", "show", "easy").stdout
-    assert "the policy that decides periodically" in pointsman("policy", "show", "rounds").stdout
-    rows = json.loads(pointsman("policy", "show", "rounds", "--format", "json").stdout)
+    assert "the log's time limits" in command("policy", "show", "easy").out
+    assert "the policy that decides periodically" in command("policy", "show", "rounds").out
+    rows = json.loads(command("policy", "show", "rounds", "--format", "json").out)
     assert [row["parameter"] for row in rows] == ["POLICY", "EVERY"]
 
 
-def test_policy_show_describes_every_parameter() -> None:
-    shown = pointsman("policy", "show", "tiresias").stdout
+def test_policy_show_describes_every_parameter(command: Command) -> None:
+    shown = command("policy", "show", "tiresias").out
     for word in ("thresholds_gpu_s", "GPU-s", "3250", "NSDI 2019", "needs: none"):
         assert word in shown
 
