@@ -42,7 +42,7 @@ def main() -> None:
     into.mkdir(parents=True, exist_ok=True)
     for cores in CORES:
         _learn_interference(into, Cell(cpus=cores))
-    _know_less(into)
+    know_less(into)
     for seed in FIVE:
         if _is_wanted(f"scorer-{seed}", given.only):
             _scorer(into, seed)
@@ -73,7 +73,7 @@ def _learn_interference(into: Path, cell: Cell) -> None:
     _do("profile", "interference", *runs, "-o", learnt)
 
 
-def _know_less(into: Path) -> None:
+def know_less(into: Path) -> None:
     """Files for ablations: one that knows what was measured and takes all else for undisturbed, and one that knows
     nothing.
     """

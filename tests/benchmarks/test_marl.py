@@ -1,5 +1,6 @@
 """The runs behind MARL's page: each is kept as soon as it has ended, and not run again."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,16 @@ import pytest
 from benchmarks.marl import runs
 from benchmarks.marl.__main__ import compared, rows_of, told
 from benchmarks.marl.cells import Cell
-from benchmarks.marl.contestants import Contestant
+from benchmarks.marl.contestants import MARL, SCORER, Contestant, ablations, everybody
+from benchmarks.marl.trainings import know_less
+from benchmarks.marl.variants import BLIND as UNKNOWN
+from benchmarks.marl.variants import LEARNT, MEASURED
 from benchmarks.placement.cell import BLIND
+from pointsman.speed import load_catalogue
+from pointsman.speed.interference.learned.combinations import combination_of
+from pointsman.speed.interference.learned.file import read_learned
 
+TRAINED = Path(runs.__file__).parent / "trained"
 SMALL = Cell(topology="fat-tree:4", jobs=30)
 
 
@@ -39,3 +47,28 @@ def test_trainings_are_compared_one_by_one_and_with_what_was_not_trained() -> No
     assert compared(alone, theirs).tolist() == [[-50.0, -50.0], [pytest.approx(-200 / 3), -50.0]]
     assert told("x", np.full((2, 3), 7.0)) == {"x": 7.0, "x, low": 7.0, "x, high": 7.0}
     assert told("x", np.array([[7.0]])) == {"x": 7.0, "x, low": None, "x, high": None}
+
+
+def test_all_that_is_trained_decides_by_what_was_learnt_on_such_servers() -> None:
+    who = {one.label: one for one in [*everybody(TRAINED), *ablations(TRAINED)]}
+    assert [len(who[name].trainings) for name in (SCORER, MARL)] == [5, 5]
+    told = who[MARL].params(2, Cell(schedulers=8))
+    assert told["checkpoint"].endswith("marl-3") and (told["schedulers"], told["forward"]) == (8, True)
+    assert told["interference"] == str(TRAINED.absolute() / "interference.yaml")
+    assert who[SCORER].params(0, Cell(cpus=48))["interference"].endswith("/interference-48-cores.yaml")
+    assert "interference" not in who["lif"].params(0, Cell()) | who[f"{SCORER}, the truth"].params(0, Cell())
+    assert who[f"{SCORER}, no waiting"].params(1, Cell())["patience"] == 0.0
+    assert not who[f"{MARL}, no forwarding"].params(1, Cell())["forward"]
+
+
+def test_what_ablations_know_is_less(tmp_path: Path) -> None:
+    """One what was measured, the other nothing: all else takes no longer than alone."""
+    shutil.copy(TRAINED / LEARNT, tmp_path)
+    know_less(tmp_path)
+    whole, measured, blind = (
+        read_learned(tmp_path / name, load_catalogue()).servers[0] for name in (LEARNT, MEASURED, UNKNOWN)
+    )
+    assert len(whole.slow_downs) > len(measured.slow_downs) == 1682 and not blind.slow_downs
+    beside = combination_of("vgg16", "2 beside resnet50*2")
+    assert whole.slow_downs[beside] == measured.slow_downs[beside] > 1.0
+    assert [one.models["vgg16"].otherwise.slow_down(beside) for one in (measured, blind)] == [1.0, 1.0]
