@@ -1,7 +1,8 @@
 """Steps per second of the learning environments: one through Gymnasium's dictionaries, and many at once.
 
 Of many, those of two threads are by the clock on the wall, for the goals are of two cores; those of one are by
-CPU time, for the machine may be shared. Choosing the actions is not counted. The cluster is the default: 32 GPUs.
+CPU time, for the machine may be shared. Choosing the actions is not counted. The cluster is the default of 32 GPUs, but
+for gangs 64 servers of 4 GPUs with links and interference, shared by four schedulers.
 """
 
 import time
@@ -11,26 +12,43 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measures import Measure, interleaved
-from pointsman.learn.environments import Generated, PickJobEnv, PickJobVectorEnv, PlaceJobEnv, PlaceJobVectorEnv
+from pointsman.learn.environments import (
+    Generated,
+    PickJobEnv,
+    PickJobVectorEnv,
+    PlaceGangEnv,
+    PlaceGangVectorEnv,
+    PlaceJobEnv,
+    PlaceJobVectorEnv,
+)
 
 MANY = 256
-STEPS = {"vector": 1600, "topdrl": 400, "proximity": 400}
+STEPS = {"vector": 1600, "topdrl": 400, "proximity": 400, "gangs": 100}
 """Of all together, a round."""
 ALONE = 20_000
 THEIRS = Generated("topdrl", load=2.0)
 """Jobs with models, of whom many kinds wait: the window costs as much as all the rest."""
-CASES = (
-    ("pick", "vector", Generated(), PickJobEnv, PickJobVectorEnv),
-    ("pick-theirs", "vector", THEIRS, PickJobEnv, PickJobVectorEnv),
-    ("pick", "topdrl", THEIRS, PickJobEnv, PickJobVectorEnv),
-    ("place", "proximity", THEIRS, PlaceJobEnv, PlaceJobVectorEnv),
+SERVERS: dict[str, Any] = {
+    "cluster": "64x4/rack=4,nic=10Gbps,gpu=gtx1080ti",
+    "workload": Generated("dl2-1-8", jobs=1500, load=0.9),
+    "schedulers": 4,
+    "rate_model": "rates",
+    "contention": "duty-cycle",
+    "factors": {"node_interference": "table"},
+}
+CASES: tuple[tuple[str, str, dict[str, Any], Any, Any], ...] = (
+    ("pick", "vector", {"workload": Generated()}, PickJobEnv, PickJobVectorEnv),
+    ("pick-theirs", "vector", {"workload": THEIRS}, PickJobEnv, PickJobVectorEnv),
+    ("pick", "topdrl", {"workload": THEIRS}, PickJobEnv, PickJobVectorEnv),
+    ("place", "proximity", {"workload": THEIRS}, PlaceJobEnv, PlaceJobVectorEnv),
+    ("gang", "gangs", SERVERS, PlaceGangEnv, PlaceGangVectorEnv),
 )
 
 
 def environments() -> Iterator[Measure]:
     """Figures of each kind and observation."""
-    for kind, observation, workload, one, many in CASES:
-        settings: dict[str, Any] = {"observation": observation, "workload": workload}
+    for kind, observation, where, one, many in CASES:
+        settings = {"observation": observation} | where
         alone = one(**settings)
         envs = [many(MANY, threads=threads, copy=False, **settings) for threads in (1, 2)]
         runs = {
@@ -66,7 +84,7 @@ def _alone(env: Any) -> Callable[[], float]:
 
 
 def _together(
-    envs: PickJobVectorEnv | PlaceJobVectorEnv, steps: int, clock: Callable[[], float]
+    envs: PickJobVectorEnv | PlaceJobVectorEnv | PlaceGangVectorEnv, steps: int, clock: Callable[[], float]
 ) -> Callable[[], float]:
     def measured() -> float:
         seen, _ = envs.reset(seed=0)

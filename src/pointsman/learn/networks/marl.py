@@ -97,16 +97,18 @@ class MarlNetwork(ActorCritic):
         owned = owner[:, self.graphs.owner]
         part = _of(owned, nodes) / owned.sum(-1, keepdim=True).clamp(min=1.0)
         instead = self.instead(torch.cat([part, context], -1))
-        usual = nn.functional.one_hot(self.usual(observation), candidates.shape[1] + 2)
-        logits = self._by_features(observation) + torch.cat([candidates, instead], -1) + self.config.caution * usual
+        costs = self._costs(observation["candidates"])
+        usual = nn.functional.one_hot(_usual(observation, costs), candidates.shape[1] + 2)
+        judged = self._by_features(observation, costs) + torch.cat([candidates, instead], -1)
+        logits = judged + self.config.caution * usual
         return logits, logits.new_zeros(len(logits))
 
-    def _by_features(self, observation: Observation) -> Tensor:
+    def _by_features(self, observation: Observation, costs: Tensor) -> Tensor:
         """(B, actions) what a perceptron says that sees no graph: of the job, the queues, the cheapest candidate, and
         the choice itself.
         """
         candidates, schedulers = observation["candidates"], observation["schedulers"]
-        cheapest = _of(self._cheapest(candidates), candidates)
+        cheapest = _of(_cheapest(costs), candidates)
         queues = [_of(observation["owner"], schedulers), schedulers.mean(1)]
         kinds = torch.eye(CHOICES, device=candidates.device)[[0] * candidates.shape[1] + [1, 2]]
         choices = torch.cat(
@@ -120,24 +122,13 @@ class MarlNetwork(ActorCritic):
         """(B,) what the scorer would do: the cheapest candidate, while the job is patient of the compact ones; else to
         forward it, or to let it wait, if that may be.
         """
-        candidates, job = observation["candidates"], observation["job"]
-        costs = self._costs(candidates)
-        compact = torch.where(candidates[..., SCATTERED] == 0, costs, torch.inf)
-        last = torch.where(job[:, MAY_WAIT] != 0, costs.shape[1] + 1, costs.argmin(-1))
-        otherwise = torch.where(job[:, MAY_FORWARD] != 0, costs.shape[1], last)
-        return torch.where(compact.amin(-1) < torch.inf, compact.argmin(-1), otherwise)
+        return _usual(observation, self._costs(observation["candidates"]))
 
     def _costs(self, candidates: Tensor) -> Tensor:
         """(B, candidates) infinite where there is none."""
         told = candidates[..., :COSTS].clamp(max=0.999)
         costs = (told / (1.0 - told)) @ self.weights
         return torch.where(candidates.abs().sum(-1) > 0, costs, torch.inf)
-
-    def _cheapest(self, candidates: Tensor) -> Tensor:
-        """(B, candidates) 1 for the cheapest, 0 for the others, and for all where there is none."""
-        costs = self._costs(candidates)
-        best = nn.functional.one_hot(costs.argmin(-1), costs.shape[1]).float()
-        return best * (costs.amin(-1, keepdim=True) < torch.inf)
 
     def _embed(self, observation: Observation) -> tuple[Tensor, Tensor]:
         """Of the nodes (B, M, width) and of the schedulers (B, P, width)."""
@@ -185,6 +176,21 @@ def _perceptron(inputs: int, widths: tuple[int, ...], outputs: int) -> nn.Sequen
     for a, b in pairwise((inputs, *widths)):
         layers += [nn.Linear(a, b), nn.ReLU()]
     return nn.Sequential(*layers, scaled(nn.Linear((inputs, *widths)[-1], outputs), 0.0))
+
+
+def _usual(observation: Observation, costs: Tensor) -> Tensor:
+    """(B,) what the scorer would do where candidates have these costs (B, candidates)."""
+    candidates, job = observation["candidates"], observation["job"]
+    compact = torch.where(candidates[..., SCATTERED] == 0, costs, torch.inf)
+    last = torch.where(job[:, MAY_WAIT] != 0, costs.shape[1] + 1, costs.argmin(-1))
+    otherwise = torch.where(job[:, MAY_FORWARD] != 0, costs.shape[1], last)
+    return torch.where(compact.amin(-1) < torch.inf, compact.argmin(-1), otherwise)
+
+
+def _cheapest(costs: Tensor) -> Tensor:
+    """(B, candidates) 1 for the cheapest, 0 for the others, and for all where there is none."""
+    best = nn.functional.one_hot(costs.argmin(-1), costs.shape[1]).float()
+    return best * (costs.amin(-1, keepdim=True) < torch.inf)
 
 
 def _of(shares: Tensor, rows: Tensor) -> Tensor:
