@@ -123,13 +123,18 @@ def test_another_that_was_not_told_of_the_cluster_cannot_take_over(checkpoint: P
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"schedulers": 0}, "numbers out of range"),
+        ({"schedulers": 0}, "marl.schedulers = 0: it must be from 1 to 1000"),
         ({"schedulers": 5}, "5 schedulers need a rack each, and the cluster has 4"),
-        ({"patience": -1.0}, "numbers out of range"),
+        ({"patience": -1.0}, "marl.patience = -1: it must be from 0"),
         ({"checkpoint": "/nowhere"}, "there is no such directory"),
+        ({"checkpoint": "benchmarks/marl/trained/scorer-1"}, "a checkpoint of 'scorer'"),
+        ({"interference": "none"}, "give table or a file, or leave it out"),
     ],
 )
-def test_bad_input_is_refused(params: dict[str, object], said: str, checkpoint: Path) -> None:
+def test_bad_input_is_refused(
+    params: dict[str, object], said: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
     jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
     with pytest.raises(PointsmanError, match=said):
         pointsman.simulate(jobs, "8x4/rack=2", "marl", params={"checkpoint": str(checkpoint)} | params, **OPTIONS)

@@ -161,10 +161,7 @@ def trained(agent: str, checkpoint: str, observation: str = "") -> "Checkpoint":
     place = Path(checkpoint) if checkpoint else SHIPPED / agent
     if not checkpoint and not place.is_dir():
         raise UsageError(f"no weights are shipped for {agent!r}: give those you trained, --policy {agent}:DIR")
-    found = _loaded(place.absolute(), observation, _changed(place))
-    if found.card.agent != agent:
-        theirs = found.card.agent
-        raise InputError(f"a checkpoint of {theirs!r}", path=place, fix=f"use it as --policy {theirs}:{place}")
+    found = _loaded(agent, place.absolute(), observation, _changed(place))
     _check_kind(found.card, place)
     return found
 
@@ -193,10 +190,14 @@ def _check_kind(card: "Card", place: Path) -> None:
 
 
 @lru_cache(maxsize=8)
-def _loaded(place: Path, observation: str, changed: tuple[int, ...]) -> "Checkpoint":
+def _loaded(agent: str, place: Path, observation: str, changed: tuple[int, ...]) -> "Checkpoint":
     from pointsman.learn.checkpoint import load_policy, observation_of, read_card
 
-    return load_policy(place, observation_of(read_card(place), place, observation))
+    card = read_card(place)
+    if card.agent != agent:
+        fix = f"use it as --policy {card.agent}:{place}"
+        raise InputError(f"a checkpoint of {card.agent!r}", path=place, fix=fix)
+    return load_policy(place, observation_of(card, place, observation))
 
 
 def _changed(place: Path) -> tuple[int, ...]:

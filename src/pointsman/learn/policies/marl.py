@@ -50,8 +50,10 @@ class Marl:
         self.divides_among = int(practice.get("schedulers", 1)) if schedulers is None else schedulers
         self._patience = float(practice.get("patience", 0.0)) if patience is None else patience
         self._forward, self.interference = forward, interference
-        if not 1 <= self.divides_among <= 1000 or not 0 <= self._patience < 1e6:
-            raise UsageError(f"marl: schedulers {self.divides_among}, patience {self._patience}: numbers out of range")
+        if not 1 <= self.divides_among <= 1000:
+            raise UsageError(f"marl.schedulers = {self.divides_among}: it must be from 1 to 1000")
+        if not 0 <= self._patience < 1e6:
+            raise UsageError(f"marl.patience = {self._patience:g}: it must be from 0 to less than 1e6")
         self._deciding = load_gang_deciding()
         self._observe = load_observation(self._made.card.observation.name).observe_all
         self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
