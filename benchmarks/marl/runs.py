@@ -1,6 +1,7 @@
 """Runs of contestants in cells. Each is a line of a file as soon as it has ended; what is there is not run again."""
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ Means = dict[Key, float]
 
 def complete(path: Path, cells: Sequence[Cell], who: Sequence[Contestant], seeds: Sequence[int]) -> Means:
     """The mean JCTs of all runs; those not yet in the file at `path` are run and added."""
+    os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # threads with heaps of their own take twice as long (`together`)
     found = kept(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
@@ -61,24 +63,32 @@ def _missing(
     found: Means, cells: Sequence[Cell], who: Sequence[Contestant], seeds: Sequence[int]
 ) -> Iterator[tuple[Key, float]]:
     calls: list[tuple[Any, ...]] = []
-    keys: list[Key] = []
+    keys: list[list[Key]] = []
     for cell in cells:
         bound = Contestant(BOUND, "")
         for one in (bound, *who):
             for training in range(len(one.trainings)):
-                for seed in seeds:
-                    key = Key(cell.name, one.label, training, seed)
-                    if key not in found:
-                        keys.append(key)
-                        calls.append((cell, one.policy, one.params(training, cell), seed))
-    yield from zip(keys, Processes(WORKERS)(measure, calls), strict=True)
+                of = [Key(cell.name, one.label, training, seed) for seed in seeds]
+                if wanted := [key for key in of if key not in found]:
+                    keys.append(wanted)
+                    own = [key.seed for key in wanted]
+                    calls.append((cell, one.policy, one.params(training, cell), own))
+    for own, means in zip(keys, Processes(WORKERS)(measure, calls), strict=True):
+        yield from zip(own, means, strict=True)
 
 
-def measure(cell: Cell, policy: str, params: Params, seed: int) -> float:
-    """Mean JCT of one run; without a policy, the mean of durations."""
+def measure(cell: Cell, policy: str, params: Params, seeds: Sequence[int]) -> list[float]:
+    """Mean JCT of a run for each seed; without a policy, the mean of durations."""
     with tempfile.TemporaryDirectory() as folder:
         on, servers = cell.cluster(Path(folder))
-        jobs = cell.workload(servers, seed)
+        workloads = [cell.workload(servers, seed) for seed in seeds]
         if not policy:
-            return float(jobs.jobs["duration_s"].mean())  # ty: ignore
-        return mean_jct_s(run(jobs, on, policy, params=params, seed=seed))
+            return [float(jobs.jobs["duration_s"].mean()) for jobs in workloads]  # ty: ignore
+        if policy == "marl":
+            from benchmarks.marl.together import mean_jcts_s
+
+            return mean_jcts_s(workloads, on, seeds, params)
+        return [
+            mean_jct_s(run(jobs, on, policy, params=params, seed=seed))
+            for jobs, seed in zip(workloads, seeds, strict=True)
+        ]

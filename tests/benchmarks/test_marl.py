@@ -1,6 +1,8 @@
 """The runs behind MARL's page: each is kept as soon as it has ended, and not run again."""
 
 import shutil
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from benchmarks.marl.contestants import MARL, SCORER, Contestant, ablations, eve
 from benchmarks.marl.trainings import know_less
 from benchmarks.marl.variants import BLIND as UNKNOWN
 from benchmarks.marl.variants import LEARNT, MEASURED
-from benchmarks.placement.cell import BLIND
+from benchmarks.placement.cell import BLIND, mean_jct_s, run
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.combinations import combination_of
 from pointsman.speed.interference.learned.file import read_learned
@@ -38,6 +40,22 @@ def test_runs_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (runs.means_of(found, SMALL, runs.BOUND, 1, [1, 2]) < means).all()
     below = {row["who"]: row["below the three"] for row in rows_of(found, SMALL, who, [1, 2])}
     assert max(below[name] for name in BLIND) == 0.0 <= below[runs.BOUND]
+
+
+def test_runs_that_share_a_network_are_as_alone() -> None:
+    """Of unlike length: the others go on."""
+    pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
+    from benchmarks.marl.together import mean_jcts_s
+
+    params = next(one for one in everybody(TRAINED) if one.label == MARL).params(1, SMALL)
+    cells = [replace(SMALL, load=1.2), replace(SMALL, load=1.2, jobs=12)]
+    with tempfile.TemporaryDirectory() as folder:
+        on, servers = SMALL.cluster(Path(folder))
+        workloads = [cell.workload(servers, seed) for cell in cells for seed in (1, 2)]
+        found = mean_jcts_s(workloads, on, [5] * 4, params)
+        alone = [mean_jct_s(run(jobs, on, "marl", params=params, seed=5)) for jobs in workloads]
+        scorer = mean_jct_s(run(workloads[0], on, "scorer", params={"schedulers": 4, "forward": True}, seed=5))
+    assert found == alone and alone[0] != scorer
 
 
 def test_trainings_are_compared_one_by_one_and_with_what_was_not_trained() -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -57,6 +58,8 @@ FACTOR_TEMPLATE = "engine/units/factor_hooks.py"
 """The unit of a factor, in which FACTOR_HOOKS is replaced."""
 OF_FACTOR = "factor:"
 """Before the hooks of a factor, where units of all kinds are listed."""
+_IMPORTING = threading.RLock()
+"""Held while a module is imported, so that no other thread sees half of it."""
 _IS_CORE = re.compile(
     r"^from pointsman\.engine\.jit\.(compile|services) import .*\b(core|cold|entry|apart|service)\b", re.MULTILINE
 )
@@ -187,12 +190,13 @@ def _import_source(folder: Path, name: str, source: str) -> ModuleType:
         RunError: the folder has no room.
     """
     try:
-        try:
-            return _import_kept(folder, name, source)
-        except _DAMAGED:
-            for file in [folder / f"{name}.py", *(folder / "__pycache__").glob(f"{name}.*")]:
-                discard(file)
-            return _import_kept(folder, name, source)
+        with _IMPORTING:
+            try:
+                return _import_kept(folder, name, source)
+            except _DAMAGED:
+                for file in [folder / f"{name}.py", *(folder / "__pycache__").glob(f"{name}.*")]:
+                    discard(file)
+                return _import_kept(folder, name, source)
     except OSError as error:
         fix = "about 100 MB of compiled code are kept there; POINTSMAN_HOME names another folder"
         raise RunError(f"{folder}: {error.strerror} ({fix})") from error
