@@ -85,7 +85,7 @@ def run(
         return
     columns = dict.fromkeys(column for row in told for column in row)  # cells without unfinished jobs lack theirs
     told = [{column: row.get(column, NOTHING) for column in columns} for row in told]
-    screen.show(told, format, left=("workload", "policy", "knows"))
+    screen.show(told, format, left=("workload", "policy", "information"))
     typer.echo(f"\n{note}")
 
 

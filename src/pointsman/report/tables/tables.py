@@ -117,7 +117,7 @@ def comparison_table(comparison: Comparison) -> Table:
     unfinished = any(row.jobs_censored for row in comparison.rows)
     talks = any(row.values["comm_mean_s"] for row in comparison.rows)
     columns = (
-        "policy", "knows", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI", "above bound",
+        "policy", "information", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI", "above bound",
         "99 % JCT", "mean wait", "99 % wait", *((NETWORK,) if talks else ()), "GPUs in use", "preemptions", "worst ρ",
     )  # fmt: skip
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
@@ -125,7 +125,7 @@ def comparison_table(comparison: Comparison) -> Table:
     note += AGAIN if any(row.values["preemptions"] for row in comparison.rows) else ""
     note += _unlike(comparison.groups)
     rows = [_comparison_row(row, unfinished, talks) for row in comparison.rows]
-    return Table("", columns, rows, note, left=("knows",))
+    return Table("", columns, rows, note, left=("information",))
 
 
 def counted_span(group: Group) -> str:
