@@ -118,7 +118,8 @@ def comparison_table(comparison: Comparison) -> Table:
     talks = any(row.values["comm_mean_s"] for row in comparison.rows)
     columns = (
         "policy", "information", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI",
-        "above bound", "99 % JCT", "mean wait", "99 % wait", *((NETWORK,) if talks else ()), "GPUs in use", "preemptions", "worst ρ",
+        "above bound", "99 % JCT", "mean wait", "99 % wait", *((NETWORK,) if talks else ()), "GPUs in use",
+        "preemptions", "worst ρ",
     )  # fmt: skip
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
     note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows[1:])}"
