@@ -78,12 +78,14 @@ def know_less(into: Path) -> None:
     nothing.
     """
     known = yaml.safe_load((into / Cell().learnt).read_text(encoding="utf-8"))
-    for name, also in ((MEASURED, ("measured",)), (BLIND, ())):
+    for less, also in ((into / MEASURED, ("measured",)), (into / BLIND, ())):
+        if less.is_file():  # which a training beside this one may be reading
+            continue
         for server in known["spec"]["servers"]:
             for model, found in server["models"].items():
                 alone = {"alone": 1.0, "per_own_gpu": 1.0, "beside": {}}
                 server["models"][model] = {"otherwise": alone} | {part: found[part] for part in also}
-        (into / name).write_text(yaml.safe_dump(known, sort_keys=False), encoding="utf-8")
+        less.write_text(yaml.safe_dump(known, sort_keys=False), encoding="utf-8")
 
 
 def _scorer(into: Path, seed: int) -> None:

@@ -22,7 +22,7 @@ from tests.oracle.observing import observe
 from . import one_in
 from .replay import schedule_of, simulation_of
 
-CASES = one_in(15)
+CASES = one_in(10)
 KIND = Kind(policies=("fifo",), placements=("spread",), most_jobs=40, rounds=False)
 
 

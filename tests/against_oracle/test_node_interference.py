@@ -33,7 +33,7 @@ def test_policies_agree(policy: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", list(POLICIES))
 def test_policies_agree_by_a_learnt_file(policy: str, tmp_path: Path) -> None:
-    for seed in range(1000, 1000 + CASES // 2):
+    for seed in range(1000, 1000 + one_in(30)):
         instance, contention = random_shared(seed, (policy,)), LINKS[seed % len(LINKS)]
         instance = instance if contention is None else with_links(instance)
         learnt = learnt_of(instance)

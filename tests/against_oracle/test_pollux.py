@@ -19,7 +19,7 @@ from tests.oracle.sharing import SharedSchedule, simulate
 from . import one_in
 from .shared_replay import differences, run_engine
 
-CASES = one_in(15)
+CASES = one_in(10)
 NOISES = {name: OracleNoise(noise.initial, noise.limit, noise.tenths) for name, noise in NOISE.items()}
 """Measured; numbers, not code."""
 DECISIONS = ("START", "RESIZE", "PREEMPT")
@@ -58,7 +58,7 @@ def test_what_follows_from_its_decisions(chunk: int, tmp_path: Path) -> None:
 
 def test_and_beside_jobs_that_slow_it_on_its_nodes(tmp_path: Path) -> None:
     """Computing alone (semantics.md §14, §15)."""
-    for seed in range(CASES // 2):
+    for seed in range(one_in(30)):
         instance = random_elastic(seed)
         found = differences(*both(instance, tmp_path, neighbours_of(instance)))
         assert not found, (seed, found)

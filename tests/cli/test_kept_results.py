@@ -10,7 +10,8 @@ import pytest
 FIFO = ("--cluster", "2x4", "--policy", "fifo")
 
 
-@pytest.mark.parametrize(("verb", "reader"), [("simulate", "nobody"), ("compare", "/dev/full")])
+@pytest.mark.parametrize("verb", ["simulate", "compare"])
+@pytest.mark.parametrize("reader", ["/dev/full", "nobody"])
 def test_what_cannot_be_printed_is_kept_all_the_same(verb: str, reader: str, here: Path, jobs: str) -> None:
     args = [sys.executable, "-m", "pointsman", verb, jobs, *FIFO, "-o", "run", "--format", "json"]
     if reader == "nobody":

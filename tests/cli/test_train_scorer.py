@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from .command import pointsman
 from .conftest import Command
 
 SMALL = [
@@ -118,3 +119,4 @@ def test_pytorch_is_not_needed(here: Path) -> None:
     for args in ([*TRAIN, "--set", f"{GENERATIONS}1"], ["eval", "mine", "--seeds", "0"]):
         done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *args], cwd=here, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+    assert pointsman("eval", "mine", "--seeds", "0", cwd=here).returncode == 0

@@ -180,8 +180,8 @@ def test_the_same_seed_gives_the_same_bytes_with_the_jit_on_and_off() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_are_never_violated(kind: str) -> None:
-    """Half a million random valid steps of each kind: the engine refuses none, and none is taken for another."""
-    steps = 500_000 if not os.environ.get("NUMBA_DISABLE_JIT") else 5_000
+    """A million random valid steps: the engine refuses none, and none is taken for another."""
+    steps = 1_000_000 if not os.environ.get("NUMBA_DISABLE_JIT") else 5_000
     size = 250
     workload = Generated("philly", jobs=60, load=4.0, widest=32)
     envs = KINDS[kind][1](size, copy=False, observation="vector", workload=workload, episodes=16, horizon_s=None)

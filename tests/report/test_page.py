@@ -220,9 +220,8 @@ def test_wide_tables_and_figures_scroll_in_their_boxes_on_a_phone(pages: dict[st
     assert sum(inside > width for width, inside, _ in found["boxes"]) > len(KINDS), "all figures, and tables"
 
 
-def test_the_page_names_files_without_their_folders(fifo: Result, draw_only: Callable[..., None]) -> None:
+def test_the_page_names_files_without_their_folders(fifo: Result) -> None:
     """Whoever gets the page need not know where its author keeps things."""
-    draw_only("1-jct-cdf")
     log = {"source": "/home/me/logs/may.parquet", "sha256": "ab" * 32, "format": "parquet"}
     own = Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": "/home/me/mine.py:Mine", "workload": log})
     html = make_page(group_runs([own])).html

@@ -46,8 +46,9 @@ class Marl:
         found = trained(self.name, checkpoint)
         self._made = replace(found, network=deepcopy(found.network))  # which is told of the cluster of this run
         practice = self._made.card.environment
-        self._own_number = schedulers is None
-        self.divides_among = int(practice.get("schedulers", 1)) if schedulers is None else schedulers
+        self._given = schedulers
+        self._as_trained = int(practice.get("schedulers", 1))
+        self.divides_among = self._as_trained if schedulers is None else schedulers
         self._patience = float(practice.get("patience", 0.0)) if patience is None else patience
         self._forward, self.interference = forward, interference
         if not 1 <= self.divides_among <= 1000:
@@ -69,8 +70,8 @@ class Marl:
         from pointsman.learn.environments.extent import Extent
 
         layout = cluster.layout()
-        if self._own_number:
-            self.divides_among = min(self.divides_among, int(layout.node_rack.max()) + 1)
+        if self._given is None:
+            self.divides_among = min(self._as_trained, int(layout.node_rack.max()) + 1)
         extent = Extent(len(layout.node_gpus), int(layout.node_gpus.sum()), self.divides_among)
         self._made.network.on_cluster(cluster, self.divides_among)
         self._seen = Seen(self._made, self._made.card.observation.name, extent)
