@@ -36,7 +36,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=Path("out/marl"))
     parser.add_argument("--only", nargs="*", default=[], help="such as scorer-1 or marl-3")
-    parser.add_argument("--steps", type=int, default=40_960, help="decisions that a network learns from")
     given = parser.parse_args()
     into: Path = given.into
     into.mkdir(parents=True, exist_ok=True)
@@ -49,7 +48,7 @@ def main() -> None:
     for variant in (MARL, SINGLE, *ABLATIONS):
         for seed in variant.trainings:
             if _is_wanted(f"{variant.name}-{seed}", given.only):
-                _marl(into, variant, seed, given.steps)
+                _marl(into, variant, seed)
 
 
 def _is_wanted(name: str, only: list[str]) -> bool:
@@ -93,7 +92,7 @@ def _scorer(into: Path, seed: int) -> None:
     _train("scorer", into / f"scorer-{seed}", seed, Cell().cluster(into)[0], PRACTICE | own)
 
 
-def _marl(into: Path, variant: Variant, seed: int, steps: int) -> None:
+def _marl(into: Path, variant: Variant, seed: int) -> None:
     """It mends the choices of the scorer of the same seed."""
     weights = json.loads((into / f"scorer-{seed}" / "policy.json").read_text(encoding="utf-8"))
     patience = str(weights.pop("patience"))
@@ -105,7 +104,7 @@ def _marl(into: Path, variant: Variant, seed: int, steps: int) -> None:
         **variant.settings,
     }
     on, place = cluster(into, SERVERS, per_rack=4), into / f"{variant.name}-{seed}"
-    _train("marl", place, seed, on, PRACTICE | own, "--steps", str(steps))
+    _train("marl", place, seed, on, PRACTICE | own, "--steps", str(variant.decisions))
 
 
 def _knowing(into: Path, file: str | None) -> dict[str, str]:

@@ -23,17 +23,21 @@ class Variant:
     knows: str | None = LEARNT
     """The file by which it forecasts, in training and in use; None: the truth."""
     trainings: tuple[int, ...] = TWO
+    decisions: int = 61_440
+    """That it learns from."""
     divided: bool = True
     """Whether several schedulers share the cluster, in training and in use."""
 
 
-MARL: Final = Variant("marl", "marl", trainings=FIVE)
-SINGLE: Final = Variant(
-    "single", "single agent", {"practice.schedulers": "1", "marl.graph": "false"}, trainings=FIVE, divided=False
-)
+SHIPPED: Final = 40_960
+"""Decisions: what is shipped learnt from no more, for four times as many gained no more (``docs/papers/marl.md`` §5)."""
+MARL: Final = Variant("marl", "marl", trainings=FIVE, decisions=SHIPPED)
+ALONE: Final = {"practice.schedulers": "1", "marl.graph": "false"}
+SINGLE: Final = Variant("single", "single agent", ALONE, trainings=FIVE, decisions=SHIPPED, divided=False)
 """Harmony-like: one scheduler, and nodes judged by their own features alone."""
 FROM_NOTHING: Final = {"marl.weights": "1,1,1,1,1,1", "marl.caution": "0", "practice.patience": "1"}
 ABLATIONS: Final = (
+    Variant("longer", "marl, trained as long as its ablations"),
     Variant("no-graph", "no graph", {"marl.graph": "false"}),
     Variant("no-patience", "scorer begins without waiting", {"practice.patience": "0"}),
     Variant("blind", "no interference model", knows=BLIND),
