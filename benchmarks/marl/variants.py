@@ -30,7 +30,7 @@ class Variant:
 
 
 SHIPPED: Final = 40_960
-"""Decisions: what is shipped learnt from no more, for four times as many gained no more (``docs/papers/marl.md`` §5)."""
+"""Decisions: four times as many gained no more (``docs/papers/marl.md`` §5)."""
 MARL: Final = Variant("marl", "marl", trainings=FIVE, decisions=SHIPPED)
 ALONE: Final = {"practice.schedulers": "1", "marl.graph": "false"}
 SINGLE: Final = Variant("single", "single agent", ALONE, trainings=FIVE, decisions=SHIPPED, divided=False)
