@@ -78,7 +78,7 @@ def test_every_policy_of_the_registry_has_small_parameters() -> None:
 
 def make(policy: str, made: dict[str, Path]) -> tuple[str, dict[str, Any]]:
     """Its name, with a checkpoint where it needs one, and its parameters."""
-    if policy not in LEARNED or policy == "topdrl":  # whose weights are shipped
+    if policy not in LEARNED or policy in ("topdrl", "metarl"):  # whose weights are shipped, or that has none
         return policy, OTHERS.get(policy) or SMALL.get(policy) or {}
     return f"{policy}:{made[policy]}", {}
 

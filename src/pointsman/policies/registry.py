@@ -59,6 +59,7 @@ BUILT_IN: dict[str, str] = {
 LEARNED: dict[str, str] = {
     "topdrl": "pointsman.learn.policies.topdrl:TopDrl",
     "marl": "pointsman.learn.policies.marl:Marl",
+    "metarl": "pointsman.learn.policies.metarl:MetaRl",
     "deeprm": "pointsman.learn.policies.deeprm:DeepRm",
     "proximity-drl": "pointsman.learn.policies.proximity_drl:ProximityDrl",
 }

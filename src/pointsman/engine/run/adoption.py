@@ -36,6 +36,8 @@ def check_forecasts(policy: object, before: object) -> None:
         UsageError: it has not.
     """
     source = getattr(policy, "interference", None)
+    if source is not None and not isinstance(source, str) and not source.begun:
+        raise UsageError(f"policy {_title(policy)!r} learns interference from the first job on: begin the run with it")
     if isinstance(source, str) and source != getattr(before, "interference", None):
         raise UsageError(
             f"policy {_title(policy)!r} forecasts interference by {source!r}, which this run has not read: begin the "

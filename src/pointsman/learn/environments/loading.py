@@ -70,6 +70,12 @@ def load_gang_deciding() -> ModuleType:
     return load_template(HERE / "gang_deciding.py", {}, _sources(f"{ROOM}.gang_deciding"))
 
 
+@functools.cache
+def load_watching() -> ModuleType:
+    """`watching`."""
+    return load_template(HERE / "watching.py", {}, _sources(f"{ROOM}.watching"))
+
+
 def mark() -> Path:
     """A file that is there when all parts have been compiled from the sources as they are."""
     return build_folder() / f"{stamped('environments', '', sorted(HERE.rglob('*.py')))}.done"
@@ -79,7 +85,15 @@ def parts() -> list[tuple[str, str]]:
     """All that there is to load, what takes longest first: what it is, and its name."""
     shipped = [("observation", name) for name in _known("observations")] + [("reward", n) for n in _known("rewards")]
     episodes = [("episode", choice) for choice in ("gangs", "picking", "choosing")]
-    return [*episodes, ("branching", ""), ("gang deciding", ""), ("deciding", ""), ("bookkeeping", ""), *shipped]
+    return [
+        *episodes,
+        ("branching", ""),
+        ("gang deciding", ""),
+        ("watching", ""),
+        ("deciding", ""),
+        ("bookkeeping", ""),
+        *shipped,
+    ]
 
 
 def load_part(kind: str, name: str) -> None:
@@ -87,6 +101,7 @@ def load_part(kind: str, name: str) -> None:
     alone = {
         "deciding": load_deciding,
         "gang deciding": load_gang_deciding,
+        "watching": load_watching,
         "bookkeeping": load_bookkeeping,
         "branching": load_branching,
     }

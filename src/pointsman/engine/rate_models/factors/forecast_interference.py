@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.rate_models.factors.learned_interference import LearnedInterference
 from pointsman.engine.rate_models.factors.node_interference import NodeInterference
+from pointsman.engine.rate_models.factors.online_interference import Learner, OnlineInterference
 from pointsman.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class ForecastInterference(Factor):
             UsageError: there is no such source.
         """
         source, name = getattr(policy, "interference", None), getattr(policy, "name", "")
+        if isinstance(source, Learner):
+            return cls(str(name), OnlineInterference(str(name), source))
         if not isinstance(source, str):
             return None
         forecast = NodeInterference.chosen({**options, "node_interference": source}, policy, base)

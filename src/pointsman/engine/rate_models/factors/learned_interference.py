@@ -102,7 +102,7 @@ class LearnedInterference(Factor):
                 figures = server.models.get(model)
                 laws += [1.0] * (2 + 2 * len(place)) if figures is None else _law(figures.otherwise, self.models)
         begins = np.cumsum([HEAD + len(nodes), len(jobs), len(index), len(keys), len(times)])
-        head = [len(place), most_gpus, max(map(len, map(_digits, self._combinations())), default=0), *begins.tolist()]
+        head = [len(place), most_gpus, max(map(_gpus_of_others, self._combinations()), default=0), *begins.tolist()]
         return np.concatenate([np.array(part, np.float64) for part in (head, nodes, jobs, index, keys, times, laws)])
 
     def loads(self, layout: "Layout") -> int:
@@ -113,9 +113,8 @@ class LearnedInterference(Factor):
         return [combination for server in self.spec.servers for combination in server.slow_downs]
 
 
-def _digits(combination: "Combination") -> list[str]:
-    """The model of each GPU of others, in order."""
-    return [model for model, gpus in combination.others for _ in range(gpus)]
+def _gpus_of_others(combination: "Combination") -> int:
+    return sum(gpus for _, gpus in combination.others)
 
 
 def _by_own(
@@ -125,13 +124,12 @@ def _by_own(
     1/2^30.
     """
     from pointsman.engine.rate_models.rates import FINEST
+    from pointsman.speed.interference.learned.combinations import number_of
 
     found: dict[tuple[str, int], list[tuple[int, float]]] = {}
     for combination, times in slow_downs.items():
-        key = 0
-        for model in _digits(combination):
-            key = key * (len(place) + 1) + place[model] + 1
-        found.setdefault((combination.model, combination.gpus), []).append((key, round(times * FINEST) / FINEST))
+        own, number = (combination.model, combination.gpus), number_of(combination.others, place)
+        found.setdefault(own, []).append((number, round(times * FINEST) / FINEST))
     return found
 
 

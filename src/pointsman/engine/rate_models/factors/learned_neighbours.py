@@ -60,11 +60,11 @@ def _of_others(S: State, f: Int, j: Int, i: Int, g: Int, model: Int) -> Int:
 
 
 @cold
-def _looked_up(S: State, f: Int, kind: Int, gpus: Int, key: Int) -> float:
-    """The slow-down of a combination, by its number; 0 if it has none."""
+def _looked_up(S: State, f: Int, kind: Int, gpus: Int, key: Int) -> Int:
+    """Which of the tabulated combinations has this number; -1 if none has."""
     numbers = S.factors[f].numbers
     if gpus > _head(S, f, np.int64(GPUS)):
-        return 0.0
+        return np.int64(-1)
     at = numbers + _head(S, f, np.int64(INDEX)) + 2 * (kind * (_head(S, f, np.int64(GPUS)) + 1) + gpus)
     low, end = np.int64(S.factor_numbers[at]), np.int64(S.factor_numbers[at + 1])
     keys = numbers + _head(S, f, np.int64(KEYS))
@@ -75,40 +75,63 @@ def _looked_up(S: State, f: Int, kind: Int, gpus: Int, key: Int) -> float:
             low = middle + 1
         else:
             high = middle
-    if low < end and np.int64(S.factor_numbers[keys + low]) == key:
-        return S.factor_numbers[numbers + _head(S, f, np.int64(TIMES)) + low]
-    return 0.0
+    return low if low < end and np.int64(S.factor_numbers[keys + low]) == key else np.int64(-1)
 
 
 @cold
-def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
-    """ψ of the worker of job `j` on GPU `g` of part `i`: as the file has the combination, else by its law."""
-    own, models = _model_of(S, f, j), _head(S, f, np.int64(MODELS))
-    gpus = S.parts[i].gpus
-    kind = _kind_of(S, f, S.parts[i].node, own)
+def combination_on(S: State, f: Int, j: Int, i: Int, g: Int) -> Int:
+    """Which of the tabulated combinations the worker of job `j` on GPU `g` of part `i` is in; -1 if in none."""
+    models = _head(S, f, np.int64(MODELS))
+    most = _head(S, f, np.int64(OTHERS))
+    key = beside = np.int64(0)
+    for m in range(models):
+        there = _of_others(S, f, j, i, g, np.int64(m))
+        beside += there
+        if beside > most:
+            return np.int64(-1)
+        for _ in range(there):
+            key = key * (models + 1) + m + 1
+    kind = _kind_of(S, f, S.parts[i].node, _model_of(S, f, j))
+    return _looked_up(S, f, kind, S.parts[i].gpus, key)
+
+
+@cold
+def _by_law(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
+    """ψ of the worker of job `j` on GPU `g` of part `i` by the law."""
+    models = _head(S, f, np.int64(MODELS))
+    kind = _kind_of(S, f, S.parts[i].node, _model_of(S, f, j))
     law = S.factors[f].numbers + _head(S, f, np.int64(LAWS)) + kind * (2 + 2 * models)
     longer = S.factor_numbers[law]
-    for _ in range(gpus):
+    for _ in range(S.parts[i].gpus):
         longer *= S.factor_numbers[law + 1]
-    key = np.int64(0)
-    beside = np.int64(0)
     for m in range(models):
         there = _of_others(S, f, j, i, g, np.int64(m))
         if there > 0:
             longer *= S.factor_numbers[law + 2 + m]
         for _ in range(there):
             longer *= S.factor_numbers[law + 2 + models + m]
-            beside += 1
-            if beside <= _head(S, f, np.int64(OTHERS)):
-                key = key * (models + 1) + m + 1
-    found = _looked_up(S, f, kind, gpus, key) if beside <= _head(S, f, np.int64(OTHERS)) else 0.0
-    return found if found > 0.0 else min(MOST, max(1.0, longer))
+    return min(MOST, max(1.0, longer))
+
+
+@core
+def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
+    """ψ of the worker of job `j` on GPU `g` of part `i`: as the file has the combination, else by its law."""
+    row = combination_on(S, f, j, i, g)
+    if row < 0:
+        return _by_law(S, f, j, i, g)
+    return S.factor_numbers[S.factors[f].numbers + _head(S, f, np.int64(TIMES)) + row]
+
+
+@core
+def is_known(S: State, f: Int, j: Int) -> bool:
+    """Whether the model of job `j` is among those of the table."""
+    return _model_of(S, f, j) >= 0
 
 
 @core
 def slowed(S: State, f: Int, j: Int) -> float:
     """ψ of the worst worker of job `j`, in whole 1/2**30."""
-    if _model_of(S, f, j) < 0:
+    if not is_known(S, f, j):
         return 1.0
     worst = 1.0
     i = S.jobs[j].part

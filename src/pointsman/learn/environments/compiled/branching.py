@@ -7,47 +7,11 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import RUNNING, work_done
 from pointsman.engine.jit.compile import cold, core, entry
-from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD, TAU
 from pointsman.learn.environments.compiled.episode import step_one
-from pointsman.learn.environments.compiled.gangs import FORWARD, WAIT
-from pointsman.policies.placers.candidates.features import cost
-from pointsman.policies.placers.candidates.places import MOST, note_candidate
-from pointsman.policies.placers.filling import is_compact
-from pointsman.policies.placers.patience import is_patient
-
-
-@core
-def _cheapest(S: State, j: Int, mask: np.ndarray, weights: np.ndarray, compactly: bool) -> Int:
-    """The candidate of least cost, perhaps of the compact ones; -1 if there is none."""
-    best = np.int64(-1)
-    least = np.inf
-    for i in range(MOST):
-        if mask[i] == 0:
-            break
-        own = cost(S, np.int64(i), weights, np.int64(0))
-        if own < least and compactly:
-            a = alternative_with_room(S, S.jobs[j].cls)
-            note_candidate(S, j, a, np.int64(i))
-            if not is_compact(S, a, S.classes[S.jobs[j].cls].gpus):
-                continue
-        if own < least:
-            best = np.int64(i)
-            least = own
-    return best
-
-
-@cold
-def _usual(S: State, j: Int, mask: np.ndarray, weights: np.ndarray) -> Int:
-    """What `scorer` with these weights does with job `j`."""
-    best = _cheapest(S, j, mask, weights, is_patient(S, j))
-    if best >= 0:
-        return best
-    if mask[FORWARD] != 0:
-        return np.int64(FORWARD)
-    return np.int64(WAIT) if mask[WAIT] != 0 else _cheapest(S, j, mask, weights, False)
+from pointsman.learn.environments.compiled.usual import usual
 
 
 @cold
@@ -95,5 +59,5 @@ def worth_of(
             worth[k] += answers[0, REWARD]
             spent += answers[0, ELAPSED]
             if desk[0, OVER] == 0:
-                action = _usual(S, windows[0, 0], masks[0], weights)
+                action = usual(S, windows[0, 0], masks[0], weights)
         worth[k] -= _still_to_lose(S, began) / (S.g[0].gpus * S.params[TAU])

@@ -1,7 +1,7 @@
 """Who is beside whom on a node: the combinations of jobs that slow-downs are known by."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -38,6 +38,15 @@ class Combination(NamedTuple):
         """``2 beside vgg16*1 + wlm*1``: GPUs of its own, then of others."""
         others = " + ".join(f"{model}*{gpus}" for model, gpus in self.others)
         return f"{self.gpus} beside {others}" if others else str(self.gpus)
+
+
+def number_of(others: Others, place: Mapping[str, int]) -> int:
+    """A whole number that stands for the others, where `place` numbers all models from 0: a digit for each GPU."""
+    number = 0
+    for model, gpus in others:
+        for _ in range(gpus):
+            number = number * (len(place) + 1) + place[model] + 1
+    return number
 
 
 def combination_of(model: str, text: str) -> Combination:

@@ -1,0 +1,100 @@
+"""Meta-RL placement: a scheduler that measures how jobs slow each other, and corrects the model by which it places them
+(Yang et al., IEEE TCC 11(4), 2023; ``docs/papers/metarl.md``).
+"""
+
+from copy import copy, deepcopy
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import numpy as np
+
+from pointsman.errors import UsageError
+from pointsman.policies.placers.candidates import weights as shipped
+from pointsman.types import Event, Knowledge, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pointsman.engine.run.view import View
+    from pointsman.speed.interference.learned.combinations import Server
+    from pointsman.speed.interference.online.performance_model import Expected
+
+OK = 0
+
+
+class MetaRl:
+    """Each gang goes to the candidate placement of least cost, as of `scorer`, by a model of the interference that is
+    corrected by the speeds of running jobs.
+    """
+
+    name: ClassVar[str] = "metarl"
+    needs: ClassVar[Knowledge] = "oracle"
+    placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
+    takes_whole_gpus: ClassVar[bool] = True
+    needs_rates: ClassVar[bool] = True
+    source: ClassVar[str] = "Yang et al., On a meta learning-based scheduler, IEEE TCC 11(4), 2023"
+
+    def __init__(
+        self,
+        patience: Annotated[float, "share of its duration in which a job would rather wait"] = shipped.PATIENCE,
+        refit_ends: Annotated[int, "jobs that end before the model is fitted anew"] = 20,
+        seed: Annotated[int, "of the draws by which the model knows what it does not know"] = 0,
+        expected: "Mapping[Server, Expected] | None" = None,
+    ) -> None:
+        """A policy that expects `expected` of the slow-downs on servers; by default none."""
+        from pointsman.learn.environments.compiled.gangs import ACTIONS
+        from pointsman.learn.environments.loading import load_gang_deciding
+        from pointsman.learn.policies.speedometer import Speedometer
+        from pointsman.speed.interference.online.learner import InterferenceLearner
+
+        if not 0 <= patience < 1e6:
+            raise UsageError(f"metarl.patience = {patience:g}: it must be from 0 to less than 1e6")
+        if not 1 <= refit_ends <= 1_000_000:
+            raise UsageError(f"metarl.refit_ends = {refit_ends}: it must be from 1 to 1,000,000")
+        self.interference = Speedometer(InterferenceLearner(expected, seed))
+        self._patience, self._refit_ends = patience, refit_ends
+        self._deciding = load_gang_deciding()
+        self._weights = np.array(shipped.COSTS)
+        self._window = np.full(1, -1, np.int64)
+        self._mask = np.zeros(ACTIONS, np.int8)
+
+    def parameters(self) -> list[float]:
+        """What the code that knows the patience of jobs finds in ``State.params``."""
+        return [1.0, self._patience]
+
+    def on_event(self, view: "View", kind: int, job: int) -> None:
+        """Count the jobs that have ended."""
+        self.interference.ends += kind == Event.FINISH
+
+    def decide(self, view: "View") -> None:
+        """See how fast jobs run, then decide about one after another, until each has its GPUs or waits."""
+        self._learn(view)
+        while self._deciding.look(view._address, self._window, self._mask):
+            choice = self._deciding.scorers_choice(view._address, self._window, self._mask, self._weights)
+            if self._deciding.act(view._address, self._window, choice) != OK:
+                return
+
+    def _learn(self, view: "View") -> None:
+        """What is seen now is believed at once; all else is fitted to it now and then."""
+        seen, learner = self.interference, self.interference.learner
+        rows, slow_downs = seen.read(view)
+        learner.see(rows, slow_downs)
+        is_due = seen.ends >= self._refit_ends
+        if is_due:
+            learner.refit()
+            seen.ends = 0
+        if is_due or len(rows):
+            seen.tell(view)
+
+    def why_waiting(self, view: "View", job: int, name: "Callable[[int], str]") -> tuple[Reason, str] | None:
+        """Of a waiting job that fits: until when it waits for a compact place."""
+        again_ms = float(view.jobs[job]["s1"])
+        if again_ms <= view.now_ms:
+            return None
+        until = f"until {again_ms / 1000:g} s, or until it could be placed compactly"
+        return Reason.HeldByDelay, f"it would fit, but waits {until}"
+
+    def copy(self) -> "MetaRl":
+        """One that learns on its own from here on."""
+        twin = copy(self)
+        twin.interference = deepcopy(self.interference)
+        return twin

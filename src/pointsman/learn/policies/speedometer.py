@@ -1,0 +1,70 @@
+"""How fast running jobs are seen to run, and the table by which a policy forecasts how fast they would run."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.engine.rate_models.factors.learned_neighbours import LAWS, TIMES
+from pointsman.engine.rate_models.rates import FINEST
+from pointsman.engine.state.records import OF_POLICY
+from pointsman.learn.environments.compiled.watching import NOTED
+from pointsman.learn.environments.loading import load_watching
+from pointsman.speed.interference.learned.file import MOST
+from pointsman.speed.interference.online.learner import times_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pointsman.engine.run.view import View
+    from pointsman.speed.interference.learned.combinations import Server
+    from pointsman.speed.interference.learned.file import LearnedSpec
+    from pointsman.speed.interference.online.learner import InterferenceLearner
+
+
+class Speedometer:
+    """What a policy's attribute ``interference`` is: the learner, and where it reads and writes in a run."""
+
+    def __init__(self, learner: "InterferenceLearner") -> None:
+        self.learner, self.begun = learner, False
+        self._forget()
+
+    def _forget(self) -> None:
+        self.ends = 0
+        """Jobs that have ended since the last fit."""
+        self._factor = -1
+        self._noted = np.zeros((0, NOTED))
+
+    def begin(self, models: "Sequence[str]", servers: "Sequence[Server]") -> None:
+        """Be told of the models of jobs and the kinds of servers of a run, before it."""
+        self._forget()
+        self.learner.begin(models, servers)
+        self.begun = True
+
+    @property
+    def spec(self) -> "LearnedSpec":
+        """What is expected of these at the beginning of the run."""
+        return self.learner.spec
+
+    def read(self, view: "View") -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Of running jobs, unless it is as it was the last time: the rows (n) of the table that their combinations
+        have, and how many times as long they compute (n).
+        """
+        if self._factor < 0:
+            self._factor = int(np.flatnonzero(view._state.factors["role"] == OF_POLICY)[0])
+            slots = len(view._state.jobs)
+            self._noted = np.full((slots, NOTED), -1.0)
+            self._slots, self._rows = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+            self._slow_downs = np.zeros(slots)
+        many = load_watching().watch(
+            view._address, self._factor, self._noted, self._slots, self._rows, self._slow_downs
+        )
+        return self._rows[:many].copy(), self._slow_downs[:many].copy()
+
+    def tell(self, view: "View") -> None:
+        """From now on the table says what the learner predicts."""
+        numbers = view._state.factor_numbers[view._state.factors["numbers"][self._factor] :]
+        times, laws = (int(numbers[k]) for k in (TIMES, LAWS))
+        numbers[times:laws] = np.round(times_of(self.learner.predicted) * FINEST) / FINEST
+        law = times_of(self.learner.laws, least=1 / MOST).ravel()
+        numbers[laws : laws + len(law)] = law

@@ -1,0 +1,1 @@
+"""What a scheduler learns of interference while it runs."""
