@@ -27,6 +27,7 @@ CONTESTANTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "scorer, told the truth": ("scorer", {}),
     "scorer, told what models take": ("scorer", {"interference": "table"}),
     "scorer, by a learnt file": ("scorer", {"interference": str(LEARNT)}),
+    "metarl, no exploration": ("metarl", {"explore": 0.0}),
     "metarl": ("metarl", {}),
 }
 CEILING: Final = "scorer, told the truth"

@@ -72,7 +72,7 @@ class _Question:
             return self._ended()
         slot = int(live[0])
         state, reason, said = self._live(slot)
-        return state, reason, said + self._owner(slot)
+        return state, reason, said + self._why_there(slot) + self._owner(slot)
 
     def _live(self, slot: int) -> tuple[str, Reason | None, str]:
         if self.jobs["state"][slot] != JobState.PENDING:
@@ -86,6 +86,14 @@ class _Question:
     def _delay(self, slot: int) -> Delay | None:
         asked = getattr(self.simulation.policy, "delay_of", None)
         return asked(self.jobs[slot]) if asked else None
+
+    def _why_there(self, slot: int) -> str:
+        """What the policy says of the place of a job that holds GPUs."""
+        asked, view = getattr(self.simulation.policy, "why_there", None), self.simulation.view
+        if asked is None or view is None or self.jobs["state"][slot] == JobState.PENDING:
+            return ""
+        said = asked(view, slot, self._instant)
+        return f"; {said}" if said else ""
 
     def _owner(self, slot: int) -> str:
         """Which of several schedulers it belongs to."""

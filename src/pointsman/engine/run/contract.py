@@ -13,12 +13,15 @@ _MOST = {"s": 1e9, "GPU-s": 1e15}
 
 @runtime_checkable
 class Policy(Protocol):
-    """A policy written in Python (``docs/guides/write-a-policy.md``); it may also define ``on_event(view, kind,
-    job)``, ``why_waiting(view, job, name)`` and, if it has memory of its own, ``copy()``; ``parameters()``,
-    ``divides_among`` and ``owner_of(job)`` as a `CompiledPolicy`, and ``on_cluster(cluster)``, called before the run.
+    """A policy written in Python (``docs/guides/write-a-policy.md``).
+
+    It may also define ``on_event(view, kind, job)``, ``why_waiting(view, job, name)``, ``why_there(view, job,
+    instant)`` and, if it has memory of its own, ``copy()``; ``parameters()``, ``divides_among`` and ``owner_of(job)``
+    as a `CompiledPolicy`, and ``on_cluster(cluster)``, called before the run.
 
     ``why_waiting`` is what ``explain`` asks of a pending job that fits: a `Reason` and a sentence, or None if the
-    policy has nothing to say. ``name(job)`` is the id of a job. It must leave the state as it is.
+    policy has nothing to say. ``name(job)`` is the id of a job. ``why_there`` is what it asks of a job that holds GPUs:
+    a sentence, or None; ``instant(time_ms)`` is a time in words. Both must leave the state as it is.
     """
 
     name: str

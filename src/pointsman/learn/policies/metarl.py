@@ -9,6 +9,7 @@ import numpy as np
 
 from pointsman.errors import UsageError
 from pointsman.policies.placers.candidates import weights as shipped
+from pointsman.policies.placers.candidates.places import MOST
 from pointsman.types import Event, Knowledge, Reason
 
 if TYPE_CHECKING:
@@ -37,20 +38,28 @@ class MetaRl:
         self,
         patience: Annotated[float, "share of its duration in which a job would rather wait"] = shipped.PATIENCE,
         refit_ends: Annotated[int, "jobs that end before the model is fitted anew"] = 20,
+        explore: Annotated[float, "share of decisions that may place a job to learn from it"] = 0.2,
+        budget: Annotated[float, "share of the GPU time so far that such placements may take"] = 0.02,
+        bound: Annotated[float, "how much longer than in the best place they may take, as a share"] = 0.15,
         seed: Annotated[int, "of the draws by which the model knows what it does not know"] = 0,
         expected: "Mapping[Server, Expected] | None" = None,
     ) -> None:
         """A policy that expects `expected` of the slow-downs on servers; by default none."""
         from pointsman.learn.environments.compiled.gangs import ACTIONS
         from pointsman.learn.environments.loading import load_gang_deciding
-        from pointsman.learn.policies.speedometer import Speedometer
+        from pointsman.learn.policies.closed_loop import ClosedLoop
+        from pointsman.learn.policies.exploration import Exploration
         from pointsman.speed.interference.online.learner import InterferenceLearner
 
         if not 0 <= patience < 1e6:
             raise UsageError(f"metarl.patience = {patience:g}: it must be from 0 to less than 1e6")
         if not 1 <= refit_ends <= 1_000_000:
             raise UsageError(f"metarl.refit_ends = {refit_ends}: it must be from 1 to 1,000,000")
-        self.interference = Speedometer(InterferenceLearner(expected, seed))
+        for name, value in (("explore", explore), ("budget", budget), ("bound", bound)):
+            if not 0 <= value <= 1:
+                raise UsageError(f"metarl.{name} = {value:g}: it must be from 0 to 1")
+        learner = InterferenceLearner(expected, seed)
+        self.interference = ClosedLoop(learner, Exploration(explore, budget, bound, seed))
         self._patience, self._refit_ends = patience, refit_ends
         self._deciding = load_gang_deciding()
         self._weights = np.array(shipped.COSTS)
@@ -67,23 +76,30 @@ class MetaRl:
 
     def decide(self, view: "View") -> None:
         """See how fast jobs run, then decide about one after another, until each has its GPUs or waits."""
-        self._learn(view)
+        loop = self.interference
+        loop.exploration.time_passes(view)
+        loop.learn(view, refit=loop.ends >= self._refit_ends)
         while self._deciding.look(view._address, self._window, self._mask):
-            choice = self._deciding.scorers_choice(view._address, self._window, self._mask, self._weights)
-            if self._deciding.act(view._address, self._window, choice) != OK:
-                return
+            usual = self._deciding.scorers_choice(view._address, self._window, self._mask, self._weights)
+            if usual < MOST and self._explores(view, usual):
+                continue
+            self.interference.exploration.explored.pop(int(view.jobs[self._window[0]]["row"]), None)
+            if self._deciding.act(view._address, self._window, usual) != OK:
+                break
+        loop.exploration.placed(view)
 
-    def _learn(self, view: "View") -> None:
-        """What is seen now is believed at once; all else is fitted to it now and then."""
-        seen, learner = self.interference, self.interference.learner
-        rows, slow_downs = seen.read(view)
-        learner.see(rows, slow_downs)
-        is_due = seen.ends >= self._refit_ends
-        if is_due:
-            learner.refit()
-            seen.ends = 0
-        if is_due or len(rows):
-            seen.tell(view)
+    def _explores(self, view: "View", usual: int) -> bool:
+        """Place the job in the window to learn from it, if that is to be done."""
+        exploration, job = self.interference.exploration, int(self._window[0])
+        gpu_ms = float(view.jobs[job]["estimate"]) * float(view.jobs[job]["asked"])
+        if gpu_ms <= 0 or not exploration.is_due():
+            return False
+        slowness, unknown = self.interference.weigh(view, job, self._mask)
+        choice = exploration.choice(usual, slowness, unknown, gpu_ms)
+        if choice == usual or self._deciding.act(view._address, self._window, choice) != OK:
+            return False
+        exploration.note(int(view.jobs[job]["row"]), slowness[choice], slowness.min(), gpu_ms)
+        return True
 
     def why_waiting(self, view: "View", job: int, name: "Callable[[int], str]") -> tuple[Reason, str] | None:
         """Of a waiting job that fits: until when it waits for a compact place."""
@@ -92,6 +108,17 @@ class MetaRl:
             return None
         until = f"until {again_ms / 1000:g} s, or until it could be placed compactly"
         return Reason.HeldByDelay, f"it would fit, but waits {until}"
+
+    def why_there(self, view: "View", job: int, instant: "Callable[[int], str]") -> str | None:
+        """Of a job that was placed to learn from it: what was forecast, and what came of it."""
+        found = self.interference.exploration.explored.get(int(view.jobs[job]["row"]))
+        if found is None:
+            return None
+        return (
+            f"it was placed there at {instant(found.began_ms)} to learn from it: forecast to take {found.slowness:.3f} "
+            f"times as long as alone, the harm to others included, and {found.least:.3f} times in the best place; it "
+            f"computes {float(view.jobs[job]['slow_computing']):.3f} times as long"
+        )
 
     def copy(self) -> "MetaRl":
         """One that learns on its own from here on."""

@@ -1,14 +1,20 @@
 """What a policy that learns interference sees of running jobs: the combinations that they are in, and how slow they
-are. On a real cluster a profile of a training step tells the same.
+are (on a real cluster a profile of a training step tells the same); and how little it knows of a candidate placement.
 """
 
 import numpy as np
 
 from pointsman.engine.index.bits import lowest
-from pointsman.engine.jit.compile import entry
+from pointsman.engine.jit.compile import cold, entry
+from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.rate_models.factors.learned_neighbours import combination_on, is_known
-from pointsman.engine.state.records import Int
+from pointsman.engine.rate_models.forecast import take_off, try_on
+from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
+from pointsman.policies.placers.candidates.features import HARM, SLOW_DOWN, feature
+from pointsman.policies.placers.candidates.places import MOST, note_candidate
+from pointsman.policies.placers.filling import is_compact
+from pointsman.policies.placers.patience import is_patient
 from pointsman.types import JobState
 
 RUNNING = int(JobState.RUNNING)
@@ -45,3 +51,41 @@ def watch(address: Int, f: Int, noted: np.ndarray, slots: np.ndarray, rows: np.n
         slow_downs[found] = J.slow_computing
         found += 1
     return found
+
+
+@cold
+def _least_known(S: State, f: Int, j: Int, uncertainty: np.ndarray) -> float:
+    """The greatest uncertainty among the nodes that job `j` is on trial on; 0 where nothing is tabulated."""
+    most = 0.0
+    i = S.jobs[j].part
+    while i >= 0:
+        row = combination_on(S, f, j, i, lowest(S.parts[i].mask))
+        if row >= 0:
+            most = max(most, uncertainty[row])
+        i = S.parts[i].next
+    return most
+
+
+@entry("void(int64, int64, int64, int8[::1], float64[::1], float64[::1], float64[::1])")
+def weigh(
+    address: Int, f: Int, j: Int, mask: np.ndarray, uncertainty: np.ndarray, slowness: np.ndarray, unknown: np.ndarray
+) -> None:
+    """Of each candidate of job `j`, which have just been measured, write its `slowness`, how many times as long it
+    takes with the harm it does, and how `unknown` its nodes are by the `uncertainty` of the rows of factor `f`. Of one
+    that `scorer` would not consider, infinity and 0.
+    """
+    S = open_state(address)
+    a = alternative_with_room(S, S.jobs[j].cls)
+    for i in range(MOST):
+        slowness[i] = np.inf
+        unknown[i] = 0.0
+        if mask[i] == 0:
+            continue
+        note_candidate(S, j, a, np.int64(i))
+        if is_patient(S, j) and not is_compact(S, a, S.classes[S.jobs[j].cls].gpus):
+            continue
+        before = try_on(S, j)
+        if is_known(S, f, j):
+            unknown[i] = _least_known(S, f, j, uncertainty)
+        take_off(S, j, before)
+        slowness[i] = 1.0 + feature(S, np.int64(i), np.int64(SLOW_DOWN)) + feature(S, np.int64(i), np.int64(HARM))

@@ -69,6 +69,11 @@ class InterferenceLearner:
         return np.concatenate([np.zeros(0), *(one.predicted for one in self.of_server)])
 
     @property
+    def disagreement(self) -> Floats:
+        """(n) by how much members' logarithms differ."""
+        return np.concatenate([np.zeros(0), *(one.disagreement for one in self.of_server)])
+
+    @property
     def laws(self) -> Floats:
         """(servers, models, 2 + 2 models) what predicts the rest, in the order of `Otherwise`, in logarithms."""
         found = [_law(one.laws) for one in self.of_server]

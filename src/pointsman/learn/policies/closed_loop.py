@@ -1,4 +1,4 @@
-"""How fast running jobs are seen to run, and the table by which a policy forecasts how fast they would run."""
+"""The closed loop of a policy that places jobs by a model: see how fast they run, correct the model, place by it."""
 
 from typing import TYPE_CHECKING
 
@@ -10,23 +10,31 @@ from pointsman.engine.rate_models.rates import FINEST
 from pointsman.engine.state.records import OF_POLICY
 from pointsman.learn.environments.compiled.watching import NOTED
 from pointsman.learn.environments.loading import load_watching
+from pointsman.policies.placers.candidates.places import MOST as MOST_CANDIDATES
 from pointsman.speed.interference.learned.file import MOST
 from pointsman.speed.interference.online.learner import times_of
+from pointsman.speed.interference.online.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pointsman.engine.run.view import View
+    from pointsman.learn.policies.exploration import Exploration
     from pointsman.speed.interference.learned.combinations import Server
     from pointsman.speed.interference.learned.file import LearnedSpec
     from pointsman.speed.interference.online.learner import InterferenceLearner
 
+Floats = NDArray[np.float64]
 
-class Speedometer:
-    """What a policy's attribute ``interference`` is: the learner, and where it reads and writes in a run."""
 
-    def __init__(self, learner: "InterferenceLearner") -> None:
-        self.learner, self.begun = learner, False
+class ClosedLoop:
+    """What a policy's attribute ``interference`` is: it measures, and corrects the table by which the policy forecasts
+    (Yang et al., IEEE TCC 2023).
+    """
+
+    def __init__(self, learner: "InterferenceLearner", exploration: "Exploration") -> None:
+        self.learner, self.exploration, self.begun = learner, exploration, False
+        self.ledger = Ledger([])
         self._forget()
 
     def _forget(self) -> None:
@@ -39,6 +47,8 @@ class Speedometer:
         """Be told of the models of jobs and the kinds of servers of a run, before it."""
         self._forget()
         self.learner.begin(models, servers)
+        self.ledger = Ledger([one.combinations for one in self.learner.of_server])
+        self.exploration.begin()
         self.begun = True
 
     @property
@@ -60,6 +70,27 @@ class Speedometer:
             view._address, self._factor, self._noted, self._slots, self._rows, self._slow_downs
         )
         return self._rows[:many].copy(), self._slow_downs[:many].copy()
+
+    def learn(self, view: "View", refit: bool) -> None:
+        """Believe what is seen now, and perhaps fit all else to it."""
+        rows, slow_downs = self.read(view)
+        if len(rows):
+            self.ledger.see(rows, np.abs(times_of(self.learner.predicted[rows]) / slow_downs - 1.0))
+            self.learner.see(rows, slow_downs)
+        if refit:
+            self.learner.refit()
+            self.ends = 0
+        if refit or len(rows):
+            self.tell(view)
+
+    def weigh(self, view: "View", job: int, mask: NDArray[np.int8]) -> tuple[Floats, Floats]:
+        """Of each candidate of a job, which have just been measured: how many times as long it takes, with the harm it
+        does, and how little is known of its nodes.
+        """
+        slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
+        uncertainty = self.ledger.uncertainty(self.learner.disagreement)
+        load_watching().weigh(view._address, self._factor, job, mask, uncertainty, slowness, unknown)
+        return slowness, unknown
 
     def tell(self, view: "View") -> None:
         """From now on the table says what the learner predicts."""

@@ -1,0 +1,103 @@
+"""Exploration goes where least is known, within its bound and its budget."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import pointsman
+from pointsman.learn.policies.exploration import Exploration
+from pointsman.learn.policies.metarl import MetaRl
+from pointsman.workload import generate
+
+OPTIONS = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
+CLUSTER = "8x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
+
+
+def rich(bound: float = 0.15) -> Exploration:
+    """One with 100 GPU-ms to spend."""
+    found = Exploration(1.0, 0.02, bound, seed=1)
+    found.all_gpu_ms = 5000.0
+    return found
+
+
+@pytest.mark.parametrize(
+    ("slowness", "unknown", "choice"),
+    [
+        ([1.0, 1.1, 1.2], [1.0, 2.0, 3.0], 1),  # the third takes more than 15 % longer than the first
+        ([1.0, 1.1, 1.1], [1.0, 2.0, 2.0], 1),  # the first among equals
+        ([1.0, 1.1, 1.1], [3.0, 2.0, 2.0], 0),  # of the usual one least is known
+        ([1.0, 1.1, 1.1], [2.0, 2.0, 2.0], 0),
+        ([1.0, np.inf, 1.1], [1.0, 9.0, 2.0], 2),  # the second would not be considered
+        ([1.5, 1.0, 1.1], [1.0, 1.0, 2.0], 2),  # bounded by the best place, not by the usual one
+    ],
+)
+def test_the_least_known_within_the_bound(slowness: list[float], unknown: list[float], choice: int) -> None:
+    assert rich().choice(0, np.array(slowness), np.array(unknown), gpu_ms=50) == choice
+
+
+def test_what_the_budget_does_not_cover_is_not_explored() -> None:
+    """Of 100 GPU-ms, 110 % of 90 are left for no other; then 1 is left, and the next is not due."""
+    exploration, slowness, unknown = rich(), np.array([1.0, 1.1]), np.array([1.0, 2.0])
+    assert exploration.choice(0, slowness, unknown, gpu_ms=91) == 0
+    assert exploration.choice(0, slowness, unknown, gpu_ms=90) == 1
+    exploration.note(7, 1.1, 1.0, gpu_ms=90)
+    assert exploration.left_gpu_ms == pytest.approx(1)
+    assert exploration.is_due()
+    exploration.note(8, 1.0, 1.0, gpu_ms=1.0)
+    assert exploration.left_gpu_ms == pytest.approx(0)
+
+
+class Watched(MetaRl):
+    """It notes what it explores, and that the budget is never overdrawn."""
+
+    shares: ClassVar[list[float]] = []
+
+    def decide(self, view: Any) -> None:
+        super().decide(view)
+        exploration = self.interference.exploration
+        assert exploration.left_gpu_ms >= 0
+        if exploration.all_gpu_ms:
+            self.shares.append(exploration.explored_gpu_ms / exploration.all_gpu_ms)
+
+
+def test_explored_placements_take_no_more_than_their_share() -> None:
+    """By what was forecast of them; under a truth where most pairs of models slow each other much more than is
+    expected, what they really took beyond their best forecast stays below the share times that slow-down.
+    """
+    jobs = generate("dl2-philly", jobs=2000, cluster_gpus=32, load=0.7, seed=2)
+    policy = Watched(explore=0.5)
+    options = OPTIONS | {"node_interference": "table:sigma=1,seed=5"}
+    run = pointsman.simulate(jobs, CLUSTER, policy, **options).jobs
+    explored = policy.interference.exploration.explored
+    assert len(explored) > 10
+    assert 0 < max(Watched.shares) <= 0.02
+    assert all(one.slowness <= 1.15 * one.least + 1e-9 for one in explored.values())
+    mine = run[sorted(explored)]
+    lost = ((mine["end_s"] - mine["start_s"] - mine["duration_s"]) * mine["gpus"]).sum()
+    everything = ((run["end_s"] - run["start_s"]) * run["gpus"]).sum()
+    assert lost < 0.02 * 3 * everything
+
+
+def test_without_a_chance_nothing_is_explored() -> None:
+    jobs = generate("dl2-philly", jobs=200, cluster_gpus=32, load=0.9, seed=2)
+    never, penniless = MetaRl(explore=0.0), MetaRl(budget=0.0)
+    first, second = (pointsman.simulate(jobs, CLUSTER, one, **OPTIONS).jobs for one in (never, penniless))
+    assert first.equals(second)
+    assert not never.interference.exploration.explored
+
+
+def test_explain_says_what_was_forecast_and_what_came_of_it() -> None:
+    class Asks(MetaRl):
+        said: ClassVar[list[str]] = []
+
+        def decide(self, view: Any) -> None:
+            super().decide(view)
+            for job in view.running:
+                found = self.why_there(view, job, lambda time_ms: f"{time_ms} ms")
+                self.said += [] if found is None else [found]
+
+    jobs = generate("dl2-philly", jobs=200, cluster_gpus=32, load=0.9, seed=2)
+    pointsman.simulate(jobs, CLUSTER, Asks(explore=0.5), **OPTIONS)
+    assert "to learn from it: forecast to take 1." in Asks.said[0]
+    assert "times in the best place; it computes 1." in Asks.said[0]
