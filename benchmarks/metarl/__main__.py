@@ -1,8 +1,8 @@
 """``python -m benchmarks.metarl [--seeds N] [-o FILE]``: what `metarl` gains by correcting its model of interference.
 
-Of each cell and contestant, percent of mean JCT above that of `scorer` told the truth: interquartile means over the
+Of each cell and contestant, percent of mean JCT above that of `scorer` with the true model: interquartile means over the
 seeds with 95 % intervals. 32 servers of 4 GPUs, one scheduler; the truth has slow-downs by pair of models, drawn anew
-for each seed, that nobody but the told one knows beforehand.
+for each seed, which no other contestant knows beforehand.
 """
 
 import argparse
@@ -24,13 +24,13 @@ LEARNT: Final = Path(__file__).parents[1] / "marl" / "trained" / "interference.y
 CONTESTANTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     **{name: (name, {}) for name in BLIND},
     "packed": ("packed", {}),
-    "scorer, told the truth": ("scorer", {}),
-    "scorer, told what models take": ("scorer", {"interference": "table"}),
-    "scorer, by a learnt file": ("scorer", {"interference": str(LEARNT)}),
+    "scorer, true model": ("scorer", {}),
+    "scorer, demands known": ("scorer", {"interference": "table"}),
+    "scorer, learnt file": ("scorer", {"interference": str(LEARNT)}),
     "metarl, no exploration": ("metarl", {"explore": 0.0}),
     "metarl": ("metarl", {}),
 }
-CEILING: Final = "scorer, told the truth"
+CEILING: Final = "scorer, true model"
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ def make_result(
     jobs = _jobs(simulation, prepared, origin_s)
     if prepared.base_model.tells_done:
         jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
-    return Result(jobs, events, _series(simulation), info, _speeds(simulation))
+    learnt = getattr(simulation.policy, "learnt", dict)()
+    return Result(jobs, events, _series(simulation), info, _speeds(simulation), learnt)
 
 
 def _assumptions(prepared: Prepared, needs: str) -> list[str]:

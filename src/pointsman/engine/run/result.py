@@ -1,5 +1,6 @@
 """What a simulation hands back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,7 @@ class Result:
             (count), workload (provenance), quality, assumptions.
         speeds: every change of a running job's speed, or None if they were not kept: ``time_ms, row, rate, slowdown,
             computing_slowdown``. It has this speed from then on, until its next row or until it ceases to run.
+        learnt: what the policy has learnt, by name of the file in a run directory; a result read from one has none.
     """
 
     jobs: pl.DataFrame
@@ -34,3 +36,4 @@ class Result:
     series: pl.DataFrame
     info: dict[str, Any] = field(default_factory=dict)
     speeds: pl.DataFrame | None = None
+    learnt: Mapping[str, str] = field(default_factory=dict)

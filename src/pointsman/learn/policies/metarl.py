@@ -3,21 +3,21 @@
 """
 
 from copy import copy, deepcopy
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
-from pointsman.errors import UsageError
+from pointsman.errors import InputError, UsageError
 from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.policies.placers.candidates.places import MOST
 from pointsman.types import Event, Knowledge, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from pointsman.engine.run.view import View
-    from pointsman.speed.interference.learned.combinations import Server
-    from pointsman.speed.interference.online.performance_model import Expected
+    from pointsman.speed.interference.online.file import ServerExperience
 
 OK = 0
 
@@ -42,9 +42,9 @@ class MetaRl:
         budget: Annotated[float, "share of the GPU time so far that such placements may take"] = 0.02,
         bound: Annotated[float, "how much longer than in the best place they may take, as a share"] = 0.15,
         seed: Annotated[int, "of the draws by which the model knows what it does not know"] = 0,
-        expected: "Mapping[Server, Expected] | None" = None,
+        checkpoint: Annotated[str, "directory of a run that it goes on from; by default it knows nothing yet"] = "",
     ) -> None:
-        """A policy that expects `expected` of the slow-downs on servers; by default none."""
+        """A policy that knows what it learnt in another run, or nothing yet."""
         from pointsman.learn.environments.compiled.gangs import ACTIONS
         from pointsman.learn.environments.loading import load_gang_deciding
         from pointsman.learn.policies.closed_loop import ClosedLoop
@@ -58,7 +58,7 @@ class MetaRl:
         for name, value in (("explore", explore), ("budget", budget), ("bound", bound)):
             if not 0 <= value <= 1:
                 raise UsageError(f"metarl.{name} = {value:g}: it must be from 0 to 1")
-        learner = InterferenceLearner(expected, seed)
+        learner = InterferenceLearner(_experience(checkpoint), seed)
         self.interference = ClosedLoop(learner, Exploration(explore, budget, bound, seed))
         self._patience, self._refit_ends = patience, refit_ends
         self._deciding = load_gang_deciding()
@@ -120,8 +120,30 @@ class MetaRl:
             f"computes {float(view.jobs[job]['slow_computing']):.3f} times as long"
         )
 
+    def learnt(self) -> dict[str, str]:
+        """Files of what it knows, for the directory of the run."""
+        from pointsman.speed.interference.online.file import NAME, experience_yaml
+
+        return {NAME: experience_yaml(self.interference.learner.experience)}
+
     def copy(self) -> "MetaRl":
         """One that learns on its own from here on."""
         twin = copy(self)
         twin.interference = deepcopy(self.interference)
         return twin
+
+
+def _experience(checkpoint: str) -> "list[ServerExperience]":
+    """What a run has left behind.
+
+    Raises:
+        InputError: it has left nothing. UsageError: that is wrong.
+    """
+    from pointsman.speed.interference.online.file import NAME, read_experience
+
+    if not checkpoint:
+        return []
+    if not (Path(checkpoint) / NAME).is_file():
+        fix = "give the directory of a run of metarl, such as one of 'pointsman simulate --policy metarl -o DIR'"
+        raise InputError(f"there is no {NAME}", path=checkpoint, fix=fix)
+    return read_experience(Path(checkpoint) / NAME)

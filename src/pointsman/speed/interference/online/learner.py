@@ -1,6 +1,6 @@
 """What a scheduler knows of the slow-downs on all servers of its cluster, as the table that it forecasts by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from pointsman.speed.interference.learned.file import (
     most_others,
 )
 from pointsman.speed.interference.online.coefficients import Floats, Ints, Laws
+from pointsman.speed.interference.online.file import ServerExperience, experience_of
 from pointsman.speed.interference.online.performance_model import Expected, PerformanceModel
 
 MOST_ROWS: Final = 8000
@@ -27,26 +28,37 @@ class InterferenceLearner:
     """A performance model for each kind of server.
 
     Args:
-        expected: what was learnt before, by kind of server; of another kind, what is known of the first.
+        before: what was learnt before, by kind of server; of a kind that is not there, what is expected on the first.
         seed: of the draws.
     """
 
-    def __init__(self, expected: Mapping[Server, Expected] | None = None, seed: int = 0) -> None:
-        self._expected, self._seed = dict(expected or {}), seed
+    def __init__(self, before: Sequence[ServerExperience] = (), seed: int = 0) -> None:
+        self._before, self._seed = {one.server: one for one in before}, seed
         self.begin((), ())
 
     def begin(self, models: Sequence[str], servers: Sequence[Server]) -> None:
         """Be told of the models of jobs and the kinds of servers of a run, before it."""
-        self.models, self.servers = list(models), list(servers)
+        known = {name for one in self._before.values() for name in one.models} if servers else set()
+        self.models, self.servers = sorted({*models, *known}), list(servers)
         self.of_server = [
-            PerformanceModel(models, tabulated(models, server.gpus), self._expected_of(server), self._seed)
+            PerformanceModel(self.models, tabulated(self.models, server.gpus), self._expected_of(server), self._seed)
             for server in servers
         ]
+        for server, one in zip(servers, self.of_server, strict=True):
+            if server in self._before:
+                one.remember(self._before[server].combinations)
         self._ends = np.cumsum([len(one.combinations) for one in self.of_server])
 
     def _expected_of(self, server: Server) -> Expected:
-        some = next(iter(self._expected.values()), Expected())
-        return self._expected.get(server, some)
+        some = self._before.get(server, next(iter(self._before.values()), None))
+        return some.expected if some else Expected()
+
+    @property
+    def experience(self) -> list[ServerExperience]:
+        """What is known now, to begin with another time; of servers that this run has not, what was known before."""
+        mine = zip(self.servers, self.of_server, strict=True)
+        elsewhere = [one for server, one in self._before.items() if server not in self.servers]
+        return [experience_of(server, one.known, one.seen) for server, one in mine] + elsewhere
 
     def see(self, rows: Ints, slow_downs: Floats) -> None:
         """Combinations `rows` (n) of the table were seen, so many times slower than alone (n)."""

@@ -5,9 +5,9 @@ its own, so that they agree where much was seen and nowhere else (Osband et al.,
 seen is as slow as it was seen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,14 @@ def _of_models(part: Floats, there: Sequence[int]) -> Floats:
     return part
 
 
+class Seen(NamedTuple):
+    """What was measured of a combination."""
+
+    log: float
+    """Of how many times as long computing takes."""
+    visits: int
+
+
 class PerformanceModel:
     """Of servers of one kind, whose combinations are tabulated: what is predicted of each, and how far members differ.
 
@@ -91,6 +99,21 @@ class PerformanceModel:
             share = max(LEAST_SHARE, 1.0 / self.visits[row])
             self._seen[row] += share * (log - self._seen[row])
             self.predicted[row] = self._seen[row]
+
+    def remember(self, seen: Mapping[Combination, Seen]) -> None:
+        """These were seen before, in another run; those that the table does not have are left out."""
+        place = {combination: row for row, combination in enumerate(self.combinations)}
+        for combination, one in seen.items():
+            if combination in place:
+                self.see(np.array([place[combination]]), np.exp([one.log]))
+                self.visits[place[combination]] = one.visits
+        self.refit()
+
+    @property
+    def seen(self) -> dict[Combination, Seen]:
+        """All that was seen, before this run too."""
+        rows = np.flatnonzero(self.visits).tolist()
+        return {self.combinations[row]: Seen(float(self._seen[row]), int(self.visits[row])) for row in rows}
 
     def refit(self) -> None:
         """Fit all laws to what was seen until now."""

@@ -1,0 +1,102 @@
+"""What a run of metarl has learnt is kept in its directory, and another run goes on from it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import pointsman
+from pointsman.errors import PointsmanError
+from pointsman.learn.policies.metarl import MetaRl
+from pointsman.report import write_run
+from pointsman.speed.interference.online.file import NAME, read_experience
+from pointsman.workload import Workload, generate
+
+OPTIONS = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
+CLUSTER = "8x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
+
+
+def jobs(seed: int, many: int = 150) -> Workload:
+    return generate("dl2-philly", jobs=many, cluster_gpus=32, load=0.9, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("metarl") / "run"
+    write_run(place, pointsman.simulate(jobs(1), CLUSTER, "metarl", **OPTIONS))
+    return place
+
+
+def test_the_next_run_knows_what_the_last_one_saw(kept: Path) -> None:
+    (before,) = read_experience(kept / NAME)
+    policy = MetaRl(checkpoint=str(kept), explore=0.0)
+    content = (kept / NAME).read_bytes()
+    pointsman.simulate(jobs(2, 2), CLUSTER, policy, **OPTIONS)
+    assert (kept / NAME).read_bytes() == content
+    (model,) = policy.interference.learner.of_server
+    for combination, seen in before.combinations.items():
+        row = model.combinations.index(combination)
+        assert model.visits[row] >= seen.visits
+        assert model.predicted[row] == pytest.approx(seen.log, abs=1e-9)
+
+
+def test_what_was_learnt_elsewhere_is_handed_on(kept: Path) -> None:
+    """A run on other servers adds to it, and loses nothing."""
+    run = pointsman.simulate(jobs(2, 2), "8x2/gpu=v100", f"metarl:{kept}", oversized="drop", **OPTIONS)
+    servers = yaml.safe_load(run.learnt[NAME])["spec"]["servers"]
+    assert [(one["gpu_type"], one["gpus"]) for one in servers] == [("v100", 2), ("gtx1080ti", 4)]
+    assert servers[1] == yaml.safe_load((kept / NAME).read_text())["spec"]["servers"][0]
+
+
+def test_it_forecasts_better_than_one_that_begins_anew(kept: Path) -> None:
+    """Of combinations that neither has seen yet, before its first job."""
+    fresh, again = MetaRl(), MetaRl(checkpoint=str(kept))
+    truth = MetaRl(explore=0.0)
+    pointsman.simulate(jobs(3, 1500), CLUSTER, truth, **OPTIONS)
+    (right,) = truth.interference.learner.of_server
+    errors = []
+    for policy in (fresh, again):
+        policy.interference.begin(right.models, truth.interference.learner.servers)
+        (model,) = policy.interference.learner.of_server
+        both = (right.visits > 0) & (model.visits == 0)
+        errors.append(np.abs(model.predicted - right.predicted)[both].mean())
+    assert errors[1] < errors[0] / 2
+
+
+def test_a_run_that_goes_on_is_the_same_each_time(kept: Path, tmp_path: Path) -> None:
+    first, second = (pointsman.simulate(jobs(2), CLUSTER, f"metarl:{kept}", **OPTIONS) for _ in range(2))
+    assert first.jobs.equals(second.jobs)
+    assert first.learnt == second.learnt
+    assert not first.jobs.equals(pointsman.simulate(jobs(2), CLUSTER, "metarl", **OPTIONS).jobs)
+
+
+def test_on_another_kind_of_server_only_the_law_is_known(kept: Path) -> None:
+    policy = MetaRl(checkpoint=str(kept))
+    pointsman.simulate(jobs(2, 2), "8x2/rack=4,nic=10Gbps,gpu=gtx1080ti", policy, oversized="drop", **OPTIONS)
+    (model,) = policy.interference.learner.of_server
+    assert model.visits.sum() <= 4
+    assert model.predicted.max() > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda spec: spec["coefficients"].pop(), r"8 models have \d+ coefficients, and \d+ are given"),
+        (lambda spec: spec["models"].reverse(), "models must be in alphabetical order"),
+        (lambda spec: spec["seen"].update(nobody={"1": [1.0, 1]}), "seen.nobody names nobody"),
+        (lambda spec: spec["seen"].update(vgg16={"1 by 1": [1.0, 1]}), "is no combination"),
+        (lambda spec: spec["seen"].update(vgg16={"1": [0.5, 1]}), "greater than or equal to 1"),
+    ],
+)
+def test_a_damaged_file_is_refused(change, said: str, kept: Path, tmp_path: Path) -> None:
+    document = yaml.safe_load((kept / NAME).read_text())
+    change(document["spec"]["servers"][0])
+    (tmp_path / NAME).write_text(yaml.safe_dump(document))
+    with pytest.raises(PointsmanError, match=said):
+        pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **OPTIONS)
+
+
+def test_a_directory_without_it_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PointsmanError, match=r"there is no performance-model\.yaml"):
+        pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **OPTIONS)
