@@ -16,11 +16,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.placement.cell import BLIND, cluster, mean_jct_s, run, workload
+from pointsman.engine.run.result import Result
 from pointsman.learn.iqm import interquartile_mean, interval
+from pointsman.speed.interference.online.expectations import in_common
+from pointsman.speed.interference.online.file import NAME, experience_yaml, read_experience
 
 SERVERS: Final = 32
 LEARNT: Final = Path(__file__).parents[1] / "marl" / "trained" / "interference.yaml"
 """From logged placements, where no pair of models slowed each other more than others do."""
+EXPERIENCED: Final = "metarl, other runs' experience"
+"""It begins with what runs under other truths have in common."""
+BEFORE: Final = range(901, 909)
 CONTESTANTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     **{name: (name, {}) for name in BLIND},
     "packed": ("packed", {}),
@@ -29,6 +35,7 @@ CONTESTANTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "scorer, learnt file": ("scorer", {"interference": str(LEARNT)}),
     "metarl, no exploration": ("metarl", {"explore": 0.0}),
     "metarl": ("metarl", {}),
+    EXPERIENCED: ("metarl", {"checkpoint": "experience"}),
 }
 CEILING: Final = "scorer, true model"
 
@@ -57,13 +64,28 @@ CELLS: Final = (
 def mean_jcts_s(cell: Cell, name: str, seeds: range, folder: Path) -> NDArray[np.float64]:
     """(seeds)"""
     policy, params = CONTESTANTS[name]
-    on = cluster(folder, SERVERS, per_rack=4)
-    found = []
-    for seed in seeds:
-        jobs = workload(cell.sizes, cell.load, cell.jobs, seed, SERVERS)
-        truth = f"table:sigma={cell.sigma},seed={seed}"
-        found.append(mean_jct_s(run(jobs, on, policy, params=params, node_interference=truth)))
-    return np.array(found)
+    if name == EXPERIENCED:
+        params = {"checkpoint": str(_experience(folder))}
+    return np.array([mean_jct_s(_run(cell, seed, policy, params, folder)) for seed in seeds])
+
+
+def _run(cell: Cell, seed: int, policy: str, params: dict[str, Any], folder: Path) -> Result:
+    jobs = workload(cell.sizes, cell.load, cell.jobs, seed, SERVERS)
+    on, truth = cluster(folder, SERVERS, per_rack=4), f"table:sigma={cell.sigma},seed={seed}"
+    return run(jobs, on, policy, params=params, node_interference=truth)
+
+
+def _experience(folder: Path) -> Path:
+    """What runs of the first cell have in common, under truths which no cell has."""
+    place = folder / "experience"
+    if not place.is_dir():
+        runs = []
+        for seed in BEFORE:
+            place.mkdir(exist_ok=True)
+            (place / NAME).write_text(_run(Cell(), seed, "metarl", {}, folder).learnt[NAME])
+            runs.append(read_experience(place / NAME))
+        (place / NAME).write_text(experience_yaml(in_common(runs)))
+    return place
 
 
 def rows_of(cell: Cell, seeds: range, folder: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,62 @@
+"""What runs have in common, worked by hand."""
+
+import numpy as np
+import pytest
+
+from pointsman.speed.interference.learned.combinations import Combination, Server
+from pointsman.speed.interference.online.expectations import in_common
+from pointsman.speed.interference.online.file import ServerExperience, experience_of
+from pointsman.speed.interference.online.learner import InterferenceLearner
+
+V100, T4 = Server("v100", 2), Server("t4", 2)
+
+
+def after(server: Server, **slow_downs: float) -> ServerExperience:
+    """A run in which each model was seen beside a, so many times slower."""
+    learner = InterferenceLearner()
+    learner.begin(["a", *slow_downs], [server])
+    (model,) = learner.of_server
+    for name, times in slow_downs.items():
+        row = list(model.combinations).index(Combination(name, 1, (("a", 1),)))
+        for _ in range(5):
+            learner.see(np.array([row]), np.array([times]))
+    learner.refit()
+    return learner.experience[0]
+
+
+def beside_a(server: Server, models: list[str], experience: list[ServerExperience]) -> list[float]:
+    """What is expected of each model beside a."""
+    learner = InterferenceLearner(experience)
+    learner.begin(models, [server])
+    (one,) = learner.of_server
+    rows = [list(one.combinations).index(Combination(name, 1, (("a", 1),))) for name in models]
+    return [float(one.predicted[row]) for row in rows]
+
+
+def test_it_is_the_mean_of_what_each_run_expects() -> None:
+    runs = [[after(V100, b=1.2)], [after(V100, b=1.8)]]
+    apart = [beside_a(V100, ["a", "b"], run)[1] for run in runs]
+    assert beside_a(V100, ["a", "b"], in_common(runs))[1] == pytest.approx(np.mean(apart), abs=0.005)
+
+
+def test_what_was_measured_in_one_run_is_not_believed_of_another() -> None:
+    (found,) = in_common([[after(V100, b=1.5)]])
+    assert found.seen == {}
+
+
+def test_each_kind_of_server_is_one_of_its_own() -> None:
+    found = in_common([[after(V100, b=1.2)], [after(T4, b=1.8, c=1.1)]])
+    assert [(one.server, one.models) for one in found] == [(T4, ["a", "b", "c"]), (V100, ["a", "b"])]
+
+
+def test_models_are_put_together_by_name() -> None:
+    """b was slow in the first run, c in the second; each stays slower than the other in the mean of both."""
+    (found,) = in_common([[after(V100, b=2.0)], [after(V100, c=1.2)]])
+    _, b, c = beside_a(V100, ["a", "b", "c"], [found])
+    assert found.models == ["a", "b", "c"]
+    assert b > c > 0
+
+
+def test_nothing_in_common_is_nothing() -> None:
+    assert in_common([]) == []
+    assert experience_of(V100, in_common([[after(V100, b=1.2)]])[0].expected, {}).models == ["a", "b"]
