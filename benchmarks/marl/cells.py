@@ -22,6 +22,11 @@ HELD_OUT: Final = 0.3
 """Share of a log, its last jobs, that nobody was trained on."""
 
 
+def on_cores(file: str, cores: int) -> str:
+    """The name of such a file for servers with so many cores."""
+    return file if cores == CPUS else file.replace(".yaml", f"-{cores}-cores.yaml")
+
+
 @dataclass(frozen=True)
 class Cell:
     """Jobs on a cluster. By default the base cell."""
@@ -50,7 +55,7 @@ class Cell:
     @property
     def learnt(self) -> str:
         """The file of the interference that was learnt on such servers."""
-        return LEARNT if self.cpus == CPUS else f"interference-{self.cpus}-cores.yaml"
+        return on_cores(LEARNT, self.cpus)
 
     def cluster(self, folder: Path) -> tuple[str, int]:
         """Its cluster file, written into `folder`, and how many servers it has."""

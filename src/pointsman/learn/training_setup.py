@@ -148,14 +148,17 @@ J = TypeVar("J", bound=JobsConfig)
 
 
 def settings_of(config: J) -> list[J]:
-    """One for each of several: the first cluster with the first workload at the first load, and so on; of what there is
-    only one goes with all.
+    """One for each of several: the first cluster with the first workload at the first load with the first interference,
+    and so on; what there is only one of goes with all.
 
     Raises:
         UsageError: their numbers differ, or a load is none.
     """
     loads = config.load.split(AND) if isinstance(config.load, str) else [config.load]
-    given = {"cluster": config.cluster.split(AND), "workload": config.workload.split(AND), "load": loads}
+    texts = {
+        name: getattr(config, name) for name in ("cluster", "workload", "node_interference") if hasattr(config, name)
+    }
+    given = {name: text.split(AND) for name, text in texts.items()} | {"load": loads}
     many = max(map(len, given.values()))
     for name, values in given.items():
         if len(values) not in (1, many):

@@ -3,7 +3,8 @@
 
 Jobs are asked for one by one in the order of `fifo-backfill`, each as soon as its scheduler has room for it or may
 forward it. A job that waits is asked for again after a while, or when it could be placed compactly or forwarded and
-before could not: its s1 says when (ms), its s3 whether it already could.
+before could not: its s1 says when (ms), its s3 whether it already could. A job that can be placed waits only while it
+is patient (`policies.placers.patience`), so that none waits for ever.
 """
 
 import numpy as np
@@ -109,7 +110,7 @@ def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> b
     for i in range(many):
         mask[i] = 1
     mask[FORWARD] = destination(S, j) >= 0
-    mask[WAIT] = may_wait(S) or (many == 0 and mask[FORWARD] == 0)
+    mask[WAIT] = (may_wait(S) and (many == 0 or is_patient(S, j))) or (many == 0 and mask[FORWARD] == 0)
     return True
 
 
