@@ -168,7 +168,11 @@ def test_explain_says_until_when_a_job_waits() -> None:
 
 @pytest.mark.parametrize(
     ("params", "said"),
-    [({"patience": -1}, "metarl.patience = -1"), ({"refit_ends": 0}, "metarl.refit_ends = 0")],
+    [
+        ({"patience": -1}, "metarl.patience = -1"),
+        ({"refit_ends": 0}, "metarl.refit_ends = 0"),
+        ({"seed": -1}, "metarl.seed = -1"),
+    ],
 )
 def test_what_is_out_of_range_is_refused(params: dict[str, Any], said: str) -> None:
     with pytest.raises(PointsmanError, match=said):

@@ -64,11 +64,8 @@ class ClosedLoop:
             self._factor = int(np.flatnonzero(view._state.factors["role"] == OF_POLICY)[0])
             slots = len(view._state.jobs)
             self._noted = np.full((slots, NOTED), -1.0)
-            self._slots, self._rows = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
-            self._slow_downs = np.zeros(slots)
-        many = load_watching().watch(
-            view._address, self._factor, self._noted, self._slots, self._rows, self._slow_downs
-        )
+            self._rows, self._slow_downs = np.zeros(slots, np.int64), np.zeros(slots)
+        many = load_watching().watch(view._address, self._factor, self._noted, self._rows, self._slow_downs)
         return self._rows[:many].copy(), self._slow_downs[:many].copy()
 
     def learn(self, view: "View", refit: bool) -> None:

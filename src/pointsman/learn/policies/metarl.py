@@ -55,6 +55,8 @@ class MetaRl:
             raise UsageError(f"metarl.patience = {patience:g}: it must be from 0 to less than 1e6")
         if not 1 <= refit_ends <= 1_000_000:
             raise UsageError(f"metarl.refit_ends = {refit_ends}: it must be from 1 to 1,000,000")
+        if not 0 <= seed < 1 << 62:
+            raise UsageError(f"metarl.seed = {seed}: it must be from 0 to 2^62 - 1")
         for name, value in (("explore", explore), ("budget", budget), ("bound", bound)):
             if not 0 <= value <= 1:
                 raise UsageError(f"metarl.{name} = {value:g}: it must be from 0 to 1")

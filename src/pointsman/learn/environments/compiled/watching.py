@@ -23,10 +23,10 @@ ROW, SLOW, NOTED = 0, 1, 2
 """What was last seen of a slot: the row of its job and the combination as one number, and its slow-down."""
 
 
-@entry("int64(int64, int64, float64[:, ::1], int64[::1], int64[::1], float64[::1])")
-def watch(address: Int, f: Int, noted: np.ndarray, slots: np.ndarray, rows: np.ndarray, slow_downs: np.ndarray) -> Int:
-    """Write the `slots` of jobs that run on one node, the `rows` of the table of factor `f` that their combinations
-    have, and their `slow_downs`, unless they are in `noted`, where they come; how many there are.
+@entry("int64(int64, int64, float64[:, ::1], int64[::1], float64[::1])")
+def watch(address: Int, f: Int, noted: np.ndarray, rows: np.ndarray, slow_downs: np.ndarray) -> Int:
+    """Write which `rows` of the table of factor `f` the combinations of jobs have that run on one node, and their
+    `slow_downs`, unless they are in `noted`, where they come; how many there are.
 
     A job whose speed is yet to be found anew is seen the next time. Gangs on several nodes are as slow as the worst,
     which cannot be told, and GPUs that jobs share slow them besides: neither is seen.
@@ -46,7 +46,6 @@ def watch(address: Int, f: Int, noted: np.ndarray, slots: np.ndarray, rows: np.n
             continue
         noted[j, ROW] = told
         noted[j, SLOW] = J.slow_computing
-        slots[found] = j
         rows[found] = row
         slow_downs[found] = J.slow_computing
         found += 1
