@@ -20,6 +20,7 @@ LOOKS = {
     BOUND: ("|", "black", "bound: no job waits or is slowed"),
     "packed": ("s", "tab:gray", "packed"),
     "fifo-backfill": ("x", "tab:green", "fifo-backfill, its usual placement"),
+    "sjf-backfill": ("+", "tab:olive", "sjf-backfill, likewise"),
     DIVIDED: ("o", "tab:blue", "linear scorer, four schedulers"),
     SINGLE: ("v", "tab:purple", "single agent"),
     MARL: ("D", "tab:orange", "MARL"),
