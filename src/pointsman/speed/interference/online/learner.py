@@ -19,7 +19,7 @@ from pointsman.speed.interference.online.coefficients import Floats, Ints, Laws
 from pointsman.speed.interference.online.file import ServerExperience, experience_of
 from pointsman.speed.interference.online.performance_model import Expected, PerformanceModel
 
-MOST_ROWS: Final = 8000
+MOST_ROWS: Final = 50_000
 """Combinations of a kind of server that are tabulated at most; the law says the rest (ours)."""
 SOURCE: Final = "a scheduler, while it ran"
 
