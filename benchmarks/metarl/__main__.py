@@ -1,8 +1,8 @@
 """``python -m benchmarks.metarl [--seeds N] [-o FILE]``: what `metarl` gains by correcting its model of interference.
 
-Of each cell and contestant, percent of mean JCT above that of `scorer` with the true model: interquartile means over
-the seeds with 95 % intervals. 32 servers of 4 GPUs, one scheduler; the truth has slow-downs by pair of models, drawn
-anew for each seed, which no other contestant knows beforehand.
+Of each cell and contestant, percent of mean JCT above that of `scorer` with the true model: interquartile means over the
+seeds with 95 % intervals. 32 servers of 4 GPUs, or of logs as many as in `benchmarks.marl`, and one scheduler. The truth
+has slow-downs by pair of models, drawn anew for each seed, which no other contestant knows beforehand.
 """
 
 import argparse
@@ -15,6 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from benchmarks.marl.cells import LOGS
+from benchmarks.marl.cells import Cell as Log
 from benchmarks.placement.cell import BLIND, cluster, mean_jct_s, run, workload
 from pointsman.engine.run.result import Result
 from pointsman.learn.iqm import interquartile_mean, interval
@@ -42,10 +44,11 @@ CEILING: Final = "scorer, true model"
 
 @dataclass(frozen=True)
 class Cell:
-    """Jobs of some sizes at a load under a truth."""
+    """Jobs of some sizes, or of a log, at a load under a truth."""
 
     sizes: str = "philly"
-    load: float = 0.7
+    load: float | None = 0.7
+    """None: as logged."""
     sigma: float = 0.2
     jobs: int = 1500
 
@@ -58,6 +61,7 @@ CELLS: Final = (
     Cell(jobs=200),
     Cell("1-8"),
     Cell("1-16"),
+    *(Cell(name, None) for name in LOGS),
 )
 
 
@@ -70,9 +74,13 @@ def mean_jcts_s(cell: Cell, name: str, seeds: range, folder: Path) -> NDArray[np
 
 
 def _run(cell: Cell, seed: int, policy: str, params: dict[str, Any], folder: Path) -> Result:
-    jobs = workload(cell.sizes, cell.load, cell.jobs, seed, SERVERS)
-    on, truth = cluster(folder, SERVERS, per_rack=4), f"table:sigma={cell.sigma},seed={seed}"
-    return run(jobs, on, policy, params=params, node_interference=truth)
+    if cell.load is None:
+        log = Log(cell.sizes, jobs=cell.jobs)
+        on, servers = log.cluster(folder)
+        jobs = log.workload(servers, seed)
+    else:
+        on, jobs = cluster(folder, SERVERS, per_rack=4), workload(cell.sizes, cell.load, cell.jobs, seed, SERVERS)
+    return run(jobs, on, policy, params=params, node_interference=f"table:sigma={cell.sigma},seed={seed}")
 
 
 def _experience(folder: Path) -> Path:
