@@ -1,8 +1,8 @@
 """``python -m benchmarks.metarl [--seeds N] [-o FILE]``: what `metarl` gains by correcting its model of interference.
 
-Of each cell and contestant, percent of mean JCT above that of `scorer` with the true model: interquartile means over the
-seeds with 95 % intervals. 32 servers of 4 GPUs, or of logs as many as in `benchmarks.marl`, and one scheduler. The truth
-has slow-downs by pair of models, drawn anew for each seed, which no other contestant knows beforehand.
+Of each cell and contestant, percent of mean JCT above that of `scorer` with the true model: interquartile means over
+the seeds with 95 % intervals. 32 servers of 4 GPUs, or of logs as many as in `benchmarks.marl`, and one scheduler. The
+truth has slow-downs by pair of models, drawn anew for each seed, which no other contestant knows beforehand.
 """
 
 import argparse

@@ -1,0 +1,17 @@
+"""The benchmark of metarl, on a few jobs."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.metarl import __main__ as bench
+
+
+def test_each_contestant_is_measured_against_the_true_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "BEFORE", range(901, 902))
+    rows = {row["who"]: row for row in bench.rows_of(bench.Cell(jobs=60), range(2001, 2003), tmp_path)}
+    assert list(rows) == list(bench.CONTESTANTS)
+    assert [rows[bench.CEILING][key] for key in ("above", "low", "high")] == [0, 0, 0]
+    assert rows["lb"]["above"] > rows["packed"]["above"] > 0
+    experience = bench.read_experience(tmp_path / "experience" / bench.NAME)
+    assert experience[0].seen == {} and len(experience[0].models) == 8
