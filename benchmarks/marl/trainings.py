@@ -13,10 +13,9 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.marl.cells import CORES, Cell, on_cores
-from benchmarks.marl.variants import ABLATIONS, BLIND, FIVE, LEARNT, MARL, MEASURED, SINGLE, Variant
-from benchmarks.placement.cell import CPUS, cluster
-from pointsman.learn.training_setup import AND
+from benchmarks.marl.cells import CORES, Cell
+from benchmarks.marl.variants import ABLATIONS, BLIND, FIVE, MARL, MEASURED, SINGLE, Variant
+from benchmarks.placement.cell import cluster
 
 SERVERS = 64
 """Of the cluster on which networks are trained: half a fat tree, four to a rack. The scorer is trained on all 128."""
@@ -30,9 +29,6 @@ PRACTICE = {
     "practice.load": "0.7 + 0.9 + 0.9 + 0.9",
 }
 """Both tasks learn on a mixture, so that none is tuned to one cell."""
-ALSO = {"practice.workload": " + dl2-1-8", "practice.load": " + 0.7"}
-FEWER_CORES = 8
-"""What networks practise besides, and cores of the servers there: those that had not went astray on such servers."""
 
 
 def main() -> None:
@@ -80,22 +76,19 @@ def know_less(into: Path) -> None:
     """Files for ablations: one that knows what was measured and takes all else for undisturbed, and one that knows
     nothing.
     """
-    for cores in (CPUS, FEWER_CORES):
-        known = yaml.safe_load((into / Cell(cpus=cores).learnt).read_text(encoding="utf-8"))
-        for name, also in ((MEASURED, ("measured",)), (BLIND, ())):
-            less = into / on_cores(name, cores)
-            if less.is_file():  # which a training beside this one may be reading
-                continue
-            for server in known["spec"]["servers"]:
-                for model, found in server["models"].items():
-                    alone = {"alone": 1.0, "per_own_gpu": 1.0, "beside": {}}
-                    server["models"][model] = {"otherwise": alone} | {part: found[part] for part in also}
-            less.write_text(yaml.safe_dump(known, sort_keys=False), encoding="utf-8")
+    known = yaml.safe_load((into / Cell().learnt).read_text(encoding="utf-8"))
+    for less, also in ((into / MEASURED, ("measured",)), (into / BLIND, ())):
+        if less.is_file():  # which a training beside this one may be reading
+            continue
+        for server in known["spec"]["servers"]:
+            for model, found in server["models"].items():
+                alone = {"alone": 1.0, "per_own_gpu": 1.0, "beside": {}}
+                server["models"][model] = {"otherwise": alone} | {part: found[part] for part in also}
+        less.write_text(yaml.safe_dump(known, sort_keys=False), encoding="utf-8")
 
 
 def _scorer(into: Path, seed: int) -> None:
-    known = {"practice.node_interference": str(into / LEARNT)}
-    own = {"practice.workloads": "2", "practice.assign_models": "none", **known}
+    own = {"practice.workloads": "2", "practice.assign_models": "none", **_knowing(into, Cell().learnt)}
     _train("scorer", into / f"scorer-{seed}", seed, Cell().cluster(into)[0], PRACTICE | own)
 
 
@@ -106,23 +99,16 @@ def _marl(into: Path, variant: Variant, seed: int) -> None:
     own = {
         "practice.jobs": "1500",
         "practice.patience": patience,
-        "practice.node_interference": _known(into, variant.knows),
         "marl.weights": ",".join(map(str, weights.values())),
-        **{name: text + ALSO[name] for name, text in PRACTICE.items()},
+        **_knowing(into, variant.knows),
         **variant.settings,
     }
-    usual, fewer = cluster(into, SERVERS, per_rack=4), cluster(into, SERVERS, per_rack=4, cpus=FEWER_CORES)
-    on, place = _of_each(usual, fewer), into / f"{variant.name}-{seed}"
-    _train("marl", place, seed, on, own, "--steps", str(variant.decisions))
+    on, place = cluster(into, SERVERS, per_rack=4), into / f"{variant.name}-{seed}"
+    _train("marl", place, seed, on, PRACTICE | own, "--steps", str(variant.decisions))
 
 
-def _known(into: Path, file: str | None) -> str:
-    return "table" if file is None else _of_each(*(str(into / on_cores(file, cores)) for cores in (CPUS, FEWER_CORES)))
-
-
-def _of_each(usual: str, fewer: str) -> str:
-    """Of each part of what networks practise."""
-    return AND.join([*[usual] * len(PRACTICE["practice.load"].split(AND)), fewer])
+def _knowing(into: Path, file: str | None) -> dict[str, str]:
+    return {"practice.node_interference": "table" if file is None else str(into / file)}
 
 
 def _train(agent: str, place: Path, seed: int, on: str, settings: dict[str, str], *more: str) -> None:
