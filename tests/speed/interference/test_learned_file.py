@@ -6,8 +6,8 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.speed import load_catalogue
-from pointsman.speed.interference.learned.combinations import Combination
-from pointsman.speed.interference.learned.file import is_learned, learned_yaml, most_others, read_learned
+from pointsman.speed.interference.learned.combinations import Combination, most_others
+from pointsman.speed.interference.learned.file import is_learned, learned_yaml, read_learned
 from pointsman.speed.interference.node_law import load_node_law
 
 TEXT = """\

@@ -5,7 +5,7 @@ import pytest
 
 from pointsman.speed.interference.learned.combinations import Combination, Server, all_combinations
 from pointsman.speed.interference.online.coefficients import Coefficients
-from pointsman.speed.interference.online.learner import InterferenceLearner, tabulated, times_of
+from pointsman.speed.interference.online.learner import InterferenceLearner, in_order, times_of
 from pointsman.speed.interference.online.performance_model import Expected, PerformanceModel
 
 MODELS = ("a", "b", "c", "d")
@@ -77,7 +77,7 @@ def test_members_agree_where_much_was_seen() -> None:
 def test_of_a_new_model_it_expects_what_all_have_in_common() -> None:
     """All are slowed by 0.1 by each GPU of another; so is e, it seems, but nobody is sure."""
     known = after_seeing(np.arange(len(ALL))).known
-    old, new = (PerformanceModel(names, tabulated(names, 4), known, 1) for names in (("a", "c"), ("a", "e")))
+    old, new = (PerformanceModel(names, in_order(names, 4), known, 1) for names in (("a", "c"), ("a", "e")))
     beside = Combination("a", 1, (("c", 1),)), Combination("a", 1, (("e", 1),))
     rows = [list(one.combinations).index(c) for one, c in zip((old, new), beside, strict=True)]
     assert old.predicted[rows[0]] == pytest.approx(0.1, abs=0.02)
@@ -99,9 +99,9 @@ def test_a_table_has_the_rows_of_all_servers_one_behind_the_other() -> None:
     learner = InterferenceLearner(seed=2)
     servers = [SERVER, Server("v100", 2)]
     learner.begin(MODELS, servers)
-    first = len(tabulated(MODELS, 4))
+    first = len(in_order(MODELS, 4))
     beside = Combination("c", 1, (("a", 1),))
-    row = first + tabulated(MODELS, 2).index(beside)
+    row = first + in_order(MODELS, 2).index(beside)
     learner.see(np.array([row]), np.array([2.0]))
     learner.refit()
     figures = [server.slow_downs for server in learner.spec.servers]

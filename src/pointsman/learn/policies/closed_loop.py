@@ -77,8 +77,9 @@ class ClosedLoop:
         if refit:
             self.learner.refit()
             self.ends = 0
-        if refit or len(rows):
             self.tell(view)
+        elif len(rows):
+            self._table(view)[rows] = self._entries(rows)
 
     def weigh(self, view: "View", job: int, mask: NDArray[np.int8]) -> tuple[Floats, Floats]:
         """Of each candidate of a job, which have just been measured: how many times as long it takes, with the harm it
@@ -91,8 +92,18 @@ class ClosedLoop:
 
     def tell(self, view: "View") -> None:
         """From now on the table says what the learner predicts."""
-        numbers = view._state.factor_numbers[view._state.factors["numbers"][self._factor] :]
-        times, laws = (int(numbers[k]) for k in (TIMES, LAWS))
-        numbers[times:laws] = np.round(times_of(self.learner.predicted) * FINEST) / FINEST
+        self._table(view)[:] = self._entries(slice(None))
         law = times_of(self.learner.laws, least=1 / MOST).ravel()
-        numbers[laws : laws + len(law)] = law
+        numbers = self._numbers(view)
+        numbers[int(numbers[LAWS]) :][: len(law)] = law
+
+    def _entries(self, rows: NDArray[np.int64] | slice) -> Floats:
+        """How many times as long the engine is told that combinations `rows` of the table take."""
+        return np.round(times_of(self.learner.predicted[rows]) * FINEST) / FINEST
+
+    def _numbers(self, view: "View") -> Floats:
+        return view._state.factor_numbers[view._state.factors["numbers"][self._factor] :]
+
+    def _table(self, view: "View") -> Floats:
+        numbers = self._numbers(view)
+        return numbers[int(numbers[TIMES]) : int(numbers[LAWS])]

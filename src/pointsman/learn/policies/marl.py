@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from pointsman.errors import UsageError
+from pointsman.learn.policies.holding_back import held_back
 from pointsman.learn.policies.learned import OK, Seen, trained
 from pointsman.policies.placers.interference import FORECASTS_BY
 from pointsman.types import Knowledge, Reason
@@ -96,11 +97,7 @@ class Marl:
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
         """Of a waiting job that fits: until when its scheduler lets it wait."""
-        again_ms = float(view.jobs[job]["s1"])
-        if again_ms <= view.now_ms:
-            return None
-        until = f"until {again_ms / 1000:g} s, or until it could be placed compactly"
-        return Reason.HeldByDelay, f"it would fit, but the network lets it wait {until}"
+        return held_back(view, job, by="the network")
 
     def copy(self) -> "Marl":
         """Itself: it remembers nothing from one decision to the next."""

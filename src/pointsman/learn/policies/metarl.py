@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from pointsman.errors import InputError, UsageError
+from pointsman.learn.policies.holding_back import held_back
+from pointsman.learn.policies.learned import OK
 from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.policies.placers.candidates.places import MOST
 from pointsman.types import Event, Knowledge, Reason
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
     from pointsman.engine.run.view import View
     from pointsman.speed.interference.online.file import ServerExperience
-
-OK = 0
 
 
 class MetaRl:
@@ -85,7 +85,7 @@ class MetaRl:
             usual = self._deciding.scorers_choice(view._address, self._window, self._mask, self._weights)
             if usual < MOST and self._explores(view, usual):
                 continue
-            self.interference.exploration.explored.pop(int(view.jobs[self._window[0]]["row"]), None)
+            loop.exploration.explored.pop(int(view.jobs[self._window[0]]["row"]), None)
             if self._deciding.act(view._address, self._window, usual) != OK:
                 break
         loop.exploration.placed(view)
@@ -105,11 +105,7 @@ class MetaRl:
 
     def why_waiting(self, view: "View", job: int, name: "Callable[[int], str]") -> tuple[Reason, str] | None:
         """Of a waiting job that fits: until when it waits for a compact place."""
-        again_ms = float(view.jobs[job]["s1"])
-        if again_ms <= view.now_ms:
-            return None
-        until = f"until {again_ms / 1000:g} s, or until it could be placed compactly"
-        return Reason.HeldByDelay, f"it would fit, but waits {until}"
+        return held_back(view, job, by="the policy")
 
     def why_there(self, view: "View", job: int, instant: "Callable[[int], str]") -> str | None:
         """Of a job that was placed to learn from it: what was forecast, and what came of it."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pointsman.cluster.layout import Layout
     from pointsman.engine.rate_models.named_models import NamedModels
     from pointsman.engine.rate_models.speeds import Speeds
-    from pointsman.speed.interference.learned.combinations import Combination
+    from pointsman.speed.interference.learned.combinations import Combination, Server
     from pointsman.speed.interference.learned.file import LearnedSpec, Otherwise
 
 NO_JOB_INTERFERES = "no job names a model, so none slows another on its nodes (--assign-models SEED gives them some)"
@@ -62,7 +62,7 @@ class LearnedInterference(Factor):
         """
         import numpy as np
 
-        _servers_of(self, named.layout)
+        _kinds_of(self, named.layout)
         types = len(named.layout.gpu_types)
         if named.nameless:
             named.assumptions.append(NO_JOB_INTERFERES)
@@ -83,7 +83,7 @@ class LearnedInterference(Factor):
         """
         import numpy as np
 
-        nodes = _servers_of(self, layout)
+        nodes = _kinds_of(self, layout)
         place = {model: i for i, model in enumerate(self.models)}
         jobs = [0 if name not in place else 1 + place[name] for name in speeds.names]
         most_gpus = max(server.gpus for server in self.spec.servers)
@@ -102,7 +102,12 @@ class LearnedInterference(Factor):
                 figures = server.models.get(model)
                 laws += [1.0] * (2 + 2 * len(place)) if figures is None else _law(figures.otherwise, self.models)
         begins = np.cumsum([HEAD + len(nodes), len(jobs), len(index), len(keys), len(times)])
-        head = [len(place), most_gpus, max(map(_gpus_of_others, self._combinations()), default=0), *begins.tolist()]
+        head = [
+            len(place),
+            most_gpus,
+            max((c.gpus_of_others for c in self._combinations()), default=0),
+            *begins.tolist(),
+        ]
         return np.concatenate([np.array(part, np.float64) for part in (head, nodes, jobs, index, keys, times, laws)])
 
     def loads(self, layout: "Layout") -> int:
@@ -111,10 +116,6 @@ class LearnedInterference(Factor):
 
     def _combinations(self) -> "list[Combination]":
         return [combination for server in self.spec.servers for combination in server.slow_downs]
-
-
-def _gpus_of_others(combination: "Combination") -> int:
-    return sum(gpus for _, gpus in combination.others)
 
 
 def _by_own(
@@ -139,15 +140,18 @@ def _law(law: "Otherwise", models: list[str]) -> list[float]:
     return [law.alone, law.per_own_gpu, *met, *(1.0 if pair is None else pair.per_gpu for pair in pairs)]
 
 
-def _servers_of(factor: LearnedInterference, layout: "Layout") -> list[int]:
-    """Of each node the kind of server that it is."""
+def servers_of(layout: "Layout") -> "list[Server]":
+    """Of each node its GPU type and size."""
     from pointsman.speed.interference.learned.combinations import Server
 
-    known: dict[Server, int] = {server.server: i for i, server in enumerate(factor.spec.servers)}
-    nodes = [
-        Server(layout.gpu_types[kind], gpus)
-        for kind, gpus in zip(layout.node_gpu_type.tolist(), layout.node_gpus.tolist(), strict=True)
-    ]
+    kinds = zip(layout.node_gpu_type.tolist(), layout.node_gpus.tolist(), strict=True)
+    return [Server(layout.gpu_types[kind], gpus) for kind, gpus in kinds]
+
+
+def _kinds_of(factor: LearnedInterference, layout: "Layout") -> list[int]:
+    """Of each node the kind of server that it is."""
+    known = {server.server: i for i, server in enumerate(factor.spec.servers)}
+    nodes = servers_of(layout)
     for node in nodes:
         if node not in known:
             there_are = ", ".join(map(str, known))

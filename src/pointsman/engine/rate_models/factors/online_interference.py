@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pointsman.engine.rate_models.contract import BaseModel, Factor
-from pointsman.engine.rate_models.factors.learned_interference import LearnedInterference
+from pointsman.engine.rate_models.factors.learned_interference import LearnedInterference, servers_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,17 +52,15 @@ class OnlineInterference(Factor):
         """None: `ForecastInterference` chooses it."""
         return None
 
-    @property
+    @cached_property
     def _table(self) -> LearnedInterference:
+        """Of what is expected at the beginning: made once the learner has been told of the run."""
         return LearnedInterference(f"what {self.policy} has seen", self.learner.spec)
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
         """The same, with the models of jobs, of which the policy is told."""
-        from pointsman.speed.interference.learned.combinations import Server
-
         models = {named.catalogue.model_name(model) for model, _, _ in named.demands if model is not None}
-        kinds = zip(named.layout.node_gpu_type.tolist(), named.layout.node_gpus.tolist(), strict=True)
-        self.learner.begin(sorted(models), sorted({Server(named.layout.gpu_types[k], gpus) for k, gpus in kinds}))
+        self.learner.begin(sorted(models), sorted(set(servers_of(named.layout))))
         told = len(named.assumptions)
         speeds = self._table.speeds(named, speeds)
         if models:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
+from math import log2
 from typing import NamedTuple
 
 Others = tuple[tuple[str, int], ...]
@@ -34,6 +35,11 @@ class Combination(NamedTuple):
         return _sorted((*self.others, (self.model, self.gpus)))
 
     @property
+    def gpus_of_others(self) -> int:
+        """How many GPUs of the node other jobs have."""
+        return sum(gpus for _, gpus in self.others)
+
+    @property
     def text(self) -> str:
         """``2 beside vgg16*1 + wlm*1``: GPUs of its own, then of others."""
         others = " + ".join(f"{model}*{gpus}" for model, gpus in self.others)
@@ -47,6 +53,11 @@ def number_of(others: Others, place: Mapping[str, int]) -> int:
         for _ in range(gpus):
             number = number * (len(place) + 1) + place[model] + 1
     return number
+
+
+def most_others(models: int) -> int:
+    """How many GPUs others may have in a combination of so many models: its number has 53 bits."""
+    return int(53 / log2(models + 1))
 
 
 def combination_of(model: str, text: str) -> Combination:
@@ -85,3 +96,14 @@ def all_combinations(models: Sequence[str], gpus: int, most_others: int) -> Iter
             for others in combinations_with_replacement(models, beside):
                 of_others = _sorted([(model, 1) for model in others])
                 yield from (Combination(model, own, of_others) for model in models)
+
+
+def tabulated(models: Sequence[str], gpus: int, most_rows: int) -> list[Combination]:
+    """All combinations on nodes of so many GPUs with as many GPUs of others as `most_rows` have room for."""
+    found: list[Combination] = []
+    for most in range(min(gpus, most_others(len(models)) + 1) if models else 0):
+        more = list(all_combinations(models, gpus, most))
+        if len(more) > most_rows:
+            break
+        found = more
+    return found

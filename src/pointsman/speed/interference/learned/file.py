@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from math import log2
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -13,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import Document, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.speed.interference.learned.combinations import Combination, Server, combination_of
+from pointsman.speed.interference.learned.combinations import Combination, Server, combination_of, most_others
 from pointsman.speed.profiles.catalogue import Catalogue
 
 KIND: Final = "LearnedInterference"
@@ -123,15 +122,10 @@ class LearnedSpec(_Record):
         most = most_others(len(self.models))
         for server in self.servers:
             for combination in server.slow_downs:
-                if sum(gpus for _, gpus in combination.others) > most:
+                if combination.gpus_of_others > most:
                     limit = f"{most}, the most in a file of {len(self.models)} models"
                     raise ValueError(f"{combination.text!r}: others have more GPUs than {limit}")
         return self
-
-
-def most_others(models: int) -> int:
-    """How many GPUs others may have in a combination in a file of so many models: its number has 53 bits."""
-    return int(53 / log2(models + 1))
 
 
 class Metadata(_Record):

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from pointsman.speed.interference.learned.additive import AdditiveLaw, fit_additive
-from pointsman.speed.interference.learned.combinations import Combination, Server, all_combinations
-from pointsman.speed.interference.learned.file import MOST, Beside, ModelFigures, Otherwise, ServerFigures, most_others
+from pointsman.speed.interference.learned.combinations import Combination, Server, most_others, tabulated
+from pointsman.speed.interference.learned.file import MOST, Beside, ModelFigures, Otherwise, ServerFigures
 from pointsman.speed.interference.learned.held_out import HeldOut, Sample, held_out
 from pointsman.speed.interference.learned.networks import fit_ensemble
 from pointsman.speed.interference.learned.observations import Observations, Seen
@@ -50,7 +50,7 @@ def _of_server(server: Server, seen: dict[Combination, Seen], seed: int, tell: T
     networks = errors is not None and errors.mean_error("networks") <= errors.mean_error("additive")
     ensemble = fit_ensemble(sample.counts, logs, sample.groups, seed)
     law = fit_additive(sample.counts, logs, np.ones(len(logs)))
-    rest = [c for c in _tabulated(models, server.gpus) if c not in seen]
+    rest = [c for c in tabulated(models, server.gpus, MOST_ROWS) if c not in seen]
     predicted: dict[Combination, tuple[float, float]] = {}
     if rest:
         counts = Sample(rest, models, np.zeros(len(rest))).counts
@@ -58,7 +58,7 @@ def _of_server(server: Server, seen: dict[Combination, Seen], seed: int, tell: T
         mean = members.mean(axis=0) if networks else law.predict(counts)
         times = np.clip(np.exp(mean), 1.0, MOST).tolist()
         predicted = dict(zip(rest, zip(times, members.std(axis=0, ddof=1).tolist(), strict=True), strict=True))
-    short = {c: one for c, one in seen.items() if sum(gpus for _, gpus in c.others) <= most_others(len(models))}
+    short = {c: one for c, one in seen.items() if c.gpus_of_others <= most_others(len(models))}
     figures = ServerFigures(
         gpu_type=server.gpu_type,
         gpus=server.gpus,
@@ -72,17 +72,6 @@ def _of_server(server: Server, seen: dict[Combination, Seen], seed: int, tell: T
         },
     )
     return Learned(server, sample, list(seen.values()), errors, "networks" if networks else "additive", figures)
-
-
-def _tabulated(models: Sequence[str], gpus: int) -> list[Combination]:
-    """All combinations with as many GPUs of others as there is room for in the table."""
-    found: list[Combination] = []
-    for most in range(min(gpus, most_others(len(models)) + 1)):
-        more = list(all_combinations(models, gpus, most))
-        if len(more) > MOST_ROWS:
-            break
-        found = more
-    return found
 
 
 def _otherwise(law: AdditiveLaw, models: Sequence[str], i: int) -> Otherwise:

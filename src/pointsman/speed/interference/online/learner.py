@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from pointsman.speed.interference.learned.combinations import Combination, Server, all_combinations, number_of
+from pointsman.speed.interference.learned.combinations import Combination, Server, number_of, tabulated
 from pointsman.speed.interference.learned.file import (
     MOST,
     Beside,
@@ -13,7 +13,6 @@ from pointsman.speed.interference.learned.file import (
     ModelFigures,
     Otherwise,
     ServerFigures,
-    most_others,
 )
 from pointsman.speed.interference.online.coefficients import Floats, Ints, Laws
 from pointsman.speed.interference.online.file import ServerExperience, experience_of
@@ -41,7 +40,7 @@ class InterferenceLearner:
         known = {name for one in self._before.values() for name in one.models} if servers else set()
         self.models, self.servers = sorted({*models, *known}), list(servers)
         self.of_server = [
-            PerformanceModel(self.models, tabulated(self.models, server.gpus), self._expected_of(server), self._seed)
+            PerformanceModel(self.models, in_order(self.models, server.gpus), self._expected_of(server), self._seed)
             for server in servers
         ]
         for server, one in zip(servers, self.of_server, strict=True):
@@ -121,15 +120,10 @@ class InterferenceLearner:
         return Otherwise(alone=law[0], per_own_gpu=law[1], beside=beside)
 
 
-def tabulated(models: Sequence[str], gpus: int) -> list[Combination]:
-    """All combinations with as many GPUs of others as there is room for in the table, in the engine's order."""
-    found: list[Combination] = []
-    for most in range(min(gpus, most_others(len(models)) + 1) if models else 0):
-        more = list(all_combinations(models, gpus, most))
-        if len(more) > MOST_ROWS:
-            break
-        found = more
+def in_order(models: Sequence[str], gpus: int) -> list[Combination]:
+    """The combinations of the table, in the engine's order."""
     place = {name: i for i, name in enumerate(models)}
+    found = tabulated(models, gpus, MOST_ROWS)
     return sorted(found, key=lambda c: (place[c.model], c.gpus, number_of(c.others, place)))
 
 
