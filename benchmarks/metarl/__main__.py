@@ -9,7 +9,7 @@ import argparse
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import numpy as np
 import polars as pl
@@ -20,24 +20,27 @@ from benchmarks.marl.cells import Cell as Log
 from benchmarks.placement.cell import BLIND, cluster, mean_jct_s, run, workload
 from pointsman.engine.run.result import Result
 from pointsman.learn.iqm import interquartile_mean, interval
-from pointsman.speed.interference.online.expectations import in_common
-from pointsman.speed.interference.online.file import NAME, experience_yaml, read_experience
+from pointsman.learn.meta.recipe import meta_recipe
+from pointsman.learn.meta.training import MetaTraining
+from pointsman.learn.policies.metarl import NOTHING
+from pointsman.speed.interference.online.expectations import Method
 
 SERVERS: Final = 32
+SEED: Final = 901
 LEARNT: Final = Path(__file__).parents[1] / "marl" / "trained" / "interference.yaml"
 """From logged placements, where no pair of models slowed each other more than others do."""
-EXPERIENCED: Final = "metarl, other runs' experience"
-"""It begins with what runs under other truths have in common."""
-BEFORE: Final = range(901, 909)
+METHODS: Final = get_args(Method)
+RUNS: Final = 48
+"""Of a meta-training, of 200 jobs each, under truths which no cell has."""
 CONTESTANTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     **{name: (name, {}) for name in BLIND},
     "packed": ("packed", {}),
     "scorer, true model": ("scorer", {}),
     "scorer, demands known": ("scorer", {"interference": "table"}),
     "scorer, learnt file": ("scorer", {"interference": str(LEARNT)}),
-    "metarl, no exploration": ("metarl", {"explore": 0.0}),
-    "metarl": ("metarl", {}),
-    EXPERIENCED: ("metarl", {"checkpoint": "experience"}),
+    "metarl, untaught": ("metarl", {"checkpoint": NOTHING}),
+    "metarl, untaught, no exploration": ("metarl", {"checkpoint": NOTHING, "explore": 0.0}),
+    **{f"metarl, {method}": ("metarl", {"checkpoint": method}) for method in METHODS},
 }
 CEILING: Final = "scorer, true model"
 
@@ -68,8 +71,8 @@ CELLS: Final = (
 def mean_jcts_s(cell: Cell, name: str, seeds: range, folder: Path) -> NDArray[np.float64]:
     """(seeds)"""
     policy, params = CONTESTANTS[name]
-    if name == EXPERIENCED:
-        params = {"checkpoint": str(_experience(folder))}
+    if params.get("checkpoint") in METHODS:
+        params = {"checkpoint": str(_trained(folder, params["checkpoint"]))}
     return np.array([mean_jct_s(_run(cell, seed, policy, params, folder)) for seed in seeds])
 
 
@@ -83,16 +86,12 @@ def _run(cell: Cell, seed: int, policy: str, params: dict[str, Any], folder: Pat
     return run(jobs, on, policy, params=params, node_interference=f"table:sigma={cell.sigma},seed={seed}")
 
 
-def _experience(folder: Path) -> Path:
-    """What runs of the first cell have in common, under truths which no cell has."""
-    place = folder / "experience"
+def _trained(folder: Path, method: str) -> Path:
+    """What a meta-training has left."""
+    place = folder / method
     if not place.is_dir():
-        runs = []
-        for seed in BEFORE:
-            place.mkdir(exist_ok=True)
-            (place / NAME).write_text(_run(Cell(), seed, "metarl", {}, folder).learnt[NAME])
-            runs.append(read_experience(place / NAME))
-        (place / NAME).write_text(experience_yaml(in_common(runs)))
+        how = {"meta": {"method": method, "runs": RUNS}}
+        MetaTraining(meta_recipe(how), place, SEED, command="").run(lambda share, label: None)
     return place
 
 

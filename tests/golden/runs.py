@@ -182,8 +182,10 @@ def _learned() -> Iterator[Run]:
     yield Run("marl", like="dl2-1-8", load=0.9, options=shared)
     yield Run("marl", like="itp", options={**shared, "overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS})
     drawn = shared | {"node_interference": "table:sigma=0.2,seed=4"}
-    yield Run("metarl", like="dl2-1-8", load=0.9, options=drawn)
-    yield Run("metarl", like="itp", options={**drawn, "overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS})
+    yield Run("metarl:none", like="dl2-1-8", load=0.9, options=drawn)
+    yield Run(
+        "metarl:none", like="itp", options={**drawn, "overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS}
+    )
     for agent in ("deeprm", "proximity-drl"):
         yield Run(agent, like="topdrl", options={"rate_model": "tree"})
         yield Run(agent, MIXED, options={"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS})

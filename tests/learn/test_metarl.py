@@ -42,7 +42,7 @@ def test_where_nothing_interferes_it_makes_the_schedule_of_the_scorer() -> None:
     """It sees that no job is slowed, so its forecasts are right as they were; and it explores nothing."""
     for seed in range(3):
         jobs = workload(seed=seed)
-        first, second = (run(policy, jobs, "none") for policy in (MetaRl(explore=0.0), "scorer"))
+        first, second = (run(policy, jobs, "none") for policy in (MetaRl(explore=0.0, checkpoint="none"), "scorer"))
         assert first.jobs["end_s"].to_list() == second.jobs["end_s"].to_list()
 
 

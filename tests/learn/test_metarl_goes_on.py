@@ -24,7 +24,7 @@ def jobs(seed: int, many: int = 150) -> Workload:
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("metarl") / "run"
-    write_run(place, pointsman.simulate(jobs(1), CLUSTER, "metarl", **OPTIONS))
+    write_run(place, pointsman.simulate(jobs(1), CLUSTER, "metarl:none", **OPTIONS))
     return place
 
 
@@ -51,7 +51,7 @@ def test_what_was_learnt_elsewhere_is_handed_on(kept: Path) -> None:
 
 def test_it_forecasts_better_than_one_that_begins_anew(kept: Path) -> None:
     """Of combinations that neither has seen yet, before its first job."""
-    fresh, again = MetaRl(), MetaRl(checkpoint=str(kept))
+    fresh, again = MetaRl(checkpoint="none"), MetaRl(checkpoint=str(kept))
     truth = MetaRl(explore=0.0)
     pointsman.simulate(jobs(3, 1500), CLUSTER, truth, **OPTIONS)
     (right,) = truth.interference.learner.of_server
@@ -68,7 +68,7 @@ def test_a_run_that_goes_on_is_the_same_each_time(kept: Path, tmp_path: Path) ->
     first, second = (pointsman.simulate(jobs(2), CLUSTER, f"metarl:{kept}", **OPTIONS) for _ in range(2))
     assert first.jobs.equals(second.jobs)
     assert first.learnt == second.learnt
-    assert not first.jobs.equals(pointsman.simulate(jobs(2), CLUSTER, "metarl", **OPTIONS).jobs)
+    assert not first.jobs.equals(pointsman.simulate(jobs(2), CLUSTER, "metarl:none", **OPTIONS).jobs)
 
 
 def test_on_another_kind_of_server_only_the_law_is_known(kept: Path) -> None:

@@ -104,15 +104,14 @@ def evaluate(
 def _practice(trained: "Card", settings: list[str], short: dict[str, str | None]) -> "JobsConfig":
     from pointsman.cli.experiment import parse_settings
     from pointsman.errors import UsageError
-    from pointsman.learn.agents import PRACTICE, practice_config
-    from pointsman.learn.scorer_recipe import AGENT, scorer_practice
+    from pointsman.learn.agents import PRACTICE
+    from pointsman.learn.recipes import practice_of
 
     given = parse_settings(settings)
     if alien := given.keys() - {PRACTICE}:
         raise UsageError(f"--set {sorted(alien)[0]}.…: here only {PRACTICE}.PARAM can be set")
     said = {key: value for key, value in short.items() if value is not None}
-    made = scorer_practice if trained.agent == AGENT else practice_config
-    return made({**trained.environment, **given.get(PRACTICE, {}), **said})
+    return practice_of(trained.agent, {**trained.environment, **given.get(PRACTICE, {}), **said})
 
 
 def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":

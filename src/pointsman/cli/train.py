@@ -10,17 +10,17 @@ from pointsman.cli import screen
 from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
 
 if TYPE_CHECKING:
-    from pointsman.learn.agents import Recipe
-    from pointsman.learn.scorer_recipe import ScorerRecipe
+    from pointsman.learn.recipes import AnyRecipe
     from pointsman.learn.training import Tell
     from pointsman.parallel.file_bundle import Parcel
 
 HOW = "How to train"
-SCORER = "scorer"
+GOES_BY = {"scorer": "generations: give --set cross-entropy.generations=N", "metarl": "runs: give --set meta.runs=N"}
+"""What is trained without a network, and by what."""
 
 
 def train(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm, proximity-drl, marl or scorer.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm, proximity-drl, marl, scorer or metarl.")],
     output: Annotated[
         Path,
         typer.Option("-o", "--output", metavar="DIR", help="Directory for the checkpoint.", rich_help_panel=OUTPUT),
@@ -32,7 +32,7 @@ def train(
             metavar="NAME.PARAM=VALUE",
             default_factory=list,
             show_default=False,
-            help="Set a parameter of the agent, of its algorithm (ppo, reinforce, cross-entropy) or of its 'practice'.",
+            help="Set a parameter of the agent, of its algorithm (ppo, cross-entropy, meta, …) or of its 'practice'.",
             rich_help_panel=WHAT,
         ),
     ],
@@ -82,10 +82,11 @@ def train(
     from pointsman.cli.learning import need_torch
     from pointsman.cli.results import command_line
 
-    if name != SCORER:
+    if name not in GOES_BY:
         need_torch()
     from pointsman.errors import InputError, UsageError
     from pointsman.learn.agents import PRACTICE
+    from pointsman.learn.recipes import recipe_of
     from pointsman.learn.training_directory import find_places
 
     _check_options(name, steps, device, threads, dry_run)
@@ -98,13 +99,13 @@ def train(
     if resume:
         begun = next(place.work for place in places if not place.is_new)
         given, practice = _as_before(begun, name, given, practice)
-    made = _recipe(name, given | {PRACTICE: practice})
+    made = recipe_of(name, given | {PRACTICE: practice})
     if dry_run:
         _show(made)
         return
     screen.note(made.practice.told())
-    if name == SCORER and on == "local":
-        prepare_code(["packed", SCORER], made.practice.options())
+    if name in GOES_BY and on == "local":
+        prepare_code(["packed", name], made.practice.options())
     runs = [_Run(made, seed + k, steps or 0, device, threads, resume, command_line()) for k in range(seeds)]
     try:
         with screen.progress(f"train {name}") as progress:
@@ -128,19 +129,12 @@ def _check_options(name: str, steps: int | None, device: str, threads: int, dry_
     """That what is said goes with what is trained: a network, or a few weights by generations."""
     from pointsman.errors import UsageError
 
-    if name != SCORER and steps is None and not dry_run:
+    if name not in GOES_BY and steps is None and not dry_run:
         raise UsageError("--steps is missing: give the number of decisions to train on, as in --steps 100000")
-    if name == SCORER and steps is not None:
-        raise UsageError(f"{SCORER} is trained by generations: give --set cross-entropy.generations=N, not --steps")
-    if name == SCORER and (device != "auto" or threads != 1):
-        raise UsageError(f"{SCORER} is no network: leave out --device and --threads")
-
-
-def _recipe(name: str, settings: dict[str, dict[str, Any]]) -> "Recipe | ScorerRecipe":
-    from pointsman.learn.agents import recipe
-    from pointsman.learn.scorer_recipe import scorer_recipe
-
-    return scorer_recipe(settings) if name == SCORER else recipe(name, settings)
+    if name in GOES_BY and steps is not None:
+        raise UsageError(f"{name} is trained by {GOES_BY[name]}, not --steps")
+    if name in GOES_BY and (device != "auto" or threads != 1):
+        raise UsageError(f"{name} is no network: leave out --device and --threads")
 
 
 def _as_before(
@@ -159,7 +153,7 @@ def _as_before(
     return before | given, {**card.environment, **practice}
 
 
-def _show(made: "Recipe | ScorerRecipe") -> None:
+def _show(made: "AnyRecipe") -> None:
     import yaml
 
     parts = {name: part.model_dump(mode="json") for name, part in made.parts.items()}
@@ -170,7 +164,7 @@ def _show(made: "Recipe | ScorerRecipe") -> None:
 class _Run:
     """One of the trainings that were asked for."""
 
-    recipe: "Recipe | ScorerRecipe"
+    recipe: "AnyRecipe"
     seed: int
     steps: int
     device: str
@@ -179,14 +173,14 @@ class _Run:
     command: str
 
     def train(self, place: Path, tell: "Tell") -> None:
+        from pointsman.learn.agents import Recipe
         from pointsman.learn.checkpoint import CARD
-        from pointsman.learn.scorer_recipe import ScorerRecipe
 
         going_on = self.resume and (place / CARD).is_file()
-        if isinstance(self.recipe, ScorerRecipe):
-            from pointsman.learn.scorer_checkpoint import ScorerTraining
+        if not isinstance(self.recipe, Recipe):
+            from pointsman.learn.recipes import training_in_runs
 
-            search = ScorerTraining(self.recipe, place, self.seed, self.command)
+            search = training_in_runs(self.recipe, place, self.seed, self.command)
             if going_on:
                 search.resume()
             search.run(tell)

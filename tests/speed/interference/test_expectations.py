@@ -1,12 +1,14 @@
-"""What runs have in common, worked by hand."""
+"""What is expected of interference, corrected by one run after another: worked by hand, and against differences."""
 
 import numpy as np
 import pytest
 
+from pointsman.learn.meta.training import error_of
 from pointsman.speed.interference.learned.combinations import Combination, Server
-from pointsman.speed.interference.online.expectations import in_common
+from pointsman.speed.interference.online.expectations import Expectations, Method, adapt, error, slope
 from pointsman.speed.interference.online.file import ServerExperience, experience_of
 from pointsman.speed.interference.online.learner import InterferenceLearner
+from pointsman.speed.interference.online.performance_model import Expected
 
 V100, T4 = Server("v100", 2), Server("t4", 2)
 
@@ -31,6 +33,14 @@ def beside_a(server: Server, models: list[str], experience: list[ServerExperienc
     (one,) = learner.of_server
     rows = [list(one.combinations).index(Combination(name, 1, (("a", 1),))) for name in models]
     return [float(one.predicted[row]) for row in rows]
+
+
+def in_common(runs: list[list[ServerExperience]], method: Method = "mean") -> list[ServerExperience]:
+    """What is expected after these."""
+    expectations = Expectations(method)
+    for k, run in enumerate(runs):
+        expectations.learn(run, seed=k)
+    return expectations.now
 
 
 def test_it_is_the_mean_of_what_each_run_expects() -> None:
@@ -60,3 +70,32 @@ def test_models_are_put_together_by_name() -> None:
 def test_nothing_in_common_is_nothing() -> None:
     assert in_common([]) == []
     assert experience_of(V100, in_common([[after(V100, b=1.2)]])[0].expected, {}).models == ["a", "b"]
+
+
+def test_fine_tuning_believes_the_last_run_and_reptile_goes_part_of_the_way() -> None:
+    """To how exactly laws are fitted."""
+    first, last = [after(V100, b=1.2)], [after(V100, b=1.8)]
+    one, other = (beside_a(V100, ["a", "b"], run)[1] for run in (first, last))
+    assert beside_a(V100, ["a", "b"], in_common([first, last], "fine-tuning"))[1] == pytest.approx(other, abs=2e-3)
+    part = beside_a(V100, ["a", "b"], in_common([first, last], "reptile"))[1]
+    assert part == pytest.approx(one + 0.3 * (other - one), abs=2e-3)
+
+
+def test_first_order_maml_goes_down_the_error_of_the_adapted_law_on_what_it_was_not_fitted_to() -> None:
+    run = after(V100, b=1.2, c=1.6, d=1.1, e=1.4)
+    seen = list(run.combinations.items())
+    expected = Expected(tuple(run.models), np.zeros(len(run.coefficients)))
+    adapted, rest = adapt(expected, dict(seen[:2])), dict(seen[2:])
+    found, tiny = slope(adapted, rest), 1e-6
+    for k in range(len(found)):
+        ahead = np.eye(len(found))[k] * tiny
+        more, less = (error(Expected(adapted.models, adapted.values + s * ahead), rest) for s in (1, -1))
+        assert found[k] == pytest.approx((more - less) / (2 * tiny), abs=1e-8)
+    assert error(adapted, dict(seen[:2])) < error(expected, dict(seen[:2]))
+
+
+def test_first_order_maml_comes_to_expect_what_all_runs_see() -> None:
+    run = [after(V100, b=1.5, c=1.5, d=1.5, e=1.5)]
+    before, once, often = (error_of(in_common([run] * n, "fomaml"), run) for n in (0, 1, 50))
+    assert before > once > often
+    assert often < 0.75 * before

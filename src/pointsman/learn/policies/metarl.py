@@ -10,7 +10,7 @@ import numpy as np
 
 from pointsman.errors import InputError, UsageError
 from pointsman.learn.policies.holding_back import held_back
-from pointsman.learn.policies.learned import OK
+from pointsman.learn.policies.learned import OK, SHIPPED
 from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.policies.placers.candidates.places import MOST
 from pointsman.types import Event, Knowledge, Reason
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from pointsman.engine.run.view import View
     from pointsman.speed.interference.online.file import ServerExperience
+
+NOTHING = "none"
+"""Instead of a checkpoint: it knows nothing of interference yet."""
 
 
 class MetaRl:
@@ -42,9 +45,11 @@ class MetaRl:
         budget: Annotated[float, "share of the GPU time so far that such placements may take"] = 0.02,
         bound: Annotated[float, "how much longer than in the best place they may take, as a share"] = 0.15,
         seed: Annotated[int, "of the draws by which the model knows what it does not know"] = 0,
-        checkpoint: Annotated[str, "directory of a run that it goes on from; by default it knows nothing yet"] = "",
+        checkpoint: Annotated[
+            str, "directory of a training, or of a run that it goes on from; by default the shipped one, or none"
+        ] = "",
     ) -> None:
-        """A policy that knows what it learnt in another run, or nothing yet."""
+        """A policy that knows what runs under other truths have in common, what one run taught it, or nothing."""
         from pointsman.learn.environments.compiled.gangs import ACTIONS
         from pointsman.learn.environments.loading import load_gang_deciding
         from pointsman.learn.policies.closed_loop import ClosedLoop
@@ -132,16 +137,17 @@ class MetaRl:
 
 
 def _experience(checkpoint: str) -> "list[ServerExperience]":
-    """What a run has left behind.
+    """What a training or a run has left behind.
 
     Raises:
         InputError: it has left nothing. UsageError: that is wrong.
     """
     from pointsman.speed.interference.online.file import NAME, read_experience
 
-    if not checkpoint:
+    if checkpoint == NOTHING:
         return []
+    checkpoint = checkpoint or str(SHIPPED / MetaRl.name)
     if not (Path(checkpoint) / NAME).is_file():
-        fix = "give the directory of a run of metarl, such as one of 'pointsman simulate --policy metarl -o DIR'"
+        fix = "give the directory of a training, of a run of 'pointsman simulate --policy metarl -o DIR', or none"
         raise InputError(f"there is no {NAME}", path=checkpoint, fix=fix)
     return read_experience(Path(checkpoint) / NAME)

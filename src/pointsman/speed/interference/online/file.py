@@ -7,7 +7,7 @@ import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pointsman.inputs.config_file import read_document
+from pointsman.inputs.config_file import parse_document, read_document
 from pointsman.speed.interference.learned.combinations import Combination, Server, combination_of
 from pointsman.speed.interference.learned.file import MOST, Metadata, Name, SlowDown
 from pointsman.speed.interference.online.coefficients import Coefficients
@@ -92,6 +92,11 @@ def read_experience(path: Path) -> list[ServerExperience]:
         UsageError: it is unreadable or wrong (file, line, cause and fix).
     """
     return read_document(path, ExperienceFile).content.spec.servers
+
+
+def parse_experience(text: str, origin: str) -> list[ServerExperience]:
+    """Likewise, what such a text says that is from `origin`."""
+    return parse_document(text, ExperienceFile, origin=origin).content.spec.servers
 
 
 def experience_yaml(servers: list[ServerExperience]) -> str:

@@ -1,0 +1,145 @@
+"""A training of `metarl` from its first run to its last, and what it leaves.
+
+The directory is a checkpoint (``policy.yaml``, ``performance-model.yaml``) with ``metrics.jsonl``, a line for each run,
+and ``training.json``, from which ``--resume`` goes on exactly as if nothing had been.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pointsman.api import simulate
+from pointsman.cluster import load_cluster
+from pointsman.errors import InputError, RunError, UsageError
+from pointsman.learn.checkpoint import (
+    METRICS,
+    SEARCH,
+    Card,
+    Named,
+    ObservationSpec,
+    check_same,
+    read_card,
+    replace_file,
+    write_card,
+)
+from pointsman.learn.meta.recipe import AGENT, ALGORITHM, MetaRecipe
+from pointsman.learn.training_setup import sampler, settings_of
+from pointsman.policies.placers.candidates.places import MOST
+from pointsman.speed.interference.online.expectations import Expectations, error
+from pointsman.speed.interference.online.file import NAME, ServerExperience, experience_yaml, parse_experience
+from pointsman.speed.interference.online.performance_model import Expected
+from pointsman.version import __version__
+
+
+class MetaTraining:
+    """Runs, the directory that keeps what they taught, and how many there were."""
+
+    def __init__(self, recipe: MetaRecipe, directory: Path, seed: int, command: str) -> None:
+        self.recipe, self.directory, self.seed, self.command = recipe, directory, seed, command
+        self.settings = settings_of(recipe.practice)
+        self.history: list[dict[str, float]] = []
+        self.expected: list[ServerExperience] = []
+
+    def resume(self) -> None:
+        """Go on from where the directory is.
+
+        Raises:
+            InputError: it holds no such training, a broken one, or one of something else.
+        """
+        check_same(read_card(self.directory), self._card(), self.directory)
+        path = self.directory / SEARCH
+        try:
+            saved = json.loads(path.read_text())
+            self.history = [dict(row) for row in saved["history"]]
+            self.expected = parse_experience(str(saved["expected"]), str(path))
+        except (OSError, ValueError, KeyError, TypeError, UsageError) as wrong:
+            raise InputError(f"not the state of a training: {wrong}", path=path, fix="train anew, elsewhere") from None
+
+    def run(self, tell: Callable[[float, str], None]) -> None:
+        """Run until all runs are done; whatever stops it, those that are done are saved.
+
+        Raises:
+            InputError, UsageError: the jobs, the cluster or an option are wrong. RunError: it cannot be saved.
+        """
+        many = self.recipe.meta.runs
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._save()
+            while len(self.history) < many:
+                self._learn()
+                self._save()
+                tell(len(self.history) / many, f"error before {self.history[-1]['error_before']:.4f}")
+        except OSError as wrong:
+            why = wrong.strerror or wrong
+            raise RunError(f"{self.directory}: the training cannot be saved: {why}; make room there") from wrong
+
+    def _learn(self) -> None:
+        """From one more run, of the next setting, with jobs and a truth of its own."""
+        done = len(self.history)
+        practice = self.settings[done % len(self.settings)]
+        jobs = sampler(practice, "train")(done // len(self.settings), load_cluster(practice.cluster).gpus)
+        own = int(np.random.SeedSequence((self.seed, done)).generate_state(1)[0])
+        options: dict[str, Any] = practice.options() | {"node_interference": practice.truth(1 + own)}
+        knowing = {"checkpoint": str(self.directory), "seed": own}
+        result = simulate(jobs, practice.cluster, AGENT, log=False, params=knowing, **options)
+        seen = parse_experience(result.learnt[NAME], f"run {done + 1}")
+        expectations = Expectations(self.recipe.meta.method, self.recipe.meta.step, self.expected, done)
+        expectations.learn(seen, own)
+        lasted = (result.jobs["end_s"] - result.jobs["submit_s"]).to_numpy()
+        self.history.append(
+            {
+                "run": done + 1,
+                "jobs": len(lasted),
+                "jct_mean_s": round(float(lasted.mean()), 3),
+                "error_before": error_of(self.expected, seen),
+                "error_after": error_of(expectations.now, seen),
+            }
+        )
+        self.expected = expectations.now
+
+    def _card(self) -> Card:
+        layout = load_cluster(self.settings[0].cluster).layout()
+        seen = ObservationSpec(name="speeds", shapes={}, actions=MOST)
+        return Card(
+            agent=AGENT,
+            network=Named(name="additive-law"),
+            observation=seen,
+            observation_sha256=seen.digest,
+            algorithm=Named(name=ALGORITHM, config=self.recipe.meta.model_dump(mode="json")),
+            environment=self.recipe.practice.model_dump(mode="json"),
+            cluster={
+                "racks": len(set(layout.node_rack.tolist())),
+                "nodes": len(layout.node_gpus),
+                "gpus": int(layout.node_gpus.sum()),
+            },
+            seed=self.seed,
+            steps=int(sum(row["jobs"] for row in self.history)),
+            pointsman=__version__,
+            command=self.command,
+        )
+
+    def _save(self) -> None:
+        """The state is one file, from which the others can be made again."""
+        lines = [json.dumps(row) for row in self.history]
+        state = {"history": self.history, "expected": experience_yaml(self.expected)}
+        replace_file(self.directory / SEARCH, json.dumps(state).encode())
+        replace_file(self.directory / METRICS, "".join(f"{line}\n" for line in lines).encode())
+        replace_file(self.directory / NAME, state["expected"].encode())
+        write_card(self.directory, self._card())
+
+
+def error_of(expected: Sequence[ServerExperience], run: Sequence[ServerExperience]) -> float:
+    """By how much log slow-downs that were expected differ from those that a run saw (root mean square, each
+    combination once).
+    """
+    laws = {one.server: one.expected for one in expected}
+    squares = count = 0.0
+    for one in run:
+        law = laws.get(one.server, Expected())
+        models = tuple(sorted({*law.models, *one.models}))
+        squares += 2 * error(Expected(models, law.of(models)), one.combinations) * len(one.combinations)
+        count += len(one.combinations)
+    return round(float(np.sqrt(squares / max(1.0, count))), 5)

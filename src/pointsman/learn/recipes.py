@@ -1,0 +1,43 @@
+"""All that can be trained, by name: networks, and what needs none and is trained in whole runs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pointsman.learn import scorer_recipe as scorer
+from pointsman.learn.agents import Recipe, Settings, practice_config, recipe
+from pointsman.learn.meta import recipe as metarl
+from pointsman.learn.meta.recipe import MetaRecipe
+from pointsman.learn.meta.training import MetaTraining
+from pointsman.learn.scorer_checkpoint import ScorerTraining
+from pointsman.learn.scorer_recipe import ScorerRecipe
+from pointsman.learn.training_setup import JobsConfig
+
+AnyRecipe = Recipe | ScorerRecipe | MetaRecipe
+WITHOUT_NETWORK: Final = {
+    scorer.AGENT: (scorer.scorer_recipe, scorer.scorer_practice),
+    metarl.AGENT: (metarl.meta_recipe, metarl.meta_practice),
+}
+
+
+def recipe_of(name: str, settings: Settings) -> AnyRecipe:
+    """How the agent of this name is trained, with these settings.
+
+    Raises:
+        UsageError: there is no such agent, part or parameter, or a value is wrong.
+    """
+    return WITHOUT_NETWORK[name][0](settings) if name in WITHOUT_NETWORK else recipe(name, settings)
+
+
+def practice_of(name: str, values: Mapping[str, Any]) -> JobsConfig:
+    """Where the agent of this name practises, likewise."""
+    return WITHOUT_NETWORK[name][1](values) if name in WITHOUT_NETWORK else practice_config(values)
+
+
+def training_in_runs(
+    recipe: ScorerRecipe | MetaRecipe, directory: Path, seed: int, command: str
+) -> ScorerTraining | MetaTraining:
+    """A training without a network that is kept in `directory`."""
+    if isinstance(recipe, ScorerRecipe):
+        return ScorerTraining(recipe, directory, seed, command)
+    return MetaTraining(recipe, directory, seed, command)

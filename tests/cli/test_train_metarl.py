@@ -1,0 +1,103 @@
+"""``pointsman train metarl``, which needs no PyTorch: runs under different truths, kept, gone on with and used."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import Command
+from .test_train_scorer import WITHOUT_TORCH
+
+TRAIN = ["train", "metarl", "--cluster", "4x4/rack=2,gpu=v100", "--set", "practice.jobs=40", "-o", "mine"]
+KEPT = ("performance-model.yaml", "training.json", "metrics.jsonl")
+
+
+def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None:
+    done = command(*TRAIN, "--set", "meta.runs=3")
+    assert done.code == 0, done.err
+    assert "dl2-philly, 40 jobs at load 0.7, on 4x4/rack=2,gpu=v100" in done.err
+    card = yaml.safe_load((here / "mine/policy.yaml").read_text())
+    assert (card["agent"], card["seed"], card["steps"]) == ("metarl", 0, 3 * 40)
+    rows = [json.loads(line) for line in (here / "mine/metrics.jsonl").read_text().splitlines()]
+    assert [row["run"] for row in rows] == [1, 2, 3]
+    assert rows[2]["error_before"] < rows[0]["error_before"], "it has come to expect interference"
+
+    log = (
+        "trace",
+        "generate",
+        "--like",
+        "dl2-philly",
+        "--jobs",
+        "300",
+        "--cluster",
+        "4x4",
+        "--load",
+        "0.9",
+        "-o",
+        "log.csv",
+    )
+    assert command(*log).code == 0
+    on = ("--cluster", "4x4/rack=2,gpu=v100", "--node-interference", "table:sigma=0.2,seed=9")
+    for policy, name in (("metarl:mine", "taught"), ("metarl:none", "untaught")):
+        assert command("simulate", "log.csv", *on, "--policy", policy, "-o", name).code == 0
+    assert (here / "taught/jobs.parquet").read_bytes() != (here / "untaught/jobs.parquet").read_bytes()
+
+    done = command("eval", "mine", "--policy", "packed", "--seeds", "0-1", "--format", "json")
+    assert done.code == 0, done.err
+    assert {row["policy"] for row in json.loads(done.out)} == {"metarl:mine", "packed"}
+
+
+def test_one_that_was_stopped_ends_with_the_same(command: Command, here: Path) -> None:
+    assert command(*TRAIN[:-1], "whole", "--set", "meta.runs=4").code == 0
+    from pointsman.learn.meta import training
+
+    patch = pytest.MonkeyPatch()
+    learn = training.MetaTraining._learn
+
+    def stops(self: training.MetaTraining) -> None:
+        if len(self.history) == 2:
+            raise KeyboardInterrupt
+        learn(self)
+
+    patch.setattr(training.MetaTraining, "_learn", stops)
+    stopped = command(*TRAIN, "--set", "meta.runs=4")
+    patch.undo()
+    assert stopped.code == 130
+    assert "--resume goes on" in stopped.err
+    done = command("train", "metarl", "-o", "mine", "--resume")
+    assert done.code == 0, done.err
+    for name in KEPT:
+        assert (here / "mine" / name).read_bytes() == (here / "whole" / name).read_bytes(), name
+
+
+def test_it_needs_no_pytorch(here: Path) -> None:
+    args = [sys.executable, "-c", WITHOUT_TORCH, *TRAIN, "--set", "meta.runs=1"]
+    done = subprocess.run(args, cwd=here, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--steps", "10"], "metarl is trained by runs: give --set meta.runs=N, not --steps"),
+        (["--set", "meta.method=maml"], "meta.method"),
+        (["--set", "meta.run=3"], "did you mean 'runs'?"),
+        (["--set", "practice.sigma=3"], "practice.sigma"),
+        (["--set", "marl.caution=1"], "metarl has no part 'marl'"),
+    ],
+)
+def test_wrong_settings_are_refused(command: Command, given: list[str], said: str) -> None:
+    done = command(*TRAIN, *given)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_broken_state_is_refused(command: Command, here: Path) -> None:
+    assert command(*TRAIN, "--set", "meta.runs=1").code == 0
+    (here / "mine/training.json").write_text('{"history": [], "expected": "kind: Nothing"}')
+    done = command("train", "metarl", "-o", "mine", "--resume")
+    assert done.code == 3, done.err
+    assert "not the state of a training" in done.err
