@@ -32,7 +32,7 @@ class Counted(Marl):
         self.found: Counter[str] = Counter()
 
     def _chosen(self, view: "View") -> int:
-        action, seen = super()._chosen(view), self._seen
+        action, seen = super()._chosen(view), self._judge.seen
         with torch.inference_mode():
             usual = int(self._made.network.usual(seen._parts)[0])  # ty: ignore
         self.found["decisions"] += 1

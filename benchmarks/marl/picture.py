@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BELOW, ABOVE = "below the three", f"to {DIVIDED}"
+TICKS = (-20, -10, -5, 0, 5, 10, 20, 40)
 LOOKS = {
     BOUND: ("|", "black", "bound: no job waits or is slowed"),
     "packed": ("s", "tab:gray", "packed"),
@@ -42,9 +43,11 @@ def draw(table: pl.DataFrame) -> Figure:
     left.axvline(20, color="tab:red", lw=0.8, ls=":")
     left.set_yticks(range(len(cells)), cells)
     left.invert_yaxis()
-    left.set_xlabel("mean JCT, % below the best of LB, Tetris and LIF (dotted: the paper's 20 %)")
+    left.set_xlabel("mean JCT, % below the best of LB, Tetris and LIF\n(dotted: the paper's 20 %)")
     right.axvline(0, color="tab:blue", lw=0.8)
-    right.set_xlabel("mean JCT, % above the scorer's, 95 % intervals")
+    right.set_xscale("symlog", linthresh=5)
+    right.set_xticks(TICKS, map(str, TICKS))
+    right.set_xlabel("mean JCT, % above the scorer's\n(95 % intervals; logarithmic beyond 5 %)")
     figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
     for axes in (left, right):
         axes.grid(axis="x", alpha=0.3)

@@ -71,8 +71,8 @@ class Seated(Marl):
 
     def on_cluster(self, cluster: "Cluster") -> None:
         super().on_cluster(cluster)
-        self._shared.joined_by(self._seen.network)
-        self._seen.network = self._answered  # ty: ignore
+        self._shared.joined_by(self._judge.seen.network)
+        self._judge.seen.network = self._answered  # ty: ignore
 
     def _answered(self, observation: Observation) -> tuple[Tensor, None]:
         return self._shared.answer(self._seat, observation), None

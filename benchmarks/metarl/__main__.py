@@ -38,9 +38,9 @@ CONTESTANTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "scorer, true model": ("scorer", {}),
     "scorer, demands known": ("scorer", {"interference": "table"}),
     "scorer, learnt file": ("scorer", {"interference": str(LEARNT)}),
-    "metarl, untaught": ("metarl", {"checkpoint": NOTHING}),
-    "metarl, untaught, no exploration": ("metarl", {"checkpoint": NOTHING, "explore": 0.0}),
-    **{f"metarl, {method}": ("metarl", {"checkpoint": method}) for method in METHODS},
+    "metarl, untaught": ("metarl", {"checkpoint": NOTHING, "steps": 0}),
+    "metarl, untaught, no exploration": ("metarl", {"checkpoint": NOTHING, "explore": 0.0, "steps": 0}),
+    **{f"metarl, {method}": ("metarl", {"checkpoint": method, "steps": 0}) for method in METHODS},
 }
 CEILING: Final = "scorer, true model"
 
@@ -72,7 +72,7 @@ def mean_jcts_s(cell: Cell, name: str, seeds: range, folder: Path) -> NDArray[np
     """(seeds)"""
     policy, params = CONTESTANTS[name]
     if params.get("checkpoint") in METHODS:
-        params = {"checkpoint": str(_trained(folder, params["checkpoint"]))}
+        params = params | {"checkpoint": str(_trained(folder, params["checkpoint"]))}
     return np.array([mean_jct_s(_run(cell, seed, policy, params, folder)) for seed in seeds])
 
 
@@ -90,7 +90,7 @@ def _trained(folder: Path, method: str) -> Path:
     """What a meta-training has left."""
     place = folder / method
     if not place.is_dir():
-        how = {"meta": {"method": method, "runs": RUNS}}
+        how = {"meta": {"method": method, "runs": RUNS, "network": "none"}}
         MetaTraining(meta_recipe(how), place, SEED, command="").run(lambda share, label: None)
     return place
 

@@ -11,8 +11,9 @@ import yaml
 from .conftest import Command
 from .test_train_scorer import WITHOUT_TORCH
 
-TRAIN = ["train", "metarl", "--cluster", "4x4/rack=2,gpu=v100", "--set", "practice.jobs=40", "-o", "mine"]
-KEPT = ("performance-model.yaml", "training.json", "metrics.jsonl")
+SMALL = ["--cluster", "4x4/rack=2,gpu=v100", "--set", "practice.jobs=40", "--set", "meta.decisions=16"]
+TRAIN = ["train", "metarl", *SMALL, "-o", "mine"]
+KEPT = ("performance-model.yaml", "training.json", "metrics.jsonl", "policy.safetensors")
 
 
 def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None:
@@ -42,7 +43,8 @@ def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None
     assert command(*log).code == 0
     on = ("--cluster", "4x4/rack=2,gpu=v100", "--node-interference", "table:sigma=0.2,seed=9")
     for policy, name in (("metarl:mine", "taught"), ("metarl:none", "untaught")):
-        assert command("simulate", "log.csv", *on, "--policy", policy, "-o", name).code == 0
+        given = ("--policy", policy, "--set", "metarl.steps=0", "-o", name)
+        assert command("simulate", "log.csv", *on, *given).code == 0
     assert (here / "taught/jobs.parquet").read_bytes() != (here / "untaught/jobs.parquet").read_bytes()
 
     done = command("eval", "mine", "--policy", "packed", "--seeds", "0-1", "--format", "json")
@@ -74,7 +76,7 @@ def test_one_that_was_stopped_ends_with_the_same(command: Command, here: Path) -
 
 
 def test_it_needs_no_pytorch(here: Path) -> None:
-    args = [sys.executable, "-c", WITHOUT_TORCH, *TRAIN, "--set", "meta.runs=1"]
+    args = [sys.executable, "-c", WITHOUT_TORCH, *TRAIN, "--set", "meta.runs=1", "--set", "meta.network=none"]
     done = subprocess.run(args, cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -181,7 +181,7 @@ def _learned() -> Iterator[Run]:
     shared = {**MODELS, "contention": "duty-cycle", "node_interference": "table"}
     yield Run("marl", like="dl2-1-8", load=0.9, options=shared)
     yield Run("marl", like="itp", options={**shared, "overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS})
-    drawn = shared | {"node_interference": "table:sigma=0.2,seed=4"}
+    drawn = shared | {"node_interference": "table:sigma=0.2,seed=4", "params": {"steps": 0}}
     yield Run("metarl:none", like="dl2-1-8", load=0.9, options=drawn)
     yield Run(
         "metarl:none", like="itp", options={**drawn, "overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS}

@@ -81,7 +81,7 @@ def test_explored_placements_take_no_more_than_their_share() -> None:
 
 def test_without_a_chance_nothing_is_explored() -> None:
     jobs = generate("dl2-philly", jobs=200, cluster_gpus=32, load=0.9, seed=2)
-    never, penniless = MetaRl(explore=0.0), MetaRl(budget=0.0)
+    never, penniless = MetaRl(steps=0, explore=0.0), MetaRl(steps=0, budget=0.0)
     first, second = (pointsman.simulate(jobs, CLUSTER, one, **OPTIONS).jobs for one in (never, penniless))
     assert first.equals(second)
     assert not never.interference.exploration.explored

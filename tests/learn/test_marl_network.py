@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 
 from pointsman.cluster import load_cluster  # noqa: E402
+from pointsman.learn.networks.choices import COSTS, FORWARD, MAY_FORWARD, MAY_WAIT, SCATTERED  # noqa: E402
 from pointsman.learn.networks.cluster_graphs import (  # noqa: E402
     CARD,
     GPU,
@@ -17,7 +18,7 @@ from pointsman.learn.networks.cluster_graphs import (  # noqa: E402
     SWITCH,
     graphs_of,
 )
-from pointsman.learn.networks.marl import COSTS, FORWARD, MAY_FORWARD, MAY_WAIT, SCATTERED, MarlConfig, MarlNetwork  # noqa: E402
+from pointsman.learn.networks.marl import MarlConfig, MarlNetwork  # noqa: E402
 from pointsman.learn.networks.message_passing import MessagePassing, both_ways  # noqa: E402
 
 CLUSTER, OWNER = "4x4/rack=1,nic=10Gbps", np.array([0, 0, 1, 1])

@@ -42,13 +42,15 @@ def test_where_nothing_interferes_it_makes_the_schedule_of_the_scorer() -> None:
     """It sees that no job is slowed, so its forecasts are right as they were; and it explores nothing."""
     for seed in range(3):
         jobs = workload(seed=seed)
-        first, second = (run(policy, jobs, "none") for policy in (MetaRl(explore=0.0, checkpoint="none"), "scorer"))
+        first, second = (
+            run(policy, jobs, "none") for policy in (MetaRl(steps=0, explore=0.0, checkpoint="none"), "scorer")
+        )
         assert first.jobs["end_s"].to_list() == second.jobs["end_s"].to_list()
 
 
 def test_what_it_has_seen_it_knows() -> None:
     """Each combination of the log of speeds, but those that were gone before the next decision."""
-    policy = MetaRl()
+    policy = MetaRl(steps=0)
     seen: Observations = {}
     observe(_recorded(Path(), run(policy, workload(), log_speeds=True), load_catalogue()), seen)
     (model,) = policy.interference.learner.of_server
@@ -67,7 +69,7 @@ def test_it_comes_near_to_one_that_is_told_the_truth() -> None:
     for seed in (11, 12, 13):
         jobs = generate("dl2-philly", jobs=1500, cluster_gpus=128, load=0.7, seed=seed)
         for name, policy, source in (("told", "scorer", None), ("half", "scorer", "table"), ("learns", "metarl", "")):
-            params = {"interference": source} if source else {}
+            params = {"interference": source} if source else {"steps": 0} if policy == "metarl" else {}
             on = "32x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
             truth = f"table:sigma=0.2,seed={seed}"
             sums[name] += mean_jct_s(
@@ -84,13 +86,13 @@ def test_it_knows_of_the_truth_what_it_has_seen_and_no_more(tmp_path: Path) -> N
     (model,) = learner.of_server
     rows = np.arange(len(model.combinations))
     learner.see(rows, 1 + draw.exponential(0.3, len(rows)))
-    jobs, policy = workload(), MetaRl()
+    jobs, policy = workload(), MetaRl(steps=0)
     first = run(policy, jobs, written(learner.spec, tmp_path / "first.yaml"), log_speeds=True)
     occurred = met_on_servers(first)
     others = [i for i, c in enumerate(model.combinations) if c.on_server() not in occurred]
     assert len(others) > len(rows) / 4
     learner.see(np.repeat(others, 20), np.full(20 * len(others), 5.0))
-    second = run(MetaRl(), jobs, written(learner.spec, tmp_path / "second.yaml"))
+    second = run(MetaRl(steps=0), jobs, written(learner.spec, tmp_path / "second.yaml"))
     assert first.jobs["end_s"].to_list() == second.jobs["end_s"].to_list()
     told = [run("scorer", jobs, str(tmp_path / f"{name}.yaml")).jobs["end_s"].to_list() for name in ("first", "second")]
     assert told[0] != told[1]
@@ -118,10 +120,10 @@ def written(spec: LearnedSpec, path: Path) -> str:
 
 
 def test_the_same_seed_makes_the_same_schedule_also_with_an_object_used_before() -> None:
-    policy, jobs = MetaRl(seed=5), workload()
+    policy, jobs = MetaRl(steps=0, seed=5), workload()
     first, again = (run(policy, jobs).jobs for _ in range(2))
     assert first.equals(again)
-    assert first.equals(run("metarl", jobs, params={"seed": 5}).jobs)
+    assert first.equals(run("metarl", jobs, params={"seed": 5, "steps": 0}).jobs)
 
 
 def test_a_copy_learns_on_its_own() -> None:
@@ -139,15 +141,15 @@ def test_a_copy_learns_on_its_own() -> None:
                 assert (self.interference.learner.of_server[0].visits == visits).all()
             super().decide(view)
 
-    jobs, asks = workload(), Asks()
-    assert run(asks, jobs).jobs.equals(run(MetaRl(), jobs).jobs)
+    jobs, asks = workload(), Asks(steps=0)
+    assert run(asks, jobs).jobs.equals(run(MetaRl(steps=0), jobs).jobs)
     assert asks.asked
 
 
 def test_jobs_without_models_teach_nothing() -> None:
     jobs = workload()
     nameless = Workload.of(jobs.jobs.drop("model"))
-    result = run("metarl", nameless)
+    result = run("metarl", nameless, params={"steps": 0})
     assert any("no job names a model" in said for said in result.info["assumptions"])
     assert result.jobs["end_s"].is_not_null().all()
 
@@ -162,7 +164,7 @@ def test_explain_says_until_when_a_job_waits() -> None:
                 found = self.why_waiting(view, job, str)
                 self.said.update([] if found is None else [found[1]])
 
-    run(Asks(), workload(300, load=1.2))
+    run(Asks(steps=0), workload(300, load=1.2))
     assert any("could be placed compactly" in said for said in Asks.said)
 
 
@@ -172,6 +174,7 @@ def test_explain_says_until_when_a_job_waits() -> None:
         ({"patience": -1}, "metarl.patience = -1"),
         ({"refit_ends": 0}, "metarl.refit_ends = 0"),
         ({"seed": -1}, "metarl.seed = -1"),
+        ({"steps": -1}, "metarl.steps = -1"),
     ],
 )
 def test_what_is_out_of_range_is_refused(params: dict[str, Any], said: str) -> None:

@@ -1,6 +1,7 @@
 """What a run of metarl has learnt is kept in its directory, and another run goes on from it."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from pointsman.speed.interference.online.file import NAME, read_experience
 from pointsman.workload import Workload, generate
 
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
+BY_NAME: dict[str, Any] = OPTIONS | {"params": {"steps": 0}}
 CLUSTER = "8x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
 
 
@@ -24,13 +26,13 @@ def jobs(seed: int, many: int = 150) -> Workload:
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("metarl") / "run"
-    write_run(place, pointsman.simulate(jobs(1), CLUSTER, "metarl:none", **OPTIONS))
+    write_run(place, pointsman.simulate(jobs(1), CLUSTER, "metarl:none", **BY_NAME))
     return place
 
 
 def test_the_next_run_knows_what_the_last_one_saw(kept: Path) -> None:
     (before,) = read_experience(kept / NAME)
-    policy = MetaRl(checkpoint=str(kept), explore=0.0)
+    policy = MetaRl(steps=0, checkpoint=str(kept), explore=0.0)
     content = (kept / NAME).read_bytes()
     pointsman.simulate(jobs(2, 2), CLUSTER, policy, **OPTIONS)
     assert (kept / NAME).read_bytes() == content
@@ -43,7 +45,7 @@ def test_the_next_run_knows_what_the_last_one_saw(kept: Path) -> None:
 
 def test_what_was_learnt_elsewhere_is_handed_on(kept: Path) -> None:
     """A run on other servers adds to it, and loses nothing."""
-    run = pointsman.simulate(jobs(2, 2), "8x2/gpu=v100", f"metarl:{kept}", oversized="drop", **OPTIONS)
+    run = pointsman.simulate(jobs(2, 2), "8x2/gpu=v100", f"metarl:{kept}", oversized="drop", **BY_NAME)
     servers = yaml.safe_load(run.learnt[NAME])["spec"]["servers"]
     assert [(one["gpu_type"], one["gpus"]) for one in servers] == [("v100", 2), ("gtx1080ti", 4)]
     assert servers[1] == yaml.safe_load((kept / NAME).read_text())["spec"]["servers"][0]
@@ -51,8 +53,8 @@ def test_what_was_learnt_elsewhere_is_handed_on(kept: Path) -> None:
 
 def test_it_forecasts_better_than_one_that_begins_anew(kept: Path) -> None:
     """Of combinations that neither has seen yet, before its first job."""
-    fresh, again = MetaRl(checkpoint="none"), MetaRl(checkpoint=str(kept))
-    truth = MetaRl(explore=0.0)
+    fresh, again = MetaRl(steps=0, checkpoint="none"), MetaRl(steps=0, checkpoint=str(kept))
+    truth = MetaRl(steps=0, explore=0.0)
     pointsman.simulate(jobs(3, 1500), CLUSTER, truth, **OPTIONS)
     (right,) = truth.interference.learner.of_server
     errors = []
@@ -65,14 +67,14 @@ def test_it_forecasts_better_than_one_that_begins_anew(kept: Path) -> None:
 
 
 def test_a_run_that_goes_on_is_the_same_each_time(kept: Path, tmp_path: Path) -> None:
-    first, second = (pointsman.simulate(jobs(2), CLUSTER, f"metarl:{kept}", **OPTIONS) for _ in range(2))
+    first, second = (pointsman.simulate(jobs(2), CLUSTER, f"metarl:{kept}", **BY_NAME) for _ in range(2))
     assert first.jobs.equals(second.jobs)
     assert first.learnt == second.learnt
-    assert not first.jobs.equals(pointsman.simulate(jobs(2), CLUSTER, "metarl:none", **OPTIONS).jobs)
+    assert not first.jobs.equals(pointsman.simulate(jobs(2), CLUSTER, "metarl:none", **BY_NAME).jobs)
 
 
 def test_on_another_kind_of_server_only_the_law_is_known(kept: Path) -> None:
-    policy = MetaRl(checkpoint=str(kept))
+    policy = MetaRl(steps=0, checkpoint=str(kept))
     pointsman.simulate(jobs(2, 2), "8x2/rack=4,nic=10Gbps,gpu=gtx1080ti", policy, oversized="drop", **OPTIONS)
     (model,) = policy.interference.learner.of_server
     assert model.visits.sum() <= 4
@@ -94,9 +96,9 @@ def test_a_damaged_file_is_refused(change, said: str, kept: Path, tmp_path: Path
     change(document["spec"]["servers"][0])
     (tmp_path / NAME).write_text(yaml.safe_dump(document))
     with pytest.raises(PointsmanError, match=said):
-        pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **OPTIONS)
+        pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
 
 
 def test_a_directory_without_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PointsmanError, match=r"there is no performance-model\.yaml"):
-        pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **OPTIONS)
+        pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)

@@ -148,7 +148,10 @@ def _as_before(
     if card.agent != name:
         fix = f"go on with it by 'pointsman train {card.agent}', or train {name} elsewhere"
         raise InputError(f"a training of {card.agent}, not of {name}", path=place / CARD, fix=fix)
-    parts = {name: card.network.config, card.algorithm.name: card.algorithm.config}
+    from pointsman.learn.recipes import TRAINED_IN_RUNS
+
+    network = {} if name in TRAINED_IN_RUNS else card.network.config
+    parts = {name: network, card.algorithm.name: card.algorithm.config}
     before = {part: {**config, **given.pop(part, {})} for part, config in parts.items() if config}
     return before | given, {**card.environment, **practice}
 

@@ -106,17 +106,26 @@ def save_policy(directory: Path, card: Card, tensors: "Mapping[str, Tensor]") ->
 
 def write_card(directory: Path, card: Card) -> None:
     """Write what a policy is."""
+    replace_file(directory / CARD, card_yaml(card).encode())
+
+
+def card_yaml(card: Card) -> str:
+    """What a policy is, as ``policy.yaml``."""
     import yaml
 
-    text = yaml.safe_dump(card.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-    replace_file(directory / CARD, text.encode())
+    return yaml.safe_dump(card.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
 
 def save_tensors(path: Path, tensors: "Mapping[str, Tensor]") -> None:
     """Write tensors as safetensors, whole or not at all."""
+    replace_file(path, tensors_bytes(tensors))
+
+
+def tensors_bytes(tensors: "Mapping[str, Tensor]") -> bytes:
+    """Tensors as safetensors."""
     from safetensors.torch import save
 
-    replace_file(path, save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}))
+    return save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
 
 
 def replace_file(path: Path, content: bytes) -> None:

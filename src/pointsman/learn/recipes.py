@@ -14,7 +14,7 @@ from pointsman.learn.scorer_recipe import ScorerRecipe
 from pointsman.learn.training_setup import JobsConfig
 
 AnyRecipe = Recipe | ScorerRecipe | MetaRecipe
-WITHOUT_NETWORK: Final = {
+TRAINED_IN_RUNS: Final = {
     scorer.AGENT: (scorer.scorer_recipe, scorer.scorer_practice),
     metarl.AGENT: (metarl.meta_recipe, metarl.meta_practice),
 }
@@ -26,12 +26,12 @@ def recipe_of(name: str, settings: Settings) -> AnyRecipe:
     Raises:
         UsageError: there is no such agent, part or parameter, or a value is wrong.
     """
-    return WITHOUT_NETWORK[name][0](settings) if name in WITHOUT_NETWORK else recipe(name, settings)
+    return TRAINED_IN_RUNS[name][0](settings) if name in TRAINED_IN_RUNS else recipe(name, settings)
 
 
 def practice_of(name: str, values: Mapping[str, Any]) -> JobsConfig:
     """Where the agent of this name practises, likewise."""
-    return WITHOUT_NETWORK[name][1](values) if name in WITHOUT_NETWORK else practice_config(values)
+    return TRAINED_IN_RUNS[name][1](values) if name in TRAINED_IN_RUNS else practice_config(values)
 
 
 def training_in_runs(

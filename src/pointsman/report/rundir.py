@@ -144,8 +144,8 @@ def _write_data(directory: Path, run: Run, command: str | None, config: Mapping[
         _write_parquet(_named_events(result, result.events), directory / "events.parquet")
     if result.speeds is not None:
         _write_parquet(_identified(result, result.speeds), directory / "speeds.parquet")
-    for name, text in result.learnt.items():
-        (directory / name).write_text(text, encoding="utf-8")
+    for name, content in result.learnt.items():
+        (directory / name).write_bytes(content)
     write_manifest(directory, "run", [result], command, info=result.info)
 
 

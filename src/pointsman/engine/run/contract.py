@@ -17,8 +17,8 @@ class Policy(Protocol):
 
     It may also define ``on_event(view, kind, job)``, ``why_waiting(view, job, name)``, ``why_there(view, job,
     instant)`` and, if it has memory of its own, ``copy()``; ``parameters()``, ``divides_among`` and ``owner_of(job)``
-    as a `CompiledPolicy`; ``on_cluster(cluster)``, called before the run, and ``learnt()``, called after it: texts for
-    the run directory, by name of the file.
+    as a `CompiledPolicy`; ``on_cluster(cluster)``, called before the run, and ``learnt()``, called after it: files
+    (bytes) for the run directory, by name.
 
     ``why_waiting`` is what ``explain`` asks of a pending job that fits: a `Reason` and a sentence, or None if the
     policy has nothing to say. ``name(job)`` is the id of a job. ``why_there`` is what it asks of a job that holds GPUs:

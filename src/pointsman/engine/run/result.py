@@ -36,4 +36,4 @@ class Result:
     series: pl.DataFrame
     info: dict[str, Any] = field(default_factory=dict)
     speeds: pl.DataFrame | None = None
-    learnt: Mapping[str, str] = field(default_factory=dict)
+    learnt: Mapping[str, bytes] = field(default_factory=dict)

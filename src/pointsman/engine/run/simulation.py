@@ -195,8 +195,10 @@ class Simulation:
 
     def what_if(self, policy: "str | CompiledPolicy | Policy") -> "Simulation":
         """The same under another policy: see `View.what_if`."""
-        named = Named(policy_of_its_own(policy)) if not isinstance(policy, str) else self._named(policy)
-        return self._under(blindfolded(snapshot(self.handle, room=False)), *named, [])
+        given = self._named(policy) if isinstance(policy, str) else Named(policy)
+        check_told_of_cluster(given.policy, self.policy)
+        own = given._replace(policy=policy_of_its_own(given.policy))
+        return self._under(blindfolded(snapshot(self.handle, room=False)), *own, [])
 
     def _named(self, name: str) -> Named:
         if self.named is None:
@@ -210,6 +212,7 @@ class Simulation:
         Raises:
             UsageError: the state was not built for the policy's rate model, GPU sharing, estimates or placement.
         """
+        check_told_of_cluster(policy, self.policy)
         other = self._under(self.handle, policy, round_ms, self._log)
         other.engine_s, other.decide_s = self.engine_s, self.decide_s
         other._speeds = self._speeds
@@ -222,7 +225,6 @@ class Simulation:
         placement = placement_under(policy, self.placement)
         check_takeover(handle, policy, placement)
         check_forecasts(policy, self.policy)
-        check_told_of_cluster(policy, self.policy)
         if round_ms > 0 and self.handle.state.g[0]["decision_us"] > 0:
             raise UsageError("in rounds the decisions of schedulers that take time would not end: leave out the rounds")
         other = self._beside(handle, policy, log)

@@ -16,7 +16,7 @@ from torch import Tensor
 from pointsman.learn.algorithms.masking import NEVER
 from pointsman.learn.algorithms.rollout import MASK, Replayed, Rollout, first_seeds, tensors
 from pointsman.learn.config import Config, parameter
-from pointsman.learn.networks.marl import FORWARD, WAIT, MarlNetwork
+from pointsman.learn.networks.choices import FORWARD, WAIT, ChoicesNetwork
 
 TRIED = 5
 """Choices of a decision that are tried at most: the scorer's, the network's, to forward, to wait, and any other."""
@@ -54,7 +54,7 @@ class Counterfactual(Replayed):
     """A network and its optimiser, learning from environments in step in which choices can be tried."""
 
     def __init__(
-        self, config: CounterfactualConfig, network: MarlNetwork, rollout: Rollout, seed: int, device: torch.device
+        self, config: CounterfactualConfig, network: ChoicesNetwork, rollout: Rollout, seed: int, device: torch.device
     ) -> None:
         self.config, self.network, self.rollout, self.device = config, network.to(device), rollout, device
         self.names = network.inputs
@@ -69,11 +69,15 @@ class Counterfactual(Replayed):
         rate = self.config.learning_rate * (1.0 - done)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
+        self.try_choices()
+        return {"steps": self.config.decisions} | self._learn() | {"learning_rate": rate}
+
+    def try_choices(self) -> None:
+        """Fill the batch."""
         self.batch.tried[:] = -1
         found = 0
         while found < self.config.decisions:
             found = self._step(found)
-        return {"steps": self.config.decisions} | self._learn() | {"learning_rate": rate}
 
     def _step(self, found: int) -> int:
         """Try choices in some environments, where `found` decisions have been tried before; all do what the network
@@ -116,9 +120,7 @@ class Counterfactual(Replayed):
     def _learn(self) -> dict[str, float]:
         """Passes over the batch; returns the loss of the first, and what was gained by what was done."""
         batch, config = self.batch, self.config
-        there = batch.tried[:, 1:] >= 0
-        gains = np.where(there, batch.worth[:, 1:] - batch.worth[:, :1], 0.0)
-        targets = np.clip(gains / mean_differences(gains, there, batch.environment)[:, None], -config.most, config.most)
+        gains, targets, there = self._told()
         told = [self._update(torch.from_numpy(rows), targets, there) for rows in self._minibatches()]
         rows = np.arange(len(gains))
         done = np.where(batch.done > 0, gains[rows, batch.done - 1], 0.0)
@@ -131,6 +133,20 @@ class Counterfactual(Replayed):
             "other_choices": float((batch.done > 0).mean()),
         }
 
+    def _told(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Of the batch (D, TRIED - 1): how much better than the scorer's choice each other was, the same as it is
+        learnt, and whether there was one.
+        """
+        batch, most = self.batch, self.config.most
+        there = batch.tried[:, 1:] >= 0
+        gains = np.where(there, batch.worth[:, 1:] - batch.worth[:, :1], 0.0)
+        return gains, np.clip(gains / mean_differences(gains, there, batch.environment)[:, None], -most, most), there
+
+    def loss(self) -> Tensor:
+        """Mean square error on the whole batch, with its gradient."""
+        _, targets, there = self._told()
+        return self._loss(torch.arange(self.config.decisions), targets, there)
+
     def _minibatches(self) -> list[NDArray[np.int64]]:
         """Of each pass, in an order of its own."""
         orders = [torch.randperm(self.config.decisions, generator=self.generator) for _ in range(self.config.epochs)]
@@ -138,18 +154,21 @@ class Counterfactual(Replayed):
 
     def _update(self, rows: Tensor, targets: NDArray[np.float64], there: NDArray[np.bool_]) -> float:
         """One gradient step; the mean square error before it."""
+        loss = self._loss(rows, targets, there)
+        self.optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_gradient)
+        self.optimiser.step()
+        return float(loss.detach())
+
+    def _loss(self, rows: Tensor, targets: NDArray[np.float64], there: NDArray[np.bool_]) -> Tensor:
         batch = self.batch
         seen = {name: torch.from_numpy(part[rows]).to(self.device) for name, part in batch.observations.items()}
         logits, _ = self.network(seen)
         of_tried = logits.gather(1, torch.from_numpy(batch.tried[rows]).clamp(min=0).to(self.device))
         better = of_tried[:, 1:] - of_tried[:, :1] + self.network.config.caution
         wrong = (better - torch.from_numpy(targets[rows]).float().to(self.device))[torch.from_numpy(there[rows])]
-        loss = wrong.square().mean()
-        self.optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_gradient)
-        self.optimiser.step()
-        return float(loss.detach())
+        return wrong.square().mean()
 
 
 def mean_differences(

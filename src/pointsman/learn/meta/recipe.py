@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
@@ -20,6 +20,10 @@ class MetaConfig(Config):
 
     method: Method = parameter("mean", "How a run corrects what is expected: mean, reptile, fine-tuning or fomaml.")
     step: float | None = parameter(None, "How far it does; none: as the method has it.", gt=0, le=1)
+    network: Method | Literal["none"] = parameter(
+        "reptile", "The same of the weights of the network; none: it has none, and PyTorch is not needed."
+    )
+    decisions: int = parameter(256, "At which choices are tried, for each step of the network.", ge=2, le=100_000)
     runs: int = parameter(16, "Runs, each under a truth of its own.", ge=1, le=10_000)
 
 

@@ -7,7 +7,7 @@ and ``training.json``, from which ``--resume`` goes on exactly as if nothing had
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,21 +17,28 @@ from pointsman.errors import InputError, RunError, UsageError
 from pointsman.learn.checkpoint import (
     METRICS,
     SEARCH,
+    WEIGHTS,
     Card,
     Named,
-    ObservationSpec,
     check_same,
     read_card,
     replace_file,
+    save_tensors,
     write_card,
 )
 from pointsman.learn.meta.recipe import AGENT, ALGORITHM, MetaRecipe
+from pointsman.learn.policies.adapting import EPISODES, JOBS, TOGETHER
+from pointsman.learn.policies.meta_network import card_of
 from pointsman.learn.training_setup import sampler, settings_of
-from pointsman.policies.placers.candidates.places import MOST
-from pointsman.speed.interference.online.expectations import Expectations, error
+from pointsman.policies.placers.candidates import weights as shipped
+from pointsman.speed.interference.online.expectations import Expectations, Method, error
 from pointsman.speed.interference.online.file import NAME, ServerExperience, experience_yaml, parse_experience
+from pointsman.speed.interference.online.learner import InterferenceLearner
 from pointsman.speed.interference.online.performance_model import Expected
-from pointsman.version import __version__
+from pointsman.workload import Workload
+
+if TYPE_CHECKING:
+    from pointsman.learn.meta.weights import MetaWeights
 
 
 class MetaTraining:
@@ -42,6 +49,7 @@ class MetaTraining:
         self.settings = settings_of(recipe.practice)
         self.history: list[dict[str, float]] = []
         self.expected: list[ServerExperience] = []
+        self.weights = None if recipe.meta.network == "none" else _weights(recipe.meta.network, seed)
 
     def resume(self) -> None:
         """Go on from where the directory is.
@@ -55,6 +63,8 @@ class MetaTraining:
             saved = json.loads(path.read_text())
             self.history = [dict(row) for row in saved["history"]]
             self.expected = parse_experience(str(saved["expected"]), str(path))
+            if self.weights is not None:
+                self.weights.restore(saved["weights"], len(self.history))
         except (OSError, ValueError, KeyError, TypeError, UsageError) as wrong:
             raise InputError(f"not the state of a training: {wrong}", path=path, fix="train anew, elsewhere") from None
 
@@ -83,11 +93,12 @@ class MetaTraining:
         jobs = sampler(practice, "train")(done // len(self.settings), load_cluster(practice.cluster).gpus)
         own = int(np.random.SeedSequence((self.seed, done)).generate_state(1)[0])
         options: dict[str, Any] = practice.options() | {"node_interference": practice.truth(1 + own)}
-        knowing = {"checkpoint": str(self.directory), "seed": own}
+        knowing = {"checkpoint": str(self.directory), "seed": own, "steps": 0}
         result = simulate(jobs, practice.cluster, AGENT, log=False, params=knowing, **options)
-        seen = parse_experience(result.learnt[NAME], f"run {done + 1}")
+        seen = parse_experience(result.learnt[NAME].decode(), f"run {done + 1}")
         expectations = Expectations(self.recipe.meta.method, self.recipe.meta.step, self.expected, done)
         expectations.learn(seen, own)
+        taught = {} if self.weights is None else self._teach(self.weights, practice.cluster, jobs, seen, own)
         lasted = (result.jobs["end_s"] - result.jobs["submit_s"]).to_numpy()
         self.history.append(
             {
@@ -97,38 +108,60 @@ class MetaTraining:
                 "error_before": error_of(self.expected, seen),
                 "error_after": error_of(expectations.now, seen),
             }
+            | taught
         )
         self.expected = expectations.now
 
+    def _teach(
+        self, weights: "MetaWeights", on: str, jobs: Workload, seen: Sequence[ServerExperience], seed: int
+    ) -> dict[str, float]:
+        """Let the network adapt to jobs like those of a run, slowed as the run saw it."""
+        from pointsman.learn.environments.rehearsals import like, rehearsals
+
+        cluster, draw = load_cluster(on), np.random.default_rng(seed)
+        learner = InterferenceLearner(seen)
+        learner.begin(sorted(set(jobs.jobs["model"].drop_nulls())), [one.server for one in seen])
+        came = [like(jobs.jobs, JOBS, draw) for _ in range(EPISODES)]
+        environments = rehearsals(TOGETHER, cluster, came, learner.spec, shipped.PATIENCE)
+        done = len(self.history) / self.recipe.meta.runs
+        return weights.learn(environments, seed, self.recipe.meta.decisions, done)
+
     def _card(self) -> Card:
         layout = load_cluster(self.settings[0].cluster).layout()
-        seen = ObservationSpec(name="speeds", shapes={}, actions=MOST)
-        return Card(
-            agent=AGENT,
-            network=Named(name="additive-law"),
-            observation=seen,
-            observation_sha256=seen.digest,
-            algorithm=Named(name=ALGORITHM, config=self.recipe.meta.model_dump(mode="json")),
-            environment=self.recipe.practice.model_dump(mode="json"),
-            cluster={
+        card = card_of(None if self.weights is None else self.weights.network)
+        about = {
+            "algorithm": Named(name=ALGORITHM, config=self.recipe.meta.model_dump(mode="json")),
+            "environment": self.recipe.practice.model_dump(mode="json"),
+            "cluster": {
                 "racks": len(set(layout.node_rack.tolist())),
                 "nodes": len(layout.node_gpus),
                 "gpus": int(layout.node_gpus.sum()),
             },
-            seed=self.seed,
-            steps=int(sum(row["jobs"] for row in self.history)),
-            pointsman=__version__,
-            command=self.command,
-        )
+            "seed": self.seed,
+            "steps": int(sum(row["jobs"] for row in self.history)),
+            "command": self.command,
+        }
+        return card.model_copy(update=about)
 
     def _save(self) -> None:
         """The state is one file, from which the others can be made again."""
         lines = [json.dumps(row) for row in self.history]
         state = {"history": self.history, "expected": experience_yaml(self.expected)}
+        if self.weights is not None:
+            state["weights"] = self.weights.numbers
         replace_file(self.directory / SEARCH, json.dumps(state).encode())
         replace_file(self.directory / METRICS, "".join(f"{line}\n" for line in lines).encode())
         replace_file(self.directory / NAME, state["expected"].encode())
         write_card(self.directory, self._card())
+        if self.weights is not None:
+            save_tensors(self.directory / WEIGHTS, self.weights.network.state_dict())
+
+
+def _weights(method: Method, seed: int) -> "MetaWeights":
+    """For which PyTorch is needed."""
+    from pointsman.learn.meta.weights import MetaWeights
+
+    return MetaWeights(method, seed)
 
 
 def error_of(expected: Sequence[ServerExperience], run: Sequence[ServerExperience]) -> float:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 NETWORKS = {
     "topdrl": "pointsman.learn.networks.topdrl:TopDrlNetwork",
     "deeprm": "pointsman.learn.networks.deeprm:DeepRmNetwork",
+    "choices": "pointsman.learn.networks.choices:ChoicesNetwork",
     "marl": "pointsman.learn.networks.marl:MarlNetwork",
     "proximity": "pointsman.learn.networks.proximity:ProximityNetwork",
 }

@@ -41,6 +41,7 @@ class ClosedLoop:
         self.ends = 0
         """Jobs that have ended since the last fit."""
         self._factor = -1
+        self._errors: list[float] = []
         self._noted = np.zeros((0, NOTED))
 
     def begin(self, models: "Sequence[str]", servers: "Sequence[Server]") -> None:
@@ -60,19 +61,20 @@ class ClosedLoop:
         """Of running jobs, unless it is as it was the last time: the rows (n) of the table that their combinations
         have, and how many times as long they compute (n).
         """
-        if self._factor < 0:
-            self._factor = int(np.flatnonzero(view._state.factors["role"] == OF_POLICY)[0])
-            slots = len(view._state.jobs)
+        factor, slots = self._found(view), len(view._state.jobs)
+        if len(self._noted) < slots:
             self._noted = np.full((slots, NOTED), -1.0)
             self._rows, self._slow_downs = np.zeros(slots, np.int64), np.zeros(slots)
-        many = load_watching().watch(view._address, self._factor, self._noted, self._rows, self._slow_downs)
+        many = load_watching().watch(view._address, factor, self._noted, self._rows, self._slow_downs)
         return self._rows[:many].copy(), self._slow_downs[:many].copy()
 
     def learn(self, view: "View", refit: bool) -> None:
         """Believe what is seen now, and perhaps fit all else to it."""
         rows, slow_downs = self.read(view)
         if len(rows):
-            self.ledger.see(rows, np.abs(times_of(self.learner.predicted[rows]) / slow_downs - 1.0))
+            wrong = np.abs(times_of(self.learner.predicted[rows]) / slow_downs - 1.0)
+            self._errors += wrong.tolist()
+            self.ledger.see(rows, wrong)
             self.learner.see(rows, slow_downs)
         if refit:
             self.learner.refit()
@@ -81,13 +83,28 @@ class ClosedLoop:
         elif len(rows):
             self._table(view)[rows] = self._entries(rows)
 
+    def _found(self, view: "View") -> int:
+        """Which of the factors of the run has the table."""
+        if self._factor < 0:
+            self._factor = int(np.flatnonzero(view._state.factors["role"] == OF_POLICY)[0])
+        return self._factor
+
+    def model_of(self, view: "View", job: int) -> int:
+        """Which of the learner's models a job has; -1 if none."""
+        return load_watching().model(view._address, self._found(view), job)
+
+    def take_error(self) -> float | None:
+        """The mean share by which forecasts of slow-downs were wrong since this was last asked; None: none were."""
+        errors, self._errors = self._errors, []
+        return float(np.mean(errors)) if errors else None
+
     def weigh(self, view: "View", job: int, mask: NDArray[np.int8]) -> tuple[Floats, Floats]:
         """Of each candidate of a job, which have just been measured: how many times as long it takes, with the harm it
         does, and how little is known of its nodes.
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
         uncertainty = self.ledger.uncertainty(self.learner.disagreement)
-        load_watching().weigh(view._address, self._factor, job, mask, uncertainty, slowness, unknown)
+        load_watching().weigh(view._address, self._found(view), job, mask, uncertainty, slowness, unknown)
         return slowness, unknown
 
     def tell(self, view: "View") -> None:
@@ -102,7 +119,7 @@ class ClosedLoop:
         return np.round(times_of(self.learner.predicted[rows]) * FINEST) / FINEST
 
     def _numbers(self, view: "View") -> Floats:
-        return view._state.factor_numbers[view._state.factors["numbers"][self._factor] :]
+        return view._state.factor_numbers[view._state.factors["numbers"][self._found(view)] :]
 
     def _table(self, view: "View") -> Floats:
         numbers = self._numbers(view)

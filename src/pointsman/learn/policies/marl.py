@@ -9,7 +9,8 @@ import numpy as np
 
 from pointsman.errors import UsageError
 from pointsman.learn.policies.holding_back import held_back
-from pointsman.learn.policies.learned import OK, Seen, trained
+from pointsman.learn.policies.judge import Judge
+from pointsman.learn.policies.learned import OK, trained
 from pointsman.policies.placers.interference import FORECASTS_BY
 from pointsman.types import Knowledge, Reason
 
@@ -41,8 +42,7 @@ class Marl:
         interference: Annotated[str | None, FORECASTS_BY] = None,
     ) -> None:
         """A policy of a checkpoint."""
-        from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
-        from pointsman.learn.environments.loading import load_gang_deciding, load_observation
+        from pointsman.learn.environments.loading import load_gang_deciding
 
         found = trained(self.name, checkpoint)
         self._made = replace(found, network=deepcopy(found.network))  # which is told of the cluster of this run
@@ -57,8 +57,6 @@ class Marl:
         if not 0 <= self._patience < 1e6:
             raise UsageError(f"marl.patience = {self._patience:g}: it must be from 0 to less than 1e6")
         self._deciding = load_gang_deciding()
-        self._observe = load_observation(self._made.card.observation.name).observe_all
-        self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
         self._window = np.full((1, 1), -1, np.int64)
         self._mask = np.zeros(self._made.card.observation.actions, np.int8)
 
@@ -68,14 +66,9 @@ class Marl:
 
     def on_cluster(self, cluster: "Cluster") -> None:
         """Be told of the cluster before the run: unless their number was given, no scheduler is without a rack."""
-        from pointsman.learn.environments.extent import Extent
-
-        layout = cluster.layout()
         if self._given is None:
-            self.divides_among = min(self._as_trained, int(layout.node_rack.max()) + 1)
-        extent = Extent(len(layout.node_gpus), int(layout.node_gpus.sum()), self.divides_among)
-        self._made.network.on_cluster(cluster, self.divides_among)
-        self._seen = Seen(self._made, self._made.card.observation.name, extent)
+            self.divides_among = min(self._as_trained, int(cluster.layout().node_rack.max()) + 1)
+        self._judge = Judge(self._made, cluster, self.divides_among)
 
     def decide(self, view: "View") -> None:
         """Decide about one job after another, until each has its GPUs or waits."""
@@ -85,9 +78,7 @@ class Marl:
 
     def _chosen(self, view: "View") -> int:
         """What the network chooses for the job in the window."""
-        self._desk[0, self._address] = view._address
-        self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
-        return self._seen.best(self._mask != 0)
+        return self._judge.choose(view, self._window, self._mask)
 
     def owner_of(self, job: Any) -> "Owner | None":
         """The scheduler that a job, a record of ``State.jobs``, belongs to; None if there is only one."""

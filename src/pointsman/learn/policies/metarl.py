@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from pointsman.errors import InputError, UsageError
+from pointsman.learn.policies.adapting import Came
 from pointsman.learn.policies.holding_back import held_back
 from pointsman.learn.policies.learned import OK, SHIPPED
 from pointsman.policies.placers.candidates import weights as shipped
@@ -18,8 +19,8 @@ from pointsman.types import Event, Knowledge, Reason
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pointsman.cluster.cluster import Cluster
     from pointsman.engine.run.view import View
-    from pointsman.speed.interference.online.file import ServerExperience
 
 NOTHING = "none"
 """Instead of a checkpoint: it knows nothing of interference yet."""
@@ -45,6 +46,8 @@ class MetaRl:
         budget: Annotated[float, "share of the GPU time so far that such placements may take"] = 0.02,
         bound: Annotated[float, "how much longer than in the best place they may take, as a share"] = 0.15,
         seed: Annotated[int, "of the draws by which the model knows what it does not know"] = 0,
+        steps: Annotated[int, "steps of the network when it adapts to other jobs; 0: it never does"] = 0,
+        learn: Annotated[bool, "whether it measures how fast jobs run, and corrects its model"] = True,
         checkpoint: Annotated[
             str, "directory of a training, or of a run that it goes on from; by default the shipped one, or none"
         ] = "",
@@ -52,58 +55,95 @@ class MetaRl:
         """A policy that knows what runs under other truths have in common, what one run taught it, or nothing."""
         from pointsman.learn.environments.compiled.gangs import ACTIONS
         from pointsman.learn.environments.loading import load_gang_deciding
+        from pointsman.learn.policies.adapting import Adapting
         from pointsman.learn.policies.closed_loop import ClosedLoop
         from pointsman.learn.policies.exploration import Exploration
+        from pointsman.learn.policies.meta_network import WEIGHTS, network_in
+        from pointsman.speed.interference.online.file import NAME, read_experience
         from pointsman.speed.interference.online.learner import InterferenceLearner
 
         if not 0 <= patience < 1e6:
             raise UsageError(f"metarl.patience = {patience:g}: it must be from 0 to less than 1e6")
         if not 1 <= refit_ends <= 1_000_000:
             raise UsageError(f"metarl.refit_ends = {refit_ends}: it must be from 1 to 1,000,000")
+        if not 0 <= steps <= 1000:
+            raise UsageError(f"metarl.steps = {steps}: it must be from 0 to 1,000")
         if not 0 <= seed < 1 << 62:
             raise UsageError(f"metarl.seed = {seed}: it must be from 0 to 2^62 - 1")
         for name, value in (("explore", explore), ("budget", budget), ("bound", bound)):
             if not 0 <= value <= 1:
                 raise UsageError(f"metarl.{name} = {value:g}: it must be from 0 to 1")
-        learner = InterferenceLearner(_experience(checkpoint), seed)
-        self.interference = ClosedLoop(learner, Exploration(explore, budget, bound, seed))
-        self._patience, self._refit_ends = patience, refit_ends
+        place = _place(checkpoint)
+        learner = InterferenceLearner(read_experience(place / NAME) if place else [], seed)
+        self.interference = ClosedLoop(learner, Exploration(explore if learn else 0.0, budget, bound, seed))
+        self._adapting = None
+        if steps > 0 or (place and (place / WEIGHTS).is_file()):
+            self._made = network_in(place)
+            self._adapting = Adapting(self._made, patience, steps, seed)
+        self._patience, self._refit_ends, self._learn = patience, refit_ends, learn
         self._deciding = load_gang_deciding()
         self._weights = np.array(shipped.COSTS)
-        self._window = np.full(1, -1, np.int64)
+        self._window = np.full((1, 1), -1, np.int64)
         self._mask = np.zeros(ACTIONS, np.int8)
 
     def parameters(self) -> list[float]:
         """What the code that knows the patience of jobs finds in ``State.params``."""
         return [1.0, self._patience]
 
+    def on_cluster(self, cluster: "Cluster") -> None:
+        """Be told of the cluster before the run."""
+        if self._adapting is not None:
+            self._adapting.on_cluster(cluster)
+
     def on_event(self, view: "View", kind: int, job: int) -> None:
-        """Count the jobs that have ended."""
-        self.interference.ends += kind == Event.FINISH
+        """Count the jobs that have ended, and note those that come."""
+        loop = self.interference
+        if kind == Event.FINISH:
+            loop.ends += 1
+            if self._adapting is not None and (wrong := loop.take_error()) is not None:
+                self._adapting.ended(wrong)
+        elif kind == Event.SUBMIT and self._adapting is not None:
+            model, one = loop.model_of(view, job), view.jobs[job]
+            name = loop.learner.models[model] if model >= 0 else ""
+            came = Came(float(one["submit"]) / 1e3, int(one["asked"]), float(one["estimate"]) / 1e3, name)
+            self._adapting.came(model, came)
 
     def decide(self, view: "View") -> None:
-        """See how fast jobs run, then decide about one after another, until each has its GPUs or waits."""
+        """See how fast jobs run, adapt if something has changed, then decide about one job after another, until each
+        has its GPUs or waits.
+        """
         loop = self.interference
         loop.exploration.time_passes(view)
-        loop.learn(view, refit=loop.ends >= self._refit_ends)
-        while self._deciding.look(view._address, self._window, self._mask):
-            usual = self._deciding.scorers_choice(view._address, self._window, self._mask, self._weights)
+        change = None if self._adapting is None else self._adapting.change
+        if self._learn:
+            loop.learn(view, refit=change is not None or loop.ends >= self._refit_ends)
+        if change is not None:
+            self._adapting.adapt(view, loop.learner.spec, change)  # ty: ignore
+        while self._deciding.look(view._address, self._window[0], self._mask):
+            usual = self._usual(view)
             if usual < MOST and self._explores(view, usual):
                 continue
-            loop.exploration.explored.pop(int(view.jobs[self._window[0]]["row"]), None)
-            if self._deciding.act(view._address, self._window, usual) != OK:
+            loop.exploration.explored.pop(int(view.jobs[self._window[0, 0]]["row"]), None)
+            if self._deciding.act(view._address, self._window[0], usual) != OK:
                 break
         loop.exploration.placed(view)
 
+    def _usual(self, view: "View") -> int:
+        """What is done with the job in the window if nothing is to be learnt from it."""
+        judge = self._adapting.judge if self._adapting is not None else None
+        if judge is not None:
+            return judge.choose(view, self._window, self._mask)
+        return self._deciding.scorers_choice(view._address, self._window[0], self._mask, self._weights)
+
     def _explores(self, view: "View", usual: int) -> bool:
         """Place the job in the window to learn from it, if that is to be done."""
-        exploration, job = self.interference.exploration, int(self._window[0])
+        exploration, job = self.interference.exploration, int(self._window[0, 0])
         gpu_ms = float(view.jobs[job]["estimate"]) * float(view.jobs[job]["asked"])
         if gpu_ms <= 0 or not exploration.is_due():
             return False
         slowness, unknown = self.interference.weigh(view, job, self._mask)
         choice = exploration.choice(usual, slowness, unknown, gpu_ms)
-        if choice == usual or self._deciding.act(view._address, self._window, choice) != OK:
+        if choice == usual or self._deciding.act(view._address, self._window[0], choice) != OK:
             return False
         exploration.note(int(view.jobs[job]["row"]), slowness[choice], slowness.min(), gpu_ms)
         return True
@@ -123,31 +163,34 @@ class MetaRl:
             f"computes {float(view.jobs[job]['slow_computing']):.3f} times as long"
         )
 
-    def learnt(self) -> dict[str, str]:
-        """Files of what it knows, for the directory of the run."""
+    def learnt(self) -> dict[str, bytes]:
+        """Files of what it knows, for the directory of the run: its model, the weights that it adapts from, and a line
+        for each adaptation.
+        """
         from pointsman.speed.interference.online.file import NAME, experience_yaml
 
-        return {NAME: experience_yaml(self.interference.learner.experience)}
+        found = {NAME: experience_yaml(self.interference.learner.experience).encode()}
+        return found if self._adapting is None else found | self._adapting.files()
 
     def copy(self) -> "MetaRl":
         """One that learns on its own from here on."""
         twin = copy(self)
-        twin.interference = deepcopy(self.interference)
+        twin.interference, twin._adapting = deepcopy(self.interference), deepcopy(self._adapting)
         return twin
 
 
-def _experience(checkpoint: str) -> "list[ServerExperience]":
-    """What a training or a run has left behind.
+def _place(checkpoint: str) -> Path | None:
+    """Where what it begins with is; None: it knows nothing.
 
     Raises:
-        InputError: it has left nothing. UsageError: that is wrong.
+        InputError: there is nothing there.
     """
-    from pointsman.speed.interference.online.file import NAME, read_experience
+    from pointsman.speed.interference.online.file import NAME
 
     if checkpoint == NOTHING:
-        return []
-    checkpoint = checkpoint or str(SHIPPED / MetaRl.name)
-    if not (Path(checkpoint) / NAME).is_file():
+        return None
+    place = Path(checkpoint) if checkpoint else SHIPPED / MetaRl.name
+    if not (place / NAME).is_file():
         fix = "give the directory of a training, of a run of 'pointsman simulate --policy metarl -o DIR', or none"
-        raise InputError(f"there is no {NAME}", path=checkpoint, fix=fix)
-    return read_experience(Path(checkpoint) / NAME)
+        raise InputError(f"there is no {NAME}", path=place, fix=fix)
+    return place

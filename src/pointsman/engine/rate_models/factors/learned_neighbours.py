@@ -27,7 +27,7 @@ def _head(S: State, f: Int, what: Int) -> Int:
 
 
 @core
-def _model_of(S: State, f: Int, j: Int) -> Int:
+def model_of(S: State, f: Int, j: Int) -> Int:
     """The model of job `j`, from 0; -1 if the file does not know it."""
     at = S.factors[f].numbers + _head(S, f, np.int64(JOBS)) + row_of(S, j)
     return np.int64(S.factor_numbers[at]) - 1
@@ -50,11 +50,11 @@ def _kind_of(S: State, f: Int, n: Int, model: Int) -> Int:
 def _of_others(S: State, f: Int, j: Int, i: Int, g: Int, model: Int) -> Int:
     """GPUs of the node of part `i`, but for GPU `g`, that other jobs of a model have."""
     n = S.parts[i].node
-    there = S.factor_loads[_gpus_of(S, f, n, model)] - (S.parts[i].gpus if _model_of(S, f, j) == model else 0)
+    there = S.factor_loads[_gpus_of(S, f, n, model)] - (S.parts[i].gpus if model_of(S, f, j) == model else 0)
     x = S.nodes[n].gpu0 + g
     for o in range(S.occupants.shape[1]):
         b = S.occupants[x, o]
-        if b >= 0 and b != j and S.jobs[b].state == RUNNING and _model_of(S, f, b) == model:
+        if b >= 0 and b != j and S.jobs[b].state == RUNNING and model_of(S, f, b) == model:
             there -= 1
     return there
 
@@ -91,7 +91,7 @@ def combination_on(S: State, f: Int, j: Int, i: Int, g: Int) -> Int:
             return np.int64(-1)
         for _ in range(there):
             key = key * (models + 1) + m + 1
-    kind = _kind_of(S, f, S.parts[i].node, _model_of(S, f, j))
+    kind = _kind_of(S, f, S.parts[i].node, model_of(S, f, j))
     return _looked_up(S, f, kind, S.parts[i].gpus, key)
 
 
@@ -99,7 +99,7 @@ def combination_on(S: State, f: Int, j: Int, i: Int, g: Int) -> Int:
 def _by_law(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
     """ψ of the worker of job `j` on GPU `g` of part `i` by the law."""
     models = _head(S, f, np.int64(MODELS))
-    kind = _kind_of(S, f, S.parts[i].node, _model_of(S, f, j))
+    kind = _kind_of(S, f, S.parts[i].node, model_of(S, f, j))
     law = S.factors[f].numbers + _head(S, f, np.int64(LAWS)) + kind * (2 + 2 * models)
     longer = S.factor_numbers[law]
     for _ in range(S.parts[i].gpus):
@@ -125,7 +125,7 @@ def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
 @core
 def is_known(S: State, f: Int, j: Int) -> bool:
     """Whether the model of job `j` is among those of the table."""
-    return _model_of(S, f, j) >= 0
+    return model_of(S, f, j) >= 0
 
 
 @core
@@ -148,7 +148,7 @@ def slowed(S: State, f: Int, j: Int) -> float:
 @core
 def _count(S: State, f: Int, j: Int, sign: Int) -> None:
     """The GPUs of job `j` come to the counts of its nodes, or go; all that run there may get another speed."""
-    model = _model_of(S, f, j)
+    model = model_of(S, f, j)
     if model < 0:
         return
     i = S.jobs[j].part
@@ -158,7 +158,7 @@ def _count(S: State, f: Int, j: Int, sign: Int) -> None:
         for x in range(S.nodes[P.node].gpu0, S.nodes[P.node].gpu0 + S.nodes[P.node].gpus):
             for o in range(S.occupants.shape[1]):
                 b = S.occupants[x, o]
-                if b >= 0 and S.jobs[b].state == RUNNING and _model_of(S, f, b) >= 0:
+                if b >= 0 and S.jobs[b].state == RUNNING and model_of(S, f, b) >= 0:
                     mark(S, b)
         i = P.next
 

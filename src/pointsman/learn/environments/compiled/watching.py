@@ -7,7 +7,7 @@ import numpy as np
 from pointsman.engine.index.bits import lowest
 from pointsman.engine.jit.compile import cold, entry
 from pointsman.engine.placement.eligible import alternative_with_room
-from pointsman.engine.rate_models.factors.learned_neighbours import combination_on, is_known
+from pointsman.engine.rate_models.factors.learned_neighbours import combination_on, is_known, model_of
 from pointsman.engine.rate_models.forecast import take_off, try_on
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
@@ -50,6 +50,12 @@ def watch(address: Int, f: Int, noted: np.ndarray, rows: np.ndarray, slow_downs:
         slow_downs[found] = J.slow_computing
         found += 1
     return found
+
+
+@entry("int64(int64, int64, int64)")
+def model(address: Int, f: Int, j: Int) -> Int:
+    """Which of the models of factor `f` job `j` has; -1 if none."""
+    return model_of(open_state(address), f, j)
 
 
 @cold

@@ -1,0 +1,75 @@
+"""Whether the workload has changed, or what slows jobs (Yang et al., IEEE TCC 2023, adapt when it has; how that is
+noticed is ours).
+"""
+
+from collections import deque
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+JOBS: Final = 100
+"""Of whose models the mix is made: the last that came."""
+ENDS: Final = 20
+"""Jobs, the last that ended, over which the model's error is averaged."""
+DIVERGENCE: Final = 0.1
+"""Of one mix from the other, in nats (Jensen and Shannon's), above which the workload has changed."""
+WORSE: Final = 2.0
+"""Times its long-run mean, above which the model's error means a change."""
+
+
+class Regimes:
+    """What is watched in a run."""
+
+    def __init__(self) -> None:
+        self._came: deque[int] = deque(maxlen=JOBS)
+        self._before: dict[int, float] | None = None
+        """The mix when the policy last adapted; None: it never has."""
+        self._errors: list[float] = []
+        self._since = 0
+        """How many of them there were then."""
+
+    def came(self, model: int) -> None:
+        """A job of this model was submitted."""
+        self._came.append(model)
+
+    def ended(self, error: float) -> None:
+        """A job ended; since the last one did, forecasts were wrong by this share."""
+        self._errors.append(error)
+
+    def change(self) -> str | None:
+        """What has changed since the last time that the policy adapted; None: nothing, or too little was seen."""
+        if len(self._came) < JOBS:
+            return None
+        if self._before is None:
+            return "the first jobs have come"
+        if (apart := divergence(self._before, mix(self._came))) > DIVERGENCE:
+            return f"the mix of models diverges by {apart:.2f}"
+        last = self._errors[self._since :][-ENDS:]
+        if len(last) == ENDS and np.mean(last) > WORSE * np.mean(self._errors):
+            return f"forecasts are wrong by {np.mean(last):.1%}, and were by {np.mean(self._errors):.1%}"
+        return None
+
+    def adapted(self) -> None:
+        """From now on changes are from what is now."""
+        self._before, self._since = mix(self._came), len(self._errors)
+        self._came.clear()
+
+
+def mix(models: "deque[int]") -> dict[int, float]:
+    """The share that each has."""
+    found, counts = np.unique(list(models), return_counts=True)
+    return dict(zip(found.tolist(), (counts / counts.sum()).tolist(), strict=True))
+
+
+def divergence(one: dict[int, float], other: dict[int, float]) -> float:
+    """Of Jensen and Shannon, in nats: from 0 to log 2."""
+    names = sorted({*one, *other})
+    p, q = (np.array([mix.get(name, 0.0) for name in names]) for mix in (one, other))
+    return float((_to(p, (p + q) / 2) + _to(q, (p + q) / 2)) / 2)
+
+
+def _to(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
+    """Kullback and Leibler's."""
+    some = p > 0
+    return float((p[some] * np.log(p[some] / q[some])).sum())

@@ -1,0 +1,208 @@
+"""A network that adapts to a regime: its gradient against differences, what it learns, and when a run uses it."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+import pointsman
+from pointsman.cluster import load_cluster
+from pointsman.learn.algorithms.adaptation import Adaptation, gain, gradient
+from pointsman.learn.environments.rehearsals import like, rehearsals
+from pointsman.learn.meta.weights import MetaWeights, downhill
+from pointsman.learn.policies import adapting
+from pointsman.learn.policies.meta_network import begun, card_of
+from pointsman.learn.policies.metarl import MetaRl
+from pointsman.report import write_run
+from pointsman.speed.interference.learned.combinations import Server
+from pointsman.speed.interference.online.expectations import Method
+from pointsman.speed.interference.online.learner import InterferenceLearner
+from pointsman.workload import Workload, generate
+from pointsman.workload.generator.dl2 import MODELS
+
+CLUSTER = "4x4/rack=2,nic=10Gbps,gpu=gtx1080ti"
+TRUTH = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
+OPTIONS: dict[str, Any] = TRUTH | {"params": {"steps": 3}}
+AS_IT_IS: dict[str, Any] = TRUTH | {"params": {"steps": 0}}
+
+
+def jobs(many: int = 130, seed: int = 1) -> Workload:
+    return generate("dl2-1-8", jobs=many, cluster_gpus=16, load=0.9, seed=seed)
+
+
+def environments(many: int = 2) -> Any:
+    """In which some pairs of models slow each other much."""
+    learner = InterferenceLearner()
+    learner.begin(MODELS, [Server("gtx1080ti", 4)])
+    rows = np.arange(len(learner.predicted))
+    learner.see(rows, 1 + np.random.default_rng(3).exponential(0.4, len(rows)))
+    came = [like(jobs().jobs, 40, np.random.default_rng(k)) for k in range(many)]
+    return rehearsals(many, load_cluster(CLUSTER), came, learner.spec, patience=0.25)
+
+
+def test_episodes_are_made_of_jobs_that_came() -> None:
+    before = jobs(10).jobs
+    made = like(before, 500, np.random.default_rng(0)).jobs
+    assert made["submit_s"][0] == 0
+    gaps = {round(b - a, 6) for a, b in pairwise(before["submit_s"].to_list())}
+    assert {round(b - a, 6) for a, b in pairwise(made["submit_s"].to_list())} <= gaps
+    kinds = ["gpus", "duration_s", "model"]
+    assert set(made.select(kinds).rows()) == set(before.select(kinds).rows())
+    alone = like(before.head(1), 3, np.random.default_rng(0)).jobs
+    assert alone["submit_s"].to_list() == [0.0, 0.0, 0.0]
+
+
+def test_the_gradient_is_that_of_the_error_at_the_adapted_weights() -> None:
+    """In double precision, in some directions."""
+    adaptation = Adaptation(begun(seed=1), environments(), seed=1, decisions=24)
+    for _ in range(2):
+        adaptation.step()
+    learner = adaptation._learner
+    learner.try_choices()
+    learner.network.double()
+    seen = learner.batch.observations
+    seen.update({name: part.astype(np.float64) for name, part in seen.items()})
+    found, draw, tiny = gradient(learner), torch.Generator().manual_seed(0), 1e-5
+    for name, weights in learner.network.named_parameters():
+        way = torch.randn(weights.shape, generator=draw, dtype=torch.float64)
+        errors = []
+        for step in (tiny, -2 * tiny):
+            weights.data += step * way
+            errors.append(float(learner.loss().detach()))
+        weights.data += tiny * way
+        assert float((found[name] * way).sum()) == pytest.approx(
+            (errors[0] - errors[1]) / (2 * tiny), rel=1e-4, abs=1e-6
+        )
+
+
+def test_a_network_that_was_taught_nothing_gains_nothing() -> None:
+    assert gain(begun(seed=1), environments()) == (0.0, 0.0)
+
+
+def test_steps_explain_more_of_what_choices_are_worth() -> None:
+    adaptation = Adaptation(begun(seed=1), environments(), seed=1, decisions=128)
+    explained = [adaptation.step()["explained"] for _ in range(8)]
+    assert np.mean(explained[-3:]) > max(explained[0], 0.05)
+
+
+def test_the_network_it_begins_with_stays_as_it_was() -> None:
+    network = begun(seed=1)
+    before = {name: w.clone() for name, w in network.state_dict().items()}
+    Adaptation(network, environments(), seed=1, decisions=16).step()
+    assert all(torch.equal(w, before[name]) for name, w in network.state_dict().items())
+
+
+@pytest.mark.parametrize(("method", "part"), [("fine-tuning", 1.0), ("reptile", 0.75), ("mean", 0.5)])
+def test_how_far_a_regime_moves_the_weights(method: Method, part: float) -> None:
+    weights, made = MetaWeights(method, seed=1), environments()
+    weights.regimes = 1  # so that this one is one of two
+    before = {name: w.clone() for name, w in weights.network.state_dict().items()}
+    adaptation = Adaptation(weights.network, made, seed=7, decisions=16)
+    for _ in range(3):
+        adaptation.step()
+    weights.learn(environments(), seed=7, decisions=16, done=0.25)
+    for name, w in weights.network.state_dict().items():
+        there = adaptation.network.state_dict()[name]
+        assert torch.allclose(w, before[name] + part * (there - before[name]), atol=1e-6), name
+
+
+def test_first_order_maml_goes_down_the_gradient() -> None:
+    weights = MetaWeights("fomaml", seed=1)
+    before = {name: w.clone() for name, w in weights.network.state_dict().items()}
+    adaptation = Adaptation(weights.network, environments(), seed=7, decisions=16)
+    for _ in range(3):
+        adaptation.step()
+    way = downhill(adaptation.query())
+    weights.learn(environments(), seed=7, decisions=16, done=0.25)
+    for name, w in weights.network.state_dict().items():
+        assert torch.allclose(w, before[name] - 0.003 * way.get(name, torch.zeros(())), atol=1e-6), name
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Episodes of few jobs."""
+    monkeypatch.setattr(adapting, "JOBS", 30)
+    monkeypatch.setattr(adapting, "EPISODES", 3)
+    monkeypatch.setattr(adapting, "TOGETHER", 2)
+    monkeypatch.setattr(adapting, "DECISIONS", 16)
+
+
+def adaptations(result: pointsman.Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.learnt[adapting.ADAPTATIONS].decode().splitlines()]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_run_adapts_when_the_first_jobs_have_come_and_when_their_mix_changes() -> None:
+    """From the 131st job on all have the model vgg16."""
+    log = jobs(260)
+    late = log.jobs.with_row_index().with_columns(
+        model=pl.when(pl.col("index") < 130).then("model").otherwise(pl.lit(MODELS[0]))
+    )
+    found = pointsman.simulate(Workload.of(late.drop("index")), CLUSTER, "metarl:none", **OPTIONS)
+    told = adaptations(found)
+    assert [row["why"].split(" by ")[0] for row in told] == ["the first jobs have come", "the mix of models diverges"]
+    assert told[0]["time_s"] == pytest.approx(log.jobs["submit_s"][99] - log.jobs["submit_s"][0], abs=1)
+    again = pointsman.simulate(Workload.of(late.drop("index")), CLUSTER, "metarl:none", **OPTIONS)
+    assert again.jobs.equals(found.jobs)
+    assert again.learnt == found.learnt
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    ("adapted", "meta", "decides"),
+    [
+        ((0.03, 0.01), (0.02, 0.01), adapting.ADAPTED),
+        ((0.01, 0.001), (0.02, 0.01), adapting.META),
+        ((0.03, 0.04), (-0.02, 0.01), adapting.SCORER),
+    ],
+)
+def test_what_was_best_in_other_episodes_decides(
+    monkeypatch: pytest.MonkeyPatch, adapted: tuple[float, float], meta: tuple[float, float], decides: str
+) -> None:
+    from pointsman.learn.algorithms import adaptation
+
+    answers = iter([adapted, meta])
+    monkeypatch.setattr(adaptation, "gain", lambda *_: adaptation.Gain(*next(answers)))
+    found = pointsman.simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS)
+    assert [row["decides"] for row in adaptations(found)] == [decides]
+    plain = pointsman.simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS)
+    if decides != adapting.ADAPTED:  # weights that were taught nothing choose as the scorer does
+        assert found.jobs.equals(plain.jobs)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_copy_adapts_on_its_own() -> None:
+    class Asks(MetaRl):
+        def decide(self, view: Any) -> None:
+            super().decide(view)
+            if view.now_s > 20_000 and not getattr(self, "asked", False):
+                self.asked = True
+                view.what_if(self).run()
+
+    policy = Asks(checkpoint="none", steps=3)
+    one = pointsman.simulate(jobs(), CLUSTER, policy, **TRUTH)
+    assert one.jobs.equals(pointsman.simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS).jobs)
+
+
+def test_weights_of_a_directory_are_used_as_they_are_without_steps(tmp_path: Path) -> None:
+    """Weights drawn at random choose otherwise than the scorer."""
+    run = pointsman.simulate(jobs(20), CLUSTER, "metarl:none", **OPTIONS)
+    write_run(tmp_path / "run", run)
+    network = begun(seed=1)
+    with torch.no_grad():
+        for weights in network.told.parameters():
+            weights.copy_(torch.randn(weights.shape, generator=torch.Generator().manual_seed(1)))
+    from pointsman.learn.checkpoint import save_policy
+
+    save_policy(tmp_path / "run", card_of(network), network.state_dict())
+    told = pointsman.simulate(jobs(), CLUSTER, f"metarl:{tmp_path / 'run'}", **AS_IT_IS)
+    assert not told.jobs.equals(pointsman.simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS).jobs)
+    assert told.jobs["end_s"].is_not_null().all()

@@ -1,0 +1,57 @@
+"""When a policy notices that something has changed: by hand."""
+
+from math import log
+
+import pytest
+
+from pointsman.learn.policies.regimes import ENDS, JOBS, Regimes, divergence
+
+
+def after(*models: int) -> Regimes:
+    """It has adapted to the first hundred jobs, all of model 0, and then these came."""
+    regimes = Regimes()
+    for _ in range(JOBS):
+        regimes.came(0)
+    assert regimes.change() == "the first jobs have come"
+    regimes.adapted()
+    for model in models:
+        regimes.came(model)
+    return regimes
+
+
+def test_the_divergence_of_mixes() -> None:
+    """Of 1/2, 1/2 and 1, 0 from their mean 3/4, 1/4: (log(2/3) + log 2 + 2 log(4/3)) / 4."""
+    assert divergence({0: 1.0}, {0: 1.0}) == 0.0
+    assert divergence({0: 1.0}, {1: 1.0}) == pytest.approx(log(2))
+    by_hand = (log(2 / 3) + log(2) + 2 * log(4 / 3)) / 4
+    assert divergence({0: 0.5, 1: 0.5}, {0: 1.0}) == pytest.approx(by_hand)
+    assert divergence({0: 1.0}, {0: 0.5, 1: 0.5}) == pytest.approx(by_hand)
+
+
+def test_too_few_jobs_say_nothing() -> None:
+    regimes = Regimes()
+    for _ in range(JOBS - 1):
+        regimes.came(0)
+    assert regimes.change() is None
+    assert after(*[1] * (JOBS - 1)).change() is None
+
+
+def test_another_mix_is_a_change_until_it_has_adapted() -> None:
+    assert after(*[0] * JOBS).change() is None
+    regimes = after(*[0] * 50, *[1] * 50)
+    assert regimes.change() == "the mix of models diverges by 0.22"
+    regimes.adapted()
+    assert regimes.change() is None
+
+
+def test_errors_twice_as_large_are_a_change() -> None:
+    """20 times 0.5 after 60 times 0.1: the long-run mean is 0.2."""
+    for many, change in ((ENDS - 1, None), (ENDS, "forecasts are wrong by 50.0%, and were by 20.0%")):
+        regimes = after(*[0] * JOBS)
+        for error in [0.1] * 60 + [0.5] * many:
+            regimes.ended(error)
+        assert regimes.change() == change or many < ENDS
+    regimes = after(*[0] * JOBS)
+    for error in [0.3] * 60 + [0.5] * ENDS:
+        regimes.ended(error)
+    assert regimes.change() is None
