@@ -1,8 +1,9 @@
-"""``python -m benchmarks.marl [--trained DIR] [--jobs N] [--seeds N]``: placers and what was trained, cell by cell.
+"""``python -m benchmarks.marl [--trained DIR] [--jobs N] [--seeds N] [-o FILE]``: placers and what was trained, by
+cell.
 
-Runs are kept in DIR/runs.jsonl, and go on there; DIR/table.csv has, of each cell and contestant, the percent of mean
-JCT below the best of LB, Tetris and LIF, and above `packed` and the scorer divided in the same way: interquartile means
-over trainings and seeds, with 95 % intervals. *bound*: no job waits or is slowed.
+Runs are kept in DIR/runs.jsonl, and go on there; FILE has, of each cell and contestant, the percent of mean JCT below
+the best of LB, Tetris and LIF, and above `packed` and the scorer divided in the same way: interquartile means over
+trainings and seeds, with 95 % intervals. *bound*: no job waits or is slowed.
 
 Trainings are those of ``python -m benchmarks.marl.trainings``; without them only what learns nothing is compared.
 """
@@ -66,6 +67,7 @@ def main() -> None:
     parser.add_argument("--trained", type=Path, default=Path("out/marl"))
     parser.add_argument("--jobs", type=int, default=Cell.jobs, help="of a workload")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="workloads of a cell")
+    parser.add_argument("-o", "--output", type=Path, help="by default DIR/table.csv")
     parser.add_argument("--cells", choices=CELLS, nargs="*", default=list(CELLS))
     given = parser.parse_args()
     seeds = SEEDS[: given.seeds]
@@ -78,7 +80,7 @@ def main() -> None:
             rows += rows_of(found, cell, who, seeds)
             mine = next((row for row in rows[::-1] if row["who"] == MARL), rows[-1])
             print({name: value for name, value in mine.items() if value is not None}, flush=True)
-            pl.DataFrame(rows).write_csv(given.trained / "table.csv")
+            pl.DataFrame(rows).write_csv(given.output or given.trained / "table.csv")
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from benchmarks.marl.variants import LEARNT
-from benchmarks.placement.cell import CPUS, GPUS, NIC_GBPS, cluster, on_topology, workload
+from benchmarks.placement.cell import CPUS, GPUS, NIC_GBPS, cluster, mean_jct_s, on_topology, workload
 from pointsman import Workload, read_workload
+from pointsman.engine.run.result import Result
 from pointsman.workload.generator.dl2 import MODELS
 
 DATA: Final = Path(__file__).parents[3] / "shared" / "data" / "traces"
@@ -63,6 +64,18 @@ class Cell:
             servers = LOGS[self.sizes][2]
             return cluster(folder, servers, per_rack=4), servers
         return on_topology(folder, self.topology, self.nic_gbps, self.cpus)
+
+    def options(self, seed: int, folder: Path) -> dict[str, Any]:
+        """Of a run, besides those of all cells."""
+        return {}
+
+    def mean_jct_s(self, result: Result) -> float:
+        """Of all jobs."""
+        return mean_jct_s(result)
+
+    def bound_s(self, jobs: Workload) -> float:
+        """Mean duration."""
+        return float(jobs.jobs["duration_s"].mean())  # ty: ignore
 
     def workload(self, servers: int, seed: int) -> Workload:
         """From `seed`; of a log only the models are, and arrivals are as logged."""

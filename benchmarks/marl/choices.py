@@ -1,6 +1,7 @@
-"""``python -m benchmarks.marl.choices [--trained DIR]``: how often MARL chooses otherwise than the scorer it mends.
+"""``python -m benchmarks.marl.choices [--trained DIR] [-o FILE]``: how often MARL chooses otherwise than the scorer it
+mends.
 
-DIR/choices.csv has, for each cell, the percent of decisions in which it does, and what it does instead. Where it never
+FILE has, for each cell, the percent of decisions in which it does, and what it does instead. Where it never
 did, its schedule would be the scorer's, so that all it gains comes from these decisions.
 """
 
@@ -20,8 +21,8 @@ from pointsman.learn.policies.marl import Marl
 if TYPE_CHECKING:
     from pointsman.engine.run.view import View
 
-CELLS: Final = [Cell(), Cell(load=0.9), Cell("1-16", 0.9), Cell("philly", 0.9)]
-ROUNDS: Final = 2
+CELLS: Final = [Cell(), Cell(load=0.9), Cell("1-16", 0.9)]
+ROUNDS: Final = 1
 
 
 class Counted(Marl):
@@ -64,13 +65,14 @@ def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trained", type=Path, default=Path("out/marl"))
+    parser.add_argument("-o", "--output", type=Path, help="by default DIR/choices.csv")
     given = parser.parse_args()
     who = next(one for one in everybody(given.trained) if one.label == MARL)
     rows = []
     for cell in CELLS:
         rows.append(row_of(cell, given.trained, who))
         print(rows[-1], flush=True)
-    pl.DataFrame(rows).write_csv(given.trained / "choices.csv")
+    pl.DataFrame(rows).write_csv(given.output or given.trained / "choices.csv")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.marl.picture [--trained DIR] [-o FILE]``: the picture of MARL's page, of DIR/table.csv."""
+"""``python -m benchmarks.marl.picture [TABLE] [-o FILE]``: the picture of MARL's page."""
 
 import argparse
 from pathlib import Path
@@ -64,11 +64,11 @@ def _with_intervals(axes: "Axes", rows: list[dict], at: list[int], marker: str, 
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trained", type=Path, default=Path("out/marl"))
+    parser.add_argument("table", type=Path, nargs="?", default=Path("docs/results/marl.csv"))
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/marl.svg"))
     given = parser.parse_args()
     mpl.rcParams["svg.hashsalt"] = "marl"
-    draw(pl.read_csv(given.trained / "table.csv")).savefig(given.output, metadata={"Date": None})
+    draw(pl.read_csv(given.table)).savefig(given.output, metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -6,19 +6,50 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.marl.cells import Cell
+from benchmarks.marl.cells import Cell as MarlCell
 from benchmarks.marl.contestants import Contestant, Params
-from benchmarks.placement.cell import mean_jct_s, run
+from benchmarks.placement.cell import run
+from pointsman import Workload
+from pointsman.engine.run.result import Result
 from pointsman.parallel.pool import Processes
 
 BOUND: Final = "bound"
 """No job waits or is slowed."""
 WORKERS: Final = 2
+
+
+class Cell(Protocol):
+    """Where contestants are compared."""
+
+    @property
+    def name(self) -> str:
+        """As in tables."""
+        ...
+
+    def cluster(self, folder: Path) -> tuple[str, int]:
+        """Its cluster file, written into `folder`, and how many servers it has."""
+        ...
+
+    def workload(self, servers: int, seed: int) -> Workload:
+        """From `seed`."""
+        ...
+
+    def options(self, seed: int, folder: Path) -> dict[str, Any]:
+        """Of a run; files that they name are written into `folder`."""
+        ...
+
+    def mean_jct_s(self, result: Result) -> float:
+        """What is compared."""
+        ...
+
+    def bound_s(self, jobs: Workload) -> float:
+        """The same, if no job waits or is slowed."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -83,12 +114,12 @@ def measure(cell: Cell, policy: str, params: Params, seeds: Sequence[int]) -> li
         on, servers = cell.cluster(Path(folder))
         workloads = [cell.workload(servers, seed) for seed in seeds]
         if not policy:
-            return [float(jobs.jobs["duration_s"].mean()) for jobs in workloads]  # ty: ignore
-        if policy == "marl":
+            return [cell.bound_s(jobs) for jobs in workloads]
+        if policy == "marl" and isinstance(cell, MarlCell):  # many at once, in which every cell is the same
             from benchmarks.marl.together import mean_jcts_s
 
             return mean_jcts_s(workloads, on, seeds, params)
         return [
-            mean_jct_s(run(jobs, on, policy, params=params, seed=seed))
+            cell.mean_jct_s(run(jobs, on, policy, params=params, seed=seed, **cell.options(seed, Path(folder))))
             for jobs, seed in zip(workloads, seeds, strict=True)
         ]

@@ -1,126 +1,80 @@
-"""``python -m benchmarks.metarl [--seeds N] [-o FILE]``: what `metarl` gains by correcting its model of interference.
+"""``python -m benchmarks.metarl [--cells NAME ...] [--into DIR]``: what Meta-RL placement gains, cell by cell.
 
-Of each cell and contestant, percent of mean JCT above that of `scorer` with the true model: interquartile means over
-the seeds with 95 % intervals. 32 servers of 4 GPUs, or of logs as many as in `benchmarks.marl`, and one scheduler. The
-truth has slow-downs by pair of models, drawn anew for each seed, which no other contestant knows beforehand.
+Of each cell and contestant: percent of mean JCT below the best of LB, Tetris and LIF (told the demands of models, as
+operators may know them), and above that of `scorer` with the true model and of `metarl`'s frozen self, which neither
+measures nor adapts. Interquartile means over trainings and seeds, with 95 % intervals.
+
+Runs are kept in DIR/runs.jsonl, and go on there. In the base cell and after each change all five trainings of `metarl`
+and of its frozen self have ten workloads; all else, and everything elsewhere, has two trainings and five workloads.
 """
 
 import argparse
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from benchmarks.marl.cells import LOGS
-from benchmarks.marl.cells import Cell as Log
-from benchmarks.placement.cell import BLIND, cluster, mean_jct_s, run, workload
-from pointsman.engine.run.result import Result
-from pointsman.learn.iqm import interquartile_mean, interval
-from pointsman.learn.meta.recipe import meta_recipe
-from pointsman.learn.meta.training import MetaTraining
-from pointsman.learn.policies.metarl import NOTHING
-from pointsman.speed.interference.online.expectations import Method
+from benchmarks.marl.__main__ import compared, told
+from benchmarks.marl.runs import BOUND, Means, complete, means_of
+from benchmarks.metarl.cells import BASE, CHANGED, SEEDS, VARIED, Cell
+from benchmarks.metarl.contestants import CEILING, TWO, Contestant, metarl, untrained
 
-SERVERS: Final = 32
-SEED: Final = 901
-LEARNT: Final = Path(__file__).parents[1] / "marl" / "trained" / "interference.yaml"
-"""From logged placements, where no pair of models slowed each other more than others do."""
-METHODS: Final = get_args(Method)
-RUNS: Final = 48
-"""Of a meta-training, of 200 jobs each, under truths which no cell has."""
-CONTESTANTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    **{name: (name, {}) for name in BLIND},
-    "packed": ("packed", {}),
-    "scorer, true model": ("scorer", {}),
-    "scorer, demands known": ("scorer", {"interference": "table"}),
-    "scorer, learnt file": ("scorer", {"interference": str(LEARNT)}),
-    "metarl, untaught": ("metarl", {"checkpoint": NOTHING, "steps": 0}),
-    "metarl, untaught, no exploration": ("metarl", {"checkpoint": NOTHING, "explore": 0.0, "steps": 0}),
-    **{f"metarl, {method}": ("metarl", {"checkpoint": method, "steps": 0}) for method in METHODS},
-}
-CEILING: Final = "scorer, true model"
+TRAINED: Final = Path(__file__).parent / "trained"
+BEST_OF: Final = ("lb", "tetris-place", "lif, demands known")
+ITSELF, FROZEN = "metarl", "metarl, frozen"
+AGAINST: Final = {"to true model": CEILING, "to frozen": FROZEN}
+CELLS: Final = {"base": BASE, "changed": CHANGED, "varied": VARIED}
+FEW: Final = 5
+"""Workloads, of what is not measured in full."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Jobs of some sizes, or of a log, at a load under a truth."""
-
-    sizes: str = "philly"
-    load: float | None = 0.7
-    """None: as logged."""
-    sigma: float = 0.2
-    jobs: int = 1500
-
-
-CELLS: Final = (
-    Cell(),
-    Cell(sigma=0.1),
-    Cell(sigma=0.05),
-    Cell(load=0.9),
-    Cell(jobs=200),
-    Cell("1-8"),
-    Cell("1-16"),
-    *(Cell(name, None) for name in LOGS),
-)
+def fewer(who: Sequence[Contestant], in_full: bool) -> list[tuple[Contestant, Sequence[int]]]:
+    """Each with its workloads, and with as many trainings as are measured."""
+    found: list[tuple[Contestant, Sequence[int]]] = []
+    for one in who:
+        if in_full and len(one.trainings) in (1, 5):
+            found.append((one, SEEDS))
+        else:
+            found.append((Contestant(one.label, one.policy, one.trainings[: len(TWO)]), SEEDS[:FEW]))
+    return found
 
 
-def mean_jcts_s(cell: Cell, name: str, seeds: range, folder: Path) -> NDArray[np.float64]:
-    """(seeds)"""
-    policy, params = CONTESTANTS[name]
-    if params.get("checkpoint") in METHODS:
-        params = params | {"checkpoint": str(_trained(folder, params["checkpoint"]))}
-    return np.array([mean_jct_s(_run(cell, seed, policy, params, folder)) for seed in seeds])
-
-
-def _run(cell: Cell, seed: int, policy: str, params: dict[str, Any], folder: Path) -> Result:
-    if cell.load is None:
-        log = Log(cell.sizes, jobs=cell.jobs)
-        on, servers = log.cluster(folder)
-        jobs = log.workload(servers, seed)
-    else:
-        on, jobs = cluster(folder, SERVERS, per_rack=4), workload(cell.sizes, cell.load, cell.jobs, seed, SERVERS)
-    return run(jobs, on, policy, params=params, node_interference=f"table:sigma={cell.sigma},seed={seed}")
-
-
-def _trained(folder: Path, method: str) -> Path:
-    """What a meta-training has left."""
-    place = folder / method
-    if not place.is_dir():
-        how = {"meta": {"method": method, "runs": RUNS, "network": "none"}}
-        MetaTraining(meta_recipe(how), place, SEED, command="").run(lambda share, label: None)
-    return place
-
-
-def rows_of(cell: Cell, seeds: range, folder: Path) -> list[dict[str, Any]]:
+def rows_of(found: Means, cell: Cell, who: Sequence[tuple[Contestant, Sequence[int]]]) -> list[dict[str, Any]]:
     """A row for each contestant."""
-    means = {name: mean_jcts_s(cell, name, seeds, folder) for name in CONTESTANTS}
+    measured = {one.label: (len(one.trainings), seeds) for one, seeds in who}
     rows = []
-    for name, mine in means.items():
-        above = 100 * (mine / means[CEILING] - 1)
-        low, high = interval(above[None]) or (None, None)
-        told = {"above": float(interquartile_mean(above)), "low": low, "high": high}
-        where = {"sizes": cell.sizes, "load": cell.load, "sigma": cell.sigma, "jobs": cell.jobs}
-        rows.append(where | {"who": name} | {key: None if x is None else round(x, 2) for key, x in told.items()})
+    for label, (trainings, seeds) in {BOUND: (1, who[0][1]), **measured}.items():
+        mine = means_of(found, cell, label, trainings, seeds)
+        best = np.min([means_of(found, cell, name, 1, seeds) for name in BEST_OF], axis=0)
+        row: dict[str, Any] = {"cell": cell.name, "who": label, "trainings": trainings, "workloads": len(seeds)}
+        row |= told("below the three", 100 * (1 - mine / best))
+        for name, other in AGAINST.items():
+            row |= told(name, compared(mine, means_of(found, cell, other, min(trainings, measured[other][0]), seeds)))
+        rows.append(row)
     return rows
 
 
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--into", type=Path, default=Path("out/metarl"))
+    parser.add_argument("--cells", choices=CELLS, nargs="*", default=list(CELLS))
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for cell in CELLS:
-            rows += rows_of(cell, range(2001, 2001 + given.seeds), Path(folder))
-            print(pl.DataFrame(rows[-len(CONTESTANTS) :]), flush=True)
-    if given.output:
-        pl.DataFrame(rows).write_csv(given.output)
+        everybody = [*untrained(), *metarl(TRAINED, Path(folder))]
+        for name in given.cells:
+            who = fewer(everybody, in_full=name != "varied")
+            for cell in CELLS[name]:
+                for seeds in {tuple(seeds): seeds for _, seeds in who}.values():
+                    own = [one for one, some in who if some == seeds]
+                    found = complete(given.into / "runs.jsonl", [cell], own, seeds)
+                rows += rows_of(found, cell, who)
+                pl.DataFrame(rows).write_csv(given.into / f"{'-'.join(given.cells)}.csv")
+                print(next(row for row in rows[::-1] if row["who"] == ITSELF), flush=True)
 
 
 if __name__ == "__main__":

@@ -26,14 +26,19 @@ NIC_GBPS: Final = 10.0
 
 
 def cluster(
-    folder: Path, servers: int = SERVERS, oversubscription: float = 1.0, per_rack: int = 3, cpus: int = CPUS
+    folder: Path,
+    servers: int = SERVERS,
+    oversubscription: float = 1.0,
+    per_rack: int = 3,
+    cpus: int = CPUS,
+    nic_gbps: float = NIC_GBPS,
 ) -> str:
     """A fat tree of servers, by default three to a rack, three racks to a pod."""
     pod = {"oversubscription": oversubscription}
     racks = {"nodes_per_rack": per_rack, "racks_per_pod": 3}
-    fewer = "" if cpus == CPUS else f"-{cpus}-cores"
-    path = folder / f"servers-{servers}-{oversubscription:g}-{per_rack}{fewer}.yaml"
-    return _written(path, servers, {**racks, "network": _network(pod)}, NIC_GBPS, cpus)
+    other = f"-{cpus}-cores" * (cpus != CPUS) + f"-{nic_gbps:g}-gbps" * (nic_gbps != NIC_GBPS)
+    path = folder / f"servers-{servers}-{oversubscription:g}-{per_rack}{other}.yaml"
+    return _written(path, servers, {**racks, "network": _network(pod)}, nic_gbps, cpus)
 
 
 def on_topology(folder: Path, text: str, nic_gbps: float = NIC_GBPS, cpus: int = CPUS) -> tuple[str, int]:
