@@ -31,6 +31,7 @@ JOBS_PER_SERVER: Final = 12
 """Half as many as in the base cell: at 1,024 servers a run of MARL takes minutes."""
 LOAD: Final = 0.9
 
+
 class Timed(Marl):
     """MARL, which notes how long its network takes."""
 
