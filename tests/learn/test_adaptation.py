@@ -15,7 +15,7 @@ import torch
 
 import pointsman
 from pointsman.cluster import load_cluster
-from pointsman.learn.algorithms.adaptation import Adaptation, gain, gradient
+from pointsman.learn.algorithms.adaptation import Adaptation, gains, gradient
 from pointsman.learn.environments.rehearsals import like, rehearsals
 from pointsman.learn.meta.weights import MetaWeights, downhill
 from pointsman.learn.policies import adapting
@@ -84,7 +84,7 @@ def test_the_gradient_is_that_of_the_error_at_the_adapted_weights() -> None:
 
 
 def test_a_network_that_was_taught_nothing_gains_nothing() -> None:
-    assert gain(begun(seed=1), environments()) == (0.0, 0.0)
+    assert gains([begun(seed=1)], environments()) == [(0.0, 0.0)]
 
 
 def test_steps_explain_more_of_what_choices_are_worth() -> None:
@@ -169,8 +169,8 @@ def test_what_was_best_in_other_episodes_decides(
 ) -> None:
     from pointsman.learn.algorithms import adaptation
 
-    answers = iter([adapted, meta])
-    monkeypatch.setattr(adaptation, "gain", lambda *_: adaptation.Gain(*next(answers)))
+    answers = [adaptation.Gain(*adapted), adaptation.Gain(*meta)]
+    monkeypatch.setattr(adaptation, "gains", lambda *_: answers)
     found = pointsman.simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS)
     assert [row["decides"] for row in adaptations(found)] == [decides]
     plain = pointsman.simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS)
@@ -206,3 +206,27 @@ def test_weights_of_a_directory_are_used_as_they_are_without_steps(tmp_path: Pat
     told = pointsman.simulate(jobs(), CLUSTER, f"metarl:{tmp_path / 'run'}", **AS_IT_IS)
     assert not told.jobs.equals(pointsman.simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS).jobs)
     assert told.jobs["end_s"].is_not_null().all()
+
+
+@pytest.mark.usefixtures("small")
+def test_models_of_ones_own_profiles_are_rehearsed(tmp_path: Path) -> None:
+    """One job in two has a model that is not shipped."""
+    (tmp_path / "own.yaml").write_text(
+        "apiVersion: pointsman/v1\nkind: ModelProfiles\nmetadata: {name: own}\nspec:\n  models:\n    my-model:\n"
+        "      title: Mine\n      gradient: {bytes: 60000000, source: ours}\n"
+        "      batch: {per_gpu: 32, source: ours}\n"
+        "      memory: {fixed_bytes: 1.5e+9, bytes_per_sample: 2.5e+7, source: ours}\n"
+        "      overlap: {delta: 2.0, source: ours}\n      node:\n"
+        "        cores: {per_gpu: 4, theta: 0.8, source: ours}\n"
+        "        traffic: {mb_per_s_per_gpu: 500, theta: 0.5, source: ours}\n"
+        "      compute:\n        gtx1080ti: {alpha_s: 0.3, beta_s_per_sample: 0.0, source: ours}\n"
+    )
+    own = (
+        jobs()
+        .jobs.with_row_index()
+        .with_columns(model=pl.when(pl.col("index") % 2 == 0).then("model").otherwise(pl.lit("my-model")))
+    )
+    log, profiles = Workload.of(own.drop("index")), [str(tmp_path / "own.yaml")]
+    found = pointsman.simulate(log, CLUSTER, "metarl:none", profiles=profiles, **OPTIONS)
+    assert len(adaptations(found)) == 1
+    assert b"my-model" in found.learnt["performance-model.yaml"]

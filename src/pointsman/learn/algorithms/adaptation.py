@@ -2,7 +2,7 @@
 al., IEEE TCC 2023, adapt meta-learnt weights so; the steps are those of `counterfactual`, and ours).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
@@ -66,11 +66,11 @@ class Gain(NamedTuple):
     """Standard error of that."""
 
 
-def gain(network: Any, environments: Any) -> Gain:
-    """Of the network's choices, in the first episodes of the bank of `environments`, one in each."""
-    mine, usual = (_mean_jcts_s(network, environments, by_scorer) for by_scorer in (False, True))
-    shorter = 1.0 - mine / usual
-    return Gain(float(shorter.mean()), float(shorter.std(ddof=1) / np.sqrt(len(shorter))))
+def gains(networks: Sequence[Any], environments: Any) -> list[Gain]:
+    """Of the choices of each network, in the first episodes of the bank of `environments`, one in each."""
+    usual = _mean_jcts_s(networks[0], environments, by_scorer=True)
+    shorter = [1.0 - _mean_jcts_s(network, environments, by_scorer=False) / usual for network in networks]
+    return [Gain(float(s.mean()), float(s.std(ddof=1) / np.sqrt(len(s)))) for s in shorter]
 
 
 def _mean_jcts_s(network: ChoicesNetwork, environments: Any, by_scorer: bool) -> NDArray[np.float64]:

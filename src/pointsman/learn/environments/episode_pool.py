@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -39,6 +40,7 @@ def make_bank(
     factors: Sequence[Factor],
     assign_models: int | None,
     schedulers: int = 1,
+    profiles: Sequence[str | Path] = (),
 ) -> Bank:
     """The episodes of `workloads`, one each; each begins with its first submit. Gangs that never fit are refused.
 
@@ -54,7 +56,7 @@ def make_bank(
     prepared = prepare(
         replace(workloads[0], jobs=together), layout, knowledge=estimate, placement=placement, oversized="refuse",
         seed=0, congestion=UNCONGESTED, contention=contention, base_model=base_model, factors=factors,
-        schedulers=schedulers,
+        schedulers=schedulers, profiles=profiles,
     )  # fmt: skip
     episode = prepared.jobs["episode"].to_numpy()
     counts = np.bincount(episode, minlength=len(workloads))

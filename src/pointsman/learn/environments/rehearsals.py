@@ -22,16 +22,21 @@ CONTENTION: Final = "duty-cycle"
 
 
 def rehearsals(
-    many: int, cluster: Cluster | str, workloads: Sequence[Workload], spec: "LearnedSpec", patience: float
+    many: int,
+    cluster: Cluster | str,
+    workloads: Sequence[Workload],
+    spec: "LearnedSpec",
+    patience: float,
+    profiles: Sequence[str | Path] = (),
 ) -> PlaceGangVectorEnv:
-    """So many simulations in step, of one scheduler, in which `spec` is the truth."""
+    """So many simulations in step, of one scheduler, in which `spec` is the truth; `profiles` as of a run."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "expected.yaml"
         path.write_text(learned_yaml(path.stem, spec.source, list(spec.servers)), encoding="utf-8")
         return PlaceGangVectorEnv(
             many, cluster=cluster, workload=Listed(workloads), episodes=len(workloads), patience=patience,
             rate_model="rates", contention=CONTENTION, factors={"node_interference": str(path)}, horizon_s=None,
-            gamma=1.0,
+            gamma=1.0, profiles=profiles,
         )  # fmt: skip
 
 

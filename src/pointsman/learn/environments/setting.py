@@ -1,7 +1,8 @@
 """What an environment is made of: its keywords, checked and resolved."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,8 @@ class Setting:
     """An option of a run."""
     factors: Mapping[str, Any] = field(default_factory=dict)
     """Options of a run that its factors add, but for the sharing of GPUs."""
+    profiles: Sequence[str | Path] = ()
+    """An option of a run: files of model profiles."""
     assign_models: int | None = None
     """An option of a run."""
     estimate: str = "oracle"
@@ -161,11 +164,11 @@ def make(setting: Setting, choice: str) -> Made:
     base = base_model_of(None, setting.rate_model, setting.contention)
     if base.counts_iterations:
         raise UsageError(f"environments know rates, not chains of iterations: leave out the rate model {base.name!r}")
-    factors = factors_of(setting.factors, None, base)
+    factors = factors_of({**setting.factors, "profiles": setting.profiles}, None, base)
     bank = make_bank(
         [sampler(k, gpus) for k in range(setting.episodes)], layout, estimate=setting.estimate, placement=placement,
         contention=sharing.contention, base_model=base, factors=factors, assign_models=setting.assign_models,
-        schedulers=setting.schedulers if choice == "gangs" else 1,
+        schedulers=setting.schedulers if choice == "gangs" else 1, profiles=setting.profiles,
     )  # fmt: skip
     rules = np.zeros(columns.RULES, np.int64)
     rules[columns.HORIZON] = NEVER_MS if setting.horizon_s is None else round(1000 * setting.horizon_s)

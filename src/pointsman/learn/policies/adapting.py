@@ -14,6 +14,9 @@ import numpy as np
 from pointsman.learn.policies.regimes import Regimes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from pointsman.cluster.cluster import Cluster
     from pointsman.engine.run.view import View
     from pointsman.learn.checkpoint import Checkpoint
@@ -102,20 +105,20 @@ class Adapting:
         """What has changed, so that it must adapt."""
         return self._regimes.change() if self._steps > 0 else None
 
-    def adapt(self, view: "View", spec: "LearnedSpec", why: str) -> None:
+    def adapt(self, view: "View", spec: "LearnedSpec", profiles: "Sequence[str | Path]", why: str) -> None:
         """From the meta-learnt weights to those for the jobs that came last, slowed as `spec` has it."""
-        from pointsman.learn.algorithms.adaptation import Adaptation, gain
+        from pointsman.learn.algorithms.adaptation import Adaptation, gains
 
         own = [int(n) for n in np.random.SeedSequence([self._seed, len(self.done)]).generate_state(3)]
-        adaptation = Adaptation(self._made.network, self._episodes(spec, own[0], TOGETHER), own[1], DECISIONS)
+        adaptation = Adaptation(self._made.network, self._episodes(spec, profiles, own[0], TOGETHER), own[1], DECISIONS)
         for _ in range(self._steps):
             adaptation.step()
-        trial = self._episodes(spec, own[2], EPISODES)
+        trial = self._episodes(spec, profiles, own[2], EPISODES)
         tried = {ADAPTED: adaptation.network, META: self._made.network}
-        gains = {name: gain(network, trial) for name, network in tried.items()}
-        best = max(gains, key=lambda name: gains[name].shorter)
-        decides = best if gains[best].shorter > gains[best].error else SCORER
-        self.done.append(Adapted(view.now_s, why, decides, *gains[ADAPTED], *gains[META]))
+        found = dict(zip(tried, gains(list(tried.values()), trial), strict=True))
+        best = max(found, key=lambda name: found[name].shorter)
+        decides = best if found[best].shorter > found[best].error else SCORER
+        self.done.append(Adapted(view.now_s, why, decides, *found[ADAPTED], *found[META]))
         self._use(tried.get(decides))
         self._regimes.adapted()
 
@@ -133,7 +136,7 @@ class Adapting:
         self._network = network
         self.judge = None if network is None else Judge(replace(self._made, network=network), self._cluster)
 
-    def _episodes(self, spec: "LearnedSpec", seed: int, together: int) -> Any:
+    def _episodes(self, spec: "LearnedSpec", profiles: "Sequence[str | Path]", seed: int, together: int) -> Any:
         """Simulations in step, of jobs like those that came last."""
         import polars as pl
 
@@ -141,7 +144,7 @@ class Adapting:
 
         draw, came = np.random.default_rng(seed), pl.DataFrame(list(self._came), orient="row")
         drawn = [like(came, JOBS, draw) for _ in range(EPISODES)]
-        return rehearsals(together, self._cluster, drawn, spec, self._patience)
+        return rehearsals(together, self._cluster, drawn, spec, self._patience, profiles)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Adapting":
         """One that goes on by itself; weights are never changed where they are, so both have the same."""

@@ -17,6 +17,7 @@ from pointsman.speed.interference.online.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pointsman.engine.run.view import View
     from pointsman.learn.policies.exploration import Exploration
@@ -44,9 +45,12 @@ class ClosedLoop:
         self._errors: list[float] = []
         self._noted = np.zeros((0, NOTED))
 
-    def begin(self, models: "Sequence[str]", servers: "Sequence[Server]") -> None:
-        """Be told of the models of jobs and the kinds of servers of a run, before it."""
+    def begin(
+        self, models: "Sequence[str]", servers: "Sequence[Server]", profiles: "Sequence[str | Path]" = ()
+    ) -> None:
+        """Be told of the models of jobs, the kinds of servers and the files of model profiles of a run, before it."""
         self._forget()
+        self.profiles = profiles
         self.learner.begin(models, servers)
         self.ledger = Ledger([one.combinations for one in self.learner.of_server])
         self.exploration.begin()

@@ -25,7 +25,8 @@ def network_in(place: Path | None) -> "Checkpoint":
     missing = [name for name in ("torch", "safetensors", "gymnasium") if find_spec(name) is None]
     if missing:
         raise UsageError(
-            f"metarl needs {', '.join(missing)} to adapt: pip install 'pointsman[learn]', or --set metarl.steps=0"
+            f"the network of metarl needs {', '.join(missing)}: pip install 'pointsman[learn]', or use metarl:none "
+            "with metarl.steps=0"
         )
     if place is None or not (place / WEIGHTS).is_file():
         return _untaught()

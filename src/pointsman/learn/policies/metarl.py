@@ -118,7 +118,7 @@ class MetaRl:
         if self._learn:
             loop.learn(view, refit=change is not None or loop.ends >= self._refit_ends)
         if change is not None:
-            self._adapting.adapt(view, loop.learner.spec, change)  # ty: ignore
+            self._adapting.adapt(view, loop.learner.spec, loop.profiles, change)  # ty: ignore
         while self._deciding.look(view._address, self._window[0], self._mask):
             usual = self._usual(view)
             if usual < MOST and self._explores(view, usual):

@@ -9,6 +9,8 @@ from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.rate_models.factors.learned_interference import LearnedInterference, servers_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
 class Learner(Protocol):
     """What a policy's attribute ``interference`` may be."""
 
-    def begin(self, models: "Sequence[str]", servers: "Sequence[Server]") -> None:
-        """Be told of the models of jobs and the kinds of servers of a run, before it."""
+    def begin(
+        self, models: "Sequence[str]", servers: "Sequence[Server]", profiles: "Sequence[str | Path]" = ()
+    ) -> None:
+        """Be told of the models of jobs, the kinds of servers and the files of model profiles of a run, before it."""
 
     @property
     def begun(self) -> bool:
@@ -60,7 +64,7 @@ class OnlineInterference(Factor):
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
         """The same, with the models of jobs, of which the policy is told."""
         models = {named.catalogue.model_name(model) for model, _, _ in named.demands if model is not None}
-        self.learner.begin(sorted(models), sorted(set(servers_of(named.layout))))
+        self.learner.begin(sorted(models), sorted(set(servers_of(named.layout))), named.profiles)
         told = len(named.assumptions)
         speeds = self._table.speeds(named, speeds)
         if models:
