@@ -69,6 +69,7 @@ def main() -> None:
         for name in given.cells:
             who = fewer(everybody, in_full=name != "varied")
             for cell in CELLS[name]:
+                print(cell.name, flush=True)
                 for seeds in {tuple(seeds): seeds for _, seeds in who}.values():
                     own = [one for one, some in who if some == seeds]
                     found = complete(given.into / "runs.jsonl", [cell], own, seeds)

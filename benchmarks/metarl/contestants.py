@@ -60,13 +60,13 @@ def metarl(trained: Path, laws: Path) -> list[Contestant]:
     five, two = ([str((trained / f"metarl-{k}").absolute()) for k in some] for some in (FIVE, TWO))
     without = [str(_law(Path(place), laws)) for place in two]
     variants: list[tuple[str, list[str], Mapping[str, Any]]] = [
-        ("metarl", five, {"steps": STEPS}),
-        ("metarl, frozen", five, {"steps": 0, "learn": False}),
-        ("metarl, never adapting", two, {"steps": 0}),
-        ("metarl, no network", without, {"steps": 0}),
-        ("metarl, no exploration", two, {"steps": STEPS, "explore": 0.0}),
-        ("metarl, model not meta-learnt", ["none"], {"steps": 0}),
-        ("metarl, network not meta-learnt", without, {"steps": STEPS}),
+        ("metarl", five, {}),
+        ("metarl, frozen", five, {"learn": False}),
+        ("metarl, no exploration", two, {"explore": 0.0}),
+        ("metarl, no network", without, {}),
+        ("metarl, nothing meta-learnt", ["none"], {}),
+        ("metarl, adapting", two, {"steps": STEPS}),
+        ("metarl, adapting from scratch", without, {"steps": STEPS}),
     ]
     return [
         Contestant(label, "metarl", tuple({"checkpoint": place, **params} for place in places))

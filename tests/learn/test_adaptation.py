@@ -16,7 +16,7 @@ import torch
 import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.learn.algorithms.adaptation import Adaptation, gains, gradient
-from pointsman.learn.environments.rehearsals import like, rehearsals
+from pointsman.learn.policies.rehearsals import like, rehearsals
 from pointsman.learn.meta.weights import MetaWeights, downhill
 from pointsman.learn.policies import adapting
 from pointsman.learn.policies.meta_network import begun, card_of

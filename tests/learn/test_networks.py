@@ -20,7 +20,9 @@ def seen(batch: int = 3) -> dict:
     return {name: torch.rand(batch, *shape, generator=random) for name, shape in SHAPES.items()}
 
 
-@pytest.mark.parametrize("name", sorted({*NETWORKS} - {"marl"}))  # which sees a cluster: test_marl_network
+@pytest.mark.parametrize(
+    "name", sorted({*NETWORKS} - {"marl", "choices"})
+)  # which see a cluster: test_marl_network, test_adaptation
 def test_sizes_and_first_opinions(name: str) -> None:
     network = make_network(name, network_class(name).Config(), SHAPES, 11, seed=1)
     logits, values = network(seen())

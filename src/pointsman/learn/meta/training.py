@@ -116,7 +116,7 @@ class MetaTraining:
         self, weights: "MetaWeights", on: str, jobs: Workload, seen: Sequence[ServerExperience], seed: int
     ) -> dict[str, float]:
         """Let the network adapt to jobs like those of a run, slowed as the run saw it."""
-        from pointsman.learn.environments.rehearsals import like, rehearsals
+        from pointsman.learn.policies.rehearsals import like, rehearsals
 
         cluster, draw = load_cluster(on), np.random.default_rng(seed)
         learner = InterferenceLearner(seen)

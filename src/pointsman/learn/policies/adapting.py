@@ -140,7 +140,7 @@ class Adapting:
         """Simulations in step, of jobs like those that came last."""
         import polars as pl
 
-        from pointsman.learn.environments.rehearsals import like, rehearsals
+        from pointsman.learn.policies.rehearsals import like, rehearsals
 
         draw, came = np.random.default_rng(seed), pl.DataFrame(list(self._came), orient="row")
         drawn = [like(came, JOBS, draw) for _ in range(EPISODES)]
