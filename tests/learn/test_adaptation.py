@@ -16,11 +16,11 @@ import torch
 import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.learn.algorithms.adaptation import Adaptation, gains, gradient
-from pointsman.learn.policies.rehearsals import like, rehearsals
 from pointsman.learn.meta.weights import MetaWeights, downhill
 from pointsman.learn.policies import adapting
 from pointsman.learn.policies.meta_network import begun, card_of
 from pointsman.learn.policies.metarl import MetaRl
+from pointsman.learn.policies.rehearsals import like, rehearsals
 from pointsman.report import write_run
 from pointsman.speed.interference.learned.combinations import Server
 from pointsman.speed.interference.online.expectations import Method

@@ -31,6 +31,10 @@ class Ledger:
         self.visits = np.zeros(len(numbers), np.int64)
         self._error = np.zeros(len(numbers))
 
+    def visited(self, rows: Ints) -> NDArray[np.bool_]:
+        """Whether what is on the server was seen before, for rows (n) of the table."""
+        return self.visits[self._key[rows]] > 0
+
     def see(self, rows: Ints, errors: Floats) -> None:
         """Rows (n) of the table were seen, and their forecasts were wrong by these shares (n)."""
         for key, error in zip(self._key[rows].tolist(), errors.tolist(), strict=True):
