@@ -15,9 +15,11 @@ from benchmarks.marl.runs import BOUND
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BELOW, ABOVE = "below the three", f"to {DIVIDED}"
+BELOW = "below the three"
+Looks = dict[str, tuple[str, str, str]]
+"""Marker, colour and label, by who is compared."""
 TICKS = (-20, -10, -5, 0, 5, 10, 20, 40)
-LOOKS = {
+LOOKS: Looks = {
     BOUND: ("|", "black", "bound: no job waits or is slowed"),
     "packed": ("s", "tab:gray", "packed"),
     "fifo-backfill": ("x", "tab:green", "fifo-backfill, its usual placement"),
@@ -28,22 +30,30 @@ LOOKS = {
 }
 
 
-def draw(table: pl.DataFrame) -> Figure:
-    """Left how far below the best of LB, Tetris and LIF each is, right what learning adds to the scorer."""
+def draw(table: pl.DataFrame, looks: Looks, above: str, learned: tuple[str, ...], dotted: str) -> Figure:
+    """Left how far below the best of LB, Tetris and LIF each is, right what learning adds to the scorer.
+
+    Args:
+        table: as `python -m benchmarks.marl` or `benchmarks.metarl` writes it.
+        looks: of all on the left.
+        above: the column that the right shows.
+        learned: of whom it shows it.
+        dotted: what a dotted line at 20 % stands for.
+    """
     cells = table["cell"].unique(maintain_order=True).to_list()
     figure = Figure(figsize=(11, 1.6 + 0.3 * len(cells)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-    for who, (marker, colour, label) in LOOKS.items():
+    for who, (marker, colour, label) in looks.items():
         of = {row["cell"]: row for row in table.filter(who=who).to_dicts()}
         at = [i for i, cell in enumerate(cells) if cell in of]
         if at:
             left.plot([of[cells[i]][BELOW] for i in at], at, marker, color=colour, label=label, mfc="none", ms=7)
-        if at and who in (MARL, SINGLE):
-            _with_intervals(right, [of[cells[i]] for i in at], at, marker, colour)
+        if at and who in learned:
+            _with_intervals(right, above, [of[cells[i]] for i in at], at, marker, colour)
     left.axvline(20, color="tab:red", lw=0.8, ls=":")
     left.set_yticks(range(len(cells)), cells)
     left.invert_yaxis()
-    left.set_xlabel("mean JCT, % below the best of LB, Tetris and LIF\n(dotted: the paper's 20 %)")
+    left.set_xlabel(f"mean JCT, % below the best of LB, Tetris and LIF\n(dotted: {dotted})")
     right.axvline(0, color="tab:blue", lw=0.8)
     right.set_xscale("symlog", linthresh=5)
     right.set_xticks(TICKS, map(str, TICKS))
@@ -55,9 +65,9 @@ def draw(table: pl.DataFrame) -> Figure:
     return figure
 
 
-def _with_intervals(axes: "Axes", rows: list[dict], at: list[int], marker: str, colour: str) -> None:
-    middle = [row[ABOVE] for row in rows]
-    sides = [[abs(row[f"{ABOVE}, {end}"] - row[ABOVE]) for row in rows] for end in ("low", "high")]
+def _with_intervals(axes: "Axes", above: str, rows: list[dict], at: list[int], marker: str, colour: str) -> None:
+    middle = [row[above] for row in rows]
+    sides = [[abs(row[f"{above}, {end}"] - row[above]) for row in rows] for end in ("low", "high")]
     axes.errorbar(middle, at, xerr=sides, fmt=marker, color=colour, mfc="none", ms=7, capsize=3)
 
 
@@ -68,7 +78,8 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/marl.svg"))
     given = parser.parse_args()
     mpl.rcParams["svg.hashsalt"] = "marl"
-    draw(pl.read_csv(given.table)).savefig(given.output, metadata={"Date": None})
+    figure = draw(pl.read_csv(given.table), LOOKS, f"to {DIVIDED}", (MARL, SINGLE), "the paper's 20 %")
+    figure.savefig(given.output, metadata={"Date": None})
 
 
 if __name__ == "__main__":

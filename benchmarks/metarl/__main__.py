@@ -53,8 +53,7 @@ def rows_of(found: Means, cell: Cell, who: Sequence[tuple[Contestant, Sequence[i
         row: dict[str, Any] = {"cell": cell.name, "who": label, "trainings": trainings, "workloads": len(seeds)}
         row |= told("below the three", 100 * (1 - mine / best))
         for name, other in AGAINST.items():
-            many = measured[other][0] if trainings == 1 else min(trainings, measured[other][0])
-            row |= told(name, compared(mine, means_of(found, cell, other, many, seeds)))
+            row |= told(name, compared(mine, means_of(found, cell, other, measured[other][0], seeds)))
         rows.append(row)
     return rows
 
