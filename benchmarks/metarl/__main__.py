@@ -4,9 +4,9 @@ Of each cell and contestant: percent of mean JCT below the best of LB, Tetris an
 operators may know them), and above that of `scorer` with the true model and of `metarl`'s frozen self, which neither
 measures nor adapts. Interquartile means over trainings and seeds, with 95 % intervals.
 
-Runs are kept in DIR/runs.jsonl, and go on there. In the base cell and after each change all five trainings of `metarl`
-and of its frozen self have ten workloads; all else, and everything elsewhere, has two trainings and five workloads.
-Variants that adapt take minutes a run, and are left out elsewhere.
+Runs are kept in DIR/runs.jsonl, and go on there. In the base cell, after each change and in short traces, all five
+trainings of `metarl` and of its frozen self have ten workloads; its other variants, and every variant in other cells,
+have two trainings and five workloads.
 """
 
 import argparse
@@ -20,14 +20,16 @@ import polars as pl
 
 from benchmarks.marl.__main__ import compared, told
 from benchmarks.marl.runs import BOUND, Means, complete, means_of
-from benchmarks.metarl.cells import BASE, CHANGED, SEEDS, VARIED, Cell
+from benchmarks.metarl.cells import BASE, CHANGED, SEEDS, SHORT, VARIED, Cell
 from benchmarks.metarl.contestants import CEILING, TWO, Contestant, metarl, untrained
 
 TRAINED: Final = Path(__file__).parent / "trained"
 BEST_OF: Final = ("lb", "tetris-place", "lif, demands known")
 ITSELF, FROZEN, ADAPTING = "metarl", "metarl, frozen", "adapting"
 AGAINST: Final = {"to true model": CEILING, "to frozen": FROZEN, "to metarl": ITSELF}
-CELLS: Final = {"base": BASE, "changed": CHANGED, "varied": VARIED}
+CELLS: Final = {"base": BASE, "changed": CHANGED, "short": SHORT, "varied": VARIED}
+ADAPTS: Final = ("base", "changed")
+"""Where variants that adapt are measured too: they take minutes a run."""
 FEW: Final = 5
 """Workloads, of what is not measured in full."""
 
@@ -69,7 +71,7 @@ def main() -> None:
         everybody = [*untrained(), *metarl(TRAINED, Path(folder))]
         for name in given.cells:
             in_full = name != "varied"
-            who = fewer([one for one in everybody if in_full or ADAPTING not in one.label], in_full)
+            who = fewer([one for one in everybody if name in ADAPTS or ADAPTING not in one.label], in_full)
             for cell in CELLS[name]:
                 print(cell.name, flush=True)
                 for seeds in {tuple(seeds): seeds for _, seeds in who}.values():

@@ -138,11 +138,10 @@ class Cell:
 
 BASE: Final = [Cell()]
 CHANGED: Final = [Cell(change=change) for change in CHANGES]
+SHORT: Final = [Cell(jobs=jobs) for jobs in (30, 60, 100, 200, 400)]
 VARIED: Final = [
     Cell(sigma=0.1),
     Cell(sigma=0.05),
-    Cell(jobs=60),
-    Cell(jobs=200),
     Cell(load=0.9),
     Cell("1-8"),
     Cell("1-16"),

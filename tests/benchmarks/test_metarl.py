@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from benchmarks.metarl import methods as bench
+from benchmarks.metarl.__main__ import fewer
 from benchmarks.metarl.cells import CHANGES, IMAGES, NEWCOMER, TALKERS, Cell
+from benchmarks.metarl.contestants import Contestant
+from benchmarks.metarl.model import errors, row_of
 from pointsman.speed.interference.online.file import NAME, read_experience
 
 
@@ -35,3 +38,36 @@ def test_a_change_is_one_of_the_second_half() -> None:
     gaps = {change: np.diff(jobs["submit_s"]) for change, jobs in late.items()}
     for times in (1.25, 2):
         assert gaps[f"rate x {times:g}"] == pytest.approx(gaps["image models"] / times)
+
+
+def test_errors_at_first_sight_and_later() -> None:
+    """Forecast 1.0 and measured 1.25 times as long, where laws differ by 0.1 in logarithms; then 1.5 and 1.25."""
+    sights = np.array(
+        [[0.0, np.log(1.25), 0.1, 0], [np.log(1.25), np.log(1.25), 0.0, 0], [np.log(1.5), np.log(1.25), 0.3, 1]]
+    )
+    found = errors(sights)
+    assert (found["first sights"], found["within, %"]) == (2, 50)
+    assert found["error at first sight, %"] == pytest.approx(100 * (0.2 + 0) / 2)
+    assert found["error later, %"] == pytest.approx(100 * 0.2)
+    assert found["disagreement later, %"] == pytest.approx(30)
+
+
+def test_what_was_seen_is_forecast_better(tmp_path: Path) -> None:
+    row = row_of(Cell(jobs=300), "none", tmp_path)
+    assert row["error later, %"] < row["error at first sight, %"] / 5
+    assert row["disagreement later, %"] < row["disagreement at first sight, %"] / 2
+    assert 0 < row["explored GPU time, %"] <= 2
+
+
+def test_variants_have_fewer_runs_than_the_policy_itself() -> None:
+    five, two, one = (Contestant(f"{n}", "metarl", ({},) * n) for n in (5, 2, 1))
+    assert [(len(who.trainings), len(seeds)) for who, seeds in fewer([five, two, one], True)] == [
+        (5, 10),
+        (2, 5),
+        (1, 10),
+    ]
+    assert [(len(who.trainings), len(seeds)) for who, seeds in fewer([five, two, one], False)] == [
+        (2, 5),
+        (2, 5),
+        (1, 5),
+    ]
