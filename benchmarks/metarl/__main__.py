@@ -1,4 +1,4 @@
-"""``python -m benchmarks.metarl [--cells NAME ...] [--into DIR]``: what Meta-RL placement gains, cell by cell.
+"""``python -m benchmarks.metarl [--cells NAME ...] [--into DIR] [-o FILE]``: what Meta-RL placement gains.
 
 Of each cell and contestant: percent of mean JCT below the best of LB, Tetris and LIF (told the demands of models, as
 operators may know them), and above that of `scorer` with the true model and of `metarl`'s frozen self, which neither
@@ -64,6 +64,7 @@ def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=Path("out/metarl"))
+    parser.add_argument("-o", "--output", type=Path, default=Path("out/metarl/metarl.csv"))
     parser.add_argument("--cells", choices=CELLS, nargs="*", default=list(CELLS))
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
@@ -78,7 +79,7 @@ def main() -> None:
                     own = [one for one, some in who if some == seeds]
                     found = complete(given.into / "runs.jsonl", [cell], own, seeds)
                 rows += rows_of(found, cell, who)
-                pl.DataFrame(rows).write_csv(given.into / f"{'-'.join(given.cells)}.csv")
+                pl.DataFrame(rows, infer_schema_length=None).write_csv(given.output)
                 print(next(row for row in rows[::-1] if row["who"] == ITSELF), flush=True)
 
 
