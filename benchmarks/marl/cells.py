@@ -85,14 +85,15 @@ class Cell:
 
 
 @cache
-def _log(name: str) -> Workload:
+def whole_log(name: str) -> Workload:
+    """All its jobs."""
     file, only, _ = LOGS[name]
     return read_workload(DATA / file, only={"vc": only} if only else None)
 
 
 def _from_log(name: str, jobs: int, seed: int) -> Workload:
     """The first of the jobs held out, each with one of DL2's models."""
-    log = _log(name)
+    log = whole_log(name)
     part = log.jobs.tail(round(HELD_OUT * log.jobs.height)).head(jobs)
     drawn = np.random.default_rng(seed).choice(len(MODELS), part.height)
     return Workload.of(part.with_columns(model=pl.Series(MODELS).gather(drawn)))
