@@ -219,7 +219,7 @@ def test_bad_arguments(arguments: dict[str, object], word: str) -> None:
     [
         ("shortest_s", "shortest", "shortest"),
         ("lead_in_days: 0", "lead_in_days: -1", "lead_in_days"),
-        ("name: itp", "name: [", "valid profile"),
+        ("name: itp", "name: [", r"mine\.yaml:3: not valid YAML"),
     ],
 )
 def test_a_bad_profile_is_refused(tmp_path: Path, old: str, new: str, word: str) -> None:

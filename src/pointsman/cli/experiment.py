@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from pointsman.cli.flags import flag_of
@@ -18,7 +17,7 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment
-from pointsman.inputs.config_file import read_document
+from pointsman.inputs.config_file import parse_value, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import fault_of
@@ -148,21 +147,18 @@ def parse_settings(texts: list[str]) -> dict[str, Params]:
         name, _, param = key.rpartition(".")
         if not equals or not name or not param:
             raise UsageError(f"--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not {text!r}")
-        settings.setdefault(name, {})[param] = _value(param, value)
+        settings.setdefault(name, {})[param] = _value(key, value)
     return settings
 
 
-def _value(param: str, text: str) -> Any:
+def _value(key: str, text: str) -> Any:
     """A number, a truth value, a list or a text, as YAML has them; a duration where the name ends in ``_s``."""
     try:
-        if param.endswith("_s"):
+        if key.endswith("_s"):
             return parse_duration_s(text)
     except ValueError:
         pass  # of a list, or of nonsense, the owner of the parameter says what is wrong
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text
+    return parse_value(text, origin=f"--set {key}")
 
 
 def _with_settings(spec: ExperimentSpec, settings: dict[str, Params], file: Path | None) -> ExperimentSpec:

@@ -24,6 +24,8 @@ Place = tuple[str | int, ...]
 
 MAX_BYTES: Final = 16 * 1024**2
 """What people write by hand is small; a bigger file is something else."""
+LONGEST: Final = 60
+"""Characters of a value in a message."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,25 @@ def parse_document(text: str, model: type[Model], *, origin: str) -> Document[Mo
         raise _complaint(error, source, model) from None
 
 
+def parse_value(text: str, *, origin: str) -> Any:
+    """One value as YAML has them: a number, a truth value, a date, a list, a mapping or a text.
+
+    Text that is not YAML is returned as it is; `origin` is named in errors.
+
+    Raises:
+        UsageError: it is tagged as what it is not, nested too deeply, or a date or number that there cannot be.
+    """
+    try:
+        root = yaml.compose(text, _Loader)
+        return None if root is None else _Tree({}).convert(root, ())
+    except ConstructorError as error:
+        raise UsageError(f"{origin}: {error.problem}") from None
+    except RecursionError:
+        raise UsageError(f"{origin}: nested too deeply") from None
+    except (yaml.YAMLError, ValueError):
+        return text
+
+
 @dataclass
 class _Source:
     """Plain data, and the line on which each part of it begins."""
@@ -94,8 +115,10 @@ def _read_text(path: Path) -> str:
 def _toml(text: str, origin: str) -> _Source:
     try:
         source = _Source(origin, tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{origin}: not valid TOML: {error}") from None
+    except ValueError as error:  # a TOMLDecodeError, or a number of thousands of digits
+        raise UsageError(f"{origin}: not valid TOML: {error!s:.200}") from None
+    except RecursionError:
+        raise UsageError(f"{origin}: nested too deeply") from None
     for place in _places(source.data, ()):  # TOML's parser tells no lines: look for the key, where it is there once
         key = re.escape(str(place[-1]))
         found = [*re.finditer(rf"^[ \t]*(?:\[[^\]\n]*\b{key}\]|{key}[ \t]*=)", text, re.MULTILINE)]
@@ -157,8 +180,8 @@ class _Tree:
         try:
             value = self._constructor.construct_object(node)
             return _whole_characters(value) if isinstance(value, str) else value
-        except (ValueError, OverflowError):  # what YAML takes for a date or a number may be none
-            raise ConstructorError(None, None, f"cannot read the value {node.value!r}", node.start_mark) from None
+        except (ArithmeticError, AttributeError, LookupError, ValueError):  # a date or a number that there cannot be
+            raise ConstructorError(None, None, f"cannot read the value {_short(node.value)}", node.start_mark) from None
 
     def _items(self, node: yaml.MappingNode, at: Place) -> Iterator[tuple[Hashable, Any]]:
         for key_node, value_node in node.value:
@@ -171,6 +194,12 @@ class _Tree:
                 )
             self._lines[*at, key] = key_node.start_mark.line + 1
             yield key, self.convert(value_node, (*at, key))
+
+
+def _short(value: Any) -> str:
+    """As Python writes it, or its beginning."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _whole_characters(text: str) -> str:
@@ -197,13 +226,13 @@ def _sentence(fault: Any, at: Place, model: type[BaseModel]) -> str:
     if fault["type"] == "missing":
         return f"{place!r} is missing"
     if fault["type"] in ("model_type", "model_attributes_type"):
-        return f"{place or 'the document'} must be a mapping of keys, not {fault['input']!r:.60}"
+        return f"{place or 'the document'} must be a mapping of keys, not {_short(fault['input'])}"
     if fault["type"] == "tuple_type":
-        return f"{place!r} must be a list, not {fault['input']!r:.60}"
+        return f"{place!r} must be a list, not {_short(fault['input'])}"
     message = wording(fault["msg"])
     if "error" in fault.get("ctx", {}) or "at" in fault.get("ctx", {}):  # a sentence of ours
         return f"{place}: {message}"
-    return f"{place}: {message}, not {fault['input']!r:.60}"
+    return f"{place}: {message}, not {_short(fault['input'])}"
 
 
 def _known_keys(at: Place, model: type[BaseModel]) -> list[str]:

@@ -2,15 +2,15 @@
 
 from functools import cache, cached_property
 from importlib.resources import files
-from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pointsman.errors import UsageError
+from pointsman.inputs.config_file import read_document
 
 SHIPPED: Final = ("helios", "itp", "philly")
 """Profiles that come with Pointsman."""
@@ -130,7 +130,7 @@ def load_profile(like: str) -> Profile:
     if like in SHIPPED:
         return _shipped(like)
     if like.endswith((".yaml", ".yml")):
-        return _parsed(like, _read(Path(like)))
+        return read_document(like, Profile).content
     raise UsageError(
         f"there is no profile {like!r}; there are {', '.join(SHIPPED)}, topdrl, dl2-philly, dl2-1-8, dl2-1-16, or "
         "name a profile's YAML file"
@@ -140,25 +140,5 @@ def load_profile(like: str) -> Profile:
 @cache
 def _shipped(name: str) -> Profile:
     """Read once a process, for that takes as long as to draw the jobs."""
-    return _parsed(name, files("pointsman.workload.generator").joinpath(f"{name}.yaml").read_text(encoding="utf-8"))
-
-
-def _parsed(like: str, text: str) -> Profile:
-    try:
-        return Profile.model_validate(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-    except (yaml.YAMLError, ValidationError) as error:
-        raise UsageError(f"{like}: not a valid profile: {_first_line(error)}") from None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: the profile cannot be read: {error}") from None
-
-
-def _first_line(error: yaml.YAMLError | ValidationError) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(error).splitlines()[0]
+    text = files("pointsman.workload.generator").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    return Profile.model_validate(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
