@@ -42,6 +42,14 @@ def test_it_reads_back_what_was_written(written: Path, srtf: Result) -> None:
     assert again.info == json.loads(json.dumps(srtf.info))
 
 
+def test_changed_values_are_not_believed(srtf: Result, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", srtf, figures=False)
+    changed = pl.read_parquet(run / "jobs.parquet").with_columns(pl.col("end_s") - 3600)
+    changed.write_parquet(run / "jobs.parquet")
+    with pytest.raises(InputError, match=r"jobs\.parquet: this file is damaged or was changed"):
+        read_run(run)
+
+
 def test_events_name_jobs_and_nodes(written: Path, srtf: Result) -> None:
     events = pl.read_parquet(written / "events.parquet")
     start = events.filter(pl.col("kind") == "START").row(0, named=True)
@@ -150,7 +158,7 @@ def test_no_permission_is_one_sentence(fifo: Result) -> None:
         ("manifest.json", "{", "no JSON"),
         ("manifest.json", "[]", "not the manifest of a run"),
         ("manifest.json", '{"kind": "run", "schema_version": 99}', "schema 99 is not 1"),
-        ("jobs.parquet", "junk", "missing or damaged"),
+        ("jobs.parquet", "junk", "damaged or was changed"),
     ],
 )
 def test_a_damaged_run_is_refused(fifo: Result, tmp_path: Path, name: str, content: str, complaint: str) -> None:

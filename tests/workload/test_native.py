@@ -1,6 +1,7 @@
 """Native tables are strict: what they accept, and the sentence with which they refuse."""
 
 import io
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -224,6 +225,12 @@ def test_truncated_parquet(tmp_path):
     FRAME.write_parquet(data)
     with pytest.raises(InputError, match="truncated or damaged"):
         read_workload(written(tmp_path, data.getvalue()[:-20], "jobs.parquet"))
+
+
+def test_a_parquet_file_that_aborts_its_reader():
+    """Two changed bytes in a page header: the library ends the process, but not ours."""
+    with pytest.raises(InputError, match=r"aborting\.parquet: the Parquet file is truncated or damaged: "):
+        read_workload(Path(__file__).parent / "damaged" / "aborting.parquet")
 
 
 def test_a_frame_in_memory_keeps_the_same_rules():

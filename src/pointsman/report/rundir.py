@@ -1,5 +1,7 @@
 """The run directory: one run on disk, whole or not at all (``docs/formats/run-directory.md``)."""
 
+import hashlib
+import io
 import json
 import os
 import re
@@ -13,6 +15,7 @@ import yaml
 from pointsman.engine.run.result import Result
 from pointsman.errors import InputError
 from pointsman.experiment import Assumptions
+from pointsman.inputs.parquet_file import read_foreign_parquet
 from pointsman.report.manifest import read_manifest, write_manifest
 from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.groups import Run, group_runs
@@ -21,6 +24,8 @@ from pointsman.report.staging import whole_directory
 
 ADDED = ("job_id", "node_name")
 """Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
+DIGESTS = "output_sha256"
+"""The manifest's entry with the digest of each data file."""
 
 
 def write_run(
@@ -108,10 +113,12 @@ def read_run(directory: str | Path) -> Result:
         InputError: it is no run directory, or part of it is missing or damaged.
     """
     place = Path(directory)
-    info = read_manifest(place, "run")["info"]
-    events = _read(place / "events.parquet").drop(ADDED) if (place / "events.parquet").exists() else None
-    speeds = _read(place / "speeds.parquet").drop("job_id") if (place / "speeds.parquet").exists() else None
-    return Result(_read(place / "jobs.parquet"), events, _read(place / "series.parquet"), info, speeds)
+    manifest = read_manifest(place, "run")
+    written: Mapping[str, str] = manifest.get(DIGESTS, {})
+    jobs, series = (_read(place / name, written) for name in ("jobs.parquet", "series.parquet"))
+    events = _read(place / "events.parquet", written).drop(ADDED) if (place / "events.parquet").exists() else None
+    speeds = _read(place / "speeds.parquet", written).drop("job_id") if (place / "speeds.parquet").exists() else None
+    return Result(jobs, events, series, manifest["info"], speeds)
 
 
 def read_runs(directory: str | Path) -> list[Result]:
@@ -127,11 +134,23 @@ def read_runs(directory: str | Path) -> list[Result]:
     return [read_run(place / "runs" / name) for name in manifest["runs"]]
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read(path: Path, written: Mapping[str, str]) -> pl.DataFrame:
+    """The table at `path`, unchanged since the run wrote it; a run of an older version tells no digests."""
     try:
-        return pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        raise InputError("this part of the run is missing or damaged", path=path, fix="run again") from None
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"part of the run cannot be read ({error.strerror})", path=path, fix="run again") from None
+    digest = written.get(path.name)
+    if digest is None:
+        return read_foreign_parquet(data, path=str(path))
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise InputError("this file is damaged or was changed after the run wrote it", path=path, fix="run again")
+    return pl.read_parquet(io.BytesIO(data))
+
+
+def _digests(directory: Path) -> dict[str, str]:
+    """SHA-256 of each file written so far."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(directory.glob("*.*"))}
 
 
 def _write_data(directory: Path, run: Run, command: str | None, config: Mapping[str, Any] | None) -> None:
@@ -146,7 +165,7 @@ def _write_data(directory: Path, run: Run, command: str | None, config: Mapping[
         _write_parquet(_identified(result, result.speeds), directory / "speeds.parquet")
     for name, content in result.learnt.items():
         (directory / name).write_bytes(content)
-    write_manifest(directory, "run", [result], command, info=result.info)
+    write_manifest(directory, "run", [result], command, info=result.info, **{DIGESTS: _digests(directory)})
 
 
 def _write_config(directory: Path, config: Mapping[str, Any]) -> None:

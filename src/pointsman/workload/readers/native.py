@@ -1,10 +1,9 @@
 """Native job tables, CSV and Parquet: read strictly (`docs/formats/native.md`)."""
 
-import io
-
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.inputs.parquet_file import read_foreign_parquet
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.rows import read_rows
 from pointsman.workload.readers.source import Source
@@ -32,10 +31,5 @@ def read_parquet(source: Source) -> tuple[pl.DataFrame, Quality]:
     Raises:
         InputError: a truncated or damaged file, or the first row that breaks a rule.
     """
-    try:
-        frame = pl.read_parquet(io.BytesIO(source.data))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        cause = str(error).partition("\n")[0]
-        cause = f"the Parquet file is truncated or damaged: {cause:.200}"
-        raise InputError(cause, path=source.path, fix="fetch or write the file again") from None
+    frame = read_foreign_parquet(source.data, path=source.path)
     return validated(frame, path=source.path)
