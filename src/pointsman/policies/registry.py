@@ -9,9 +9,12 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, Final, get_args, get_type_hints
 
+import numpy as np
 from pydantic import ValidationError
 
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
@@ -19,6 +22,9 @@ from pointsman.errors import PointsmanError, UsageError
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import wording
 from pointsman.types import Knowledge
+
+WORDS: Final[dict[type, str]] = {bool: "true or false", int: "a whole number", float: "a number"}
+"""What a parameter of this type must be."""
 
 BUILT_IN: dict[str, str] = {
     "fifo": "pointsman.policies.classical.fifo:Fifo",
@@ -129,6 +135,7 @@ class PolicySpec:
         given = {**self.given, **(params or {})}
         if not self.compiled:
             _check_arguments(self, given)
+            _check_types(self, given)
         try:
             policy: CompiledPolicy | Policy = self.factory(**given)
         except ValidationError as error:
@@ -169,6 +176,28 @@ def _check_arguments(spec: PolicySpec, params: Mapping[str, Any]) -> None:
     for name, parameter in named.items():
         if parameter.default is parameter.empty and name not in params:
             raise UsageError(f"policy {spec.name!r} needs its parameter {name!r}; give --set {spec.name}.{name}=VALUE")
+
+
+def _check_types(spec: PolicySpec, params: Mapping[str, Any]) -> None:
+    """That numbers and truth values are such, in policies of ours: what others annotate is their own affair."""
+    if not spec.factory.__module__.startswith("pointsman."):
+        return
+    hints = get_type_hints(spec.factory.__init__)
+    for name, value in params.items():
+        hint = hints.get(name)
+        kinds = get_args(hint) or (hint,)
+        wanted = next((what for kind, what in WORDS.items() if kind in kinds), None)
+        if wanted is None or (value is None and NoneType in kinds) or _is_one(value, wanted):
+            continue
+        raise UsageError(f"{spec.name}.{name} = {value!r:.60}: it must be {wanted}")
+
+
+def _is_one(value: Any, wanted: str) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return wanted == WORDS[bool]
+    if wanted == WORDS[bool]:
+        return False
+    return isinstance(value, Integral if wanted == WORDS[int] else Real) and bool(np.isfinite(float(value)))
 
 
 def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
