@@ -197,7 +197,7 @@ def _is_one(value: Any, wanted: str) -> bool:
         return wanted == WORDS[bool]
     if wanted == WORDS[bool]:
         return False
-    return isinstance(value, Integral if wanted == WORDS[int] else Real) and bool(np.isfinite(float(value)))
+    return isinstance(value, Integral if wanted == WORDS[int] else Real)
 
 
 def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
