@@ -179,5 +179,5 @@ def test_nothing_is_kept_for_a_job_that_waits_for_a_node_that_is_down() -> None:
 
 @pytest.mark.parametrize("given", [-1, 2e9, float("nan"), "soon", True])
 def test_what_is_no_number_is_refused(given: Any) -> None:
-    with pytest.raises(UsageError, match=r"topdrl\.patience_durations = .*: it must be a number from 0 to 1e9"):
+    with pytest.raises(UsageError, match=r"topdrl\.patience_durations = .*: it must be a number"):
         get_policy("topdrl").make({"patience_durations": given})
