@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
@@ -15,7 +16,7 @@ from pointsman.learn.agents import recipe  # noqa: E402
 from pointsman.learn.checkpoint import load_policy, save_policy  # noqa: E402
 from pointsman.learn.environments import PlaceGangEnv  # noqa: E402
 from pointsman.learn.setup import begin  # noqa: E402
-from pointsman.workload import generate  # noqa: E402
+from pointsman.workload import Workload, generate  # noqa: E402
 
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table", "rate_model": "rates"}
 BLIND = "table:kappa=0"
@@ -73,6 +74,30 @@ def test_before_it_has_learnt_it_makes_the_schedule_of_the_scorer(schedulers: in
             for params in [params | {"schedulers": schedulers}]
         )
         assert first.jobs["end_s"].to_list() == second.jobs["end_s"].to_list()
+
+
+def test_it_looks_past_many_patient_jobs_to_one_whose_patience_has_ended(tmp_path: Path) -> None:
+    """A GPU of each node is free; twelve gangs of two wait for two on one node, and of them the last is short.
+
+    node 0   a a a .        its patience, twice its 100 s, has ended at 210 s:
+    node 1   b b b .        it takes a GPU of each node
+    """
+    training = begin(recipe("marl", SMALL), tmp_path, seed=3)
+    save_policy(tmp_path, training.card, training.learner.network.state_dict())  # ty: ignore
+    jobs = pl.DataFrame(
+        {
+            "submit_s": [0, 0, *12 * [10]],
+            "gpus": [3, 3, *12 * [2]],
+            "duration_s": [1e5, 1e5, *11 * [1e4], 100.0],
+        }
+    )
+    marl, scorer = (
+        pointsman.simulate(Workload.of(jobs), "2x4/rack=2", policy, params={"patience": 2.0}, rate_model="rates")
+        .jobs["start_s"].to_list()
+        for policy in (f"marl:{tmp_path}", "scorer")
+    )  # fmt: skip
+    assert marl == scorer
+    assert marl[-1] == 210
 
 
 def test_it_forecasts_by_another_interference_than_that_of_the_run(tmp_path: Path) -> None:

@@ -24,12 +24,10 @@ from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.filling import clear_scores, note_compact
 from pointsman.policies.placers.patience import end_of_patience, is_patient
-from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, may_decide
+from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, may_decide, was_forwarded
 
 FORWARD, WAIT, ACTIONS = MOST, MOST + 1, MOST + 2
 """Actions: first the candidates."""
-DEPTH = 8
-"""Jobs of a class that are looked at, the first in order (ours)."""
 AGAIN_SHARE, LEAST_MS = 0.1, 60_000.0
 """A job that waits is asked for again after this share of its duration, or of the time since it came if that is longer,
 and at least so many ms (ours).
@@ -47,26 +45,38 @@ def _has_good_choice(S: State, j: Int) -> bool:
     return note_compact(S, alternative_with_room(S, S.jobs[j].cls), S.classes[S.jobs[j].cls].gpus)
 
 
-@cold
-def _is_asked(S: State, j: Int) -> bool:
-    """Whether it is to be decided about waiting job `j` now."""
-    J = S.jobs[j]
-    if is_patient(S, j) and J.alarm == NEVER:  # then others may take it that have no compact place
-        set_alarm(S, j, np.int64(end_of_patience(S, j)))
-    room = has_room(S, J.cls)
-    if J.s1 > S.g[0].now and (J.s3 != 0.0 or not _has_good_choice(S, j)):
-        return False
-    return (room or bool(destination(S, j) >= 0)) and not over_limit(S, j)
+@core
+def _may_be_asked(S: State, j: Int) -> bool:
+    """Whether waiting job `j` could be placed or forwarded now."""
+    return (has_room(S, S.jobs[j].cls) or bool(destination(S, j) >= 0)) and not over_limit(S, j)
+
+
+@core
+def _kind_of(S: State, j: Int) -> Int:
+    """A bit that waiting jobs of a class share which can go to the same places."""
+    return np.int64(1) << (2 * np.int64(was_forwarded(S, j)) + np.int64(is_patient(S, j)))
 
 
 @core
 def _first_of(S: State, c: Int) -> Int:
     """The first job of class `c` to be decided about; -1 if there is none."""
+    nowhere = nowhere_good = np.int64(0)
     j = S.buckets[c].first
-    for _ in range(DEPTH):
-        if j < 0 or _is_asked(S, j):
-            return j
-        j = S.jobs[j].later
+    while j >= 0:
+        J = S.jobs[j]
+        kind = _kind_of(S, j)
+        if is_patient(S, j) and J.alarm == NEVER:  # then others may take it that have no compact place
+            set_alarm(S, j, np.int64(end_of_patience(S, j)))
+        if nowhere & kind == 0 and not _may_be_asked(S, j):
+            nowhere |= kind
+        if nowhere & kind == 0:
+            if J.s1 <= S.g[0].now:
+                return j
+            if J.s3 == 0.0 and nowhere_good & kind == 0:
+                if _has_good_choice(S, j):
+                    return j
+                nowhere_good |= kind
+        j = J.later
     return np.int64(-1)
 
 
