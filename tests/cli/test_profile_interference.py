@@ -8,6 +8,7 @@ import pytest
 
 import pointsman
 from pointsman.engine.run.result import Result
+from pointsman.report.rundir import DIGESTS
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.file import read_learned
 
@@ -98,3 +99,29 @@ def test_a_wrong_file_is_refused_with_its_line(command: Command, recorded: str, 
     options = ("jobs.parquet", "--cluster", NODE, "--policy", "fifo", "--node-interference", "learnt.yaml")
     done = command("simulate", *options)
     assert done.code == 2 and f"learnt.yaml:{line}: " in done.err, done.err
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (pl.lit(None, pl.Float64), "computing_slowdown = None: no slowdown"),
+        (pl.lit(float("nan")), "computing_slowdown = nan: no slowdown"),
+        (pl.lit(-1.0), "computing_slowdown = -1.0: no slowdown"),
+        (pl.lit(1e300), "computing_slowdown = 1e+300: no slowdown"),
+        (pl.lit("fast"), "computing_slowdown = None: no slowdown"),
+        (None, "no column computing_slowdown"),
+    ],
+)
+def test_damaged_speeds_are_refused(
+    damage: pl.Expr | None, said: str, command: Command, recorded: str, here: Path
+) -> None:
+    """In a run of an older version, which kept no digests."""
+    manifest, path = here / "run/manifest.json", here / "run/speeds.parquet"
+    manifest.write_text(json.dumps({k: v for k, v in json.loads(manifest.read_text()).items() if k != DIGESTS}))
+    speeds = pl.read_parquet(path)
+    name = "computing_slowdown"
+    damaged = speeds.drop(name) if damage is None else speeds.with_columns(damage.alias(name))
+    damaged.write_parquet(path)
+    done = command("profile", "interference", recorded, "-o", "learnt.yaml")
+    assert done.code == 3 and "speeds.parquet: " in done.err and said in done.err, done.err
+    assert not (here / "learnt.yaml").exists()

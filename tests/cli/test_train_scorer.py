@@ -106,7 +106,9 @@ def test_a_checkpoint_is_checked_before_it_is_used(command: Command, here: Path)
     given = ("simulate", "jobs.csv", "--cluster", "2x4", "-o", "run", "--policy")
     (here / "jobs.csv").write_text("submit_s,gpus,duration_s\n0,1,10\n")
     assert "there is no such directory" in command(*given, "scorer:none").err
-    for broken in ("{", '{"harm": 1}', json.dumps(weights(here / "mine") | {"patience": -1})):
+    good = weights(here / "mine")
+    wrong = [good | odd for odd in ({"patience": -1}, {"harm": True}, {"harm": float("nan")}, {"more": 1.0})]
+    for broken in ("{", "[" * 100_000, "[1]", '{"harm": 1}', *map(json.dumps, wrong)):
         (here / "mine/policy.json").write_text(broken)
         done = command(*given, "scorer:mine")
         assert done.code == 3 and "policy.json: not the weights of scorer" in done.err, done.err

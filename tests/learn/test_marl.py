@@ -1,17 +1,19 @@
 """MARL as a policy: it does in a run what its network does in training, on any cluster and with any schedulers."""
 
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 
 import pointsman  # noqa: E402
 from pointsman.cluster import load_cluster  # noqa: E402
-from pointsman.errors import PointsmanError  # noqa: E402
+from pointsman.errors import InputError, PointsmanError  # noqa: E402
 from pointsman.learn.agents import recipe  # noqa: E402
 from pointsman.learn.checkpoint import load_policy, save_policy  # noqa: E402
 from pointsman.learn.environments import PlaceGangEnv  # noqa: E402
@@ -153,6 +155,7 @@ def test_another_that_was_not_told_of_the_cluster_cannot_take_over(checkpoint: P
         ({"patience": -1.0}, "marl.patience = -1: it must be from 0"),
         ({"checkpoint": "/nowhere"}, "there is no such directory"),
         ({"checkpoint": "benchmarks/marl/trained/scorer-1"}, "a checkpoint of 'scorer'"),
+        ({"interference": ""}, "interference"),
         ({"interference": "none"}, "give table or a file, or leave it out"),
     ],
 )
@@ -163,6 +166,41 @@ def test_bad_input_is_refused(
     jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
     with pytest.raises(PointsmanError, match=said):
         pointsman.simulate(jobs, "8x4/rack=2", "marl", params={"checkpoint": str(checkpoint)} | params, **OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("environment.schedulers", "four", "environment.schedulers is 'four', not a whole number from 1 to 1000"),
+        ("environment.schedulers", 0, "environment.schedulers is 0,"),
+        ("environment.schedulers", True, "environment.schedulers is True"),
+        ("environment.schedulers", [4], "environment.schedulers is"),
+        ("environment.patience", float("nan"), "environment.patience is nan, not a number from 0"),
+        ("environment.patience", "long", "environment.patience is 'long'"),
+        ("network.config.head", [-3], r"network.config.head.0: "),
+        ("network.config.head", [1e9], r"network.config.head.0: "),
+    ],
+)
+def test_a_card_that_is_wrong_is_refused(part: str, value: object, said: str, checkpoint: Path, tmp_path: Path) -> None:
+    copytree(checkpoint, tmp_path, dirs_exist_ok=True)
+    card = inside = yaml.safe_load((tmp_path / "policy.yaml").read_text())
+    *path, last = part.split(".")
+    for name in path:
+        inside = inside[name]
+    inside[last] = value
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump(card))
+    jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
+    with pytest.raises(InputError, match=f"policy.yaml:.*{said}"):
+        pointsman.simulate(jobs, "8x4/rack=2", f"marl:{tmp_path}", **OPTIONS)
+
+
+def test_weights_that_overflow_are_refused(checkpoint: Path, tmp_path: Path) -> None:
+    made = load_policy(checkpoint)
+    weights = {name: 1e30 * tensor for name, tensor in made.network.state_dict().items()}
+    save_policy(tmp_path, made.card, weights)
+    jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
+    with pytest.raises(PointsmanError, match="rates a choice as NaN or infinite"):
+        pointsman.simulate(jobs, "8x4/rack=2", f"marl:{tmp_path}", **OPTIONS)
 
 
 def test_weights_for_another_number_of_candidates_are_refused(checkpoint: Path, tmp_path: Path) -> None:

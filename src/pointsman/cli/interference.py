@@ -8,12 +8,16 @@ import typer
 from pointsman.cli.screen import Format
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from pointsman.engine.run.result import Result
     from pointsman.speed.interference.learned.learn import Learned
     from pointsman.speed.interference.learned.observations import Recorded
     from pointsman.speed.profiles.catalogue import Catalogue
 
 PER_CENT = 100.0
+MOST_SLOWDOWN = 1e4
+"""A logged slowdown that is larger, or as much smaller than 1, is damage (ours)."""
 UNLIKE = 0.01
 """Slow-downs of one combination that differ by more than this are told of."""
 PREDICTORS = ("constant", "additive", "networks")
@@ -92,8 +96,36 @@ def _recorded(place: Path, result: "Result", catalogue: "Catalogue") -> "Recorde
         catalogue.model_name(model) if model is not None and alone and catalogue.knows(model) else None
         for model, alone in zip(jobs["model"], whole, strict=True)
     ]
+    _check_speeds(place, result.speeds, len(jobs))
     servers = [Server(*kind) for kind in zip(info["node_gpu_types"], info["node_gpus"], strict=True)]
     return Recorded(result.events, result.speeds, models, servers)
+
+
+def _check_speeds(place: Path, speeds: "pl.DataFrame", jobs: int) -> None:
+    """That every row is a job of the run with a slowdown that can be.
+
+    Raises:
+        InputError: a column is missing, or a row is none.
+    """
+    import polars as pl
+
+    from pointsman.errors import InputError
+
+    path, fix = place / "speeds.parquet", "run again with --log-speeds"
+    wanted = {"time_ms": pl.Int64, "row": pl.Int64, "computing_slowdown": pl.Float64}
+    if missing := sorted(wanted.keys() - set(speeds.columns)):
+        raise InputError(f"no column {missing[0]}", path=path, fix=fix)
+    numbers = speeds.select(pl.col(name).cast(kind, strict=False) for name, kind in wanted.items())
+    right = (
+        pl.col("time_ms").ge(0)
+        & pl.col("row").is_between(0, jobs - 1)
+        & pl.col("computing_slowdown").is_between(1 / MOST_SLOWDOWN, MOST_SLOWDOWN)
+    ).fill_null(False)
+    wrong = numbers.with_row_index("at").filter(~right)
+    if len(wrong):
+        at, *values = wrong.row(0)
+        told = ", ".join(f"{name} = {value}" for name, value in zip(wanted, values, strict=True))
+        raise InputError(f"row {at + 1}: {told}: no slowdown of a job of this run", path=path, fix=fix)
 
 
 def _show(learned: "list[Learned]", format: Format) -> None:

@@ -279,7 +279,7 @@ def _blueprint(path: Path, card: Card) -> "ActorCritic":
         fault = error.errors()[0]
         place = ".".join(("network", "config", *map(str, fault["loc"])))
         _refuse(path, f"{place}: {wording(fault['msg'])}", "train it again")
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError, RuntimeError, OverflowError) as error:
         _refuse(path, f"the network cannot be made for its observation: {error}", "train it again")
 
 

@@ -140,12 +140,23 @@ def trained_weights(directory: str) -> Mapping[str, float]:
         raise InputError(f"a checkpoint of {card.agent!r:.60}", path=place / CARD, fix=fix)
     path = place / PARAMETERS
     try:
-        weights = json.loads(path.read_text())
-        found = {name: weights[name] for name in FIRST}
+        found = json.loads(path.read_text())
+        if why := _fault(found):
+            raise ValueError(why)
         Scorer(**found)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = str(error).splitlines()[0]
         raise InputError(
             f"not the weights of {AGENT}: {why}", path=path, fix="copy it again, or train it again"
         ) from None
     return found
+
+
+def _fault(weights: object) -> str:
+    """Why these are not weights; empty if they are."""
+    if not isinstance(weights, dict):
+        return "no object of names and numbers"
+    if unlike := sorted(FIRST.keys() ^ weights.keys()):
+        return f"{unlike[0]!r:.60} is {'missing' if unlike[0] in FIRST else 'none of them'}"
+    odd = [name for name, value in weights.items() if type(value) not in (int, float) or not abs(value) < np.inf]
+    return f"{odd[0]} is {weights[odd[0]]!r:.60}, and no finite number" if odd else ""

@@ -6,10 +6,10 @@ worth the simulator itself tells in training (`learn.algorithms.counterfactual`)
 """
 
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
-from pydantic import field_validator
+from pydantic import Field, field_validator
 from torch import Tensor, nn
 
 from pointsman.learn.config import Config, parameter
@@ -29,10 +29,14 @@ CHOICES = 3
 """Kinds of them: a candidate, to forward, to wait."""
 
 
+Width = Annotated[int, Field(ge=1, le=4096)]
+"""Of a layer."""
+
+
 class ChoicesConfig(Config):
     """How wide it is, and what it starts from."""
 
-    head: tuple[int, ...] = parameter((64, 64), "Widths of the perceptron that judges.", min_length=1)
+    head: tuple[Width, ...] = parameter((64, 64), "Widths of the perceptron that judges.", min_length=1)
     weights: tuple[float, ...] = parameter(
         shipped.COSTS, "Weights of the scorer whose choices it mends.", min_length=COSTS, max_length=COSTS
     )
@@ -43,8 +47,10 @@ class ChoicesConfig(Config):
     @field_validator("head", "weights", mode="before")
     @classmethod
     def _may_be_text(cls, value: Any) -> Any:
-        """As in ``--set marl.head=128,64``."""
-        return value.split(",") if isinstance(value, str) else value
+        """As in ``--set marl.head=128,64``, or a single number."""
+        if isinstance(value, str):
+            return value.split(",")
+        return [value] if isinstance(value, int | float) else value
 
 
 class ChoicesNetwork(ActorCritic):

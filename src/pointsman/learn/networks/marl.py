@@ -16,7 +16,7 @@ from pointsman.cluster.cluster import Cluster
 from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.learn.config import parameter
 from pointsman.learn.networks.actor_critic import Observation, scaled
-from pointsman.learn.networks.choices import ChoicesConfig, ChoicesNetwork, beside, of_rows, perceptron
+from pointsman.learn.networks.choices import ChoicesConfig, ChoicesNetwork, Width, beside, of_rows, perceptron
 from pointsman.learn.networks.cluster_graphs import EDGE_FEATURES, KINDS, PARTS, ClusterGraphs, graphs_of
 from pointsman.learn.networks.message_passing import GAIN, MessagePassing
 from pointsman.learn.networks.shapes import Shapes
@@ -30,7 +30,7 @@ class MarlConfig(ChoicesConfig):
     inside_layers: int = parameter(1, "Layers inside nodes.", ge=1, le=8)
     among_width: int = parameter(32, "Width of the layers between nodes, switches and schedulers.", ge=1, le=512)
     among_layers: int = parameter(2, "Layers between them.", ge=1, le=8)
-    head: tuple[int, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", min_length=1)
+    head: tuple[Width, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", min_length=1)
 
 
 class MarlNetwork(ChoicesNetwork):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.errors import InputError, UsageError
+from pointsman.errors import InputError, RunError, UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.policies.overdue import KeptBack, Patience
 from pointsman.types import Knowledge, Reason
@@ -60,7 +60,10 @@ class Seen:
 
         with torch.inference_mode():
             logits, _ = self.network(self._parts)
-        return np.where(mask, logits[0].numpy(), -np.inf)
+        scores = np.where(mask, logits[0].numpy(), -np.inf)
+        if not np.isfinite(scores[mask]).all():
+            raise RunError("the network rates a choice as NaN or infinite: its weights are too large (train it again)")
+        return scores
 
 
 class LearnedPicker:
@@ -179,6 +182,7 @@ def _check_kind(card: "Card", place: Path) -> None:
     agent, seen = AGENTS[card.agent], card.observation
     if card.network.name != agent.network:
         raise InputError(f"{card.agent} with the network {card.network.name!r:.60}", path=place, fix="train it again")
+    _check_numbers(card, place)
     if agent.task == "gangs" and (seen.name, seen.actions) == ("gangs", GANG_ACTIONS):
         return
     places = agent.task == "place"
@@ -187,6 +191,22 @@ def _check_kind(card: "Card", place: Path) -> None:
     for name in ("gpus", "picker"):
         if not isinstance(card.environment.get(name, ""), str):
             raise InputError(f"environment.{name} is {card.environment[name]!r:.60}, and no name", path=place)
+
+
+def _check_numbers(card: "Card", place: Path) -> None:
+    """That what runs take over from training are numbers that may be.
+
+    Raises:
+        InputError: one is not.
+    """
+    from pointsman.learn.checkpoint import CARD
+
+    for name, least, most in (("schedulers", 1, 1000), ("patience", 0.0, 1e6)):
+        value = card.environment.get(name, least)
+        if isinstance(value, bool) or not isinstance(value, (int, type(least))) or not least <= value < most + 1:
+            what = "a number" if isinstance(least, float) else "a whole number"
+            cause = f"environment.{name} is {value!r:.60}, not {what} from {least:g} to {most:g}"
+            raise InputError(cause, path=place / CARD, fix="copy it again, or train it again")
 
 
 @lru_cache(maxsize=8)

@@ -76,7 +76,8 @@ class NodeInterference(Factor):
         Raises:
             UsageError: there is no such source.
         """
-        source = str(options.get("node_interference") or "none")
+        given = options.get("node_interference")
+        source = "none" if given is None else str(given)
         if source == "none":
             return None
         from pointsman.speed.interference.learned.file import is_learned
