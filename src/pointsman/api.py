@@ -22,6 +22,7 @@ from pointsman.engine.setup.script import make_script
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.inputs.bounds import instant_ms
+from pointsman.parallel.file_bundle import digests
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload, read_workload
@@ -123,6 +124,7 @@ def simulate(
         if isinstance(chosen, CompiledPolicy)
         else dict(params or {}),
         **_resolved(options, chosen, simulation),
+        "files": digests([spec.text, dict(params or {}), options.model_dump(exclude={"node_events", "cancels"})]),
     }
     if until_s is not None:
         choices["until_s"] = until_s

@@ -6,6 +6,8 @@ import pytest
 from tests.cli.command import pointsman
 from tests.cli.conftest import Command
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
 
 def run(command: Command, jobs: str, policy: str, *more: str) -> None:
     done = command("simulate", jobs, "--cluster", "2x4", "--policy", policy, "-o", "run", *more)
@@ -135,6 +137,15 @@ def test_a_changed_log_is_noticed(command: Command, jobs: str) -> None:
     Path(jobs).write_text(Path(jobs).read_text().replace(",50", ",51"))
     done = command("explain", "j1", "--run", "run", "-q")
     assert (done.code, "the log has changed since the run" in done.err) == (3, True)
+
+
+def test_a_changed_policy_is_noticed(command: Command, jobs: str) -> None:
+    Path("mine.py").write_text((EXAMPLES / "my_policy.py").read_text())
+    run(command, jobs, "mine.py:MyPolicy")
+    assert command("explain", "j1", "--run", "run", "-q").code == 0
+    Path("mine.py").write_text(Path("mine.py").read_text() + "\n")
+    done = command("explain", "j1", "--run", "run", "-q")
+    assert (done.code, "mine.py: this file has changed since the run" in done.err) == (3, True)
 
 
 def test_a_log_from_standard_input_is_not_kept(here: Path, jobs: str) -> None:

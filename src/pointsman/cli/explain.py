@@ -33,6 +33,7 @@ def explain(
     from pointsman.cli.replay import read_jobs, replayable
     from pointsman.errors import InputError, UsageError
     from pointsman.inputs.durations import instant
+    from pointsman.parallel.file_bundle import changed
     from pointsman.report.manifest import read_manifest
     from pointsman.report.units import policy_name
 
@@ -46,6 +47,8 @@ def explain(
     workload = read_jobs(spec)
     if workload.provenance.sha256 != info["workload"]["sha256"]:
         raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")
+    if (path := changed(info.get("files", []))) is not None:
+        raise InputError("this file has changed since the run", path=path, fix="replay it anew")
     simulation, prepared = replayable(spec, workload, info)
     row = _row_of(prepared.jobs, job)
     submit_s = int(prepared.trace["submit"][row]) / 1000

@@ -7,11 +7,13 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
 _BETWEEN = re.compile(r"[(),]")
+SETTINGS: Final = (".yaml", ".json", ".safetensors")
+"""What a policy reads from the folder of a training or a run."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,25 @@ def pack(data: Any) -> Parcel:
         if path.is_absolute():
             relative[name] = f".//{os.path.relpath(name)}"  # as no user writes a name, so that it is known again
     return Parcel(contents=contents, relative=relative)
+
+
+def digests(data: Any) -> list[dict[str, str]]:
+    """SHA-256 of files that strings in plain data name, as of `pack`, and of the settings and weights in folders."""
+    found: list[dict[str, str]] = []
+    for name in dict.fromkeys(_named(data)):
+        path = Path(name)
+        files = [path] if path.is_file() else [file for file in sorted(path.iterdir()) if file.suffix in SETTINGS]
+        found += [{"path": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()} for file in files]
+    return found
+
+
+def changed(files: Iterable[Mapping[str, str]]) -> str | None:
+    """The first of the files of `digests` that is gone or holds something else; None: none."""
+    for file in files:
+        path = Path(file["path"])
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != file["sha256"]:
+            return file["path"]
+    return None
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
