@@ -24,6 +24,16 @@ class Explored(NamedTuple):
     gpu_ms: float
     """What it was to take there."""
 
+    def told(self, row: int) -> dict[str, float | int]:
+        """For the directory of a run, with the row of the job in ``jobs.parquet``."""
+        return {
+            "row": row,
+            "time_s": self.began_ms / 1e3,
+            "forecast": round(self.slowness, 6),
+            "forecast_of_best": round(self.least, 6),
+            "forecast_gpu_s": round(self.gpu_ms / 1e3, 3),
+        }
+
 
 class Exploration:
     """Of one run.
@@ -33,10 +43,11 @@ class Exploration:
         share: of all GPU time so far that explored placements may take, by what is forecast of them.
         bound: how much longer a job may take, with the harm it does, than in the best place, as a share.
         seed: of the draws.
+        directed: where least is known; else anywhere within the bound.
     """
 
-    def __init__(self, chance: float, share: float, bound: float, seed: int) -> None:
-        self.chance, self.share, self.bound, self._seed = chance, share, bound, seed
+    def __init__(self, chance: float, share: float, bound: float, seed: int, directed: bool = True) -> None:
+        self.chance, self.share, self.bound, self._seed, self._directed = chance, share, bound, seed, directed
         self.begin()
 
     def begin(self) -> None:
@@ -70,6 +81,8 @@ class Exploration:
         better known. Arrays as of `watching.weigh`; `gpu_ms` is what the job takes unhindered.
         """
         within = (slowness <= (1 + self.bound) * slowness.min()) & (slowness * gpu_ms <= self.left_gpu_ms)
+        if not self._directed:
+            return int(self._random.choice(np.flatnonzero(within))) if within.any() else usual
         best = int(np.where(within, unknown, -1.0).argmax())
         return best if within[best] and unknown[best] > unknown[usual] else usual
 

@@ -2,6 +2,7 @@
 (Yang et al., IEEE TCC 11(4), 2023; ``docs/papers/metarl.md``).
 """
 
+import json
 from copy import copy, deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -13,6 +14,7 @@ from pointsman.learn.policies.adapting import Came
 from pointsman.learn.policies.holding_back import held_back
 from pointsman.learn.policies.learned import OK, SHIPPED
 from pointsman.policies.placers.candidates import weights as shipped
+from pointsman.policies.placers.candidates.features import FEATURES, SLOW_DOWN, TABLE
 from pointsman.policies.placers.candidates.places import MOST
 from pointsman.types import Event, Knowledge, Reason
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pointsman.cluster.cluster import Cluster
     from pointsman.engine.run.view import View
 
+EXPLORED = "explored.jsonl"
 NOTHING = "none"
 """Instead of a checkpoint: it knows nothing of interference yet."""
 
@@ -45,6 +48,7 @@ class MetaRl:
         explore: Annotated[float, "share of decisions that may place a job to learn from it"] = 0.2,
         budget: Annotated[float, "share of the GPU time so far that such placements may take"] = 0.02,
         bound: Annotated[float, "how much longer than in the best place they may take, as a share"] = 0.15,
+        directed: Annotated[bool, "whether they go where least is known; else anywhere within the bound"] = True,
         seed: Annotated[int, "of the draws by which the model knows what it does not know"] = 0,
         steps: Annotated[int, "steps of the network when it adapts to other jobs; 0: it never does"] = 0,
         learn: Annotated[bool, "whether it measures how fast jobs run, and corrects its model"] = True,
@@ -75,12 +79,14 @@ class MetaRl:
                 raise UsageError(f"metarl.{name} = {value:g}: it must be from 0 to 1")
         place = _place(checkpoint)
         learner = InterferenceLearner(read_experience(place / NAME) if place else [], seed)
-        self.interference = ClosedLoop(learner, Exploration(explore if learn else 0.0, budget, bound, seed))
+        self.interference = ClosedLoop(learner, Exploration(explore if learn else 0.0, budget, bound, seed, directed))
         self._adapting = None
         if steps > 0 or (place and (place / WEIGHTS).is_file()):
             self._made = network_in(place)
             self._adapting = Adapting(self._made, patience, steps, seed)
         self._patience, self._refit_ends, self._learn = patience, refit_ends, learn
+        self._forecasts: dict[int, float] = {}
+        """Of jobs that hold GPUs, by row: how many times as long as alone each was to take."""
         self._deciding = load_gang_deciding()
         self._weights = np.array(shipped.COSTS)
         self._window = np.full((1, 1), -1, np.int64)
@@ -92,6 +98,7 @@ class MetaRl:
 
     def on_cluster(self, cluster: "Cluster") -> None:
         """Be told of the cluster before the run."""
+        self._forecasts = {}
         if self._adapting is not None:
             self._adapting.on_cluster(cluster)
 
@@ -100,6 +107,7 @@ class MetaRl:
         loop = self.interference
         if kind == Event.FINISH:
             loop.ends += 1
+            self._forecasts.pop(int(view.jobs[job]["row"]), None)
             if self._adapting is not None and (wrong := loop.take_error()) is not None:
                 self._adapting.ended(wrong)
         elif kind == Event.SUBMIT and self._adapting is not None:
@@ -123,7 +131,10 @@ class MetaRl:
             usual = self._usual(view)
             if usual < MOST and self._explores(view, usual):
                 continue
-            loop.exploration.explored.pop(int(view.jobs[self._window[0, 0]]["row"]), None)
+            job = int(self._window[0, 0])
+            loop.exploration.explored.pop(int(view.jobs[job]["row"]), None)
+            if usual < MOST:
+                self._note_forecast(view, job, usual)
             if self._deciding.act(view._address, self._window[0], usual) != OK:
                 break
         loop.exploration.placed(view)
@@ -135,6 +146,11 @@ class MetaRl:
             return judge.choose(view, self._window, self._mask)
         return self._deciding.scorers_choice(view._address, self._window[0], self._mask, self._weights)
 
+    def _note_forecast(self, view: "View", job: int, choice: int) -> None:
+        """How many times as long as alone the job is to take in the candidate placement that it goes to."""
+        row = int(view.jobs[job]["row"])
+        self._forecasts[row] = 1.0 + float(view._state.memory[TABLE + FEATURES * choice + SLOW_DOWN])
+
     def _explores(self, view: "View", usual: int) -> bool:
         """Place the job in the window to learn from it, if that is to be done."""
         exploration, job = self.interference.exploration, int(self._window[0, 0])
@@ -143,6 +159,8 @@ class MetaRl:
             return False
         slowness, unknown = self.interference.weigh(view, job, self._mask)
         choice = exploration.choice(usual, slowness, unknown, gpu_ms)
+        if choice != usual:
+            self._note_forecast(view, job, choice)
         if choice == usual or self._deciding.act(view._address, self._window[0], choice) != OK:
             return False
         exploration.note(int(view.jobs[job]["row"]), slowness[choice], slowness.min(), gpu_ms)
@@ -153,28 +171,35 @@ class MetaRl:
         return held_back(view, job, by="the policy")
 
     def why_there(self, view: "View", job: int, instant: "Callable[[int], str]") -> str | None:
-        """Of a job that was placed to learn from it: what was forecast, and what came of it."""
-        found = self.interference.exploration.explored.get(int(view.jobs[job]["row"]))
-        if found is None:
+        """Of a job that has its GPUs: what was forecast, what came of it, whether it was placed to learn from it."""
+        row, rate = int(view.jobs[job]["row"]), float(view.jobs[job]["rate"])
+        if row not in self._forecasts:
             return None
+        said = f"its placement was forecast to take {self._forecasts[row]:.3f} times as long as alone"
+        said += f"; it now takes {1 / rate:.3f} times as long" if rate > 0 else "; it makes no progress yet"
+        found = self.interference.exploration.explored.get(row)
+        if found is None:
+            return said
         return (
-            f"it was placed there at {instant(found.began_ms)} to learn from it: forecast to take {found.slowness:.3f} "
-            f"times as long as alone, the harm to others included, and {found.least:.3f} times in the best place; it "
-            f"computes {float(view.jobs[job]['slow_computing']):.3f} times as long"
+            f"{said}; it was placed there at {instant(found.began_ms)} to learn from it: with the harm to others "
+            f"included, {found.slowness:.3f} times as long, and {found.least:.3f} times in the best place"
         )
 
     def learnt(self) -> dict[str, bytes]:
-        """Files of what it knows, for the directory of the run: its model, the weights that it adapts from, and a line
-        for each adaptation.
+        """Files of what it knows, for the directory of the run: its model, a line for each job that was placed to learn
+        from it, the weights that it adapts from, and a line for each adaptation.
         """
         from pointsman.speed.interference.online.file import NAME, experience_yaml
 
-        found = {NAME: experience_yaml(self.interference.learner.experience).encode()}
+        explored = self.interference.exploration.explored
+        lines = "".join(f"{json.dumps(explored[row].told(row))}\n" for row in sorted(explored))
+        found = {NAME: experience_yaml(self.interference.learner.experience).encode(), EXPLORED: lines.encode()}
         return found if self._adapting is None else found | self._adapting.files()
 
     def copy(self) -> "MetaRl":
         """One that learns on its own from here on."""
         twin = copy(self)
+        twin._forecasts = dict(self._forecasts)
         twin.interference, twin._adapting = deepcopy(self.interference), deepcopy(self._adapting)
         return twin
 
