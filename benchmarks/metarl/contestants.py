@@ -56,13 +56,20 @@ def _single(k: int) -> Mapping[str, Any]:
 
 
 def metarl(trained: Path, laws: Path) -> list[Contestant]:
-    """`metarl` of the trainings in `trained`, itself and changed; checkpoints without a network go into `laws`."""
+    """`metarl` of the trainings in `trained`, itself and changed; checkpoints without a network go into `laws`.
+
+    Harmony-like: trained as long without meta-learning, each run going on from the weights of the last; it corrects its
+    model too, and explores anywhere within the bound.
+    """
     five, two = ([str((trained / f"metarl-{k}").absolute()) for k in some] for some in (FIVE, TWO))
+    plain = [str((trained / f"plain-{k}").absolute()) for k in TWO]
     without = [str(_law(Path(place), laws)) for place in two]
     variants: list[tuple[str, list[str], Mapping[str, Any]]] = [
         ("metarl", five, {}),
         ("metarl, frozen", five, {"learn": False}),
         ("metarl, no exploration", two, {"explore": 0.0}),
+        ("metarl, exploring anywhere", two, {"directed": False}),
+        ("harmony-like", plain, {"directed": False}),
         ("metarl, no network", without, {}),
         ("metarl, nothing meta-learnt", ["none"], {}),
         ("metarl, adapting", two, {"steps": STEPS}),

@@ -122,7 +122,7 @@ def simulate(
         "needs": spec.needs,
         "params": chosen.model_dump(mode="json", exclude_none=True)
         if isinstance(chosen, CompiledPolicy)
-        else dict(params or {}),
+        else spec.effective(params or {}, policy=chosen),
         **_resolved(options, chosen, simulation),
         "files": digests([spec.text, dict(params or {}), options.model_dump(exclude={"node_events", "cancels"})]),
     }

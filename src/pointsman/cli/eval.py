@@ -50,7 +50,11 @@ def evaluate(
     ] = False,
     cluster: Annotated[str | None, typer.Option(help="Cluster. Default: as in training.", rich_help_panel=WHAT)] = None,
     workload: Annotated[
-        str | None, typer.Option(help="topdrl, philly, itp, helios or a job log.", rich_help_panel=WHAT)
+        str | None,
+        typer.Option(
+            help="topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log.",
+            rich_help_panel=WHAT,
+        ),
     ] = None,
     seeds: Annotated[
         str,

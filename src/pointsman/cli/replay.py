@@ -72,6 +72,7 @@ def replay(spec: ExperimentSpec, workload: "Workload", workers: Workers) -> "lis
             found = list(_side_by_side(spec, workload, runs, progress, workers))
     _tell_oversized(workload, found[0])
     _tell_unknown_models(found[0])
+    _tell_schedulers(found)
     for run, result in zip(runs, found, strict=True):
         _tell_unstarted(run, result)
         decisions, engine_s = result.info["decisions"], result.info["engine_s"]
@@ -94,11 +95,22 @@ def _tell_oversized(workload: "Workload", result: "Result") -> None:
 def _tell_unknown_models(result: "Result") -> None:
     """A misspelt model runs on, at the same speed everywhere, which would go unnoticed."""
     from pointsman.engine.rate_models.factors.gpu_sharing import NO_JOB_SHARES
+    from pointsman.engine.rate_models.factors.learned_interference import NO_JOB_INTERFERES
     from pointsman.engine.rate_models.named_models import UNKNOWN_MODELS
 
     for assumption in result.info["assumptions"]:
-        if assumption.startswith((UNKNOWN_MODELS, NO_JOB_SHARES)):
+        if assumption.startswith((UNKNOWN_MODELS, NO_JOB_SHARES, NO_JOB_INTERFERES)):
             screen.note(assumption)
+
+
+def _tell_schedulers(found: "list[Result]") -> None:
+    """Several schedulers cost most policies something, so a comparison with one is not of the policies alone."""
+    from pointsman.report.units import policy_name
+
+    counts = {policy_name(r.info): r.info["params"]["schedulers"] for r in found if "schedulers" in r.info["params"]}
+    if len(set(counts.values())) > 1:
+        told = ", ".join(f"{name} {n}" for name, n in counts.items())
+        screen.note(f"the policies divide the cluster among different numbers of schedulers ({told}): set them alike")
 
 
 def _tell_unstarted(run: Run, result: "Result") -> None:

@@ -38,7 +38,12 @@ def train(
     ],
     steps: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of decisions to train a network on.", show_default=False, rich_help_panel=HOW),
+        typer.Option(
+            min=1,
+            help="Decisions to train a network on, rounded up to whole updates.",
+            show_default=False,
+            rich_help_panel=HOW,
+        ),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="Training cluster: short for practice.cluster.", rich_help_panel=WHAT)
@@ -46,7 +51,8 @@ def train(
     workload: Annotated[
         str | None,
         typer.Option(
-            help="Training jobs: topdrl, philly, itp, helios or a job log; short for practice.workload.",
+            help="Training jobs: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log; short for "
+            "practice.workload.",
             rich_help_panel=WHAT,
         ),
     ] = None,

@@ -21,7 +21,7 @@ class Search(Config):
     population: int = parameter(
         14, "Samples of a generation. The mean of the distribution is one of them.", ge=2, le=10_000
     )
-    elite: int = parameter(4, "Best samples, from which the next distribution is made.", ge=1)
+    elite: int = parameter(4, "Best samples, from which the next distribution is made.", ge=1, validate_default=True)
     smoothing: float = parameter(0.7, "Share of the elite in the next mean and deviation.", gt=0, le=1)
     least_deviation: float = parameter(0.03, "Added to each next deviation, so that it does not vanish.", ge=0)
 

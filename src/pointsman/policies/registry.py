@@ -70,6 +70,8 @@ LEARNED: dict[str, str] = {
     "proximity-drl": "pointsman.learn.policies.proximity_drl:ProximityDrl",
 }
 """Networks that were trained: ``NAME`` with the shipped weights, ``NAME:CHECKPOINT`` with those of a directory."""
+PLAIN = (str, int, float, bool, list, tuple, dict)
+"""Values of parameters that a result can state."""
 TRAINABLE: dict[str, str] = {"scorer": "pointsman.learn.scorer_checkpoint:trained_weights"}
 """Built-in policies whose parameters may be learnt: ``NAME:DIR`` has those that were found by the training in DIR."""
 MAX_ROUND_S = 100 * 86400.0
@@ -114,6 +116,14 @@ class PolicySpec:
     def config(self) -> type[CompiledPolicy] | None:
         """The configuration class, whose fields document the parameters; None for a policy written in Python."""
         return self.factory if self.compiled else None
+
+    def effective(self, params: Mapping[str, Any], policy: object) -> dict[str, Any]:
+        """Every parameter of a policy written in Python, and among how many schedulers it divides the cluster."""
+        found = {name: one.default for name, one in self.arguments.items() if one.default is not one.empty}
+        found |= {**self.given, **params}
+        if "schedulers" in found:
+            found["schedulers"] = getattr(policy, "divides_among", 1)
+        return {name: value for name, value in found.items() if isinstance(value, PLAIN) and value != ""}
 
     @property
     def arguments(self) -> dict[str, inspect.Parameter]:

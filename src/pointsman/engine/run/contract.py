@@ -16,9 +16,9 @@ class Policy(Protocol):
     """A policy written in Python (``docs/guides/write-a-policy.md``).
 
     It may also define ``on_event(view, kind, job)``, ``why_waiting(view, job, name)``, ``why_there(view, job,
-    instant)`` and, if it has memory of its own, ``copy()``; ``parameters()``, ``divides_among`` and ``owner_of(job)``
-    as a `CompiledPolicy`; ``on_cluster(cluster)``, called before the run, and ``learnt()``, called after it: files
-    (bytes) for the run directory, by name.
+    instant)`` and, if it has memory of its own, ``copy()``; ``parameters()``, ``divides_among``, ``owner_of(job)`` and
+    ``forwards(memory)`` as a `CompiledPolicy`; ``on_cluster(cluster)``, called before the run, and ``learnt()``, called
+    after it: files (bytes) for the run directory, by name.
 
     ``why_waiting`` is what ``explain`` asks of a pending job that fits: a `Reason` and a sentence, or None if the
     policy has nothing to say. ``name(job)`` is the id of a job. ``why_there`` is what it asks of a job that holds GPUs:
@@ -96,6 +96,10 @@ class CompiledPolicy(BaseModel):
     def owner_of(self, job: Any) -> Owner | None:
         """The scheduler that a job, a record of ``State.jobs``, belongs to; None if there is only one."""
         return None
+
+    def forwards(self, memory: Any) -> int:
+        """How many jobs one scheduler forwarded to another, by ``State.memory``."""
+        return 0
 
     @property
     def sharing_gate(self) -> str | None:

@@ -53,6 +53,9 @@ def make_result(
         "assumptions": _assumptions(prepared, choices["needs"]),
         **prepared.base_model.info(layout),
     }
+    if prepared.pools.schedulers > 1:
+        counted = getattr(simulation.policy, "forwards", lambda _: 0)(simulation.handle.state.memory)
+        info |= {"schedulers": prepared.pools.schedulers, "forwards": counted}
     origin_s = float(prepared.jobs["submit_s"][0])
     events = _events(simulation) if simulation.handle.state.g[0]["log_on"] else None
     jobs = _jobs(simulation, prepared, origin_s)

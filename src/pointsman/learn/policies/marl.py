@@ -86,6 +86,12 @@ class Marl:
 
         return owner(job, self.divides_among) if self.divides_among > 1 else None
 
+    def forwards(self, memory: Any) -> int:
+        """How many jobs were forwarded, by ``State.memory``."""
+        from pointsman.policies.placers.schedulers import forwards
+
+        return forwards(memory)
+
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
         """Of a waiting job that fits: until when its scheduler lets it wait."""
         return held_back(view, job, by="the network")

@@ -13,6 +13,7 @@ from pointsman.policies.placers.schedulers import (
     destination,
     end_decision,
     forward_to,
+    forwards,
     may_decide,
     owner,
     was_forwarded,
@@ -69,6 +70,9 @@ class Placer(CompiledPolicy):
 
     def owner_of(self, job: Any) -> Owner | None:
         return owner(job, self.schedulers) if self.schedulers > 1 else None
+
+    def forwards(self, memory: Any) -> int:
+        return forwards(memory)
 
     def parameters(self) -> list[float]:
         return [float(self.forward), 0.0]

@@ -25,6 +25,8 @@ from pointsman.policies.sdk import (
 
 FORWARD = 0
 """Where in State.params stands whether jobs are forwarded."""
+FORWARDS = 1023
+"""Where in State.memory stands how many jobs were."""
 MOST = 1000
 """Schedulers at most."""
 _STEP = 1024
@@ -56,11 +58,17 @@ def was_forwarded(S: State, j: Int) -> bool:
 def forward_to(S: State, j: Int, scheduler: Int) -> None:
     """Waiting job `j` belongs to another scheduler from now on. When, and from which, its `level` notes."""
     J = S.jobs[j]
+    S.memory[FORWARDS] += 1.0
     J.level = S.g[0].now * _STEP + scheduler_of(S, j) + 1
     key, aux = J.key, J.aux
     dequeue(S, j)
     J.cls = class_under(S, J.cls, scheduler)
     enqueue(S, j, key, aux)
+
+
+def forwards(memory: Any) -> int:
+    """How many jobs were forwarded, by State.memory."""
+    return int(memory[FORWARDS])
 
 
 def owner(job: Any, schedulers: int) -> Owner:

@@ -129,6 +129,7 @@ def _counts(result: Result, window: Window, counted: pl.DataFrame) -> dict[str, 
         "jobs_censored": submitted - counted.height,
         "window": {"from_s": window.from_s, "to_s": window.to_s},
         "load": asked_gpu_s / (gpus * span_s) if span_s > 0 else None,
+        **{name: result.info[name] for name in ("schedulers", "forwards") if name in result.info},
     }
 
 

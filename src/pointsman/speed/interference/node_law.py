@@ -116,6 +116,8 @@ def _divided(text: str) -> tuple[str, str | None]:
 
 def _own(word: str, text: str, catalogue: Catalogue) -> NodeLaw:
     if not Path(word).is_file():
+        if Path(word).suffix:
+            raise UsageError(f"{word}: there is no such file of node interference")
         hint = did_you_mean(word, ("none", "table"))
         raise UsageError(f"unknown node interference {text!r} ({hint}; or a file: docs/guides/node-interference.md)")
     return _file(Path(word), word, catalogue)
