@@ -1,6 +1,7 @@
 """``pointsman train scorer``, which needs no PyTorch: a search that is kept, gone on with and used as a policy."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,20 @@ def test_a_checkpoint_is_checked_before_it_is_used(command: Command, here: Path)
         (here / "mine/policy.json").write_text(broken)
         done = command(*given, "scorer:mine")
         assert done.code == 3 and "policy.json: not the weights of scorer" in done.err, done.err
+    (here / "mine/policy.json").write_text(json.dumps(good | {"patience": -1}))
+    assert "patience = -1: must be greater than or equal to 0" in command(*given, "scorer:mine").err
+    (here / "mine/policy.json").unlink()
+    os.mkfifo(here / "mine/policy.json")
+    assert command(*given, "scorer:mine").code == 3
+
+
+@pytest.mark.parametrize("mean", [[1.0, 2.0], ["a"] * 7, [float("nan")] * 7, None])
+def test_a_damaged_state_is_no_training_to_go_on_with(mean: object, command: Command, here: Path) -> None:
+    assert command(*TRAIN, "--set", f"{GENERATIONS}1").code == 0
+    state = json.loads((here / "mine/training.json").read_text())
+    (here / "mine/training.json").write_text(json.dumps(state | {"mean": mean}))
+    done = command("train", "scorer", "-o", "mine", "--resume")
+    assert done.code == 3 and "training.json: not the state of a training" in done.err, done.err
 
 
 def test_pytorch_is_not_needed(here: Path) -> None:

@@ -45,7 +45,8 @@ def test_damaged_toml_gets_a_short_sentence(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("60", 60), ("true", True), ("[1, 2]", [1, 2]), ("", None), ("[1,", "[1,")]
+    ("text", "value"),
+    [("60", 60), ("1e5", 1e5), ("-2.5E-3", -0.0025), ("true", True), ("[1, 2]", [1, 2]), ("", None), ("[1,", "[1,")],
 )
 def test_values_are_yaml_and_what_is_not_is_text(text: str, value: object) -> None:
     assert parse_value(text, origin="--set x") == value

@@ -83,6 +83,8 @@ class BroadLedger(Ledger):
             if ended:
                 assert round(1000 * job["run_s"]) == self.run_ms[row]
                 assert round(1000 * job["held_gpu_s"]) == self.busy_gpu_ms[row]
+                held_ms = round(1000 * (job["end_s"] - job["submit_s"] - job["pending_s"]))
+                assert self.elastic or self.busy_gpu_ms[row] == held_ms * job["gpus"], "it held its GPUs or was pending"
                 assert self.elastic or self.busy_gpu_ms[row] == self.run_ms[row] * job["gpus"] + self.idle_gpu_ms[row]
             most = self.preempts[row] * self.cost["lost_s"] + self.failures[row] * self.cost["checkpoint_every_s"]
             assert 0 <= 1000 * job["lost_s"] <= most + 1e-6

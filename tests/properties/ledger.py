@@ -134,6 +134,8 @@ class Ledger:
                 assert round(1000 * job["run_s"]) == self.run_ms[row]
                 assert round(1000 * job["held_gpu_s"]) == self.busy_gpu_ms[row]
                 assert self.busy_gpu_ms[row] == self.run_ms[row] * job["gpus"] + self.idle_gpu_ms[row]
+                held_ms = round(1000 * (job["end_s"] - job["submit_s"] - job["pending_s"]))
+                assert self.busy_gpu_ms[row] == held_ms * job["gpus"], "it held its GPUs or was pending"
             else:
                 assert self.state[row] == job["state"]
             lost_ms, work_ms = round(1000 * job["lost_s"]), round(1000 * job["duration_s"])

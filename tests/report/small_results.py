@@ -12,6 +12,7 @@ JOB_SCHEMA = {
     "job_id": pl.String, "user": pl.String, "queue": pl.String, "partition": pl.String, "model": pl.String,
     "gpu_type": pl.String, "gpus": pl.Int64, "priority": pl.Int64, "submit_s": pl.Float64, "duration_s": pl.Float64,
     "row": pl.Int64, "estimate_s": pl.Float64, "start_s": pl.Float64, "end_s": pl.Float64, "wait_s": pl.Float64,
+    "pending_s": pl.Float64,
     "jct_s": pl.Float64, "run_s": pl.Float64, "held_gpu_s": pl.Float64, "preemptions": pl.Int64, "lost_s": pl.Float64,
     "comm_s": pl.Float64, "nodes": pl.Int64, "locality": pl.String, "state": pl.String,
 }  # fmt: skip
@@ -150,6 +151,7 @@ def job_row(job: Job) -> dict[str, Any]:
         "job_id": f"job-{job.row}", "user": job.user, "queue": job.queue, "gpus": job.gpus, "priority": 0,
         "submit_s": job.submit_s, "duration_s": job.duration_s, "row": job.row, "start_s": job.start_s,
         "end_s": job.end_s, "wait_s": None if job.start_s is None else job.start_s - job.submit_s,
+        "pending_s": job.end_s - job.submit_s - job.run_s if ended else None,
         "jct_s": job.end_s - job.submit_s if ended else None, "run_s": job.run_s, "held_gpu_s": job.held_gpu_s,
         "preemptions": job.preemptions, "lost_s": 0.0, "comm_s": 0.0, "nodes": job.spread,
         "locality": "CLUSTER" if job.spread > 1 else "NODE" if job.gpus > 1 else "GPU", "state": "COMPLETED",

@@ -29,6 +29,7 @@ from pointsman.report.metrics.threshold import fail_if, parse_threshold
 from pointsman.report.pages.page import lead
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table
 from pointsman.report.tables.tables import comparison_table, summary_table, waiting_tables
+from pointsman.report.units import duration
 
 from .small_results import Job, busy_jobs, simulate
 
@@ -107,10 +108,13 @@ def test_seeds_that_change_nothing_are_one_run(fifo: Result, srtf: Result) -> No
     assert "because nothing depends on the seed." in comparison_table(thrice).note
 
 
-def test_the_table_says_where_time_after_preemptions_counts(fifo: Result, srtf: Result) -> None:
-    again = "time queued after a preemption counts in the JCT only"
-    assert again in comparison_table(compare([fifo, srtf])).note
-    assert again not in comparison_table(compare([fifo])).note
+def test_the_table_leads_with_all_time_pending(fifo: Result, srtf: Result) -> None:
+    """Under `srtf` jobs wait again after a preemption."""
+    table = comparison_table(compare([fifo, srtf]))
+    at = table.columns.index("mean pending")
+    waited_s, pending_s = (srtf.jobs[name].mean() for name in ("wait_s", "pending_s"))
+    assert waited_s < pending_s
+    assert table.rows[1][at] == duration(pending_s)
 
 
 def test_runs_of_other_jobs_are_refused(fifo: Result) -> None:
@@ -188,7 +192,7 @@ def test_the_tables(many: list[Result]) -> None:
     assert [row[1] for row in table.rows] == ["none", "oracle", "oracle"]
     assert table.rows[0][3] == "baseline"
     assert [t.title for t in waiting_tables(found.groups)] == [
-        "By GPUs requested: mean wait", "By queue: mean wait", "By user: mean wait",
+        "By GPUs requested: mean time pending", "By queue: mean time pending", "By user: mean time pending",
     ]  # fmt: skip
     assert {len(row) for t in waiting_tables(found.groups) for row in t.rows} == {5}
 

@@ -31,7 +31,7 @@ def test_communication_and_queueing_are_told() -> None:
     summary = pointsman.summarise(result)
     assert 0 < summary["comm_mean_s"] == pytest.approx(result.jobs["comm_s"].mean())
     assert summary["comm_ratio"] == pytest.approx(result.jobs["comm_s"].sum() / result.jobs["run_s"].sum())
-    assert summary["queueing_mean_s"] == pytest.approx((result.jobs["jct_s"] - result.jobs["run_s"]).mean())
+    assert summary["pending_mean_s"] == pytest.approx((result.jobs["jct_s"] - result.jobs["run_s"]).mean())
     shown = dict(summary_table(summary).rows)  # ty: ignore
     assert shown["waiting for the network, mean"].endswith("of running")
 

@@ -250,7 +250,7 @@ def test_where_nothing_waits_all_policies_are_alike(draw_only: Callable[..., Non
 def test_the_lead_of_a_run_with_preemptions_tells_the_wait_from_all_queueing(fifo: Result, srtf: Result) -> None:
     assert lead(group_runs([fifo])).endswith(" of it waiting for their first start.")
     queued_s = (srtf.jobs["jct_s"] - srtf.jobs["run_s"]).mean()
-    assert f", {duration(queued_s)} of it not running, of which " in lead(group_runs([srtf]))
+    assert f", {duration(queued_s)} of it pending, of which " in lead(group_runs([srtf]))
 
 
 @pytest.mark.parametrize(

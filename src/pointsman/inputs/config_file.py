@@ -24,6 +24,8 @@ Place = tuple[str | int, ...]
 
 MAX_BYTES: Final = 16 * 1024**2
 """What people write by hand is small; a bigger file is something else."""
+_SCIENTIFIC: Final = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})[eE][-+]?\d{1,9}")
+"""1e5, which to YAML 1.1 is a text for want of a point and a sign."""
 LONGEST: Final = 60
 """Characters of a value in a message."""
 
@@ -64,7 +66,7 @@ def parse_document(text: str, model: type[Model], *, origin: str) -> Document[Mo
 
 
 def parse_value(text: str, *, origin: str) -> Any:
-    """One value as YAML has them: a number, a truth value, a date, a list, a mapping or a text.
+    """One value as YAML 1.2 has them: a number, a truth value, a date, a list, a mapping or a text.
 
     Text that is not YAML is returned as it is; `origin` is named in errors.
 
@@ -73,7 +75,8 @@ def parse_value(text: str, *, origin: str) -> Any:
     """
     try:
         root = yaml.compose(text, _Loader)
-        return None if root is None else _Tree({}).convert(root, ())
+        value = None if root is None else _Tree({}).convert(root, ())
+        return float(value) if isinstance(value, str) and _SCIENTIFIC.fullmatch(value) else value
     except ConstructorError as error:
         raise UsageError(f"{origin}: {error.problem}") from None
     except RecursionError:

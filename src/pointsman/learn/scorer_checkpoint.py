@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+from pydantic import ValidationError
 
 from pointsman.cluster import load_cluster
 from pointsman.errors import InputError, RunError
+from pointsman.inputs.messages import wording
 from pointsman.learn.checkpoint import (
     CARD,
     METRICS,
@@ -25,6 +27,7 @@ from pointsman.learn.checkpoint import (
     replace_file,
     write_card,
 )
+from pointsman.learn.cross_entropy import Vector
 from pointsman.learn.scorer_recipe import AGENT, ALGORITHM, ScorerRecipe
 from pointsman.learn.scorer_training import FIRST, Training, cost_of, first, weights_of
 from pointsman.learn.training_setup import sampler, settings_of
@@ -52,7 +55,7 @@ class ScorerTraining:
         path = self.directory / SEARCH
         try:
             saved = json.loads(path.read_text())
-            self.where.mean, self.where.deviation = np.array(saved["mean"]), np.array(saved["deviation"])
+            self.where.mean, self.where.deviation = (_vector(saved, name) for name in ("mean", "deviation"))
             self.where.draw.bit_generator.state = saved["random"]
             self.history = [float(cost) for cost in saved["history"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -127,6 +130,14 @@ class ScorerTraining:
         replace_file(self.directory / SEARCH, json.dumps(state).encode())
 
 
+def _vector(saved: Mapping[str, object], name: str) -> Vector:
+    """A number for each weight; ValueError: something else."""
+    found = np.array(saved[name], np.float64)
+    if found.shape != (len(FIRST),) or not np.isfinite(found).all():
+        raise ValueError(f"{name!r} must be {len(FIRST)} finite numbers")
+    return found
+
+
 def trained_weights(directory: str) -> Mapping[str, float]:
     """The parameters of `scorer` that a training in `directory` found.
 
@@ -140,16 +151,23 @@ def trained_weights(directory: str) -> Mapping[str, float]:
         raise InputError(f"a checkpoint of {card.agent!r:.60}", path=place / CARD, fix=fix)
     path = place / PARAMETERS
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("no regular file")
         found = json.loads(path.read_text())
         if why := _fault(found):
             raise ValueError(why)
         Scorer(**found)
     except (OSError, ValueError, RecursionError) as error:
-        why = str(error).splitlines()[0]
+        why = _first_fault(error) if isinstance(error, ValidationError) else str(error).splitlines()[0]
         raise InputError(
             f"not the weights of {AGENT}: {why}", path=path, fix="copy it again, or train it again"
         ) from None
     return found
+
+
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{first['loc'][0]} = {first['input']!r:.60}: {wording(first['msg'])}"
 
 
 def _fault(weights: object) -> str:

@@ -218,6 +218,7 @@ def _commence(S: State, j: Int, reason: Int) -> None:
     bind(S, j)
     g.pending -= 1
     g.queued_gpus -= J.asked
+    J.pended += g.now - J.pend_since
     J.attempt += 1
     J.started_pass = g.pass_id
     J.alarm = NEVER

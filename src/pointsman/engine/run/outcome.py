@@ -106,6 +106,7 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         end_s=_seconds(outcomes["end"], ended, origin_s),
         wait_s=_seconds(outcomes["start"] - trace["submit"], started),
         jct_s=_seconds(outcomes["end"] - trace["submit"], ended),
+        pending_s=pl.Series(outcomes["pended"] / 1000.0),
         run_s=pl.Series(outcomes["run"] / 1000.0),
         held_gpu_s=pl.Series(outcomes["held"] / 1000.0),
         preemptions=pl.Series(outcomes["preempts"].astype(np.int64)),
@@ -144,6 +145,8 @@ def _with_unfinished(simulation: Simulation) -> NDArray[np.void]:
     outcomes["end"][row] = -1
     since = np.where(jobs["state"] == JobState.RUNNING, now - jobs["settled"], 0)
     outcomes["run"][row] = jobs["executed"] + since
+    waits = np.where(jobs["state"] == JobState.PENDING, now - jobs["pend_since"], 0)
+    outcomes["pended"][row] = jobs["pended"] + waits
     outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])
     for name in ("lost", "waited", "slowed", "preempts", "nodes", "locality", "state"):
         outcomes[name][row] = jobs[name]

@@ -15,6 +15,7 @@ class Result:
         jobs: one row per job, in row order: ``job_id, user, queue, partition, model, gpu_type, gpus, priority,
             submit_s, duration_s`` as in the workload, and ``row`` (i64), ``estimate_s`` (f64, null if nothing was
             known), ``start_s`` (first start), ``end_s``, ``wait_s``, ``jct_s`` (f64, null where it did not happen),
+            ``pending_s`` (wall seconds PENDING, before the first start and after preemptions and failures),
             ``run_s`` (wall seconds RUNNING), ``held_gpu_s``, ``preemptions``, ``lost_s``, ``nodes``,
             ``locality`` (str) and ``state`` (COMPLETED, or PENDING or RUNNING if the run was cut); where GPUs are
             shared also ``fraction``, the part of one GPU that was asked for (f64, null: all of it).

@@ -78,6 +78,7 @@ JOB = np.dtype(
         ("preempts", I),
         ("submit", I),  # ms
         ("pend_since", I),  # ms; when it last became PENDING
+        ("pended", I),  # ms PENDING before that
         ("estimate", F),  # nominal ms; NaN if nothing is known
         # what is asked for now and then
         ("stage", "i4"),  # of its progress, where rates depend on it
@@ -486,6 +487,7 @@ OUTCOME = np.dtype(
         ("start", I),
         ("end", I),
         ("run", I),
+        ("pended", I),
         ("held", I),
         ("attained", I),
         ("lost", F),

@@ -90,7 +90,7 @@ def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
     axes.set_yscale("symlog", linthresh=1.0, linscale=0.5)
     time_ticks(axes.yaxis, longest_s * 1.5)
     axes.set_ylim(-0.3, longest_s * 1.5)
-    axes.set_ylabel("wait, submit to first start")
+    axes.set_ylabel("time pending, all attempts")
     axes.set_xlabel("GPUs requested (number of counted jobs)")
     counts = [sum(values.size for values in waits[bucket]) // len(groups) for bucket in present]
     axes.set_xticks(range(len(present)), [f"{name}\n({n:,})" for name, n in zip(present, counts, strict=True)])
@@ -100,7 +100,7 @@ def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
 
 
 def _waits(group: Group, bucket: str) -> NDArray[np.float64]:
-    chosen = group.counted["wait_s"].filter(group.counted["bucket"] == bucket)
+    chosen = group.counted["pending_s"].filter(group.counted["bucket"] == bucket)
     return chosen.drop_nulls().to_numpy().astype(np.float64)
 
 

@@ -20,7 +20,7 @@ from pointsman.report.metrics.counted import ENDED
 from pointsman.report.metrics.groups import Group, Run
 from pointsman.report.metrics.summary import job_figures
 
-RESAMPLED = {f"{name}_{kind}_s": (f"{name}_s", kind) for name in ("jct", "wait") for kind in STATISTICS}
+RESAMPLED = {f"{name}_{kind}_s": (f"{name}_s", kind) for name in ("jct", "pending", "wait") for kind in STATISTICS}
 """Metrics whose intervals can be had by resampling jobs: of which column, which statistic."""
 
 JOB = ("job_id", "submit_s", "gpus", "duration_s")

@@ -62,18 +62,18 @@ def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, float | None
     """The figures of `summarise` that are of jobs, not of the cluster, over these rows of `counted_jobs`."""
     return {
         **_times("jct", counted["jct_s"]),
+        **_times("pending", counted["pending_s"]),
         **_times("wait", counted["wait_s"]),
-        **_besides_running(counted),
+        **_communication(counted),
         **_bound(result, counted),
         **_fairness(counted),
     }
 
 
-def _besides_running(counted: pl.DataFrame) -> dict[str, float | None]:
-    """What of a job's time is not computing: queueing, before its first start and between runs, and communication."""
+def _communication(counted: pl.DataFrame) -> dict[str, float | None]:
+    """How much of their running time jobs wait for communication."""
     run_s = float(counted["run_s"].sum())
     return {
-        "queueing_mean_s": _mean(counted["jct_s"] - counted["run_s"]),
         "comm_mean_s": _mean(counted["comm_s"]),
         "comm_ratio": float(counted["comm_s"].sum()) / run_s if run_s > 0 else None,
     }
@@ -92,6 +92,7 @@ def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
             pl.len().alias("jobs"),
             (pl.col("held_gpu_s").sum() / 3600).alias("gpu_hours"),
             *_time_columns("jct"),
+            *_time_columns("pending"),
             *_time_columns("wait"),
             pl.col("rho").mean().alias("fairness_rho_mean"),
             pl.col("preemptions").sum(),

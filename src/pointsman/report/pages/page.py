@@ -73,7 +73,7 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
 def waiting(groups: list[Group]) -> list[Table]:
     """Tables of who waits."""
     tables = waiting_tables(groups)
-    anyone = len(groups) == 1 and (groups[0].counted["wait_s"] > 0).any()
+    anyone = len(groups) == 1 and (groups[0].counted["pending_s"] > 0).any()
     return [*tables, longest_waits(groups[0])] if anyone else tables
 
 
@@ -127,7 +127,7 @@ def _queued(group: Group) -> str:
     wait = duration(group.mean("wait_mean_s"))
     if not group.mean("preemptions"):
         return f"{wait} of it waiting for their first start"
-    return f"{duration(group.mean('queueing_mean_s'))} of it not running, of which {wait} before the first start"
+    return f"{duration(group.mean('pending_mean_s'))} of it pending, of which {wait} before the first start"
 
 
 def _without_knowing(groups: list[Group], best: Group) -> str:

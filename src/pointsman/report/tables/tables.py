@@ -22,9 +22,6 @@ UNFINISHED = "unfinished"
 NETWORK = "for the network"
 """The column of the mean time that jobs wait for communication, there if any do."""
 
-AGAIN = " A wait ends at the first start; time queued after a preemption counts in the JCT only."
-"""The note on waits, where jobs were preempted."""
-
 MOST_ROWS = 12
 """Rows of a table by user or queue; ``summary.json`` has all."""
 
@@ -69,9 +66,9 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("job completion time, mean", duration(summary["jct_mean_s"])),
         ("… median, 95 %, 99 %", _three(summary, "jct")),
         ("… above the lower bound", f"{above} (bound {bound})"),
-        ("wait, mean", f"{duration(summary['wait_mean_s'])} (until the first start)"),
-        ("… median, 95 %, 99 %", _three(summary, "wait")),
-        ("queueing, mean", f"{duration(summary['queueing_mean_s'])} (of the completion time, before and between runs)"),
+        ("pending, mean", f"{duration(summary['pending_mean_s'])} (also after preemptions)"),
+        ("… median, 95 %, 99 %", _three(summary, "pending")),
+        ("… of it until the first start, mean", duration(summary["wait_mean_s"])),
         ("waiting for the network, mean", _network(summary)),
         ("makespan", f"{duration(summary['makespan_s'])} (at least {duration(summary['makespan_lower_bound_s'])})"),
         ("GPU time allocated", percent(summary["gpu_allocated_ratio"])),
@@ -118,12 +115,11 @@ def comparison_table(comparison: Comparison) -> Table:
     talks = any(row.values["comm_mean_s"] for row in comparison.rows)
     columns = (
         "policy", "information", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI",
-        "above bound", "99 % JCT", "mean wait", "99 % wait", *((NETWORK,) if talks else ()), "GPUs in use",
+        "above bound", "99 % JCT", "mean pending", "99 % pending", *((NETWORK,) if talks else ()), "GPUs in use",
         "preemptions", "worst ρ",
     )  # fmt: skip
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
     note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows[1:])}"
-    note += AGAIN if any(row.values["preemptions"] for row in comparison.rows) else ""
     note += _unlike(comparison.groups)
     rows = [_comparison_row(row, unfinished, talks) for row in comparison.rows]
     return Table("", columns, rows, note, left=("information",))
@@ -189,7 +185,7 @@ def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
         "baseline" if change.method == "baseline" else percent(change.ratio, signed=True),
         _interval(change),
         percent(value["jct_above_bound_ratio"]),
-        *(duration(value[metric]) for metric in ("jct_p99_s", "wait_mean_s", "wait_p99_s")),
+        *(duration(value[metric]) for metric in ("jct_p99_s", "pending_mean_s", "pending_p99_s")),
         *((duration(value["comm_mean_s"]),) if talks else ()),
         percent(value["window_allocated_ratio"] or value["gpu_allocated_ratio"]),
         count(value["preemptions"]),
@@ -217,7 +213,7 @@ def _waiting(groups: list[Group], by: str, title: str, name: str) -> Table:
 
 def _one_waiting(group: Group, by: str, title: str, name: str) -> Table:
     columns = (
-        name, "jobs", "GPU-hours", "mean wait", "median", "95 %", "99 %", "mean JCT", "mean ρ", "preemptions",
+        name, "jobs", "GPU-hours", "mean pending", "median", "95 %", "99 %", "mean JCT", "mean ρ", "preemptions",
     )  # fmt: skip
     found = group.broken_down(by)
     rows = [
@@ -225,7 +221,7 @@ def _one_waiting(group: Group, by: str, title: str, name: str) -> Table:
             str(row[by]),
             count(row["jobs"]),
             digits(row["gpu_hours"]),
-            *(duration(row[f"wait_{part}_s"]) for part in ("mean", "p50", "p95", "p99")),
+            *(duration(row[f"pending_{part}_s"]) for part in ("mean", "p50", "p95", "p99")),
             duration(row["jct_mean_s"]),
             NOTHING if row["fairness_rho_mean"] is None else digits(row["fairness_rho_mean"]),
             count(row["preemptions"]),
@@ -240,11 +236,11 @@ def _all_waiting(groups: list[Group], by: str, title: str, name: str) -> Table:
     keys = list(dict.fromkeys(key for rows in found for key in rows))
     jobs = [next(rows[key]["jobs"] for rows in found if key in rows) for key in keys[:MOST_ROWS]]
     rows = [
-        (str(key), count(number), *(duration(rows.get(key, {}).get("wait_mean_s")) for rows in found))
+        (str(key), count(number), *(duration(rows.get(key, {}).get("pending_mean_s")) for rows in found))
         for key, number in zip(keys, jobs, strict=False)
     ]
     columns = (name, "jobs", *(group.label for group in groups))
-    return Table(f"{title}: mean wait", columns, rows, _cut_note(len(keys), name))
+    return Table(f"{title}: mean time pending", columns, rows, _cut_note(len(keys), name))
 
 
 def _cut_note(rows: int, name: str) -> str:
@@ -256,22 +252,22 @@ def _cut_note(rows: int, name: str) -> str:
 
 def longest_waits(group: Group, most: int = 10) -> Table:
     """The jobs that waited longest."""
-    wait_s = group.counted["wait_s"]
-    longest_s = wait_s.top_k(most).min()  # so that few jobs are sorted
-    few = longest_s is not None and not wait_s.null_count()
-    rows = group.counted.filter(wait_s >= longest_s) if few else group.counted
-    rows = rows.sort(["wait_s", "row"], descending=[True, False], nulls_last=True).head(most)
+    pending_s = group.counted["pending_s"]
+    longest_s = pending_s.top_k(most).min()  # so that few jobs are sorted
+    few = longest_s is not None and not pending_s.null_count()
+    rows = group.counted.filter(pending_s >= longest_s) if few else group.counted
+    rows = rows.sort(["pending_s", "row"], descending=[True, False], nulls_last=True).head(most)
     told = [
         (
             str(row["job_id"]),
             str(row["user"] or NOTHING),
             str(row["queue"] or NOTHING),
             count(row["gpus"]),
-            duration(row["wait_s"]),
+            duration(row["pending_s"]),
             duration(row["duration_s"]),
             duration(row["jct_s"]),
         )
         for row in rows.to_dicts()
     ]
-    columns = ("job", "user", "queue", "GPUs", "wait", "duration", "JCT")
+    columns = ("job", "user", "queue", "GPUs", "pending", "duration", "JCT")
     return Table("Longest waits", columns, told, left=("user", "queue"))

@@ -50,6 +50,7 @@ def _record(S: State, W: World, j: Int, state: Int) -> None:
     R.start = J.first_start
     R.end = S.g[0].now
     R.run = J.executed
+    R.pended = J.pended
     R.held = J.held
     R.attained = J.attained
     R.lost = J.lost
@@ -91,6 +92,7 @@ def _uncount(S: State, j: Int) -> None:
     else:
         g.pending -= 1
         g.queued_gpus -= J.asked
+        J.pended += g.now - J.pend_since
 
 
 @core
@@ -214,6 +216,7 @@ def submit(S: State, W: World) -> None:
     J.locality = 0
     J.nodes = 0
     J.part = -1
+    J.pended = 0
     J.held = 0
     J.attained = 0
     J.executed = 0
