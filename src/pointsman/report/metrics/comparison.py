@@ -14,9 +14,9 @@ from pointsman.report.metrics.paired import Difference, differences
 from pointsman.report.units import class_name
 
 METRICS = (
-    "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s",
-    "pending_mean_s", "pending_p50_s", "pending_p95_s", "pending_p99_s",
-    "wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s", "comm_mean_s", "comm_ratio",
+    "jct_mean_s", "jct_p50_s", "jct_p90_s", "jct_p95_s", "jct_p99_s",
+    "pending_mean_s", "pending_p50_s", "pending_p90_s", "pending_p95_s", "pending_p99_s",
+    "wait_mean_s", "wait_p50_s", "wait_p90_s", "wait_p95_s", "wait_p99_s", "comm_mean_s", "comm_ratio",
     "makespan_s", "gpu_allocated_ratio", "gpu_productive_ratio", "window_allocated_ratio", "preemptions",
     "lost_gpu_hours", "fairness_rho_max", "fairness_rho_mean", "fairness_rho_jain", "fragmentation_ratio",
     "jct_lower_bound_s", "jct_above_bound_ratio", "engine_s", "decisions_per_s",

@@ -17,7 +17,7 @@ from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, share
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.units import policy_name
 
-PERCENTILES = (50, 95, 99)
+PERCENTILES = (50, 90, 95, 99)
 
 BREAKDOWNS = {"bucket": "by_gpus", "queue": "by_queue", "user": "by_user"}
 """Columns of `counted_jobs` by which the summary breaks its figures down, and what it calls that."""

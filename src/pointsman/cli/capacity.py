@@ -1,0 +1,176 @@
+"""``pointsman capacity``: how many nodes a cluster needs to meet a target, under each of several policies."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pointsman.cli.options import WHAT, AtOnce, On, Options, with_options
+
+if TYPE_CHECKING:
+    from pointsman.capacity.curve import Curve, Point, Target
+    from pointsman.cli.replay import Run
+    from pointsman.cluster import Cluster
+    from pointsman.experiment import ExperimentSpec
+    from pointsman.parallel.workers import Workers
+    from pointsman.workload import Workload
+
+MOST_TIMES = 64
+"""So many times as many nodes as the cluster file has are tried at most (ours)."""
+
+
+@with_options(several=True)
+def capacity(
+    options: Options,
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="CONDITION",
+            help="What the cluster must reach: a figure of summary.json, a comparison, a value. Seconds or shares.",
+            rich_help_panel=WHAT,
+        ),
+    ] = "pending_p90_s<=3600",
+    at_once: AtOnce = None,
+    on: On = "local",
+) -> None:
+    """Find the least number of nodes, in the proportions of the cluster file, that meets a target."""
+    from pointsman.capacity.curve import parse_target
+    from pointsman.cli import screen
+    from pointsman.cli.compiled import prepare_code
+    from pointsman.cli.experiment import resolve
+    from pointsman.cli.replay import read_jobs
+    from pointsman.cluster import load_cluster
+    from pointsman.cluster.scaling import scaled, size_of
+    from pointsman.parallel.pool import workers
+    from pointsman.report import refuse_taken
+
+    experiment, wanted = resolve(options), parse_target(target)
+    if options.dry_run:
+        typer.echo(experiment.to_yaml(), nl=False)
+        return
+    if options.output:
+        refuse_taken(options.output, force=options.force)
+    spec, cluster = experiment.spec, load_cluster(experiment.spec.cluster)
+    scaled(cluster, size_of(cluster) + 1)  # refuses what cannot be scaled before the log is read
+    with workers(on, at_once) as some:
+        workload = read_jobs(spec)
+        if not some.far:
+            prepare_code((choice.name for choice in spec.policies), dict(spec))
+        curves = _curves(spec, workload, cluster, wanted, some)
+    if options.output:
+        _write(options.output, curves, wanted, force=options.force)
+        screen.note(f"curve: {options.output / ('capacity.svg' if screen.can_draw() else 'capacity.csv')}")
+    _show(curves, wanted, size_of(cluster), options.format)
+
+
+def _curves(
+    spec: "ExperimentSpec", workload: "Workload", cluster: "Cluster", target: "Target", workers: "Workers"
+) -> "list[Curve]":
+    from pointsman.capacity.side_by_side import curves
+    from pointsman.cli import screen
+    from pointsman.cli.replay import runs_of
+    from pointsman.cluster.scaling import scaled, size_of
+
+    runs: dict[str, list[Run]] = {}
+    for run in runs_of(spec):
+        runs.setdefault(run.label, []).append(run)
+
+    rounds = 0
+
+    def measure(asked: list[tuple[str, int]]) -> list[float | None]:
+        nonlocal rounds
+        sizes = {n: scaled(cluster, n) for _, n in asked}
+        calls = [(spec, workload, run, sizes[n], target.metric) for label, n in asked for run in runs[label]]
+        said = " to ".join(f"{n:,}" for n in sorted({min(sizes), max(sizes)}))
+        found = []
+        for value in workers(figure_of, calls):
+            found.append(value)
+            progress.update(1 - 2.0 ** -(rounds / 4 + len(found) / len(calls) / 4), f"{said} nodes")
+        rounds += 1
+        each = iter(found)
+        return [mean_of([next(each) for _ in runs[label]]) for label, _ in asked]
+
+    first = size_of(cluster)
+    with screen.progress("capacity") as progress:
+        return curves(list(runs), first, MOST_TIMES * first, lambda n: scaled(cluster, n).gpus, target, measure)
+
+
+def mean_of(values: Sequence[float | None]) -> float | None:
+    """Over the seeds; None: it is unknown for one of them."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
+
+
+def figure_of(
+    spec: "ExperimentSpec", workload: "Workload", run: "Run", cluster: "Cluster", metric: str
+) -> float | None:
+    """One figure of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
+    from pointsman.api import simulate
+    from pointsman.errors import InputError
+    from pointsman.report import summarise
+
+    options: dict[str, Any] = dict(spec.run_options(run.seed, log=False))
+    try:
+        result = simulate(workload, cluster, run.choice.name, params=run.choice.params, **options)
+    except InputError:
+        return None
+    if (result.jobs["state"] == "PENDING").any():
+        return None
+    return summarise(result, window=spec.window)[metric]
+
+
+def _show(curves: "Sequence[Curve]", target: "Target", nodes: int, format: Any) -> None:
+    from pointsman.capacity.curve import sentence
+    from pointsman.cli import screen
+    from pointsman.report.units import NOTHING, count
+
+    if format is not screen.Format.table:
+        screen.show(rows_of(curves), format)
+        return
+
+    def row(curve: "Curve") -> Mapping[str, str]:
+        answer = curve.answer
+        now = next(point for point in curve.points if point.nodes == nodes)
+        return {
+            "policy": curve.policy,
+            "GPUs": count(answer.gpus) if answer else NOTHING,
+            "nodes": count(answer.nodes) if answer else NOTHING,
+            target.metric: target.said(answer.value) if answer else NOTHING,
+            f"with the {count(now.gpus)} GPUs of the file": target.said(now.value),
+        }
+
+    screen.show([dict(row(curve)) for curve in curves], format, left=["policy"])
+    typer.echo(f"\n{sentence(curves, target)}")
+
+
+def rows_of(curves: "Sequence[Curve]") -> list[dict[str, Any]]:
+    """A row for each policy and size."""
+
+    def row(curve: "Curve", point: "Point") -> dict[str, Any]:
+        return {
+            "policy": curve.policy,
+            "nodes": point.nodes,
+            "gpus": point.gpus,
+            "value": point.value,
+            "is_answer": point == curve.answer,
+        }
+
+    return [row(curve, point) for curve in curves for point in curve.points]
+
+
+def _write(directory: Path, curves: "Sequence[Curve]", target: "Target", *, force: bool) -> None:
+    """``capacity.csv``, ``capacity.svg`` and the manifest."""
+    import polars as pl
+
+    from pointsman.capacity.picture import picture
+    from pointsman.cli import screen
+    from pointsman.cli.results import command_line
+    from pointsman.report.manifest import write_manifest
+    from pointsman.report.staging import whole_directory
+
+    with whole_directory(directory, force=force) as partial:
+        pl.DataFrame(rows_of(curves)).write_csv(partial / "capacity.csv")
+        if screen.can_draw():
+            (partial / "capacity.svg").write_text(picture(curves, target), encoding="utf-8")
+        write_manifest(partial, "capacity", [], command_line(), target=target.text)

@@ -1,0 +1,70 @@
+"""``pointsman capacity``, as users call it."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Command
+
+FOUR = "submit_s,gpus,duration_s\n" + "0,1,100\n" * 4
+"""Four jobs of 100 s at once. With n nodes of one GPU the mean time pending is 150, 50, 25 and 0 s."""
+
+
+@pytest.fixture
+def four(here: Path) -> str:
+    (here / "four.csv").write_text(FOUR)
+    return "four.csv"
+
+
+@pytest.mark.parametrize(("limit", "nodes"), [("150", 1), ("149", 2), ("50", 2), ("25", 3), ("24.9", 4), ("0", 4)])
+def test_worked_by_hand(limit: str, nodes: int, four: str, command: Command) -> None:
+    target = f"pending_mean_s<={limit}"
+    done = command("capacity", four, "--cluster", "2x1", "--policy", "fifo", "--target", target, "--format", "csv")
+    assert done.code == 0, done.err
+    (answer,) = [row for row in csv.DictReader(done.out.splitlines()) if row["is_answer"] == "True"]
+    assert answer["nodes"] == answer["gpus"] == str(nodes)
+
+
+def test_the_answer_is_a_sentence_and_a_curve(four: str, command: Command, here: Path) -> None:
+    done = command(
+        "capacity", four, "--cluster", "2x1", "--policy", "fifo", "--policy", "srtf", "--target", "pending_p90_s<=0",
+        "-o", "answer",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "Target pending_p90_s <= 0 s: fifo meets it with 4 GPUs, srtf meets it with 4 GPUs." in done.out
+    rows = list(csv.DictReader((here / "answer/capacity.csv").read_text().splitlines()))
+    assert {row["policy"] for row in rows} == {"fifo", "srtf"}
+    assert json.loads((here / "answer/manifest.json").read_text())["kind"] == "capacity"
+
+
+def test_a_gang_needs_its_nodes(command: Command, here: Path) -> None:
+    """One job of 6 GPUs: three nodes of two."""
+    (here / "gang.csv").write_text("submit_s,gpus,duration_s\n0,6,100\n")
+    done = command("capacity", "gang.csv", "--cluster", "1x2", "--policy", "fifo", "--target", "pending_mean_s<=0")
+    assert "fifo meets it with 6 GPUs" in done.out, done.err
+
+
+def test_what_no_cluster_can_do(four: str, command: Command) -> None:
+    done = command("capacity", four, "--cluster", "2x1", "--policy", "fifo", "--target", "jct_mean_s<=99")
+    assert (done.code, "fifo does not meet it with up to 128 GPUs" in done.out) == (0, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--target", "jct_mean_s<=-5%"], "is a change to a baseline"),
+        (["--target", "wait"], "is no condition"),
+        (["--target", "speed>1"], "names no metric"),
+        (["--cluster", "fat-tree:4"], "a fat-tree has a fixed number of nodes"),
+    ],
+)
+def test_mistakes(more: list[str], said: str, four: str, command: Command) -> None:
+    done = command("capacity", four, "--cluster", "2x1", "--policy", "fifo", *more)
+    assert (done.code, said in done.err, done.out) == (2, True, ""), done.err
+
+
+def test_side_by_side_it_is_the_same(four: str, command: Command) -> None:
+    given = ("capacity", four, "--cluster", "2x1", "--policy", "fifo", "--policy", "las", "--format", "csv")
+    assert command(*given, "--workers", "2").out == command(*given).out
