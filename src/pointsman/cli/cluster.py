@@ -85,20 +85,48 @@ def graph(
 
 @app.command("import")
 def import_node_list(
-    file: Annotated[Path, typer.Argument(help="Node list of the Alibaba openb traces (CSV).")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="What 'scontrol show node', 'sinfo -N -o \"%N %P %G %c %X %m\"' or 'kubectl get nodes -o json' "
+            "prints, an inventory (CSV: name,gpus,gpu_type) or an openb node list; '-' is standard input."
+        ),
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Cluster file to write; '-' prints it.")],
+    gpu_type: Annotated[
+        list[str],
+        typer.Option(
+            metavar="[NAME=]TYPE",
+            default_factory=list,
+            show_default=False,
+            help="Which GPUs these are: a100 where the list does not say, tesla=v100 where it says tesla. Repeat it.",
+        ),
+    ],
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
 ) -> None:
-    """Convert a node list to a cluster file."""
-    from pointsman.cluster import read_node_list
+    """Convert a list of nodes to a cluster file."""
+    from pointsman.cluster.imports.read import import_nodes
 
-    read = read_node_list(file)
+    read = import_nodes(file, _gpu_types(gpu_type))
     if str(output) == "-":
         typer.echo(read.cluster.to_yaml(), nl=False)
     else:
         _write(read.cluster.to_yaml(), output, force)
-    left_out = f"{read.without_gpu:,} of {read.rows:,} nodes have no GPU and were left out"
-    typer.echo(f"{output}: {_size(read.cluster)}; {left_out}", err=True)
+    typer.echo("; ".join([f"{output}: {_size(read.cluster)}", *read.notes]), err=True)
+
+
+def _gpu_types(texts: list[str]) -> dict[str, str]:
+    from pointsman.cluster.gpu_catalogue import GPU_MODELS
+    from pointsman.errors import UsageError
+    from pointsman.inputs.did_you_mean import did_you_mean
+
+    found = {}
+    for text in texts:
+        name, _, gpu_type = text.rpartition("=")
+        if gpu_type not in GPU_MODELS:
+            raise UsageError(f"--gpu-type {text!r:.60}: unknown type ({did_you_mean(gpu_type, GPU_MODELS)})")
+        found[name] = gpu_type
+    return found
 
 
 @app.command()
