@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pointsman.capacity.scaling import divided, scaled, size_of
 from pointsman.cluster import load_cluster
-from pointsman.cluster.scaling import divided, scaled, size_of
 from pointsman.errors import UsageError
 
 

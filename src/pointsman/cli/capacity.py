@@ -36,12 +36,12 @@ def capacity(
 ) -> None:
     """Find the least number of nodes, in the proportions of the cluster file, that meets a target."""
     from pointsman.capacity.curve import parse_target
+    from pointsman.capacity.scaling import scaled, size_of
     from pointsman.cli import screen
     from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs
     from pointsman.cluster import load_cluster
-    from pointsman.cluster.scaling import scaled, size_of
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
 
@@ -67,10 +67,10 @@ def capacity(
 def _curves(
     spec: "ExperimentSpec", workload: "Workload", cluster: "Cluster", target: "Target", workers: "Workers"
 ) -> "list[Curve]":
+    from pointsman.capacity.scaling import scaled, size_of
     from pointsman.capacity.side_by_side import curves
     from pointsman.cli import screen
     from pointsman.cli.replay import runs_of
-    from pointsman.cluster.scaling import scaled, size_of
 
     runs: dict[str, list[Run]] = {}
     for run in runs_of(spec):
