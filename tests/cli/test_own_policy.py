@@ -54,7 +54,7 @@ def test_its_parameters_are_shown_and_kept(command: Command, jobs: str, own: Non
     assert "patience_s     60.0  s" in shown and "--set largest-first.patience_s=VALUE" in shown
     wide = ("--cluster", "3x4", "--policy", POLICY, "--set", "largest-first.least=2", "-o", "run")
     assert command("simulate", jobs, *wide).code == 0
-    assert json.loads(Path("run/manifest.json").read_text())["info"]["params"] == {"least": 2}
+    assert json.loads(Path("run/manifest.json").read_text())["info"]["params"] == {"patience_s": 60.0, "least": 2}
     assert "PENDING" in command("explain", "j3", "--run", "run", "--at", "70").out, "it is replayed as it was run"
 
 
