@@ -118,9 +118,9 @@ class PolicySpec:
         return self.factory if self.compiled else None
 
     def effective(self, params: Mapping[str, Any], policy: object) -> dict[str, Any]:
-        """Every parameter of a policy written in Python, and among how many schedulers it divides the cluster."""
+        """Every parameter of a policy written in Python but those that its text says, and its number of schedulers."""
         found = {name: one.default for name, one in self.arguments.items() if one.default is not one.empty}
-        found |= {**self.given, **params}
+        found |= params
         if "schedulers" in found:
             found["schedulers"] = getattr(policy, "divides_among", 1)
         return {name: value for name, value in found.items() if isinstance(value, PLAIN) and value != ""}
