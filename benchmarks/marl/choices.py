@@ -8,6 +8,7 @@ did, its schedule would be the scorer's, so that all it gains comes from these d
 import argparse
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -69,9 +70,10 @@ def main() -> None:
     given = parser.parse_args()
     who = next(one for one in everybody(given.trained) if one.label == MARL)
     rows = []
-    for cell in CELLS:
-        rows.append(row_of(cell, given.trained, who))
-        print(rows[-1], flush=True)
+    with TemporaryDirectory() as folder:
+        for cell in CELLS:
+            rows.append(row_of(cell, Path(folder), who))
+            print(rows[-1], flush=True)
     pl.DataFrame(rows).write_csv(given.output or given.trained / "choices.csv")
 
 

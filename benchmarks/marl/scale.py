@@ -10,6 +10,7 @@ each, for at 1,024 servers a run of MARL lasts minutes.
 import argparse
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -87,7 +88,8 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="by default DIR/scale.csv")
     given = parser.parse_args()
     who = {one.label: one for one in everybody(given.trained)}
-    rows = [row for servers in given.servers for row in rows_of(servers, given.trained, who)]
+    with TemporaryDirectory() as folder:
+        rows = [row for servers in given.servers for row in rows_of(servers, Path(folder), who)]
     pl.DataFrame(rows).write_csv(given.output or given.trained / "scale.csv")
 
 

@@ -61,6 +61,7 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
 def replay(spec: ExperimentSpec, workload: "Workload", workers: Workers) -> "list[Result]":
     """The results of every run, in order."""
     from pointsman.cli.compiled import prepare_code
+    from pointsman.cli.hints import tell_of_results
 
     runs = runs_of(spec)
     if not workers.far:
@@ -70,57 +71,11 @@ def replay(spec: ExperimentSpec, workload: "Workload", workers: Workers) -> "lis
             found = list(_one_by_one(spec, workload, runs, progress))
         else:
             found = list(_side_by_side(spec, workload, runs, progress, workers))
-    _tell_oversized(workload, found[0])
-    _tell_unknown_models(found[0])
-    _tell_schedulers(found)
+    tell_of_results(workload, [run.label for run in runs], found)
     for run, result in zip(runs, found, strict=True):
-        _tell_unstarted(run, result)
         decisions, engine_s = result.info["decisions"], result.info["engine_s"]
         screen.detail(f"{run.label}, seed {run.seed}: {decisions:,} decisions in {engine_s:.3g} s of computing")
     return found
-
-
-def _tell_oversized(workload: "Workload", result: "Result") -> None:
-    """What the quality report gained when the jobs met the cluster; it is the same for every run."""
-    known = {**workload.quality.dropped, **workload.quality.clamped}
-    for word, entries in (
-        ("dropped", result.info["quality"]["dropped"]),
-        ("changed", result.info["quality"]["clamped"]),
-    ):
-        for what, n in entries.items():
-            if n != known.get(what):
-                screen.note(f"{word} {n:,}: {what}")
-
-
-def _tell_unknown_models(result: "Result") -> None:
-    """A misspelt model runs on, at the same speed everywhere, which would go unnoticed."""
-    from pointsman.engine.rate_models.factors.gpu_sharing import NO_JOB_SHARES
-    from pointsman.engine.rate_models.factors.learned_interference import NO_JOB_INTERFERES
-    from pointsman.engine.rate_models.named_models import UNKNOWN_MODELS
-
-    for assumption in result.info["assumptions"]:
-        if assumption.startswith((UNKNOWN_MODELS, NO_JOB_SHARES, NO_JOB_INTERFERES)):
-            screen.note(assumption)
-
-
-def _tell_schedulers(found: "list[Result]") -> None:
-    """Several schedulers cost most policies something, so a comparison with one is not of the policies alone."""
-    from pointsman.report.units import policy_name
-
-    counts = {policy_name(r.info): r.info["params"]["schedulers"] for r in found if "schedulers" in r.info["params"]}
-    if len(set(counts.values())) > 1:
-        told = ", ".join(f"{name} {n}" for name, n in counts.items())
-        screen.note(f"the policies divide the cluster among different numbers of schedulers ({told}): set them alike")
-
-
-def _tell_unstarted(run: Run, result: "Result") -> None:
-    """Nothing was left to happen, and jobs still wait: what they waited for is in no figure."""
-    left = int((result.jobs["state"] == "PENDING").sum())
-    if left:
-        jobs = "1 job never ended" if left == 1 else f"{left:,} jobs never ended"
-        screen.note(
-            f"{run.label}, seed {run.seed}: {jobs}, because the policy left them waiting; no figure includes their wait"
-        )
 
 
 def _one_by_one(

@@ -1,0 +1,88 @@
+"""What people should know of results before they read the table."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pointsman.cli import screen
+
+if TYPE_CHECKING:
+    from pointsman.engine.run.result import Result
+    from pointsman.workload import Workload
+
+
+def tell_of_results(workload: "Workload", labels: Sequence[str], results: "Sequence[Result]") -> None:
+    """Say on stderr what of the log was changed, and what makes the figures say less than they seem to."""
+    _tell_oversized(workload, results[0])
+    _tell_unknown_models(results[0])
+    _tell_schedulers(results)
+    for label, result in zip(labels, results, strict=True):
+        _tell_unstarted(label, result)
+    _tell_no_wait(results)
+    _tell_identical(labels, results)
+
+
+def _tell_no_wait(results: "Sequence[Result]") -> None:
+    if not any((result.jobs["pending_s"] > 0).any() for result in results):
+        screen.note("no job waits: the cluster is larger than these jobs need; --load 0.9 submits them closer together")
+
+
+def _tell_identical(labels: Sequence[str], results: "Sequence[Result]") -> None:
+    """Of policies that made the same schedule with the first seed."""
+    alike: dict[int, list[str]] = {}
+    for label, result in zip(labels, results, strict=True):
+        if result.info["seed"] == results[0].info["seed"]:
+            alike.setdefault(_schedule(result), []).append(label)
+    nameless = results[0].jobs["model"].null_count() == results[0].jobs.height
+    why = "; no job names a model, and --assign-models 0 gives them some" if nameless else ""
+    for same in alike.values():
+        if len(same) > 1:
+            screen.note(f"{' and '.join(same)} made the same schedule{why}")
+
+
+def _schedule(result: "Result") -> int:
+    """A number for when all jobs started, ended and were preempted."""
+    return int(result.jobs.select("row", "start_s", "end_s", "preemptions").hash_rows().sum())
+
+
+def _tell_oversized(workload: "Workload", result: "Result") -> None:
+    """What the quality report gained when the jobs met the cluster; it is the same for every run."""
+    known = {**workload.quality.dropped, **workload.quality.clamped}
+    for word, entries in (
+        ("dropped", result.info["quality"]["dropped"]),
+        ("changed", result.info["quality"]["clamped"]),
+    ):
+        for what, n in entries.items():
+            if n != known.get(what):
+                screen.note(f"{word} {n:,}: {what}")
+
+
+def _tell_unknown_models(result: "Result") -> None:
+    """A misspelt model runs on, at the same speed everywhere, which would go unnoticed."""
+    from pointsman.engine.rate_models.factors.gpu_sharing import NO_JOB_SHARES
+    from pointsman.engine.rate_models.factors.learned_interference import NO_JOB_INTERFERES
+    from pointsman.engine.rate_models.named_models import UNKNOWN_MODELS
+
+    for assumption in result.info["assumptions"]:
+        if assumption.startswith((UNKNOWN_MODELS, NO_JOB_SHARES, NO_JOB_INTERFERES)):
+            screen.note(assumption)
+
+
+def _tell_schedulers(found: "Sequence[Result]") -> None:
+    """Several schedulers cost most policies something, so a comparison with one is not of the policies alone."""
+    from pointsman.report.units import policy_name
+
+    counts = {policy_name(r.info): r.info["params"]["schedulers"] for r in found if "schedulers" in r.info["params"]}
+    if len(set(counts.values())) > 1:
+        told = ", ".join(f"{name} {n}" for name, n in counts.items())
+        screen.note(f"the policies divide the cluster among different numbers of schedulers ({told}): set them alike")
+
+
+def _tell_unstarted(label: str, result: "Result") -> None:
+    """Nothing was left to happen, and jobs still wait: what they waited for is in no figure."""
+    left = int((result.jobs["state"] == "PENDING").sum())
+    if left:
+        jobs = "1 job never ended" if left == 1 else f"{left:,} jobs never ended"
+        screen.note(
+            f"{label}, seed {result.info['seed']}: {jobs}, because the policy left them waiting; no figure includes "
+            "their wait"
+        )

@@ -1,0 +1,44 @@
+"""What is said of results before the table."""
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Command
+
+HEAD = "submit_s,gpus,duration_s,model\n"
+
+
+@pytest.fixture
+def log(here: Path):
+    def write(rows: str) -> str:
+        (here / "log.csv").write_text(HEAD + rows)
+        return "log.csv"
+
+    return write
+
+
+def told(command: Command, log: str, *policies: str, cluster: str = "1x4") -> str:
+    done = command(
+        "compare", log, "--cluster", cluster, *(word for policy in policies for word in ("--policy", policy))
+    )
+    assert done.code == 0, done.err
+    return done.err
+
+
+def test_no_job_waits(command: Command, log) -> None:
+    light, heavy = log("0,1,10,\n5,1,10,\n"), "0,4,10,\n5,4,10,\n"
+    assert "no job waits: the cluster is larger than these jobs need; --load 0.9" in told(
+        command, light, "fifo", "srtf"
+    )
+    assert "no job waits" not in told(command, log(heavy), "fifo", "srtf")
+
+
+def test_the_same_schedule(command: Command, log) -> None:
+    """In the second log the second job is shorter, and `sjf` starts the third before it."""
+    same, other = "0,4,10,\n1,4,5,\n2,4,7,\n", "0,4,10,\n1,4,9,\n2,4,7,\n"
+    assert "fifo and sjf made the same schedule; no job names a model" in told(command, log(same), "fifo", "sjf")
+    assert "made the same schedule" not in told(command, log(other), "fifo", "sjf")
+    named = same.replace(",\n", ",resnet50\n")
+    said = told(command, log(named), "fifo", "sjf")
+    assert "fifo and sjf made the same schedule\n" in said and "names a model" not in said
