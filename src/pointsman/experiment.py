@@ -245,6 +245,15 @@ class _Replayed(_Part):
         metavar="TRACE",
     )
     trace_format: str | None = option("Format of the job log.", None, unset="auto-detected", metavar="NAME", panel=WHAT)
+    columns: dict[str, str] = option(
+        "Columns of a table of any kind, by ours: submit_s, gpus, duration_s (or start_s and end_s) and any other.",
+        {},
+        unset="by the format of the log",
+        example="submit_s=Submit,gpus=AllocTRES,duration_s=Elapsed",
+        metavar="NAME=COLUMN",
+        see="../guides/bring-your-own-log.md",
+        panel=WHAT,
+    )
     only: Filters = option(
         "Keep only jobs with these values in these columns.",
         {},

@@ -31,6 +31,10 @@ OF_THE_CALL = {"workload", "cluster", "policy", "params", "until_s", "progress",
 SAID: dict[str, tuple[list[str], Any]] = {
     "trace": (["jobs.csv"], "jobs.csv"),
     "trace_format": (["--trace-format", "swf"], "swf"),
+    "columns": (
+        ["--columns", "submit_s=a,gpus=b", "--columns", "duration_s=c"],
+        {"submit_s": "a", "gpus": "b", "duration_s": "c"},
+    ),
     "only": (["--only", "vc=a,b", "--only", "completed"], {"vc": ["a", "b"], "status": ["completed"]}),
     "cluster": (["--cluster", "2x4"], "2x4"),
     "policies": (["--policy", "fifo", "--policy", "srtf"], ["fifo", "srtf"]),

@@ -24,6 +24,7 @@ from pointsman.inputs.messages import fault_of
 from pointsman.inputs.option_types import Params
 from pointsman.policies.registry import LEARNED, get_policy, policy_names
 from pointsman.speed import load_catalogue
+from pointsman.workload.readers.named_columns import named
 from pointsman.workload.readers.read import filters
 
 OVERHEADS = "overheads"
@@ -112,6 +113,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "policies": _expanded,
     "seeds": lambda given: parse_seeds(given) if isinstance(given, str) else given,
     "only": filters,
+    "columns": named,
     "congestion": parse_congestion,
 }
 """What makes of flags that say several things what a file has; the others say it as it is."""

@@ -51,7 +51,9 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
     from pointsman.workload.transforms.rescale import at_load
 
     only = {column: list(values) for column, values in spec.only.items()}
-    workload = read_workload(spec.trace, format=spec.trace_format, only=only, command=command_line())
+    workload = read_workload(
+        spec.trace, format=spec.trace_format, only=only, columns=spec.columns, command=command_line()
+    )
     if spec.load is not None:
         workload = at_load(workload, load_cluster(spec.cluster).gpus, spec.load)
     screen.note(f"{workload.provenance}: " + workload.quality.render().replace("\n", "\n  "))

@@ -20,6 +20,14 @@ Only = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="COLUMN=VALUE", help="Keep only matching jobs: vc=cluster04, status=completed."),
 ]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME=COLUMN",
+        help="Columns of a table of any kind, by ours: submit_s=Submit,gpus=AllocTRES,duration_s=Elapsed.",
+    ),
+]
 Throughputs = Annotated[
     str | None, typer.Option("--throughputs", metavar="FILE", help="Gavel throughput file (JSON) for a Gavel trace.")
 ]
@@ -31,6 +39,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it e
 def info(
     file: File,
     only: Only = None,
+    columns: Columns = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
@@ -38,7 +47,7 @@ def info(
     """Describe a job log: contents, quality and assumptions."""
     from pointsman.workload.summary import by_status, sizes, summary
 
-    workload = _read(file, only, trace_format, throughputs)
+    workload = _read(file, only, columns, trace_format, throughputs)
     figures = summary(workload)
     if format is screen.Format.json:
         record = {"provenance": workload.provenance.as_dict(), "quality": workload.quality.as_dict(), **figures}
@@ -62,12 +71,13 @@ def head(
     file: File,
     n: Annotated[int, typer.Option("-n", min=1, help="Number of jobs.")] = 10,
     only: Only = None,
+    columns: Columns = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
 ) -> None:
     """Print the first jobs, in order of submission, as Pointsman reads them."""
-    workload = _read(file, only, trace_format, throughputs)
+    workload = _read(file, only, columns, trace_format, throughputs)
     jobs = workload.jobs
     told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
     texts = [name for name in told if jobs.schema[name] == "String"]
@@ -81,6 +91,7 @@ def convert(
         str, typer.Argument(metavar="OUT", help="File ending in .parquet, .csv or .swf (.gz, .zst); '-' prints CSV.")
     ],
     only: Only = None,
+    columns: Columns = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     force: Force = False,
@@ -89,7 +100,7 @@ def convert(
     from pointsman.workload import write_workload
 
     _check_target(target, force)
-    workload = _read(source, only, trace_format, throughputs)
+    workload = _read(source, only, columns, trace_format, throughputs)
     write_workload(workload, target)
     _report(workload)
     _tell_written(workload, target)
@@ -134,13 +145,19 @@ def formats(format: Printed = screen.Format.table) -> None:
     screen.show(rows, format, left=("name", "format", "options"))
 
 
-def _read(file: str, only: list[str] | None, trace_format: str | None, throughputs: str | None) -> "Workload":
+def _read(
+    file: str, only: list[str] | None, columns: list[str] | None, trace_format: str | None, throughputs: str | None
+) -> "Workload":
     from pointsman.cli.results import command_line
     from pointsman.workload import read_workload
+    from pointsman.workload.readers.named_columns import named
     from pointsman.workload.readers.read import filters
 
     options = {} if throughputs is None else {"throughputs": throughputs}
-    return read_workload(file, format=trace_format, only=filters(only or []), command=command_line(), **options)
+    mapped = named(columns) if columns else None
+    return read_workload(
+        file, format=trace_format, only=filters(only or []), columns=mapped, command=command_line(), **options
+    )
 
 
 def _report(workload: "Workload") -> None:

@@ -11,6 +11,7 @@ from pointsman.errors import InputError, UsageError
 from pointsman.workload.columns import ALIASES, SCHEMA
 from pointsman.workload.provenance import Provenance
 from pointsman.workload.readers.formats import detected, format_named, table_of
+from pointsman.workload.readers.named_columns import Columns, named, read_named
 from pointsman.workload.readers.origin import recalled
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_format import TraceFormat
@@ -21,7 +22,13 @@ Filter = Mapping[str, str | Sequence[str]]
 
 
 def read_workload(
-    path: str | Path, *, format: str | None = None, only: Filter | None = None, command: str = "", **options: Any
+    path: str | Path,
+    *,
+    format: str | None = None,
+    only: Filter | None = None,
+    columns: Columns | None = None,
+    command: str = "",
+    **options: Any,
 ) -> Workload:
     """The jobs of a log, with its quality report and provenance.
 
@@ -30,6 +37,8 @@ def read_workload(
         format: the format's name; by default it is found from what the file holds.
         only: keep only jobs with these values, e.g. `{"vc": "cluster04"}` or `{"status": "completed"}`
             (case of letters does not matter); others count as dropped.
+        columns: from our columns to those of a table of any kind, e.g. `{"submit_s": "Submit", "gpus": "GPUs",
+            "duration_s": "Elapsed"}`; instead of a format.
         command: what the provenance records as the command.
         options: what the reader takes besides, e.g. `throughputs` for Gavel.
 
@@ -37,9 +46,11 @@ def read_workload(
         InputError: unreadable, truncated, binary or empty file; unknown format; broken rule; nothing left.
         UsageError: unknown format name, option, filter column or filter value; a plug-in that fails.
     """
+    if format is not None and columns:
+        raise UsageError(f"columns are named for a table of any kind: leave out the format {format!r}")
     form = None if format is None else format_named(format)
     source = open_source(path)
-    form = form or detected(source)
+    form = _by_columns(columns) if columns else form or detected(source)
     _check_options(form, options)
     try:
         jobs, quality = table_of(form, source, **options)
@@ -52,6 +63,11 @@ def read_workload(
     for column, values in kept.items():
         workload = _filtered(workload, column, values)
     return workload
+
+
+def _by_columns(columns: Columns) -> TraceFormat:
+    named([f"{ours}={theirs}" for ours, theirs in columns.items()])
+    return TraceFormat("columns", "a table", lambda source: True, lambda source: read_named(source, columns))
 
 
 def filters(texts: Sequence[str]) -> dict[str, list[str]]:

@@ -12,9 +12,12 @@ from pointsman.workload.readers.sdk import (
     number,
     read_rows,
     settle,
+    span_s,
     split_header,
     status,
     text,
+    tres_gpu_type,
+    tres_gpus,
 )
 
 _COMMAND = (
@@ -77,29 +80,31 @@ def _arrival() -> pl.Expr:
 
 
 def _elapsed_s() -> pl.Expr:
-    return pl.coalesce(number("ElapsedRaw"), _span_s("Elapsed"), clock_s("End") - clock_s("Start"))
+    return pl.coalesce(number("ElapsedRaw"), span_s("Elapsed"), clock_s("End") - clock_s("Start"))
 
 
 def _started(log: pl.DataFrame) -> pl.Expr:
     """Whether a job has started; where the export left out when, whether it ran or was given GPUs."""
     if "Start" in log.columns:
         return clock_s("Start").is_not_null()
-    return (_elapsed_s() > 0).fill_null(True) | (_gpus("AllocTRES") > 0)
+    return (_elapsed_s() > 0).fill_null(True) | (tres_gpus("AllocTRES") > 0)
 
 
 def _columns(started: pl.Expr) -> dict[str, pl.Expr]:
-    tres = pl.when(_gpus("AllocTRES") > 0).then(pl.col("AllocTRES")).otherwise(pl.col("ReqTRES"))
-    limit = pl.coalesce(number("TimelimitRaw") * 60, _span_s("Timelimit"))
+    tres = pl.when(tres_gpus("AllocTRES") > 0).then(pl.col("AllocTRES")).otherwise(pl.col("ReqTRES"))
+    limit = pl.coalesce(number("TimelimitRaw") * 60, span_s("Timelimit"))
     return {
         "job_id": pl.coalesce(text("JobIDRaw"), text("JobID")),
         "user": text("User"),
         "queue": pl.coalesce(text("Partition"), text("Account")),
         "partition": text("Partition"),
-        "gpu_type": _gpu_type(tres),
+        "gpu_type": tres_gpu_type(tres),
         "time_limit_s": pl.when(limit > 0).then(limit),
         "status": status("State"),
         "submit_s": pl.col("submit_s"),
-        "gpus": pl.max_horizontal(_gpus("AllocTRES"), pl.when(_gpus("AllocTRES") == 0).then(_gpus("ReqTRES"))),
+        "gpus": pl.max_horizontal(
+            tres_gpus("AllocTRES"), pl.when(tres_gpus("AllocTRES") == 0).then(tres_gpus("ReqTRES"))
+        ),
         "duration_s": _elapsed_s(),
         "dropped": _dropped(started),
     }
@@ -108,51 +113,13 @@ def _columns(started: pl.Expr) -> dict[str, pl.Expr]:
 def _dropped(started: pl.Expr) -> pl.Expr:
     step = pl.coalesce(text("JobIDRaw"), text("JobID")).str.contains(".", literal=True)
     unstarted = status("State").is_in(_UNSTARTED).fill_null(False) | ~started
-    asks = pl.max_horizontal(_gpus("AllocTRES"), _gpus("ReqTRES")) > 0
+    asks = pl.max_horizontal(tres_gpus("AllocTRES"), tres_gpus("ReqTRES")) > 0
     return (
         pl.when(step)
         .then(pl.lit("a job step, not a job"))
         .when(unstarted & asks)
         .then(pl.lit("never started (a pending job array is one row)"))
     )
-
-
-def _gpus(column: str) -> pl.Expr:
-    """GPUs of a TRES list: `gres/gpu=8`, or the sum of its typed entries `gres/gpu:a100=8`."""
-    whole = pl.col(column).str.extract(r"(?:^|,)gres/gpu=(\d+)").cast(pl.Float64, strict=False)
-    typed = (
-        pl.col(column)
-        .str.extract_all(r"gres/gpu:[^=,]+=\d+")
-        .list.eval(pl.element().str.extract(r"=(\d+)$").cast(pl.Float64, strict=False))
-    )
-    return pl.coalesce(whole, typed.list.sum(), 0.0)
-
-
-def _gpu_type(tres: pl.Expr) -> pl.Expr:
-    """`a100` for one type; types of one job are joined by `+`, for the gang mixes them."""
-    names = tres.str.extract_all(r"gres/gpu:[^=,]+=").list.eval(pl.element().str.slice(9).str.strip_chars_end("="))
-    joined = names.list.unique(maintain_order=True).list.join("+")
-    return pl.when(joined != "").then(joined)
-
-
-_UNITS_S = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
-_SPANS = (
-    r"^(?<days>[0-9]+)-(?<hours>[0-9]+)(?::(?<minutes>[0-9]+))?(?::(?<seconds>[0-9]+))?(?:\.[0-9]+)?$",
-    r"^(?:(?<hours>[0-9]+):)?(?<minutes>[0-9]+):(?<seconds>[0-9]+)(?:\.[0-9]+)?$",
-    r"^(?<minutes>[0-9]+)$",
-)
-
-
-def _span_s(column: str) -> pl.Expr:
-    """Slurm's `D-HH[:MM[:SS]]`, `[HH:]MM:SS` or `MM` in seconds; null for UNLIMITED and the like."""
-    return pl.coalesce(_written_s(text(column), span) for span in _SPANS)
-
-
-def _written_s(value: pl.Expr, span: str) -> pl.Expr:
-    parts = value.str.extract_groups(span)
-    told = {unit: seconds for unit, seconds in _UNITS_S.items() if f"<{unit}>" in span}
-    terms = [parts.struct.field(unit).cast(pl.Float64, strict=False) * seconds for unit, seconds in told.items()]
-    return pl.when(value.str.contains(span)).then(pl.sum_horizontal(terms))
 
 
 FORMAT = TraceFormat("sacct", "Slurm accounting, sacct --parsable2", _matches, _read)

@@ -8,6 +8,7 @@ from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header
+from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_gpus
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_cleaning import clock_s, number, settle, status, text
 from pointsman.workload.readers.trace_format import TraceFormat
@@ -25,7 +26,10 @@ __all__ = [
     "quoted",
     "read_rows",
     "settle",
+    "span_s",
     "split_header",
     "status",
     "text",
+    "tres_gpu_type",
+    "tres_gpus",
 ]

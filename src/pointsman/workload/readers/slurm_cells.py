@@ -1,0 +1,43 @@
+"""Cells as Slurm writes them: lists of resources, and spans of time."""
+
+import polars as pl
+
+from pointsman.workload.readers.trace_cleaning import text
+
+
+def tres_gpus(column: str) -> pl.Expr:
+    """GPUs of a TRES list: `gres/gpu=8`, or the sum of its typed entries `gres/gpu:a100=8`."""
+    whole = pl.col(column).str.extract(r"(?:^|,)gres/gpu=(\d+)").cast(pl.Float64, strict=False)
+    typed = (
+        pl.col(column)
+        .str.extract_all(r"gres/gpu:[^=,]+=\d+")
+        .list.eval(pl.element().str.extract(r"=(\d+)$").cast(pl.Float64, strict=False))
+    )
+    return pl.coalesce(whole, typed.list.sum(), 0.0)
+
+
+def tres_gpu_type(tres: pl.Expr) -> pl.Expr:
+    """`a100` for one type; types of one job are joined by `+`, for the gang mixes them."""
+    names = tres.str.extract_all(r"gres/gpu:[^=,]+=").list.eval(pl.element().str.slice(9).str.strip_chars_end("="))
+    joined = names.list.unique(maintain_order=True).list.join("+")
+    return pl.when(joined != "").then(joined)
+
+
+_UNITS_S = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
+_SPANS = (
+    r"^(?<days>[0-9]+)-(?<hours>[0-9]+)(?::(?<minutes>[0-9]+))?(?::(?<seconds>[0-9]+))?(?:\.[0-9]+)?$",
+    r"^(?:(?<hours>[0-9]+):)?(?<minutes>[0-9]+):(?<seconds>[0-9]+)(?:\.[0-9]+)?$",
+    r"^(?<minutes>[0-9]+)$",
+)
+
+
+def span_s(column: str) -> pl.Expr:
+    """Slurm's `D-HH[:MM[:SS]]`, `[HH:]MM:SS` or `MM` in seconds; null for UNLIMITED and the like."""
+    return pl.coalesce(_written_s(text(column), span) for span in _SPANS)
+
+
+def _written_s(value: pl.Expr, span: str) -> pl.Expr:
+    parts = value.str.extract_groups(span)
+    told = {unit: seconds for unit, seconds in _UNITS_S.items() if f"<{unit}>" in span}
+    terms = [parts.struct.field(unit).cast(pl.Float64, strict=False) * seconds for unit, seconds in told.items()]
+    return pl.when(value.str.contains(span)).then(pl.sum_horizontal(terms))
