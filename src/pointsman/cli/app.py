@@ -21,6 +21,7 @@ from pointsman.cli import (
     suite,
     trace,
     train,
+    verify,
     version,
     warmup,
 )
@@ -71,6 +72,7 @@ app.command()(train.train)
 app.command("eval")(eval.evaluate)
 app.command()(report.report)
 app.command()(explain.explain)
+app.command()(verify.verify)
 app.add_typer(suite.app, name="suite")
 app.add_typer(config.app, name="config")
 for group, name, plural in (

@@ -1,0 +1,44 @@
+"""``pointsman verify``: whether what a kept run says can have happened, and follows from its own events."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SHOWN = 10
+"""Faults that are printed of a run."""
+
+
+def verify(
+    run: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a run, or of a comparison with its runs.")],
+) -> None:
+    """Check a kept run: its digests, and its tables and figures against its events. The exit code is 3 on a fault."""
+    from pointsman.errors import InputError, UsageError
+    from pointsman.report.manifest import read_manifest
+
+    manifest = read_manifest(run, "run", "comparison")
+    places = [run] if manifest["kind"] == "run" else [run / "runs" / name for name in manifest["runs"]]
+    if not places:
+        raise UsageError(f"{run}: this is a comparison without its runs; name the directory of a run")
+    for place in places:
+        found = _faults(place)
+        if found:
+            more = f"\n... and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
+            told = "".join(f"\n  {fault}" for fault in found[:SHOWN])
+            raise InputError(f"{len(found):,} faults:{told}{more}", path=place, fix="run again")
+        typer.echo(f"{place}: verified")
+
+
+def _faults(place: Path) -> list[str]:
+    import json
+
+    from pointsman.errors import InputError
+    from pointsman.report import read_run
+    from pointsman.report.verification import faults
+
+    result = read_run(place)
+    try:
+        summary = json.loads((place / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {error}", path=place / "summary.json", fix="run again") from None
+    return faults(result, summary)
