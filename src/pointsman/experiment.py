@@ -254,6 +254,13 @@ class _Replayed(_Part):
         see="../guides/bring-your-own-log.md",
         panel=WHAT,
     )
+    time_unit: Literal["ms", "s", "min", "h"] | None = option(
+        "Unit of times in lists of the Tiresias simulator, and in tables whose columns are named.",
+        None,
+        unset="seconds, or what the format says",
+        metavar="UNIT",
+        panel=WHAT,
+    )
     only: Filters = option(
         "Keep only jobs with these values in these columns.",
         {},

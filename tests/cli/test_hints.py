@@ -42,3 +42,10 @@ def test_the_same_schedule(command: Command, log) -> None:
     named = same.replace(",\n", ",resnet50\n")
     said = told(command, log(named), "fifo", "sjf")
     assert "fifo and sjf made the same schedule\n" in said and "names a model" not in said
+
+
+def test_a_doubtful_unit(command: Command, log) -> None:
+    short = told(command, log("0,4,10,\n5,4,10,\n"), "fifo", "srtf")
+    assert "its jobs last 10 s on average: are its times in seconds? If not, say --time-unit" in short
+    assert "times in seconds?" not in told(command, log("0,4,100,\n5,4,100,\n"), "fifo", "srtf")
+    assert "the log spans" in told(command, log("0,4,100,\n500000000,4,100,\n"), "fifo", "srtf")

@@ -72,3 +72,19 @@ def test_a_column_that_is_not_there(table: Table) -> None:
 def test_a_format_and_columns_contradict_each_other(table: Table) -> None:
     with pytest.raises(UsageError, match="leave out the format 'csv'"):
         read_workload(table("a\n1\n"), format="csv", columns=SLURM)
+
+
+def test_other_units(table: Table) -> None:
+    path = table("at,long,n\n1,2,8\n3,1.5,8\n")
+    read = read_workload(path, columns={"submit_s": "at", "gpus": "n", "duration_s": "long"}, time_unit="min")
+    assert read.jobs.select("submit_s", "duration_s").rows() == [(60.0, 120.0), (180.0, 90.0)]
+    with pytest.raises(UsageError, match="time_unit = 'weeks': it must be one of ms, s, min, h"):
+        read_workload(path, columns={"submit_s": "at", "gpus": "n", "duration_s": "long"}, time_unit="weeks")
+
+
+def test_lists_of_muri_are_in_milliseconds(table: Table) -> None:
+    rows = "job_id,num_gpu,submit_time,duration,resource_time_0\na,1,1000,60000,5\n"
+    read = read_workload(table(rows))
+    assert read.jobs.select("submit_s", "duration_s").rows() == [(1.0, 60.0)]
+    assert "times are in ms, as in Muri's lists" in read.quality.notes
+    assert read_workload(table(rows), time_unit="s").jobs["duration_s"].to_list() == [60000.0]

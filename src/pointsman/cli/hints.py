@@ -10,6 +10,22 @@ if TYPE_CHECKING:
     from pointsman.workload import Workload
 
 
+LONGEST_SPAN_S, LONGEST_MEAN_S, SHORTEST_MEAN_S = 5 * 365 * 86_400, 60 * 86_400, 60
+"""Span of submits, and mean duration, beyond which the unit of a log's times is doubtful (ours)."""
+
+
+def tell_of_units(workload: "Workload") -> None:
+    """Say so if times are hardly in seconds."""
+    from pointsman.report.units import duration
+
+    jobs = workload.jobs
+    span_s = float(jobs["submit_s"].max() - jobs["submit_s"].min())  # ty: ignore
+    mean_s = float(jobs["duration_s"].mean())  # ty: ignore
+    if span_s > LONGEST_SPAN_S or not SHORTEST_MEAN_S <= mean_s <= LONGEST_MEAN_S:
+        said = f"the log spans {duration(span_s)}, and its jobs last {duration(mean_s)} on average"
+        screen.note(f"{said}: are its times in seconds? If not, say --time-unit ms, min or h")
+
+
 def tell_of_results(workload: "Workload", labels: Sequence[str], results: "Sequence[Result]") -> None:
     """Say on stderr what of the log was changed, and what makes the figures say less than they seem to."""
     _tell_oversized(workload, results[0])

@@ -45,18 +45,21 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
     Raises:
         InputError: the log is wrong. UsageError: a filter or the load is.
     """
+    from pointsman.cli.hints import tell_of_units
     from pointsman.cli.results import command_line
     from pointsman.cluster import load_cluster
     from pointsman.workload import read_workload
     from pointsman.workload.transforms.rescale import at_load
 
     only = {column: list(values) for column, values in spec.only.items()}
+    options = {} if spec.time_unit is None else {"time_unit": spec.time_unit}
     workload = read_workload(
-        spec.trace, format=spec.trace_format, only=only, columns=spec.columns, command=command_line()
+        spec.trace, format=spec.trace_format, only=only, columns=spec.columns, command=command_line(), **options
     )
     if spec.load is not None:
         workload = at_load(workload, load_cluster(spec.cluster).gpus, spec.load)
     screen.note(f"{workload.provenance}: " + workload.quality.render().replace("\n", "\n  "))
+    tell_of_units(workload)
     return workload
 
 

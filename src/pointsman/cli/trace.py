@@ -28,6 +28,10 @@ Columns = Annotated[
         help="Columns of a table of any kind, by ours: submit_s=Submit,gpus=AllocTRES,duration_s=Elapsed.",
     ),
 ]
+TimeUnit = Annotated[
+    str | None,
+    typer.Option("--time-unit", metavar="UNIT", help="Unit of its times, where it is not seconds: ms, min, h."),
+]
 Throughputs = Annotated[
     str | None, typer.Option("--throughputs", metavar="FILE", help="Gavel throughput file (JSON) for a Gavel trace.")
 ]
@@ -40,6 +44,7 @@ def info(
     file: File,
     only: Only = None,
     columns: Columns = None,
+    time_unit: TimeUnit = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
@@ -47,7 +52,7 @@ def info(
     """Describe a job log: contents, quality and assumptions."""
     from pointsman.workload.summary import by_status, sizes, summary
 
-    workload = _read(file, only, columns, trace_format, throughputs)
+    workload = _read(file, only, columns, time_unit, trace_format, throughputs)
     figures = summary(workload)
     if format is screen.Format.json:
         record = {"provenance": workload.provenance.as_dict(), "quality": workload.quality.as_dict(), **figures}
@@ -72,12 +77,13 @@ def head(
     n: Annotated[int, typer.Option("-n", min=1, help="Number of jobs.")] = 10,
     only: Only = None,
     columns: Columns = None,
+    time_unit: TimeUnit = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
 ) -> None:
     """Print the first jobs, in order of submission, as Pointsman reads them."""
-    workload = _read(file, only, columns, trace_format, throughputs)
+    workload = _read(file, only, columns, time_unit, trace_format, throughputs)
     jobs = workload.jobs
     told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
     texts = [name for name in told if jobs.schema[name] == "String"]
@@ -92,6 +98,7 @@ def convert(
     ],
     only: Only = None,
     columns: Columns = None,
+    time_unit: TimeUnit = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     force: Force = False,
@@ -100,7 +107,7 @@ def convert(
     from pointsman.workload import write_workload
 
     _check_target(target, force)
-    workload = _read(source, only, columns, trace_format, throughputs)
+    workload = _read(source, only, columns, time_unit, trace_format, throughputs)
     write_workload(workload, target)
     _report(workload)
     _tell_written(workload, target)
@@ -146,14 +153,20 @@ def formats(format: Printed = screen.Format.table) -> None:
 
 
 def _read(
-    file: str, only: list[str] | None, columns: list[str] | None, trace_format: str | None, throughputs: str | None
+    file: str,
+    only: list[str] | None,
+    columns: list[str] | None,
+    time_unit: str | None,
+    trace_format: str | None,
+    throughputs: str | None,
 ) -> "Workload":
     from pointsman.cli.results import command_line
     from pointsman.workload import read_workload
     from pointsman.workload.readers.named_columns import named
     from pointsman.workload.readers.read import filters
 
-    options = {} if throughputs is None else {"throughputs": throughputs}
+    given = {"throughputs": throughputs, "time_unit": time_unit}
+    options = {name: value for name, value in given.items() if value is not None}
     mapped = named(columns) if columns else None
     return read_workload(
         file, format=trace_format, only=filters(only or []), columns=mapped, command=command_line(), **options

@@ -29,6 +29,9 @@ REQUIRED: Final = ("submit_s", "gpus", "duration_s")
 ALIASES: Final[dict[str, str]] = {"vc": "queue", "cluster": "queue", "account": "queue", "tenant": "queue"}
 """Words that logs and papers use for our columns."""
 
+TIME_UNITS_S: Final[dict[str, float]] = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
+"""Units in which logs have times, in seconds."""
+
 MAX_DURATION_S: Final = 1e9
 """Longest job accepted (31.7 years): a million such jobs still add up inside int64 milliseconds."""
 

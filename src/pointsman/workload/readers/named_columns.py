@@ -9,7 +9,7 @@ import polars as pl
 
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.workload.columns import SCHEMA
+from pointsman.workload.columns import SCHEMA, TIME_UNITS_S
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.rows import read_rows, split_header
 from pointsman.workload.readers.slurm_cells import span_s, tres_gpus
@@ -47,19 +47,22 @@ def named(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def read_named(source: Source, columns: Columns) -> tuple[pl.DataFrame, Quality]:
+def read_named(source: Source, columns: Columns, time_unit: str | None = None) -> tuple[pl.DataFrame, Quality]:
     """The job table of a delimited file.
 
-    Times are numbers of seconds or dates (ISO 8601, UTC without an offset); spans are seconds or Slurm's
-    ``D-HH:MM:SS``; GPUs are a number or a list of resources with ``gres/gpu=8``.
+    Times are numbers, of seconds unless `time_unit` says otherwise, or dates (ISO 8601, UTC without an offset); spans
+    are such numbers or Slurm's ``D-HH:MM:SS``; GPUs are a number or a list of resources with ``gres/gpu=8``.
 
     Raises:
         InputError: a column is missing, or no job is left.
     """
     rows = read_rows(source, delimiter=_delimiter(source, columns))
-    jobs = rows.frame.select(**{name: _cell(name, column) for name, column in columns.items() if name not in ENDS})
+    unit_s = TIME_UNITS_S[time_unit or "s"]
+    jobs = rows.frame.select(
+        **{name: _cell(name, column, unit_s) for name, column in columns.items() if name not in ENDS}
+    )
     if "duration_s" not in columns:
-        start, end = (rows.frame.select(_time_s(columns[name])).to_series() for name in ENDS)
+        start, end = (rows.frame.select(_time_s(columns[name], unit_s)).to_series() for name in ENDS)
         jobs = jobs.with_columns(duration_s=end - start)
     dates = rows.frame.select(clock_s(columns["submit_s"]).is_not_null().any()).item()
     zone = "as written; UTC where a date names none" if dates else None
@@ -79,11 +82,11 @@ def _delimiter(source: Source, columns: Columns) -> str:
     return best
 
 
-def _cell(name: str, column: str) -> pl.Expr:
+def _cell(name: str, column: str, unit_s: float) -> pl.Expr:
     if name == "submit_s":
-        return _time_s(column)
+        return _time_s(column, unit_s)
     if name in ("duration_s", "time_limit_s"):
-        return pl.coalesce(number(column), span_s(column))
+        return pl.coalesce(number(column) * unit_s, span_s(column))
     if name == "gpus":
         return pl.coalesce(number(column), pl.when(text(column).str.contains("=")).then(tres_gpus(column)))
     if name == "status":
@@ -91,5 +94,5 @@ def _cell(name: str, column: str) -> pl.Expr:
     return text(column) if SCHEMA[name] == pl.String else number(column)
 
 
-def _time_s(column: str) -> pl.Expr:
-    return pl.coalesce(number(column), clock_s(column))
+def _time_s(column: str, unit_s: float) -> pl.Expr:
+    return pl.coalesce(number(column) * unit_s, clock_s(column))

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from pointsman.errors import InputError, UsageError
-from pointsman.workload.columns import ALIASES, SCHEMA
-from pointsman.workload.provenance import Provenance
+from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S
+from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.readers.formats import detected, format_named, table_of
 from pointsman.workload.readers.named_columns import Columns, named, read_named
 from pointsman.workload.readers.origin import recalled
@@ -40,7 +40,8 @@ def read_workload(
         columns: from our columns to those of a table of any kind, e.g. `{"submit_s": "Submit", "gpus": "GPUs",
             "duration_s": "Elapsed"}`; instead of a format.
         command: what the provenance records as the command.
-        options: what the reader takes besides, e.g. `throughputs` for Gavel.
+        options: what the reader takes besides: `throughputs` for Gavel, `time_unit` (ms, s, min or h) for lists of the
+            Tiresias simulator and for tables whose columns are named.
 
     Raises:
         InputError: unreadable, truncated, binary or empty file; unknown format; broken rule; nothing left.
@@ -67,7 +68,11 @@ def read_workload(
 
 def _by_columns(columns: Columns) -> TraceFormat:
     named([f"{ours}={theirs}" for ours, theirs in columns.items()])
-    return TraceFormat("columns", "a table", lambda source: True, lambda source: read_named(source, columns))
+
+    def read(source: Source, time_unit: str | None = None) -> tuple[pl.DataFrame, Quality]:
+        return read_named(source, columns, time_unit)
+
+    return TraceFormat("columns", "a table", lambda source: True, read, frozenset({"time_unit"}))
 
 
 def filters(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -102,6 +107,8 @@ def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
     if unknown:
         takes = ", ".join(sorted(form.options)) or "none"
         raise UsageError(f"the {form.name} reader takes no option {unknown[0]!r} (its options: {takes})")
+    if options.get("time_unit", "s") not in TIME_UNITS_S:
+        raise UsageError(f"time_unit = {options['time_unit']!r:.60}: it must be one of {', '.join(TIME_UNITS_S)}")
 
 
 def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:

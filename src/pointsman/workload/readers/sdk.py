@@ -6,6 +6,7 @@ is defined.
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
+from pointsman.workload.columns import TIME_UNITS_S
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header
 from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_gpus
@@ -14,6 +15,7 @@ from pointsman.workload.readers.trace_cleaning import clock_s, number, settle, s
 from pointsman.workload.readers.trace_format import TraceFormat
 
 __all__ = [
+    "TIME_UNITS_S",
     "InputError",
     "Quality",
     "Rows",
