@@ -17,6 +17,15 @@ def report(
     window: Annotated[
         str | None, typer.Option(metavar="FROM:TO", help="Submit times of the jobs that count: 1d:8d.")
     ] = None,
+    figures: Annotated[
+        Path | None, typer.Option("--figures", metavar="DIR", help="Folder for the figures as files for a paper.")
+    ] = None,
+    figure_format: Annotated[
+        str, typer.Option("--figure-format", metavar="LIST", help="Formats of these files: pdf, svg, png.")
+    ] = "pdf,svg,png",
+    width: Annotated[
+        str, typer.Option("--width", metavar="WIDTH", help="Width of these figures: 3.3in, 84mm.")
+    ] = "3.3in",
     force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
     format: Annotated[screen.Format, typer.Option(help="Output format of the table.")] = screen.Format.table,
 ) -> None:
@@ -25,6 +34,7 @@ def report(
     from pointsman.errors import UsageError
     from pointsman.inputs.option_types import parse_window_s
     from pointsman.report import compare, read_runs, refuse_taken, write_comparison
+    from pointsman.report.figures.files import parse_formats, parse_width_in, save_figures
 
     try:
         counted = parse_window_s(window) if window else None
@@ -32,7 +42,12 @@ def report(
         raise UsageError(f"--window: {error}") from None
     if output is not None:
         refuse_taken(output, force=force)
+    formats, width_in = parse_formats(figure_format), parse_width_in(width)
     results = [result for place in runs for result in read_runs(place)]
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
+        made = save_figures(figures, compare(results, baseline=baseline, window=counted).groups, formats, width_in)
+        screen.note(f"figures: {len(made)} files in {figures}")
     if output is None:
         show_comparison(compare(results, baseline=baseline, window=counted), format)
         return

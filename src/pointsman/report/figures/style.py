@@ -15,16 +15,20 @@ if TYPE_CHECKING:
 INK, FAINT = "#1c2128", "#d3d8df"
 """Text and lines, grid."""
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK, "#8a8f98")
-"""Okabe and Ito's palette less its yellow, which white paper swallows."""
+COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255", "#8a8f98", "#999933", "#44aa99",
+)  # fmt: skip
+"""Okabe and Ito's palette less its yellow, which white paper swallows, and its black, which is the ink's; then four of
+Tol's, so that ten policies have ten colours.
+"""
 
 THEMED = {INK: "ink", FAINT: "faint", COLOURS[0]: "mark"}
 """Colours that a page replaces by variables of its own, which differ by day and night."""
 
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "<", "h")
 HATCHES = ("", "//", "\\\\", "--", "||", "xx", "++")
-"""7 dashes, 9 markers and 7 hatches to 8 colours: cycles without a common factor do not repeat together."""
+"""7 dashes, 11 markers and 7 hatches to 10 colours: cycles without a common factor do not repeat together."""
 
 SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",

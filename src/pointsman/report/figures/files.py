@@ -1,0 +1,94 @@
+"""Figures as files for papers: PDF, SVG or PNG, of the width of a column, with text of the size of a caption."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Final
+
+from pointsman.errors import UsageError
+from pointsman.report.figures.catalogue import KINDS, Kind
+from pointsman.report.figures.style import SETTINGS
+from pointsman.report.metrics.groups import Group
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS: Final = ("pdf", "svg", "png")
+INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+PAGE_IN: Final = 10.0
+"""Width for which the figures of a page are laid out."""
+SMALL: Final[dict[str, Any]] = {"font.size": 7, "axes.titlesize": 7, "legend.fontsize": 6, "axes.labelsize": 7}
+"""Text in print (points)."""
+LETTERS_PER_IN: Final = 20
+"""Of text of this size."""
+DPI: Final = 300
+UNDATED: Final = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+"""So that the same runs give the same bytes."""
+
+
+def parse_formats(text: str) -> list[str]:
+    """``pdf,svg,png``.
+
+    Raises:
+        UsageError: another format.
+    """
+    found = [part.strip().lower() for part in text.split(",") if part.strip()]
+    if not found or set(found) - set(FORMATS):
+        raise UsageError(f"--figure-format {text!r:.60}: choose from {', '.join(FORMATS)}")
+    return list(dict.fromkeys(found))
+
+
+def parse_width_in(text: str) -> float:
+    """Inches of ``3.3in``, ``8.4cm``, ``84mm`` or ``240pt``.
+
+    Raises:
+        UsageError: no such width, or none between 1 and 30 inches.
+    """
+    found = re.fullmatch(r"(\d{1,4}(?:\.\d{0,4})?)\s*(in|cm|mm|pt)", text.strip())
+    width_in = float(found[1]) * INCHES[found[2]] if found else 0.0
+    if not 1 <= width_in <= 30:
+        raise UsageError(f"--width {text!r:.40}: write it like 3.3in or 84mm, from 1 to 30 inches")
+    return width_in
+
+
+def save_figures(directory: Path, groups: list[Group], formats: Sequence[str], width_in: float) -> list[Path]:
+    """A file for each figure of these runs and each format; the first group is the baseline.
+
+    Raises:
+        RunError: matplotlib is not installed.
+    """
+    found = []
+    for kind in KINDS:
+        if kind.has_something(groups):
+            found += _save(directory, kind, groups, formats, width_in)
+    return found
+
+
+def _wrap_labels(figure: "Figure", width_in: float) -> None:
+    """Labels were written for a page."""
+    for axes in figure.axes:
+        most = max(12, int(LETTERS_PER_IN * width_in * axes.get_position().width))
+        axes.set_xlabel(fill(axes.get_xlabel(), most))
+        for side in ("left", "center"):
+            axes.set_title(fill(axes.get_title(side), most), loc=side)
+
+
+def _save(directory: Path, kind: Kind, groups: list[Group], formats: Sequence[str], width_in: float) -> list[Path]:
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    wide, high = kind.size(len(groups))
+    height_in = high * (width_in / wide) ** 0.5  # text does not shrink with the width
+    settings: Any = SETTINGS | SMALL | {"svg.hashsalt": f"pointsman-{kind.name}", "pdf.fonttype": 42}
+    paths = []
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=(width_in, height_in), layout="constrained")
+        FigureCanvasAgg(figure)
+        kind.paint(figure, groups)
+        _wrap_labels(figure, width_in)
+        for format in formats:
+            paths.append(directory / f"{kind.name}.{format}")
+            figure.savefig(paths[-1], dpi=DPI, facecolor="white", metadata=UNDATED[format])
+    return paths

@@ -1,0 +1,75 @@
+"""Figures as files for papers, and on axes of one's own."""
+
+from pathlib import Path
+
+import pytest
+
+import pointsman
+from pointsman.engine.run.result import Result
+from pointsman.errors import UsageError
+from pointsman.report.figures.files import parse_formats, parse_width_in, save_figures
+from pointsman.report.figures.style import COLOURS, INK, MARKERS
+from pointsman.report.metrics.groups import group_runs
+from pointsman.workload import generate
+
+matplotlib = pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def results() -> list[Result]:
+    jobs = generate("philly", jobs=150, cluster_gpus=32, load=1.2, seed=1)
+    return [pointsman.simulate(jobs, "4x8", policy) for policy in ("fifo", "srtf")]
+
+
+def test_the_same_runs_give_the_same_bytes(results: list[Result], tmp_path: Path) -> None:
+    found = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        paths = save_figures(tmp_path / name, group_runs(results), ["pdf", "svg", "png"], 3.3)
+        found.append({path.name: path.read_bytes() for path in paths})
+    assert found[0] == found[1]
+    assert {"1-jct-cdf.pdf", "1-jct-cdf.svg", "1-jct-cdf.png"} <= found[0].keys()
+    assert found[0]["1-jct-cdf.pdf"].startswith(b"%PDF")
+
+
+def test_they_are_as_wide_as_they_are_meant_to_be(results: list[Result], tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    save_figures(tmp_path, group_runs(results), ["png"], 3.3)
+    assert imread(tmp_path / "1-jct-cdf.png").shape[1] == round(3.3 * 300)
+
+
+@pytest.mark.parametrize(
+    ("text", "width_in"), [("3.3in", 3.3), ("84 mm", 84 / 25.4), ("8.4cm", 8.4 / 2.54), ("240pt", 240 / 72.27)]
+)
+def test_widths(text: str, width_in: float) -> None:
+    assert parse_width_in(text) == pytest.approx(width_in)
+
+
+@pytest.mark.parametrize("text", ["3.3", "wide", "0.5in", "400in", "-3in", "1e3in"])
+def test_what_is_no_width(text: str) -> None:
+    with pytest.raises(UsageError, match=r"write it like 3\.3in"):
+        parse_width_in(text)
+
+
+def test_formats() -> None:
+    assert parse_formats("pdf, SVG,pdf") == ["pdf", "svg"]
+    for text in ("", "gif", "pdf,gif"):
+        with pytest.raises(UsageError, match="choose from pdf, svg, png"):
+            parse_formats(text)
+
+
+def test_ten_policies_look_different() -> None:
+    assert len(set(COLOURS)) == len(COLOURS) >= 10 and INK not in COLOURS
+    assert len(set(MARKERS)) >= 10
+
+
+def test_on_axes_of_ones_own(results: list[Result]) -> None:
+    from matplotlib.figure import Figure
+
+    from pointsman.report import plots
+
+    for draw in (plots.jct_cdf, plots.pending_by_gpus, plots.fairness_cdf):
+        axes = Figure().subplots()
+        assert draw(*results, ax=axes) is axes
+        assert axes.has_data() or axes.patches
