@@ -8,8 +8,9 @@ import itertools
 import pytest
 import zstandard
 
-from pointsman.errors import InputError
+from pointsman.errors import InputError, UsageError
 from pointsman.workload import read_workload
+from pointsman.workload.readers.source import open_source
 
 TEXT = b"submit_s,gpus,duration_s\n" + b"".join(b"%d,1,60\n" % i for i in range(500))
 
@@ -73,3 +74,23 @@ def test_missing_files_and_folders(tmp_path):
         read_workload(tmp_path)
     with pytest.raises(InputError, match="does not exist either"):
         read_workload(tmp_path / "no" / "file.csv")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_what_unpacks_to_too_much_is_refused(pack, tmp_path, monkeypatch):
+    """64 MiB of zeros are some kilobytes when packed."""
+    path = tmp_path / "bomb"
+    path.write_bytes(pack(bytes(1 << 26)))
+    monkeypatch.setenv("POINTSMAN_MOST_UNPACKED", "16MiB")
+    with pytest.raises(InputError, match=r"bomb: it unpacks to more than 0.01562 GiB \(.*POINTSMAN_MOST_UNPACKED"):
+        open_source(path)
+    monkeypatch.setenv("POINTSMAN_MOST_UNPACKED", "much")
+    with pytest.raises(UsageError, match="POINTSMAN_MOST_UNPACKED = 'much': write a size such as 16GiB"):
+        open_source(path)
+
+
+def test_large_pieces_are_whole_again(tmp_path):
+    text = b"".join(b"%d,%d\n" % (k, k * 7919 % 10007) for k in range(200_000))
+    for pack in (gzip.compress, zstandard.ZstdCompressor().compress):
+        (tmp_path / "log").write_bytes(pack(text) + pack(text))
+        assert open_source(tmp_path / "log").data == text + text

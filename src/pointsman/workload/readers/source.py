@@ -2,15 +2,25 @@
 
 import gzip
 import hashlib
+import io
+import os
+import re
 import signal
 import sys
 import threading
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
-from pointsman.errors import InputError
+from pointsman.errors import InputError, UsageError
+
+MOST_UNPACKED: Final = "POINTSMAN_MOST_UNPACKED"
+"""The environment variable that says how large a packed file may become."""
+_PIECE, _STORED_PIECE = 1 << 24, 1 << 12
+"""Bytes read at once: unpacked, and packed where a small piece may unpack to much."""
 
 _BINARY = {
     b"PK\x03\x04": "a zip archive (or spreadsheet); unpack it, or save the sheet as CSV",
@@ -122,30 +132,62 @@ def _decompressed(data: bytes, name: str) -> bytes:
     fix = "fetch the file again"
     if data[:2] == b"\x1f\x8b":
         try:
-            return gzip.decompress(data)
+            return _joined(_gunzipped(data), name)
         except EOFError:
             raise InputError("the gzip file is truncated", path=name, fix=fix) from None
         except (OSError, zlib.error) as error:
             raise InputError(f"the gzip file is damaged: {error}", path=name, fix=fix) from None
     if data[:4] == b"\x28\xb5\x2f\xfd":
-        return _unzstd(data, name, fix)
+        return _joined(_unzstd(data, name, fix), name)
     return data
 
 
-def _unzstd(data: bytes, name: str, fix: str) -> bytes:
+def most_unpacked_bytes() -> int:
+    """How large a packed file may become.
+
+    Raises:
+        UsageError: the environment says something that is no size.
+    """
+    text = os.environ.get(MOST_UNPACKED, "4GiB")
+    found = re.fullmatch(r"(\d{1,6})\s*([KMGT])iB", text.strip())
+    if found is None:
+        raise UsageError(f"{MOST_UNPACKED} = {text!r:.60}: write a size such as 16GiB")
+    return int(found[1]) << {"K": 10, "M": 20, "G": 30, "T": 40}[found[2]]
+
+
+def _joined(parts: Iterator[bytes], name: str) -> bytes:
+    """All of them, if that is not too much: a few megabytes can unpack to more than the memory holds."""
+    most, size, kept = most_unpacked_bytes(), 0, []
+    for part in parts:
+        size += len(part)
+        if size > most:
+            fix = f"if it is a log that long, let {MOST_UNPACKED} name a larger size, such as 16GiB"
+            raise InputError(f"it unpacks to more than {most / 2**30:.4g} GiB", path=name, fix=fix)
+        kept.append(part)
+    return b"".join(kept)
+
+
+def _gunzipped(data: bytes) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        while part := file.read(_PIECE):
+            yield part
+
+
+def _unzstd(data: bytes, name: str, fix: str) -> Iterator[bytes]:
     import zstandard
 
-    parts = []
-    while data:
+    at = 0
+    while at < len(data):
         frame = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            parts.append(frame.decompress(data))
-        except zstandard.ZstdError as error:
-            raise InputError(f"the zstd file is damaged: {error}", path=name, fix=fix) from None
+        while not frame.eof and at < len(data):
+            try:
+                yield frame.decompress(data[at : at + _STORED_PIECE])
+            except zstandard.ZstdError as error:
+                raise InputError(f"the zstd file is damaged: {error}", path=name, fix=fix) from None
+            at += _STORED_PIECE
         if not frame.eof:
             raise InputError("the zstd file is truncated", path=name, fix=fix)
-        data = frame.unused_data
-    return b"".join(parts)
+        at = min(at, len(data)) - len(frame.unused_data)
 
 
 def _line(data: bytes, offset: int) -> int:
