@@ -4,6 +4,7 @@ import json
 from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 import pytest
 
 import pointsman
@@ -78,6 +79,16 @@ def test_explored_placements_take_no_more_than_their_share() -> None:
     lost = ((mine["end_s"] - mine["start_s"] - mine["duration_s"]) * mine["gpus"]).sum()
     everything = ((run["end_s"] - run["start_s"]) * run["gpus"]).sum()
     assert lost < 0.02 * 3 * everything
+
+
+def test_in_rounds_too_the_budget_is_of_what_jobs_have_taken() -> None:
+    """Jobs of up to 90 minutes, a round an hour: many GPUs are idle between rounds."""
+    jobs = generate("dl2-philly", jobs=300, cluster_gpus=32, load=0.5, seed=2).jobs
+    short = pointsman.Workload.of(jobs.with_columns(duration_s=pl.col("duration_s").clip(upper_bound=5400.0)))
+    params = {"explore": 1.0, "budget": 0.5, "directed": False}
+    run = pointsman.simulate(short, CLUSTER, "rounds(metarl, 3600)", params=params, **OPTIONS)
+    explored_gpu_s = sum(json.loads(line)["forecast_gpu_s"] for line in run.learnt["explored.jsonl"].splitlines())
+    assert 0 < explored_gpu_s <= 0.5 * run.jobs["held_gpu_s"].sum()
 
 
 def test_without_a_chance_nothing_is_explored() -> None:

@@ -59,8 +59,13 @@ class Exploration:
         """By row of the job, the last time that it was placed so."""
 
     def time_passes(self, view: "View") -> None:
-        """Count the GPU time since the last decision."""
-        self.all_gpu_ms += self._held * (view.now_ms - self._now_ms)
+        """Count the GPU time since the last decision; in rounds, when jobs have ended in between, no more than those
+        that remain have taken.
+        """
+        held = self._held
+        if view._state.g[0]["round_ms"] > 0:
+            held = min(held, int(view.jobs["gpus"].sum()))
+        self.all_gpu_ms += held * (view.now_ms - self._now_ms)
         self._now_ms = view.now_ms
 
     def placed(self, view: "View") -> None:
