@@ -1,5 +1,8 @@
 """A directory that is there when it is whole, and not before."""
 
+import os
+import platform
+import re
 import shutil
 import uuid
 from collections.abc import Generator
@@ -9,6 +12,7 @@ from pathlib import Path
 from pointsman.errors import RunError, UsageError
 from pointsman.inputs.output_path import check_folder
 
+_HOST = re.sub(r"[^A-Za-z0-9]+", "-", platform.node())[:40] or "host"
 MARK = "manifest.json"
 """The file by which a directory is known as one of ours."""
 
@@ -25,13 +29,14 @@ def whole_directory(directory: Path, *, force: bool = False) -> Generator[Path]:
         UsageError: the name is taken.
         RunError: it cannot be written (a full disk, no permission).
     """
+    _clear_up(directory)
     refuse_taken(directory, force=force)
-    token = uuid.uuid4().hex[:8]
-    partial = directory.parent / f".{directory.name}.{token}.partial"
+    mine = f".{directory.name}.{_HOST}.{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    partial = directory.parent / f"{mine}.partial"
     try:
         partial.mkdir(parents=True)
         yield partial
-        _put(partial, directory, directory.parent / f".{directory.name}.{token}.old")
+        _put(partial, directory, directory.parent / f"{mine}.old")
     except OSError as error:
         raise RunError(
             f"{directory}: {error.strerror or error} while it was being written, so nothing is left of it; "
@@ -57,6 +62,31 @@ def refuse_taken(directory: Path, *, force: bool = False) -> None:
         raise UsageError(
             f"{directory} exists and is no run directory, so --force does not replace it; choose another place"
         )
+
+
+def _clear_up(directory: Path) -> None:
+    """What processes of this machine that were killed have left: half directories go; the one that was to be replaced
+    gets its name again.
+    """
+    left = re.compile(rf"\.{re.escape(directory.name)}\.{re.escape(_HOST)}\.(\d+)-[0-9a-f]{{8}}\.(partial|old)")
+    for path in sorted(directory.parent.iterdir()) if directory.parent.is_dir() else []:
+        found = left.fullmatch(path.name)
+        if found is None or _is_alive(int(found[1])):
+            continue
+        if found[2] == "old" and not directory.exists():
+            path.rename(directory)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 def _put(partial: Path, directory: Path, aside: Path) -> None:
