@@ -61,7 +61,8 @@ def test_what_no_cluster_can_do(four: str, command: Command) -> None:
     ],
 )
 def test_mistakes(more: list[str], said: str, four: str, command: Command) -> None:
-    done = command("capacity", four, "--cluster", "2x1", "--policy", "fifo", *more)
+    where = [] if "--cluster" in more else ["--cluster", "2x1"]
+    done = command("capacity", four, *where, "--policy", "fifo", *more)
     assert (done.code, said in done.err, done.out) == (2, True, ""), done.err
 
 

@@ -49,3 +49,16 @@ def test_a_doubtful_unit(command: Command, log) -> None:
     assert "its jobs last 10 s on average: are its times in seconds? If not, say --time-unit" in short
     assert "times in seconds?" not in told(command, log("0,4,100,\n5,4,100,\n"), "fifo", "srtf")
     assert "the log spans" in told(command, log("0,4,100,\n500000000,4,100,\n"), "fifo", "srtf")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--cluster", "2x4"], "--cluster is given twice; it takes one value"),
+        (["--policy", "fifo"], "--policy fifo is given twice"),
+        (["--load", "0.5", "--load", "0.7"], "--load is given twice"),
+    ],
+)
+def test_nothing_repeated_is_dropped_without_a_word(more: list[str], said: str, command: Command, log) -> None:
+    done = command("compare", log("0,4,100,\n"), "--cluster", "1x4", "--policy", "fifo", "--policy", "srtf", *more)
+    assert (done.code, said in done.err, done.out) == (2, True, ""), done.err

@@ -148,7 +148,7 @@ WRONG = [
     (["jobs.csv", *FIFO, "--only", "queue=none"], 2, "no job has queue=none"),
     (["jobs.csv", *FIFO, "--trace-format", "exel"], 2, "exel"),
     (["jobs.csv", *FIFO, "--policy", "fifi"], 2, "unknown policy 'fifi' (did you mean 'fifo'?"),
-    (["nowhere.csv", *FIFO, "--cluster", "phily"], 2, "did you mean 'philly'"),
+    (["nowhere.csv", "--policy", "fifo", "--cluster", "phily"], 2, "did you mean 'philly'"),
     (["jobs.csv", *FIFO, "-c", "nowhere.yaml"], 2, "nowhere.yaml: cannot be read: No such file"),
     (["jobs.csv", "--cluster", "1x4", "--policy", "fifo"], 3, "jobs.csv:2: job 'j0' asks for 6 GPUs"),
     (["nowhere.csv", *FIFO], 3, "nowhere.csv: no such file"),

@@ -97,6 +97,9 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def _expanded(policies: list[str]) -> list[str]:
+    twice = next((name for i, name in enumerate(policies) if name in policies[:i]), None)
+    if twice is not None:
+        raise UsageError(f"--policy {twice} is given twice")
     names = [each for name in policies for each in (_all() if name == "all" else [name])]
     return list(dict.fromkeys(names))
 

@@ -17,6 +17,7 @@ import typer.main
 from typer.core import TyperCommand
 
 from pointsman.cli.screen import Format
+from pointsman.errors import UsageError
 from pointsman.parallel.pool import check_place
 
 P = ParamSpec("P")
@@ -162,6 +163,18 @@ class WithOptions(TyperCommand):
     @params.setter
     def params(self, value: list[Any]) -> None:
         """None are known when typer makes the command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As of any command; an option that takes one value is given once, or the last would win without a word.
+
+        Raises:
+            UsageError: it is given twice.
+        """
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for i, option in enumerate(given):
+            if option in given[:i] and not (option.multiple or getattr(option, "is_flag", False)):
+                raise UsageError(f"{option.opts[0]} is given twice; it takes one value")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
