@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 
 from benchmarks.marl.__main__ import compared, told
-from benchmarks.marl.cells import LOGS
 from benchmarks.marl.runs import BOUND, Means, complete, means_of
 from benchmarks.metarl.cells import BASE, CHANGED, SEEDS, SHORT, VARIED, Cell
 from benchmarks.metarl.contestants import CEILING, TWO, Contestant, metarl, untrained
@@ -30,7 +29,7 @@ ITSELF, FROZEN, ADAPTING = "metarl", "metarl, frozen", "adapting"
 AGAINST: Final = {"to true model": CEILING, "to frozen": FROZEN, "to metarl": ITSELF}
 CELLS: Final = {"base": BASE, "changed": CHANGED, "short": SHORT, "varied": VARIED}
 ADAPTS: Final = ("base", "changed")
-"""Where variants that adapt are measured too, and on the logs: they take minutes a run."""
+"""Where variants that adapt are measured too: they take minutes a run."""
 FEW: Final = 5
 """Workloads, of what is not measured in full."""
 
@@ -74,7 +73,7 @@ def main() -> None:
         for name in given.cells:
             in_full = name != "varied"
             for cell in CELLS[name]:
-                adapts = name in ADAPTS or cell.sizes in LOGS
+                adapts = name in ADAPTS
                 who = fewer([one for one in everybody if adapts or ADAPTING not in one.label], in_full)
                 print(cell.name, flush=True)
                 for seeds in {tuple(seeds): seeds for _, seeds in who}.values():
