@@ -103,3 +103,15 @@ def test_a_broken_state_is_refused(command: Command, here: Path) -> None:
     done = command("train", "metarl", "-o", "mine", "--resume")
     assert done.code == 3, done.err
     assert "not the state of a training" in done.err
+
+
+@pytest.mark.parametrize("history", [[{}], [{"run": 2}], "many", 3, "twice", "words", "nan"])
+def test_a_damaged_history_is_refused(history: object, command: Command, here: Path) -> None:
+    assert command(*TRAIN, "--set", "meta.runs=1", "--set", "meta.network=none").code == 0
+    path = here / "mine/training.json"
+    state = json.loads(path.read_text())
+    (row,) = state["history"]
+    odd = {"twice": [row, row | {"run": 2}], "words": [row | {"jobs": "many"}], "nan": [row | {"jobs": float("nan")}]}
+    path.write_text(json.dumps(state | {"history": odd.get(str(history), history)}))
+    done = command("train", "metarl", "-o", "mine", "--resume")
+    assert done.code == 3 and "training.json: not the state of a training" in done.err, done.err

@@ -6,8 +6,9 @@ and ``training.json``, from which ``--resume`` goes on exactly as if nothing had
 
 import json
 from collections.abc import Callable, Sequence
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -40,6 +41,9 @@ from pointsman.workload import Workload
 if TYPE_CHECKING:
     from pointsman.learn.meta.weights import MetaWeights
 
+FIGURES: Final = {"run", "jobs", "jct_mean_s", "error_before", "error_after"}
+"""What is told of each run."""
+
 
 class MetaTraining:
     """Runs, the directory that keeps what they taught, and how many there were."""
@@ -61,7 +65,9 @@ class MetaTraining:
         path = self.directory / SEARCH
         try:
             saved = json.loads(path.read_text())
-            self.history = [dict(row) for row in saved["history"]]
+            self.history = [_row(k, row) for k, row in enumerate(saved["history"], 1)]
+            if len(self.history) > self.recipe.meta.runs:
+                raise ValueError(f"it has {len(self.history)} runs of {self.recipe.meta.runs}")
             self.expected = parse_experience(str(saved["expected"]), str(path))
             if self.weights is not None:
                 self.weights.restore(saved["weights"], len(self.history))
@@ -176,3 +182,12 @@ def error_of(expected: Sequence[ServerExperience], run: Sequence[ServerExperienc
         squares += 2 * error(Expected(models, law.of(models)), one.combinations) * len(one.combinations)
         count += len(one.combinations)
     return round(float(np.sqrt(squares / max(1.0, count))), 5)
+
+
+def _row(run: int, row: object) -> dict[str, float]:
+    """A line of the history; ValueError: it is none of that run."""
+    if not isinstance(row, dict) or not row.keys() >= FIGURES or row["run"] != run:
+        raise ValueError(f"the history of run {run} is {row!r:.60}")
+    if not all(type(value) in (int, float) and isfinite(value) for value in row.values()):
+        raise ValueError(f"the history of run {run} has something else than finite numbers")
+    return row
