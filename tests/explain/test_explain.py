@@ -10,7 +10,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(command: Command, jobs: str, policy: str, *more: str) -> None:
-    done = command("simulate", jobs, "--cluster", "2x4", "--policy", policy, "-o", "run", *more)
+    where = () if "--cluster" in more else ("--cluster", "2x4")
+    done = command("simulate", jobs, *where, "--policy", policy, "-o", "run", *more)
     assert done.code == 0, done.err
 
 

@@ -102,3 +102,27 @@ def test_a_damaged_file_is_refused(change, said: str, kept: Path, tmp_path: Path
 def test_a_directory_without_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PointsmanError, match=r"there is no performance-model\.yaml"):
         pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
+
+
+@pytest.mark.parametrize("change", ["twice", "visits"])
+def test_what_no_run_has_written_is_refused(change: str, kept: Path, tmp_path: Path) -> None:
+    document = yaml.safe_load((kept / NAME).read_text())
+    (server,) = document["spec"]["servers"]
+    if change == "twice":
+        document["spec"]["servers"].append(server)
+    else:
+        model = next(iter(server["seen"]))
+        server["seen"][model] = {text: [times, 10**30] for text, (times, _) in server["seen"][model].items()}
+    (tmp_path / NAME).write_text(yaml.safe_dump(document))
+    with pytest.raises(PointsmanError, match=NAME):
+        MetaRl(steps=0, checkpoint=str(tmp_path))
+
+
+def test_extreme_coefficients_can_be_gone_on_with(kept: Path, tmp_path: Path) -> None:
+    document = yaml.safe_load((kept / NAME).read_text())
+    (server,) = document["spec"]["servers"]
+    server["coefficients"] = [20.0 if k % 2 else -20.0 for k in range(len(server["coefficients"]))]
+    (tmp_path / NAME).write_text(yaml.safe_dump(document))
+    run = pointsman.simulate(jobs(2, 30), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
+    write_run(tmp_path / "run", run, figures=False)
+    assert read_experience(tmp_path / "run" / NAME)

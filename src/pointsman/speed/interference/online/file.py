@@ -17,8 +17,11 @@ NAME: Final = "performance-model.yaml"
 DIGITS: Final = 10
 """Of slow-downs, after the point."""
 
-Coefficient = Annotated[float, Field(ge=-20, le=20, allow_inf_nan=False)]
-Sight = tuple[SlowDown, Annotated[int, Field(ge=1)]]
+LARGEST: Final = 20.0
+"""Coefficient of a logarithm: no server slows a job so much."""
+MOST_VISITS: Final = 1_000_000_000
+Coefficient = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Sight = tuple[SlowDown, Annotated[int, Field(ge=1, le=MOST_VISITS)]]
 
 
 class _Record(BaseModel):
@@ -75,6 +78,15 @@ class ExperienceSpec(_Record):
 
     servers: list[ServerExperience]
 
+    @model_validator(mode="after")
+    def _each_kind_is_there_once(self) -> "ExperienceSpec":
+        seen: set[Server] = set()
+        for one in self.servers:
+            if one.server in seen:
+                raise ValueError(f"servers of {one.server} are there twice; leave one out")
+            seen.add(one.server)
+        return self
+
 
 class ExperienceFile(_Record):
     """One file (``docs/papers/metarl.md``)."""
@@ -113,8 +125,8 @@ def experience_of(server: Server, expected: Expected, seen: dict[Combination, Se
     told: dict[str, dict[str, Sight]] = {}
     for combination, one in seen.items():
         times = min(MOST, round(float(np.exp(one.log)), DIGITS))
-        told.setdefault(combination.model, {})[combination.text] = (times, one.visits)
-    coefficients = [float(f"{x:.8g}") for x in expected.values]
+        told.setdefault(combination.model, {})[combination.text] = (times, min(MOST_VISITS, one.visits))
+    coefficients = [float(f"{x:.8g}") for x in np.clip(expected.values, -LARGEST, LARGEST)]
     return ServerExperience(
         gpu_type=server.gpu_type, gpus=server.gpus, models=list(expected.models), coefficients=coefficients, seen=told
     )
