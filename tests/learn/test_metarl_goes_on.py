@@ -1,5 +1,6 @@
 """What a run of metarl has learnt is kept in its directory, and another run goes on from it."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import yaml
 
 import pointsman
 from pointsman.errors import PointsmanError
+from pointsman.learn.policies.learned import SHIPPED
 from pointsman.learn.policies.metarl import MetaRl
 from pointsman.report import write_run
 from pointsman.speed.interference.online.file import NAME, read_experience
@@ -126,3 +128,26 @@ def test_extreme_coefficients_can_be_gone_on_with(kept: Path, tmp_path: Path) ->
     run = pointsman.simulate(jobs(2, 30), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
     write_run(tmp_path / "run", run, figures=False)
     assert read_experience(tmp_path / "run" / NAME)
+
+
+def test_a_checkpoint_that_lost_its_network_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    for name in (NAME, "policy.yaml"):
+        (tmp_path / name).write_bytes((SHIPPED / "metarl" / name).read_bytes())
+    with pytest.raises(PointsmanError, match=r"policy\.safetensors: the network is missing"):
+        MetaRl(checkpoint=str(tmp_path))
+    (tmp_path / "policy.yaml").unlink()
+    assert MetaRl(checkpoint=str(tmp_path))._adapting is None
+    os.mkfifo(tmp_path / "policy.safetensors")
+    pointsman.simulate(jobs(2, 5), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
+
+
+def test_a_changed_card_is_read_again(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    for path in (SHIPPED / "metarl").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    MetaRl(checkpoint=str(tmp_path))
+    card = tmp_path / "policy.yaml"
+    card.write_text(card.read_text().replace("agent: metarl", "agent: topdrl"))
+    with pytest.raises(PointsmanError, match="a checkpoint of 'topdrl'"):
+        MetaRl(checkpoint=str(tmp_path))

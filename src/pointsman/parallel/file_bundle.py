@@ -72,7 +72,8 @@ def digests(data: Any) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     for name in dict.fromkeys(_named(data)):
         path = Path(name)
-        files = [path] if path.is_file() else [file for file in sorted(path.iterdir()) if file.suffix in SETTINGS]
+        inside = [] if path.is_file() else sorted(path.iterdir())
+        files = [path] if path.is_file() else [file for file in inside if file.suffix in SETTINGS and file.is_file()]
         found += [{"path": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()} for file in files]
     return found
 

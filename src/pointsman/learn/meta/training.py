@@ -147,7 +147,7 @@ class MetaTraining:
             "steps": int(sum(row["jobs"] for row in self.history)),
             "command": self.command,
         }
-        return card.model_copy(update=about)
+        return card.model_copy(update=about | _machine(self.weights))
 
     def _save(self) -> None:
         """The state is one file, from which the others can be made again."""
@@ -182,6 +182,17 @@ def error_of(expected: Sequence[ServerExperience], run: Sequence[ServerExperienc
         squares += 2 * error(Expected(models, law.of(models)), one.combinations) * len(one.combinations)
         count += len(one.combinations)
     return round(float(np.sqrt(squares / max(1.0, count))), 5)
+
+
+def _machine(weights: "MetaWeights | None") -> dict[str, str]:
+    """With what a network was trained."""
+    if weights is None:
+        return {}
+    import torch
+
+    from pointsman.learn.setup import hardware
+
+    return {"torch": torch.__version__, "hardware": hardware(torch.device("cpu"), torch.get_num_threads())}
 
 
 def _row(run: int, row: object) -> dict[str, float]:

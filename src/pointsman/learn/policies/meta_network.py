@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 AGENT: Final = "metarl"
 NETWORK: Final = "choices"
 WEIGHTS: Final = "policy.safetensors"
+CARD: Final = "policy.yaml"
 
 
 def network_in(place: Path | None) -> "Checkpoint":
@@ -28,9 +29,27 @@ def network_in(place: Path | None) -> "Checkpoint":
             f"the network of metarl needs {', '.join(missing)}: pip install 'pointsman[learn]', or use metarl:none "
             "with metarl.steps=0"
         )
-    if place is None or not (place / WEIGHTS).is_file():
+    if place is None or not has_network(place):
         return _untaught()
-    return _taught(place.absolute(), (place / WEIGHTS).stat().st_mtime_ns)
+    changed_ns = tuple((place / name).stat().st_mtime_ns for name in (WEIGHTS, CARD) if (place / name).is_file())
+    return _taught(place.absolute(), changed_ns)
+
+
+def has_network(place: Path) -> bool:
+    """Whether a directory has one.
+
+    Raises:
+        InputError: its card says so, and the weights are missing.
+    """
+    if (place / WEIGHTS).is_file():
+        return True
+    if (place / CARD).is_file():
+        from pointsman.learn.checkpoint import read_card
+
+        if read_card(place).network.name != "none":
+            fix = "copy it again, or remove policy.yaml if the network is not wanted"
+            raise InputError("the network is missing", path=place / WEIGHTS, fix=fix)
+    return False
 
 
 def observation() -> "ObservationSpec":
@@ -81,7 +100,7 @@ def _untaught() -> "Checkpoint":
 
 
 @lru_cache(maxsize=8)
-def _taught(place: Path, changed_ns: int) -> "Checkpoint":
+def _taught(place: Path, changed_ns: tuple[int, ...]) -> "Checkpoint":
     from pointsman.learn.checkpoint import load_policy, read_card
 
     card = read_card(place)

@@ -62,7 +62,7 @@ class MetaRl:
         from pointsman.learn.policies.adapting import Adapting
         from pointsman.learn.policies.closed_loop import ClosedLoop
         from pointsman.learn.policies.exploration import Exploration
-        from pointsman.learn.policies.meta_network import WEIGHTS, network_in
+        from pointsman.learn.policies.meta_network import has_network, network_in
         from pointsman.speed.interference.online.file import NAME, read_experience
         from pointsman.speed.interference.online.learner import InterferenceLearner
 
@@ -81,7 +81,7 @@ class MetaRl:
         learner = InterferenceLearner(read_experience(place / NAME) if place else [], seed)
         self.interference = ClosedLoop(learner, Exploration(explore if learn else 0.0, budget, bound, seed, directed))
         self._adapting = None
-        if steps > 0 or (place and (place / WEIGHTS).is_file()):
+        if steps > 0 or (place and has_network(place)):
             self._made = network_in(place)
             self._adapting = Adapting(self._made, patience, steps, seed)
         self._patience, self._refit_ends, self._learn = patience, refit_ends, learn
