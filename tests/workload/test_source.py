@@ -8,7 +8,7 @@ import itertools
 import pytest
 import zstandard
 
-from pointsman.errors import InputError, UsageError
+from pointsman.errors import InputError, RunError, UsageError
 from pointsman.workload import read_workload
 from pointsman.workload.readers.source import open_source
 
@@ -94,3 +94,15 @@ def test_large_pieces_are_whole_again(tmp_path):
     for pack in (gzip.compress, zstandard.ZstdCompressor().compress):
         (tmp_path / "log").write_bytes(pack(text) + pack(text))
         assert open_source(tmp_path / "log").data == text + text
+
+
+@pytest.mark.parametrize(("where", "said"), [("open_source", "to unpack it"), ("table_of", "for this log")])
+def test_out_of_memory_names_the_file(where, said, tmp_path, monkeypatch):
+    from pointsman.workload.readers import read
+
+    def too_much(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(read, where, too_much)
+    with pytest.raises(RunError, match=rf"jobs: there is not enough memory {said}"):
+        read_workload(written(tmp_path, TEXT))

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from pointsman.errors import InputError, UsageError
+from pointsman.errors import InputError, RunError, UsageError
 from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.readers.formats import detected, format_named, table_of
@@ -46,17 +46,23 @@ def read_workload(
     Raises:
         InputError: unreadable, truncated, binary or empty file; unknown format; broken rule; nothing left.
         UsageError: unknown format name, option, filter column or filter value; a plug-in that fails.
+        RunError: there is not enough memory.
     """
     if format is not None and columns:
         raise UsageError(f"columns are named for a table of any kind: leave out the format {format!r}")
     form = None if format is None else format_named(format)
-    source = open_source(path)
+    try:
+        source = open_source(path)
+    except MemoryError:
+        raise RunError(f"{path}: there is not enough memory to unpack it") from None
     form = _by_columns(columns) if columns else form or detected(source)
     _check_options(form, options)
     try:
         jobs, quality = table_of(form, source, **options)
     except pl.exceptions.ColumnNotFoundError as error:
         raise _lacks(error, source, form) from None
+    except MemoryError:
+        raise RunError(f"{path}: there is not enough memory for this log; keep fewer of its jobs") from None
     quality, origin = recalled(source, quality) if source.is_parquet else (quality, None)
     kept = {column: [values] if isinstance(values, str) else list(values) for column, values in (only or {}).items()}
     told = ", ".join(f"{column}={','.join(values)}" for column, values in kept.items())
