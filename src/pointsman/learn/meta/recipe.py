@@ -20,7 +20,7 @@ class MetaConfig(Config):
 
     method: Method = parameter("mean", "How a run corrects what is expected: mean, reptile, fine-tuning or fomaml.")
     step: float | None = parameter(None, "How far it does; none: as the method has it.", gt=0, le=1)
-    network: Method | Literal["none"] = parameter(
+    network: Literal[Method, "none"] = parameter(
         "reptile", "The same of the weights of the network; none: it has none, and PyTorch is not needed."
     )
     decisions: int = parameter(256, "At which choices are tried, for each step of the network.", ge=2, le=100_000)
