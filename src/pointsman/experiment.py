@@ -42,6 +42,7 @@ from pointsman.types import MAX_SHARING
 
 Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
 Oversized = Literal["refuse", "drop", "clamp"]
+Ignorable = Literal["user", "queue", "partition", "model", "gpu_type", "fraction", "time_limit_s", "priority"]
 Congestable = Literal["rack", "pod", "cluster", "network"]
 
 WHAT, ASSUMED = "What to replay", "Assumptions"
@@ -252,6 +253,14 @@ class _Replayed(_Part):
         example="submit_s=Submit,gpus=AllocTRES,duration_s=Elapsed",
         metavar="NAME=COLUMN",
         see="../guides/bring-your-own-log.md",
+        panel=WHAT,
+    )
+    ignore: tuple[Ignorable, ...] = option(
+        "Columns of the log to leave out, for a cluster that does not have its GPU types or partitions.",
+        (),
+        unset="none",
+        example="gpu_type",
+        metavar="COLUMN",
         panel=WHAT,
     )
     time_unit: Literal["ms", "s", "min", "h"] | None = option(

@@ -62,3 +62,14 @@ def test_a_doubtful_unit(command: Command, log) -> None:
 def test_nothing_repeated_is_dropped_without_a_word(more: list[str], said: str, command: Command, log) -> None:
     done = command("compare", log("0,4,100,\n"), "--cluster", "1x4", "--policy", "fifo", "--policy", "srtf", *more)
     assert (done.code, said in done.err, done.out) == (2, True, ""), done.err
+
+
+def test_columns_can_be_left_out(command: Command, here: Path) -> None:
+    (here / "typed.csv").write_text("submit_s,gpus,duration_s,gpu_type,partition\n0,1,100,a100,gpu\n")
+    given = ("compare", "typed.csv", "--cluster", "1x4/gpu=v100", "--policy", "fifo", "--policy", "srtf")
+    assert command(*given).code == 3
+    done = command(*given, "--ignore", "gpu_type")
+    assert (done.code, "columns ignored as told: gpu_type" in done.err) == (0, True), done.err
+    assert "the cluster names no partitions, so those of the log are not kept apart" in done.err
+    assert "names no partitions" not in command(*given, "--ignore", "gpu_type,partition").err
+    assert command(*given, "--ignore", "gpus").code == 2

@@ -35,6 +35,7 @@ SAID: dict[str, tuple[list[str], Any]] = {
         ["--columns", "submit_s=a,gpus=b", "--columns", "duration_s=c"],
         {"submit_s": "a", "gpus": "b", "duration_s": "c"},
     ),
+    "ignore": (["--ignore", "gpu_type,partition", "--ignore", "user"], ["gpu_type", "partition", "user"]),
     "time_unit": (["--time-unit", "min"], "min"),
     "only": (["--only", "vc=a,b", "--only", "completed"], {"vc": ["a", "b"], "status": ["completed"]}),
     "cluster": (["--cluster", "2x4"], "2x4"),

@@ -117,6 +117,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "seeds": lambda given: parse_seeds(given) if isinstance(given, str) else given,
     "only": filters,
     "columns": named,
+    "ignore": lambda given: [part.strip() for text in given for part in text.split(",") if part.strip()],
     "congestion": parse_congestion,
 }
 """What makes of flags that say several things what a file has; the others say it as it is."""

@@ -56,6 +56,8 @@ def read_jobs(spec: ExperimentSpec) -> "Workload":
     workload = read_workload(
         spec.trace, format=spec.trace_format, only=only, columns=spec.columns, command=command_line(), **options
     )
+    if spec.ignore:
+        workload = workload.without(spec.ignore)
     if spec.load is not None:
         workload = at_load(workload, load_cluster(spec.cluster).gpus, spec.load)
     screen.note(f"{workload.provenance}: " + workload.quality.render().replace("\n", "\n  "))

@@ -1,10 +1,12 @@
 """A workload: a job table, where it came from and how good its log was."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 
+from pointsman.workload.columns import SCHEMA
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.rules.native_table import validated
 
@@ -35,6 +37,13 @@ class Workload:
         """
         table, quality = validated(jobs, path=source)
         return cls(table, quality, Provenance(source, "", format, command))
+
+    def without(self, columns: Sequence[str]) -> "Workload":
+        """The same jobs as if their log did not say these columns; the quality report says so."""
+        silent = [pl.lit(0 if name == "priority" else None, SCHEMA[name]).alias(name) for name in columns]
+        note = f"columns ignored as told: {', '.join(columns)}"
+        quality = replace(self.quality, notes=(*self.quality.notes, note))
+        return replace(self, jobs=self.jobs.with_columns(silent), quality=quality)
 
     def with_jobs(self, jobs: pl.DataFrame, *, reason: str) -> "Workload":
         """The same workload with fewer jobs, the loss counted in the quality report under `reason`."""

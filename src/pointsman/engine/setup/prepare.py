@@ -148,11 +148,14 @@ def _by_submit(jobs: pl.DataFrame) -> pl.DataFrame:
     return jobs if jobs["submit_s"].is_sorted() else jobs.sort("submit_s", maintain_order=True)
 
 
+NO_PARTITIONS = "the cluster names no partitions, so those of the log are not kept apart"
+
+
 def _without_partitions(jobs: pl.DataFrame, pools: Pools, assumptions: list[str]) -> pl.DataFrame:
     """A cluster that names no partitions takes the jobs of all of them."""
     if any(pools.partitions) or jobs["partition"].null_count() == len(jobs):
         return jobs
-    assumptions.append("the cluster names no partitions, so those of the log are not kept apart")
+    assumptions.append(NO_PARTITIONS)
     return jobs.with_columns(partition=pl.lit(None, pl.String))
 
 

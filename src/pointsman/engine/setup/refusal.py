@@ -7,7 +7,7 @@ from pointsman.workload import Workload
 from pointsman.workload.readers.locate import line_of
 
 MOST_TYPES = 8
-WITHOUT = "or empty the column {column} of the log ('pointsman trace convert LOG jobs.csv' makes one to edit)"
+WITHOUT = "or leave the column {column} of the log out, by --ignore {column}"
 
 
 def too_wide(workload: Workload, row: int, gpus: int, widest: int, schedulers: int) -> InputError:
