@@ -116,6 +116,7 @@ def simulate(
     simulation, prepared = open_simulation(workload, cluster, spec, chosen, options)
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     simulation.run(until_ms, progress)
+    resolved = _resolved(options, chosen, simulation)
     choices = {
         "policy": spec.text,
         "policy_name": spec.title,
@@ -123,8 +124,8 @@ def simulate(
         "params": chosen.model_dump(mode="json", exclude_none=True)
         if isinstance(chosen, CompiledPolicy)
         else spec.effective(params or {}, policy=chosen),
-        **_resolved(options, chosen, simulation),
-        "files": digests([spec.text, dict(params or {}), options.model_dump(exclude={"node_events", "cancels"})]),
+        **resolved,
+        "files": digests([spec.text, dict(params or {}), resolved]),
     }
     if until_s is not None:
         choices["until_s"] = until_s

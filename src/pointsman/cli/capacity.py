@@ -1,6 +1,7 @@
 """``pointsman capacity``: how many nodes a cluster needs to meet a target, under each of several policies."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,13 +77,14 @@ def _curves(
     for run in runs_of(spec):
         runs.setdefault(run.label, []).append(run)
 
+    of = cache(partial(scaled, cluster))
     rounds = 0
 
     def measure(asked: list[tuple[str, int]]) -> list[float | None]:
         nonlocal rounds
-        sizes = {n: scaled(cluster, n) for _, n in asked}
-        calls = [(spec, workload, run, sizes[n], target.metric) for label, n in asked for run in runs[label]]
-        said = " to ".join(f"{n:,}" for n in sorted({min(sizes), max(sizes)}))
+        sizes = sorted({n for _, n in asked})
+        calls = [(spec, workload, run, of(n), target.metric) for label, n in asked for run in runs[label]]
+        said = " to ".join(f"{n:,}" for n in sorted({sizes[0], sizes[-1]}))
         found = []
         for value in workers(figure_of, calls):
             found.append(value)
@@ -93,7 +95,7 @@ def _curves(
 
     first = size_of(cluster)
     with screen.progress("capacity") as progress:
-        return curves(list(runs), first, MOST_TIMES * first, lambda n: scaled(cluster, n).gpus, target, measure)
+        return curves(list(runs), first, MOST_TIMES * first, lambda n: of(n).gpus, target, measure)
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:

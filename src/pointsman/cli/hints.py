@@ -44,6 +44,8 @@ def _tell_no_wait(results: "Sequence[Result]") -> None:
 
 def _tell_identical(labels: Sequence[str], results: "Sequence[Result]") -> None:
     """Of policies that made the same schedule with the first seed."""
+    if len(results) < 2:
+        return
     alike: dict[int, list[str]] = {}
     for label, result in zip(labels, results, strict=True):
         if result.info["seed"] == results[0].info["seed"]:

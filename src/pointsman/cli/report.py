@@ -44,22 +44,22 @@ def report(
         refuse_taken(output, force=force)
     formats, width_in = parse_formats(figure_format), parse_width_in(width)
     results = [result for place in runs for result in read_runs(place)]
+    if output is None:
+        comparison = compare(results, baseline=baseline, window=counted)
+    else:
+        comparison = write_comparison(
+            output,
+            results,
+            baseline=baseline,
+            force=force,
+            command=command_line(),
+            window=counted,
+            runs=False,
+            figures=screen.can_draw(),
+        )
+        tell_page(output)
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-        made = save_figures(figures, compare(results, baseline=baseline, window=counted).groups, formats, width_in)
+        made = save_figures(figures, comparison.groups, formats, width_in)
         screen.note(f"figures: {len(made)} files in {figures}")
-    if output is None:
-        show_comparison(compare(results, baseline=baseline, window=counted), format)
-        return
-    comparison = write_comparison(
-        output,
-        results,
-        baseline=baseline,
-        force=force,
-        command=command_line(),
-        window=counted,
-        runs=False,
-        figures=screen.can_draw(),
-    )
-    tell_page(output)
     show_comparison(comparison, format)

@@ -74,15 +74,19 @@ def digests(data: Any) -> list[dict[str, str]]:
         path = Path(name)
         inside = [] if path.is_file() else sorted(path.iterdir())
         files = [path] if path.is_file() else [file for file in inside if file.suffix in SETTINGS and file.is_file()]
-        found += [{"path": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()} for file in files]
+        found += [{"path": str(file), "sha256": _sha256(file)} for file in files]
     return found
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def changed(files: Iterable[Mapping[str, str]]) -> str | None:
     """The first of the files of `digests` that is gone or holds something else; None: none."""
     for file in files:
         path = Path(file["path"])
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != file["sha256"]:
+        if not path.is_file() or _sha256(path) != file["sha256"]:
             return file["path"]
     return None
 

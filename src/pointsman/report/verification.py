@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from pointsman.engine.run.result import Result
+from pointsman.report.metrics.comparison import TIMINGS
 from pointsman.report.metrics.summary import summarise
 
 Gpu = tuple[int, int]
@@ -19,8 +20,6 @@ Event = dict[str, Any]
 
 LETS_GO: Final = {"FINISH": "RUNNING", "STOPPED": "STOPPING", "START_FAILED": "STARTING", "CANCEL": "", "NODE_DOWN": ""}
 """Events after which a job holds nothing, and the state in which they find it, if only one."""
-OF_THE_MACHINE: Final = ("engine_s", "decisions_per_s")
-"""Figures that do not follow from the files."""
 
 
 class Impossible(Exception):
@@ -35,7 +34,6 @@ class _Job:
     start_ms: int | None = None
     end_ms: int | None = None
     has_run: bool = False
-    resized: bool = False
     spent_ms: Counter[str] = field(default_factory=Counter)
     held_gpu_ms: int = 0
     preemptions: int = 0
@@ -110,11 +108,10 @@ class _Replay:
         self._must_be(row, job, "PENDING")
         if self.now_ms < self.submit_ms[row]:
             raise self._impossible(row, "starts before its submit")
-        job.becomes("PENDING", self.now_ms)
-        self._hold(row, job, parts)
         job.start_ms = self.now_ms if job.start_ms is None else job.start_ms
         delay_ms = self.start_ms + (self.restore_ms if job.has_run else 0)
         job.becomes("STARTING" if delay_ms else "RUNNING", self.now_ms)
+        self._hold(row, job, parts)
 
     def _preempt(self, row: int, job: _Job) -> None:
         self._must_be(row, job, "RUNNING")
@@ -133,7 +130,6 @@ class _Replay:
         job.becomes("STARTING" if pause_ms else "RUNNING", self.now_ms)
         self._free(row, job)
         self._hold(row, job, parts)
-        job.resized = True
 
     def _end(self, row: int, job: _Job, kind: str) -> None:
         if LETS_GO[kind]:
@@ -205,7 +201,7 @@ def _figures(result: Result, summary: Mapping[str, Any]) -> Iterator[str]:
     window = summary.get("window") or {}
     again = summarise(result, window=(window["from_s"], window["to_s"]) if window else None)
     for name, value in again.items():
-        if name in summary and name not in OF_THE_MACHINE and not _alike(summary[name], value):
+        if name in summary and name not in TIMINGS and not _alike(summary[name], value):
             yield f"{name} is {summary[name]!r:.60} in summary.json, and {value!r:.60} by jobs.parquet"
 
 

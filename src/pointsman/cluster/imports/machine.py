@@ -14,7 +14,6 @@ from pointsman.cluster.gpu_catalogue import GPU_MODELS
 from pointsman.cluster.hostlist import compress
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted, wording
-from pointsman.types import MAX_NODE_GPUS
 
 
 @dataclass(frozen=True)
@@ -151,24 +150,3 @@ def whole(text: str, what: str, path: Path, line: int | None, most: int = 10**9)
         cause = f"{what} is {quoted(text)}, not a whole number from 0 to {most:,}"
         raise InputError(cause, path=path, line=line, fix="correct it, or leave the node out")
     return int(text)
-
-
-def gpus_of(gres: str, name: str, path: Path, line: int | None) -> tuple[int, str]:
-    """GPUs and their type of Slurm's generic resources: ``gpu:a100:8(S:0-1),shard:32``.
-
-    Raises:
-        InputError: there are two types, or what there is makes no sense.
-    """
-    found: dict[str, int] = {}
-    for one in re.sub(r"\([^)]*\)", "", gres).split(","):
-        kind, *rest = one.strip().split(":")
-        if kind == "gpu" and rest:
-            gpu_type = ":".join(rest[:-1])
-            found[gpu_type] = found.get(gpu_type, 0) + whole(rest[-1], f"Gres of {name}", path, line, MAX_NODE_GPUS)
-    if len(found) > 1:
-        fix = "name it as two nodes in an inventory (CSV)"
-        raise InputError(
-            f"{name} has GPUs of {' and '.join(found)}; a node has one type", path=path, line=line, fix=fix
-        )
-    gpu_type, gpus = next(iter(found.items()), ("", 0))
-    return gpus, gpu_type

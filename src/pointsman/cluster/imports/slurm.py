@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pointsman.cluster import hostlist
-from pointsman.cluster.imports.machine import Machine, gpus_of, whole
+from pointsman.cluster.imports.machine import Machine, whole
 from pointsman.errors import InputError
+from pointsman.types import MAX_NODE_GPUS
 
 SCONTROL: Final = "NodeName="
 SINFO: Final = "NODELIST"
@@ -30,7 +31,7 @@ def of_scontrol(text: str, path: Path) -> list[Machine]:
 
 def _machine(fields: Mapping[str, str], path: Path, line: int) -> Machine:
     name, gres = fields["NodeName"], fields.get("Gres", "")
-    gpus, gpu_type = gpus_of("" if gres == "(null)" else gres, name, path, line)
+    gpus, gpu_type = _gpus_of("" if gres == "(null)" else gres, name, path, line)
     numbers = {key: whole(fields[key], f"{key} of {name}", path, line) for key in _NUMBERS if key in fields}
     return Machine(
         name, gpus, gpu_type, numbers.get("CPUTot"), numbers.get("Sockets"), numbers.get("RealMemory"),
@@ -50,7 +51,7 @@ def of_scontrol_json(nodes: list[Any], path: Path) -> list[Machine]:
     try:
         return [
             Machine(
-                one["name"], *gpus_of(one["gres"], one["name"], path, None), int(one["cpus"]), int(one["sockets"]),
+                one["name"], *_gpus_of(one["gres"], one["name"], path, None), int(one["cpus"]), int(one["sockets"]),
                 int(one["real_memory"]), tuple(one["partitions"]),
             )
             for one in nodes
@@ -88,7 +89,7 @@ def of_sinfo(text: str, path: Path) -> list[Machine]:
 def _row(cells: Mapping[str, str], path: Path, line: int) -> list[Machine]:
     gres = "" if cells["GRES"] in ("(null)", "N/A") else cells["GRES"]
     names = hostlist.expand(cells[SINFO])
-    gpus, gpu_type = gpus_of(gres, names[0], path, line)
+    gpus, gpu_type = _gpus_of(gres, names[0], path, line)
     partition = cells.get("PARTITION", "").rstrip("*")
     cpus, sockets, memory = (
         whole(cells[key].rstrip("+"), key, path, line) if key in cells else None
@@ -108,3 +109,24 @@ def _also(before: Machine, now: Machine, path: Path) -> Machine:
         before.name, before.gpus, before.gpu_type, before.cpus, before.sockets, before.memory_mib,
         before.partitions + more, line=before.line,
     )  # fmt: skip
+
+
+def _gpus_of(gres: str, name: str, path: Path, line: int | None) -> tuple[int, str]:
+    """GPUs and their type of Slurm's generic resources: ``gpu:a100:8(S:0-1),shard:32``.
+
+    Raises:
+        InputError: there are two types, or what there is makes no sense.
+    """
+    found: dict[str, int] = {}
+    for one in re.sub(r"\([^)]*\)", "", gres).split(","):
+        kind, *rest = one.strip().split(":")
+        if kind == "gpu" and rest:
+            gpu_type = ":".join(rest[:-1])
+            found[gpu_type] = found.get(gpu_type, 0) + whole(rest[-1], f"Gres of {name}", path, line, MAX_NODE_GPUS)
+    if len(found) > 1:
+        fix = "name it as two nodes in an inventory (CSV)"
+        raise InputError(
+            f"{name} has GPUs of {' and '.join(found)}; a node has one type", path=path, line=line, fix=fix
+        )
+    gpu_type, gpus = next(iter(found.items()), ("", 0))
+    return gpus, gpu_type

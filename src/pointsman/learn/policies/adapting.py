@@ -107,13 +107,21 @@ class Adapting:
 
     def adapt(self, view: "View", spec: "LearnedSpec", profiles: "Sequence[str | Path]", why: str) -> None:
         """From the meta-learnt weights to those for the jobs that came last, slowed as `spec` has it."""
+        from pointsman.learn.policies.rehearsals import written
+
+        with written(spec) as expected:
+            self._adapt(view, expected, profiles, why)
+
+    def _adapt(self, view: "View", expected: "Path", profiles: "Sequence[str | Path]", why: str) -> None:
         from pointsman.learn.algorithms.adaptation import Adaptation, gains
 
         own = [int(n) for n in np.random.SeedSequence([self._seed, len(self.done)]).generate_state(3)]
-        adaptation = Adaptation(self._made.network, self._episodes(spec, profiles, own[0], TOGETHER), own[1], DECISIONS)
+        adaptation = Adaptation(
+            self._made.network, self._episodes(expected, profiles, own[0], TOGETHER), own[1], DECISIONS
+        )
         for _ in range(self._steps):
             adaptation.step()
-        trial = self._episodes(spec, profiles, own[2], EPISODES)
+        trial = self._episodes(expected, profiles, own[2], EPISODES)
         tried = {ADAPTED: adaptation.network, META: self._made.network}
         found = dict(zip(tried, gains(list(tried.values()), trial), strict=True))
         best = max(found, key=lambda name: found[name].shorter)
@@ -136,15 +144,15 @@ class Adapting:
         self._network = network
         self.judge = None if network is None else Judge(replace(self._made, network=network), self._cluster)
 
-    def _episodes(self, spec: "LearnedSpec", profiles: "Sequence[str | Path]", seed: int, together: int) -> Any:
+    def _episodes(self, expected: "Path", profiles: "Sequence[str | Path]", seed: int, together: int) -> Any:
         """Simulations in step, of jobs like those that came last."""
         import polars as pl
 
-        from pointsman.learn.policies.rehearsals import like, rehearsals
+        from pointsman.learn.policies.rehearsals import like, rehearsals_by
 
         draw, came = np.random.default_rng(seed), pl.DataFrame(list(self._came), orient="row")
         drawn = [like(came, JOBS, draw) for _ in range(EPISODES)]
-        return rehearsals(together, self._cluster, drawn, spec, self._patience, profiles)
+        return rehearsals_by(expected, together, self._cluster, drawn, self._patience, profiles)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Adapting":
         """One that goes on by itself; weights are never changed where they are, so both have the same."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pointsman.errors import InputError, UsageError
+from pointsman.learn.checkpoint import CARD, WEIGHTS, read_card
 
 if TYPE_CHECKING:
     from pointsman.learn.checkpoint import Card, Checkpoint, ObservationSpec
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 AGENT: Final = "metarl"
 NETWORK: Final = "choices"
-WEIGHTS: Final = "policy.safetensors"
-CARD: Final = "policy.yaml"
 
 
 def network_in(place: Path | None) -> "Checkpoint":
@@ -43,12 +42,9 @@ def has_network(place: Path) -> bool:
     """
     if (place / WEIGHTS).is_file():
         return True
-    if (place / CARD).is_file():
-        from pointsman.learn.checkpoint import read_card
-
-        if read_card(place).network.name != "none":
-            fix = "copy it again, or remove policy.yaml if the network is not wanted"
-            raise InputError("the network is missing", path=place / WEIGHTS, fix=fix)
+    if (place / CARD).is_file() and read_card(place).network.name != "none":
+        fix = "copy it again, or remove policy.yaml if the network is not wanted"
+        raise InputError("the network is missing", path=place / WEIGHTS, fix=fix)
     return False
 
 
@@ -101,7 +97,7 @@ def _untaught() -> "Checkpoint":
 
 @lru_cache(maxsize=8)
 def _taught(place: Path, changed_ns: tuple[int, ...]) -> "Checkpoint":
-    from pointsman.learn.checkpoint import load_policy, read_card
+    from pointsman.learn.checkpoint import load_policy
 
     card = read_card(place)
     if (card.agent, card.network.name) != (AGENT, NETWORK):

@@ -1,6 +1,7 @@
 """Environments in which a policy rehearses: jobs like those that came, slowed as it expects."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -30,14 +31,33 @@ def rehearsals(
     profiles: Sequence[str | Path] = (),
 ) -> PlaceGangVectorEnv:
     """So many simulations in step, of one scheduler, in which `spec` is the truth; `profiles` as of a run."""
+    with written(spec) as expected:
+        return rehearsals_by(expected, many, cluster, workloads, patience, profiles)
+
+
+@contextmanager
+def written(spec: "LearnedSpec") -> Generator[Path]:
+    """A file of it, while several sets of simulations are made: reading one takes longer than the rest."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "expected.yaml"
         path.write_text(learned_yaml(path.stem, spec.source, list(spec.servers)), encoding="utf-8")
-        return PlaceGangVectorEnv(
-            many, cluster=cluster, workload=Listed(workloads), episodes=len(workloads), patience=patience,
-            rate_model="rates", contention=CONTENTION, factors={"node_interference": str(path)}, horizon_s=None,
-            gamma=1.0, profiles=profiles,
-        )  # fmt: skip
+        yield path
+
+
+def rehearsals_by(
+    expected: Path,
+    many: int,
+    cluster: Cluster | str,
+    workloads: Sequence[Workload],
+    patience: float,
+    profiles: Sequence[str | Path] = (),
+) -> PlaceGangVectorEnv:
+    """As `rehearsals`, by a file."""
+    return PlaceGangVectorEnv(
+        many, cluster=cluster, workload=Listed(workloads), episodes=len(workloads), patience=patience,
+        rate_model="rates", contention=CONTENTION, factors={"node_interference": str(expected)}, horizon_s=None,
+        gamma=1.0, profiles=profiles,
+    )  # fmt: skip
 
 
 def like(came: pl.DataFrame, jobs: int, draw: np.random.Generator) -> Workload:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 FORMATS: Final = ("pdf", "svg", "png")
 INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-PAGE_IN: Final = 10.0
-"""Width for which the figures of a page are laid out."""
 SMALL: Final[dict[str, Any]] = {"font.size": 7, "axes.titlesize": 7, "legend.fontsize": 6, "axes.labelsize": 7}
 """Text in print (points)."""
 LETTERS_PER_IN: Final = 20

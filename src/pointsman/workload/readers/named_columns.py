@@ -35,16 +35,26 @@ def named(texts: Sequence[str]) -> dict[str, str]:
         ours, equals, theirs = (word.strip() for word in part.partition("="))
         if not (ours and equals and theirs):
             raise UsageError(f"--columns {part!r:.60} is not NAME=COLUMN (as in submit_s=Submit)")
-        if ours not in (*SCHEMA, *ENDS):
-            raise UsageError(f"--columns: {ours!r:.60} is no column of ours ({did_you_mean(ours, (*SCHEMA, *ENDS))})")
         if ours in found:
             raise UsageError(f"--columns: {ours} is named twice, {found[ours]!r:.60} and {theirs!r:.60}")
         found[ours] = theirs
+    check_columns(found)
+    return found
+
+
+def check_columns(found: Columns) -> None:
+    """That all are columns of ours, and no required one is missing.
+
+    Raises:
+        UsageError: they are not, or one is.
+    """
+    for ours in found:
+        if ours not in (*SCHEMA, *ENDS):
+            raise UsageError(f"--columns: {ours!r:.60} is no column of ours ({did_you_mean(ours, (*SCHEMA, *ENDS))})")
     missing = [name for name in ("submit_s", "gpus") if name not in found]
     missing += ["duration_s (or start_s and end_s)"] * ("duration_s" not in found and not set(ENDS) <= found.keys())
     if missing:
         raise UsageError(f"--columns names no {missing[0]}")
-    return found
 
 
 def read_named(source: Source, columns: Columns, time_unit: str | None = None) -> tuple[pl.DataFrame, Quality]:

@@ -11,7 +11,7 @@ from pointsman.errors import InputError, RunError, UsageError
 from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.readers.formats import detected, format_named, table_of
-from pointsman.workload.readers.named_columns import Columns, named, read_named
+from pointsman.workload.readers.named_columns import Columns, check_columns, read_named
 from pointsman.workload.readers.origin import recalled
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_format import TraceFormat
@@ -73,7 +73,7 @@ def read_workload(
 
 
 def _by_columns(columns: Columns) -> TraceFormat:
-    named([f"{ours}={theirs}" for ours, theirs in columns.items()])
+    check_columns(columns)
 
     def read(source: Source, time_unit: str | None = None) -> tuple[pl.DataFrame, Quality]:
         return read_named(source, columns, time_unit)
