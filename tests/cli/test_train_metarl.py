@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,14 @@ import yaml
 from .conftest import Command
 from .test_train_scorer import WITHOUT_TORCH
 
+with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (make learn)")
+
 SMALL = ["--cluster", "4x4/rack=2,gpu=v100", "--set", "practice.jobs=40", "--set", "meta.decisions=16"]
 TRAIN = ["train", "metarl", *SMALL, "-o", "mine"]
 KEPT = ("performance-model.yaml", "training.json", "metrics.jsonl", "policy.safetensors")
 
 
+@with_network
 def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None:
     done = command(*TRAIN, "--set", "meta.runs=3")
     assert done.code == 0, done.err
@@ -52,6 +56,7 @@ def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None
     assert {row["policy"] for row in json.loads(done.out)} == {"metarl:mine", "packed"}
 
 
+@with_network
 def test_one_that_was_stopped_ends_with_the_same(command: Command, here: Path) -> None:
     assert command(*TRAIN[:-1], "whole", "--set", "meta.runs=4").code == 0
     from pointsman.learn.meta import training
@@ -97,6 +102,7 @@ def test_wrong_settings_are_refused(command: Command, given: list[str], said: st
     assert said in done.err
 
 
+@with_network
 def test_a_broken_state_is_refused(command: Command, here: Path) -> None:
     assert command(*TRAIN, "--set", "meta.runs=1").code == 0
     (here / "mine/training.json").write_text('{"history": [], "expected": "kind: Nothing"}')

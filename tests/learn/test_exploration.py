@@ -1,6 +1,7 @@
 """Exploration goes where least is known, within its bound and its budget."""
 
 import json
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from pointsman.learn.policies.exploration import Exploration
 from pointsman.learn.policies.metarl import MetaRl
 from pointsman.workload import generate
 
+with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (make learn)")
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
 CLUSTER = "8x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
 
@@ -63,6 +65,7 @@ class Watched(MetaRl):
             self.shares.append(exploration.explored_gpu_ms / exploration.all_gpu_ms)
 
 
+@with_network
 def test_explored_placements_take_no_more_than_their_share() -> None:
     """By what was forecast of them; under a truth where most pairs of models slow each other much more than is
     expected, what they really took beyond their best forecast stays below the share times that slow-down.
@@ -81,6 +84,7 @@ def test_explored_placements_take_no_more_than_their_share() -> None:
     assert lost < 0.02 * 3 * everything
 
 
+@with_network
 def test_in_rounds_too_the_budget_is_of_what_jobs_have_taken() -> None:
     """Jobs of up to 90 minutes, a round an hour: many GPUs are idle between rounds."""
     jobs = generate("dl2-philly", jobs=300, cluster_gpus=32, load=0.5, seed=2).jobs
@@ -91,6 +95,7 @@ def test_in_rounds_too_the_budget_is_of_what_jobs_have_taken() -> None:
     assert 0 < explored_gpu_s <= 0.5 * run.jobs["held_gpu_s"].sum()
 
 
+@with_network
 def test_without_a_chance_nothing_is_explored() -> None:
     jobs = generate("dl2-philly", jobs=200, cluster_gpus=32, load=0.9, seed=2)
     never, penniless = MetaRl(steps=0, explore=0.0), MetaRl(steps=0, budget=0.0)
@@ -99,6 +104,7 @@ def test_without_a_chance_nothing_is_explored() -> None:
     assert not never.interference.exploration.explored
 
 
+@with_network
 def test_explain_says_what_was_forecast_and_what_came_of_it() -> None:
     class Asks(MetaRl):
         said: ClassVar[list[str]] = []
@@ -127,6 +133,7 @@ def test_undirected_it_goes_anywhere_within_the_bound() -> None:
     assert exploration.choice(2, slowness, unknown, gpu_ms=1000) == 2  # the budget covers none
 
 
+@with_network
 def test_a_run_directory_lists_the_jobs_that_were_placed_to_learn_from_them() -> None:
     jobs = generate("dl2-philly", jobs=200, cluster_gpus=32, load=0.9, seed=2)
     policy = MetaRl(explore=0.5)

@@ -1,5 +1,6 @@
 """The policy that corrects its model of interference by what it sees of running jobs."""
 
+from importlib.util import find_spec
 from math import exp
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +21,8 @@ from pointsman.speed.interference.learned.observations import Observations, obse
 from pointsman.speed.interference.online.learner import InterferenceLearner
 from pointsman.workload import Workload, generate
 from pointsman.workload.generator.dl2 import MODELS
+
+with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (make learn)")
 
 CLUSTER = "8x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
 TRUTH = "table:sigma=0.2,seed=3"
@@ -48,6 +51,7 @@ def test_where_nothing_interferes_it_makes_the_schedule_of_the_scorer() -> None:
         assert first.jobs["end_s"].to_list() == second.jobs["end_s"].to_list()
 
 
+@with_network
 def test_what_it_has_seen_it_knows() -> None:
     """Each combination of the log of speeds, but those that were gone before the next decision."""
     policy = MetaRl(steps=0)
@@ -63,6 +67,7 @@ def test_what_it_has_seen_it_knows() -> None:
         assert least - 1e-9 <= exp(known[c][1]) <= most + 1e-9
 
 
+@with_network
 def test_it_comes_near_to_one_that_is_told_the_truth() -> None:
     """One that knows what models take of servers, but not how pairs of them get on, loses several per cent."""
     sums = {"told": 0.0, "half": 0.0, "learns": 0.0}
@@ -79,6 +84,7 @@ def test_it_comes_near_to_one_that_is_told_the_truth() -> None:
     assert sums["learns"] - sums["told"] < (sums["half"] - sums["told"]) / 2
 
 
+@with_network
 def test_it_knows_of_the_truth_what_it_has_seen_and_no_more(tmp_path: Path) -> None:
     """Another truth, which is the same for the combinations that occurred: the schedule is the same, too."""
     draw, learner = np.random.default_rng(7), InterferenceLearner()
@@ -119,6 +125,7 @@ def written(spec: LearnedSpec, path: Path) -> str:
     return str(path)
 
 
+@with_network
 def test_the_same_seed_makes_the_same_schedule_also_with_an_object_used_before() -> None:
     policy, jobs = MetaRl(steps=0, seed=5), workload()
     first, again = (run(policy, jobs).jobs for _ in range(2))
@@ -126,6 +133,7 @@ def test_the_same_seed_makes_the_same_schedule_also_with_an_object_used_before()
     assert first.equals(run("metarl", jobs, params={"seed": 5, "steps": 0}).jobs)
 
 
+@with_network
 def test_a_copy_learns_on_its_own() -> None:
     """What a what-if sees is not seen."""
 
@@ -146,6 +154,7 @@ def test_a_copy_learns_on_its_own() -> None:
     assert asks.asked
 
 
+@with_network
 def test_jobs_without_models_teach_nothing() -> None:
     jobs = workload()
     nameless = Workload.of(jobs.jobs.drop("model"))
@@ -154,6 +163,7 @@ def test_jobs_without_models_teach_nothing() -> None:
     assert result.jobs["end_s"].is_not_null().all()
 
 
+@with_network
 def test_explain_says_until_when_a_job_waits() -> None:
     class Asks(MetaRl):
         said: ClassVar[set[str]] = set()

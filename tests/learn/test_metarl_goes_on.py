@@ -1,6 +1,7 @@
 """What a run of metarl has learnt is kept in its directory, and another run goes on from it."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from pointsman.learn.policies.metarl import MetaRl
 from pointsman.report import write_run
 from pointsman.speed.interference.online.file import NAME, read_experience
 from pointsman.workload import Workload, generate
+
+with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (make learn)")
 
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
 BY_NAME: dict[str, Any] = OPTIONS | {"params": {"steps": 0}}
@@ -53,6 +56,7 @@ def test_what_was_learnt_elsewhere_is_handed_on(kept: Path) -> None:
     assert servers[1] == yaml.safe_load((kept / NAME).read_text())["spec"]["servers"][0]
 
 
+@with_network
 def test_it_forecasts_better_than_one_that_begins_anew(kept: Path) -> None:
     """Of combinations that neither has seen yet, before its first job."""
     fresh, again = MetaRl(steps=0, checkpoint="none"), MetaRl(steps=0, checkpoint=str(kept))
