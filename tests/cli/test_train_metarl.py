@@ -57,8 +57,10 @@ def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None
 
 
 @with_network
-def test_one_that_was_stopped_ends_with_the_same(command: Command, here: Path) -> None:
-    assert command(*TRAIN[:-1], "whole", "--set", "meta.runs=4").code == 0
+@pytest.mark.parametrize("network", ["reptile", "actor-critic"])
+def test_one_that_was_stopped_ends_with_the_same(network: str, command: Command, here: Path) -> None:
+    how = ("--set", "meta.runs=4", "--set", f"meta.network={network}")
+    assert command(*TRAIN[:-1], "whole", *how).code == 0
     from pointsman.learn.meta import training
 
     patch = pytest.MonkeyPatch()
@@ -70,7 +72,7 @@ def test_one_that_was_stopped_ends_with_the_same(command: Command, here: Path) -
         learn(self)
 
     patch.setattr(training.MetaTraining, "_learn", stops)
-    stopped = command(*TRAIN, "--set", "meta.runs=4")
+    stopped = command(*TRAIN, *how)
     patch.undo()
     assert stopped.code == 130
     assert "--resume goes on" in stopped.err

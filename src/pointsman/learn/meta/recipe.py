@@ -13,6 +13,8 @@ from pointsman.speed.interference.online.expectations import Method
 
 AGENT: Final = "metarl"
 ALGORITHM: Final = "meta"
+Network = Literal[Method, "actor-critic", "none"]
+"""How the weights of the network follow what it learns in runs."""
 
 
 class MetaConfig(Config):
@@ -20,10 +22,17 @@ class MetaConfig(Config):
 
     method: Method = parameter("mean", "How a run corrects what is expected: mean, reptile, fine-tuning or fomaml.")
     step: float | None = parameter(None, "How far it does; none: as the method has it.", gt=0, le=1)
-    network: Literal[Method, "none"] = parameter(
-        "reptile", "The same of the weights of the network; none: it has none, and PyTorch is not needed."
+    network: Network = parameter(
+        "reptile",
+        "The same of the weights of the network; actor-critic: they are trained as Harmony's; none: it has none, and "
+        "PyTorch is not needed.",
     )
-    decisions: int = parameter(256, "At which choices are tried, for each step of the network.", ge=2, le=100_000)
+    decisions: int = parameter(
+        256,
+        "At which choices are tried, for each step of the network; of actor-critic: in each environment, per update.",
+        ge=2,
+        le=100_000,
+    )
     runs: int = parameter(16, "Runs, each under a truth of its own.", ge=1, le=10_000)
 
 

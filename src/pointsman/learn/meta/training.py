@@ -27,19 +27,19 @@ from pointsman.learn.checkpoint import (
     save_tensors,
     write_card,
 )
-from pointsman.learn.meta.recipe import AGENT, ALGORITHM, MetaRecipe
+from pointsman.learn.meta.recipe import AGENT, ALGORITHM, MetaRecipe, Network
 from pointsman.learn.policies.adapting import EPISODES, JOBS, TOGETHER
 from pointsman.learn.policies.meta_network import card_of
 from pointsman.learn.training_setup import sampler, settings_of
 from pointsman.policies.placers.candidates import weights as shipped
-from pointsman.speed.interference.online.expectations import Expectations, Method, error
+from pointsman.speed.interference.online.expectations import Expectations, error
 from pointsman.speed.interference.online.file import NAME, ServerExperience, experience_yaml, parse_experience
 from pointsman.speed.interference.online.learner import InterferenceLearner
 from pointsman.speed.interference.online.performance_model import Expected
 from pointsman.workload import Workload
 
 if TYPE_CHECKING:
-    from pointsman.learn.meta.weights import MetaWeights
+    from pointsman.learn.meta.weights import LearntWeights
 
 FIGURES: Final = {"run", "jobs", "jct_mean_s", "error_before", "error_after"}
 """What is told of each run."""
@@ -53,7 +53,7 @@ class MetaTraining:
         self.settings = settings_of(recipe.practice)
         self.history: list[dict[str, float]] = []
         self.expected: list[ServerExperience] = []
-        self.weights = None if recipe.meta.network == "none" else _weights(recipe.meta.network, seed)
+        self.weights = _weights(recipe.meta.network, seed)
 
     def resume(self) -> None:
         """Go on from where the directory is.
@@ -99,7 +99,8 @@ class MetaTraining:
         jobs = sampler(practice, "train")(done // len(self.settings), load_cluster(practice.cluster).gpus)
         own = int(np.random.SeedSequence((self.seed, done)).generate_state(1)[0])
         options: dict[str, Any] = practice.options() | {"node_interference": practice.truth(1 + own)}
-        knowing = {"checkpoint": str(self.directory), "seed": own, "steps": 0}
+        exploration = {} if self.weights is None else self.weights.exploration
+        knowing = {"checkpoint": str(self.directory), "seed": own, "steps": 0, **exploration}
         result = simulate(jobs, practice.cluster, AGENT, log=False, params=knowing, **options)
         seen = parse_experience(result.learnt[NAME].decode(), f"run {done + 1}")
         expectations = Expectations(self.recipe.meta.method, self.recipe.meta.step, self.expected, done)
@@ -119,7 +120,7 @@ class MetaTraining:
         self.expected = expectations.now
 
     def _teach(
-        self, weights: "MetaWeights", on: str, jobs: Workload, seen: Sequence[ServerExperience], seed: int
+        self, weights: "LearntWeights", on: str, jobs: Workload, seen: Sequence[ServerExperience], seed: int
     ) -> dict[str, float]:
         """Let the network adapt to jobs like those of a run, slowed as the run saw it."""
         from pointsman.learn.policies.rehearsals import like, rehearsals
@@ -128,7 +129,7 @@ class MetaTraining:
         learner = InterferenceLearner(seen)
         learner.begin(sorted(set(jobs.jobs["model"].drop_nulls())), [one.server for one in seen])
         came = [like(jobs.jobs, JOBS, draw) for _ in range(EPISODES)]
-        environments = rehearsals(TOGETHER, cluster, came, learner.spec, shipped.PATIENCE)
+        environments = rehearsals(TOGETHER, cluster, came, learner.spec, shipped.PATIENCE, gamma=weights.gamma)
         done = len(self.history) / self.recipe.meta.runs
         return weights.learn(environments, seed, self.recipe.meta.decisions, done)
 
@@ -163,8 +164,14 @@ class MetaTraining:
             save_tensors(self.directory / WEIGHTS, self.weights.network.state_dict())
 
 
-def _weights(method: Method, seed: int) -> "MetaWeights":
-    """For which PyTorch is needed."""
+def _weights(method: Network, seed: int) -> "LearntWeights | None":
+    """For which PyTorch is needed, unless there are none."""
+    if method == "none":
+        return None
+    if method == "actor-critic":
+        from pointsman.learn.meta.actor_critic import ActorCriticWeights
+
+        return ActorCriticWeights(seed)
     from pointsman.learn.meta.weights import MetaWeights
 
     return MetaWeights(method, seed)
@@ -184,7 +191,7 @@ def error_of(expected: Sequence[ServerExperience], run: Sequence[ServerExperienc
     return round(float(np.sqrt(squares / max(1.0, count))), 5)
 
 
-def _machine(weights: "MetaWeights | None") -> dict[str, str]:
+def _machine(weights: "LearntWeights | None") -> dict[str, str]:
     """With what a network was trained."""
     if weights is None:
         return {}

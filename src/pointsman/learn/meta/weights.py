@@ -1,6 +1,7 @@
 """Weights of the network that are learnt for being adapted: by one regime after another."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 import torch
 from torch import Tensor
@@ -15,17 +16,26 @@ first-order MAML the root mean square of the change of weights. The mean: by the
 """
 
 
-class MetaWeights:
-    """Of how many regimes, by which method (as of `Expectations`)."""
+class LearntWeights:
+    """The weights of a network that learns from runs, and from how many regimes it has."""
 
-    def __init__(self, method: Method, seed: int) -> None:
-        self.method, self.regimes = method, 0
-        self.network = begun(seed)
+    gamma: ClassVar[float] = 1.0
+    """Discount of the episodes that it learns from."""
+    exploration: ClassVar[Mapping[str, Any]] = {}
+    """Parameters of `metarl` in the runs that it learns from, where they are not the defaults."""
+
+    def __init__(self, learning: Any) -> None:
+        self.learning, self.regimes = learning, 0
+
+    @property
+    def network(self) -> Any:
+        """What a policy uses of it."""
+        return self.learning
 
     @property
     def numbers(self) -> dict[str, list[float]]:
         """All weights, as JSON has them without loss."""
-        return {name: weights.flatten().tolist() for name, weights in self.network.state_dict().items()}
+        return {name: weights.flatten().tolist() for name, weights in self.learning.state_dict().items()}
 
     def restore(self, numbers: dict[str, list[float]], regimes: int) -> None:
         """Be as they were.
@@ -33,12 +43,24 @@ class MetaWeights:
         Raises:
             ValueError, KeyError: they are those of something else.
         """
-        before = self.network.state_dict()
+        before = self.learning.state_dict()
         if set(numbers) != set(before):
             raise ValueError("weights of another network")
         shaped = {name: torch.tensor(numbers[name]).reshape(w.shape) for name, w in before.items()}
-        self.network.load_state_dict(shaped)
+        self.learning.load_state_dict(shaped)
         self.regimes = regimes
+
+    def learn(self, environments: Any, seed: int, decisions: int, done: float) -> dict[str, float]:
+        """Learn from a regime; `done` is the share of the training that is over. Returns metrics."""
+        raise NotImplementedError
+
+
+class MetaWeights(LearntWeights):
+    """Those that a regime adapts, by which method (as of `Expectations`)."""
+
+    def __init__(self, method: Method, seed: int) -> None:
+        super().__init__(begun(seed))
+        self.method = method
 
     def learn(self, environments: Any, seed: int, decisions: int, done: float) -> dict[str, float]:
         """Adapt to a regime, and move by what came of it; `done` is the share of the training that is over. Returns

@@ -15,6 +15,7 @@ NETWORKS = {
     "topdrl": "pointsman.learn.networks.topdrl:TopDrlNetwork",
     "deeprm": "pointsman.learn.networks.deeprm:DeepRmNetwork",
     "choices": "pointsman.learn.networks.choices:ChoicesNetwork",
+    "valued-choices": "pointsman.learn.networks.valued_choices:ValuedChoicesNetwork",
     "marl": "pointsman.learn.networks.marl:MarlNetwork",
     "proximity": "pointsman.learn.networks.proximity:ProximityNetwork",
 }

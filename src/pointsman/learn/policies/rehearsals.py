@@ -29,10 +29,13 @@ def rehearsals(
     spec: "LearnedSpec",
     patience: float,
     profiles: Sequence[str | Path] = (),
+    gamma: float = 1.0,
 ) -> PlaceGangVectorEnv:
-    """So many simulations in step, of one scheduler, in which `spec` is the truth; `profiles` as of a run."""
+    """So many simulations in step, of one scheduler, in which `spec` is the truth; `profiles` as of a run, `gamma` as
+    of an environment.
+    """
     with written(spec) as expected:
-        return rehearsals_by(expected, many, cluster, workloads, patience, profiles)
+        return rehearsals_by(expected, many, cluster, workloads, patience, profiles, gamma)
 
 
 @contextmanager
@@ -51,12 +54,13 @@ def rehearsals_by(
     workloads: Sequence[Workload],
     patience: float,
     profiles: Sequence[str | Path] = (),
+    gamma: float = 1.0,
 ) -> PlaceGangVectorEnv:
     """As `rehearsals`, by a file."""
     return PlaceGangVectorEnv(
         many, cluster=cluster, workload=Listed(workloads), episodes=len(workloads), patience=patience,
         rate_model="rates", contention=CONTENTION, factors={"node_interference": str(expected)}, horizon_s=None,
-        gamma=1.0, profiles=profiles,
+        gamma=gamma, profiles=profiles,
     )  # fmt: skip
 
 
