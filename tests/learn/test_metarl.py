@@ -1,5 +1,8 @@
 """The policy that corrects its model of interference by what it sees of running jobs."""
 
+import os
+import subprocess
+import sys
 from importlib.util import find_spec
 from math import exp
 from pathlib import Path
@@ -190,3 +193,23 @@ def test_explain_says_until_when_a_job_waits() -> None:
 def test_what_is_out_of_range_is_refused(params: dict[str, Any], said: str) -> None:
     with pytest.raises(PointsmanError, match=said):
         run("metarl", workload(2), params=params)
+
+
+PROCESSORS = (
+    {"OPENBLAS_CORETYPE": "Prescott"},
+    {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "AVX512_ICL X86_V4"},
+)
+ON_ANY = """
+import sys, pointsman
+jobs = pointsman.generate("itp", jobs=200, cluster_gpus=32, load=1.2, seed=1)
+truth = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=4", "assign_models": 7}
+result = pointsman.simulate(jobs, "8x4/rack=2,gpu=v100", "metarl:none", oversized="drop", **truth)
+sys.stdout.buffer.write(b"".join(result.learnt.values()))
+"""
+
+
+def test_what_is_learnt_is_the_same_on_every_processor() -> None:
+    """BLAS adds up in an order of the processor's own, and numpy's logarithms differ in the last bit."""
+    given = [subprocess.run([sys.executable, "-c", ON_ANY], env=os.environ | own, stdout=-1, check=True).stdout
+             for own in PROCESSORS]  # fmt: skip
+    assert given[0] and given[0] == given[1]

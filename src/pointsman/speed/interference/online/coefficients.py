@@ -125,15 +125,20 @@ class Rows:
         left = self.transposed_times(weights * (wanted - self.times(x))) - precision * x
         small = CLOSE * float(np.abs(self.transposed_times(weights * wanted)).max(initial=0.0))
         scaled = left / precision
-        direction, size = scaled, float(left @ scaled)
+        direction, size = scaled, _dot(left, scaled)
         for _ in range(MOST_STEPS):
             if np.abs(left).max(initial=0.0) <= small:
                 break
             ahead = self.transposed_times(weights * self.times(direction)) + precision * direction
-            step = size / float(direction @ ahead)
+            step = size / _dot(direction, ahead)
             x += step * direction
             left = left - step * ahead
             scaled = left / precision
-            size, before = float(left @ scaled), size
+            size, before = _dot(left, scaled), size
             direction = scaled + size / before * direction
         return x
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    """As ``a @ b``, but the same on every machine: BLAS adds up in an order of the processor's own."""
+    return float((a * b).sum())

@@ -21,6 +21,8 @@ ALONE, MET, PER_GPU = 0.05, 0.15, 0.05
 """How far coefficients are from what is expected of them (ours)."""
 NOVEL: Final = 3.0
 """How many times as far for a model of which nothing is expected (ours)."""
+DIGITS: Final = 12
+"""Of logarithms: processors differ in the last bit."""
 LEAST_SHARE: Final = 0.3
 """Of what is seen now in what is believed of a combination, which is the mean of the first three times (ours)."""
 
@@ -92,7 +94,8 @@ class PerformanceModel:
 
     def see(self, rows: Ints, slow_downs: Floats) -> None:
         """Combinations `rows` (n) of the table were seen, so many times slower than alone (n)."""
-        for row, log in zip(rows.tolist(), np.log(slow_downs).tolist(), strict=True):
+        logs = np.round(np.log(slow_downs), DIGITS)
+        for row, log in zip(rows.tolist(), logs.tolist(), strict=True):
             if self.visits[row] == 0:
                 self._weights[:, row] = [1.0, *self._random.standard_exponential(MEMBERS)]
             self.visits[row] += 1
