@@ -101,6 +101,20 @@ spec:
     assert "PENDING (QuotaExceeded): needs 1 GPU; queue 'test' holds 1 of the 1 it may hold" in said
 
 
+def test_only_jobs_that_could_use_the_same_nodes_are_ahead(command: Command, here: Path) -> None:
+    Path("jobs.csv").write_text(
+        "submit_s,gpus,duration_s,job_id,gpu_type\n"
+        "0,3,100,a0,v100\n0,3,100,b0,a100\n1,4,9,a-head,v100\n2,4,9,b-head,a100\n3,1,500,late,a100\n"
+    )
+    on = ("--cluster", "1x4/gpu=v100+1x4/gpu=a100")
+    for policy, said in (
+        ("fifo", "(Priority): it would fit, but job b-head is ahead of it"),
+        ("easy", "(Reserved): it would fit, but only on GPUs reserved for job b-head"),
+    ):
+        run(command, "jobs.csv", policy, *on, "--force")
+        assert said in command("explain", "late", "--run", "run", "--at", "50").out
+
+
 def test_reserved_gpus_are_named(command: Command, here: Path) -> None:
     Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id\n0,6,100,a\n1,8,10,head\n2,2,500,late\n3,2,20,early\n")
     run(command, "jobs.csv", "easy")

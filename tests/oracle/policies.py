@@ -93,11 +93,15 @@ def by_estimate(life: Life) -> float:
 
 
 def strict(world: World, key: Key) -> None:
-    """fifo and sjf: the pass ends at the first job that has no place; limits are looked at first."""
+    """fifo and sjf: no job overtakes one that could use the same nodes; limits are looked at first."""
     this = Pass(world)
+    blocked: set[int] = set()
     for life in this.waiting_in_order(key):
-        if not this.is_closed(life) and not this.over_limit(life) and not this.start(life):
-            return
+        nodes = world.eligible_nodes(life)
+        if this.is_closed(life) or nodes <= blocked or this.over_limit(life):
+            continue
+        if nodes & blocked or not this.start(life):
+            blocked |= nodes
 
 
 def backfill(world: World, key: Key) -> None:
@@ -110,17 +114,19 @@ def backfill(world: World, key: Key) -> None:
 
 def easy(world: World) -> None:
     this = Pass(world)
-    shadow: tuple[float, Place] | None = None
+    heads: list[tuple[set[int], float, Place]] = []
     for life in this.waiting_in_order(by_row):
-        if this.is_closed(life) or (shadow is None and this.over_limit(life)):
+        nodes = world.eligible_nodes(life)
+        mine = [head for head in heads if head[0] & nodes]
+        if this.is_closed(life) or (not mine and this.over_limit(life)):
             continue
-        if shadow is None:
-            if not this.start(life):
-                shadow = reserve(world, life)
-        else:
-            shadow_ms, reserved = shadow
-            ends_in_time = world.now + world.delay_ms(life) + world.remaining(life) <= shadow_ms
+        if mine:
+            ends_ms = world.now + world.delay_ms(life) + world.remaining(life)
+            ends_in_time = all(ends_ms <= shadow_ms for _, shadow_ms, _ in mine)
+            reserved = frozenset().union(*(gpus for _, _, gpus in heads))
             this.start(life, not_on=frozenset() if ends_in_time else reserved)
+        elif not this.start(life):
+            heads.append((nodes, *reserve(world, life)))
 
 
 def reserve(world: World, head: Life) -> tuple[float, Place]:

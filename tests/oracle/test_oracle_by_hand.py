@@ -143,6 +143,43 @@ def test_fifo_head_blocks_those_behind_it() -> None:
     assert starts(schedule) == [0, 5, 8]
 
 
+TWO_TYPES = [Node(2, gpu_type="a"), Node(2, gpu_type="b")]
+
+
+def test_a_blocked_head_does_not_block_jobs_of_other_nodes() -> None:
+    # a0 AABBB         B (2 of a) waits for A; C (b) could use none of its nodes.
+    # a1 ..BBB
+    # b0 CCCC
+    jobs = [Job(0, 1, 2, gpu_type="a"), Job(0, 2, 3, gpu_type="a"), Job(0, 1, 4, gpu_type="b")]
+    for policy in ("fifo", "sjf", "easy"):
+        assert starts(simulate(TWO_TYPES, jobs, policy)) == [0, 2, 0]
+
+
+def test_no_job_overtakes_one_that_could_use_the_same_node() -> None:
+    # a0 AAAAABBBC     C may have either type and stands behind B; D (b) stands behind C. Under easy C and D backfill.
+    # a1 .....BBB
+    # b0 .....CDD      At 5 B starts, C gets b0 (its first free node), and D b1.
+    jobs = [Job(0, 1, 5, gpu_type="a"), Job(0, 2, 3, gpu_type="a"), Job(0, 1, 1), Job(0, 1, 2, gpu_type="b")]
+    assert starts(simulate(TWO_TYPES, jobs, "fifo")) == [0, 5, 5, 5]
+    assert starts(simulate(TWO_TYPES, jobs, "easy")) == [0, 5, 0, 0]
+
+
+def test_easy_reserves_for_a_head_on_each_set_of_nodes() -> None:
+    # a0 AAAAABBB      C runs on b0 until 4. D (2 of b) is a head of its own: E (1 of b, 9 ms) must not delay it,
+    # a1 .....BBB      F (1 of b, 4 ms) ends in time.
+    # b0 CCCCDDEEEEEEEEE
+    # b1 FFFFDD
+    jobs = [
+        Job(0, 1, 5, gpu_type="a"),
+        Job(0, 2, 3, gpu_type="a"),
+        Job(0, 1, 4, gpu_type="b"),
+        Job(0, 2, 2, gpu_type="b"),
+        Job(0, 1, 9, gpu_type="b"),
+        Job(0, 1, 4, gpu_type="b"),
+    ]
+    assert starts(simulate(TWO_TYPES, jobs, "easy")) == [0, 5, 0, 4, 6, 0]
+
+
 def test_fifo_backfill_passes_the_blocked_job_over() -> None:
     # gpu0 AAAAABBB
     # gpu1 CC...BBB

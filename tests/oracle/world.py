@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .model import Gpu, Job, LogEntry, Node, Place, as_masks
-from .placement import every_gpu, locality, place
+from .placement import alternatives, every_gpu, locality, place
 
 NOTHING: Place = frozenset()
 OVERRUN_AT_LEAST_MS = 60_000
@@ -98,6 +98,10 @@ class World:
 
     def find_place(self, life: Life, free: set[Gpu]) -> Place | None:
         return place(self.nodes, life.job, free, self.rules.placement)
+
+    def eligible_nodes(self, life: Life) -> set[int]:
+        """Section 2: under any of its alternatives."""
+        return {node for nodes in alternatives(self.nodes, life.job) for node in nodes}
 
     def has_room(self, life: Life, chosen: Place) -> bool:
         """Whether the job may be started there."""

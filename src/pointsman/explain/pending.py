@@ -16,6 +16,7 @@ from pointsman.engine.run.snapshot import snapshot
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.records import ACCUMULATIONS
 from pointsman.errors import PointsmanError, RunError
+from pointsman.explain.ahead import blocker, jobs_ahead
 from pointsman.explain.gpu_sharing import BesideOthers, shares
 from pointsman.inputs.bounds import instant_ms
 from pointsman.inputs.durations import digits, duration, instant
@@ -178,11 +179,12 @@ class _Question:
                 "it would fit, and waits for its scheduler, which decides about one job after another, "
                 f"{duration(decision_us / 1e6)} each",
             )
-        ahead, first = self._ahead(slot)
-        if int(self.simulation.handle.state.g[0]["reserved"]):
-            return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {first}"
-        if ahead:
-            who = f"job {first} is ahead of it" if ahead == 1 else f"{ahead:,} jobs are ahead of it, job {first} first"
+        state = self.simulation.handle.state
+        if int(state.g[0]["reserved"]) and (head := blocker(state, self.prepared.demands, slot)) >= 0:
+            return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {self._id_of(head)}"
+        if ahead := jobs_ahead(self.jobs, self.prepared.demands, slot):
+            first, many = self._id_of(ahead[0]), len(ahead)
+            who = f"job {first} is ahead of it" if many == 1 else f"{many:,} jobs are ahead of it, job {first} first"
             return Reason.Priority, f"it would fit, but {who}"
         return Reason.HeldByDelay, "it would fit and is first in line, but the policy has not started it"
 
@@ -227,13 +229,6 @@ class _Question:
         queue = np.asarray(self.simulation.handle.state.queues)[job["queue"]]
         name = list(self.prepared.layout.queue_limits)[int(job["queue"]) - 1]
         return f"needs {_gpus(job['asked'])}; queue {name!r} holds {queue['held']} of the {queue['limit']} it may hold"
-
-    def _ahead(self, slot: int) -> tuple[int, str]:
-        """How many waiting jobs go before this one, and the id of the first of them."""
-        waiting = np.flatnonzero(self.jobs["state"] == JobState.PENDING)
-        order = waiting[np.lexsort([self.jobs[name][waiting] for name in ("row", "key", "neg_priority")])]
-        ahead = int(np.flatnonzero(order == slot)[0])
-        return ahead, self._id_of(int(order[0]))
 
     def _room(self, job: Any) -> tuple[Reason, str]:
         """For the alternative with the most free GPUs: too few of them, or too scattered."""

@@ -32,7 +32,18 @@ from pointsman.engine.actions.verbs import (
 )
 from pointsman.engine.index.bits import bit, count, lowest, without_lowest
 from pointsman.engine.index.free_gpus import give, lowest_bits, take
-from pointsman.engine.index.queues import block, blocked, close_queue, dequeue, enqueue, first_waiting, over_limit
+from pointsman.engine.index.queues import (
+    block,
+    block_nodes,
+    blocked,
+    close_queue,
+    dequeue,
+    enqueue,
+    first_waiting,
+    nodes_blocked,
+    over_limit,
+    reach_of,
+)
 from pointsman.engine.index.treap import before, first_after, first_below, insert, insert_later, next_below, remove
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, alternative_with_room, free_gpus, some_node_with
@@ -127,12 +138,15 @@ __all__ = [  # noqa: RUF022 - by topic
     "note_worse",
     # Indexes of jobs: waiting jobs by demand class, ordered indexes, bits of a word.
     "block",
+    "block_nodes",
     "blocked",
     "close_queue",
     "dequeue",
     "enqueue",
     "first_waiting",
+    "nodes_blocked",
     "over_limit",
+    "reach_of",
     "before",
     "first_after",
     "first_below",

@@ -11,12 +11,12 @@ from pointsman.engine.state.records import Int, State
 
 @service("reserve", "float64(int64, int64)")
 def reserve(S: State, head: Int) -> float:
-    """Note in State.reserve, and count in State.g.reserved, the GPUs that waiting job `head` would get if running jobs
+    """Add to State.reserve, and count in State.g.reserved, the GPUs that waiting job `head` would get if running jobs
     ended in the order of the running index, by whose keys the policy says when they will: the key at which it would
-    start, which is infinite if it never fits.
+    start, which is infinite if it never fits. What is reserved before must be on other nodes.
     """
     c = S.jobs[head].cls
-    S.g[0].reserved = 0
+    first = S.g[0].reserved
     shadow = np.inf
     v = S.buckets[running_index(S)].first
     while v >= 0:
@@ -27,9 +27,9 @@ def reserve(S: State, head: Int) -> float:
             shadow = end
             place(S, c)
             for i in range(S.g[0].placed):
-                S.reserve[i].node = S.place[i].node
-                S.reserve[i].mask = S.place[i].mask
-            S.g[0].reserved = S.g[0].placed
+                S.reserve[first + i].node = S.place[i].node
+                S.reserve[first + i].mask = S.place[i].mask
+            S.g[0].reserved += S.g[0].placed
             unplace(S)
             break
     w = S.buckets[running_index(S)].first

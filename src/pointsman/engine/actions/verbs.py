@@ -39,20 +39,22 @@ AT_GPU, AT_NODE, AT_RACK, AT_POD, AT_CLUSTER = (int(x) for x in Locality)
 
 @core
 def queue_index(S: State, j: Int) -> Int:
-    """The index of waiting jobs of the queue of job `j`, for policies that do not order by class."""
-    return S.g[0].classes + S.jobs[j].queue
+    """The index of waiting jobs of the queue of job `j` that are eligible on the same nodes as it, for policies that do
+    not order by class.
+    """
+    return S.g[0].classes + S.classes[S.jobs[j].cls].reach * S.g[0].queues + S.jobs[j].queue
 
 
 @core
 def running_index(S: State) -> Int:
     """The index of running jobs, for policies that order them."""
-    return S.g[0].classes + S.g[0].queues
+    return S.g[0].classes + S.g[0].queues * S.reaches.shape[0]
 
 
 @core
 def stopping_index(S: State) -> Int:
     """The index of STOPPING jobs."""
-    return S.g[0].classes + S.g[0].queues + 1
+    return running_index(S) + 1
 
 
 @core

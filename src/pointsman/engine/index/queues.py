@@ -86,3 +86,37 @@ def over_limit(S: State, j: Int) -> bool:
 def close_queue(S: State, j: Int) -> None:
     """The queue of job `j` is closed for the rest of this pass (``semantics.md`` §4)."""
     S.queues[S.jobs[j].queue].closed = S.g[0].pass_id
+
+
+@core
+def reach_of(S: State, j: Int) -> Int:
+    """The set of nodes on which job `j` is eligible: a row of State.reaches."""
+    return S.classes[S.jobs[j].cls].reach
+
+
+@core
+def block_nodes(S: State, j: Int, until: float) -> None:
+    """Job `j` found no place: for the rest of this pass its eligible nodes are blocked for jobs behind it. It is
+    expected to start at `until`.
+    """
+    R = S.reaches[reach_of(S, j)]
+    for i in range(R.pool, R.pool_end):
+        P = S.pools[S.ints[i]]
+        if P.blocked != S.g[0].pass_id:
+            P.blocked = S.g[0].pass_id
+            P.blocker = j
+            P.until = until
+
+
+@core
+def nodes_blocked(S: State, r: Int) -> Int:
+    """How many pools of reach `r` are blocked in this pass; it notes until when at the earliest."""
+    R = S.reaches[r]
+    n = np.int64(0)
+    R.until = np.inf
+    for i in range(R.pool, R.pool_end):
+        P = S.pools[S.ints[i]]
+        if P.blocked == S.g[0].pass_id:
+            n += 1
+            R.until = min(R.until, P.until)
+    return n

@@ -43,6 +43,8 @@ def forget_policy(S: State) -> None:
         C.failed_at = -1
         C.failed_key = 0.0
         C.lacking = 0
+    for r in range(S.reaches.shape[0]):
+        S.reaches[r].failed_row = 0
     forget_failures(S)
     for j in range(g.slots):
         J = S.jobs[j]

@@ -46,6 +46,7 @@ from pointsman.engine.state.records import (
     POOL,
     QUEUE,
     RACK,
+    REACH,
     SAMPLE,
     SCALARS,
     SCRIPT,
@@ -62,7 +63,7 @@ SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
 MEMORY = 1 << 13
 EXTRA_BUCKETS = 6
-"""Indexes besides those of classes and queues: running, stopping, and four that a policy may use."""
+"""Indexes besides those of classes and of queues: running, stopping, and four that a policy may use."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,8 @@ def build(
     pool_records, words, counts, members = _pools(pools)
     racks, rack_free, rack_members = _racks(layout, pools, len(members))
     classes, alts, groups, pool_lists = _classes(demands, pools, rack_free, 2 * nodes)
-    buckets = np.zeros(len(demands) + len(queue_limits) + EXTRA_BUCKETS, BUCKET)
+    reaches, reach_lists = _reaches(demands, classes, 2 * nodes + len(pool_lists))
+    buckets = np.zeros(len(demands) + len(queue_limits) * len(reaches) + EXTRA_BUCKETS, BUCKET)
     for name in ("root", "first", "last", "newest", "leader"):
         buckets[name] = -1
     limit = rules.base_model.most_jobs_per_gpu(rules.gpu_sharing)
@@ -151,10 +153,11 @@ def build(
         pods=np.zeros(int(layout.node_pod.max()) + 1, POD),
         counts=counts,
         words=words,
-        ints=np.concatenate([members, rack_members, pool_lists]),
+        ints=np.concatenate([members, rack_members, pool_lists, reach_lists]),
         classes=classes,
         alts=alts,
         groups=groups,
+        reaches=reaches,
         queues=queues,
         buckets=buckets,
         parts=parts,
@@ -355,7 +358,19 @@ def _pools(pools: Pools) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[n
         words = np.zeros((size + 1, len(top) + len(leaf)), np.int64)
         words[size] = np.concatenate([top, leaf])
         some = np.array([1 << (size - 1)], np.uint64).view(np.int64)[0]
-        records[p] = (size, size * len(members), some, bits, len(leaf), len(top), first, pools.gpu_types[p])
+        records[p] = (
+            size,
+            size * len(members),
+            some,
+            bits,
+            len(leaf),
+            len(top),
+            first,
+            pools.gpu_types[p],
+            -1,
+            -1,
+            0.0,
+        )
         counts[p, size] = len(members)
         bitmaps.append(words.ravel())
         first += len(members)
@@ -404,8 +419,25 @@ def _classes(
         group = groups.setdefault((demand.alternatives, demand.limited_queue, demand.milli), len(groups))
         n = demand.gpus
         least, most = demand.elastic or (n, n)
-        asked = (n, least, most, demand.milli, first, len(alts), group, demand.limited_queue)
+        asked = (n, least, most, demand.milli, first, len(alts), group, 0, demand.limited_queue)
         classes[c] = (*asked, -1, -1, 0, -1, 0, 0, 0, 0, 0.0)
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)
+
+
+def _reaches(
+    demands: list[Demand], classes: NDArray[np.void], offset: int
+) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+    """Records of the sets of pools on which jobs are eligible, noted in `classes`, and their lists of pools, which
+    begin at `offset`.
+    """
+    reaches: dict[tuple[int, ...], int] = {}
+    for c, demand in enumerate(demands):
+        members = tuple(sorted({pool for pools in demand.alternatives for pool in pools}))
+        classes["reach"][c] = reaches.setdefault(members, len(reaches))
+    ends = offset + np.cumsum([len(members) for members in reaches])
+    records = np.zeros(len(reaches), REACH)
+    records["pool"], records["pool_end"] = [*([offset] if len(ends) else []), *ends[:-1]], ends
+    records["blocked"] = -1
+    return records, np.array([pool for members in reaches for pool in members], np.int64)

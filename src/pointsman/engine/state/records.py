@@ -143,6 +143,9 @@ POOL = np.dtype(
         ("tops", I),  # words of one summary bitmap
         ("members", I),  # where its node indexes begin in State.ints
         ("gpu_type", I),
+        ("blocked", I),  # the pass in which a waiting job that found no place blocked its nodes for jobs behind it
+        ("blocker", I),  # that job
+        ("until", F),  # when it is expected to start on them; infinite where that is not asked
     ],
     align=True,
 )
@@ -156,6 +159,7 @@ CLASS = np.dtype(
         ("alt", I),  # its alternatives: State.alts[alt:alt_end]
         ("alt_end", I),
         ("group", I),  # classes of one group differ in GPUs only
+        ("reach", I),  # classes of one reach are eligible on the same nodes
         ("queue", I),  # the queue, where queues have limits; else -1
         ("active", I),  # position among classes with waiting jobs; -1
         ("blocked", I),  # the pass in which its waiting jobs were found not to fit
@@ -306,6 +310,18 @@ NIC = np.dtype(
 )
 
 GROUP = np.dtype([("failed_pass", I), ("failed_gpus", I)], align=True)
+
+REACH = np.dtype(
+    [
+        ("pool", I),  # its pools: State.ints[pool:pool_end]
+        ("pool_end", I),
+        ("blocked", I),  # the pass in which a job ahead of it blocked its nodes, or some of them
+        ("until", F),  # the first instant at which such a job is expected to start
+        ("failed_row", I),  # 1 + the row of the job that found no place last time
+        ("failed_freed", I),  # State.g.freed then
+    ],
+    align=True,
+)
 
 QUEUE = np.dtype([("limit", I), ("held", I), ("closed", I)], align=True)
 
@@ -553,12 +569,13 @@ class State(NamedTuple):
     rack_free: np.ndarray  # i8, (P, R): free GPUs on UP nodes
     counts: np.ndarray  # i8, (P, 65): UP nodes with k free GPUs
     words: np.ndarray  # i8: bitmaps of nodes by pool and free count
-    ints: np.ndarray  # i8: members of pools, then of racks, then pools of alternatives
+    ints: np.ndarray  # i8: members of pools, then of racks, then pools of alternatives, then of reaches
     classes: np.ndarray  # CLASS, (C,)
     alts: np.ndarray  # ALT
     groups: np.ndarray  # GROUP
+    reaches: np.ndarray  # REACH: sets of nodes on which jobs are eligible, each once
     queues: np.ndarray  # QUEUE
-    buckets: np.ndarray  # BUCKET: classes first, then queues, then RUNNING and what a policy needs
+    buckets: np.ndarray  # BUCKET: classes first, then queues of each reach, then RUNNING and what a policy needs
     parts: np.ndarray  # PART: what jobs hold
     lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, OFF_RATE, holders, WAITING,
     # SOLE_OCCUPANTS

@@ -23,6 +23,7 @@ from pointsman.policies.sdk import (
     State,
     before,
     block,
+    block_nodes,
     blocked,
     close_queue,
     core,
@@ -30,12 +31,12 @@ from pointsman.policies.sdk import (
     delay_of_start,
     enqueue,
     first_below,
-    first_waiting,
     fits,
     give,
     insert,
     iteration_s,
     milliseconds,
+    nodes_blocked,
     parameter,
     rate_at,
     remove,
@@ -52,8 +53,8 @@ OVERRUN_FLOOR_MS, OVERRUN_DIVISOR = 0, 1  # params
 
 
 class Easy(CompiledPolicy):
-    """FIFO, but the head that must wait gets a reservation, and jobs behind it may start if they do not touch it
-    or end before it.
+    """FIFO, but a head that must wait gets a reservation, and jobs behind it may start if they do not touch it
+    or end before it. Jobs that could use no node of one head may have another.
     """
 
     name: ClassVar[str] = "easy"
@@ -139,18 +140,6 @@ def _try(S: State, j: Int, reason: Int) -> Int:
 
 
 @core
-def _start_heads(S: State) -> Int:
-    """Start jobs in order; the first that cannot be placed, -1 if there is none."""
-    while True:
-        j = first_waiting(S)
-        if j < 0:
-            return j
-        answer = _try(S, j, OK)
-        if answer != OK and answer != QUOTA:
-            return j
-
-
-@core
 def _hide(S: State) -> None:
     """Reserved GPUs that are free count as taken."""
     for i in range(S.g[0].reserved):
@@ -170,49 +159,90 @@ def _unhide(S: State) -> None:
 
 @core
 def _mark_classes(S: State) -> None:
-    """Note which classes fit beside the reservation; block those that do not fit at all."""
+    """Note which classes behind a head fit beside what is reserved; block those that do not fit at all."""
     _hide(S)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
-        if not blocked(S, c):
+        if _is_behind(S, c) and not blocked(S, c):
             S.classes[c].fits = fits(S, c)
     _unhide(S)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
-        if not blocked(S, c) and S.classes[c].fits == 0 and not fits(S, c):
+        if _is_behind(S, c) and not blocked(S, c) and S.classes[c].fits == 0 and not fits(S, c):
             block(S, c)
 
 
 @core
-def _next_backfill(S: State, bound: float) -> Int:
-    """The first waiting job, in order, that fits beside the reservation, or anywhere if its estimate is within
-    `bound`.
+def _is_behind(S: State, c: Int) -> bool:
+    """Whether jobs of class `c` could use nodes of a head that waits."""
+    return bool(S.reaches[S.classes[c].reach].blocked == S.g[0].pass_id)
+
+
+@core
+def _bound(S: State, c: Int) -> float:
+    """How long jobs of class `c` may take to end before the head whose nodes they could use starts."""
+    return S.reaches[S.classes[c].reach].until - S.g[0].now - S.g[0].start_ms
+
+
+@core
+def _next(S: State) -> Int:
+    """The first waiting job, in order, that is behind no head, or fits beside what is reserved, or anywhere if its
+    estimate is within the bound.
     """
     best = np.int64(-1)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
         if not blocked(S, c):
-            j = S.buckets[c].first if S.classes[c].fits else first_below(S, c, bound)
+            j = S.buckets[c].first
+            if _is_behind(S, c) and S.classes[c].fits == 0:
+                j = first_below(S, c, _bound(S, c))
             if j >= 0 and (best < 0 or before(S, j, best)):
                 best = j
     return best
 
 
 @core
+def _reserve(S: State, head: Int) -> None:
+    """GPUs are kept for job `head`, and its nodes are blocked for jobs that would delay it."""
+    block_nodes(S, head, reserve(S, head))
+    for r in range(S.reaches.shape[0]):
+        if nodes_blocked(S, r) > 0:
+            S.reaches[r].blocked = S.g[0].pass_id
+
+
+@core
+def _starts(S: State, j: Int) -> bool:
+    """Start job `j`, which is behind no head. If it finds no place it is a head, for which GPUs are reserved."""
+    answer = _try(S, j, OK)
+    if answer == OK or answer == QUOTA:
+        return True
+    _reserve(S, j)
+    return False
+
+
+@core
+def _backfill(S: State, j: Int) -> None:
+    """Start job `j` on GPUs that are not reserved, or anywhere if it ends soon enough."""
+    beside = S.jobs[j].aux > _bound(S, S.jobs[j].cls)
+    if beside:
+        _hide(S)
+    _try(S, j, BACKFILLED)
+    if beside:
+        _unhide(S)
+
+
+@core
 def decide(S: State) -> None:
-    """Start heads; reserve for the first that must wait; backfill around it."""
-    head = _start_heads(S)
-    if head < 0 or S.g[0].free == 0:
-        return
-    bound = reserve(S, head) - S.g[0].now - S.g[0].start_ms
-    while True:
-        _mark_classes(S)
-        j = _next_backfill(S, bound)
+    """In order, start jobs; those that must wait and are behind no other get a reservation; backfill around these."""
+    S.g[0].reserved = 0
+    heads = False
+    while S.g[0].free > 0:
+        if heads:
+            _mark_classes(S)
+        j = _next(S)
         if j < 0:
             return
-        beside = S.jobs[j].aux > bound
-        if beside:
-            _hide(S)
-        _try(S, j, BACKFILLED)
-        if beside:
-            _unhide(S)
+        if _is_behind(S, S.jobs[j].cls):
+            _backfill(S, j)
+        elif not _starts(S, j):
+            heads = True

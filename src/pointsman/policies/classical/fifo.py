@@ -1,6 +1,6 @@
-"""First in, first out: strict, the head blocks.
+"""First in, first out: strict, the head blocks its nodes for all behind it.
 
-Waiting jobs stand in one index for each queue, keyed by submit, or by estimate for `sjf`.
+Waiting jobs stand in one index for each queue and set of eligible nodes, keyed by submit, or by estimate for `sjf`.
 """
 
 from typing import ClassVar
@@ -10,26 +10,29 @@ import numpy as np
 from pointsman.policies.sdk import (
     OK,
     PENDING,
-    QUOTA,
     CompiledPolicy,
     Int,
     Knowledge,
     State,
     before,
+    block_nodes,
+    close_queue,
     core,
     insert,
+    nodes_blocked,
     over_limit,
     queue_index,
+    reach_of,
     start,
 )
 
 BY_ESTIMATE = 0  # params
-HEAD, FREED = 0, 1
-"""Of State.memory: 1 + the row of the head that did not fit last time, and how often GPUs had been freed by then."""
 
 
 class Fifo(CompiledPolicy):
-    """Jobs start in the order of their submission; the first that does not fit blocks all behind it."""
+    """Jobs start in the order of their submission; one that does not fit blocks those behind it that could use the same
+    nodes.
+    """
 
     name: ClassVar[str] = "fifo"
     needs: ClassVar[Knowledge] = "none"
@@ -55,38 +58,55 @@ def on_run(S: State, j: Int) -> None:
 
 @core
 def _head(S: State) -> Int:
-    """The first waiting job, in order, of the queues that are open."""
+    """The first waiting job, in order, of the queues that are open and the nodes that are not blocked for it."""
     best = np.int64(-1)
-    for q in range(S.queues.shape[0]):
-        if S.queues[q].closed != S.g[0].pass_id:
-            j = S.buckets[S.g[0].classes + q].first
-            if j >= 0 and (best < 0 or before(S, j, best)):
-                best = j
+    for r in range(S.reaches.shape[0]):
+        if S.reaches[r].blocked != S.g[0].pass_id:
+            for q in range(S.queues.shape[0]):
+                if S.queues[q].closed != S.g[0].pass_id:
+                    j = S.buckets[S.g[0].classes + r * S.g[0].queues + q].first
+                    if j >= 0 and (best < 0 or before(S, j, best)):
+                        best = j
     return best
 
 
 @core
-def _still_blocked(S: State, j: Int) -> bool:
-    """Whether head `j` did not fit, no GPU was freed since, and it does not close its queue instead."""
-    return S.memory[HEAD] == S.jobs[j].row + 1 and S.memory[FREED] == S.g[0].freed and not over_limit(S, j)
+def _fits_no_more(S: State, j: Int) -> bool:
+    """Whether head `j` found no place last time, and no GPU was freed since."""
+    R = S.reaches[reach_of(S, j)]
+    return R.failed_row == S.jobs[j].row + 1 and R.failed_freed == S.g[0].freed
 
 
 @core
-def _note_blocked(S: State, j: Int) -> None:
-    S.memory[HEAD] = S.jobs[j].row + 1
-    S.memory[FREED] = S.g[0].freed
+def _starts(S: State, j: Int) -> bool:
+    """Start head `j`; if it finds no place, remember that."""
+    if _fits_no_more(S, j):
+        return False
+    if start(S, j, OK) == OK:
+        return True
+    R = S.reaches[reach_of(S, j)]
+    R.failed_row = S.jobs[j].row + 1
+    R.failed_freed = S.g[0].freed
+    return False
+
+
+@core
+def _block(S: State, j: Int) -> None:
+    """Job `j` must wait, and so must those behind it that could use one of its nodes."""
+    S.reaches[reach_of(S, j)].blocked = S.g[0].pass_id
+    block_nodes(S, j, np.inf)
 
 
 @core
 def decide(S: State) -> None:
-    """Start heads until one does not fit."""
+    """Start heads; one that finds no place, or could use a node of such a job ahead of it, blocks its nodes."""
     while True:
         j = _head(S)
-        if j < 0 or _still_blocked(S, j):
+        if j < 0:
             return
-        reason = start(S, j, OK)
-        if reason == QUOTA:
-            S.queues[S.jobs[j].queue].closed = S.g[0].pass_id
-        elif reason != OK:
-            _note_blocked(S, j)
-            return
+        R = S.reaches[reach_of(S, j)]
+        n = nodes_blocked(S, reach_of(S, j))
+        if n < R.pool_end - R.pool and over_limit(S, j):
+            close_queue(S, j)
+        elif n > 0 or not _starts(S, j):
+            _block(S, j)

@@ -1,4 +1,4 @@
-"""Shortest job first: strict, the head blocks."""
+"""Shortest job first: strict, the head blocks its nodes for all behind it."""
 
 from typing import ClassVar
 
@@ -7,7 +7,9 @@ from pointsman.policies.sdk import Knowledge
 
 
 class Sjf(Fifo):
-    """Jobs start in the order of their durations, shortest first; the first that does not fit blocks all behind it."""
+    """Jobs start in the order of their durations, shortest first; one that does not fit blocks those behind it that
+    could use the same nodes.
+    """
 
     name: ClassVar[str] = "sjf"
     needs: ClassVar[Knowledge] = "oracle"
