@@ -11,17 +11,17 @@ from pointsman.cli.options import WHAT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
     from pointsman.capacity.curve import Curve, Point, Target
-    from pointsman.cli.replay import Run
     from pointsman.cluster import Cluster
-    from pointsman.experiment import ExperimentSpec
+    from pointsman.experiment import CellSpec
     from pointsman.parallel.workers import Workers
+    from pointsman.sweep.runs import Run
     from pointsman.workload import Workload
 
 MOST_TIMES = 64
 """So many times as many nodes as the cluster file has are tried at most (ours)."""
 
 
-@with_options(several=True)
+@with_options("policies")
 def capacity(
     options: Options,
     target: Annotated[
@@ -47,15 +47,16 @@ def capacity(
     from pointsman.report import refuse_taken
 
     experiment, wanted = resolve(options), parse_target(target)
+    spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return
     if options.output:
         refuse_taken(options.output, force=options.force)
-    spec, cluster = experiment.spec, load_cluster(experiment.spec.cluster)
+    cluster = load_cluster(spec.cluster)
     scaled(cluster, size_of(cluster) + 1)  # refuses what cannot be scaled before the log is read
     with workers(on, at_once) as some:
-        workload = read_jobs(spec)
+        (workload,) = read_jobs(cells)
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
         curves = _curves(spec, workload, cluster, wanted, some)
@@ -66,12 +67,12 @@ def capacity(
 
 
 def _curves(
-    spec: "ExperimentSpec", workload: "Workload", cluster: "Cluster", target: "Target", workers: "Workers"
+    spec: "CellSpec", workload: "Workload", cluster: "Cluster", target: "Target", workers: "Workers"
 ) -> "list[Curve]":
     from pointsman.capacity.scaling import scaled, size_of
     from pointsman.capacity.side_by_side import curves
     from pointsman.cli import screen
-    from pointsman.cli.replay import runs_of
+    from pointsman.sweep.runs import runs_of
 
     runs: dict[str, list[Run]] = {}
     for run in runs_of(spec):
@@ -104,9 +105,7 @@ def mean_of(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if len(known) == len(values) else None
 
 
-def figure_of(
-    spec: "ExperimentSpec", workload: "Workload", run: "Run", cluster: "Cluster", metric: str
-) -> float | None:
+def figure_of(spec: "CellSpec", workload: "Workload", run: "Run", cluster: "Cluster", metric: str) -> float | None:
     """One figure of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
     from pointsman.api import simulate
     from pointsman.errors import InputError
