@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pointsman.cluster import Cluster
     from pointsman.experiment import CellSpec
     from pointsman.parallel.workers import Workers
-    from pointsman.sweep.runs import Run
+    from pointsman.sweeps.kept import Store
+    from pointsman.sweeps.runs import Run
     from pointsman.workload import Workload
 
 MOST_TIMES = 64
@@ -41,10 +42,11 @@ def capacity(
     from pointsman.cli import screen
     from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import resolve
-    from pointsman.cli.replay import read_jobs
+    from pointsman.cli.replay import read_jobs, say_what_is_kept
     from pointsman.cluster import load_cluster
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
+    from pointsman.sweeps.kept import forget, values_for
 
     experiment, wanted = resolve(options), parse_target(target)
     spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
@@ -55,43 +57,49 @@ def capacity(
         refuse_taken(options.output, force=options.force)
     cluster = load_cluster(spec.cluster)
     scaled(cluster, size_of(cluster) + 1)  # refuses what cannot be scaled before the log is read
-    with workers(on, at_once) as some:
+    with say_what_is_kept(options.output), workers(on, at_once) as some:
         (workload,) = read_jobs(cells)
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
-        curves = _curves(spec, workload, cluster, wanted, some)
+        curves = _curves(spec, workload, cluster, wanted, some, values_for(options.output))
     if options.output:
         _write(options.output, curves, wanted, force=options.force)
+        forget(options.output)
         screen.note(f"curve: {options.output / ('capacity.svg' if screen.can_draw() else 'capacity.csv')}")
     _show(curves, wanted, size_of(cluster), options.format)
 
 
 def _curves(
-    spec: "CellSpec", workload: "Workload", cluster: "Cluster", target: "Target", workers: "Workers"
+    spec: "CellSpec", workload: "Workload", cluster: "Cluster", target: "Target", workers: "Workers", store: "Store"
 ) -> "list[Curve]":
     from pointsman.capacity.scaling import scaled, size_of
     from pointsman.capacity.side_by_side import curves
     from pointsman.cli import screen
-    from pointsman.sweep.runs import runs_of
+    from pointsman.sweeps.digests import run_digest, workload_digest
+    from pointsman.sweeps.kept import finish
+    from pointsman.sweeps.runs import runs_of
 
     runs: dict[str, list[Run]] = {}
     for run in runs_of(spec):
         runs.setdefault(run.label, []).append(run)
 
     of = cache(partial(scaled, cluster))
-    rounds = 0
+    jobs, rounds = workload_digest(workload), 0
+
+    def digest(run: "Run", nodes: int) -> str:
+        return run_digest(jobs, of(nodes), spec, run, target.metric, spec.window)
 
     def measure(asked: list[tuple[str, int]]) -> list[float | None]:
         nonlocal rounds
         sizes = sorted({n for _, n in asked})
-        calls = [(spec, workload, run, of(n), target.metric) for label, n in asked for run in runs[label]]
         said = " to ".join(f"{n:,}" for n in sorted({sizes[0], sizes[-1]}))
-        found = []
-        for value in workers(figure_of, calls):
-            found.append(value)
-            progress.update(1 - 2.0 ** -(rounds / 4 + len(found) / len(calls) / 4), f"{said} nodes")
+        wanted = [(run, n) for label, n in asked for run in runs[label]]
+        missing = [each for each in wanted if not store.has(digest(*each))]
+        calls = [(spec, workload, run, of(n), target.metric) for run, n in missing]
+        for done, _ in enumerate(finish([digest(*each) for each in missing], figure_of, calls, workers, store), 1):
+            progress.update(1 - 2.0 ** -(rounds / 4 + done / len(calls) / 4), f"{said} nodes")
         rounds += 1
-        each = iter(found)
+        each = iter([store.take(digest(*one)) for one in wanted])
         return [mean_of([next(each) for _ in runs[label]]) for label, _ in asked]
 
     first = size_of(cluster)

@@ -53,8 +53,8 @@ def compare(
     from pointsman.parallel.pool import workers
     from pointsman.report import fail_if as check
     from pointsman.report import refuse_taken
-    from pointsman.sweep.cells import tasks_of
-    from pointsman.sweep.kept import results_for
+    from pointsman.sweeps.cells import tasks_of
+    from pointsman.sweeps.kept import results_for
 
     experiment = resolve(options)
     spec = experiment.spec

@@ -15,8 +15,8 @@ from pointsman.report.grids.grid import Grid, cell_of
 from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.threshold import fail_if
 from pointsman.report.rundir import write_comparison
-from pointsman.sweep.cells import Task
-from pointsman.sweep.kept import Store, forget
+from pointsman.sweeps.cells import Task
+from pointsman.sweeps.kept import Store, forget
 
 
 def comparison_of(

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pointsman.engine.run.result import Result
     from pointsman.engine.run.simulation import Simulation
     from pointsman.engine.setup.prepare import Prepared
-    from pointsman.sweep.cells import Task, Tell
-    from pointsman.sweep.kept import Store
+    from pointsman.sweeps.cells import Task, Tell
+    from pointsman.sweeps.kept import Store
     from pointsman.workload import Workload
 
 
@@ -27,7 +27,7 @@ def read_jobs(cells: Sequence[Cell]) -> "list[Workload]":
     """
     from pointsman.cli.hints import tell_of_units
     from pointsman.cli.results import command_line
-    from pointsman.sweep.cells import at_their_loads
+    from pointsman.sweeps.cells import at_their_loads
     from pointsman.workload import read_workload
 
     spec = cells[0].spec
@@ -48,7 +48,7 @@ def read_jobs(cells: Sequence[Cell]) -> "list[Workload]":
 def replay(cells: "Sequence[Sequence[Task]]", workers: Workers, store: "Store") -> None:
     """Simulate the runs of all cells that `store` lacks."""
     from pointsman.cli.compiled import prepare_code
-    from pointsman.sweep.cells import run_tasks
+    from pointsman.sweeps.cells import run_tasks
 
     tasks = [task for cell in cells for task in cell]
     missing = [task for task in tasks if not store.has(task.digest)]
@@ -78,7 +78,7 @@ def _teller(progress: screen.Progress, tasks: "Sequence[Task]", k: int) -> "Tell
 @contextmanager
 def say_what_is_kept(directory: Path | None) -> Generator[None]:
     """If the command ends early, say how it can be continued."""
-    from pointsman.sweep.kept import folder_of
+    from pointsman.sweeps.kept import folder_of
 
     try:
         yield

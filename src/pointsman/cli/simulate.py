@@ -18,9 +18,9 @@ def simulate(options: Options, on: On = "local") -> None:
     from pointsman.experiment import located
     from pointsman.parallel.pool import workers
     from pointsman.report import measure, refuse_taken, write_run
-    from pointsman.sweep.cells import tasks_of
-    from pointsman.sweep.kept import InMemory
-    from pointsman.sweep.runs import runs_of
+    from pointsman.sweeps.cells import tasks_of
+    from pointsman.sweeps.kept import InMemory
+    from pointsman.sweeps.runs import runs_of
 
     experiment = resolve(options)
     spec, cells = experiment.spec.only_cell("simulate"), experiment.spec.cells()

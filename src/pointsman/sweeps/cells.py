@@ -8,9 +8,9 @@ from pointsman.engine.run.result import Result
 from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.file_bundle import Parcel, pack
 from pointsman.parallel.workers import Workers
-from pointsman.sweep.digests import run_digest, workload_digest
-from pointsman.sweep.kept import Store, finish
-from pointsman.sweep.runs import Run, runs_of, simulated
+from pointsman.sweeps.digests import run_digest, workload_digest
+from pointsman.sweeps.kept import Store, finish
+from pointsman.sweeps.runs import Run, runs_of, simulated
 from pointsman.workload import Workload
 from pointsman.workload.transforms.rescale import at_load
 

@@ -15,7 +15,7 @@ from pointsman.cluster import Cluster
 from pointsman.experiment import CellSpec
 from pointsman.parallel.file_bundle import digests
 from pointsman.parallel.ray import source_digest
-from pointsman.sweep.runs import Run
+from pointsman.sweeps.runs import Run
 from pointsman.workload import Workload
 
 COMPUTE = ("numpy", "numba", "polars")
@@ -28,7 +28,7 @@ def digest_of(*parts: Any) -> str:
     Beside a policy's own file all Python files in its folder count, for it may import them.
     """
     named = digests(parts)
-    text = json.dumps([_code(), parts, named, _neighbours(named)], sort_keys=True, default=str)
+    text = json.dumps([code_digest(), parts, named, _neighbours(named)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -60,7 +60,8 @@ def workload_digest(workload: Workload) -> str:
 
 
 @cache
-def _code() -> list[str]:
+def code_digest() -> list[str]:
+    """What makes results of inputs: this package, Python and the packages that compute."""
     return [source_digest(), platform.python_version(), *(version(name) for name in COMPUTE)]
 
 

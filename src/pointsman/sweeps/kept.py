@@ -37,8 +37,8 @@ class Store(Protocol):
         """Where it is on disk; None: nowhere."""
         ...
 
-    def drop(self, digest: str) -> None:
-        """Remove it; it is not needed any more."""
+    def clear(self) -> None:
+        """Remove everything; it is not needed any more."""
         ...
 
 
@@ -60,8 +60,8 @@ class InMemory:
     def place(self, digest: str) -> None:
         return None
 
-    def drop(self, digest: str) -> None:
-        self.things.pop(digest, None)
+    def clear(self) -> None:
+        self.things.clear()
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,10 @@ class Results:
     def place(self, digest: str) -> Path:
         return self.folder / digest
 
-    def drop(self, digest: str) -> None:
-        shutil.rmtree(self.place(digest), ignore_errors=True)
+    def clear(self) -> None:
+        for path in self.folder.iterdir() if self.folder.is_dir() else ():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,9 @@ class Values:
     def place(self, digest: str) -> Path:
         return self.folder / f"{digest}.json"
 
-    def drop(self, digest: str) -> None:
-        self.place(digest).unlink(missing_ok=True)
+    def clear(self) -> None:
+        for path in self.folder.glob("*.json"):
+            path.unlink(missing_ok=True)
 
 
 def folder_of(directory: Path) -> Path:
