@@ -436,6 +436,11 @@ class Experiment(_Part):
     metadata: Metadata
     spec: ExperimentSpec
 
+    def alone(self, cell: Cell) -> Self:
+        """The experiment of one of its cells."""
+        values = {name: (getattr(cell.spec, name),) for name in cell.values}
+        return self.model_copy(update={"spec": self.spec.model_copy(update=values)})
+
     def to_dict(self) -> dict[str, Any]:
         """The document as plain data, in full."""
         return self.model_dump(mode="json", by_alias=True)

@@ -91,8 +91,9 @@ def say_what_is_kept(directory: Path | None) -> Generator[None]:
 def take(tasks: "Sequence[Task]", store: "Store") -> "list[Result]":
     """The results of a cell's runs, in order; says what should be known of them."""
     from pointsman.cli.hints import tell_of_results
+    from pointsman.sweeps import outcome
 
-    found = [store.take(task.digest) for task in tasks]
+    found = outcome.take(tasks, store)
     tell_of_results(tasks[0].workload, [task.run.label for task in tasks], found)
     return found
 

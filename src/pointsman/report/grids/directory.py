@@ -83,4 +83,4 @@ def _written(
 def _name(number: int, values: Mapping[str, Any]) -> str:
     """``02-cluster=4x4,load=0.9``."""
     told = ",".join(f"{name}={'' if value is None else value}" for name, value in values.items())
-    return f"{number:02d}-{re.sub(r'[^A-Za-z0-9._+,=-]+', '-', told)}"[:LONGEST]
+    return re.sub(r"[^A-Za-z0-9._+,=-]+", "-", f"{number:02d}-{told}").strip("-")[:LONGEST]

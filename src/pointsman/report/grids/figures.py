@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 ALONG: Final = ("load", "cluster", "estimate")
 """Options by how well they make an axis; the first of those that vary does."""
+MEANS: Final = (
+    ("jct_mean_s", "8a-mean-jct", "Mean completion time"),
+    ("pending_mean_s", "8b-mean-pending", "Mean time pending, all attempts"),
+)
+"""Metric, name and title of the figures along it."""
 STEEP: Final = 20
 """Times so many times apart are drawn on a logarithmic axis (ours)."""
 MOST_PANELS: Final = 24
@@ -39,13 +44,10 @@ class _Panel:
 
 def draw_grid(grid: Grid) -> list[Drawing]:
     """Every figure of a grid."""
-    along = next(name for name in ALONG if name in grid.varied)
     caption = f"{count(len(grid.cells))} cells; means over the seeds and the counted jobs"
-    return [
-        _lines(grid, along, "jct_mean_s", "8a-mean-jct", "Mean completion time", caption),
-        _lines(grid, along, "pending_mean_s", "8b-mean-pending", "Mean time pending, all attempts", caption),
-        _distributions(grid, caption),
-    ]
+    along = [name for name in ALONG if name in grid.varied][:1]
+    lines = [_lines(grid, name, *figure, caption) for name in along for figure in MEANS]
+    return [*lines, _distributions(grid, caption)]
 
 
 def _lines(grid: Grid, along: str, metric: str, name: str, title: str, caption: str) -> Drawing:

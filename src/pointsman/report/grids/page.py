@@ -31,8 +31,8 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
 
 
 def _title(grid: Grid) -> str:
-    across = " ".join(f"{ACROSS[name]} {len(grid.values_of(name))} {name}s" for name in grid.varied)
-    return f"{len(grid.policies)} {'policies' if len(grid.policies) > 1 else 'policy'} {across}"
+    across = [f"{ACROSS[name]} {len(grid.values_of(name))} {name}s" for name in grid.varied]
+    return " ".join([f"{len(grid.policies)} {'policies' if len(grid.policies) > 1 else 'policy'}", *across])
 
 
 def _lead(grid: Grid) -> str:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pointsman.experiment import CellSpec, Experiment, ExperimentSpec, Metadata
+from pointsman.experiment import Experiment, ExperimentSpec, Metadata
+from pointsman.inputs.option_types import as_list
 from pointsman.parallel.pool import workers
-from pointsman.report.grids.directory import CellRuns, write_grid
-from pointsman.report.grids.grid import Grid, cell_of
-from pointsman.report.metrics.comparison import compare
+from pointsman.report.grids.grid import Grid
 from pointsman.report.staging import refuse_taken
 from pointsman.sweeps.cells import at_their_loads, run_tasks, tasks_of
-from pointsman.sweeps.kept import forget, results_for
+from pointsman.sweeps.kept import results_for
+from pointsman.sweeps.outcome import grid_of
 from pointsman.workload import Workload, read_workload
 
 
@@ -59,12 +59,12 @@ def sweep(
     spec = ExperimentSpec.checked(
         {
             **options,
-            "trace": log.provenance.source or "memory",
+            "trace": log.provenance.source,
             "cluster": cluster,
-            "policies": [policy] if isinstance(policy, str) else list(policy),
+            "policies": as_list(policy),
             "load": load,
             "estimate": estimate,
-            "seeds": [seed] if isinstance(seed, int) else list(seed),
+            "seeds": as_list(seed),
             "window": window,
         }
     )
@@ -76,17 +76,5 @@ def sweep(
     with workers(on, at_once) as some:
         for _ in run_tasks([task for own in tasks for task in own if not store.has(task.digest)], some, store):
             pass
-    runs = (
-        CellRuns(
-            cell.values,
-            cell.spec.model_dump(mode="json"),
-            [store.take(task.digest) for task in own],
-            [place for task in own if (place := store.place(task.digest)) is not None],
-        )
-        for cell, own in zip(cells, tasks, strict=True)
-    )
-    if target is None:
-        return Grid([cell_of(run.values, compare(run.results, baseline=baseline, window=window)) for run in runs])
-    grid = write_grid(target, runs, baseline=baseline, force=force, config=spec.model_dump(mode="json"), window=window)
-    forget(target)
-    return grid
+    experiment = Experiment(metadata=Metadata(name="sweep"), spec=spec)
+    return grid_of(experiment, tasks, store, target, baseline=baseline, force=force)
