@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pointsman.cli import screen
 from pointsman.cli.options import OUTPUT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def compare(
     on: On = "local",
 ) -> None:
     """Replay a job log under several policies, and put them side by side."""
-    from pointsman.cli import screen
     from pointsman.cli.comparing import check_grid, comparison_of, grid_of
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, say_what_is_kept
@@ -66,20 +66,25 @@ def compare(
     if options.output:
         refuse_taken(options.output, force=options.force)
     cells, store = spec.cells(), results_for(options.output)
-    with say_what_is_kept(options.output), workers(on, at_once) as some:
-        tasks = tasks_of(cells, read_jobs(cells))
-        replay(tasks, some, store)
-    if spec.varied():
-        grid = grid_of(options, experiment, tasks, store, baseline)
+    with say_what_is_kept(options.output):
+        with workers(on, at_once) as some:
+            tasks = tasks_of(cells, read_jobs(cells))
+            replay(tasks, some, store)
+        grid = grid_of(options, experiment, tasks, store, baseline) if spec.varied() else None
+        comparison = comparison_of(options, experiment, tasks[0], store, baseline) if grid is None else None
+    if grid is not None:
         show_grid(grid, options.format)
         check_grid(grid, fail_if)
-        return
-    comparison = comparison_of(options, experiment, tasks[0], store, baseline)
-    show_comparison(comparison, options.format)
-    if first_divergence:
-        for said in _divergences(cells[0].spec, tasks[0][0].workload, comparison.groups):
-            typer.echo(f"\n{said}", err=options.format is not screen.Format.table)
-    check(comparison, *fail_if)
+    elif comparison is not None:
+        show_comparison(comparison, options.format)
+        if first_divergence:
+            _tell_divergences(cells[0].spec, tasks[0][0].workload, comparison.groups, options.format)
+        check(comparison, *fail_if)
+
+
+def _tell_divergences(spec: "CellSpec", workload: "Workload", groups: "list[Group]", format: screen.Format) -> None:
+    for said in _divergences(spec, workload, groups):
+        typer.echo(f"\n{said}", err=format is not screen.Format.table)
 
 
 def _check_conditions(spec: "ExperimentSpec", conditions: list[str], *, first_divergence: bool) -> None:

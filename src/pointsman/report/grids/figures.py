@@ -87,7 +87,18 @@ def _subplots(figure: "Figure", titles: Sequence[str], **shared: Any) -> list["A
         empty.remove()
     for each, title in zip(axes, titles, strict=False):
         each.set_title(title, loc="left")
+    for each in _lowest(axes[: len(titles)]):
+        each.tick_params(labelbottom=True)
     return axes[: len(titles)]
+
+
+def _lowest(axes: Sequence["Axes"]) -> Sequence["Axes"]:
+    """Those with none below."""
+    return axes[-min(ACROSS, len(axes)) :]
+
+
+def _leftmost(axes: Sequence["Axes"]) -> Sequence["Axes"]:
+    return axes[:: min(ACROSS, len(axes))]
 
 
 def _paint_lines(
@@ -101,10 +112,10 @@ def _paint_lines(
             known = [(at, scale.of(value)) for at, value in points if value is not None]
             look: dict[str, Any] = line(i) | {"markevery": 1}
             axes.plot([at for at, _ in known], [value for _, value in known], label=policy, **look)
-    for axes in every[:: min(ACROSS, len(every))]:
+    for axes in _leftmost(every):
         axes.set_ylabel(f"{'JCT' if metric.startswith('jct') else 'time pending'}, mean{scale.unit}")
     scale.label(every[0])
-    for axes in every[-min(ACROSS, len(every)) :]:
+    for axes in _lowest(every):
         axes.set_xlabel(_axis_name(along))
     legend_above(figure, *every[0].get_legend_handles_labels())
 
@@ -185,9 +196,9 @@ def _paint_cdfs(figure: "Figure", grid: Grid, cells: Sequence[GridCell]) -> str:
     every[0].set_xticks([at for at, _ in TICKS], [text for _, text in TICKS])
     every[0].set_xticks([], minor=True)
     every[0].set_xlim(max(LEAST_S, least_s), 1.3 * max(LEAST_S, longest_s))
-    for axes in every[-min(ACROSS, len(every)) :]:
+    for axes in _lowest(every):
         axes.set_xlabel("job completion time (logarithmic)")
-    for axes in every[:: min(ACROSS, len(every))]:
+    for axes in _leftmost(every):
         axes.set_ylabel("share of jobs")
     every[0].set_ylim(0, 1.01)
     legend_above(figure, *every[0].get_legend_handles_labels())

@@ -39,18 +39,25 @@ def _lead(grid: Grid) -> str:
     """Which policy has the least mean completion time, and where."""
     best: dict[str, list[str]] = {}
     for cell in grid.cells:
-        known = [row for row in cell.rows if row.values["jct_mean_s"] is not None]
-        if known:
-            best.setdefault(min(known, key=_jct_s).policy, []).append(cell.label)
-    if not best:
-        return "No counted job has run to its end, so completion times are undefined."
+        best.setdefault(_best(cell.rows), []).append(cell.label)
     cells = len(grid.cells)
     told = [
-        f"under {policy} in {'all' if len(where) == cells else f'{len(where)} of'} {count(cells)} cells"
-        + ("" if len(where) == cells else f" ({names(where)})")
+        f"{policy} in all {count(cells)} cells"
+        if len(where) == cells
+        else f"{policy} in {len(where)} of {count(cells)} cells ({names(where)})"
         for policy, where in sorted(best.items(), key=lambda item: -len(item[1]))
     ]
-    return f"The mean completion time is least {', '.join(told)}. {_range(grid)}"
+    return f"The mean completion time is {', '.join(told)}. {_range(grid)}"
+
+
+def _best(rows: Sequence[Row]) -> str:
+    """The policy with the least mean of those that leave no more jobs over than the baseline."""
+    rivals = [row for row in rows if row.jobs_censored <= rows[0].jobs_censored]
+    known = [row for row in rivals if row.values["jct_mean_s"] is not None]
+    if not known:
+        return "undefined"
+    alike = len(rows) > 1 and len({row.values["jct_mean_s"] for row in rows}) == 1
+    return "the same under every policy" if alike else f"least under {min(known, key=_jct_s).policy}"
 
 
 def _jct_s(row: Row) -> float:
