@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pointsman.cluster import Cluster, load_cluster
     from pointsman.engine.run.result import Result
     from pointsman.report import compare, read_run, summarise, write_run
+    from pointsman.sweeps import sweep
     from pointsman.workload import Workload, generate, read_workload, write_workload
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "read_workload",
     "simulate",
     "summarise",
+    "sweep",
     "write_run",
     "write_workload",
 ]
@@ -41,6 +43,7 @@ __getattr__, __dir__ = lazy_names(
         "read_workload": "workload",
         "simulate": "api",
         "summarise": "report",
+        "sweep": "sweeps",
         "write_run": "report",
         "write_workload": "workload",
     },

@@ -6,16 +6,20 @@ A new option is a field of `Assumptions`, if it is for one run, or else of `Expe
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     SkipValidation,
     ValidationError,
+    WrapSerializer,
     create_model,
     field_validator,
 )
@@ -24,7 +28,7 @@ from pointsman.engine.rate_models.registry import meanings, options_of_factors
 from pointsman.errors import UsageError
 from pointsman.inputs.bounds import MAX_LOAD, MIN_LOAD
 from pointsman.inputs.messages import fault_of
-from pointsman.inputs.option import meaning_of, option
+from pointsman.inputs.option import about, meaning_of, option
 from pointsman.inputs.option_types import (
     Costs,
     Duration,
@@ -36,6 +40,9 @@ from pointsman.inputs.option_types import (
     Paths,
     Seed,
     Window,
+    as_list,
+    once_each,
+    one_or_several,
     parsed_by,
 )
 from pointsman.types import MAX_SHARING
@@ -336,21 +343,84 @@ class _Replayed(_Part):
 
     @field_validator("policies", "seeds")
     @classmethod
-    def _once_each(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        for i, value in enumerate(values):
-            if value in values[:i]:
-                raise ValueError(f"{getattr(value, 'name', value)} is given twice")
-        return values
+    def _each_once(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return once_each(values)
 
 
-class ExperimentSpec(Assumptions, _Replayed):
-    """What to replay, where, under which policies and on what assumptions."""
+class CellSpec(Assumptions, _Replayed):
+    """One cell of an experiment: its policies and seeds on one cluster, at one load, with one estimate."""
 
     def run_options(self, seed: int, **more: Any) -> RunOptions:
-        """The options of one run of the experiment; `more` are those that only Python knows."""
+        """The options of one run of the cell; `more` are those that only Python knows."""
         return RunOptions.checked(
             {name: getattr(self, name) for name in Assumptions.model_fields} | {"seed": seed} | more
         )
+
+
+VARIED = ("cluster", "load", "estimate")
+"""Options that may have several values, which make a grid: a cell for each combination of them."""
+
+
+def _values_of(name: str) -> tuple[Any, Any]:
+    """The field of `CellSpec` as one value or a list of them."""
+    info = CellSpec.model_fields[name]
+    one: Any = info.annotation
+    kind = Annotated[
+        tuple[one, ...],
+        BeforeValidator(as_list, json_schema_input_type=one | list[one]),
+        AfterValidator(once_each),
+        WrapSerializer(one_or_several),
+    ]
+    default: dict[str, Any] = {} if info.is_required() else {"default": info.default, "validate_default": True}
+    return kind, Field(**default, min_length=1, description=info.description, json_schema_extra=about(info))
+
+
+if TYPE_CHECKING:
+
+    class _Lists(Assumptions, _Replayed):
+        cluster: tuple[str, ...]  # ty: ignore
+        load: tuple[float | None, ...]  # ty: ignore
+        estimate: tuple[str | None, ...]  # ty: ignore
+else:
+    _Lists = create_model("_Lists", __base__=(Assumptions, _Replayed), **{name: _values_of(name) for name in VARIED})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of the values that vary."""
+
+    values: Mapping[str, Any]
+    """The options of which there are several values, and those of this cell; none in an experiment that is no grid."""
+    spec: CellSpec
+
+
+class ExperimentSpec(_Lists):
+    """What to replay, where, under which policies and on what assumptions."""
+
+    def varied(self) -> tuple[str, ...]:
+        """The options of which there are several values."""
+        return tuple(name for name in VARIED if len(getattr(self, name)) > 1)
+
+    def cells(self) -> list[Cell]:
+        """Every combination of the values, the last option varying fastest; one where none has several."""
+        varied, alike = self.varied(), dict(self)
+        combinations = [
+            dict(zip(VARIED, values, strict=True)) for values in product(*(getattr(self, name) for name in VARIED))
+        ]
+        return [
+            Cell({name: own[name] for name in varied}, CellSpec.model_construct(**alike | own)) for own in combinations
+        ]
+
+    def only_cell(self, command: str) -> CellSpec:
+        """The one cell, for a command that takes no grid.
+
+        Raises:
+            UsageError: there are several.
+        """
+        if varied := self.varied():
+            options = " and ".join(f"--{name}" for name in varied)
+            raise UsageError(f"{command} takes one value of {options}; 'pointsman compare' takes several")
+        return self.cells()[0].spec
 
 
 def meaning(name: str) -> str:
@@ -365,6 +435,11 @@ class Experiment(_Part):
     kind: Literal["Experiment"] = "Experiment"
     metadata: Metadata
     spec: ExperimentSpec
+
+    def alone(self, cell: Cell) -> Self:
+        """The experiment of one of its cells."""
+        values = {name: (getattr(cell.spec, name),) for name in cell.values}
+        return self.model_copy(update={"spec": self.spec.model_copy(update=values)})
 
     def to_dict(self) -> dict[str, Any]:
         """The document as plain data, in full."""
@@ -391,10 +466,11 @@ def read_experiment(path: str | Path) -> Experiment:
 def located(experiment: Experiment, home: Path) -> Experiment:
     """The experiment with the names of files in the folder `home` preceded by it."""
     spec = experiment.spec
-    texts = {key: getattr(spec, key) for key in ("trace", "cluster", "overheads", "interference", "node_interference")}
+    texts = {key: getattr(spec, key) for key in ("trace", "overheads", "interference", "node_interference")}
     found = {key: at for key, text in texts.items() if isinstance(text, str) and (at := _beside(home, text)) != text}
     policies = tuple(choice.model_copy(update={"name": _beside(home, choice.name)}) for choice in spec.policies)
-    changes = {**found, "policies": policies}
+    clusters = tuple(_beside(home, text) for text in spec.cluster)
+    changes = {**found, "cluster": clusters, "policies": policies}
     if spec.profiles:
         changes["profiles"] = tuple(_beside(home, file) for file in spec.profiles)
     return experiment.model_copy(update={"spec": spec.model_copy(update=changes)})

@@ -152,7 +152,7 @@ def test_mistakes_in_reports(args: list[str], code: int, sentence: str, command:
     assert (done.code, sentence in done.err, done.out) == (code, True, "")
 
 
-@pytest.mark.parametrize(("text", "seeds"), [("3", [3]), ("0-2", [0, 1, 2]), ("5,1-2,5", [5, 1, 2])])
+@pytest.mark.parametrize(("text", "seeds"), [("3", [3]), ("0-2", [0, 1, 2]), ("5,1-2", [5, 1, 2])])
 def test_seeds(text: str, seeds: list[int]) -> None:
     assert parse_seeds(text) == seeds
 

@@ -54,14 +54,24 @@ def test_a_doubtful_unit(command: Command, log) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--cluster", "2x4"], "--cluster is given twice; it takes one value"),
-        (["--policy", "fifo"], "--policy fifo is given twice"),
-        (["--load", "0.5", "--load", "0.7"], "--load is given twice"),
+        (["--cluster", "1x4"], "--cluster: 1x4 is given twice"),
+        (["--policy", "fifo"], "--policy: fifo is given twice"),
+        (["--load", "0.5", "--load", "0.50"], "--load: 0.5 is given twice"),
+        (["--estimate", "oracle", "--estimate", "oracle"], "--estimate: oracle is given twice"),
+        (["--seed", "1", "--seed", "0-2"], "--seed: 1 is given twice"),
+        (["--seeds", "3,3"], "--seed: 3 is given twice"),
+        (["--placement", "spread", "--placement", "spread"], "--placement is given twice; it takes one value"),
     ],
 )
 def test_nothing_repeated_is_dropped_without_a_word(more: list[str], said: str, command: Command, log) -> None:
     done = command("compare", log("0,4,100,\n"), "--cluster", "1x4", "--policy", "fifo", "--policy", "srtf", *more)
     assert (done.code, said in done.err, done.out) == (2, True, ""), done.err
+
+
+@pytest.mark.parametrize("verb", ["simulate", "capacity"])
+def test_a_command_without_a_grid_takes_one_cluster(verb: str, command: Command, log) -> None:
+    done = command(verb, log("0,4,100,\n"), "--cluster", "1x4", "--cluster", "2x4", "--policy", "fifo")
+    assert (done.code, "--cluster is given twice; it takes one value" in done.err) == (2, True), done.err
 
 
 def test_columns_can_be_left_out(command: Command, here: Path) -> None:

@@ -101,7 +101,7 @@ def test_files_are_looked_for_beside_the_experiment(tmp_path: Path) -> None:
     path.write_text(GOOD.replace("- fifo", "- mine.py:Mine"))
     spec = read_experiment(path).spec
     assert spec.trace == str(tmp_path / "jobs.csv")
-    assert spec.cluster == "4x8"
+    assert spec.cluster == ("4x8",)
     assert [choice.name for choice in spec.policies] == [f"{tmp_path / 'mine.py'}:Mine", "srtf"]
 
 

@@ -192,7 +192,7 @@ def test_an_interference_keeps_its_digits() -> None:
 
 
 def test_the_options_of_one_run_are_those_of_its_experiment() -> None:
-    spec = parse_document(OLD, Experiment, origin="old.yaml").content.spec
+    spec = parse_document(OLD, Experiment, origin="old.yaml").content.spec.only_cell("simulate")
     options = spec.run_options(7, log=False)
     assert (options.seed, options.log) == (7, False)
     assert all(getattr(options, name) == getattr(spec, name) for name in Assumptions.model_fields)

@@ -4,6 +4,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import pointsman.suite.measure
 from pointsman.cli.run import run
 from pointsman.errors import RunError
 from pointsman.suite import definition
@@ -145,3 +146,39 @@ def test_the_heads_are_those_of_compare(small: Cell, capsys: pytest.CaptureFixtu
     head, *_ = capsys.readouterr().out.splitlines()
     assert [name for name in columns if name in head] == list(columns)
     assert head.startswith("workload  load  policy  information  mean JCT  to baseline")
+
+
+def test_a_suite_goes_on_with_the_cells_and_runs_that_it_has(
+    small: Cell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of three cells the first is finished, and of the second two of four runs."""
+    part = small.suite.model_copy(update={"spec": small.suite.spec.model_copy(update={"loads": (0.5, 0.7, 0.9)})})
+    monkeypatch.setattr(definition, "suite_v1", lambda: part)
+    frozen = dict(digests(part))
+    monkeypatch.setattr("pointsman.suite.definition.frozen_digests", lambda: frozen)
+    monkeypatch.setattr(definition, "frozen_digests", lambda: frozen)
+    made: list[str] = []
+
+    def counted(workload, cell: Cell, policy: str, estimate: str | None, seed: int):
+        made.append(cell.name)
+        if len(made) == 7 and not (tmp_path / "again").exists():
+            raise KeyboardInterrupt
+        return measured(workload, cell, policy, estimate, seed)
+
+    measured = pointsman.suite.measure._run
+    monkeypatch.setattr("pointsman.suite.measure._run", counted)
+    given = ["suite", "run", "--policy", "fifo", "--policy", "las", "--format", "json"]
+    assert run([*given, "-o", str(tmp_path / "out")]) == 130
+    assert "finished runs are kept in" in capsys.readouterr().err
+    (tmp_path / "again").touch()
+    made.clear()
+    assert run([*given, "-o", str(tmp_path / "out")]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert made == ["philly at 0.7"] * 2 + ["philly at 0.9"] * 4
+    assert run(given) == 0
+    whole = json.loads(capsys.readouterr().out)
+    timed = ("engine_s", "decisions_per_s")
+    assert [{k: v for k, v in row.items() if k not in timed} for row in rows] == [
+        {k: v for k, v in row.items() if k not in timed} for row in whole
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "out"]

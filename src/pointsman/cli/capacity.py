@@ -11,17 +11,18 @@ from pointsman.cli.options import WHAT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
     from pointsman.capacity.curve import Curve, Point, Target
-    from pointsman.cli.replay import Run
     from pointsman.cluster import Cluster
-    from pointsman.experiment import ExperimentSpec
+    from pointsman.experiment import CellSpec
     from pointsman.parallel.workers import Workers
+    from pointsman.sweeps.kept import Store
+    from pointsman.sweeps.runs import Run
     from pointsman.workload import Workload
 
 MOST_TIMES = 64
 """So many times as many nodes as the cluster file has are tried at most (ours)."""
 
 
-@with_options(several=True)
+@with_options("policies")
 def capacity(
     options: Options,
     target: Annotated[
@@ -41,56 +42,64 @@ def capacity(
     from pointsman.cli import screen
     from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import resolve
-    from pointsman.cli.replay import read_jobs
+    from pointsman.cli.replay import read_jobs, say_what_is_kept
     from pointsman.cluster import load_cluster
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
+    from pointsman.sweeps.kept import forget, values_for
 
     experiment, wanted = resolve(options), parse_target(target)
+    spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return
     if options.output:
         refuse_taken(options.output, force=options.force)
-    spec, cluster = experiment.spec, load_cluster(experiment.spec.cluster)
+    cluster = load_cluster(spec.cluster)
     scaled(cluster, size_of(cluster) + 1)  # refuses what cannot be scaled before the log is read
-    with workers(on, at_once) as some:
-        workload = read_jobs(spec)
+    with say_what_is_kept(options.output), workers(on, at_once) as some:
+        (workload,) = read_jobs(cells)
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
-        curves = _curves(spec, workload, cluster, wanted, some)
+        curves = _curves(spec, workload, cluster, wanted, some, values_for(options.output))
     if options.output:
         _write(options.output, curves, wanted, force=options.force)
+        forget(options.output)
         screen.note(f"curve: {options.output / ('capacity.svg' if screen.can_draw() else 'capacity.csv')}")
     _show(curves, wanted, size_of(cluster), options.format)
 
 
 def _curves(
-    spec: "ExperimentSpec", workload: "Workload", cluster: "Cluster", target: "Target", workers: "Workers"
+    spec: "CellSpec", workload: "Workload", cluster: "Cluster", target: "Target", workers: "Workers", store: "Store"
 ) -> "list[Curve]":
     from pointsman.capacity.scaling import scaled, size_of
     from pointsman.capacity.side_by_side import curves
     from pointsman.cli import screen
-    from pointsman.cli.replay import runs_of
+    from pointsman.sweeps.digests import run_digest, workload_digest
+    from pointsman.sweeps.kept import finish
+    from pointsman.sweeps.runs import runs_of
 
     runs: dict[str, list[Run]] = {}
     for run in runs_of(spec):
         runs.setdefault(run.label, []).append(run)
 
     of = cache(partial(scaled, cluster))
-    rounds = 0
+    jobs, rounds = workload_digest(workload), 0
+
+    def digest(run: "Run", nodes: int) -> str:
+        return run_digest(jobs, of(nodes), spec, run, target.metric, spec.window)
 
     def measure(asked: list[tuple[str, int]]) -> list[float | None]:
         nonlocal rounds
         sizes = sorted({n for _, n in asked})
-        calls = [(spec, workload, run, of(n), target.metric) for label, n in asked for run in runs[label]]
         said = " to ".join(f"{n:,}" for n in sorted({sizes[0], sizes[-1]}))
-        found = []
-        for value in workers(figure_of, calls):
-            found.append(value)
-            progress.update(1 - 2.0 ** -(rounds / 4 + len(found) / len(calls) / 4), f"{said} nodes")
+        wanted = [(run, n) for label, n in asked for run in runs[label]]
+        missing = [each for each in wanted if not store.has(digest(*each))]
+        calls = [(spec, workload, run, of(n), target.metric) for run, n in missing]
+        for done, _ in enumerate(finish([digest(*each) for each in missing], figure_of, calls, workers, store), 1):
+            progress.update(1 - 2.0 ** -(rounds / 4 + done / len(calls) / 4), f"{said} nodes")
         rounds += 1
-        each = iter(found)
+        each = iter([store.take(digest(*one)) for one in wanted])
         return [mean_of([next(each) for _ in runs[label]]) for label, _ in asked]
 
     first = size_of(cluster)
@@ -104,9 +113,7 @@ def mean_of(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if len(known) == len(values) else None
 
 
-def figure_of(
-    spec: "ExperimentSpec", workload: "Workload", run: "Run", cluster: "Cluster", metric: str
-) -> float | None:
+def figure_of(spec: "CellSpec", workload: "Workload", run: "Run", cluster: "Cluster", metric: str) -> float | None:
     """One figure of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
     from pointsman.api import simulate
     from pointsman.errors import InputError

@@ -4,19 +4,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pointsman.cli import screen
 from pointsman.cli.options import OUTPUT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pointsman.engine.run.result import Result
-    from pointsman.experiment import ExperimentSpec
+    from pointsman.experiment import CellSpec, ExperimentSpec
     from pointsman.report.metrics.divergence import Divergence
     from pointsman.report.metrics.groups import Group
     from pointsman.workload import Workload
 
 
-@with_options(several=True)
+@with_options("a grid")
 def compare(
     options: Options,
     fail_if: Annotated[
@@ -45,53 +46,57 @@ def compare(
     on: On = "local",
 ) -> None:
     """Replay a job log under several policies, and put them side by side."""
-    from pathlib import Path
-
-    from pointsman.cli import screen
+    from pointsman.cli.comparing import check_grid, comparison_of, grid_of
     from pointsman.cli.experiment import resolve
-    from pointsman.cli.replay import read_jobs, replay
-    from pointsman.cli.results import command_line, show_comparison, tell_page
-    from pointsman.errors import UsageError
-    from pointsman.experiment import located
+    from pointsman.cli.replay import read_jobs, replay, say_what_is_kept
+    from pointsman.cli.results import show_comparison, show_grid
     from pointsman.parallel.pool import workers
-    from pointsman.report import compare as put_side_by_side
     from pointsman.report import fail_if as check
-    from pointsman.report import parse_threshold, refuse_taken, write_comparison
+    from pointsman.report import refuse_taken
+    from pointsman.sweeps.cells import tasks_of
+    from pointsman.sweeps.kept import results_for
 
     experiment = resolve(options)
     spec = experiment.spec
     _check_baseline(spec, baseline)
-    for condition in fail_if:
-        if parse_threshold(condition).kind != "value" and len({choice.name for choice in spec.policies}) < 2:
-            raise UsageError(f"--fail-if {condition!r} is a change to the baseline; it needs a second policy")
+    _check_conditions(spec, fail_if, first_divergence=first_divergence)
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return
     if options.output:
         refuse_taken(options.output, force=options.force)
-    with workers(on, at_once) as some:
-        workload = read_jobs(spec)
-        results = replay(spec, workload, some)
-    if options.output:
-        screen.note("writing the report")
-        comparison = write_comparison(
-            options.output,
-            results,
-            baseline=baseline,
-            force=options.force,
-            command=command_line(),
-            config=located(experiment, Path.cwd()).to_dict(),
-            window=spec.window,
-            figures=screen.can_draw(),
-        )
-        tell_page(options.output)
-    else:
-        comparison = put_side_by_side(results, baseline=baseline, window=spec.window)
-    show_comparison(comparison, options.format)
+    cells, store = spec.cells(), results_for(options.output)
+    with say_what_is_kept(options.output):
+        with workers(on, at_once) as some:
+            tasks = tasks_of(cells, read_jobs(cells))
+            replay(tasks, some, store)
+        grid = grid_of(options, experiment, tasks, store, baseline) if spec.varied() else None
+        comparison = comparison_of(options, experiment, tasks[0], store, baseline) if grid is None else None
+    if grid is not None:
+        show_grid(grid, options.format)
+        check_grid(grid, fail_if)
+    elif comparison is not None:
+        show_comparison(comparison, options.format)
+        if first_divergence:
+            _tell_divergences(cells[0].spec, tasks[0][0].workload, comparison.groups, options.format)
+        check(comparison, *fail_if)
+
+
+def _tell_divergences(spec: "CellSpec", workload: "Workload", groups: "list[Group]", format: screen.Format) -> None:
+    for said in _divergences(spec, workload, groups):
+        typer.echo(f"\n{said}", err=format is not screen.Format.table)
+
+
+def _check_conditions(spec: "ExperimentSpec", conditions: list[str], *, first_divergence: bool) -> None:
+    """Before a long run: conditions can be read, and there is something to compare with."""
+    from pointsman.errors import UsageError
+    from pointsman.report import parse_threshold
+
+    for condition in conditions:
+        if parse_threshold(condition).kind != "value" and len({choice.name for choice in spec.policies}) < 2:
+            raise UsageError(f"--fail-if {condition!r} is a change to the baseline; it needs a second policy")
     if first_divergence:
-        for said in _divergences(spec, workload, comparison.groups):
-            typer.echo(f"\n{said}", err=options.format is not screen.Format.table)
-    check(comparison, *fail_if)
+        spec.only_cell("--first-divergence")
 
 
 def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
@@ -107,7 +112,7 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
         raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(shown)})")
 
 
-def _divergences(spec: "ExperimentSpec", workload: "Workload", groups: "list[Group]") -> "Iterator[str]":
+def _divergences(spec: "CellSpec", workload: "Workload", groups: "list[Group]") -> "Iterator[str]":
     """Where each policy parts from the baseline, on the lowest seed that both have."""
     from pointsman.cli.compiled import prepare_code
     from pointsman.report import first_divergence
@@ -129,7 +134,7 @@ def _divergences(spec: "ExperimentSpec", workload: "Workload", groups: "list[Gro
         yield f"{names[0]} and {names[1]}: {parting.describe(*names, instead)}"
 
 
-def _instead(spec: "ExperimentSpec", workload: "Workload", result: "Result", parting: "Divergence") -> str:
+def _instead(spec: "CellSpec", workload: "Workload", result: "Result", parting: "Divergence") -> str:
     """What the policy that decides nothing at the parting says of the job that the other decides on."""
     from pointsman.cli.replay import replayable
     from pointsman.explain.pending import explain

@@ -11,7 +11,7 @@ app = typer.Typer(no_args_is_help=True, help="Experiment files: resolve them, an
 
 
 @app.command(cls=WithOptions)
-@with_options(several=True)
+@with_options("a grid")
 def show(
     options: Options,
     origin: Annotated[bool, typer.Option("--origin", help="Print the origin of each field.")] = False,

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from pointsman.api import knowledge_for
 from pointsman.cli.flags import flag_of
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
@@ -21,7 +23,7 @@ from pointsman.inputs.config_file import parse_value, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import fault_of
-from pointsman.inputs.option_types import Params
+from pointsman.inputs.option_types import Params, once_each
 from pointsman.policies.registry import LEARNED, get_policy, policy_names
 from pointsman.speed import load_catalogue
 from pointsman.workload.readers.named_columns import named
@@ -44,7 +46,8 @@ def resolve(options: Options) -> Experiment:
         read = read_experiment(options.config)
         only = {**read.spec.only, **flags.get("only", {})}
         experiment = read.model_copy(update={"spec": _spec({**read.spec.model_dump(), **flags, "only": only})})
-    load_cluster(experiment.spec.cluster)
+    for cluster in experiment.spec.cluster:
+        load_cluster(cluster)
     if experiment.spec.profiles:
         load_catalogue(*experiment.spec.profiles)
     file = None if "policies" in flags else options.config
@@ -79,10 +82,10 @@ def _flags(options: Options) -> dict[str, Any]:
 
 
 def parse_seeds(text: str) -> list[int]:
-    """Seeds of ``0-4``, ``1,2,3`` or both mixed, each once.
+    """Seeds of ``0-4``, ``1,2,3`` or both mixed.
 
     Raises:
-        UsageError: no such list.
+        UsageError: no such list, or a seed is in it twice.
     """
     seeds: list[int] = []
     for part in text.split(","):
@@ -93,15 +96,26 @@ def parse_seeds(text: str) -> list[int]:
         if last - first >= MAX_SEEDS:
             raise UsageError(f"--seeds {text!r:.60} names {last - first + 1:,} seeds; give at most {MAX_SEEDS:,}")
         seeds.extend(range(first, last + 1))
-    return list(dict.fromkeys(seeds))
+    return _each_once("--seed", seeds)
+
+
+def _each_once(flag: str, values: list[Any]) -> list[Any]:
+    try:
+        return [*once_each(tuple(values))]
+    except ValueError as error:
+        raise UsageError(f"{flag}: {error}") from None
+
+
+def _seeds(given: Any) -> Any:
+    """Of texts; a single run has numbers."""
+    if not all(isinstance(text, str) for text in given):
+        return given
+    return _each_once("--seed", [seed for text in given for seed in parse_seeds(text)])
 
 
 def _expanded(policies: list[str]) -> list[str]:
-    twice = next((name for i, name in enumerate(policies) if name in policies[:i]), None)
-    if twice is not None:
-        raise UsageError(f"--policy {twice} is given twice")
-    names = [each for name in policies for each in (_all() if name == "all" else [name])]
-    return list(dict.fromkeys(names))
+    others = [name for name in _all() if name not in policies] if "all" in policies else []
+    return [each for name in _each_once("--policy", policies) for each in (others if name == "all" else [name])]
 
 
 def _all() -> list[str]:
@@ -114,7 +128,7 @@ def _all() -> list[str]:
 
 READERS: dict[str, Callable[[Any], Any]] = {
     "policies": _expanded,
-    "seeds": lambda given: parse_seeds(given) if isinstance(given, str) else given,
+    "seeds": _seeds,
     "only": filters,
     "columns": named,
     "ignore": lambda given: [part.strip() for text in given for part in text.split(",") if part.strip()],
@@ -185,6 +199,8 @@ def _with_settings(spec: ExperimentSpec, settings: dict[str, Params], file: Path
         choices.append(PolicyChoice(name=choice.name, params=params))
     costs = load_overheads(load_overheads(spec.overheads).model_dump() | settings.get(OVERHEADS, {}))
     overheads = costs.model_dump() if OVERHEADS in settings else spec.overheads
+    for estimate, policy in product(spec.estimate, specs):
+        knowledge_for(policy, estimate, has_limits=True)
     for policy in made:
         _check_rate_model(spec, policy)
     return spec.model_copy(update={"policies": tuple(choices), "overheads": overheads})

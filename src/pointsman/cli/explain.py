@@ -11,7 +11,7 @@ from pointsman.cli import screen
 if TYPE_CHECKING:
     import polars as pl
 
-    from pointsman.experiment import ExperimentSpec
+    from pointsman.experiment import CellSpec
 
 CONFIG = "config.resolved.yaml"
 
@@ -32,6 +32,7 @@ def explain(
     """Say what a job was doing at a time, and if it was waiting, for what."""
     from pointsman.cli.replay import read_jobs, replayable
     from pointsman.errors import InputError, UsageError
+    from pointsman.experiment import Cell
     from pointsman.inputs.durations import instant
     from pointsman.parallel.file_bundle import changed
     from pointsman.report.manifest import read_manifest
@@ -44,7 +45,7 @@ def explain(
     spec = _spec_of(run)
     if spec.trace == "-":
         raise UsageError(f"{run}: its log came from standard input and is not kept; make the run from a file instead")
-    workload = read_jobs(spec)
+    (workload,) = read_jobs([Cell({}, spec)])
     if workload.provenance.sha256 != info["workload"]["sha256"]:
         raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")
     if (path := changed(info.get("files", []))) is not None:
@@ -93,7 +94,7 @@ def _one_of(comparison: Path, runs: list[str]) -> str:
     return f"{comparison}: this is a comparison; name one of its runs with --run ({there})"
 
 
-def _spec_of(run: Path) -> "ExperimentSpec":
+def _spec_of(run: Path) -> "CellSpec":
     """The experiment that the run was part of: its own, or that of the comparison around it."""
     from pointsman.errors import UsageError
     from pointsman.experiment import read_experiment
@@ -101,7 +102,7 @@ def _spec_of(run: Path) -> "ExperimentSpec":
     for place in (run.resolve().parent.parent, run):
         if (place / CONFIG).is_file():
             try:
-                return read_experiment(place / CONFIG).spec
+                return read_experiment(place / CONFIG).spec.only_cell("explain")
             except UsageError:
                 if place == run:
                     raise

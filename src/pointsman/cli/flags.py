@@ -1,22 +1,26 @@
 """Flags made from the fields of an experiment: ``--placement KIND  Choice of GPUs for a job: consolidated, ...``."""
 
 import inspect
-from types import UnionType
+from collections.abc import Sequence
+from types import GenericAlias, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
 from pydantic.fields import FieldInfo
 
-from pointsman.experiment import ExperimentSpec, RunOptions
+from pointsman.experiment import VARIED, ExperimentSpec, RunOptions
 from pointsman.inputs.option import about, sentence_of
 
 ARGUMENT = "trace"
 """The field that is an argument."""
 
-ONE = ("policies", "seeds")
-"""Lists of which a single run has one."""
+POLICIES = ("policies", "seeds")
+"""Lists for a command that makes several runs on one cluster; of each of them a single run has one."""
 
-ALL = "'all' stands for the built-in policies that can be compared."
+GRID = (*POLICIES, *VARIED)
+"""Lists for a command that runs every combination."""
+
+ALL = "'all' stands for the other built-in policies that can be compared."
 
 
 def flag_of(name: str) -> str:
@@ -25,29 +29,30 @@ def flag_of(name: str) -> str:
     return said.metavar if name == ARGUMENT else f"--{(said.flag or name).replace('_', '-')}"
 
 
-def parameters(*, several: bool) -> list[inspect.Parameter]:
+def parameters(several: Sequence[str]) -> list[inspect.Parameter]:
     """A parameter for each field of the experiment, as typer reads it; first those that an experiment needs.
 
     Args:
-        several: whether the command takes several policies and lists of seeds, or makes one run.
+        several: those of `GRID` of which the command takes several values.
     """
     fields = dict(sorted(ExperimentSpec.model_fields.items(), key=lambda item: not item[1].is_required()))
-    return [_parameter(name, info, several=several) for name, info in fields.items()]
+    return [_parameter(name, info, several) for name, info in fields.items()]
 
 
-def _parameter(name: str, info: FieldInfo, *, several: bool) -> inspect.Parameter:
-    kind, flags = _kind(info.annotation), [flag_of(name)]
+def _parameter(name: str, info: FieldInfo, several: Sequence[str]) -> inspect.Parameter:
+    kind, flags, said = _kind(info.annotation), [flag_of(name)], about(info)
+    if name in VARIED and name not in several:
+        kind = get_args(kind)[0]
     if name == "seeds":
-        kind, flags = (str, ["--seeds", "--seed"]) if several else (list[int], flags)
-        info = info if several else RunOptions.model_fields["seed"]
+        kind, flags = (list[str], ["--seeds", "--seed"]) if name in several else (list[int], flags)
+        info = info if name in several else RunOptions.model_fields["seed"]
     repeated = get_origin(kind) is list
-    said = about(info)
     told = [sentence_of(info)]
-    if name == "policies" and several:
+    if name == "policies" and name in several:
         told.append(ALL)
     if said.example:
         told.append(f"Example: {flags[0]} {said.example}.")
-    if repeated and (several or name not in ONE):
+    if repeated and (name in several or name not in GRID):
         told.append("Repeat it.")
     if info.is_required():
         told.append("Required without -c.")
@@ -72,6 +77,8 @@ def _kind(annotation: Any) -> Any:
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType, Annotated):
         return _kind(inner[0])
-    if origin is dict or (origin is tuple and inner[-1] is ...):
+    if origin is tuple and inner[-1] is ...:
+        return GenericAlias(list, (_kind(inner[0]),))
+    if origin is dict:
         return list[str]
     return annotation if annotation in (bool, int, float) else str

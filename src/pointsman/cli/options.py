@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Concatenate, ParamSpec, get_type_hints
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, get_type_hints
 
 import typer
 import typer.main
@@ -88,18 +88,18 @@ class Options:
     ] = False
 
 
-def with_options(*, several: bool) -> Callable[[Callable[Concatenate[Options, P], None]], Command]:
-    """Give a command the shared options before its own parameters. It is registered with ``cls=WithOptions``.
+Takes = Literal["one run", "policies", "a grid"]
+"""Of what a command takes several values: of nothing, of policies and seeds, or of every option that a grid varies."""
 
-    Args:
-        several: whether it takes several policies and lists of seeds, or makes one run.
-    """
+
+def with_options(takes: Takes) -> Callable[[Callable[Concatenate[Options, P], None]], Command]:
+    """Give a command the shared options before its own parameters. It is registered with ``cls=WithOptions``."""
 
     def decorated(command: Callable[Concatenate[Options, P], None]) -> Command:
         def listed() -> None:
             """Stand for the command in the list of commands."""
 
-        setattr(listed, FULL, lambda: _full(command, several=several))
+        setattr(listed, FULL, lambda: _full(command, takes))
         return _presented(listed, command, [])
 
     return decorated
@@ -109,8 +109,8 @@ FULL = "full"
 """Attribute of what `with_options` makes: a function that makes the command with all of its parameters."""
 
 
-def _full(command: Command, *, several: bool) -> Command:
-    from pointsman.cli.flags import parameters
+def _full(command: Command, takes: Takes) -> Command:
+    from pointsman.cli.flags import GRID, POLICIES, parameters
 
     hints = get_type_hints(Options, include_extras=True)
     common = [
@@ -123,7 +123,7 @@ def _full(command: Command, *, several: bool) -> Command:
         for f in fields(Options)
         if f.name != "spec"
     ]
-    flags = parameters(several=several)
+    flags = parameters({"one run": (), "policies": POLICIES, "a grid": GRID}[takes])
     own = [p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(command).parameters.values()][1:]
 
     def full(**given: Any) -> None:

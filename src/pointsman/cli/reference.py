@@ -94,7 +94,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
     kind = schema.get("type", "")
     if kind == "array":
         inner = schema.get("items") or (schema.get("prefixItems") or [{}])[0]
-        many = _kind(inner).replace("number", "numbers")
+        many = _kind(inner).replace("number", "numbers").replace("text", "texts")
         return f"list of {many}" if "items" in schema else f"pair of {many}"
     if kind == "object":
         inner = schema.get("additionalProperties")

@@ -12,6 +12,7 @@ from pointsman.cli import screen
 
 if TYPE_CHECKING:
     from pointsman.report import Comparison
+    from pointsman.report.grids.grid import Grid
     from pointsman.report.tables.tables import Table
 
 
@@ -25,6 +26,18 @@ def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
         typer.echo(comparison.to_csv(), nl=False)
     else:
         _show_table(comparison_table(comparison))
+
+
+def show_grid(grid: "Grid", format: screen.Format) -> None:
+    """Print the policies in every cell on stdout."""
+    from pointsman.report.grids.table import grid_table
+
+    if format is screen.Format.json:
+        typer.echo(grid.to_json(), nl=False)
+    elif format is screen.Format.csv:
+        typer.echo(grid.to_csv(), nl=False)
+    else:
+        _show_table(grid_table(grid))
 
 
 def show_summary(summary: dict[str, Any], format: screen.Format) -> None:

@@ -5,31 +5,37 @@ import typer
 from pointsman.cli.options import On, Options, with_options
 
 
-@with_options(several=False)
+@with_options("one run")
 def simulate(options: Options, on: On = "local") -> None:
     """Replay a job log on a cluster under one policy."""
     from pathlib import Path
 
     from pointsman.cli import screen
     from pointsman.cli.experiment import resolve
-    from pointsman.cli.replay import read_jobs, replay, runs_of
+    from pointsman.cli.replay import read_jobs, replay, take
     from pointsman.cli.results import command_line, show_summary, tell_page
     from pointsman.errors import UsageError
     from pointsman.experiment import located
     from pointsman.parallel.pool import workers
     from pointsman.report import measure, refuse_taken, write_run
+    from pointsman.sweeps.cells import tasks_of
+    from pointsman.sweeps.kept import InMemory
+    from pointsman.sweeps.runs import runs_of
 
     experiment = resolve(options)
-    if len(runs_of(experiment.spec)) > 1:
+    spec, cells = experiment.spec.only_cell("simulate"), experiment.spec.cells()
+    if len(runs_of(spec)) > 1:
         raise UsageError("simulate makes one run; give one --policy and one --seed, or use 'pointsman compare'")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return
     if options.output:
         refuse_taken(options.output, force=options.force)
-    spec = experiment.spec
+    store = InMemory()
     with workers(on) as one:
-        (result,) = replay(spec, read_jobs(spec), one)
+        (tasks,) = tasks_of(cells, read_jobs(cells))
+        replay([tasks], one, store)
+    (result,) = take(tasks, store)
     run = measure(result, spec.window)
     if options.output:  # before anything is printed: its reader may stop reading
         screen.note("writing the report")

@@ -13,6 +13,7 @@ app = typer.Typer(
 )
 
 if TYPE_CHECKING:
+    from pointsman.report.metrics.comparison import Comparison
     from pointsman.suite.definition import Cell, Suite
 
 
@@ -47,13 +48,14 @@ def run(
 ) -> None:
     """Measure policies on suite v1."""
     from pointsman.cli.compiled import prepare_code
+    from pointsman.cli.replay import say_what_is_kept
     from pointsman.parallel.pool import workers
     from pointsman.policies.registry import get_policy
     from pointsman.report.staging import refuse_taken
-    from pointsman.report.tables.tables import comparison_table
     from pointsman.report.units import NOTHING
     from pointsman.suite.definition import suite_v1
-    from pointsman.suite.measure import measure, table
+    from pointsman.suite.measure import cell_digest, measure
+    from pointsman.sweeps.kept import forget, results_for, values_for
 
     suite = suite_v1().part(only)
     policies = policy or list(suite.spec.policies)
@@ -68,25 +70,29 @@ def run(
         return
     if on == "local":
         prepare_code(policies)
-    cells, rows, told, note = list(suite.cells()), [], [], ""
-    with workers(on, at_once) as some, screen.progress(f"suite {suite.metadata.name}") as progress:
+    found: list[dict[str, Any]] = []
+    cells, results, tables = list(suite.cells()), results_for(output), values_for(output)
+    with say_what_is_kept(output), workers(on, at_once) as some, screen.progress(f"suite {suite.metadata.name}") as bar:
         for done, cell in enumerate(cells):
-            progress.update(done / len(cells), cell.name)
-            comparison = measure(cell, policies, some)
-            rows += table(cell, comparison)
-            shown = comparison_table(comparison)
-            told += [_told(cell, shown.columns, row) for row in shown.rows]
-            note = shown.note
-        progress.update(1.0)
+            bar.update(done / len(cells), cell.name)
+            name = cell_digest(cell, policies)
+            if not tables.has(name):
+                tables.add(name, _measured(cell, measure(cell, policies, some, results)))
+                results.clear()
+            found.append(tables.take(name))
+        bar.update(1.0)
+    rows = [row for cell in found for row in cell["rows"]]
     if output:
         _keep(output, force, rows, only)
+        forget(output)
     if format is not screen.Format.table:
         screen.show(rows, format)
         return
+    told = [row for cell in found for row in cell["told"]]
     columns = dict.fromkeys(column for row in told for column in row)  # cells without unfinished jobs lack theirs
     told = [{column: row.get(column, NOTHING) for column in columns} for row in told]
     screen.show(told, format, left=("workload", "policy", "information"))
-    typer.echo(f"\n{note}")
+    typer.echo(f"\n{found[-1]['note']}")
 
 
 @app.command()
@@ -114,6 +120,16 @@ def _keep(output: Path, force: bool, rows: list[dict[str, Any]], only: list[str]
         (partial / "suite.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
         pl.DataFrame(rows, infer_schema_length=None).write_csv(partial / "suite.csv")
     screen.note(f"suite: {output}/suite.csv")
+
+
+def _measured(cell: "Cell", comparison: "Comparison") -> dict[str, Any]:
+    """What is said of a cell, as plain data: rows of results, rows for the screen, and a note under these."""
+    from pointsman.report.tables.tables import comparison_table
+    from pointsman.suite.measure import table
+
+    shown = comparison_table(comparison)
+    told = [_told(cell, shown.columns, row) for row in shown.rows]
+    return {"rows": list(table(cell, comparison)), "told": told, "note": shown.note}
 
 
 def _told(cell: "Cell", columns: tuple[str, ...], row: tuple[str, ...]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Types of options: the ways in which a value may be written, and its limits."""
 
+from collections.abc import Callable
 from importlib import import_module
 from operator import index
 from pathlib import Path
@@ -48,6 +49,29 @@ def _as_whole(value: Any) -> Any:
 
 def _as_list(value: Any) -> Any:
     return [_as_text(each) for each in value] if isinstance(value, list | tuple) else [_as_text(value)]
+
+
+def as_list(value: Any) -> Any:
+    """One value is a list of one."""
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def once_each(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values, all different.
+
+    Raises:
+        ValueError: one is there twice.
+    """
+    for i, value in enumerate(values):
+        if value in values[:i]:
+            raise ValueError(f"{getattr(value, 'name', value)} is given twice")
+    return values
+
+
+def one_or_several(values: Any, written: Callable[[Any], Any]) -> Any:
+    """As a file has it: one value by itself, several as a list."""
+    listed = written(values)
+    return listed[0] if len(listed) == 1 else listed
 
 
 def _as_paths(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pointsman.errors import UsageError
 from pointsman.parallel.file_bundle import Parcel, read_files, write_files
-from pointsman.parallel.workers import Workers
+from pointsman.parallel.workers import Workers, returned_as
 
 LOCAL = "local"
 _RAY = re.compile(r"ray(://([^\s:/\[\]]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?)?")
@@ -25,7 +25,12 @@ class OneByOne:
     far = False
 
     def __call__(
-        self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], parcel: Parcel | None = None
+        self,
+        function: Callable[..., Any],
+        calls: Iterable[tuple[Any, ...]],
+        parcel: Parcel | None = None,
+        *,
+        in_order: bool = True,
     ) -> Iterator[Any]:
         return (function(*arguments) for arguments in calls)
 
@@ -41,14 +46,19 @@ class Processes:
     far = False
 
     def __call__(
-        self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], parcel: Parcel | None = None
+        self,
+        function: Callable[..., Any],
+        calls: Iterable[tuple[Any, ...]],
+        parcel: Parcel | None = None,
+        *,
+        in_order: bool = True,
     ) -> Iterator[Any]:
         from joblib import Parallel, delayed
 
         from pointsman.engine.jit.compiled_folder import find_place
 
         find_place()  # a private folder of compiled code is made here, and removed, once for all of them
-        parallel = Parallel(n_jobs=self.at_once, return_as="generator")
+        parallel = Parallel(n_jobs=self.at_once, return_as=returned_as(in_order))
         with _interrupt_held_back():
             found = parallel(delayed(function)(*arguments) for arguments in calls)
         yield from found

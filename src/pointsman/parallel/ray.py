@@ -15,7 +15,7 @@ from typing import Any
 
 from pointsman.errors import BackendError, UsageError
 from pointsman.parallel.file_bundle import Parcel
-from pointsman.parallel.workers import Workers
+from pointsman.parallel.workers import Workers, returned_as
 
 PATIENCE_S = 5.0
 """How long a cluster may take to answer at all."""
@@ -59,9 +59,15 @@ class _Calls:
     def __init__(self, ray: Any, at_once: int) -> None:
         self._ray, self._at_once = ray, at_once
         self._parallel: Any = None
+        self._in_order = True
 
     def __call__(
-        self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], parcel: Parcel | None = None
+        self,
+        function: Callable[..., Any],
+        calls: Iterable[tuple[Any, ...]],
+        parcel: Parcel | None = None,
+        *,
+        in_order: bool = True,
     ) -> Iterator[Any]:
         from joblib import delayed
         from ray.exceptions import RayError
@@ -70,26 +76,30 @@ class _Calls:
         once = _Once(self._ray)
         tasks = (delayed(_answer)(sent, function, [once.put(each) for each in arguments]) for arguments in calls)
         try:
-            yield from self._workers()(tasks)
+            yield from self._workers(in_order)(tasks)
         except (RayError, ConnectionError) as error:
             raise BackendError(f"the Ray cluster failed: {_said(error)}") from error
 
     def close(self) -> None:
         if self._parallel is not None:
             self._parallel.__exit__(None, None, None)
+            self._parallel = None
 
-    def _workers(self) -> Any:
+    def _workers(self, in_order: bool) -> Any:
+        if in_order != self._in_order:
+            self.close()
         if self._parallel is None:
             from joblib import Parallel
 
             from pointsman.parallel.ray_backend import Backend
 
             share = 1 if self._at_once > 1 else 0.5  # two workers, and one of them has nothing to do
+            self._in_order = in_order
             backend = Backend(ray_remote_args={"num_cpus": share, "scheduling_strategy": "SPREAD"})
             self._parallel = Parallel(
                 n_jobs=max(2, self._at_once),
                 backend=backend,
-                return_as="generator",
+                return_as=returned_as(in_order),
                 batch_size=1,
                 pre_dispatch=self._at_once,
                 max_nbytes=None,
@@ -127,10 +137,10 @@ def _answer(sent: Any, function: Callable[..., Any], arguments: list[Any]) -> An
 
 @cache
 def source_digest() -> str:
-    """A digest of all of Pointsman's sources: equal on two machines that give equal results."""
+    """A digest of all of Pointsman's files: equal on two machines that give equal results."""
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted(path for path in package.rglob("*") if path.is_file() and path.parent.name != "__pycache__"):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 

@@ -1,7 +1,7 @@
 """What runs calls in parallel, wherever it does."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pointsman.parallel.file_bundle import Parcel
 
@@ -15,10 +15,22 @@ class Workers(Protocol):
         ...
 
     def __call__(
-        self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], parcel: Parcel | None = None
+        self,
+        function: Callable[..., Any],
+        calls: Iterable[tuple[Any, ...]],
+        parcel: Parcel | None = None,
+        *,
+        in_order: bool = True,
     ) -> Iterator[Any]:
-        """What `function` returns for the arguments of each call, in order; `parcel` has the files that it reads.
+        """What `function` returns for the arguments of each call; `parcel` has the files that it reads.
+
+        They come in the order of the calls, or as soon as there is one if they need not be `in_order`.
 
         Where workers are far, `function`, arguments and what comes back must pickle.
         """
         ...
+
+
+def returned_as(in_order: bool) -> Literal["generator", "generator_unordered"]:
+    """How joblib calls it."""
+    return "generator" if in_order else "generator_unordered"

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from pointsman.report.manifest import read_manifest, write_manifest
 from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.groups import Run, group_runs
 from pointsman.report.pages.page import Page, make_page
-from pointsman.report.staging import whole_directory
+from pointsman.report.staging import MARK, whole_directory
 
 ADDED = ("job_id", "node_name")
 """Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
@@ -61,7 +62,7 @@ def write_run(
         groups = group_runs([result], window)
         _write_data(partial, groups[0].first, command, config)
         if figures:
-            _write_page(partial, make_page(groups, command=command))
+            write_page(partial, make_page(groups, command=command))
     return target
 
 
@@ -76,26 +77,49 @@ def write_comparison(
     window: tuple[float, float] | None = None,
     runs: bool = True,
     figures: bool = True,
+    kept: Sequence[Path] = (),
 ) -> Comparison:
     """Writes one table and with `figures` one page of several runs, and with `runs` each of them under ``runs/``.
 
-    Arguments and errors as of `write_run` and `compare`.
+    Arguments and errors as of `write_run` and `compare`; `kept` are the directories in which `keep_run` keeps the
+    results, if it does.
     """
     comparison = compare(results, baseline=baseline, window=window)
+    places = {id(result): place for result, place in zip(results, kept, strict=False)}
     named = _named_runs(comparison) if runs else []
     with whole_directory(Path(directory), force=force) as partial:
         more = {"baseline": comparison.baseline.policy, "runs": [name for name, _ in named]}
         write_manifest(partial, "comparison", results, command, **more)
         if config is not None:
-            _write_config(partial, config)
+            write_config(partial, config)
         (partial / "comparison.json").write_text(comparison.to_json(), encoding="utf-8")
         (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
         if figures:
-            _write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
+            write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
         for name, run in named:
             (partial / "runs" / name).mkdir(parents=True)
-            _write_data(partial / "runs" / name, run, command, None)
+            _write_data(partial / "runs" / name, run, command, None, places.get(id(run.result)))
     return comparison
+
+
+def keep_run(directory: Path, result: Result) -> None:
+    """Writes what `read_run` reads, and nothing else: a run that may become part of a comparison.
+
+    Raises:
+        RunError: it cannot be written; nothing is left of it.
+    """
+    with whole_directory(directory, force=True) as partial:
+        _write_tables(partial, result)
+        _write_own_manifest(partial, result, None)
+
+
+def is_whole_run(directory: Path) -> bool:
+    """Whether a run is there with all of its files, as they were written."""
+    try:
+        written: Mapping[str, str] = read_manifest(directory, "run")[DIGESTS]
+        return all(hashlib.sha256((directory / name).read_bytes()).hexdigest() == written[name] for name in written)
+    except (InputError, OSError, KeyError):
+        return False
 
 
 def _named_runs(comparison: Comparison) -> list[tuple[str, Run]]:
@@ -153,10 +177,34 @@ def _digests(directory: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(directory.glob("*.*"))}
 
 
-def _write_data(directory: Path, run: Run, command: str | None, config: Mapping[str, Any] | None) -> None:
-    result = run.result
+def _write_data(
+    directory: Path, run: Run, command: str | None, config: Mapping[str, Any] | None, kept: Path | None = None
+) -> None:
+    if kept is None:
+        _write_tables(directory, run.result)
+    else:
+        _link_files(kept, directory)
     _write_json(directory / "summary.json", run.summary)
-    _write_config(directory, config or _resolved(result))
+    write_config(directory, config or _resolved(run.result))
+    _write_own_manifest(directory, run.result, command)
+
+
+def _link_files(source: Path, directory: Path) -> None:
+    """The same files but the manifest, not written again; copies where the file system has no links."""
+    for path in sorted(source.iterdir()):
+        if path.name == MARK:
+            continue
+        try:
+            os.link(path, directory / path.name)
+        except OSError:
+            shutil.copyfile(path, directory / path.name)
+
+
+def _write_own_manifest(directory: Path, result: Result, command: str | None) -> None:
+    write_manifest(directory, "run", [result], command, info=result.info, **{DIGESTS: _digests(directory)})
+
+
+def _write_tables(directory: Path, result: Result) -> None:
     _write_parquet(result.jobs, directory / "jobs.parquet")
     _write_parquet(result.series, directory / "series.parquet")
     if result.events is not None:
@@ -165,10 +213,10 @@ def _write_data(directory: Path, run: Run, command: str | None, config: Mapping[
         _write_parquet(_identified(result, result.speeds), directory / "speeds.parquet")
     for name, content in result.learnt.items():
         (directory / name).write_bytes(content)
-    write_manifest(directory, "run", [result], command, info=result.info, **{DIGESTS: _digests(directory)})
 
 
-def _write_config(directory: Path, config: Mapping[str, Any]) -> None:
+def write_config(directory: Path, config: Mapping[str, Any]) -> None:
+    """Writes ``config.resolved.yaml``."""
     settings = yaml.safe_dump(_plain(config), sort_keys=False, allow_unicode=True)
     (directory / "config.resolved.yaml").write_text(settings, encoding="utf-8")
 
@@ -178,12 +226,10 @@ def _write_json(path: Path, content: Any) -> None:
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    try:
-        frame.write_parquet(path, compression="zstd", compression_level=3)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        number = re.search(r"\(os error (\d+)\)", str(error))
-        code = int(number.group(1)) if number else 0
-        raise OSError(code, os.strerror(code) if code else str(error)) from error
+    """By Python, which says why a file cannot be written; the library writes the bytes alone."""
+    data = io.BytesIO()
+    frame.write_parquet(data, compression="zstd", compression_level=3)
+    path.write_bytes(data.getbuffer())
 
 
 def _named_events(result: Result, events: pl.DataFrame) -> pl.DataFrame:
@@ -214,7 +260,8 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=str))
 
 
-def _write_page(directory: Path, page: Page) -> None:
+def write_page(directory: Path, page: Page) -> None:
+    """Writes ``report.html`` and ``plots/``."""
     (directory / "plots").mkdir()
     for drawing in page.drawings:
         (directory / "plots" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")

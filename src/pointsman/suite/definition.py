@@ -123,6 +123,10 @@ class Cell:
             )
         return workload
 
+    def frozen_digests(self) -> list[str]:
+        """The digests of the jobs of each seed."""
+        return [frozen_digests()[f"{self.name}, seed {seed}"] for seed in self.suite.spec.seeds]
+
     def window(self, workload: Workload) -> tuple[float, float]:
         """Which jobs count, in seconds since the first submit."""
         submit_s = workload.jobs["submit_s"]

@@ -9,6 +9,8 @@ from pointsman.parallel.pool import ONE_BY_ONE
 from pointsman.parallel.workers import Workers
 from pointsman.policies.registry import get_policy
 from pointsman.suite.definition import Cell
+from pointsman.sweeps.digests import digest_of, workload_digest
+from pointsman.sweeps.kept import InMemory, Store, finish
 
 if TYPE_CHECKING:
     from pointsman.engine.run.result import Result
@@ -27,21 +29,41 @@ def entries(policies: Sequence[str], errors: Sequence[str]) -> list[Entry]:
     ]
 
 
-def measure(cell: Cell, policies: Sequence[str], workers: Workers = ONE_BY_ONE) -> "Comparison":
+def measure(
+    cell: Cell, policies: Sequence[str], workers: Workers = ONE_BY_ONE, store: Store | None = None
+) -> "Comparison":
     """All policies side by side on one cell, paired on the suite's seeds, the first policy as baseline.
+
+    Runs that `store` has are not made again.
 
     Raises:
         RunError: this machine does not generate the frozen workloads.
     """
     from pointsman.report.metrics.comparison import compare
 
-    spec = cell.suite.spec
+    spec, store = cell.suite.spec, InMemory() if store is None else store
     workloads = {seed: cell.frozen(seed) for seed in spec.seeds}
-    runs = [(entry, seed) for entry in entries(policies, spec.errors) for seed in spec.seeds]
+    jobs = {seed: workload_digest(workload) for seed, workload in workloads.items()}
+    runs = [(*entry, seed) for entry in entries(policies, spec.errors) for seed in spec.seeds]
+    digests = {run: digest_of(jobs[run[-1]], cell.workload.cluster, run) for run in runs}
+    missing = [run for run in runs if not store.has(digests[run])]
     parcel = pack(list(policies)) if workers.far else Parcel()
-    calls = [(workloads[seed], cell, parcel.there(name), errors, seed) for (name, errors), seed in runs]
-    results = [replace(result, info=parcel.back(result.info)) for result in workers(_run, calls, parcel)]
-    return compare(results, window=cell.window(workloads[spec.seeds[0]]))
+    calls = [(workloads[seed], cell, parcel.there(name), errors, seed) for name, errors, seed in missing]
+
+    def received(result: "Result") -> "Result":
+        return replace(result, info=parcel.back(result.info))
+
+    for _ in finish([digests[run] for run in missing], _run, calls, workers, store, parcel, received):
+        pass
+    comparison = compare([store.take(digests[run]) for run in runs], window=cell.window(workloads[spec.seeds[0]]))
+    return comparison
+
+
+def cell_digest(cell: Cell, policies: Sequence[str]) -> str:
+    """What determines the comparison of a cell."""
+    spec = cell.suite.spec
+    runs = entries(policies, spec.errors)
+    return digest_of(cell.name, cell.workload.cluster, cell.frozen_digests(), runs, spec.seeds, spec.warmup_ratio)
 
 
 def _run(workload: Any, cell: Cell, policy: str, estimate: str | None, seed: int) -> "Result":

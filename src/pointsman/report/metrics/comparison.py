@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -72,25 +72,33 @@ class Comparison:
 
     def to_csv(self) -> str:
         """One row a policy: each figure, its change to the baseline as a ratio, and the interval of that."""
-        text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        parts = {
-            metric: ("change",) if metric in TIMINGS else ("change", "change_low", "change_high") for metric in METRICS
-        }
-        changes = [f"{metric}_{part}" for metric in METRICS for part in parts[metric]]
-        table.writerow(["policy", "knowledge", "seeds", *COUNTS, *METRICS, *changes])
-        for row in self.rows:
-            seeds = " ".join(map(str, row.seeds))
-            figures = map(row.figure, (*COUNTS, *METRICS))
-            table.writerow([row.policy, row.knowledge, seeds, *figures, *_changes(row)])
-        return text.getvalue()
+        return as_csv([record(row) for row in self.rows])
 
 
-def _changes(row: Row) -> list[float | None]:
-    found: list[float | None] = []
+def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
+    """Rows with equal keys as CSV text."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+    table.writeheader()
+    table.writerows(records)
+    return text.getvalue()
+
+
+def record(row: Row) -> dict[str, Any]:
+    """A row of ``comparison.csv``."""
+    figures = {name: row.figure(name) for name in (*COUNTS, *METRICS)}
+    seeds = " ".join(map(str, row.seeds))
+    return {"policy": row.policy, "knowledge": row.knowledge, "seeds": seeds, **figures, **_changes(row)}
+
+
+def _changes(row: Row) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
     for metric in METRICS:
         change = row.differences[metric]
-        found += [change.ratio, *(() if metric in TIMINGS else change.ratio_interval or (None, None))]
+        found[f"{metric}_change"] = change.ratio
+        if metric not in TIMINGS:
+            low, high = change.ratio_interval or (None, None)
+            found |= {f"{metric}_change_low": low, f"{metric}_change_high": high}
     return found
 
 

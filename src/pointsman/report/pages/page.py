@@ -44,18 +44,9 @@ class Page:
 
 def make_page(groups: list[Group], *, comparison: Comparison | None = None, command: str | None = None) -> Page:
     """Draws the figures and fills the page of one run, or of a comparison."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
     drawings = draw_all(groups)
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    html = environment.get_template("report.html.j2").render(
+    html = render(
+        drawings,
         title=title(groups),
         lead=lead(groups),
         facts=facts(groups),
@@ -63,11 +54,25 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         headline=summary_table(groups[0].first.summary) if comparison is None else comparison_table(comparison),
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         waiting=waiting(groups),
-        drawings=[(drawing, Markup(inline(drawing))) for drawing in drawings],  # ours, so trusted
         command=command,
-        version=__version__,
     )
     return Page(html, drawings)
+
+
+def render(drawings: list[Drawing], **parts: Any) -> str:
+    """The template filled with these figures and `parts`."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    told = [(drawing, Markup(inline(drawing))) for drawing in drawings]  # ours, so trusted
+    return environment.get_template("report.html.j2").render(drawings=told, version=__version__, **parts)
 
 
 def waiting(groups: list[Group]) -> list[Table]:

@@ -111,18 +111,27 @@ def _rho(summary: dict[str, Any]) -> str:
 
 def comparison_table(comparison: Comparison) -> Table:
     """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
-    unfinished = any(row.jobs_censored for row in comparison.rows)
-    talks = any(row.values["comm_mean_s"] for row in comparison.rows)
+    columns, rows = comparison_cells(comparison.rows)
+    return Table("", columns, rows, comparison_note(comparison), left=("information",))
+
+
+def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The columns of a comparison, and a row for each policy."""
+    unfinished = any(row.jobs_censored for row in rows)
+    talks = any(row.values["comm_mean_s"] for row in rows)
     columns = (
         "policy", "information", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI",
         "above bound", "99 % JCT", "mean pending", "99 % pending", *((NETWORK,) if talks else ()), "GPUs in use",
         "preemptions", "worst ρ",
     )  # fmt: skip
+    return columns, [_comparison_row(row, unfinished, talks) for row in rows]
+
+
+def comparison_note(comparison: Comparison) -> str:
+    """What must be known of the table: the baseline, what is counted, how intervals were made."""
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
     note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows[1:])}"
-    note += _unlike(comparison.groups)
-    rows = [_comparison_row(row, unfinished, talks) for row in comparison.rows]
-    return Table("", columns, rows, note, left=("information",))
+    return note + _unlike(comparison.groups)
 
 
 def counted_span(group: Group) -> str:

@@ -1,0 +1,69 @@
+"""From the finished runs of an experiment to a comparison or a grid, in the output directory if there is one."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pointsman.cli import screen
+from pointsman.cli.options import Options
+from pointsman.cli.replay import take
+from pointsman.cli.results import command_line, tell_page
+from pointsman.errors import ThresholdError
+from pointsman.report.metrics.comparison import Comparison, compare
+from pointsman.report.metrics.threshold import fail_if
+from pointsman.report.rundir import write_comparison
+from pointsman.sweeps import outcome
+from pointsman.sweeps.kept import Store, forget
+
+if TYPE_CHECKING:
+    from pointsman.experiment import Experiment
+    from pointsman.report.grids.grid import Grid
+    from pointsman.sweeps.cells import Task
+
+
+def comparison_of(
+    options: Options, experiment: "Experiment", tasks: "Sequence[Task]", store: Store, baseline: str | None
+) -> Comparison:
+    """The runs of the only cell side by side."""
+    results, window = take(tasks, store), experiment.spec.window
+    if not options.output:
+        return compare(results, baseline=baseline, window=window)
+    screen.note("writing the report")
+    comparison = write_comparison(
+        options.output, results, baseline=baseline, force=options.force, command=command_line(),
+        config=outcome.config_of(experiment), window=window, figures=screen.can_draw(),
+        kept=outcome.places(tasks, store),
+    )  # fmt: skip
+    forget(options.output)
+    tell_page(options.output)
+    return comparison
+
+
+def grid_of(
+    options: Options, experiment: "Experiment", tasks: "Sequence[Sequence[Task]]", store: Store, baseline: str | None
+) -> "Grid":
+    """All cells; says what should be known of the results of each."""
+    if options.output:
+        screen.note("writing the report")
+    grid = outcome.grid_of(
+        experiment, tasks, store, options.output, baseline=baseline, force=options.force, command=command_line(),
+        figures=screen.can_draw(), take=take,
+    )  # fmt: skip
+    if options.output:
+        tell_page(options.output)
+    return grid
+
+
+def check_grid(grid: "Grid", conditions: Sequence[str]) -> None:
+    """Checks conditions in every cell.
+
+    Raises:
+        ThresholdError: one came true, or is on a figure that is unknown; it says in which cell.
+    """
+    broken = []
+    for cell in grid.cells:
+        try:
+            fail_if(Comparison([], cell.rows), *conditions)
+        except ThresholdError as error:
+            broken.append(f"{cell.label}: {error}")
+    if broken:
+        raise ThresholdError("; ".join(broken))

@@ -1,0 +1,86 @@
+"""The directory of a grid: a comparison for each cell, and one table and page of all."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pointsman.engine.run.result import Result
+from pointsman.report.grids.grid import Grid, GridCell, cell_of
+from pointsman.report.grids.page import make_grid_page
+from pointsman.report.manifest import write_manifest
+from pointsman.report.rundir import write_comparison, write_config, write_page
+from pointsman.report.staging import whole_directory
+
+LONGEST = 80
+"""Characters of the name of a cell's directory."""
+
+
+@dataclass(frozen=True)
+class CellRuns:
+    """The runs of one cell."""
+
+    values: Mapping[str, Any]
+    config: Mapping[str, Any]
+    """Settings of this cell, for its ``config.resolved.yaml``."""
+    results: Sequence[Result]
+    kept: Sequence[Path]
+    """Directories of the results."""
+
+
+def write_grid(
+    directory: str | Path,
+    cells: Iterable[CellRuns],
+    *,
+    baseline: str | None = None,
+    force: bool = False,
+    command: str | None = None,
+    config: Mapping[str, Any] | None = None,
+    window: tuple[float, float] | None = None,
+    figures: bool = True,
+) -> Grid:
+    """Writes ``cells/``, ``grid.csv``, ``grid.json`` and with `figures` the page; one cell's runs are held at a time.
+
+    Arguments and errors as of `write_comparison`.
+    """
+    with whole_directory(Path(directory), force=force) as partial:
+        names: list[str] = []
+        grid = Grid(list(_written(partial / "cells", cells, names, baseline, command, window)))
+        write_manifest(partial, "grid", [], command, varied=list(grid.varied), cells=names)
+        if config is not None:
+            write_config(partial, config)
+        (partial / "grid.json").write_text(grid.to_json(), encoding="utf-8")
+        (partial / "grid.csv").write_text(grid.to_csv(), encoding="utf-8")
+        if figures:
+            write_page(partial, make_grid_page(grid, command=command))
+    return grid
+
+
+def _written(
+    place: Path,
+    cells: Iterable[CellRuns],
+    names: list[str],
+    baseline: str | None,
+    command: str | None,
+    window: tuple[float, float] | None,
+) -> Iterator[GridCell]:
+    for number, cell in enumerate(cells, 1):
+        names.append(_name(number, cell.values))
+        comparison = write_comparison(
+            place / names[-1],
+            cell.results,
+            baseline=baseline,
+            command=command,
+            config=cell.config,
+            window=window,
+            figures=False,
+            kept=cell.kept,
+        )
+        yield cell_of(cell.values, comparison)
+
+
+def _name(number: int, values: Mapping[str, Any]) -> str:
+    """``02-cluster=4x4,load=0.9``."""
+    told = ",".join(f"{name}={'' if value is None else value}" for name, value in values.items())
+    return re.sub(r"[^A-Za-z0-9._+,=-]+", "-", f"{number:02d}-{told}").strip("-")[:LONGEST]

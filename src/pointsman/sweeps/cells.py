@@ -1,0 +1,84 @@
+"""The cells of an experiment with their jobs, and the runs that each of them is made of."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pointsman.cluster import load_cluster
+from pointsman.engine.run.result import Result
+from pointsman.experiment import Cell, CellSpec
+from pointsman.parallel.file_bundle import Parcel, pack
+from pointsman.parallel.workers import Workers
+from pointsman.sweeps.digests import run_digest, workload_digest
+from pointsman.sweeps.kept import Store, finish
+from pointsman.sweeps.runs import Run, runs_of, simulated
+from pointsman.workload import Workload
+from pointsman.workload.transforms.rescale import at_load
+
+Tell = Callable[[float], None]
+"""It is told the share of the jobs of a run that have ended."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run of a cell, with all that it is made from."""
+
+    digest: str
+    spec: CellSpec
+    workload: Workload
+    run: Run
+
+
+def at_their_loads(log: Workload, cells: Sequence[Cell]) -> list[Workload]:
+    """The jobs of each cell: those of the log, at its load on its cluster. Equal ones are one object.
+
+    Raises:
+        UsageError: the log cannot be brought to a load.
+    """
+    made: dict[tuple[int, float | None], Workload] = {}
+    found = []
+    for cell in cells:
+        key = load_cluster(cell.spec.cluster).gpus if cell.spec.load is not None else 0, cell.spec.load
+        if key not in made:
+            made[key] = log if cell.spec.load is None else at_load(log, key[0], cell.spec.load)
+        found.append(made[key])
+    return found
+
+
+def tasks_of(cells: Sequence[Cell], workloads: Sequence[Workload]) -> list[list[Task]]:
+    """The runs of each cell."""
+    digests = {id(workload): workload_digest(workload) for workload in workloads}
+    found = []
+    for cell, workload in zip(cells, workloads, strict=True):
+        cluster = load_cluster(cell.spec.cluster)
+        found.append(
+            [
+                Task(run_digest(digests[id(workload)], cluster, cell.spec, run), cell.spec, workload, run)
+                for run in runs_of(cell.spec)
+            ]
+        )
+    return found
+
+
+def run_tasks(
+    tasks: Sequence[Task], workers: Workers, store: Store, tells: Sequence[Tell | None] | None = None
+) -> Iterator[Result]:
+    """Simulate tasks that `store` lacks, and add their results; yields each as it ends.
+
+    `tells`, one a task, are for workers in this process.
+    """
+    parcel = pack([task.spec.model_dump(exclude={"trace"}) for task in tasks]) if workers.far else Parcel()
+    calls = [(*_there(parcel, task), tell) for task, tell in zip(tasks, tells or [None] * len(tasks), strict=True)]
+
+    def received(result: Result) -> Result:
+        return replace(result, info=parcel.back(result.info))
+
+    yield from finish([task.digest for task in tasks], simulated, calls, workers, store, parcel, received)
+
+
+def _there(parcel: Parcel, task: Task) -> tuple[CellSpec, Workload, Run]:
+    """The task with the names that files have where it runs."""
+    if not parcel.relative:
+        return task.spec, task.workload, task.run
+    choice = task.run.choice.model_copy(update=parcel.there(task.run.choice.model_dump()))
+    spec = CellSpec.model_validate(parcel.there(task.spec.model_dump()))
+    return spec, task.workload, replace(task.run, choice=choice)

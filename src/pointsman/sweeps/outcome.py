@@ -1,0 +1,70 @@
+"""From the finished runs of a grid to the grid, in memory or in a directory."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from pointsman.engine.run.result import Result
+from pointsman.experiment import Experiment, located
+from pointsman.report.grids.directory import CellRuns, write_grid
+from pointsman.report.grids.grid import Grid, cell_of
+from pointsman.report.metrics.comparison import compare
+from pointsman.sweeps.cells import Task
+from pointsman.sweeps.kept import Store, forget
+
+Take = Callable[[Sequence[Task], Store], Sequence[Result]]
+
+
+def take(tasks: Sequence[Task], store: Store) -> list[Result]:
+    """The results of runs, in order."""
+    return [store.take(task.digest) for task in tasks]
+
+
+def places(tasks: Sequence[Task], store: Store) -> list[Path]:
+    """The directories of results that are on disk."""
+    return [place for task in tasks if (place := store.place(task.digest)) is not None]
+
+
+def config_of(experiment: Experiment) -> dict:
+    """``config.resolved.yaml``, with paths that hold from anywhere."""
+    return located(experiment, Path.cwd()).to_dict()
+
+
+def grid_of(
+    experiment: Experiment,
+    tasks: Sequence[Sequence[Task]],
+    store: Store,
+    directory: Path | None,
+    *,
+    baseline: str | None = None,
+    force: bool = False,
+    command: str | None = None,
+    figures: bool = True,
+    take: Take = take,
+) -> Grid:
+    """The grid of all cells, in the directory if there is one; the runs of one cell are held at a time.
+
+    Args:
+        experiment: what was run.
+        tasks: the runs of each cell, all in `store`.
+        store: where they are.
+        directory: what is written.
+        baseline: policy that the others are compared with.
+        force: replace the directory.
+        command: what made it.
+        figures: also draw the page.
+        take: how results are taken from the store.
+    """
+    runs, window = _runs(experiment, tasks, store, take), experiment.spec.window
+    if directory is None:
+        return Grid([cell_of(cell.values, compare(cell.results, baseline=baseline, window=window)) for cell in runs])
+    grid = write_grid(
+        directory, runs, baseline=baseline, force=force, command=command, config=config_of(experiment), window=window,
+        figures=figures,
+    )  # fmt: skip
+    forget(directory)
+    return grid
+
+
+def _runs(experiment: Experiment, tasks: Sequence[Sequence[Task]], store: Store, take: Take) -> Iterator[CellRuns]:
+    for cell, own in zip(experiment.spec.cells(), tasks, strict=True):
+        yield CellRuns(cell.values, config_of(experiment.alone(cell)), take(own, store), places(own, store))

@@ -1,0 +1,45 @@
+"""The runs of a cell: each policy with each seed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pointsman.experiment import CellSpec, PolicyChoice
+
+if TYPE_CHECKING:
+    from pointsman.engine.run.result import Result
+    from pointsman.workload import Workload
+
+
+@dataclass(frozen=True)
+class Run:
+    """One policy with one seed."""
+
+    label: str
+    choice: PolicyChoice
+    seed: int
+
+
+def runs_of(spec: CellSpec) -> list[Run]:
+    """Every run, policy by policy. A policy that comes twice is told apart by its parameters."""
+    from pointsman.policies.registry import get_policy
+
+    names = [get_policy(choice.name).title for choice in spec.policies]
+    labels = [
+        name if names.count(name) == 1 or not choice.params else f"{name}({_listed(choice)})"
+        for name, choice in zip(names, spec.policies, strict=True)
+    ]
+    pairs = zip(labels, spec.policies, strict=True)
+    return [Run(label, choice, seed) for label, choice in pairs for seed in spec.seeds]
+
+
+def simulated(spec: CellSpec, workload: "Workload", run: Run, tell: Callable[[float], None] | None = None) -> "Result":
+    """The result of one run; `tell` is told the share of jobs that have ended."""
+    from pointsman.api import simulate
+
+    options = dict(spec.run_options(run.seed))
+    return simulate(workload, spec.cluster, run.choice.name, params=run.choice.params, **options, progress=tell)
+
+
+def _listed(choice: PolicyChoice) -> str:
+    return ", ".join(f"{name}={value}" for name, value in choice.params.items())

@@ -1,0 +1,118 @@
+"""``pointsman compare`` with several values of an option: a cell for each combination."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import Command
+
+GRID = ("--cluster", "2x4", "--cluster", "4x4", "--load", "0.5", "--load", "2", "--policy", "fifo", "--policy", "srtf")
+CELLS = [("2x4", "0.5"), ("2x4", "2.0"), ("4x4", "0.5"), ("4x4", "2.0")]
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def timeless(row: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in row.items() if not name.startswith(("engine_s", "decisions_per_s"))}
+
+
+def test_a_cell_is_what_compare_says_of_it_alone(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, *GRID, "--format", "csv")
+    assert done.code == 0, done.err
+    rows = rows_of(done.out)
+    assert [(row["cluster"], row["load"], row["policy"]) for row in rows] == [
+        (*cell, policy) for cell in CELLS for policy in ("fifo", "srtf")
+    ]
+    for cluster, load in CELLS:
+        alone = command(
+            "compare", jobs, "--cluster", cluster, "--load", load, "--policy", "fifo", "--policy", "srtf",
+            "--format", "csv",
+        )  # fmt: skip
+        own = [timeless(row) for row in rows if (row["cluster"], row["load"]) == (cluster, load)]
+        varied = {"cluster": cluster, "load": load}
+        assert own == [timeless(varied | row) for row in rows_of(alone.out)]
+
+
+def test_the_table_begins_with_what_varies(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, *GRID)
+    assert done.out.split()[:4] == ["cluster", "load", "policy", "information"]
+    assert "Baseline: fifo." in done.out
+
+
+def test_estimates_vary(command: Command, jobs: str) -> None:
+    given = ("--cluster", "2x4", "--policy", "srtf", "--estimate", "oracle", "--estimate", "lognormal:1")
+    table = json.loads(command("compare", jobs, *given, "--format", "json").out)
+    assert table["varied"] == {"estimate": ["oracle", "lognormal:1"]}
+    assert [cell["rows"][0]["knowledge"] for cell in table["cells"]] == ["oracle", "estimate lognormal:1"]
+
+
+def test_a_wrong_estimate_is_refused_before_any_run(command: Command, jobs: str) -> None:
+    given = ("--cluster", "2x4", "--policy", "srtf", "--estimate", "oracle", "--estimate", "lognormal:x")
+    done = command("compare", jobs, *given)
+    assert (done.code, "lognormal:x" in done.err, "replay" in done.err) == (2, True, False), done.err
+
+
+def test_seeds_are_repeated_like_other_options(command: Command, jobs: str) -> None:
+    given = ("--cluster", "2x4", "--policy", "fifo", "--seed", "3", "--seed", "0-1", "--format", "json")
+    assert json.loads(command("compare", jobs, *given).out)["rows"][0]["seeds"] == [0, 1, 3]
+
+
+def test_a_file_gives_lists(command: Command, jobs: str) -> None:
+    """As a dry run writes them; null is the log's own load."""
+    text = command("compare", jobs, *GRID, "--dry-run").out
+    spec = yaml.safe_load(text)["spec"]
+    assert (spec["cluster"], spec["load"], spec["estimate"]) == (["2x4", "4x4"], [0.5, 2.0], None)
+    Path("e.yaml").write_text(text)
+    given = [timeless(row) for row in rows_of(command("compare", jobs, *GRID, "--format", "csv").out)]
+    assert [timeless(row) for row in rows_of(command("compare", "-c", "e.yaml", "--format", "csv").out)] == given
+    Path("e.yaml").write_text(text.replace("- 0.5", "- null"))
+    rows = rows_of(command("compare", "-c", "e.yaml", "--format", "csv").out)
+    assert [row["load"] for row in rows] == ["", "", "2.0", "2.0"] * 2
+
+
+@pytest.mark.parametrize("verb", ["simulate", "capacity"])
+def test_other_commands_refuse_a_file_with_a_grid(verb: str, command: Command, jobs: str) -> None:
+    Path("e.yaml").write_text(command("compare", jobs, *GRID, "--dry-run").out)
+    done = command(verb, "-c", "e.yaml")
+    said = f"{verb} takes one value of --cluster and --load; 'pointsman compare' takes several"
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_the_first_difference_is_of_one_cell(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, *GRID, "--first-divergence")
+    assert (done.code, "--first-divergence takes one value of --cluster and --load" in done.err) == (2, True)
+
+
+def test_a_threshold_names_its_cell(command: Command, jobs: str) -> None:
+    assert command("compare", jobs, *GRID, "--fail-if", "jct_mean_s>+5%").code == 0
+    done = command("compare", jobs, *GRID, "--fail-if", "jct_mean_s<-1%")
+    assert (done.code, "pointsman: 2x4, load 0.5: jct_mean_s<-1% came true" in done.err) == (4, True), done.err
+
+
+def test_the_directory_has_a_comparison_for_each_cell(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, *GRID, "-o", "grid")
+    assert done.code == 0, done.err
+    manifest = json.loads(Path("grid/manifest.json").read_text())
+    assert (manifest["kind"], manifest["varied"]) == ("grid", ["cluster", "load"])
+    assert manifest["cells"] == [
+        f"{number:02d}-cluster={cluster},load={load}" for number, (cluster, load) in enumerate(CELLS, 1)
+    ]
+    assert [timeless(r) for r in rows_of(Path("grid/grid.csv").read_text())] == [
+        timeless(r) for r in rows_of(command("compare", jobs, *GRID, "--format", "csv").out)
+    ]
+    cells = [Path("grid/cells", name) for name in manifest["cells"]]
+    assert command("verify", str(cells[3])).code == 0
+    explained = command("explain", "j1", "--run", str(cells[1] / "runs/fifo_s0"))
+    assert (explained.code, "j1" in explained.out) == (0, True), explained.err
+    assert yaml.safe_load((cells[2] / "config.resolved.yaml").read_text())["spec"]["cluster"] == "4x4"
+
+
+def test_processes_change_nothing(command: Command, jobs: str) -> None:
+    alone, together = (command("compare", jobs, *GRID, "--format", "csv", "--workers", n).out for n in ("1", "2"))
+    assert [timeless(row) for row in rows_of(alone)] == [timeless(row) for row in rows_of(together)]

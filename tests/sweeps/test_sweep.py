@@ -1,0 +1,75 @@
+"""``pointsman.sweep``: grids in Python."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import pointsman
+from pointsman.errors import UsageError
+
+GRID = {"cluster": ["2x4", "3x4"], "policy": ["fifo", "srtf"], "load": [None, 0.9]}
+
+
+@pytest.fixture(scope="module")
+def jobs() -> pointsman.Workload:
+    return pointsman.generate("philly", jobs=60, cluster_gpus=8, load=0.7)
+
+
+def test_a_cell_is_what_compare_says_of_its_runs(jobs: pointsman.Workload) -> None:
+    grid = pointsman.sweep(jobs, **GRID, overheads="realistic")
+    assert [cell.values for cell in grid.cells] == [
+        {"cluster": cluster, "load": load} for cluster in ("2x4", "3x4") for load in (None, 0.9)
+    ]
+    runs = [pointsman.simulate(jobs, "3x4", policy, overheads="realistic") for policy in ("fifo", "srtf")]
+    alone, own = pointsman.compare(runs).rows, grid.cells[2].rows
+    for row, other in zip(alone, own, strict=True):
+        assert (row.policy, row.values["jct_mean_s"]) == (other.policy, other.values["jct_mean_s"])
+        assert row.differences["pending_mean_s"] == other.differences["pending_mean_s"]
+    assert [cell.load for cell in grid.cells if cell.values["load"]] == pytest.approx([0.9, 0.9])
+
+
+def test_its_tables(jobs: pointsman.Workload) -> None:
+    grid = pointsman.sweep(jobs, **GRID, seed=[0, 1])
+    rows = list(csv.DictReader(io.StringIO(grid.to_csv())))
+    assert [(row["cluster"], row["load"], row["policy"], row["seeds"]) for row in rows][:3] == [
+        ("2x4", "", "fifo", "0 1"),
+        ("2x4", "", "srtf", "0 1"),
+        ("2x4", "0.9", "fifo", "0 1"),
+    ]
+    assert json.loads(grid.to_json())["varied"] == {"cluster": ["2x4", "3x4"], "load": [None, 0.9]}
+    assert grid.varied == ("cluster", "load")
+
+
+def test_a_directory_is_written_and_what_was_kept_goes(jobs: pointsman.Workload, tmp_path: Path) -> None:
+    grid = pointsman.sweep(jobs, **GRID, directory=tmp_path / "out")
+    assert (tmp_path / "out/grid.csv").read_text() == grid.to_csv()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    page = (tmp_path / "out/report.html").read_text()
+    assert "2 policies on 2 clusters at 2 loads" in page
+    assert all(f'id="figure-{name}"' in page for name in ("8a-mean-jct", "8b-mean-pending", "1-jct-cdf"))
+    with pytest.raises(UsageError, match="exists"):
+        pointsman.sweep(jobs, **GRID, directory=tmp_path / "out")
+
+
+def test_one_value_of_everything_is_one_cell(jobs: pointsman.Workload, tmp_path: Path) -> None:
+    grid = pointsman.sweep(jobs, "2x4", "fifo", directory=tmp_path / "out")
+    assert [(cell.values, cell.label) for cell in grid.cells] == [({}, "")]
+    assert (tmp_path / "out/cells/01/comparison.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"cluster": ["2x4", "2x4"]}, "cluster: 2x4 is given twice"),
+        ({"load": [0.9, 0.9]}, "load: 0.9 is given twice"),
+        ({"seed": [1, 1]}, "seeds: 1 is given twice"),
+        ({"policy": []}, "policies"),
+        ({"cluster": "nowhere"}, "nowhere"),
+    ],
+)
+def test_mistakes(changed: dict, said: str, jobs: pointsman.Workload) -> None:
+    with pytest.raises(UsageError, match=said):
+        pointsman.sweep(jobs, **GRID | changed)
