@@ -108,10 +108,10 @@ def backfill(world: World, key: Key) -> None:
             this.start(life)
 
 
-def easy(world: World) -> None:
+def easy(world: World, key: Key = by_row) -> None:
     this = Pass(world)
     shadow: tuple[float, Place] | None = None
-    for life in this.waiting_in_order(by_row):
+    for life in this.waiting_in_order(key):
         if this.is_closed(life) or (shadow is None and this.over_limit(life)):
             continue
         if shadow is None:
