@@ -15,6 +15,7 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarat
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
+from pointsman.engine.setup.briefing import Briefing, known_at_submission
 from pointsman.engine.setup.build import Rules, build, parameters_of
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare, sigma_of
@@ -212,8 +213,16 @@ def open_simulation(
         parameters_of(policy),
         script,
         rules,
+        _briefing(policy, prepared),
     )
     return Simulation(handle, policy, _named), prepared
+
+
+def _briefing(policy: CompiledPolicy | Policy, prepared: Prepared) -> Briefing | None:
+    """What a compiled policy works out of the jobs before the run."""
+    if not isinstance(policy, CompiledPolicy) or not policy.briefed:
+        return None
+    return policy.briefing(known_at_submission(prepared.jobs), int(prepared.layout.node_gpus.sum()))
 
 
 def _decision_us(policy: CompiledPolicy | Policy, decision_s: float, round_s: float) -> int:

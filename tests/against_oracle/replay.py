@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from pointsman.cluster.layout import Host, Layout
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, alternatives, make_pools
 from pointsman.engine.setup.schedulers import divide, scheduler_of_nodes
@@ -91,9 +93,19 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
             params,
             script,
             rules,
+            briefing_of(instance, made),
         ),
         made,
     )
+
+
+def briefing_of(instance: Instance, policy: Any) -> Briefing | None:
+    """What the policy works out of the jobs, if it does."""
+    if not getattr(policy, "briefed", False):
+        return None
+    names = ("queue", "user", "partition", "gpus")
+    jobs = pl.DataFrame({name: [getattr(job, name) for job in instance.jobs] for name in names})
+    return policy.briefing(jobs, sum(node.gpus for node in instance.nodes))
 
 
 def milliseconds(overheads: Mapping[str, float]) -> dict[str, int]:

@@ -118,6 +118,9 @@ def _classical() -> Iterator[Run]:
     yield Run("rounds(srtf, 300)", like="itp", options={"overheads": REALISTIC})
     yield Run("rounds(tiresias, 60)", MIXED, load=1.0, options={"until_s": 400_000.0})
     yield Run("easy", detailed=True, cluster=MIXED, options={"estimate": "limit", "enforce_limits": True})
+    yield Run("multifactor", options={**MODELS, "overheads": REALISTIC})
+    rough = {"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS, "params": {"favor_small": True}}
+    yield Run("multifactor", MIXED, like="helios", detailed=True, options={**rough, "estimate": "lognormal:0.5"})
     yield Run(f"{EXAMPLE}:MyPolicy", jobs=150, options={"overheads": ROUGH, "node_events": FAILURES})
     yield Run("fifo", jobs=2000, cluster="1x8", like="itp", load=0.7, options={"oversized": "clamp"})
 

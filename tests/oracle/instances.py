@@ -151,6 +151,10 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         params["slice_s"] += 8 * instance.overheads.get("lost_s", 0)  # more than a slice's work at the slowest rate
     if policy in BY_NETWORK and chance(draw, kind.models, 0.5):
         instance = with_models(draw, instance)
+    if policy == "multifactor":
+        instance = replace(
+            instance, jobs=tuple(replace(job, user=draw.choice(("", "u", "u", "v", "w"))) for job in jobs)
+        )
     if not chance(draw, kind.cancels, 0.3):
         return instance
     return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
@@ -255,6 +259,8 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
         return {"random_seed": draw.choice((0, 1, 2**32 + 5))}
     if policy == "scorer":
         return draw_scorer_params(draw)
+    if policy == "multifactor":
+        return draw_multifactor_params(draw, step_ms)
     if policy == "pick-place-sjf":
         return {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("always", "never"))}
     if policy not in ("tiresias", "las", "tiresias-skew"):
@@ -266,6 +272,22 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
     if policy == "tiresias-skew":
         params["skew"] = draw.choice((0, 0.1, 0.4))
     return params
+
+
+def draw_multifactor_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
+    """Weights at which no sum is whole but by chance: the two programs add up usage in another order."""
+    return {
+        "weight_age": draw.choice((0, 1000.37)),
+        "weight_fair_share": draw.choice((0, 10_000.71, 10_000.71)),
+        "weight_job_size": draw.choice((0, 1000.13)),
+        "weight_partition": draw.choice((0, 1000.59)),
+        "max_age_s": draw.choice((5, 50)) * step_ms / 1000,
+        "favor_small": draw.random() < 0.5,
+        "decay_half_life_s": draw.choice((0, 4, 30)) * step_ms / 1000,
+        "calc_period_s": draw.choice((1, 3, 10)) * step_ms / 1000,
+        "dampening": draw.choice((1, 1, 2.5)),
+        "partition_priority": draw.choice(({}, {"p": 5})),
+    }
 
 
 def draw_scorer_params(draw: random.Random) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Job:
     estimate_ms: int | None = None
     priority: int = 0
     queue: str = ""
+    user: str = ""
     partition: str = ""
     gpu_type: str = ""
     model: str = ""

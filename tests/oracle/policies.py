@@ -112,10 +112,10 @@ def backfill(world: World, key: Key) -> None:
             this.start(life)
 
 
-def easy(world: World) -> None:
+def easy(world: World, key: Key = by_row) -> None:
     this = Pass(world)
     heads: list[tuple[set[int], float, Place]] = []
-    for life in this.waiting_in_order(by_row):
+    for life in this.waiting_in_order(key):
         nodes = world.eligible_nodes(life)
         mine = [head for head in heads if head[0] & nodes]
         if this.is_closed(life) or (not mine and this.over_limit(life)):

@@ -78,6 +78,12 @@ class _Question:
     def _live(self, slot: int) -> tuple[str, Reason | None, str]:
         if self.jobs["state"][slot] != JobState.PENDING:
             return self._holding(slot)
+        state, reason, said = self._pending(slot)
+        asked = getattr(self.simulation.policy, "standing", None)
+        standing = asked(self.simulation.handle.state, self.jobs[slot]) if asked else ""
+        return state, reason, f"{said}; {standing}" if standing else said
+
+    def _pending(self, slot: int) -> tuple[str, Reason | None, str]:
         delay = self._delay(slot)
         reason = self._validator_says(slot, delay.level if delay else Locality.CLUSTER)
         if delay is None or reason in (Reason.OK, Reason.QuotaExceeded):

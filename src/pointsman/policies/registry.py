@@ -32,6 +32,7 @@ BUILT_IN: dict[str, str] = {
     "fifo-backfill": "pointsman.policies.classical.fifo_backfill:FifoBackfill",
     "sjf-backfill": "pointsman.policies.classical.sjf_backfill:SjfBackfill",
     "easy": "pointsman.policies.classical.easy:Easy",
+    "multifactor": "pointsman.policies.classical.multifactor:Multifactor",
     "srtf": "pointsman.policies.classical.srtf:Srtf",
     "las": "pointsman.policies.classical.las:Las",
     "tiresias": "pointsman.policies.classical.tiresias:Tiresias",

@@ -65,10 +65,12 @@ from pointsman.engine.rate_models.forecast import (
 )
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.run.contract import CompiledPolicy, Delay, Owner, milliseconds, parameter
+from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
     ACCUMULATIONS,
     ACTIVE,
+    DIRTY,
     LARGEST,
     OFF_RATE,
     PARAMETERS,
@@ -84,6 +86,7 @@ from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Reason
 __all__ = [  # noqa: RUF022 - by topic
     # What a policy is: its class, its parameters, how its hooks are compiled.
     "CompiledPolicy",
+    "Briefing",
     "Delay",
     "Owner",
     "PARAMETERS",
@@ -99,6 +102,7 @@ __all__ = [  # noqa: RUF022 - by topic
     # The state, and the lists of it that hooks read.
     "ACCUMULATIONS",
     "ACTIVE",
+    "DIRTY",
     "SOLE_OCCUPANTS",
     "Int",
     "OFF_RATE",

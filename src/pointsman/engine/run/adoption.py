@@ -46,13 +46,15 @@ def check_forecasts(policy: object, before: object) -> None:
 
 
 def check_told_of_cluster(policy: object, before: object) -> None:
-    """That a policy that must be told of the cluster before a run is that of the run.
+    """That a policy that must be told of the cluster before a run is that of the run, and that none must of its jobs.
 
     Raises:
-        UsageError: it is another.
+        UsageError: it must.
     """
     if hasattr(policy, "on_cluster") and policy is not before:
         raise UsageError(f"policy {_title(policy)!r} must be told of the cluster before a run: it cannot take over")
+    if getattr(policy, "briefed", False):
+        raise UsageError(f"policy {_title(policy)!r} must be told of the jobs before a run: it cannot take over")
 
 
 def rate_model_of_state(handle: Handle) -> str:

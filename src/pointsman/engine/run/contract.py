@@ -4,6 +4,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checka
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from pointsman.engine.setup.briefing import Briefing
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality
 
@@ -84,9 +85,24 @@ class CompiledPolicy(BaseModel):
         """What the hooks find in ``State.params``, times in ms."""
         return []
 
+    briefed: ClassVar[bool] = False
+    """Whether it works something out of the jobs before the run (`briefing`), so that it cannot take over one."""
+
+    def briefing(self, jobs: Any, gpus: int) -> Briefing | None:
+        """What it works out of the columns that are known at submission, a polars frame in row order, and of the
+        cluster's number of `gpus`; None if nothing.
+        """
+        return None
+
     def delay_of(self, job: Any) -> Delay | None:
         """The delay of a waiting job, a record of ``State.jobs``; None if it takes any GPUs."""
         return None
+
+    def standing(self, state: Any, job: Any) -> str:
+        """What orders a waiting job, a record of ``State.jobs``, among the others, in numbers; empty if that is its
+        time of submission.
+        """
+        return ""
 
     @property
     def divides_among(self) -> int:

@@ -8,7 +8,8 @@ from pointsman.engine.state.state_pointer import Handle
 
 
 def snapshot(handle: Handle, room: bool = True) -> Handle:
-    """A copy of what is in use. The trace, which is never written, is shared; the log begins anew.
+    """A copy of what is in use. The trace and the policy's numbers of its jobs, which are never written, are
+    shared; the log begins anew.
 
     Without `room` there is none for jobs to come, and the outcomes begin anew too.
     """
@@ -34,12 +35,12 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     width = max(slots, int(g["classes"]))
     lists = np.zeros((LISTS, handle.state.lists.shape[1] if room else width), np.int64)
     lists[:, :width] = handle.state.lists[:, :width]
-    copies |= {"lists": lists, "trace": handle.world.trace}
+    copies |= {"lists": lists, "trace": handle.world.trace, "job_numbers": handle.state.job_numbers}
     copies["g"]["logged"] = copies["g"]["speeds_logged"] = 0
     return Handle(State(*(copies[n] for n in State._fields)), World(*(copies[n] for n in World._fields)))
 
 
-_APART = ("lists", "trace")
+_APART = ("lists", "trace", "job_numbers")
 """Arrays that are not copied row by row."""
 
 

@@ -18,6 +18,7 @@ from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.rate_models.links.uplinks import SEPARATE_LINKS, LinkSharing
 from pointsman.engine.rate_models.registry import BASE_MODELS
 from pointsman.engine.rate_models.speeds import Speeds
+from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.demand import Demand, Pools
 from pointsman.engine.state.records import (
     ALT,
@@ -115,11 +116,12 @@ def build(
     params: NDArray[np.float64],
     script: NDArray[np.void],
     rules: Rules,
+    briefing: Briefing | None = None,
 ) -> Handle:
     """The state before the first event.
 
     `trace` (TRACE, in row order), `queue_limits` (-1: none), `params` (PARAMETERS,),
-    `script` (SCRIPT, ordered by time and kind).
+    `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the jobs of `trace`.
     """
     slots = max(len(trace), 1)  # of memory that is taken only when touched
     total = int(layout.node_gpus.sum())
@@ -170,7 +172,8 @@ def build(
         speed_log=np.zeros(LOG_ROWS + 16 * seats if rules.log_speeds else 1, SPEED),
         inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),
         params=params,
-        memory=np.zeros(MEMORY),
+        memory=_memory(briefing),
+        job_numbers=np.ascontiguousarray(briefing.numbers) if briefing else np.zeros((1, 1)),
         rates=np.ascontiguousarray(speeds.rates),
         models=speeds.models,
         links=speeds.links,
@@ -216,6 +219,14 @@ def build(
         samples=np.zeros(SAMPLES, SAMPLE),
     )
     return Handle(state, world)
+
+
+def _memory(briefing: Briefing | None) -> NDArray[np.float64]:
+    """The policy's memory: what its briefing begins with, then zeros."""
+    known = briefing.memory if briefing else np.zeros(0)
+    memory = np.zeros(max(MEMORY, len(known)))
+    memory[: len(known)] = known
+    return memory
 
 
 def _factors(

@@ -587,7 +587,8 @@ class State(NamedTuple):
     speed_log: np.ndarray  # SPEED
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
     params: np.ndarray  # f8, (PARAMETERS,): the policy's parameters
-    memory: np.ndarray  # f8, (8192,): the policy's memory
+    memory: np.ndarray  # f8, (at least 8192,): the policy's memory
+    job_numbers: np.ndarray  # f8, (N, k): what the policy worked out of each job before the run, by row; or (1, 1)
     rates: np.ndarray  # f8, (speed rows, LOCALITIES), of gangs of the usual shapes
     models: np.ndarray  # MODEL, (speed rows,)
     links: np.ndarray  # LINK, (GPU types * LOCALITIES,)

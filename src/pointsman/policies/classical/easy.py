@@ -99,6 +99,12 @@ def _estimated_run_ms(S: State, j: Int) -> float:
 
 
 @core
+def wait(S: State, j: Int, key: float) -> None:
+    """Job `j` waits in its class at `key`, findable by its estimate."""
+    enqueue(S, j, key, _left(S, j) + (S.g[0].restore_ms if S.jobs[j].started >= 0 else 0))
+
+
+@core
 def on_event(S: State, kind: Int, j: Int) -> None:
     """A waiting job joins its class, findable by its estimate; a job that overruns is estimated anew, and so is one
     found starting.
@@ -112,7 +118,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         _expect_end(S, j, np.float64(S.g[0].now + more))
         set_alarm(S, j, S.g[0].now + more)
     elif J.state == PENDING and J.bucket < 0:
-        enqueue(S, j, 0.0, _left(S, j) + (S.g[0].restore_ms if J.started >= 0 else 0))
+        wait(S, j, 0.0)
     elif J.state == STARTING and J.bucket < 0:  # under the policy before this one
         began = J.settled + (J.pause if J.pause > 0 else delay_of_start(S, j))
         _expect_end(S, j, began + _estimated_run_ms(S, j))

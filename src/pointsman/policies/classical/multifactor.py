@@ -1,0 +1,274 @@
+"""Slurm's multifactor priority over EASY backfilling (https://slurm.schedmd.com/priority_multifactor.html).
+
+The priority of a waiting job is the weighted sum of four factors from 0 to 1: its age, the fair share of its user, its
+size and its partition. Fair share is Slurm's classic algorithm (`PriorityFlags=NO_FAIR_TREE`,
+https://slurm.schedmd.com/classic_fair_share.html), of GPU-seconds. Priorities are whole numbers, calculated at every
+multiple of `calc_period_s` and when a job is submitted; equal ones go by submission, as in Slurm.
+
+Ours: usage decays continuously rather than once a period; one job has a reservation (EASY), where `sched/backfill`
+plans for many. Left out: QOS, association, site, nice and TRES factors, partition tiers, `PriorityFlags`, resets of
+usage and preemption. The log's own priorities go before all of it, like tiers.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import NonNegativeFloat
+
+from pointsman.policies.classical.easy import Easy, wait
+from pointsman.policies.classical.easy import decide as easy_decide
+from pointsman.policies.classical.easy import on_event as easy_on_event
+from pointsman.policies.classical.easy import on_run as easy_on_run
+from pointsman.policies.parts.accounts import (
+    EFFECTIVE,
+    FACTOR,
+    HELD,
+    OWNED,
+    PARENT,
+    ROOT,
+    SHARE,
+    SINCE,
+    STAMP,
+    TAKEN,
+    USAGE,
+    USED,
+    Accounts,
+)
+from pointsman.policies.sdk import (
+    ACTIVE,
+    DIRTY,
+    PENDING,
+    Briefing,
+    Int,
+    State,
+    before,
+    core,
+    insert,
+    milliseconds,
+    parameter,
+    remove,
+    wake_at,
+)
+
+AGE, FAIR_SHARE, SIZE, PARTITION, MAX_AGE_MS, DECAY, PERIOD_MS, DAMPENING = range(2, 10)  # params, behind those of easy
+USER, SIZE_FACTOR, PARTITION_FACTOR = 0, 1, 2  # columns of State.job_numbers
+CALCULATED = 0
+"""Of State.memory: 1 + the time for which waiting jobs are in order. A job's `level`: the GPUs it is charged for."""
+
+
+class Multifactor(Easy):
+    """Slurm's multifactor priority (age, fair share, job size, partition) over EASY backfilling."""
+
+    name: ClassVar[str] = "multifactor"
+    hooks: ClassVar[str] = "pointsman.policies.classical.multifactor"
+    source: ClassVar[str] = "Slurm documentation, Multifactor Priority Plugin and Classic Fairshare Algorithm"
+    briefed: ClassVar[bool] = True
+
+    weight_age: NonNegativeFloat = parameter(1000.0, "PriorityWeightAge", source="Slurm's example; its default is 0")
+    weight_fair_share: NonNegativeFloat = parameter(
+        10_000.0, "PriorityWeightFairshare", source="Slurm's example; its default is 0"
+    )
+    weight_job_size: NonNegativeFloat = parameter(
+        1000.0, "PriorityWeightJobSize", source="Slurm's example; its default is 0"
+    )
+    weight_partition: NonNegativeFloat = parameter(
+        1000.0, "PriorityWeightPartition", source="Slurm's example; its default is 0"
+    )
+    max_age_s: float = parameter(
+        604_800.0, "PriorityMaxAge: the wait at which the age factor is 1", unit="s", source="Slurm's default", gt=0
+    )
+    favor_small: bool = parameter(
+        False, "PriorityFavorSmall: small jobs have the larger size factor", source="Slurm's default"
+    )
+    decay_half_life_s: float = parameter(
+        604_800.0, "PriorityDecayHalfLife of usage; 0: no decay", unit="s", source="Slurm's default", ge=0
+    )
+    calc_period_s: float = parameter(
+        300.0, "PriorityCalcPeriod: time between calculations", unit="s", source="Slurm's default", ge=0.001
+    )
+    dampening: float = parameter(1.0, "FairShareDampeningFactor", source="Slurm's default", ge=1)
+    shares: dict[str, NonNegativeFloat] = parameter(
+        {}, "shares of accounts, and of users as ACCOUNT/USER; others have 1", source="Slurm's default"
+    )
+    parents: dict[str, str] = parameter({}, "parent account of an account; others are below the root")
+    partition_priority: dict[str, NonNegativeFloat] = parameter(
+        {}, "PriorityJobFactor of partitions; others have 1", source="Slurm's default"
+    )
+
+    def parameters(self) -> list[float]:
+        decay = math.log(2.0) / milliseconds(self.decay_half_life_s) if self.decay_half_life_s else 0.0
+        weights = [self.weight_age, self.weight_fair_share, self.weight_job_size, self.weight_partition]
+        times = [milliseconds(self.max_age_s), decay, milliseconds(self.calc_period_s)]
+        return [*super().parameters(), *weights, *times, self.dampening]
+
+    def briefing(self, jobs: Any, gpus: int) -> Briefing:
+        """The user, the size factor and the partition factor of each job, and the tree of accounts.
+
+        Raises:
+            UsageError: `shares` name an account that no job has, or `parents` go in a circle.
+        """
+        accounts = Accounts(jobs, self.parents, self.shares)
+        asked = jobs["gpus"].to_numpy()
+        size = (gpus - asked + 1.0) / gpus if self.favor_small else asked / gpus
+        named = jobs["partition"].fill_null("").cast(str)
+        partition = named.replace_strict(self.partition_priority, default=1.0, return_dtype=float).to_numpy()
+        partition = partition / max([1.0, *self.partition_priority.values()])
+        return Briefing(np.column_stack([accounts.begins(), size, partition]), accounts.memory())
+
+    def standing(self, state: Any, job: Any) -> str:
+        """Its priority and what it is made of."""
+        user, size, partition = state.job_numbers[job["row"]]
+        age = (state.memory[CALCULATED] - 1.0 - job["submit"]) / milliseconds(self.max_age_s)
+        fair_share = state.memory[int(user) + FACTOR]
+        return (
+            f"its priority is {-job['key']:,.0f} of age {min(1.0, max(0.0, age)):.3g}, fair share {fair_share:.6f}, "
+            f"size {size:.3g}, partition {partition:.3g}"
+        )
+
+
+@core
+def _last_calculation(S: State) -> Int:
+    """The last multiple of the period, ms."""
+    period = np.int64(S.params[PERIOD_MS])
+    return S.g[0].now // period * period
+
+
+@core
+def _usage_at(S: State, row: Int, time: Int) -> float:
+    """Decayed usage at `time` ms, GPU-ms, of the account or user whose row begins there."""
+    usage, held = S.memory[row + USAGE], S.memory[row + HELD]
+    elapsed = time - S.memory[row + SINCE]
+    if elapsed <= 0.0:
+        return usage
+    decay = S.params[DECAY]
+    if decay == 0.0:
+        return usage + held * elapsed
+    return usage * math.exp(-decay * elapsed) - held * math.expm1(-decay * elapsed) / decay
+
+
+@core
+def _usage_taken(S: State, row: Int, time: Int) -> float:
+    """Its usage at the last calculation, `time`: taken before anything later changes it."""
+    if S.memory[row + TAKEN] != time:
+        S.memory[row + TAKEN] = time
+        S.memory[row + USED] = _usage_at(S, row, time)
+    return S.memory[row + USED]
+
+
+@core
+def _hold(S: State, j: Int, gpus: Int) -> None:
+    """The user of job `j`, and all above, hold so many GPUs more from now on."""
+    row = np.int64(S.job_numbers[S.jobs[j].row, USER])
+    while row >= 0:
+        _usage_taken(S, row, _last_calculation(S))
+        S.memory[row + USAGE] = _usage_at(S, row, S.g[0].now)
+        S.memory[row + SINCE] = S.g[0].now
+        S.memory[row + HELD] += gpus
+        row = np.int64(S.memory[row + PARENT])
+
+
+@core
+def _calculate(S: State, row: Int, time: Int) -> None:
+    """Effective usage and fair-share factor at `time`; those of its parent are known."""
+    parent = np.int64(S.memory[row + PARENT])
+    total = _usage_taken(S, np.int64(ROOT), time)
+    used = _usage_taken(S, row, time) / total if total > 0.0 else 0.0
+    if parent != ROOT:
+        used += (S.memory[parent + EFFECTIVE] - used) * S.memory[row + SHARE]
+    owned = S.memory[row + OWNED]
+    S.memory[row + EFFECTIVE] = used
+    S.memory[row + FACTOR] = math.exp(-math.log(2.0) * used / owned / S.params[DAMPENING]) if owned > 0.0 else 0.0
+    S.memory[row + STAMP] = time
+
+
+@core
+def _fair_share(S: State, row: Int, time: Int) -> float:
+    """The fair-share factor of a user at the last calculation, `time`."""
+    while S.memory[row + STAMP] != time:
+        highest = row
+        parent = np.int64(S.memory[row + PARENT])
+        while parent != ROOT and S.memory[parent + STAMP] != time:
+            highest = parent
+            parent = np.int64(S.memory[parent + PARENT])
+        _calculate(S, highest, time)
+    return S.memory[row + FACTOR]
+
+
+@core
+def _key(S: State, j: Int, time: Int) -> float:
+    """Minus the priority of waiting job `j` at the last calculation, `time`."""
+    row = S.jobs[j].row
+    age = min(max(0, time - S.jobs[j].submit) / S.params[MAX_AGE_MS], 1.0)
+    fair_share = _fair_share(S, np.int64(S.job_numbers[row, USER]), time)
+    size, partition = S.job_numbers[row, SIZE_FACTOR], S.job_numbers[row, PARTITION_FACTOR]
+    weighted = S.params[AGE] * age + S.params[FAIR_SHARE] * fair_share
+    return -np.floor(weighted + S.params[SIZE] * size + S.params[PARTITION] * partition)
+
+
+@core
+def _order_class(S: State, c: Int, time: Int) -> None:
+    """Give the waiting jobs of class `c` their priorities of `time`, and those out of order another place."""
+    moved = last = np.int64(-1)
+    j = S.buckets[c].first
+    while j >= 0:
+        later = S.jobs[j].later
+        S.jobs[j].key = _key(S, j, time)
+        out = np.int64(-1)
+        if last < 0 or before(S, last, j):
+            last = j
+        elif S.jobs[last].earlier < 0 or before(S, S.jobs[last].earlier, j):
+            out, last = last, j  # the one before has fallen behind
+        else:
+            out = j
+        if out >= 0:
+            remove(S, out)
+            S.jobs[out].s0 = np.float64(moved)
+            moved = out
+        j = later
+    while moved >= 0:
+        insert(S, c, moved)
+        moved = np.int64(S.jobs[moved].s0)
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """As EASY, but a waiting job stands at its priority; GPUs that a job gave up count no longer as held."""
+    if j >= 0 and S.jobs[j].level > 0 and S.jobs[j].gpus == 0:
+        _hold(S, j, -S.jobs[j].level)
+        S.jobs[j].level = 0
+    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        wait(S, j, _key(S, j, _last_calculation(S)))
+    else:
+        easy_on_event(S, kind, j)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """As EASY."""
+    easy_on_run(S, j)
+
+
+@core
+def _count_starts(S: State) -> None:
+    """The GPUs of jobs that this pass has started count as held."""
+    for i in range(S.g[0].dirty):
+        j = S.lists[DIRTY, i]
+        if S.jobs[j].gpus > 0 and S.jobs[j].level == 0:
+            S.jobs[j].level = S.jobs[j].gpus
+            _hold(S, j, S.jobs[j].level)
+
+
+@core
+def decide(S: State) -> None:
+    """Calculate priorities if a period is over, then start jobs as EASY does, highest priority first."""
+    g = S.g[0]
+    time = _last_calculation(S)
+    if S.memory[CALCULATED] != time + 1:
+        S.memory[CALCULATED] = np.float64(time + 1)
+        for i in range(g.active):
+            _order_class(S, S.lists[ACTIVE, i], time)
+    easy_decide(S)
+    _count_starts(S)
+    if g.pending > 0 and g.free > 0 and g.running + g.starting + g.stopping > 0:
+        wake_at(S, time + np.int64(S.params[PERIOD_MS]))
