@@ -36,7 +36,7 @@ def test_dates_spans_and_lists_of_resources(delimiter: str, table: Table) -> Non
     assert read.jobs["duration_s"].to_list() == [3600.0, 86400.0, 90.0]
     assert read.jobs["user"].to_list() == ["ann", "bob", None]
     assert read.jobs["status"].to_list() == ["COMPLETED", "CANCELLED", "FAILED"]
-    assert "columns not used: Else" in read.quality.notes
+    assert "columns not read: Else" in read.quality.notes
     assert read.provenance.format == "columns"
 
 

@@ -48,6 +48,7 @@ def compare(
     from pathlib import Path
 
     from pointsman.cli import screen
+    from pointsman.cli.as_logged import logged_runs
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_comparison, tell_page
@@ -57,6 +58,7 @@ def compare(
     from pointsman.report import compare as put_side_by_side
     from pointsman.report import fail_if as check
     from pointsman.report import parse_threshold, refuse_taken, write_comparison
+    from pointsman.report.metrics.groups import simulated
 
     experiment = resolve(options)
     spec = experiment.spec
@@ -72,6 +74,7 @@ def compare(
     with workers(on, at_once) as some:
         workload = read_jobs(spec)
         results = replay(spec, workload, some)
+    results = [*logged_runs(workload, results), *results]
     if options.output:
         screen.note("writing the report")
         comparison = write_comparison(
@@ -89,7 +92,7 @@ def compare(
         comparison = put_side_by_side(results, baseline=baseline, window=spec.window)
     show_comparison(comparison, options.format)
     if first_divergence:
-        for said in _divergences(spec, workload, comparison.groups):
+        for said in _divergences(spec, workload, simulated(comparison.groups)):
             typer.echo(f"\n{said}", err=options.format is not screen.Format.table)
     check(comparison, *fail_if)
 

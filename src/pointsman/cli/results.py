@@ -12,6 +12,7 @@ from pointsman.cli import screen
 
 if TYPE_CHECKING:
     from pointsman.report import Comparison
+    from pointsman.report.metrics.calibration import Calibration
     from pointsman.report.tables.tables import Table
 
 
@@ -25,6 +26,19 @@ def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
         typer.echo(comparison.to_csv(), nl=False)
     else:
         _show_table(comparison_table(comparison))
+        if comparison.calibration is not None:
+            typer.echo()
+            _show_calibration(comparison.calibration)
+
+
+def _show_calibration(calibration: "Calibration") -> None:
+    from pointsman.report.tables.calibration import calibration_table
+
+    _show_table(calibration_table(calibration))
+    if calibration.explanations:
+        typer.echo("\nWhat may explain the differences:")
+    for explanation in calibration.explanations:
+        typer.echo(f"- {explanation}")
 
 
 def show_summary(summary: dict[str, Any], format: screen.Format) -> None:

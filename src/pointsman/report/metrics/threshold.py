@@ -79,7 +79,8 @@ def fail_if(comparison: Comparison, *conditions: str) -> None:
     """
     broken: list[str] = []
     for threshold in [parse_threshold(text) for text in conditions]:
-        rows = comparison.rows if threshold.kind == "value" else comparison.rows[1:]
+        base = comparison.baseline if threshold.kind != "value" else None
+        rows = [row for row in comparison.policies if row is not base]
         broken += [_told(threshold, row, comparison) for row in rows if threshold.fails(row)]
     if broken:
         raise ThresholdError("; ".join(broken))
