@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pointsman.cli.options import OUTPUT, AtOnce, On, Options, with_options
+from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ def compare(
     from pathlib import Path
 
     from pointsman.cli import screen
-    from pointsman.cli.as_logged import logged_runs
+    from pointsman.cli.as_logged import check_logged, logged_runs
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_comparison, tell_page
@@ -64,7 +65,8 @@ def compare(
     spec = experiment.spec
     _check_baseline(spec, baseline)
     for condition in fail_if:
-        if parse_threshold(condition).kind != "value" and len({choice.name for choice in spec.policies}) < 2:
+        others = baseline == AS_LOGGED or len({choice.name for choice in spec.policies}) > 1
+        if parse_threshold(condition).kind != "value" and not others:
             raise UsageError(f"--fail-if {condition!r} is a change to the baseline; it needs a second policy")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
@@ -73,6 +75,7 @@ def compare(
         refuse_taken(options.output, force=options.force)
     with workers(on, at_once) as some:
         workload = read_jobs(spec)
+        check_logged(workload, baseline)
         results = replay(spec, workload, some)
     results = [*logged_runs(workload, results), *results]
     if options.output:
@@ -103,6 +106,8 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
     from pointsman.policies.registry import get_policy
     from pointsman.report.units import class_name
 
+    if baseline == AS_LOGGED:
+        return
     names = [choice.name for choice in spec.policies]
     shown = [get_policy(name).title for name in names]
     known = {*names, *shown, *map(class_name, names)}

@@ -12,7 +12,7 @@ from pointsman.cli import screen
 
 if TYPE_CHECKING:
     from pointsman.report import Comparison
-    from pointsman.report.metrics.calibration import Calibration
+    from pointsman.report.metrics.calibration.fits import Calibration
     from pointsman.report.tables.tables import Table
 
 

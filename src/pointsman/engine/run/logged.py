@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from pointsman.engine.run.result import Result
 from pointsman.engine.setup.prepare import milliseconds
 from pointsman.errors import UsageError
+from pointsman.types import AS_LOGGED
 from pointsman.workload import Workload
 from pointsman.workload.columns import LOGGED
 
-AS_LOGGED: Final = "as-logged"
-"""What tables call the scheduler that made the log."""
 SAMPLES: Final = 1000
 UNKNOWN: Final = "UNKNOWN"
 """State of a job of which the log does not say when it started."""

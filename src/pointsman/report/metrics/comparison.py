@@ -10,7 +10,7 @@ from typing import Any
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
-from pointsman.report.metrics.calibration import Calibration, calibration
+from pointsman.report.metrics.calibration.fits import Calibration, calibration
 from pointsman.report.metrics.groups import Group, baseline_of, group_runs
 from pointsman.report.metrics.paired import Difference, differences
 from pointsman.report.units import class_name

@@ -1,6 +1,6 @@
 """The table of how far policies are from what really happened."""
 
-from pointsman.report.metrics.calibration import Calibration, Fit, Times
+from pointsman.report.metrics.calibration.fits import Calibration, Fit, Times
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, duration, percent
 

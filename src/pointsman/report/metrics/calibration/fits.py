@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from pointsman.report.metrics.explanations import explanations
+from pointsman.report.metrics.calibration.explanations import explanations
 from pointsman.report.metrics.groups import Group
 
-REALISTIC = ("easy", "fifo-backfill")
-"""Policies close to the schedulers that most clusters run."""
 SOON_S = 60.0
 """A job that starts this close to its logged start counts as reproduced."""
 STATISTICS = ("mean", "p50", "p90")
@@ -77,7 +75,7 @@ def calibration(groups: Sequence[Group]) -> Calibration | None:
         return None
     closest = min(known, key=lambda found: (found.apart_mean_s, found.jct_apart_mean_s))
     group = next(group for group in groups if group.label == closest.policy)
-    said = [] if closest.is_exact else [*explanations(logged.first, group.first), *_realistic(groups)]
+    said = [] if closest.is_exact else explanations(logged.first, group.first)
     return Calibration(logged.label, fits, closest.policy, said)
 
 
@@ -107,10 +105,3 @@ def fit(group: Group, logged: Group) -> Fit:
 def _mean(values: pl.Series) -> float | None:
     mean = values.mean()
     return None if mean is None else float(mean)  # ty: ignore
-
-
-def _realistic(groups: Sequence[Group]) -> list[str]:
-    """A hint, where no policy is like the schedulers that most clusters run."""
-    if any(group.first.result.info["policy"] in REALISTIC for group in groups):
-        return []
-    return [f"None of the policies is like a production scheduler: --policy {REALISTIC[0]} is the closest."]
