@@ -40,14 +40,14 @@ def check_logged(workload: "Workload", baseline: str | None) -> None:
         raise UsageError(f"--baseline {AS_LOGGED}: the log does not say when its jobs started, or it no longer counts")
 
 
-def tell_logged(workload: "Workload", result: "Result") -> None:
+def tell_logged(workload: "Workload", result: "Result", window: tuple[float, float] | None) -> None:
     """Say on stderr what really happened to the jobs of a run, if the log says so."""
     from pointsman.report import measure
     from pointsman.report.units import duration
 
     logged = _logged(workload, result)
     if logged is not None:
-        figures = measure(logged).summary
+        figures = measure(logged, window).summary
         jct, pending = (duration(figures[name]) for name in ("jct_mean_s", "pending_mean_s"))
         told = f"mean completion time {jct}, mean time pending {pending}"
         screen.note(f"as logged: {told}; 'pointsman compare' shows more")

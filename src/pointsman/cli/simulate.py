@@ -65,4 +65,4 @@ def simulate(
         )
         tell_page(options.output)
     show_summary(run.summary, options.format)
-    tell_logged(workload, result)
+    tell_logged(workload, result, spec.window)
