@@ -27,14 +27,15 @@ def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
     else:
         _show_table(comparison_table(comparison))
         if comparison.calibration is not None:
-            typer.echo()
             _show_calibration(comparison.calibration)
 
 
 def _show_calibration(calibration: "Calibration") -> None:
-    from pointsman.report.tables.calibration import calibration_table
+    from pointsman.report.tables.calibration import calibration_tables
 
-    _show_table(calibration_table(calibration))
+    for table in calibration_tables(calibration):
+        typer.echo()
+        _show_table(table)
     if calibration.explanations:
         typer.echo("\nWhat may explain the differences:")
     for explanation in calibration.explanations:

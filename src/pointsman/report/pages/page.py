@@ -13,7 +13,7 @@ from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group, simulated
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
-from pointsman.report.tables.calibration import calibration_table
+from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.tables import (
     Table,
@@ -64,7 +64,7 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         assumptions=assumptions(policies),
         headline=summary_table(groups[0].first.summary) if comparison is None else comparison_table(comparison),
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
-        calibration=measured and calibration_table(measured),
+        calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
         waiting=waiting(groups),
         drawings=[(drawing, Markup(inline(drawing))) for drawing in drawings],  # ours, so trusted

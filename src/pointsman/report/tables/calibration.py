@@ -1,36 +1,37 @@
-"""The table of how far policies are from what really happened."""
+"""The tables of how far policies are from what really happened."""
 
 from pointsman.report.metrics.calibration.fits import Calibration, Fit, Times
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, duration, percent
 
-COLUMNS = (
-    "policy", "mean wait", "median", "90 %", "mean JCT", "median JCT", "90 % JCT", "starts apart by",
-    "10 % / 50 % / 90 % start", "within 1 min",
-)  # fmt: skip
+TIMES = ("policy", "mean wait", "median wait", "90 % wait", "mean JCT", "median JCT", "90 % JCT")
+JOBS = ("policy", "within 1 min", "starts apart", "10 % start", "50 % start", "90 % start", "JCTs apart")
 
 
-def calibration_table(calibration: Calibration) -> Table:
-    """The log first, then one row a policy, with its change to the log."""
+def calibration_tables(calibration: Calibration) -> list[Table]:
+    """One row a policy: its waits and completion times beside the log's, and how far it is from the log job by job."""
     first = calibration.fits[0]
-    logged = (calibration.logged, *_times(first.wait_logged, None), *_times(first.jct_logged, None), *[NOTHING] * 3)
+    logged = (calibration.logged, *_times(first.wait_logged, None), *_times(first.jct_logged, None))
+    times = [logged, *((fit.policy, *_both(fit)) for fit in calibration.fits)]
     note = (
-        "In brackets: the change to the log. Starts apart by: mean distance of the simulated from the logged start. "
-        "Last columns: how much later (+) or sooner (-) than logged a tenth, half and nine tenths of the jobs start at "
-        f"most, and the share that starts within a minute of the log. Closest: {calibration.closest}."
+        "Jobs that start within a minute of the log; mean distance of simulated and logged starts; how much later (+) "
+        "or sooner (-) than logged a tenth, half and nine tenths of the jobs start at most; mean distance of "
+        f"completion times. Closest to the log: {calibration.closest}."
     )
-    return Table("Calibration", COLUMNS, [logged, *map(_row, calibration.fits)], note)
+    return [
+        Table("Calibration: wait and completion time, and their change to the log", TIMES, times),
+        Table("Calibration: job by job, simulated less logged", JOBS, [_apart(fit) for fit in calibration.fits], note),
+    ]
 
 
-def _row(fit: Fit) -> tuple[str, ...]:
-    return (
-        fit.policy,
-        *_times(fit.wait, fit.wait_logged),
-        *_times(fit.jct, fit.jct_logged),
-        duration(fit.apart_mean_s),
-        " / ".join(_signed(later_s) for later_s in (fit.later_p10_s, fit.later_p50_s, fit.later_p90_s)),
-        percent(fit.reproduced_ratio),
-    )
+def _both(fit: Fit) -> tuple[str, ...]:
+    return (*_times(fit.wait, fit.wait_logged), *_times(fit.jct, fit.jct_logged))
+
+
+def _apart(fit: Fit) -> tuple[str, ...]:
+    later = (_signed(later_s) for later_s in (fit.later_p10_s, fit.later_p50_s, fit.later_p90_s))
+    within, apart = percent(fit.reproduced_ratio), duration(fit.apart_mean_s)
+    return (fit.policy, within, apart, *later, duration(fit.jct_apart_mean_s))
 
 
 def _times(times: Times, logged: Times | None) -> tuple[str, ...]:
@@ -44,8 +45,9 @@ def _times(times: Times, logged: Times | None) -> tuple[str, ...]:
 def _changed(value: float | None, logged: float | None) -> str:
     if value is None or logged is None:
         return NOTHING
-    change = percent(value / logged - 1, signed=True) if logged else _signed(value)
-    return f"{duration(value)} ({change})"
+    if not logged:  # then the time itself is the change
+        return duration(value)
+    return f"{duration(value)} ({percent(value / logged - 1, signed=True)})"
 
 
 def _signed(seconds: float | None) -> str:
