@@ -25,7 +25,7 @@ def matches(source: Source) -> bool:
 def read(source: Source) -> tuple[pl.DataFrame, Quality]:
     rows = read_rows(source, delimiter=";")
     never = clock_s("Started").is_null() & (number("Cards") > 0)
-    jobs = rows.frame.select(
+    jobs = rows.select(
         job_id=text("Job"),
         queue=text("Team"),
         gpu_type=text("Card"),
@@ -33,10 +33,12 @@ def read(source: Source) -> tuple[pl.DataFrame, Quality]:
         submit_s=clock_s("Queued"),
         gpus=number("Cards"),
         duration_s=clock_s("Ended") - clock_s("Started"),
+        start_s=clock_s("Started"),
+        end_s=clock_s("Ended"),
         dropped=pl.when(never).then(pl.lit("never started")),
     )
     notes = ["the team is the queue"]
-    return settle(source, jobs, ragged=rows.ragged, notes=notes, zone="the log names none; assumed UTC")
+    return settle(source, jobs, rows=rows, notes=notes, zone="the log names none; assumed UTC")
 
 
 FORMAT = TraceFormat("my-queue", "export of our job queue", matches, read)

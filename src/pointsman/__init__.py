@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pointsman.engine.run.result import Result
     from pointsman.report import compare, read_run, summarise, write_run
     from pointsman.sweeps import sweep
-    from pointsman.workload import Workload, generate, read_workload, write_workload
+    from pointsman.workload import Workload, generate, read_workload, scheduled, write_workload
 
 __all__ = [
     "Cluster",
@@ -23,6 +23,7 @@ __all__ = [
     "load_cluster",
     "read_run",
     "read_workload",
+    "scheduled",
     "simulate",
     "summarise",
     "sweep",
@@ -41,6 +42,7 @@ __getattr__, __dir__ = lazy_names(
         "load_cluster": "cluster",
         "read_run": "report",
         "read_workload": "workload",
+        "scheduled": "workload",
         "simulate": "api",
         "summarise": "report",
         "sweep": "sweeps",

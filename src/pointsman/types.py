@@ -17,6 +17,9 @@ MAX_NODE_GPUS: Final = 64
 MAX_SHARING: Final = 8
 """Jobs that one GPU has slots for; the limit in force is 1 unless sharing is on."""
 
+AS_LOGGED: Final = "as-logged"
+"""What tables call the scheduler that made a log."""
+
 Knowledge = Literal["none", "estimate", "oracle"]
 """What a policy must be told about durations."""
 

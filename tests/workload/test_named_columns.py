@@ -36,7 +36,7 @@ def test_dates_spans_and_lists_of_resources(delimiter: str, table: Table) -> Non
     assert read.jobs["duration_s"].to_list() == [3600.0, 86400.0, 90.0]
     assert read.jobs["user"].to_list() == ["ann", "bob", None]
     assert read.jobs["status"].to_list() == ["COMPLETED", "CANCELLED", "FAILED"]
-    assert "columns not used: Else" in read.quality.notes
+    assert "columns not read: Else" in read.quality.notes
     assert read.provenance.format == "columns"
 
 
@@ -88,3 +88,9 @@ def test_lists_of_muri_are_in_milliseconds(table: Table) -> None:
     assert read.jobs.select("submit_s", "duration_s").rows() == [(1.0, 60.0)]
     assert "times are in ms, as in Muri's lists" in read.quality.notes
     assert read_workload(table(rows), time_unit="s").jobs["duration_s"].to_list() == [60000.0]
+
+
+def test_starts_may_be_dates_like_submissions(table: Table) -> None:
+    log = table("At,N,From,To\n2026-01-01T00:00:00,1,2026-01-01T00:01:00,2026-01-01T00:03:00\n")
+    read = read_workload(log, columns={"submit_s": "At", "gpus": "N", "start_s": "From", "end_s": "To"})
+    assert read.jobs.select("submit_s", "start_s", "end_s", "duration_s").row(0) == (0.0, 60.0, 180.0, 120.0)

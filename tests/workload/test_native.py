@@ -182,7 +182,7 @@ def test_a_priority_that_would_be_rounded_is_refused(tmp_path, number):
 
 def test_other_columns_are_ignored_and_named(tmp_path):
     workload = read_workload(written(tmp_path, f"{HEADER},remark,colour\n0,1,60,x,red\n"))
-    assert workload.quality.notes == ("columns ignored: remark, colour",)
+    assert workload.quality.notes == ("columns not read: remark, colour",)
 
 
 def parquet(tmp_path, frame, name="jobs.parquet"):

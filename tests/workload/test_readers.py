@@ -101,6 +101,76 @@ def test_itp_keeps_its_own_clock():
     assert quality("itp.csv").dropped == {"job id seen before": 1, "wrong number of cells": 1}
 
 
+def test_itp_of_the_artifact_has_models_and_batches(tmp_path):
+    log = tmp_path / "cluster.csv"
+    log.write_text(
+        "job_id,submission_time,num_iteration,model_name,deadline,batch_size,num_gpu,duration\n"
+        "a-1,16566,40285,bert,21347,64,4,3890\n"
+    )
+    read = read_workload(log)
+    assert read.provenance.format == "itp"
+    assert read.jobs.select("model", "batch_size", "gpus", "duration_s").rows() == [("bert", 64, 4, 3890.0)]
+    assert "columns not read: num_iteration, deadline" in read.quality.notes
+    assert any("drew at random" in note for note in read.quality.notes)
+    assert not any("drew" in note for note in quality("itp.csv").notes)
+
+
+STARTS = [
+    ("helios.csv", [(60.0, 160.0), (30.0, 31.0)]),
+    ("acme_kalos.csv", [(10.0, 60.0)]),
+    ("openb.csv", [(30.0, 130.0), (10.0, 60.0)]),
+    ("philly.json", [(60.0, 70.0), (120.0, 3690.0)]),
+    ("sacct.txt", [(10.0, 3610.0), (120.0, None), (300.0, 360.0), (3600.0, 3630.0)]),
+    ("log.swf", [(5.0, 105.0), (None, None)]),
+    ("itp.csv", [(None, None)] * 2),
+]
+
+
+@pytest.mark.parametrize(("name", "times"), STARTS)
+def test_starts_and_ends_are_those_of_the_log(name, times):
+    assert rows(name, "start_s", "end_s") == times
+
+
+NOT_READ = [
+    (
+        "acme_kalos.csv",
+        "node_num, cpu_num, mem_per_pod_GB, shared_mem_per_pod, type, fail_time, stop_time, queue, gpu_time",
+    ),
+    ("helios.csv", "cpu_num, node_num, queue"),
+    ("log.swf", "group, executable"),
+    ("openb.csv", "cpu_milli, memory_mib"),
+    ("pai_task.csv", "task_name, plan_cpu, plan_mem"),
+    ("philly.csv", "gpu_time"),
+    ("pollux.csv", None),
+    ("sacct.txt", None),
+    ("spot.csv", "cpu_request"),
+    ("tiresias.csv", "iterations, interval"),
+]
+
+
+@pytest.mark.parametrize(("name", "columns"), NOT_READ)
+def test_columns_that_are_not_read_are_named(name, columns):
+    told = [note for note in quality(name).notes if note.startswith("columns not read")]
+    assert told == ([f"columns not read: {columns}"] if columns else [])
+
+
+def test_keys_and_fields_that_are_not_read_are_named_too(tmp_path):
+    text = (HERE / "philly.json").read_text().replace('"status": "Pass",', '"status": "Pass", "retries": 3,', 1)
+    (tmp_path / "log").write_text(text)
+    assert "columns not read: retries" in read_workload(tmp_path / "log").quality.notes
+    (tmp_path / "log").write_text(
+        (HERE / "sacct.txt").read_text().replace("ReqTRES\n", "ReqTRES|Reason\n").replace("=1\n", "=1|x\n")
+    )
+    assert "columns not read: Reason" in read_workload(tmp_path / "log").quality.notes
+
+
+def test_a_start_before_the_submission_is_none(tmp_path):
+    (tmp_path / "log").write_text((HERE / "helios.csv").read_text().replace("18:42:01", "18:40:01"))
+    read = read_workload(tmp_path / "log")
+    assert read.jobs["start_s"].to_list() == [None, 30.0]
+    assert read.quality.clamped == {"start before submission left out": 1}
+
+
 def test_helios_names_the_zone_it_assumes():
     assert rows("helios.csv", "job_id", "queue", "submit_s", "gpus", "duration_s", "status") == [
         ("1", "vcA", 0.0, 8, 100.0, "COMPLETED"),

@@ -15,7 +15,7 @@ from pointsman.workload.rules.refuse import refuse
 
 GOOD = {
     "job_id": "a", "batch_size": "8", "fraction": "0.5", "time_limit_s": "60", "priority": "1", "submit_s": "0",
-    "gpus": "1", "duration_s": "60",
+    "gpus": "1", "duration_s": "60", "start_s": "5", "end_s": "65",
 }  # fmt: skip
 DROPPED = object()
 MOST = (1 << 53) - 1
@@ -83,6 +83,12 @@ CASES = [
          "write it without a fraction"),
     Case("priority", "is beyond ±(2^53 - 1)", "-1e17", "priority cut to ±(2^53 - 1)", -MOST,
          "only their order counts: use less"),
+    *known("start_s", "unreadable start left out"),
+    Case("start_s", "is before submit_s", "-1", "start before submission left out", None, EMPTIED),
+    Case("start_s", "is too large", "1.7e12", "start out of range left out", None, SECONDS.format("times")),
+    *known("end_s", "unreadable end left out"),
+    Case("end_s", "is before start_s or submit_s", "4", "end before start left out", None, EMPTIED),
+    Case("end_s", "is too large", "1.7e12", "end out of range left out", None, SECONDS.format("times")),
 ]  # fmt: skip
 
 

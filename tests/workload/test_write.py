@@ -46,6 +46,13 @@ def test_swf_keeps_what_it_has_a_place_for(tmp_path, name):
     assert again.jobs["partition"].to_list() == ["1"] * 4
 
 
+def test_swf_has_the_waits_that_the_log_tells(tmp_path):
+    source = read_workload(HERE / "openb.csv")
+    write_workload(source, tmp_path / "a.swf")
+    again = read_workload(tmp_path / "a.swf")
+    assert again.jobs.select("start_s", "end_s").rows() == [(30.0, 130.0), (10.0, 60.0)]
+
+
 def test_swf_has_eighteen_fields_and_says_who_is_who(tmp_path):
     write_workload(read_workload(HERE / "sacct.txt"), tmp_path / "a.swf")
     lines = (tmp_path / "a.swf").read_text().splitlines()

@@ -6,6 +6,7 @@ import typer
 
 from pointsman.cli import screen
 from pointsman.cli.options import OUTPUT, AtOnce, On, Options, with_options
+from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,7 @@ def compare(
     on: On = "local",
 ) -> None:
     """Replay a job log under several policies, and put them side by side."""
+    from pointsman.cli.as_logged import check_logged
     from pointsman.cli.comparing import check_grid, comparison_of, grid_of
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, say_what_is_kept
@@ -53,13 +55,14 @@ def compare(
     from pointsman.parallel.pool import workers
     from pointsman.report import fail_if as check
     from pointsman.report import refuse_taken
+    from pointsman.report.metrics.groups import simulated
     from pointsman.sweeps.cells import tasks_of
     from pointsman.sweeps.kept import results_for
 
     experiment = resolve(options)
     spec = experiment.spec
     _check_baseline(spec, baseline)
-    _check_conditions(spec, fail_if, first_divergence=first_divergence)
+    _check_conditions(spec, fail_if, baseline, first_divergence=first_divergence)
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return
@@ -68,7 +71,9 @@ def compare(
     cells, store = spec.cells(), results_for(options.output)
     with say_what_is_kept(options.output):
         with workers(on, at_once) as some:
-            tasks = tasks_of(cells, read_jobs(cells))
+            workloads = read_jobs(cells)
+            check_logged(workloads[0], baseline)
+            tasks = tasks_of(cells, workloads)
             replay(tasks, some, store)
         grid = grid_of(options, experiment, tasks, store, baseline) if spec.varied() else None
         comparison = comparison_of(options, experiment, tasks[0], store, baseline) if grid is None else None
@@ -78,7 +83,7 @@ def compare(
     elif comparison is not None:
         show_comparison(comparison, options.format)
         if first_divergence:
-            _tell_divergences(cells[0].spec, tasks[0][0].workload, comparison.groups, options.format)
+            _tell_divergences(cells[0].spec, tasks[0][0].workload, simulated(comparison.groups), options.format)
         check(comparison, *fail_if)
 
 
@@ -87,16 +92,21 @@ def _tell_divergences(spec: "CellSpec", workload: "Workload", groups: "list[Grou
         typer.echo(f"\n{said}", err=format is not screen.Format.table)
 
 
-def _check_conditions(spec: "ExperimentSpec", conditions: list[str], *, first_divergence: bool) -> None:
+def _check_conditions(
+    spec: "ExperimentSpec", conditions: list[str], baseline: str | None, *, first_divergence: bool
+) -> None:
     """Before a long run: conditions can be read, and there is something to compare with."""
     from pointsman.errors import UsageError
     from pointsman.report import parse_threshold
 
+    others = baseline == AS_LOGGED or len({choice.name for choice in spec.policies}) > 1
     for condition in conditions:
-        if parse_threshold(condition).kind != "value" and len({choice.name for choice in spec.policies}) < 2:
+        if parse_threshold(condition).kind != "value" and not others:
             raise UsageError(f"--fail-if {condition!r} is a change to the baseline; it needs a second policy")
     if first_divergence:
         spec.only_cell("--first-divergence")
+    if baseline == AS_LOGGED:
+        spec.only_cell(f"--baseline {AS_LOGGED}")
 
 
 def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
@@ -105,6 +115,8 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
     from pointsman.policies.registry import get_policy
     from pointsman.report.units import class_name
 
+    if baseline == AS_LOGGED:
+        return
     names = [choice.name for choice in spec.policies]
     shown = [get_policy(name).title for name in names]
     known = {*names, *shown, *map(class_name, names)}

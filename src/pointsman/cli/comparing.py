@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pointsman.cli import screen
+from pointsman.cli.as_logged import logged_runs
 from pointsman.cli.options import Options
 from pointsman.cli.replay import take
 from pointsman.cli.results import command_line, tell_page
 from pointsman.errors import ThresholdError
 from pointsman.report.metrics.comparison import Comparison, compare
-from pointsman.report.metrics.threshold import fail_if
+from pointsman.report.metrics.threshold import check_rows
 from pointsman.report.rundir import write_comparison
 from pointsman.sweeps import outcome
 from pointsman.sweeps.kept import Store, forget
@@ -25,13 +26,15 @@ def comparison_of(
 ) -> Comparison:
     """The runs of the only cell side by side."""
     results, window = take(tasks, store), experiment.spec.window
+    logged = logged_runs(tasks[0].workload, results)
+    results = [*logged, *results]
     if not options.output:
         return compare(results, baseline=baseline, window=window)
     screen.note("writing the report")
     comparison = write_comparison(
         options.output, results, baseline=baseline, force=options.force, command=command_line(),
         config=outcome.config_of(experiment), window=window, figures=screen.can_draw(),
-        kept=outcome.places(tasks, store),
+        kept=[*[None] * len(logged), *outcome.places(tasks, store)],
     )  # fmt: skip
     forget(options.output)
     tell_page(options.output)
@@ -62,7 +65,7 @@ def check_grid(grid: "Grid", conditions: Sequence[str]) -> None:
     broken = []
     for cell in grid.cells:
         try:
-            fail_if(Comparison([], cell.rows), *conditions)
+            check_rows(cell.rows, cell.rows[0], conditions)
         except ThresholdError as error:
             broken.append(f"{cell.label}: {error}")
     if broken:

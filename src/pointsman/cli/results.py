@@ -13,6 +13,7 @@ from pointsman.cli import screen
 if TYPE_CHECKING:
     from pointsman.report import Comparison
     from pointsman.report.grids.grid import Grid
+    from pointsman.report.metrics.calibration.fits import Calibration
     from pointsman.report.tables.tables import Table
 
 
@@ -26,6 +27,20 @@ def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
         typer.echo(comparison.to_csv(), nl=False)
     else:
         _show_table(comparison_table(comparison))
+        if comparison.calibration is not None:
+            _show_calibration(comparison.calibration)
+
+
+def _show_calibration(calibration: "Calibration") -> None:
+    from pointsman.report.tables.calibration import calibration_tables
+
+    for table in calibration_tables(calibration):
+        typer.echo()
+        _show_table(table)
+    if calibration.explanations:
+        typer.echo("\nWhat may explain the differences:")
+    for explanation in calibration.explanations:
+        typer.echo(f"- {explanation}")
 
 
 def show_grid(grid: "Grid", format: screen.Format) -> None:

@@ -1,16 +1,30 @@
 """``pointsman simulate``: one policy, one seed."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from pointsman.cli.options import On, Options, with_options
+from pointsman.cli.options import OUTPUT, On, Options, with_options
 
 
 @with_options("one run")
-def simulate(options: Options, on: On = "local") -> None:
+def simulate(
+    options: Options,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(
+            "--schedule",
+            metavar="FILE",
+            help="Write the job log with the starts and ends of this run: FILE ends in .csv, .parquet or .swf.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    on: On = "local",
+) -> None:
     """Replay a job log on a cluster under one policy."""
-    from pathlib import Path
-
     from pointsman.cli import screen
+    from pointsman.cli.as_logged import tell_logged
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, take
     from pointsman.cli.results import command_line, show_summary, tell_page
@@ -21,6 +35,8 @@ def simulate(options: Options, on: On = "local") -> None:
     from pointsman.sweeps.cells import tasks_of
     from pointsman.sweeps.kept import InMemory
     from pointsman.sweeps.runs import runs_of
+    from pointsman.workload import scheduled, write_workload
+    from pointsman.workload.writers.write import check_target
 
     experiment = resolve(options)
     spec, cells = experiment.spec.only_cell("simulate"), experiment.spec.cells()
@@ -31,11 +47,17 @@ def simulate(options: Options, on: On = "local") -> None:
         return
     if options.output:
         refuse_taken(options.output, force=options.force)
+    if schedule is not None:
+        check_target(schedule, force=options.force)
     store = InMemory()
     with workers(on) as one:
-        (tasks,) = tasks_of(cells, read_jobs(cells))
+        (workload,) = read_jobs(cells)
+        (tasks,) = tasks_of(cells, [workload])
         replay([tasks], one, store)
     (result,) = take(tasks, store)
+    if schedule is not None:
+        write_workload(scheduled(workload, result), schedule)
+        screen.note(f"schedule: {schedule}")
     run = measure(result, spec.window)
     if options.output:  # before anything is printed: its reader may stop reading
         screen.note("writing the report")
@@ -49,3 +71,4 @@ def simulate(options: Options, on: On = "local") -> None:
         )
         tell_page(options.output)
     show_summary(run.summary, options.format)
+    tell_logged(workload, result, spec.window)

@@ -1,6 +1,5 @@
 """``pointsman trace``: job logs looked into, converted and generated."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -105,8 +104,9 @@ def convert(
 ) -> None:
     """Convert a job log to a native table (Parquet, CSV) or to SWF."""
     from pointsman.workload import write_workload
+    from pointsman.workload.writers.write import check_target
 
-    _check_target(target, force)
+    check_target(target, force=force)
     workload = _read(source, only, columns, time_unit, trace_format, throughputs)
     write_workload(workload, target)
     _report(workload)
@@ -132,8 +132,9 @@ def generate(
     from pointsman.cluster import load_cluster
     from pointsman.workload import generate as make
     from pointsman.workload import write_workload
+    from pointsman.workload.writers.write import check_target
 
-    _check_target(output, force)
+    check_target(output, force=force)
     workload = make(like, jobs=jobs, cluster_gpus=load_cluster(cluster).gpus, load=load, seed=seed)
     write_workload(workload, output)
     _report(workload)
@@ -193,21 +194,3 @@ def _legible(figures: dict[str, Any]) -> dict[str, Any]:
 
 def _tell_written(workload: "Workload", target: str) -> None:
     screen.note(f"wrote {workload.jobs.height:,} jobs to {'standard output' if target == '-' else target}")
-
-
-def _check_target(target: str, force: bool) -> None:
-    """Before any work: the ending says a format, nothing is in the way, and the folder takes a file."""
-    from pointsman.errors import UsageError
-    from pointsman.inputs.output_path import check_folder
-    from pointsman.workload.writers.write import check_ending
-
-    if target == "-":
-        return
-    check_ending(target)
-    if Path(target).is_dir():
-        raise UsageError(f"{target}: this is a folder; name the file to write")
-    if Path(target).exists() and not force:
-        raise UsageError(f"{target}: exists already (choose another name, or --force)")
-    if not Path(target).parent.exists():
-        raise UsageError(f"{target}: there is no folder {Path(target).parent}; make it first")
-    check_folder(Path(target).parent)

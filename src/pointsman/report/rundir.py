@@ -77,7 +77,7 @@ def write_comparison(
     window: tuple[float, float] | None = None,
     runs: bool = True,
     figures: bool = True,
-    kept: Sequence[Path] = (),
+    kept: Sequence[Path | None] = (),
 ) -> Comparison:
     """Writes one table and with `figures` one page of several runs, and with `runs` each of them under ``runs/``.
 

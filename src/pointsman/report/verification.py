@@ -53,6 +53,8 @@ def faults(result: Result, summary: Mapping[str, Any] | None = None) -> list[str
         result: the run, with its events.
         summary: figures that it is said to have, as in ``summary.json``.
     """
+    if result.info.get("logged"):
+        return [] if summary is None else list(_figures(result, summary))
     if result.events is None:
         return ["the run has kept no events, so nothing can be told again"]
     try:

@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from pointsman.workload.provenance import Provenance, Quality
     from pointsman.workload.readers.read import read_workload
     from pointsman.workload.table import Workload
+    from pointsman.workload.transforms.scheduled import scheduled
     from pointsman.workload.writers.write import write_workload
 
-__all__ = ["Provenance", "Quality", "Workload", "generate", "read_workload", "write_workload"]
+__all__ = ["Provenance", "Quality", "Workload", "generate", "read_workload", "scheduled", "write_workload"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -21,6 +22,7 @@ __getattr__, __dir__ = lazy_names(
         "Workload": "table",
         "generate": "generator.generate",
         "read_workload": "readers.read",
+        "scheduled": "transforms.scheduled",
         "write_workload": "writers.write",
     },
 )

@@ -19,9 +19,15 @@ SCHEMA: Final[dict[str, pl.DataType]] = {
     "submit_s": pl.Float64(),
     "gpus": pl.Int64(),
     "duration_s": pl.Float64(),
+    "start_s": pl.Float64(),
+    "end_s": pl.Float64(),
 }
 """Every column of the job table, in order. `submit_s` is in seconds from any origin ≥ 0; `duration_s` is the run
-time on the GPUs asked for; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]."""
+time on the GPUs asked for; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]. `start_s` (first
+start) and `end_s` are when the job really ran, from the same origin as `submit_s`."""
+
+LOGGED: Final = ("start_s", "end_s")
+"""Columns of the schedule that the log records, which no policy sees."""
 
 REQUIRED: Final = ("submit_s", "gpus", "duration_s")
 """Columns that a native file must have; the others are null where a file is silent (`priority`: 0)."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.workload.columns import SCHEMA
+from pointsman.workload.columns import LOGGED, SCHEMA
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.rules.native_table import validated
 
@@ -42,6 +42,20 @@ class Workload:
         """The same jobs as if their log did not say these columns; the quality report says so."""
         silent = [pl.lit(0 if name == "priority" else None, SCHEMA[name]).alias(name) for name in columns]
         note = f"columns ignored as told: {', '.join(columns)}"
+        quality = replace(self.quality, notes=(*self.quality.notes, note))
+        return replace(self, jobs=self.jobs.with_columns(silent), quality=quality)
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether the log says of any job when it started."""
+        return self.jobs["start_s"].null_count() < self.jobs.height
+
+    def unlogged(self, why: str) -> "Workload":
+        """The same jobs without the schedule that the log records; where there was one, a note says why."""
+        if not self.is_logged:
+            return self
+        note = f"the log's own starts and ends are left out: {why}"
+        silent = [pl.lit(None, SCHEMA[name]).alias(name) for name in LOGGED]
         quality = replace(self.quality, notes=(*self.quality.notes, note))
         return replace(self, jobs=self.jobs.with_columns(silent), quality=quality)
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pointsman.report.figures.style import INK, bar
-from pointsman.report.metrics.groups import Group
+from pointsman.report.metrics.groups import Group, baseline_of
 from pointsman.report.metrics.paired import difference
-from pointsman.report.units import digits, duration, percent
+from pointsman.report.units import NOTHING, digits, duration, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
     ranked = sorted((group for group in groups if group.mean("jct_mean_s") is not None), key=lambda it: it.mean_jct_s)
     if not ranked:
         return "No counted job has ended."
-    best, base = ranked[0], groups[0]
+    best, base = ranked[0], baseline_of(groups)
     if len(ranked) == len(groups) and best.mean_jct_s == ranked[-1].mean_jct_s:
         return f"The mean is the same under every policy: {duration(best.mean('jct_mean_s'))}."
     change = difference(best, base, "jct_mean_s").ratio
@@ -63,8 +63,9 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
 
 
 def _ratios(axes: "Axes", groups: list[Group], metric: str, name: str) -> None:
+    base = baseline_of(groups)
     for i, group in enumerate(groups):
-        change = difference(group, groups[0], metric)
+        change = difference(group, base, metric)
         if change.ratio is None:
             continue
         value = 1 + change.ratio
@@ -76,7 +77,7 @@ def _ratios(axes: "Axes", groups: list[Group], metric: str, name: str) -> None:
     axes.axvline(1.0, color=INK, linewidth=0.9, linestyle="--")
     axes.set_xlim(left=0)
     axes.grid(False, axis="y")
-    axes.set_xlabel(f"{name} JCT ÷ {groups[0].label}'s")
+    axes.set_xlabel(f"{name} JCT ÷ {base.label}'s")
 
 
 def _beside(axes: "Axes", at: int, text: str) -> None:
@@ -92,14 +93,16 @@ def any_preempted(groups: list[Group]) -> bool:
 
 def preemptions(figure: "Figure", groups: list[Group]) -> str:
     """Figure 9: preemptions per 100 jobs and, if any was lost, GPU-hours of work lost."""
-    per_100 = [100 * (group.mean("preemptions") or 0.0) / max(group.mean("jobs") or 1.0, 1.0) for group in groups]
+    counts = [group.mean("preemptions") for group in groups]
+    jobs = [max(group.mean("jobs") or 1.0, 1.0) for group in groups]
+    per_100 = [100 * (number or 0.0) / of for number, of in zip(counts, jobs, strict=True)]
     lost = [group.mean("lost_gpu_hours") or 0.0 for group in groups]
     shown = [(per_100, "preemptions per 100 jobs"), (lost, "work lost (GPU-hours)")][: 1 + any(lost)]
     row = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
     for axes, (values, name) in zip(row, shown, strict=True):
         for i, value in enumerate(values):
             axes.barh(i, value, height=0.66, **bar(i))
-            _beside(axes, i, digits(value))
+            _beside(axes, i, NOTHING if counts[i] is None else digits(value))
         axes.set_xlim(0, 1.05 * max(values))
         axes.grid(False, axis="y")
         axes.set_xlabel(name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.report.figures import bars, distributions, fragments, over_time, panels
 from pointsman.report.figures.grid import panel_size
 from pointsman.report.figures.style import draw
-from pointsman.report.metrics.groups import Group, shown_span_s
+from pointsman.report.metrics.groups import Group, baseline_of, shown_span_s, simulated
 from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.units import count, digits, duration
 
@@ -27,6 +27,8 @@ class Kind:
     """Whether there is anything to show; an empty figure is left out."""
     over_time: bool = False
     """It has a time axis and shows the lowest seed of each policy, not all of them."""
+    by_place: bool = False
+    """It shows where jobs ran, which a log does not record."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,10 @@ KINDS = (
     Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (10.0, 4.8), over_time=True),
     Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (10.0, 4.0)),
     Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), panels.any_tenants, True),
-    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True),
-    Kind("7-fragmentation", "Fragmentation", fragments.fragmentation, _fragmentation_size, over_time=True),
+    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True, by_place=True),
+    Kind(
+        "7-fragmentation", "Fragmentation", fragments.fragmentation, _fragmentation_size, over_time=True, by_place=True
+    ),
     Kind("9-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size, bars.any_preempted),
 )
 
@@ -67,7 +71,12 @@ KINDS = (
 def draw_all(groups: list[Group]) -> list[Drawing]:
     """Every figure of the runs that shows something, policies overlaid; the first group is the baseline."""
     caption = runs_caption(groups)
-    return [_drawing(kind, groups, caption) for kind in KINDS if kind.has_something(groups)]
+    return [_drawing(kind, shown_in(kind, groups), caption) for kind in KINDS if kind.has_something(groups)]
+
+
+def shown_in(kind: Kind, groups: list[Group]) -> list[Group]:
+    """The groups that a figure can show."""
+    return simulated(groups) if kind.by_place else groups
 
 
 def _drawing(kind: Kind, groups: list[Group], caption: str) -> Drawing:
@@ -85,12 +94,13 @@ def _shown(groups: list[Group]) -> str:
 
 def runs_caption(groups: list[Group]) -> str:
     """What a reader must know of every figure: n, seeds, workload, cluster, load, window."""
-    run = groups[0].first
+    base = baseline_of(groups)
+    run = base.first
     summary, info = run.summary, run.result.info
     seeds = sorted({seed for group in groups for seed in group.seeds})
     load = "" if summary["load"] is None else f", load {digits(summary['load'])}"
     return (
-        f"n = {count(groups[0].counted.height)} jobs counted, seed{'s' if len(seeds) > 1 else ''} "
+        f"n = {count(base.counted.height)} jobs counted, seed{'s' if len(seeds) > 1 else ''} "
         f"{', '.join(map(str, seeds))}; {workload_name(run.result.info)} on {info['cluster']}, "
         f"{count(run.gpus)} GPUs{load}; submitted {duration(run.window.from_s)} to {duration(run.window.to_s)}"
     )

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pointsman.report.figures.style import COLOURS, INK, bar, legend_above, line
 from pointsman.report.metrics.counted import BUCKETS
-from pointsman.report.metrics.groups import Group
+from pointsman.report.metrics.groups import Group, baseline_of
 from pointsman.report.units import duration, names
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
     axes.set_xticks(range(len(present)), [f"{name}\n({n:,})" for name, n in zip(present, counts, strict=True)])
     axes.grid(False, axis="x")
     _box_legend(figure, groups)
-    return _wait_sentence(groups[0], present)
+    return _wait_sentence(baseline_of(groups), present)
 
 
 def _waits(group: Group, bucket: str) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from pointsman.errors import UsageError
-from pointsman.report.figures.catalogue import KINDS, Kind
+from pointsman.report.figures.catalogue import KINDS, Kind, shown_in
 from pointsman.report.figures.style import SETTINGS
 from pointsman.report.metrics.groups import Group
 
@@ -59,7 +59,7 @@ def save_figures(directory: Path, groups: list[Group], formats: Sequence[str], w
     found = []
     for kind in KINDS:
         if kind.has_something(groups):
-            found += _save(directory, kind, groups, formats, width_in)
+            found += _save(directory, kind, shown_in(kind, groups), formats, width_in)
     return found
 
 

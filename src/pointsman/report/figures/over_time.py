@@ -8,7 +8,7 @@ import polars as pl
 
 from pointsman.report.figures.distributions import paint_cdf
 from pointsman.report.figures.style import FAINT, INK, legend_above, line, time_axis
-from pointsman.report.metrics.groups import Group, Run, shown_span_s
+from pointsman.report.metrics.groups import Group, Run, baseline_of, shown_span_s
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.units import digits, percent
 
@@ -31,7 +31,7 @@ def utilisation(figure: "Figure", groups: list[Group]) -> str:
     lower.set_ylabel("jobs waiting")
     lower.set_ylim(bottom=0)
     legend_above(figure, *upper.get_legend_handles_labels())
-    first = groups[0]
+    first = baseline_of(groups)
     used = first.mean("window_allocated_ratio")
     queue = max(int(run.result.series["pending"].max() or 0) for run in first.runs)  # ty: ignore
     in_use = (

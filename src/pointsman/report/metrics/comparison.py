@@ -5,11 +5,13 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
-from pointsman.report.metrics.groups import Group, group_runs
+from pointsman.report.metrics.calibration.fits import Calibration, calibration
+from pointsman.report.metrics.groups import Group, baseline_of, group_runs
 from pointsman.report.metrics.paired import Difference, differences
 from pointsman.report.units import class_name
 
@@ -52,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Policies side by side, the baseline first."""
+    """Policies side by side: the log's own schedule first, if there is one, then the baseline."""
 
     groups: list[Group]
     rows: list[Row]
@@ -60,11 +62,22 @@ class Comparison:
     @property
     def baseline(self) -> Row:
         """The policy the others are measured against."""
-        return self.rows[0]
+        return self.rows[self.groups.index(baseline_of(self.groups))]
+
+    @property
+    def policies(self) -> list[Row]:
+        """The rows of policies, without the log's own schedule."""
+        return [row for row, group in zip(self.rows, self.groups, strict=True) if not group.is_logged]
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """How far the policies are from the log's own schedule; None where it is not known."""
+        return calibration(self.groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {"baseline": self.baseline.policy, "rows": [asdict(row) for row in self.rows]}
+        found = {"baseline": self.baseline.policy, "rows": [asdict(row) for row in self.rows]}
+        return found if self.calibration is None else found | {"calibration": asdict(self.calibration)}
 
     def to_json(self) -> str:
         """As JSON text."""
@@ -115,13 +128,23 @@ def compare(
     Raises:
         UsageError: no results, a run given twice, an unknown baseline, or an empty window.
     """
-    groups = _baseline_first(group_runs(results, window), baseline)
-    return Comparison(groups, [_row(group, groups[0]) for group in groups])
+    groups = _in_order(group_runs(results, window), baseline)
+    base = baseline_of(groups)
+    return Comparison(groups, [_row(group, base) for group in groups])
 
 
-def _baseline_first(groups: list[Group], baseline: str | None) -> list[Group]:
+def _in_order(groups: list[Group], baseline: str | None) -> list[Group]:
+    """The log's own schedule, the baseline, the others; the baseline is marked."""
+    chosen = _chosen(groups, baseline)
+    others = [group for group in groups if group is not chosen]
+    others.sort(key=lambda group: not group.is_logged)
+    place = 1 if others and others[0].is_logged else 0
+    return [*others[:place], replace(chosen, is_baseline=True), *others[place:]]
+
+
+def _chosen(groups: list[Group], baseline: str | None) -> Group:
     if baseline is None:
-        return groups
+        return next((group for group in groups if not group.is_logged), groups[0])
     labels = [group.label for group in groups]
     found = [group for group in groups if group.label == baseline] or [
         group for group in groups if baseline in _other_names(group)
@@ -130,7 +153,7 @@ def _baseline_first(groups: list[Group], baseline: str | None) -> list[Group]:
         raise UsageError(
             f"the baseline {baseline!r} is not among the policies compared; choose from {', '.join(labels)}"
         )
-    return [*found, *(group for group in groups if group is not found[0])]
+    return found[0]
 
 
 def _other_names(group: Group) -> tuple[str, str]:

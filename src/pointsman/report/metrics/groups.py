@@ -46,6 +46,13 @@ class Group:
 
     label: str
     runs: tuple[Run, ...]
+    is_baseline: bool = False
+    """Whether the others are compared with it."""
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether it is no policy's, but the schedule that the log records."""
+        return bool(self.first.result.info.get("logged"))
 
     @property
     def first(self) -> Run:
@@ -105,6 +112,18 @@ class Group:
         """To rank by: endless where a seed has none."""
         found = self.mean("jct_mean_s")
         return float("inf") if found is None else found
+
+
+def baseline_of(groups: Sequence[Group]) -> Group:
+    """The group that the others are compared with: the first, if none is marked."""
+    return next((group for group in groups if group.is_baseline), groups[0])
+
+
+def simulated(groups: Sequence[Group]) -> list[Group]:
+    """The groups of policies, the baseline first, without the log's own schedule if there are any others."""
+    first = baseline_of(groups)
+    ordered = [first, *(group for group in groups if group is not first)]
+    return [group for group in ordered if not group.is_logged] or ordered
 
 
 def shown_span_s(groups: list[Group]) -> float:

@@ -45,13 +45,21 @@ def holdings(result: Result) -> pl.DataFrame | None:
 def _from_jobs(result: Result) -> pl.DataFrame:
     origin_s = result.jobs["submit_s"].min()
     started = result.jobs.filter(pl.col("start_s").is_not_null())
+    gpus = _mean_gpus() if result.info.get("logged") else pl.col("gpus")
     return started.select(
         "row",
         pl.lit(None, pl.Int64).alias("node"),
-        "gpus",
+        gpus,
         (pl.col("start_s") - origin_s).alias("from_s"),
         (pl.col("end_s") - origin_s).fill_null(horizon_s(result)).alias("to_s"),
     )
+
+
+def _mean_gpus() -> pl.Expr:
+    """GPUs that a job held on average from its first start to its end; it may not have run all of that time."""
+    lasted_s = pl.col("end_s") - pl.col("start_s")
+    mean = pl.when(lasted_s > 0).then(pl.col("held_gpu_s") / lasted_s).otherwise("gpus")
+    return pl.min_horizontal(mean, "gpus").alias("gpus")
 
 
 def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:

@@ -22,6 +22,12 @@ PERCENTILES = (50, 90, 95, 99)
 BREAKDOWNS = {"bucket": "by_gpus", "queue": "by_queue", "user": "by_user"}
 """Columns of `counted_jobs` by which the summary breaks its figures down, and what it calls that."""
 
+NOT_LOGGED = (
+    "gpu_productive_ratio", "gpu_hours_productive", "preemptions", "jobs_preempted", "resizes", "lost_gpu_hours",
+    "fragmentation_ratio", "fragmentation", "decisions", "engine_s", "decisions_per_s",
+)  # fmt: skip
+"""Figures that cannot be told of the schedule that a log records."""
+
 LATE = 1.001
 """A finish-time fairness above this is late; times are in milliseconds, so a job that never waited is not just 1."""
 
@@ -55,6 +61,7 @@ def figures(run: Measured) -> dict[str, Any]:
         "sharing": None,  # in every summary, as its format says
         **section_figures(run),
         **{name: breakdown(counted, by) for by, name in BREAKDOWNS.items()},
+        **(dict.fromkeys(NOT_LOGGED) if result.info.get("logged") else {}),
     }
 
 
@@ -73,6 +80,8 @@ def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, float | None
 def _communication(counted: pl.DataFrame) -> dict[str, float | None]:
     """How much of their running time jobs wait for communication."""
     run_s = float(counted["run_s"].sum())
+    if counted.height and counted["comm_s"].null_count() == counted.height:
+        return {"comm_mean_s": None, "comm_ratio": None}
     return {
         "comm_mean_s": _mean(counted["comm_s"]),
         "comm_ratio": float(counted["comm_s"].sum()) / run_s if run_s > 0 else None,
@@ -162,8 +171,16 @@ def _bound(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
     return {"jct_lower_bound_s": bound_s, "jct_above_bound_ratio": mean_s / bound_s - 1 if bound_s > 0 else None}
 
 
+_USAGE = (
+    "gpu_allocated_ratio", "gpu_productive_ratio", "window_allocated_ratio", "gpu_hours_offered",
+    "gpu_hours_allocated", "gpu_hours_productive",
+)  # fmt: skip
+
+
 def _usage(result: Result, window: Window, held: pl.DataFrame | None) -> dict[str, float | None]:
     whole = Window(0.0, horizon_s(result))
+    if result.jobs["held_gpu_s"].null_count():
+        return dict.fromkeys(_USAGE) | {"gpu_hours_offered": int(result.info["gpus"]) * whole.span_s / 3600}
     offered_gpu_s = int(result.info["gpus"]) * whole.span_s
     held_gpu_s = float(result.jobs["held_gpu_s"].sum())
     if shares_gpus(result):  # a GPU is in use once, however many jobs are on it
@@ -261,7 +278,7 @@ def _locality(counted: pl.DataFrame) -> dict[str, int]:
 
 
 def _speed(result: Result) -> dict[str, Any]:
-    engine_s, decisions = float(result.info["engine_s"]), int(result.info["decisions"])
+    engine_s, decisions = float(result.info["engine_s"] or 0.0), int(result.info["decisions"] or 0)
     return {
         "decisions": decisions,
         "engine_s": engine_s,

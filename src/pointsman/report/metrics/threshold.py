@@ -3,7 +3,7 @@
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pointsman.errors import ThresholdError, UsageError
@@ -77,17 +77,21 @@ def fail_if(comparison: Comparison, *conditions: str) -> None:
         ThresholdError: one came true, or is on a figure that is unknown.
         UsageError: one cannot be read.
     """
+    check_rows(comparison.policies, comparison.baseline, conditions)
+
+
+def check_rows(policies: Sequence[Row], baseline: Row, conditions: Sequence[str]) -> None:
+    """As `fail_if`, of the rows of policies."""
     broken: list[str] = []
     for threshold in [parse_threshold(text) for text in conditions]:
-        rows = comparison.rows if threshold.kind == "value" else comparison.rows[1:]
-        broken += [_told(threshold, row, comparison) for row in rows if threshold.fails(row)]
+        rows = [row for row in policies if threshold.kind == "value" or row is not baseline]
+        broken += [_told(threshold, row, baseline) for row in rows if threshold.fails(row)]
     if broken:
         raise ThresholdError("; ".join(broken))
 
 
-def _told(threshold: Threshold, row: Row, comparison: Comparison) -> str:
+def _told(threshold: Threshold, row: Row, base: Row) -> str:
     found = threshold.measure(row)
-    base = comparison.baseline
     value, reference = row.figure(threshold.metric), base.figure(threshold.metric)
     if found is None:
         what = threshold.metric if threshold.kind == "value" else f"the change of {threshold.metric} to {base.policy}"

@@ -10,9 +10,10 @@ from pointsman.engine.rate_models.registry import parse_rate_model
 from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
 from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.comparison import Comparison
-from pointsman.report.metrics.groups import Group
+from pointsman.report.metrics.groups import Group, simulated
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
+from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.tables import (
     Table,
@@ -44,15 +45,18 @@ class Page:
 
 def make_page(groups: list[Group], *, comparison: Comparison | None = None, command: str | None = None) -> Page:
     """Draws the figures and fills the page of one run, or of a comparison."""
-    drawings = draw_all(groups)
+    drawings, policies = draw_all(groups), simulated(groups)
+    measured = None if comparison is None else comparison.calibration
     html = render(
         drawings,
-        title=title(groups),
-        lead=lead(groups),
-        facts=facts(groups),
-        assumptions=assumptions(groups),
+        title=title(policies),
+        lead=lead(policies) + happened(groups),
+        facts=facts(policies),
+        assumptions=assumptions(policies),
         headline=summary_table(groups[0].first.summary) if comparison is None else comparison_table(comparison),
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
+        calibration=calibration_tables(measured) if measured else [],
+        explanations=measured.explanations if measured else (),
         waiting=waiting(groups),
         command=command,
     )
@@ -117,14 +121,23 @@ def lead(groups: list[Group]) -> str:
             f"The mean completion time is {duration(base.mean('jct_mean_s'))} under every policy."
             f"{counted_span(base)}{left_over(groups)}"
         )
+    marked = " (the baseline)" if base.is_baseline else ""
     told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
         best.knowledge, f", which knows: {best.knowledge}"
     )
     return (
-        f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label} (the baseline) and least, "
+        f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label}{marked} and least, "
         f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
         f"{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
     )
+
+
+def happened(groups: list[Group]) -> str:
+    """The completion time that the log itself records, where it does and policies stand beside it."""
+    logged = next((group for group in groups[: len(groups) - 1] if group.is_logged), None)
+    if logged is None or logged.mean("jct_mean_s") is None:
+        return ""
+    return f" By the log's own starts and ends it was {duration(logged.mean('jct_mean_s'))}."
 
 
 def _queued(group: Group) -> str:

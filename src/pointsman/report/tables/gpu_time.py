@@ -1,6 +1,6 @@
 """Tables of the page: what became of the GPU time, how it was shared, and how far apart gangs were placed."""
 
-from pointsman.report.metrics.groups import Group
+from pointsman.report.metrics.groups import Group, simulated
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, count, digits, percent
 
@@ -62,6 +62,7 @@ def _sharing(group: Group) -> tuple[str, ...]:
 
 def locality_table(groups: list[Group]) -> Table:
     """Counted jobs by the tightest level of the cluster that held their last placement."""
+    groups = simulated(groups)
     found = [
         dict(group.counted["locality"].drop_nulls().str.to_lowercase().value_counts().iter_rows()) for group in groups
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
 from pointsman.engine.rate_models.registry import options_of_factors
 from pointsman.report.metrics.comparison import Comparison, Row
-from pointsman.report.metrics.groups import SETTINGS, Group
+from pointsman.report.metrics.groups import SETTINGS, Group, simulated
 from pointsman.report.metrics.paired import Difference
 from pointsman.report.metrics.sections.registered import section_lines
 from pointsman.report.metrics.shared import unlike_sharing
@@ -79,7 +79,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("… share of time with such GPUs", percent(fragments.get("blocked_time_ratio"))),
         ("preemptions", _preemptions(summary)),
         *([("changes of GPUs while running", count(summary["resizes"]))] if summary["resizes"] else []),
-        ("work lost", f"{digits(summary['lost_gpu_hours'])} GPU-hours"),
+        ("work lost", f"{_digits(summary['lost_gpu_hours'])} GPU-hours"),
         ("finish-time fairness ρ, median, 99 %, worst", _rho(summary)),
         ("… later than with a fair share", percent(summary["fairness_rho_above_1_ratio"])),
         ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
@@ -87,8 +87,14 @@ def summary_table(summary: dict[str, Any]) -> Table:
     return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
 
 
+def _digits(value: float | None) -> str:
+    return NOTHING if value is None else digits(value)
+
+
 def _network(summary: dict[str, Any]) -> str:
     """``3 min, 12 % of running``."""
+    if summary["comm_mean_s"] is None:
+        return NOTHING
     if not summary["comm_mean_s"]:
         return "none"
     return f"{duration(summary['comm_mean_s'])}, {percent(summary['comm_ratio'])} of running"
@@ -97,6 +103,8 @@ def _network(summary: dict[str, Any]) -> str:
 def _preemptions(summary: dict[str, Any]) -> str:
     """``4, of 3 jobs``: of so many jobs, some of them more than once."""
     jobs = summary["jobs_preempted"]
+    if jobs is None:
+        return NOTHING
     return f"{count(summary['preemptions'])}, of {count(jobs)} job{'s' if jobs != 1 else ''}" if jobs else "none"
 
 
@@ -130,7 +138,7 @@ def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[s
 def comparison_note(comparison: Comparison) -> str:
     """What must be known of the table: the baseline, what is counted, how intervals were made."""
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
-    note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows[1:])}"
+    note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows)}"
     return note + _unlike(comparison.groups)
 
 
@@ -147,7 +155,8 @@ def counted_span(group: Group) -> str:
 def left_over(groups: Sequence[Group]) -> str:
     """Which policies have not run all jobs to their end, and what that does to the figures."""
     told = [
-        f"{count(group.censored)} of {count(group.censored + group.counted.height)} jobs under {group.label}"
+        f"{count(group.censored)} of {count(group.censored + group.counted.height)} jobs "
+        + (f"{group.label} (the log does not say when)" if group.is_logged else f"under {group.label}")
         for group in groups
         if group.censored
     ]
@@ -162,7 +171,8 @@ def _methods(rows: Sequence[Row]) -> str:
     by_method: dict[str, list[str]] = {}
     for row in rows:
         by_method.setdefault(row.differences["jct_mean_s"].method, []).append(row.policy)
-    by_method.pop("", None)
+    for none in ("", "baseline"):
+        by_method.pop(none, None)
     if len(by_method) == 1:
         return f" Intervals: {next(iter(by_method))}."
     return "".join(f" Intervals of {', '.join(of)}: {method}." for method, of in by_method.items())
@@ -177,7 +187,7 @@ ASSUMED = (
 
 def _unlike(groups: Sequence[Group]) -> str:
     """A warning, where not only the policies differ."""
-    results = [group.first.result for group in groups]
+    results = [group.first.result for group in simulated(groups)]
     differ = [name for name in ASSUMED if len({repr(SETTINGS[name](result)) for result in results}) > 1]
     words = ", ".join([name.replace("_", " ") for name in differ] + unlike_sharing([result.info for result in results]))
     return f" Caution: these did not run under the same assumptions ({words})." if words else ""

@@ -22,19 +22,21 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     rows = read_rows(source)
     ran_s = clock_s("end_time") - clock_s("start_time")
     never = pl.when(clock_s("start_time").is_null() & (number("gpu_num") > 0)).then(pl.lit("never started"))
-    jobs = rows.frame.select(
+    jobs = rows.select(
         job_id=text("job_id"),
         user=text("user"),
         status=status("state"),
         submit_s=clock_s("submit_time"),
         gpus=number("gpu_num"),
         duration_s=ran_s,
+        start_s=clock_s("start_time"),
+        end_s=clock_s("end_time"),
         dropped=never,
     )
-    differ = rows.frame.select(((number("duration") - ran_s).abs() >= 1).sum()).item()
+    differ = rows.select(((number("duration") - ran_s).abs() >= 1).sum()).item()
     changed = {"run time taken as end − start where `duration` differs (it can include the queue)": differ}
     zone = "UTC (the log's times carry their offsets)"
-    return settle(source, jobs, ragged=rows.ragged, clamped=changed, zone=zone)
+    return settle(source, jobs, rows=rows, clamped=changed, zone=zone)
 
 
 FORMAT = TraceFormat("acme", "Acme 2023, Seren and Kalos", lambda source: has_columns(source, *_COLUMNS), _read)

@@ -15,6 +15,7 @@ from pointsman.workload.readers.sdk import (
 )
 
 _OPTIONAL = ("gpu_type", "model", "partition")
+_LOGGED = {"sched_s": "start_s", "start_s": "start_s", "end_s": "end_s"}
 
 
 def _matches(source: Source) -> bool:
@@ -33,12 +34,13 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         "duration_s": number("duration_s"),
     }
     columns |= {name: text(name) for name in _OPTIONAL if name in rows.frame.columns}
+    columns |= {ours: number(name) for name, ours in _LOGGED.items() if name in rows.frame.columns}
     if "fraction" in rows.frame.columns:
         fraction = number("fraction")
         columns["fraction"] = pl.when((fraction > 0) & (fraction <= 1) & (number("gpus") == 1)).then(fraction)
     never = (status("status") == "PENDING") & (number("gpus") > 0)
     columns["dropped"] = pl.when(never).then(pl.lit("never started (status Pending)"))
-    return settle(source, rows.frame.select(**columns), ragged=rows.ragged)
+    return settle(source, rows.select(**columns), rows=rows)
 
 
 FORMAT = TraceFormat("gathered", "gathered schema: job_id,user,vc,submit_s,gpus,duration_s,status", _matches, _read)

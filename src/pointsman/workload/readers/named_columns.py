@@ -9,7 +9,7 @@ import polars as pl
 
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.workload.columns import SCHEMA, TIME_UNITS_S
+from pointsman.workload.columns import LOGGED, SCHEMA, TIME_UNITS_S
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.rows import read_rows, split_header
 from pointsman.workload.readers.slurm_cells import span_s, tres_gpus
@@ -17,10 +17,8 @@ from pointsman.workload.readers.source import Source
 from pointsman.workload.readers.trace_cleaning import clock_s, number, settle, status, text
 
 Columns = Mapping[str, str]
-"""From a column of the job table, or `start_s` or `end_s`, to a column of the file."""
+"""From a column of the job table to a column of the file."""
 
-ENDS: Final = ("start_s", "end_s")
-"""Columns of which a duration is made where none is named."""
 DELIMITERS: Final = (",", "|", ";", "\t")
 
 
@@ -49,10 +47,10 @@ def check_columns(found: Columns) -> None:
         UsageError: they are not, or one is.
     """
     for ours in found:
-        if ours not in (*SCHEMA, *ENDS):
-            raise UsageError(f"--columns: {ours!r:.60} is no column of ours ({did_you_mean(ours, (*SCHEMA, *ENDS))})")
+        if ours not in SCHEMA:
+            raise UsageError(f"--columns: {ours!r:.60} is no column of ours ({did_you_mean(ours, tuple(SCHEMA))})")
     missing = [name for name in ("submit_s", "gpus") if name not in found]
-    missing += ["duration_s (or start_s and end_s)"] * ("duration_s" not in found and not set(ENDS) <= found.keys())
+    missing += ["duration_s (or start_s and end_s)"] * ("duration_s" not in found and not set(LOGGED) <= found.keys())
     if missing:
         raise UsageError(f"--columns names no {missing[0]}")
 
@@ -68,18 +66,13 @@ def read_named(source: Source, columns: Columns, time_unit: str | None = None) -
     """
     rows = read_rows(source, delimiter=_delimiter(source, columns))
     unit_s = TIME_UNITS_S[time_unit or "s"]
-    jobs = rows.frame.select(
-        **{name: _cell(name, column, unit_s) for name, column in columns.items() if name not in ENDS}
-    )
+    jobs = rows.select(**{name: _cell(name, column, unit_s) for name, column in columns.items()})
     if "duration_s" not in columns:
-        start, end = (rows.frame.select(_time_s(columns[name], unit_s)).to_series() for name in ENDS)
-        jobs = jobs.with_columns(duration_s=end - start)
+        jobs = jobs.with_columns(duration_s=pl.col("end_s") - pl.col("start_s"))
     dates = rows.frame.select(clock_s(columns["submit_s"]).is_not_null().any()).item()
     zone = "as written; UTC where a date names none" if dates else None
     notes = [f"columns as told: {', '.join(f'{ours} = {theirs}' for ours, theirs in columns.items())}"]
-    unused = [name for name in rows.frame.columns if name not in columns.values()]
-    notes += [f"columns not used: {', '.join(unused[:20])}"] * bool(unused)
-    return settle(source, jobs, ragged=rows.ragged, notes=notes, zone=zone)
+    return settle(source, jobs, rows=rows, notes=notes, zone=zone)
 
 
 def _delimiter(source: Source, columns: Columns) -> str:
@@ -93,7 +86,7 @@ def _delimiter(source: Source, columns: Columns) -> str:
 
 
 def _cell(name: str, column: str, unit_s: float) -> pl.Expr:
-    if name == "submit_s":
+    if name in ("submit_s", *LOGGED):
         return _time_s(column, unit_s)
     if name in ("duration_s", "time_limit_s"):
         return pl.coalesce(number(column) * unit_s, span_s(column))

@@ -24,7 +24,7 @@ def _read(source: Source, gap_s: float = 1.0, duration_s: float = 3600.0) -> tup
     rows = read_rows(source)
     if set(_LONG) <= set(rows.frame.columns):
         return _with_times(source, rows)
-    jobs = rows.frame.select(
+    jobs = rows.select(
         **_demand(),
         submit_s=pl.int_range(pl.len()).cast(pl.Float64) * gap_s,
         duration_s=pl.lit(duration_s),
@@ -33,7 +33,7 @@ def _read(source: Source, gap_s: float = 1.0, duration_s: float = 3600.0) -> tup
         f"the list has no times: pods are submitted {gap_s:g} s apart in file order and run {duration_s:g} s each; "
         "only packing can be judged from it"
     ]
-    return settle(source, jobs, ragged=rows.ragged, notes=notes)
+    return settle(source, jobs, rows=rows, notes=notes)
 
 
 def _demand() -> dict[str, pl.Expr]:
@@ -44,17 +44,19 @@ def _demand() -> dict[str, pl.Expr]:
 
 def _with_times(source: Source, rows: Rows) -> tuple[pl.DataFrame, Quality]:
     never = (text("pod_phase").str.to_lowercase() == "pending") | number("scheduled_time").is_null()
-    jobs = rows.frame.select(
+    jobs = rows.select(
         **_demand(),
         gpu_type=text("gpu_spec") if "gpu_spec" in rows.frame.columns else pl.lit(None, pl.String),
         queue=text("qos") if "qos" in rows.frame.columns else pl.lit(None, pl.String),
         status=status("pod_phase"),
         submit_s=number("creation_time"),
         duration_s=number("deletion_time") - number("scheduled_time"),
+        start_s=number("scheduled_time"),
+        end_s=number("deletion_time"),
         dropped=pl.when(never & (number("num_gpu") > 0)).then(pl.lit("never scheduled")),
     )
     notes = ["times are seconds from the trace's start; run time = deletion − scheduling; the QoS class is the queue"]
-    return settle(source, jobs, ragged=rows.ragged, notes=notes)
+    return settle(source, jobs, rows=rows, notes=notes)
 
 
 FORMAT = TraceFormat(

@@ -33,7 +33,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     headed = has_columns(source, *TASK_COLUMNS)
     rows = read_rows(source, None if headed else TASK_COLUMNS)
     share = number("plan_gpu") / 100
-    tasks = rows.frame.select(
+    tasks = rows.select(
         job_id=text("job_name"),
         gpus=share.ceil() * number("inst_num"),
         fraction=pl.when((share > 0) & (share < 1)).then(share),
@@ -46,7 +46,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         "the log has no submit times: the start of a job's first task stands in",
         f"a job is all tasks of one job_name ({tasks.height:,} tasks), its GPUs Σ inst_num × ⌈plan_gpu / 100⌉",
     ]
-    return settle(source, _jobs(tasks), ragged=rows.ragged, notes=notes)
+    return settle(source, _jobs(tasks), rows=rows, notes=notes)
 
 
 def _jobs(tasks: pl.DataFrame) -> pl.DataFrame:

@@ -19,7 +19,7 @@ _COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
 
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     rows = read_rows(source)
-    jobs = rows.frame.select(
+    jobs = rows.select(
         queue=text("cluster"),
         submit_s=clock_s("timestamp"),
         gpus=number("num_gpus"),
@@ -27,7 +27,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     )
     notes = ["the log has no job ids: rows are numbered from 0 in file order"]
     zone = "the log names none; read as one clock without daylight saving (UTC)"
-    return settle(source, jobs, ragged=rows.ragged, notes=notes, zone=zone)
+    return settle(source, jobs, rows=rows, notes=notes, zone=zone)
 
 
 FORMAT = TraceFormat(

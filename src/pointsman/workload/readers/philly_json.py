@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from pointsman.workload.readers.sdk import InputError, Quality, Source, TraceFormat, settle, status, text
+from pointsman.workload.readers.sdk import InputError, Quality, Source, TraceFormat, not_read, settle, status, text
 
 _SCHEMA = {
     "job_id": pl.String(),
@@ -16,9 +16,14 @@ _SCHEMA = {
     "submit_s": pl.Float64(),
     "gpus": pl.Float64(),
     "duration_s": pl.Float64(),
+    "start_s": pl.Float64(),
+    "end_s": pl.Float64(),
     "dropped": pl.String(),
     "cut": pl.Boolean(),
 }
+
+
+_READ = ("jobid", "user", "vc", "status", "submitted_time", "attempts")
 
 
 def _matches(source: Source) -> bool:
@@ -27,12 +32,15 @@ def _matches(source: Source) -> bool:
 
 
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
-    frame = pl.DataFrame([_row(job) for job in _jobs(source)], schema=_SCHEMA, orient="row")
+    listed = _jobs(source)
+    frame = pl.DataFrame([_row(job) for job in listed], schema=_SCHEMA, orient="row")
     cut = int(frame.select((pl.col("cut") & pl.col("dropped").is_null()).sum()).item())
     jobs = frame.drop("cut").with_columns(
         status=status("status"), job_id=text("job_id"), user=text("user"), queue=text("queue")
     )
     notes = ["GPUs are those of the first attempt; the run time is the sum of all attempts"]
+    keys = dict.fromkeys(str(key) for job in listed if isinstance(job, dict) for key in job)
+    notes += not_read([key for key in keys if key not in _READ])
     changed = {"attempts without a start, or an end after it, left out of the run time": cut}
     zone = "the log names none; read as one clock without daylight saving (UTC)"
     return settle(source, jobs, notes=notes, clamped=changed, zone=zone)
@@ -55,16 +63,18 @@ def _jobs(source: Source) -> list[Any]:
 
 def _row(job: Any) -> tuple[Any, ...]:
     if not isinstance(job, dict):
-        return (None,) * 7 + ("not a JSON object", False)
+        return (None,) * 9 + ("not a JSON object", False)
     listed = job.get("attempts")
     attempts = [a for a in listed if isinstance(a, dict)] if isinstance(listed, list) else []
-    whole = [end - start for start, end in map(_span, attempts) if start is not None and end is not None]
-    runs = [run_s for run_s in whole if run_s >= 0] or whole  # all backwards: a negative run time
+    whole = [(start, end) for start, end in map(_span, attempts) if start is not None and end is not None]
+    spans = [(start, end) for start, end in whole if end >= start] or whole  # all backwards: a negative run time
+    runs = [end - start for start, end in spans]
     gpus = next((n for n in map(_gpus, attempts) if n), 0) if attempts else None
     dropped = "never ran" if not runs else None
     words = [value if isinstance(value := job.get(key), str) else None for key in ("jobid", "user", "vc", "status")]
     cut = len(runs) < len(attempts)
-    return (*words, _seconds(job.get("submitted_time")), gpus, sum(runs) if runs else None, dropped, cut)
+    logged = (min(start for start, _ in spans), max(end for _, end in spans)) if spans else (None, None)
+    return (*words, _seconds(job.get("submitted_time")), gpus, sum(runs) if runs else None, *logged, dropped, cut)
 
 
 def _span(attempt: dict[str, Any]) -> tuple[float | None, float | None]:

@@ -11,7 +11,7 @@ _COLUMNS = ("name", "time", "application", "num_replicas", "batch_size")
 
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     rows = read_rows(source)
-    jobs = rows.frame.select(
+    jobs = rows.select(
         job_id=text("name"),
         model=text("application"),
         batch_size=number("batch_size"),
@@ -28,7 +28,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         "GPUs at that batch size, from the artifact's own measurements"
     ]
     whole = pl.when(pl.col("batch_size") == pl.col("batch_size").floor()).then(pl.col("batch_size"))
-    return settle(source, jobs.with_columns(whole.cast(pl.Int64, strict=False)), ragged=rows.ragged, notes=notes)
+    return settle(source, jobs.with_columns(whole.cast(pl.Int64, strict=False)), rows=rows, notes=notes)
 
 
 def _run_s(model: str | None, gpus: float | None, batch_size: float | None) -> float | None:

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -21,6 +21,19 @@ class Rows:
     ragged: Sequence[int] = ()
     """Lines with too few or too many cells; they are not in `frame`."""
     first_line: int = 2
+    read: set[str] = field(default_factory=set)
+    """Columns that a reader has asked for."""
+
+    @property
+    def unread(self) -> list[str]:
+        """Columns that no reader has asked for, in order."""
+        return [name for name in self.frame.columns if name not in self.read]
+
+    def select(self, *unnamed: pl.Expr, **columns: pl.Expr) -> pl.DataFrame:
+        """Columns made of those of the file, which count as read."""
+        expressions = (*unnamed, *columns.values())
+        self.read.update(name for expression in expressions for name in expression.meta.root_names())
+        return self.frame.select(*unnamed, **columns)
 
     def line(self, row: int) -> int:
         return self.lines[row] if self.lines is not None else row + self.first_line

@@ -24,6 +24,10 @@ _COMMAND = (
     "sacct -aXP -S START --format=JobIDRaw,User,Account,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,"
     "TimelimitRaw,AllocTRES,ReqTRES"
 )
+_ASKED = (
+    "JobIDRaw", "JobID", "User", "Account", "Partition", "State", "Submit", "Eligible", "Start", "End", "ElapsedRaw",
+    "Elapsed", "TimelimitRaw", "Timelimit", "AllocTRES", "ReqTRES",
+)  # fmt: skip
 _UNENDED = ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED")
 _UNSTARTED = ("PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 
@@ -37,6 +41,7 @@ def _matches(source: Source) -> bool:
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     rows = read_rows(source, delimiter="|")
     _check(source, rows)
+    rows.read.update(_ASKED)
     log = _present(rows.frame)
     late = pl.col("eligible") > pl.col("submit")
     clocks = log.select(submit=clock_s("Submit"), eligible=clock_s("Eligible"), start=clock_s("Start"))
@@ -53,7 +58,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         "demands are AllocTRES, or ReqTRES where nothing was allocated",
     ]
     zone = "the site's local time, which sacct does not name; read as one clock (UTC)"
-    return settle(source, jobs, ragged=rows.ragged, notes=notes, clamped=changed, zone=zone)
+    return settle(source, jobs, rows=rows, notes=notes, clamped=changed, zone=zone)
 
 
 def _check(source: Source, rows: Rows) -> None:
@@ -67,9 +72,7 @@ def _check(source: Source, rows: Rows) -> None:
 
 def _present(frame: pl.DataFrame) -> pl.DataFrame:
     """Every column that the reader may ask for, null where the export left it out."""
-    asked = ("JobIDRaw", "JobID", "User", "Account", "Partition", "State", "Submit", "Eligible", "Start", "End")
-    asked += ("ElapsedRaw", "Elapsed", "TimelimitRaw", "Timelimit", "AllocTRES", "ReqTRES")
-    absent = [pl.lit(None, pl.String).alias(name) for name in asked if name not in frame.columns]
+    absent = [pl.lit(None, pl.String).alias(name) for name in _ASKED if name not in frame.columns]
     return frame.with_columns(absent)
 
 
@@ -106,6 +109,8 @@ def _columns(started: pl.Expr) -> dict[str, pl.Expr]:
             tres_gpus("AllocTRES"), pl.when(tres_gpus("AllocTRES") == 0).then(tres_gpus("ReqTRES"))
         ),
         "duration_s": _elapsed_s(),
+        "start_s": clock_s("Start"),
+        "end_s": clock_s("End"),
         "dropped": _dropped(started),
     }
 

@@ -13,6 +13,7 @@ from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_g
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_cleaning import clock_s, number, settle, status, text
 from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.rules.clean import not_read
 
 __all__ = [
     "TIME_UNITS_S",
@@ -23,6 +24,7 @@ __all__ = [
     "TraceFormat",
     "clock_s",
     "has_columns",
+    "not_read",
     "number",
     "open_source",
     "quoted",

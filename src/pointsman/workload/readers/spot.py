@@ -10,7 +10,7 @@ _COLUMNS = ("job_name", "organization", "gpu_model", "gpu_request", "worker_num"
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     rows = read_rows(source)
     each = number("gpu_request")
-    jobs = rows.frame.select(
+    jobs = rows.select(
         job_id=text("job_name"),
         queue=text("organization"),
         gpu_type=text("gpu_model"),
@@ -24,7 +24,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         "times are seconds from the trace's start; GPUs = gpu_request × worker_num, all at once",
         "priority is 1 for HP (high priority) jobs and 0 for Spot; the organization is the queue",
     ]
-    return settle(source, jobs, ragged=rows.ragged, notes=notes)
+    return settle(source, jobs, rows=rows, notes=notes)
 
 
 FORMAT = TraceFormat("alibaba-spot", "Alibaba spot GPU jobs", lambda source: has_columns(source, *_COLUMNS), _read)

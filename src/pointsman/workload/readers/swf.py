@@ -4,13 +4,14 @@ from itertools import takewhile
 
 import polars as pl
 
-from pointsman.workload.readers.sdk import Quality, Source, TraceFormat, settle
+from pointsman.workload.readers.sdk import Quality, Rows, Source, TraceFormat, settle
 
 FIELDS = (
     "job", "submit", "wait", "run", "allocated", "cpu", "memory", "requested", "limit", "memory_limit", "status",
     "user", "group", "executable", "queue", "partition", "preceding", "think",
 )  # fmt: skip
 """The 18 fields, in order. −1 is *not known*."""
+_READ = {*FIELDS} - {"cpu", "memory", "memory_limit", "group", "executable", "preceding", "think"}
 STATUSES = {0: "FAILED", 1: "COMPLETED", 5: "CANCELLED"}
 
 
@@ -41,7 +42,8 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
             rows.append(cells) if len(cells) == len(FIELDS) else ragged.append(number)
     frame = pl.DataFrame(rows, schema=dict.fromkeys(FIELDS, pl.String), orient="row")
     notes = ["processors are taken as GPUs: those allocated, or, where not known, those requested", *_zone(comments)]
-    return settle(source, _jobs(frame), ragged=ragged, notes=notes)
+    rows = Rows(frame.select(name for name in FIELDS if (frame[name] != "-1").any()), ragged=ragged, read=_READ)
+    return settle(source, _jobs(frame), rows=rows, notes=notes)
 
 
 def _known(name: str) -> pl.Expr:
@@ -67,6 +69,8 @@ def _jobs(frame: pl.DataFrame) -> pl.DataFrame:
         submit_s=_known("submit"),
         gpus=pl.coalesce(positive[0], _known("requested")),
         duration_s=_known("run"),
+        start_s=_known("submit") + _known("wait"),
+        end_s=_known("submit") + _known("wait") + _known("run"),
         dropped=partial,
     )
 

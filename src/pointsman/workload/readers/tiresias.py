@@ -24,14 +24,14 @@ def _read(source: Source, time_unit: str | None = None) -> tuple[pl.DataFrame, Q
     unit = time_unit or ("ms" if _OF_MURI in rows.frame.columns else "s")
     notes = [f"times are in {unit}" + ("" if time_unit else ", as in Muri's lists")] if unit != "s" else []
     model = text("model_name") if "model_name" in rows.frame.columns else pl.lit(None, pl.String)
-    jobs = rows.frame.select(
+    jobs = rows.select(
         job_id=text("job_id"),
         model=model,
         submit_s=number("submit_time") * TIME_UNITS_S[unit],
         gpus=number("num_gpu"),
         duration_s=number("duration") * TIME_UNITS_S[unit],
     )
-    return settle(source, jobs, ragged=rows.ragged, notes=notes)
+    return settle(source, jobs, rows=rows, notes=notes)
 
 
 FORMAT = TraceFormat(

@@ -7,10 +7,11 @@ from typing import Final
 import polars as pl
 
 from pointsman.errors import InputError, UsageError
-from pointsman.workload.columns import MAX_SUBMIT_S, REQUIRED, SCHEMA
+from pointsman.workload.columns import LOGGED, MAX_SUBMIT_S, REQUIRED, SCHEMA
 from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.rows import Rows
 from pointsman.workload.readers.source import Source
-from pointsman.workload.rules.clean import clean, completed
+from pointsman.workload.rules.clean import clean, completed, not_read
 
 _MISSING: Final = ("", "none", "null", "nan", "nat", "n/a", "na", "unknown")
 _STATUS: Final = {
@@ -71,6 +72,7 @@ def settle(
     source: Source,
     frame: pl.DataFrame,
     *,
+    rows: Rows | None = None,
     ragged: Sequence[int] = (),
     notes: Sequence[str] = (),
     clamped: dict[str, int] | None = None,
@@ -82,31 +84,37 @@ def settle(
         source: for messages.
         frame: columns of the job table, at least `submit_s`, `gpus` and `duration_s`, null where unknown. Without
             `job_id`, rows are numbered from 0. A column `dropped` (str, optional) holds the reader's own reasons.
+        rows: the rows of the file that `frame` was made of: lines left out count as dropped, and columns that were not
+            read are named.
         ragged: lines left out before, for a wrong number of cells.
         notes: the reader's assumptions.
         clamped: rows that the reader changed, by what it changed; counted whether or not they stay.
-        zone: `submit_s` is a clock in seconds since 1970 in this zone, and will count from the first kept job.
+        zone: `submit_s`, `start_s` and `end_s` are clocks in seconds since 1970 in this zone, and will count from the
+            submission of the first kept job.
 
     Raises:
         InputError: no row is left.
         UsageError: `frame` lacks a required column, or has one that job tables do not have.
     """
     _check_columns(frame.columns)
-    rows = frame.height + len(ragged)
+    if rows is not None:
+        ragged, notes = rows.ragged, [*notes, *not_read(rows.unread)]
+    height = frame.height + len(ragged)
     if zone is not None:
-        frame = frame.with_columns(pl.col("submit_s").alias(_CLOCK), submit_s=pl.col("submit_s") - _earliest(frame))
+        earliest_s = _earliest(frame)
+        frame = _since(frame.with_columns(pl.col("submit_s").alias(_CLOCK)), earliest_s)
     cleaned = clean(frame)
     dropped = cleaned.dropped | ({RAGGED: len(ragged)} if ragged else {})
     if cleaned.jobs.height == 0:
-        raise _nothing_left(source, rows, dropped)
+        raise _nothing_left(source, height, dropped)
     table = cleaned.jobs
     if zone is not None:
         start = float(table[_CLOCK].min())  # ty: ignore[invalid-argument-type]
-        table = table.with_columns(submit_s=pl.col(_CLOCK) - start)
+        table = _since(table, start - earliest_s).with_columns(submit_s=pl.col(_CLOCK) - start)
         notes = [*notes, f"submit_s counts from {_stamp(start)}, time zone: {zone}"]
     jobs, order = completed(table)
     changed = {what: n for what, n in (clamped or {}).items() if n} | cleaned.changed
-    return jobs, Quality(rows, jobs.height, dropped, changed, (*notes, *order))
+    return jobs, Quality(height, jobs.height, dropped, changed, (*notes, *order))
 
 
 def _check_columns(names: Sequence[str]) -> None:
@@ -119,6 +127,11 @@ def _check_columns(names: Sequence[str]) -> None:
     if strange:
         fix = f"job tables have {', '.join(known[:-1])}"
         raise UsageError(f"the trace format gives settle() an unknown column {strange[0]!r} ({fix})")
+
+
+def _since(frame: pl.DataFrame, origin_s: float) -> pl.DataFrame:
+    """The same, with all clocks counting from `origin_s`."""
+    return frame.with_columns(pl.col(name) - origin_s for name in ("submit_s", *LOGGED) if name in frame.columns)
 
 
 def _earliest(frame: pl.DataFrame) -> float:

@@ -1,8 +1,9 @@
 """The tolerant way to react to a broken rule: the row is dropped or its cell changed, and either is counted."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
@@ -58,6 +59,17 @@ def _applied(table: pl.DataFrame, rule: Rule, broken: pl.Series) -> pl.DataFrame
         return table.filter(~broken)
     value = pl.when(broken).then(rule.cleaned).otherwise(pl.col(rule.column))
     return table.with_columns(value.alias(rule.column))
+
+
+MOST_NAMED: Final = 20
+"""Columns of a log that a note names."""
+
+
+def not_read(columns: Sequence[str]) -> tuple[str, ...]:
+    """A note that these columns of the log are not read; none of none."""
+    more = ["..."] if len(columns) > MOST_NAMED else []
+    named = ", ".join([*(f"{name:.60}" for name in columns[:MOST_NAMED]), *more])
+    return (f"columns not read: {named}",) if columns else ()
 
 
 def completed(jobs: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:

@@ -54,8 +54,13 @@ def _number(cells: pl.Series) -> pl.Series:
 _CORRECT: Final = "correct the cell or leave the row out"
 _OPTIONAL: Final = "correct the cell or leave it empty"
 _EMPTY: Final = pl.lit(None)
+_MILLISECONDS: Final = "times are in seconds; are these milliseconds?"
+_LATEST_S: Final = MAX_SUBMIT_S + MAX_DURATION_S
+_ROUNDING_S: Final = 0.001
+"""A run counts whole milliseconds, so its start may be written before a submit time with more digits."""
 
 _submit, _gpus, _run, _id = (pl.col(name) for name in ("submit_s", "gpus", "duration_s", "job_id"))
+_start, _end = pl.col("start_s"), pl.col("end_s")
 _batch, _fraction, _limit, _priority = (pl.col(name) for name in ("batch_size", "fraction", "time_limit_s", "priority"))
 
 
@@ -116,7 +121,7 @@ RULES: Final = (
         "submit_s",
         "is too large",
         _submit > MAX_SUBMIT_S,
-        "times are in seconds; are these milliseconds?",
+        _MILLISECONDS,
         "submit time out of range",
     ),
     Rule(
@@ -187,5 +192,25 @@ RULES: Final = (
         "priority cut to ±(2^53 - 1)",
         _priority.clip(-_MAX_WHOLE, _MAX_WHOLE),
     ),
+    *_known("start_s", "unreadable start left out"),
+    Rule(
+        "start_s",
+        "is before submit_s",
+        _start < _submit - _ROUNDING_S,
+        _OPTIONAL,
+        "start before submission left out",
+        _EMPTY,
+    ),
+    Rule("start_s", "is too large", _start > _LATEST_S, _MILLISECONDS, "start out of range left out", _EMPTY),
+    *_known("end_s", "unreadable end left out"),
+    Rule(
+        "end_s",
+        "is before start_s or submit_s",
+        _end < pl.max_horizontal("start_s", "submit_s") - _ROUNDING_S,
+        _OPTIONAL,
+        "end before start left out",
+        _EMPTY,
+    ),
+    Rule("end_s", "is too large", _end > _LATEST_S, _MILLISECONDS, "end out of range left out", _EMPTY),
 )
 """In the order in which cleaning applies them: a row is counted under the first that drops it."""

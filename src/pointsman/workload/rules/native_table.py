@@ -9,7 +9,7 @@ from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
 from pointsman.workload.columns import ALIASES, REQUIRED, SCHEMA
 from pointsman.workload.provenance import Quality
-from pointsman.workload.rules.clean import clean, completed
+from pointsman.workload.rules.clean import clean, completed, not_read
 from pointsman.workload.rules.job_rules import NUMBERS, RULES
 from pointsman.workload.rules.refuse import refuse
 
@@ -43,7 +43,7 @@ def validated(
     if kept.jobs.height == 0:
         raise InputError("every job asks for 0 GPUs", path=path, fix="nothing is left to simulate")
     jobs, notes = completed(kept.jobs)
-    notes += (f"columns ignored: {_listed(ignored)}",) if ignored else ()
+    notes += not_read(ignored)
     return jobs, Quality(table.height, jobs.height, kept.dropped, {}, notes)
 
 

@@ -22,6 +22,7 @@ def narrowed(workload: Workload, widest: int) -> Workload:
     wide = int((workload.jobs["gpus"] > widest).sum())
     if not wide:
         return workload
+    workload = workload.unlogged("gangs are narrower than in the log")
     jobs = workload.jobs.with_columns(gpus=pl.col("gpus").clip(upper_bound=widest))
     clamped = workload.quality.clamped | {f"narrowed to {widest} GPUs": wide}
     return replace(workload, jobs=jobs, quality=replace(workload.quality, clamped=clamped))

@@ -13,8 +13,8 @@ _CODES: Final = {word: code for code, word in STATUSES.items()} | {"TIMEOUT": 5,
 
 def swf_text(workload: Workload) -> str:
     """`workload` in SWF: jobs numbered from 1 in submit order, names of users, queues and partitions as numbers, listed
-    in the header comments. Wait, CPU, memory and group are not known (−1); a model, a fraction, a GPU type, a batch
-    size and a priority have no place in SWF and are lost.
+    in the header comments. The wait is known where the log says when jobs started. CPU, memory and group are not known
+    (−1); a model, a fraction, a GPU type, a batch size and a priority have no place in SWF and are lost.
     """
     jobs = workload.jobs
     origin = float(jobs["submit_s"][0])
@@ -22,7 +22,7 @@ def swf_text(workload: Workload) -> str:
     columns = jobs.select(
         pl.int_range(1, pl.len() + 1).cast(pl.String).alias("job"),
         _number(pl.col("submit_s") - origin).alias("submit"),
-        _UNKNOWN.alias("wait"),
+        pl.coalesce(_number(pl.col("start_s") - pl.col("submit_s")), _UNKNOWN).alias("wait"),
         _number(pl.col("duration_s")).alias("run"),
         pl.col("gpus").cast(pl.String).alias("allocated"),
         _UNKNOWN.alias("cpu"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pointsman.errors import RunError, UsageError
+from pointsman.inputs.output_path import check_folder
 from pointsman.workload.columns import REQUIRED
 from pointsman.workload.table import Workload
 
@@ -33,6 +34,25 @@ def write_workload(workload: Workload, path: str | Path) -> None:
         _replace(target, _packed(_bytes(workload, ending), target.suffix))
     except OSError as error:
         raise RunError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def check_target(target: str | Path, *, force: bool) -> None:
+    """Before any work: the ending says a format, nothing is in the way, and the folder takes a file.
+
+    Raises:
+        UsageError: one of these is not so. RunError: the folder takes no file.
+    """
+    if str(target) == "-":
+        return
+    path = Path(target)
+    check_ending(path)
+    if path.is_dir():
+        raise UsageError(f"{path}: this is a folder; name the file to write")
+    if path.exists() and not force:
+        raise UsageError(f"{path}: exists already (choose another name, or --force)")
+    if not path.parent.exists():
+        raise UsageError(f"{path}: there is no folder {path.parent}; make it first")
+    check_folder(path.parent)
 
 
 def check_ending(target: str | Path) -> str:

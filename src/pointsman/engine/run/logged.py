@@ -1,0 +1,146 @@
+"""What really happened, as a `Result`: the schedule that a log records, beside runs of the same jobs."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.engine.run.result import Result
+from pointsman.engine.setup.prepare import milliseconds
+from pointsman.errors import UsageError
+from pointsman.types import AS_LOGGED
+from pointsman.workload import Workload
+from pointsman.workload.columns import LOGGED
+
+SAMPLES: Final = 1000
+UNKNOWN: Final = "UNKNOWN"
+"""State of a job of which the log does not say when it started."""
+
+_UNTOLD = {
+    "estimate_s": pl.Float64(), "preemptions": pl.Int64(), "lost_s": pl.Float64(), "comm_s": pl.Float64(),
+    "nodes": pl.Int64(), "locality": pl.String(),
+}  # fmt: skip
+"""What a log does not record."""
+_OF_JOBS = (
+    "job_id", "user", "queue", "partition", "model", "gpu_type", "gpus", "priority", "submit_s", "duration_s", "row",
+)  # fmt: skip
+_OF_RUN = ("cluster", "gpus", "nodes", "node_names", "node_gpus", "node_gpu_types", "workload", "quality", "seed")
+
+
+def as_logged(workload: Workload, run: Result) -> Result:
+    """The schedule that the log of `workload` records, for the jobs, the cluster and the seed of `run`.
+
+    A job waited from its submission to its first start. It was pending for all of its time in the system that its
+    duration does not cover, and at least for that wait. Where it ran, what that cost and how often it was preempted are
+    null: a log does not say.
+
+    Args:
+        workload: what was run.
+        run: a run of it; times are in its whole milliseconds.
+
+    Raises:
+        UsageError: the log says of none of the jobs, or of fewer than half, when it started; or they did not run as the
+            log has them: their durations or GPUs were changed.
+    """
+    jobs = _times(_beside_log(workload, run))
+    return Result(jobs, None, _series(jobs), _info(run))
+
+
+def with_seed(logged: Result, seed: int) -> Result:
+    """The same schedule under another seed, on which it does not depend."""
+    return replace(logged, info=logged.info | {"seed": seed})
+
+
+def _beside_log(workload: Workload, run: Result) -> pl.DataFrame:
+    """The jobs of the run, with the times that the log has of them."""
+    log = workload.jobs.select("job_id", "start_s", "end_s", "fraction", gpus_l="gpus", duration_l="duration_s")
+    jobs = run.jobs.select(_OF_JOBS).join(log, on="job_id", how="left", maintain_order="left")
+    known = jobs.height - jobs["start_s"].null_count()
+    if not known:
+        raise UsageError("the log does not say when its jobs started")
+    if 2 * known < jobs.height:
+        raise UsageError(f"the log says of {known:,} of {jobs.height:,} jobs only when they started")
+    if not (jobs["gpus"] == jobs["gpus_l"]).all():
+        raise UsageError("jobs were narrowed to the cluster, so they did not run as the log has them")
+    if (jobs["duration_s"] - jobs["duration_l"]).abs().max() > 0.001:  # ty: ignore
+        raise UsageError("durations were cut at the time limits, so they are not the log's")
+    return jobs.drop("gpus_l", "duration_l")
+
+
+def _times(jobs: pl.DataFrame) -> pl.DataFrame:
+    """The columns of ``jobs.parquet``, in the engine's whole milliseconds since the first submission."""
+    origin_s = float(jobs["submit_s"][0])
+    ms = _milliseconds(jobs, origin_s)
+    times = {name: _seconds(ms[name]).alias(name) for name in ms.columns}
+    times |= {name: times[name] + origin_s for name in LOGGED}
+    started = times["wait_s"].is_not_null()
+    return jobs.select(
+        *_OF_JOBS,
+        *times.values(),
+        *(pl.lit(None, dtype).alias(name) for name, dtype in _UNTOLD.items()),
+        state=pl.when(started).then(pl.lit("COMPLETED")).otherwise(pl.lit(UNKNOWN)),
+    )
+
+
+def _milliseconds(jobs: pl.DataFrame, origin_s: float) -> pl.DataFrame:
+    """What the log says of each job's times; null where it does not say when it started."""
+    submit, run = milliseconds(pl.col("submit_s") - origin_s), milliseconds(pl.col("duration_s"))
+    start, end = (milliseconds(pl.col(name) - origin_s) for name in LOGGED)
+    known = pl.col("start_s").is_not_null()
+    began = pl.max_horizontal(start, submit)
+    ended = pl.max_horizontal(pl.coalesce(end, began + run), began)
+    shared = (pl.col("fraction") < 1).fill_null(False)
+    ms = {
+        "start_s": began,
+        "end_s": ended,
+        "wait_s": began - submit,
+        "jct_s": ended - submit,
+        "pending_s": pl.max_horizontal(ended - submit - run, began - submit),
+        "run_s": pl.min_horizontal(run, ended - began),
+        "held_gpu_s": pl.when(~shared).then(pl.col("gpus") * run),
+    }
+    return jobs.select(pl.when(known).then(value).alias(name) for name, value in ms.items())
+
+
+def _seconds(ms: pl.Series) -> pl.Series:
+    """Divided as `outcome` does: polars multiplies by the reciprocal, which may round otherwise."""
+    return pl.Series(ms.to_numpy().astype(np.float64) / 1000.0).fill_nan(None)
+
+
+def _series(jobs: pl.DataFrame) -> pl.DataFrame:
+    """Samples of the cluster; GPUs in use are null where it is not known what some job held."""
+    since_s = float(jobs["submit_s"][0])
+    known = jobs.filter(pl.col("start_s").is_not_null())
+    submit, start, end = (known[name].to_numpy() - since_s for name in ("submit_s", "start_s", "end_s"))
+    at = np.linspace(0.0, float(end.max(initial=0.0)), SAMPLES)
+    gpus = known["gpus"].to_numpy().astype(np.float64)
+    lasted = np.maximum(end - start, 1e-3)
+    held = np.minimum(known["held_gpu_s"].to_numpy() / lasted, gpus)
+    used = _sum_since(start, held, at) - _sum_since(end, held, at)
+    one, whole = np.ones(len(known)), jobs["held_gpu_s"].null_count() == 0
+    count = {
+        "running": _sum_since(start, one, at) - _sum_since(end, one, at),
+        "pending": _sum_since(submit, one, at) - _sum_since(start, one, at),
+        "queued_gpus": _sum_since(submit, gpus, at) - _sum_since(start, gpus, at),
+    }
+    unknown = dict.fromkeys(("largest_free", "whole_free_nodes", "head_gpus"), pl.lit(None, pl.Int64))
+    used_gpus = pl.Series("used_gpus", used.round(6) if whole else [None] * SAMPLES, pl.Float64)
+    time_ms = pl.Series("time_ms", (1000 * at).round().astype(np.int64))
+    counts = [pl.Series(name, values.round().astype(np.int64)) for name, values in count.items()]
+    return pl.DataFrame([time_ms, used_gpus, *counts]).with_columns(**unknown)
+
+
+def _sum_since(since: NDArray[np.float64], what: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of what has begun by each time of `at`."""
+    order = np.argsort(since, kind="stable")
+    sums = np.concatenate(([0.0], np.cumsum(what[order])))
+    return sums[np.searchsorted(since[order], at, side="right")]
+
+
+def _info(run: Result) -> dict[str, Any]:
+    told = ["the schedule is the log's own; what it does not record, such as places and preemptions, is left open"]
+    own = {"policy": AS_LOGGED, "policy_name": AS_LOGGED, "logged": True, "needs": "none", "knowledge": "recorded"}
+    unknown = dict.fromkeys(("engine_s", "decisions", "events", "wall_s"))
+    return {**own, "params": {}, "assumptions": told, **unknown, **{name: run.info[name] for name in _OF_RUN}}

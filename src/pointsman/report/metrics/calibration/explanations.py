@@ -1,0 +1,144 @@
+"""Why a simulation may differ from the schedule that the log records: what the model of the cluster cannot explain."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.report.metrics.groups import Run
+from pointsman.report.units import count, duration, percent
+
+MANY = 0.01
+"""Share of the jobs, or of the time, below which a cause is not worth telling."""
+FEW = 0.9
+"""A cluster whose log never used this share of its GPUs may be too large."""
+
+
+def explanations(logged: Run, run: Run) -> list[str]:
+    """Sentences, each with its figures.
+
+    Args:
+        logged: the log's own schedule.
+        run: a simulation of the same jobs.
+    """
+    jobs = logged.result.jobs.filter(pl.col("start_s").is_not_null())
+    info = run.result.info
+    return [
+        *_of_gpus(jobs, logged.gpus),
+        *_of_jobs(logged, info),
+        *_of_cluster(logged, info),
+        *_of_durations(jobs, info),
+    ]
+
+
+@dataclass(frozen=True)
+class _Use:
+    """GPUs in use over time: times at which their number changes (s), increasing, and the number from then on."""
+
+    times: NDArray[np.float64]
+    used: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, jobs: pl.DataFrame) -> "_Use":
+        gpus = jobs["gpus"].to_numpy().astype(np.float64)
+        at = np.concatenate([jobs["start_s"].to_numpy(), jobs["end_s"].to_numpy()])
+        times, which = np.unique(at, return_inverse=True)
+        changes = np.zeros(len(times))
+        np.add.at(changes, which, np.concatenate([gpus, -gpus]))
+        return cls(times, np.cumsum(changes))
+
+    def at(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The number right after each of these times."""
+        return np.concatenate(([0.0], self.used))[np.searchsorted(self.times, time_s, side="right")]
+
+    def seconds_with(self, most: int, from_s: NDArray[np.float64], to_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Seconds of each span in which no more GPUs than that are in use."""
+        edges = np.concatenate(([min(self.times[0], from_s.min())], self.times))
+        lasts = np.diff(edges, append=max(edges[-1], to_s.max()))
+        fits = np.concatenate(([0.0], self.used)) <= most
+        seconds = np.concatenate(([0.0], np.cumsum(np.where(fits, lasts, 0.0))))
+        edges = np.append(edges, edges[-1] + lasts[-1])
+        return np.interp(to_s, edges, seconds) - np.interp(from_s, edges, seconds)
+
+
+def _of_gpus(jobs: pl.DataFrame, gpus: int) -> Iterator[str]:
+    """What the log's use of GPUs says of the size of the cluster, and of waits that it does not explain."""
+    use = _Use.of(jobs)
+    most = int(use.used.max())
+    over = int((use.at(jobs["start_s"].to_numpy()) > gpus).sum())
+    if over:
+        yield (
+            f"{count(over)} jobs ({percent(over / jobs.height)}) started in the log while this cluster has too few "
+            f"free GPUs: up to {count(most)} were in use, and it has {count(gpus)}. It may have been larger, or GPUs "
+            "were shared."
+        )
+    elif most < FEW * gpus:
+        yield (
+            f"At most {count(most)} of the {count(gpus)} GPUs were ever in use in the log: the cluster may have been "
+            "smaller, or jobs of others are missing from the log."
+        )
+    waiting = jobs.filter(pl.col("wait_s") > 0)
+    idle_s = _waits_beside_idle(waiting, use, gpus)
+    waited_s = float(waiting["wait_s"].sum())
+    if idle_s.sum() > MANY * waited_s:
+        yield (
+            f"For {percent(idle_s.sum() / waited_s)} of the time that jobs waited in the log, enough GPUs of this "
+            f"cluster were free ({count(int((idle_s > 0).sum()))} jobs): quotas, reservations, failed nodes, "
+            "fragmentation, or jobs of others."
+        )
+
+
+def _waits_beside_idle(waiting: pl.DataFrame, use: _Use, gpus: int) -> NDArray[np.float64]:
+    """Seconds of each wait in which as many GPUs were free as the job asked for."""
+    need, submit, start = (waiting[name].to_numpy() for name in ("gpus", "submit_s", "start_s"))
+    found = np.zeros(waiting.height)
+    for size in np.unique(need):
+        of = need == size
+        found[of] = use.seconds_with(gpus - int(size), submit[of], start[of])
+    return found
+
+
+def _of_jobs(logged: Run, info: dict[str, Any]) -> Iterator[str]:
+    """Jobs that ran beside these, and are not among them."""
+    only = (info.get("workload") or {}).get("only")
+    if only:
+        yield f"Only jobs with {only} are replayed: the others used GPUs of the cluster, too."
+    reasons = (info["quality"].get("dropped") or {}).items()
+    dropped = {why: n for why, n in reasons if why != "asks for no GPU" and not why.startswith("not ")}
+    if dropped:
+        told = ", ".join(f"{count(n)} {why}" for why, n in dropped.items())
+        yield f"Rows of the log are left out ({told}): some of them may have held GPUs."
+    unknown = int((logged.result.jobs["state"] == "UNKNOWN").sum())
+    if unknown:
+        yield f"The log does not say when {count(unknown)} jobs started."
+
+
+def _of_cluster(logged: Run, info: dict[str, Any]) -> Iterator[str]:
+    """What the cluster has and the jobs do not name, and the other way round."""
+    jobs, types = logged.result.jobs, {kind for kind in info.get("node_gpu_types") or () if kind}
+    if len(types) > 1 and jobs["gpu_type"].null_count() == jobs.height:
+        yield f"The cluster has {len(types)} GPU types, and the log names none: jobs may take any."
+    queues = jobs["queue"].drop_nulls().n_unique()
+    if queues > 1:
+        yield f"The log names {count(queues)} queues; quotas that are not in the cluster file are not simulated."
+    if jobs["priority"].n_unique() > 1:
+        yield "Jobs have priorities, which the scheduler of the log may have weighed otherwise."
+
+
+def _of_durations(jobs: pl.DataFrame, info: dict[str, Any]) -> Iterator[str]:
+    """Where simulated jobs last longer or shorter than those of the log."""
+    costs = info.get("overheads")
+    if isinstance(costs, dict) and any(costs.values()):
+        yield "Overheads are added to durations that already include those of the real cluster."
+    if info.get("assign_models") is not None:
+        yield "Models were assigned to jobs, so places slow them in the simulation by more or less than in the log."
+    interrupted = jobs.filter(pl.col("pending_s") - pl.col("wait_s") > 1.0)
+    if interrupted.height > MANY * jobs.height:
+        gap_s = float((interrupted["pending_s"] - interrupted["wait_s"]).mean())  # ty: ignore
+        yield (
+            f"{count(interrupted.height)} jobs did not run all the time from their first start to their end "
+            f"({duration(gap_s)} each on average): failures, preemptions or retries, which are not replayed."
+        )

@@ -1,0 +1,57 @@
+"""The tables of how far policies are from what really happened."""
+
+from pointsman.report.metrics.calibration.fits import Calibration, Fit, Times
+from pointsman.report.tables.tables import Table
+from pointsman.report.units import NOTHING, duration, percent
+
+TIMES = ("policy", "mean wait", "median wait", "90 % wait", "mean JCT", "median JCT", "90 % JCT")
+JOBS = ("policy", "within 1 min", "starts apart", "10 % start", "50 % start", "90 % start", "JCTs apart")
+
+
+def calibration_tables(calibration: Calibration) -> list[Table]:
+    """One row a policy: its waits and completion times beside the log's, and how far it is from the log job by job."""
+    first = calibration.fits[0]
+    logged = (calibration.logged, *_times(first.wait_logged, None), *_times(first.jct_logged, None))
+    times = [logged, *((fit.policy, *_both(fit)) for fit in calibration.fits)]
+    note = (
+        "Jobs that start within a minute of the log; mean distance of simulated and logged starts; how much later (+) "
+        "or sooner (-) than logged a tenth, half and nine tenths of the jobs start at most; mean distance of "
+        f"completion times. Closest to the log: {calibration.closest}."
+    )
+    return [
+        Table("Calibration: wait and completion time, and their change to the log", TIMES, times),
+        Table("Calibration: job by job, simulated less logged", JOBS, [_apart(fit) for fit in calibration.fits], note),
+    ]
+
+
+def _both(fit: Fit) -> tuple[str, ...]:
+    return (*_times(fit.wait, fit.wait_logged), *_times(fit.jct, fit.jct_logged))
+
+
+def _apart(fit: Fit) -> tuple[str, ...]:
+    later = (_signed(later_s) for later_s in (fit.later_p10_s, fit.later_p50_s, fit.later_p90_s))
+    within, apart = percent(fit.reproduced_ratio), duration(fit.apart_mean_s)
+    return (fit.policy, within, apart, *later, duration(fit.jct_apart_mean_s))
+
+
+def _times(times: Times, logged: Times | None) -> tuple[str, ...]:
+    """``2.1 h (-4.0 %)``."""
+    values = (times.mean, times.p50, times.p90)
+    if logged is None:
+        return tuple(map(duration, values))
+    return tuple(map(_changed, values, (logged.mean, logged.p50, logged.p90)))
+
+
+def _changed(value: float | None, logged: float | None) -> str:
+    if value is None or logged is None:
+        return NOTHING
+    if not logged:  # then the time itself is the change
+        return duration(value)
+    return f"{duration(value)} ({percent(value / logged - 1, signed=True)})"
+
+
+def _signed(seconds: float | None) -> str:
+    if seconds is None:
+        return NOTHING
+    sign = "+" if seconds > 0 else "-" if seconds < 0 else ""
+    return f"{sign}{duration(abs(seconds))}"

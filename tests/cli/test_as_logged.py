@@ -1,0 +1,209 @@
+"""What really happened is a row of its own, wherever the log says it."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from .conftest import Command
+
+CLUSTER = ("--cluster", "2x4")
+BOTH = (*CLUSTER, "--policy", "fifo", "--policy", "easy")
+
+
+@pytest.fixture
+def logged(command: Command, jobs: str) -> str:
+    """The jobs as `fifo-backfill` scheduled them, as a log."""
+    done = command("simulate", jobs, *CLUSTER, "--policy", "fifo-backfill", "--schedule", "log.csv")
+    assert (done.code, "schedule: log.csv" in done.err) == (0, True), done.err
+    return "log.csv"
+
+
+def _calibrated(command: Command, *args: str) -> dict:
+    done = command("compare", *args, "--format", "json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def _explained(command: Command, *args: str) -> str:
+    return " ".join(_calibrated(command, "log.csv", *args)["calibration"]["explanations"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    [
+        ("fifo-backfill", ()),
+        ("easy", ("--set", "overheads.start_s=30")),
+        ("srtf", ("--set", "overheads.start_s=7", "--set", "overheads.stop_s=3", "--set", "overheads.restore_s=2")),
+        ("tiresias", ("--assign-models", "0", "--seed", "3")),
+        ("gandiva", ("--oversized", "drop")),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_run_that_is_read_back_as_a_log_is_reproduced_exactly(
+    command: Command, here: Path, policy: str, options: tuple[str, ...], ending: str
+) -> None:
+    assert command("trace", "generate", "--like", "philly", "--jobs", "150", "--cluster", "4x8", "--load", "1.3",
+                   "-o", "jobs.parquet").code == 0  # fmt: skip
+    given = ("--cluster", "4x8", "--policy", policy, *options)
+    given = given if "--oversized" in options else (*given, "--oversized", "clamp")
+    assert command("simulate", "jobs.parquet", *given, "--schedule", f"log.{ending}").code == 0
+    compared = _calibrated(command, f"log.{ending}", *given)
+    assert [row["policy"] for row in compared["rows"]] == ["as-logged", policy]
+    (fit,) = compared["calibration"]["fits"]
+    exact = {"later_p10_s": 0, "later_p50_s": 0, "later_p90_s": 0, "apart_mean_s": 0, "jct_apart_mean_s": 0}
+    assert {name: fit[name] for name in exact} == exact
+    assert (fit["wait"], fit["jct"], fit["reproduced_ratio"]) == (fit["wait_logged"], fit["jct_logged"], 1)
+    assert fit["wait"]["p90"] > 0, "jobs wait, or there is nothing to reproduce"
+    assert compared["calibration"]["explanations"] == []
+
+
+def test_it_is_first_and_the_first_policy_is_the_baseline(command: Command, logged: str) -> None:
+    compared = _calibrated(command, logged, *BOTH)
+    assert compared["baseline"] == "fifo"
+    assert [row["policy"] for row in compared["rows"]] == ["as-logged", "fifo", "easy"]
+    assert compared["rows"][0]["knowledge"] == "recorded"
+    chosen = _calibrated(command, logged, *BOTH, "--baseline", "easy")
+    assert [row["policy"] for row in chosen["rows"]] == ["as-logged", "easy", "fifo"]
+    against_it = _calibrated(command, logged, *BOTH, "--baseline", "as-logged")
+    assert (against_it["baseline"], against_it["rows"][0]["policy"]) == ("as-logged", "as-logged")
+
+
+def test_what_a_log_does_not_record_is_undefined(command: Command, logged: str) -> None:
+    first, fifo, _ = _calibrated(command, logged, *BOTH)["rows"]
+    untold = {name for name, value in first["values"].items() if value is None}
+    assert untold >= {"preemptions", "lost_gpu_hours", "fragmentation_ratio", "comm_mean_s", "gpu_productive_ratio"}
+    assert {"jct_mean_s", "wait_p90_s", "pending_p99_s", "makespan_s", "window_allocated_ratio"} & untold == set()
+    assert fifo["values"]["preemptions"] == 0
+
+
+def test_it_has_the_times_of_the_log(command: Command, here: Path) -> None:
+    Path("log.csv").write_text(
+        "submit_s,gpus,duration_s,start_s,end_s\n0,8,100,5,105\n10,4,50,205,255\n20,1,10,,\n30,1,10,40,90\n"
+    )
+    done = command("compare", "log.csv", *BOTH, "-o", "out", "--format", "json")
+    assert done.code == 0, done.err
+    jobs = pl.read_parquet("out/runs/as-logged_s0/jobs.parquet")
+    assert jobs["wait_s"].to_list() == [5, 195, None, 10]
+    assert jobs["jct_s"].to_list() == [105, 245, None, 60]
+    assert jobs["pending_s"].to_list() == [5, 195, None, 50], "the last was interrupted for 40 s"
+    assert jobs["state"].to_list() == ["COMPLETED", "COMPLETED", "UNKNOWN", "COMPLETED"]
+    assert command("verify", "out").code == 0
+    values = json.loads(done.out)["rows"][0]["values"]
+    assert values["wait_mean_s"] == 70
+    assert values["window_allocated_ratio"] is None, "nobody knows what the third job held"
+
+
+def test_the_differences_may_be_explained(command: Command, here: Path) -> None:
+    rows = ["job_id,queue,priority,submit_s,gpus,duration_s,start_s,end_s"]
+    rows += [f"j{i},q{i % 2},{i % 2},{10 * i},4,100,{10 * i},{10 * i + 100}" for i in range(10)]  # 40 GPUs at once
+    rows += ["late,q0,0,1000,1,10,1600,1610", "broken,q0,0,1000,1,10,1000,1500"]
+    Path("log.csv").write_text("\n".join(rows) + "\n")
+    told = " ".join(
+        _calibrated(command, "log.csv", *BOTH, "--set", "overheads.start_s=9")["calibration"]["explanations"]
+    )
+    assert "8 jobs (66.7 %) started in the log while this cluster has too few free GPUs: up to 40 were in use" in told
+    assert "For 100.0 % of the time that jobs waited in the log, enough GPUs of this cluster were free (1 jobs)" in told
+    assert "names 2 queues" in told
+    assert "have priorities" in told
+    assert "Overheads are added" in told
+    assert "1 jobs did not run all the time" in told
+    less = _explained(command, "--cluster", "20x8", *BOTH[2:])
+    assert "At most 40 of the 160 GPUs were ever in use in the log" in less
+    part = _explained(command, *BOTH, "--only", "queue=q0")
+    assert "Only jobs with queue=q0 are replayed" in part
+
+
+def test_the_table_is_printed_with_its_reasons(command: Command, logged: str) -> None:
+    done = command("compare", logged, *CLUSTER, "--policy", "fifo")
+    lines = done.out.splitlines()
+    assert lines[1].startswith("as-logged  recorded")
+    assert lines[2].startswith("fifo")
+    assert "What may explain the differences:" in lines
+    assert "add --policy easy" in done.err
+    assert "add --policy" not in command("compare", logged, *BOTH).err
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--load", "0.9"), "the log's own starts and ends are left out: the submit times are no longer the log's"),
+        (("--enforce-limits",), "no row as-logged: durations were cut at the time limits"),
+        (("--cluster", "1x4", "--oversized", "clamp"), "no row as-logged: jobs were narrowed to the cluster"),
+    ],
+)
+def test_a_notice_says_why_the_row_is_missing(
+    command: Command, logged: str, options: tuple[str, ...], why: str
+) -> None:
+    text = Path(logged).read_text().splitlines()
+    limited = [f"{line},{'time_limit_s' if i == 0 else 30}" for i, line in enumerate(text)]
+    Path(logged).write_text("\n".join(limited) + "\n")
+    cluster = () if "--cluster" in options else CLUSTER
+    done = command("compare", logged, *cluster, *BOTH[2:], *options, "--format", "json")
+    assert done.code == 0, done.err
+    assert why in done.err
+    assert "as-logged" not in done.out
+    assert "calibration" not in json.loads(done.out)
+
+
+def test_a_log_that_says_of_few_jobs_when_they_started_has_no_row(command: Command, here: Path) -> None:
+    Path("log.csv").write_text("submit_s,gpus,duration_s,start_s\n0,8,100,5\n10,4,50,\n20,1,10,\n")
+    done = command("compare", "log.csv", *BOTH)
+    assert "no row as-logged: the log says of 1 of 3 jobs only when they started" in done.err
+    assert "as-logged" not in done.out
+
+
+def test_a_log_without_starts_has_no_row_and_no_notice(command: Command, jobs: str) -> None:
+    done = command("compare", jobs, *BOTH)
+    assert "logged" not in done.out + done.err
+    done = command("compare", jobs, *BOTH, "--baseline", "as-logged")
+    assert (done.code, "the log does not say when its jobs started" in done.err) == (2, True)
+    assert "replay" not in done.err, "refused before the runs"
+
+
+def test_every_seed_has_it_and_a_threshold_is_not_for_it(command: Command, logged: str) -> None:
+    given = (*BOTH, "--estimate", "lognormal:1", "--seeds", "0-2")
+    first = _calibrated(command, logged, *given)["rows"][0]
+    assert (first["policy"], first["seeds"]) == ("as-logged", [0, 1, 2])
+    best = first["values"]["jct_mean_s"]
+    fifo = _calibrated(command, logged, *CLUSTER, "--policy", "fifo")["rows"][1]["values"]["jct_mean_s"]
+    assert fifo > best
+    held = ("compare", logged, *CLUSTER, "--policy", "fifo", "--fail-if")
+    assert command(*held, f"jct_mean_s<{(best + fifo) / 2}").code == 0, "a policy's figure is judged, not the log's"
+    assert command(*held, f"jct_mean_s>{(best + fifo) / 2}").code == 4
+    against = ("--baseline", "as-logged", "--fail-if", "jct_mean_s>+1%")
+    assert command("compare", logged, *CLUSTER, "--policy", "fifo", *against).code == 4
+
+
+def test_a_report_made_again_has_it(command: Command, logged: str) -> None:
+    assert command("compare", logged, *BOTH, "-o", "out").code == 0
+    again = command("report", "out", "--format", "json")
+    assert (again.code, json.loads(again.out)) == (0, json.loads(Path("out/comparison.json").read_text()))
+
+
+def test_simulate_says_what_happened(command: Command, logged: str) -> None:
+    done = command("simulate", logged, *CLUSTER, "--policy", "fifo")
+    assert "as logged: mean completion time" in done.err
+
+
+def test_a_schedule_is_not_written_over(command: Command, jobs: str) -> None:
+    Path("log.csv").write_text("mine")
+    given = ("simulate", jobs, *CLUSTER, "--policy", "fifo", "--schedule")
+    done = command(*given, "log.csv")
+    assert (done.code, "log.csv: exists already" in done.err, Path("log.csv").read_text()) == (2, True, "mine")
+    assert command(*given, "log.txt").code == 2
+    assert command(*given, "no/log.csv").code == 2
+    assert command(*given, "log.csv", "--force").code == 0
+
+
+def test_the_page_has_the_section(command: Command, logged: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    done = command("compare", logged, *CLUSTER, "--policy", "fifo", "--policy", "srtf", "-o", "out")
+    assert done.code == 0, done.err
+    page = Path("out/report.html").read_text()
+    assert '<h2 id="calibration">Calibration</h2>' in page
+    assert page.count("<h1>2 policies on log.csv</h1>") == 1
+    assert "By the log&#39;s own starts and ends it was" in page
+    assert "as-logged" not in Path("out/plots/6-occupancy.svg").read_text(), "a log does not say where jobs ran"
+    assert "as-logged" in Path("out/plots/4-utilisation.svg").read_text()
