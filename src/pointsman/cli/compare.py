@@ -71,7 +71,7 @@ def compare(
         refuse_taken(options.output, force=options.force)
     with workers(on, at_once) as some:
         workload = read_jobs(spec)
-        results = replay(spec, workload, some)
+        results = replay(spec if options.output or first_divergence else spec.shown_only(), workload, some)
     if options.output:
         screen.note("writing the report")
         comparison = write_comparison(

@@ -80,6 +80,8 @@ def replay(spec: ExperimentSpec, workload: "Workload", workers: Workers) -> "lis
             found = list(_side_by_side(spec, workload, runs, progress, workers))
     tell_of_results(workload, [run.label for run in runs], found)
     for run, result in zip(runs, found, strict=True):
+        if spec.log is None and result.events is None:
+            screen.note(f"{run.label}, seed {run.seed}: too many events to keep; means over the window are of samples")
         decisions, engine_s = result.info["decisions"], result.info["engine_s"]
         screen.detail(f"{run.label}, seed {run.seed}: {decisions:,} decisions in {engine_s:.3g} s of computing")
     return found

@@ -27,7 +27,7 @@ def simulate(options: Options, on: On = "local") -> None:
         return
     if options.output:
         refuse_taken(options.output, force=options.force)
-    spec = experiment.spec
+    spec = experiment.spec if options.output else experiment.spec.shown_only()
     with workers(on) as one:
         (result,) = replay(spec, read_jobs(spec), one)
     run = measure(result, spec.window)

@@ -47,7 +47,7 @@ def measure(cell: Cell, policies: Sequence[str], workers: Workers = ONE_BY_ONE) 
 def _run(workload: Any, cell: Cell, policy: str, estimate: str | None, seed: int) -> "Result":
     from pointsman.api import simulate
 
-    return simulate(workload, cell.workload.cluster, policy, seed=seed, estimate=estimate)
+    return simulate(workload, cell.workload.cluster, policy, seed=seed, estimate=estimate, log=None)
 
 
 def table(cell: Cell, comparison: "Comparison") -> Iterator[dict[str, Any]]:
