@@ -60,7 +60,7 @@ def compare(
 
     experiment = resolve(options)
     spec = experiment.spec
-    _check_baseline(spec, baseline)
+    _check_baseline(spec, baseline, imports=not options.dry_run)
     for condition in fail_if:
         if parse_threshold(condition).kind != "value" and len({choice.name for choice in spec.policies}) < 2:
             raise UsageError(f"--fail-if {condition!r} is a change to the baseline; it needs a second policy")
@@ -94,14 +94,14 @@ def compare(
     check(comparison, *fail_if)
 
 
-def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
+def _check_baseline(spec: "ExperimentSpec", baseline: str | None, *, imports: bool) -> None:
     """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it)."""
     from pointsman.errors import UsageError
     from pointsman.policies.registry import get_policy
     from pointsman.report.units import class_name
 
     names = [choice.name for choice in spec.policies]
-    shown = [get_policy(name).title for name in names]
+    shown = [get_policy(name, imports=imports).title for name in names]
     known = {*names, *shown, *map(class_name, names)}
     if baseline is not None and not any(baseline == n or baseline.startswith(f"{n} (") for n in known):
         raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(shown)})")

@@ -12,7 +12,7 @@ def simulate(options: Options, on: On = "local") -> None:
 
     from pointsman.cli import screen
     from pointsman.cli.experiment import resolve
-    from pointsman.cli.replay import read_jobs, replay, runs_of
+    from pointsman.cli.replay import read_jobs, replay
     from pointsman.cli.results import command_line, show_summary, tell_page
     from pointsman.errors import UsageError
     from pointsman.experiment import located
@@ -20,7 +20,7 @@ def simulate(options: Options, on: On = "local") -> None:
     from pointsman.report import measure, refuse_taken, write_run
 
     experiment = resolve(options)
-    if len(runs_of(experiment.spec)) > 1:
+    if len(experiment.spec.policies) * len(experiment.spec.seeds) > 1:
         raise UsageError("simulate makes one run; give one --policy and one --seed, or use 'pointsman compare'")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)

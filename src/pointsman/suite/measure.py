@@ -18,12 +18,12 @@ Entry = tuple[str, str | None]
 """A policy, and the estimate it is given (None: what it needs)."""
 
 
-def entries(policies: Sequence[str], errors: Sequence[str]) -> list[Entry]:
-    """Every policy as it is, and those that need durations again with each error."""
+def entries(policies: Sequence[str], errors: Sequence[str], *, imports: bool = True) -> list[Entry]:
+    """Every policy as it is, and those that need durations again with each error; `imports` as in `get_policy`."""
     return [
         (name, estimate)
         for name in policies
-        for estimate in (None, *(errors if get_policy(name).needs != "none" else ()))
+        for estimate in (None, *(errors if get_policy(name, imports=imports).needs != "none" else ()))
     ]
 
 
