@@ -197,17 +197,10 @@ def _tell_written(workload: "Workload", target: str) -> None:
 
 def _check_target(target: str, force: bool) -> None:
     """Before any work: the ending says a format, nothing is in the way, and the folder takes a file."""
-    from pointsman.errors import UsageError
-    from pointsman.inputs.output_path import check_folder
+    from pointsman.inputs.output_path import check_output_file
     from pointsman.workload.writers.write import check_ending
 
     if target == "-":
         return
     check_ending(target)
-    if Path(target).is_dir():
-        raise UsageError(f"{target}: this is a folder; name the file to write")
-    if Path(target).exists() and not force:
-        raise UsageError(f"{target}: exists already (choose another name, or --force)")
-    if not Path(target).parent.exists():
-        raise UsageError(f"{target}: there is no folder {Path(target).parent}; make it first")
-    check_folder(Path(target).parent)
+    check_output_file(Path(target), force=force)

@@ -1,13 +1,12 @@
 """Write a job table: CSV, Parquet or SWF by the ending of the name, whole or not at all."""
 
 import gzip
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from pointsman.errors import RunError, UsageError
+from pointsman.inputs.output_path import replace_files
 from pointsman.workload.columns import REQUIRED
 from pointsman.workload.table import Workload
 
@@ -30,7 +29,7 @@ def write_workload(workload: Workload, path: str | Path) -> None:
     target = Path(path)
     ending = check_ending(target)
     try:
-        _replace(target, _packed(_bytes(workload, ending), target.suffix))
+        replace_files({target: _packed(_bytes(workload, ending), target.suffix)})
     except OSError as error:
         raise RunError(f"{target}: cannot be written: {error.strerror or error}") from None
 
@@ -82,22 +81,3 @@ def _packed(data: bytes, suffix: str) -> bytes:
 
         return zstandard.ZstdCompressor().compress(data)
     return data
-
-
-def _replace(target: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        part.chmod(0o666 & ~_umask())
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
