@@ -12,6 +12,7 @@ from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
+from pointsman.engine.run.kept_log import KeptLog
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
@@ -51,10 +52,10 @@ def simulate(
     decision_time: str | float = 0.0,
     enforce_limits: bool = False,
     log_speeds: bool = False,
+    log: bool | None = True,
     audit: bool = False,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
-    log: bool = True,
     until_s: float | None = None,
     progress: Callable[[float], None] | None = None,
     **factors: Any,
@@ -91,10 +92,10 @@ def simulate(
             Default: 0.0.
         enforce_limits: Kill jobs that exceed their time limit.
         log_speeds: Record every change of a job's speed, in speeds.parquet.
+        log: Keep a log of every event and decision, in events.parquet; null: only while it is small.
         audit: Check every invariant at every event (slow).
         node_events: Changes of node states, as (time_s, node name or index, UP, DRAIN or DOWN).
         cancels: Jobs that their users cancel, as (time_s, row), after the job's submission.
-        log: Keep a log of every event and decision.
         until_s: Time at which the simulation stops, in seconds since the first submission; by default it runs to the
             end.
         progress: A function that is called from time to time with the share of jobs that have ended.
@@ -103,6 +104,7 @@ def simulate(
     Raises:
         InputError: the workload or the cluster file is wrong, or a gang could never start.
         UsageError: an option, a policy or a parameter is wrong.
+        RunError: the policy failed, or there are too many events for a log that was asked for.
     """
     given = {**locals(), **factors}
     began = time.perf_counter()
@@ -139,7 +141,7 @@ def _resolved(options: RunOptions, policy: CompiledPolicy | Policy, simulation: 
     """The options as the result states them, with what the policy decides where they leave it open."""
     own = int(getattr(policy, "gpu_sharing", 1))
     return {
-        **options.model_dump(exclude={"node_events", "cancels", "log"}),
+        **options.model_dump(exclude={"node_events", "cancels"}),
         "placement": "its own" if getattr(policy, "places_itself", False) else placement_of(policy, options.placement),
         "rate_model": options.rate_model or getattr(policy, "rate_model", None) or "rates",
         "gpu_sharing": int(simulation.handle.state.g[0]["jobs_per_gpu"]),
@@ -196,7 +198,7 @@ def open_simulation(
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
-        placement=placement, round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log,
+        placement=placement, round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log is not False,
         log_speeds=options.log_speeds, audit=options.audit, hosted=hosted, link_sharing=sharing, base_model=base,
         factors=factors, gpu_sharing=most_jobs, admits=getattr(policy, "admits", False),
         decision_us=_decision_us(policy, float(options.decision_time), spec.round_s),
@@ -215,7 +217,7 @@ def open_simulation(
         rules,
         _briefing(policy, prepared),
     )
-    return Simulation(handle, policy, _named), prepared
+    return Simulation(handle, policy, _named, KeptLog(may_drop=options.log is None)), prepared
 
 
 def _briefing(policy: CompiledPolicy | Policy, prepared: Prepared) -> Briefing | None:

@@ -227,6 +227,12 @@ class Assumptions(_Factors):
     )
     enforce_limits: bool = option("Kill jobs that exceed their time limit.", False, panel=ASSUMED)
     log_speeds: bool = option("Record every change of a job's speed, in speeds.parquet.", False, panel=ASSUMED)
+    log: bool | None = option(
+        "Keep a log of every event and decision, in events.parquet; null: only while it is small.",
+        True,
+        see="../formats/run-directory.md#eventsparquet",
+        panel=ASSUMED,
+    )
     audit: bool = option("Check every invariant at every event (slow).", False, panel=ASSUMED)
 
 
@@ -240,7 +246,6 @@ class RunOptions(Assumptions):
     cancels: SkipValidation[Any] = option(
         "Jobs that their users cancel, as (time_s, row), after the job's submission.", ()
     )
-    log: bool = option("Keep a log of every event and decision.", True)
 
 
 class _Replayed(_Part):
@@ -349,6 +354,10 @@ class _Replayed(_Part):
 
 class CellSpec(Assumptions, _Replayed):
     """One cell of an experiment: its policies and seeds on one cluster, at one load, with one estimate."""
+
+    def shown_only(self) -> Self:
+        """The same where nothing is kept of the runs: their events serve figures, as long as they are few."""
+        return self.model_copy(update={"log": None}) if self.log else self
 
     def run_options(self, seed: int, **more: Any) -> RunOptions:
         """The options of one run of the cell; `more` are those that only Python knows."""

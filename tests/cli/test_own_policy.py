@@ -68,3 +68,72 @@ def test_who_is_never_started_is_told(command: Command, jobs: str, own: None) ->
 def test_half_a_rounds_is_told_the_form(command: Command, jobs: str) -> None:
     done = command("simulate", jobs, "--cluster", "2x4", "--policy", "rounds(fifo)")
     assert (done.code, "write rounds(POLICY, EVERY), like rounds(fifo, 60)" in done.err) == (2, True)
+
+
+TELLTALE = 'open("imported", "w").close()\n' + OWN
+
+
+@pytest.fixture
+def telltale(own: None) -> None:
+    """The same in a file that leaves a trace when it is imported."""
+    Path("own.py").write_text(TELLTALE)
+
+
+DRY = {
+    "simulate": ["--cluster", "2x4", "--policy", POLICY, "--dry-run"],
+    "compare": ["--cluster", "2x4", "--policy", "fifo", "--policy", f"rounds({POLICY}, 60)", "--dry-run"],
+    "capacity": ["--cluster", "2x4", "--policy", POLICY, "--dry-run"],
+    "config show": ["--cluster", "2x4", "--policy", POLICY],
+}
+
+
+@pytest.mark.parametrize("verb", DRY)
+def test_a_dry_run_imports_nothing(verb: str, command: Command, jobs: str, telltale: None) -> None:
+    done = command(*verb.split(), jobs, *DRY[verb], "--set", "largest-first.least=2")
+    assert (done.code, done.err) == (0, "")
+    assert "least: 2" in done.out and "own.py:Largest" in done.out
+    assert not Path("imported").exists()
+
+
+def test_nor_does_one_of_an_experiment_file_a_baseline_or_a_suite(command: Command, jobs: str, telltale: None) -> None:
+    both = ("--cluster", "2x4", "--policy", "fifo", "--policy", POLICY, "--dry-run", "--baseline")
+    dry = command("compare", jobs, *both, "largest-first")
+    Path("week.yaml").write_text(dry.out)
+    assert command("compare", "-c", "week.yaml", "--dry-run").out == dry.out
+    assert command("compare", jobs, *both, "largest").code == 2
+    assert command("suite", "run", "--only", "seed=0", "--policy", POLICY, "--dry-run").code == 0
+    assert not Path("imported").exists()
+    assert command("simulate", jobs, "--cluster", "2x4", "--policy", POLICY).code == 0
+    assert Path("imported").exists(), "a run does"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("class Other: pass", "has no class 'Largest' (it has Other)"),
+        ("class Largest", "cannot be imported: SyntaxError"),
+        ("\0", "cannot be imported: "),
+        ("(" * 5000, "cannot be imported: "),
+        ("class Largest: needs = 'everything'", "declares needs = 'everything'"),
+    ],
+)
+def test_what_can_be_seen_without_importing_is_said(text: str, complaint: str, command: Command, jobs: str) -> None:
+    Path("own.py").write_text(text)
+    done = command("simulate", jobs, "--cluster", "2x4", "--policy", POLICY, "--dry-run")
+    assert done.code == 2
+    assert complaint in done.err and done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["from other import Largest", "Largest = make()", "import other as Largest"])
+def test_a_class_from_elsewhere_is_left_to_the_run(text: str, command: Command, jobs: str) -> None:
+    Path("own.py").write_text(text)
+    assert command("simulate", jobs, "--cluster", "2x4", "--policy", POLICY, "--dry-run").code == 0
+
+
+def test_a_dry_run_reads_no_observation_of_ones_own(command: Command, jobs: str) -> None:
+    Path("seen.py").write_text(TELLTALE)
+    given = ("--policy", "topdrl", "--set", "topdrl.observation=seen.py", "--cluster", "2x4", "--dry-run")
+    assert command("simulate", jobs, *given).code == 0
+    practice = ("--set", "practice.observation=seen.py", "--set", "practice.reward=seen.py", "--dry-run")
+    assert command("train", "topdrl", *practice, "-o", "trained").code == 0
+    assert not Path("imported").exists()

@@ -81,7 +81,7 @@ def test_nothing_measured_and_nowhere_to_write(command: Command, measured: str) 
     done = command("profile", "pairs", "-o", "mine.yaml")
     assert (done.code, "there is no FILE" in done.err) == (2, True)
     assert not Path("mine.yaml").exists()
-    assert command("profile", "pairs", measured, "-o", "nowhere/mine.yaml").code == 1
+    assert command("profile", "pairs", measured, "-o", "nowhere/mine.yaml").code == 2
 
 
 def test_the_examples_of_the_page_are_read(command: Command, here: Path) -> None:

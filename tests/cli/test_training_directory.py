@@ -17,7 +17,10 @@ from .conftest import Command
 for package in ("torch", "gymnasium", "safetensors", "tensorboard"):
     pytest.importorskip(package, reason=f"{package} is not installed (make learn)")
 
+from safetensors.torch import load_file  # noqa: E402
+
 from pointsman.learn import training  # noqa: E402
+from pointsman.learn.checkpoint import read_card  # noqa: E402
 from pointsman.learn.training_directory import TrainingPlace, find_places  # noqa: E402
 
 SMALL = [
@@ -226,8 +229,32 @@ def test_a_broken_card_is_an_input_error(old: Path) -> None:
         find_places([old], resume=True, force=False)
 
 
+def is_of_one_moment(directory: Path) -> bool:
+    """Whether what the card says, the weights and the state of the training were saved together."""
+    card = read_card(directory)
+    weights, state = (load_file(directory / name) for name in ("policy.safetensors", "training.safetensors"))
+    same = all(tensor.equal(state[f"network.{name}"]) for name, tensor in weights.items())
+    return same and card.steps == int(state["done"][1])
+
+
+@pytest.mark.parametrize("last", ["training.safetensors", "policy.safetensors", "policy.yaml"])
+def test_where_one_file_cannot_be_written_all_stay_as_they_were(old: Path, command: Command, last: str) -> None:
+    before = content(old)
+    in_the_way = old / f".{last}.partial"
+    in_the_way.mkdir()
+    done = command(*TRAIN, "--steps", "50", "--resume", "-o", "mine")
+    assert done.code == 1 and "the training cannot be saved" in done.err
+    in_the_way.rmdir()
+    assert {name: data for name, data in content(old).items() if name in before and "policy" in name} == {
+        name: data for name, data in before.items() if "policy" in name
+    }
+    assert is_of_one_moment(old)
+    assert command(*TRAIN, "--steps", "50", "--resume", "-o", "mine").code == 0
+    assert is_of_one_moment(old) and read_card(old).steps >= 50
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a small file system")
-@pytest.mark.parametrize("kib", [4, 200])
+@pytest.mark.parametrize("kib", [80, 200])
 def test_a_full_disk(old: Path, kib: int) -> None:
     """At the first save or at a later file of it: the old one is as it was, and the sentence says where room lacks."""
     disk = old.parent / "disk"
@@ -247,5 +274,7 @@ def test_a_full_disk(old: Path, kib: int) -> None:
         assert names(disk)[-2:] == ["mine", "rest"]
         left = [path for path in disk.iterdir() if path.name == ".mine.unfinished"]
         assert bool(left) == ("the new training is saved in" in done.stderr)
+        for path in left:
+            assert is_of_one_moment(path)
     finally:
         subprocess.run(["umount", str(disk)], check=True)

@@ -1,6 +1,5 @@
 """Writing: three formats, packed or not, whole or not at all."""
 
-import os
 import stat
 from pathlib import Path
 
@@ -89,7 +88,7 @@ def test_nothing_half_written(tmp_path, workload, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fdopen", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(RunError, match=r"a\.csv: cannot be written: No space left on device"):
         write_workload(workload, tmp_path / "a.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

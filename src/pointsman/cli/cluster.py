@@ -202,9 +202,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
 
 def _write(text: str, output: Path, force: bool) -> None:
-    from pointsman.errors import UsageError
-    from pointsman.inputs.output_path import write_whole
+    from pointsman.inputs.output_path import check_output_file, write_whole
 
-    if output.exists() and not force:
-        raise UsageError(f"{output}: exists already (choose another name, or --force)")
+    check_output_file(output, force=force)
     write_whole(output, text)

@@ -1,5 +1,6 @@
 """``pointsman compare``: policies side by side, paired on common seeds."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -61,7 +62,7 @@ def compare(
 
     experiment = resolve(options)
     spec = experiment.spec
-    _check_baseline(spec, baseline)
+    _check_baseline(spec, baseline, imports=not options.dry_run)
     _check_conditions(spec, fail_if, baseline, first_divergence=first_divergence)
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
@@ -69,6 +70,8 @@ def compare(
     if options.output:
         refuse_taken(options.output, force=options.force)
     cells, store = spec.cells(), results_for(options.output)
+    if not (options.output or first_divergence):
+        cells = [replace(cell, spec=cell.spec.shown_only()) for cell in cells]
     with say_what_is_kept(options.output):
         with workers(on, at_once) as some:
             workloads = read_jobs(cells)
@@ -109,7 +112,7 @@ def _check_conditions(
         spec.only_cell(f"--baseline {AS_LOGGED}")
 
 
-def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
+def _check_baseline(spec: "ExperimentSpec", baseline: str | None, *, imports: bool) -> None:
     """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it)."""
     from pointsman.errors import UsageError
     from pointsman.policies.registry import get_policy
@@ -118,7 +121,7 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None) -> None:
     if baseline == AS_LOGGED:
         return
     names = [choice.name for choice in spec.policies]
-    shown = [get_policy(name).title for name in names]
+    shown = [get_policy(name, imports=imports).title for name in names]
     known = {*names, *shown, *map(class_name, names)}
     if baseline is not None and not any(baseline == n or baseline.startswith(f"{n} (") for n in known):
         raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(shown)})")

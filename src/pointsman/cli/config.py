@@ -17,9 +17,11 @@ def show(
     origin: Annotated[bool, typer.Option("--origin", help="Print the origin of each field.")] = False,
 ) -> None:
     """Print the experiment that these options of 'simulate' or 'compare' define."""
+    from dataclasses import replace
+
     from pointsman.cli.experiment import origins, resolve
 
-    experiment = resolve(options)
+    experiment = resolve(replace(options, dry_run=True))
     if origin:
         spec, sources = experiment.to_dict()["spec"], origins(options)
         rows = [{"field": name, "value": spec[name], "origin": source} for name, source in sources.items()]

@@ -51,7 +51,7 @@ def resolve(options: Options) -> Experiment:
     if experiment.spec.profiles:
         load_catalogue(*experiment.spec.profiles)
     file = None if "policies" in flags else options.config
-    spec = _with_settings(experiment.spec, parse_settings(options.settings), file)
+    spec = _with_settings(experiment.spec, parse_settings(options.settings), file, imports=not options.dry_run)
     return experiment.model_copy(update={"spec": spec})
 
 
@@ -181,12 +181,17 @@ def _value(key: str, text: str) -> Any:
     return parse_value(text, origin=f"--set {key}")
 
 
-def _with_settings(spec: ExperimentSpec, settings: dict[str, Params], file: Path | None) -> ExperimentSpec:
-    """The settings in their places, every policy and parameter known to exist; `file` names the policies, if any."""
+def _with_settings(
+    spec: ExperimentSpec, settings: dict[str, Params], file: Path | None, *, imports: bool
+) -> ExperimentSpec:
+    """The settings in their places, every policy and parameter known to exist; `file` names the policies, if any.
+
+    Unless it `imports`, no code of the user's runs; what only that could tell is not checked.
+    """
     specs = []
     for i, choice in enumerate(spec.policies):
         with _placed(file, i):
-            specs.append(get_policy(choice.name))
+            specs.append(get_policy(choice.name, imports=imports))
     known = [OVERHEADS, *{each.name: None for each in specs}]
     for name in settings:
         if name not in known:
@@ -195,7 +200,8 @@ def _with_settings(spec: ExperimentSpec, settings: dict[str, Params], file: Path
     for i, (choice, policy) in enumerate(zip(spec.policies, specs, strict=True)):
         params = {**choice.params, **settings.get(policy.name, {})}
         with _placed(None if policy.name in settings else file, i):
-            made.append(policy.make(params))
+            if imports or not _names_code(params):
+                made.append(policy.make(params))
         choices.append(PolicyChoice(name=choice.name, params=params))
     costs = load_overheads(load_overheads(spec.overheads).model_dump() | settings.get(OVERHEADS, {}))
     overheads = costs.model_dump() if OVERHEADS in settings else spec.overheads
@@ -204,6 +210,11 @@ def _with_settings(spec: ExperimentSpec, settings: dict[str, Params], file: Path
     for policy in made:
         _check_rate_model(spec, policy)
     return spec.model_copy(update={"policies": tuple(choices), "overheads": overheads})
+
+
+def _names_code(params: Params) -> bool:
+    """Whether a parameter is a Python file, as the observation of a network may be."""
+    return any(isinstance(value, str) and value.endswith(".py") for value in params.values())
 
 
 @contextmanager

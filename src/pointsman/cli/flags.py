@@ -58,7 +58,8 @@ def _parameter(name: str, info: FieldInfo, several: Sequence[str]) -> inspect.Pa
         told.append("Required without -c.")
     shown: dict[str, Any] = {"help": " ".join(told), "show_default": False}
     if kind is bool:
-        return _keyword(name, Annotated[bool, typer.Option(*flags, rich_help_panel=said.panel, **shown)], False)
+        both = [f"{flags[0]}/{flags[0].replace('--', '--no-')}"] if info.default else flags
+        return _keyword(name, Annotated[bool | None, typer.Option(*both, rich_help_panel=said.panel, **shown)], None)
     shown["metavar"] = said.metavar
     if name == ARGUMENT:
         return _keyword(name, Annotated[str | None, typer.Argument(**shown)], None)

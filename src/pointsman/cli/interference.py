@@ -46,18 +46,16 @@ def interference(
     """Learn from recorded runs how much jobs on different GPUs of a node slow each other."""
     from pointsman.cli import screen
     from pointsman.cli.results import command_line
-    from pointsman.errors import InputError, UsageError
-    from pointsman.inputs.output_path import write_whole
+    from pointsman.errors import InputError
+    from pointsman.inputs.output_path import check_output_file, write_whole
     from pointsman.report import read_runs
     from pointsman.speed import load_catalogue
     from pointsman.speed.interference.learned.file import learned_yaml
     from pointsman.speed.interference.learned.learn import learn
     from pointsman.speed.interference.learned.observations import Observations, observe
 
-    if output and output.exists() and not force:
-        raise UsageError(f"{output}: exists already (choose another name, or --force)")
-    if output and not output.parent.is_dir():
-        raise UsageError(f"{output}: there is no folder {output.parent} (make it first, or choose another place)")
+    if output:
+        check_output_file(output, force=force)
     catalogue = load_catalogue(*profiles)
     found: Observations = {}
     for place in runs:

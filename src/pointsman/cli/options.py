@@ -135,7 +135,7 @@ def _full(command: Command, takes: Takes) -> Command:
 
 
 def _is_given(value: Any) -> bool:
-    return value is not None and value is not False and value != []
+    return value is not None and value != []
 
 
 def _presented(function: Any, command: Any, parameters: list[inspect.Parameter]) -> Command:

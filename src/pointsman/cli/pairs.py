@@ -39,14 +39,14 @@ def pairs(
 ) -> None:
     """Show how much jobs on one GPU slow each other, and fit the law of it to measured pairs."""
     from pointsman.errors import UsageError
-    from pointsman.inputs.output_path import write_whole
+    from pointsman.inputs.output_path import check_output_file, write_whole
     from pointsman.speed import load_catalogue
     from pointsman.speed.interference.file import interference_yaml
 
     if output and not measurements:
         raise UsageError("-o writes what was measured, and there is no FILE (profile pairs FILE -o OUT)")
-    if output and output.exists() and not force:
-        raise UsageError(f"{output}: exists already (choose another name, or --force)")
+    if output:
+        check_output_file(output, force=force)
     catalogue = load_catalogue(*profiles)
     figures = _measured(measurements, catalogue) if measurements else _shipped()
     _show(figures, format)

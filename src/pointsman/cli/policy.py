@@ -87,16 +87,16 @@ def new(
 ) -> None:
     """Write a working policy and its test, to start from."""
     from pointsman.cli.scaffold import class_name, scaffold
-    from pointsman.errors import UsageError
+    from pointsman.inputs.output_path import check_output, check_output_file, write_whole
 
     files = scaffold(name, folder)
+    check_output(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     for path in files:
-        if path.exists() and not force:
-            raise UsageError(f"{path}: exists already (choose another name, or --force)")
+        check_output_file(path, force=force)
     for path, text in files.items():
         if not dry_run:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            write_whole(path, text)
         typer.echo(path)
     policy = f"{next(iter(files))}:{class_name(name)}"
     screen.note(f"run it with: pointsman simulate TRACE --cluster CLUSTER --policy {policy}")

@@ -83,14 +83,13 @@ def fit(
 ) -> None:
     """Fit α, β, δ of each model and the network's law to measured step times."""
     from pointsman.cli import screen
-    from pointsman.errors import UsageError
-    from pointsman.inputs.output_path import write_whole
+    from pointsman.inputs.output_path import check_output_file, write_whole
     from pointsman.speed import load_catalogue
     from pointsman.speed.fitting.fit_document import profiles_yaml
     from pointsman.speed.fitting.measurements import read_steps
 
-    if output and output.exists() and not force:
-        raise UsageError(f"{output}: exists already (choose another name, or --force)")
+    if output:
+        check_output_file(output, force=force)
     catalogue = load_catalogue(*profiles)
     steps = read_steps(measurements, catalogue)
     laws, errors, summary = _fitted(steps)

@@ -64,6 +64,8 @@ def _row(name: str, info: FieldInfo, schema: Mapping[str, Any]) -> tuple[str, ..
 
 def _flag(name: str, info: FieldInfo) -> str:
     flag, metavar = flag_of(name), about(info).metavar
+    if info.default is True:
+        return flag.replace("--", "--no-")
     return flag if flag == metavar or not metavar else f"{flag} {metavar}"
 
 

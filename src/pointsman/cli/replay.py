@@ -95,6 +95,10 @@ def take(tasks: "Sequence[Task]", store: "Store") -> "list[Result]":
 
     found = outcome.take(tasks, store)
     tell_of_results(tasks[0].workload, [task.run.label for task in tasks], found)
+    for task, result in zip(tasks, found, strict=True):
+        if task.spec.log is None and result.events is None:
+            which = f"{task.run.label}, seed {task.run.seed}"
+            screen.note(f"{which}: too many events to keep; means over the window are of samples")
     return found
 
 

@@ -33,6 +33,7 @@ def report(
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.errors import UsageError
     from pointsman.inputs.option_types import parse_window_s
+    from pointsman.inputs.output_path import check_output
     from pointsman.report import compare, read_runs, refuse_taken, write_comparison
     from pointsman.report.figures.files import parse_formats, parse_width_in, save_figures
 
@@ -42,6 +43,8 @@ def report(
         raise UsageError(f"--window: {error}") from None
     if output is not None:
         refuse_taken(output, force=force)
+    if figures is not None:
+        check_output(figures / "figures")
     formats, width_in = parse_formats(figure_format), parse_width_in(width)
     results = [result for place in runs for result in read_runs(place)]
     if output is None:

@@ -4,6 +4,7 @@
 130 interrupted; 143 terminated.
 """
 
+import errno
 import os
 import signal
 import sys
@@ -15,7 +16,7 @@ import typer
 import typer.main
 
 from pointsman.cli.app import GLOBAL_FLAGS, app
-from pointsman.errors import PointsmanError
+from pointsman.errors import PointsmanError, UsageError
 from pointsman.inputs.messages import wording
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -58,6 +59,8 @@ def _told(error: BaseException) -> int:
         case BrokenPipeError():  # the reader of the output has gone away, and need not be told
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at exit
             return 1
+        case OSError(errno=errno.ENAMETOOLONG):
+            return _say(f"{error.filename!s:.60}…: {error.strerror}; choose a shorter one", UsageError.exit_code)
         case OSError():
             where = f"{error.filename}: " if error.filename else ""
             return _say(f"{where}{error.strerror or error}", 1)

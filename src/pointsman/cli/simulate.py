@@ -1,5 +1,6 @@
 """``pointsman simulate``: one policy, one seed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -49,6 +50,8 @@ def simulate(
         refuse_taken(options.output, force=options.force)
     if schedule is not None:
         check_target(schedule, force=options.force)
+    if not options.output:
+        cells = [replace(cells[0], spec=spec.shown_only())]
     store = InMemory()
     with workers(on) as one:
         (workload,) = read_jobs(cells)

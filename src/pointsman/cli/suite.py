@@ -60,7 +60,7 @@ def run(
     suite = suite_v1().part(only)
     policies = policy or list(suite.spec.policies)
     for name in policies:
-        get_policy(name)
+        get_policy(name, imports=not dry_run)
     if output:
         refuse_taken(output, force=force)
     if dry_run:
@@ -143,7 +143,7 @@ def _plan(suite: "Suite", policies: list[str], digits: int) -> list[dict[str, An
 
     sha256 = frozen_digests()
     counted = f"submitted after {suite.spec.warmup_ratio:.0%} of the span"
-    runs = entries(policies, suite.spec.errors)
+    runs = entries(policies, suite.spec.errors, imports=False)
     return [
         {
             "workload": cell.workload.like,

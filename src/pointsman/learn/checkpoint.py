@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.config_file import read_document
 from pointsman.inputs.messages import wording
+from pointsman.inputs.output_path import replace_files
 from pointsman.learn.networks import network_class
 
 if TYPE_CHECKING:
@@ -99,14 +100,13 @@ class Checkpoint:
 
 
 def save_policy(directory: Path, card: Card, tensors: "Mapping[str, Tensor]") -> None:
-    """Write a checkpoint, or replace that one; each file is there whole or not at all."""
-    write_card(directory, card)
-    save_tensors(directory / WEIGHTS, tensors)
+    """Write a checkpoint, or replace that one; its files are there whole or not at all."""
+    replace_files(policy_files(directory, card, tensors))
 
 
-def write_card(directory: Path, card: Card) -> None:
-    """Write what a policy is."""
-    replace_file(directory / CARD, card_yaml(card).encode())
+def policy_files(directory: Path, card: Card, tensors: "Mapping[str, Tensor]") -> dict[Path, bytes]:
+    """The files of a checkpoint."""
+    return {directory / WEIGHTS: tensors_bytes(tensors), directory / CARD: card_yaml(card).encode()}
 
 
 def card_yaml(card: Card) -> str:
@@ -116,27 +116,11 @@ def card_yaml(card: Card) -> str:
     return yaml.safe_dump(card.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
 
-def save_tensors(path: Path, tensors: "Mapping[str, Tensor]") -> None:
-    """Write tensors as safetensors, whole or not at all."""
-    replace_file(path, tensors_bytes(tensors))
-
-
 def tensors_bytes(tensors: "Mapping[str, Tensor]") -> bytes:
     """Tensors as safetensors."""
     from safetensors.torch import save
 
     return save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Give `path` this content; until it is all written, it keeps its old one."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def read_card(directory: Path) -> Card:

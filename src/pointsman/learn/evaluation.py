@@ -80,6 +80,7 @@ def measure(policy: str, params: Mapping[str, Any], practice: JobsConfig, seed: 
         params=params,
         seed=seed,
         until_s=until_s,
+        log=None,
         **options,
     )
     figures = summarise(result)

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from pointsman.cluster import load_cluster
 from pointsman.errors import InputError, RunError
 from pointsman.inputs.messages import wording
+from pointsman.inputs.output_path import replace_files
 from pointsman.learn.checkpoint import (
     CARD,
     METRICS,
@@ -22,10 +23,9 @@ from pointsman.learn.checkpoint import (
     Card,
     Named,
     ObservationSpec,
+    card_yaml,
     check_same,
     read_card,
-    replace_file,
-    write_card,
 )
 from pointsman.learn.cross_entropy import Vector
 from pointsman.learn.scorer_recipe import AGENT, ALGORITHM, ScorerRecipe
@@ -124,10 +124,13 @@ class ScorerTraining:
             "random": self.where.draw.bit_generator.state,
             "history": self.history,
         }
-        replace_file(self.directory / METRICS, "".join(f"{line}\n" for line in lines).encode())
-        replace_file(self.directory / PARAMETERS, json.dumps(weights, indent=2).encode())
-        write_card(self.directory, self._card())
-        replace_file(self.directory / SEARCH, json.dumps(state).encode())
+        contents = {
+            METRICS: "".join(f"{line}\n" for line in lines),
+            PARAMETERS: json.dumps(weights, indent=2),
+            CARD: card_yaml(self._card()),
+            SEARCH: json.dumps(state),
+        }
+        replace_files({self.directory / name: text.encode() for name, text in contents.items()})
 
 
 def _vector(saved: Mapping[str, object], name: str) -> Vector:

@@ -16,6 +16,7 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from pointsman.errors import InputError, RunError, UsageError
+from pointsman.inputs.output_path import replace_files
 from pointsman.learn.algorithms.training_state import State, weights_of
 from pointsman.learn.checkpoint import (
     METRICS,
@@ -23,9 +24,9 @@ from pointsman.learn.checkpoint import (
     Card,
     check_same,
     open_tensors,
+    policy_files,
     read_card,
-    save_policy,
-    save_tensors,
+    tensors_bytes,
 )
 
 if TYPE_CHECKING:
@@ -136,8 +137,8 @@ class Training:
 
     def _save(self) -> None:
         card = self.card.model_copy(update={"steps": int(self._kept[DONE][1])})
-        save_policy(self.directory, card, weights_of(self._kept))
-        save_tensors(self.directory / STATE, self._kept)
+        files = policy_files(self.directory, card, weights_of(self._kept))
+        replace_files({self.directory / STATE: tensors_bytes(self._kept), **files})
 
 
 def pick_device(name: str) -> torch.device:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pointsman.errors import RunError, UsageError
-from pointsman.inputs.output_path import check_folder
+from pointsman.inputs.output_path import check_output, hidden
 from pointsman.learn.checkpoint import CARD, METRICS, PARAMETERS, SEARCH, STATE, WEIGHTS, read_card
 
 _WHOLE = (CARD, WEIGHTS, PARAMETERS, METRICS, STATE, SEARCH)
@@ -50,7 +50,7 @@ class TrainingPlace:
         """
         if not self.replaces:
             return
-        aside = self.final.with_name(f".{self.final.name}.{uuid.uuid4().hex[:8]}.replaced")
+        aside = hidden(self.final, f"{uuid.uuid4().hex[:8]}.replaced")
         try:
             if os.path.lexists(self.final):
                 check_ours(self.final)  # again, for it may have changed during the training
@@ -91,7 +91,7 @@ def find_places(directories: Sequence[Path], *, resume: bool, force: bool) -> li
     """
     places = [_place(directory, force=force) for directory in directories]
     for place in places:
-        check_folder(place.final.parent)
+        check_output(place.final)
         if force and os.path.lexists(place.final):
             check_ours(place.final)
         if not resume:
@@ -124,7 +124,7 @@ def _place(directory: Path, *, force: bool) -> TrainingPlace:
     if not force:
         return TrainingPlace(directory, directory, not os.path.lexists(directory))
     final = directory if directory.name not in ("", "..") else Path(os.path.abspath(directory))
-    work = final.parent / f".{final.name}.unfinished"
+    work = hidden(final, "unfinished")
     return TrainingPlace(final, work, not os.path.lexists(work))
 
 
@@ -145,7 +145,7 @@ def _check_begun(places: Sequence[TrainingPlace]) -> None:
     for place in places:
         if not place.is_new:
             read_card(place.work)
-            check_folder(place.work)
+            check_output(place.work / CARD)
     if any(not place.is_new for place in places):
         return
     final, beside = places[0].final, _place(places[0].final, force=True)

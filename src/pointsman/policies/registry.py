@@ -3,14 +3,11 @@
 import difflib
 import importlib
 import importlib.metadata
-import importlib.util
 import inspect
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from pathlib import Path
 from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
@@ -21,6 +18,7 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarat
 from pointsman.errors import PointsmanError, UsageError
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import wording
+from pointsman.policies.own_file import imported_class, read_class
 from pointsman.types import Knowledge
 
 WORDS: Final[dict[type, str]] = {bool: "true or false", int: "a whole number", float: "a number"}
@@ -221,15 +219,19 @@ def policy_names() -> list[str]:
     return [*ours, *(name for name in sorted(_entry_points()) if name not in ours)]
 
 
-def get_policy(text: str) -> PolicySpec:
+def get_policy(text: str, *, imports: bool = True) -> PolicySpec:
     """The policy of a name, of ``NAME:CHECKPOINT``, of ``file.py:Class``, or ``rounds(POLICY, every_s)`` around one.
+
+    Args:
+        text: the name.
+        imports: whether a file may be imported; if not, it is only read, and its parameters are not known.
 
     Raises:
         UsageError: no such policy (with a suggestion), file or class.
     """
     wrapped = _ROUNDS.fullmatch(text.strip())
     if wrapped:
-        inner = get_policy(wrapped["policy"])
+        inner = get_policy(wrapped["policy"], imports=imports)
         try:
             every_s = parse_duration_s(wrapped["every"])
         except ValueError as error:
@@ -247,7 +249,7 @@ def get_policy(text: str) -> PolicySpec:
     if text in BUILT_IN:
         return PolicySpec(text, _imported(BUILT_IN[text]))
     if ".py:" in text:
-        return PolicySpec(text, _class_in_file(*text.rsplit(":", 1)))
+        return PolicySpec(text, (imported_class if imports else read_class)(*text.rsplit(":", 1)))
     if text in (found := _entry_points()):
         return PolicySpec(text, found[text].load())
     if text.strip().startswith("rounds"):
@@ -263,24 +265,3 @@ def get_policy(text: str) -> PolicySpec:
 def _imported(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
-
-
-def _class_in_file(path: str, name: str) -> type[Any]:
-    file = Path(path)
-    if not file.is_file():
-        raise UsageError(f"{path}: no such file (a policy of your own goes by file.py:Class)")
-    module_name = "pointsman_user_" + re.sub(r"\W", "_", str(file.resolve()))
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise UsageError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
-    found = getattr(module, name, None)
-    if not isinstance(found, type):
-        classes = [k for k, v in vars(module).items() if isinstance(v, type) and v.__module__ == module_name]
-        raise UsageError(f"{path}: has no class {name!r} (it has {', '.join(classes) or 'none'})")
-    return found

@@ -25,6 +25,8 @@ from pointsman.report.staging import MARK, whole_directory
 
 ADDED = ("job_id", "node_name")
 """Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
+LONGEST_NAME = 120
+"""Characters of the name of a run's folder in a comparison."""
 DIGESTS = "output_sha256"
 """The manifest's entry with the digest of each data file."""
 
@@ -123,11 +125,15 @@ def is_whole_run(directory: Path) -> bool:
 
 
 def _named_runs(comparison: Comparison) -> list[tuple[str, Run]]:
-    return [
-        (f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', group.label).strip('-')}_s{run.seed}", run)
-        for group in comparison.groups
-        for run in group.runs
-    ]
+    return [(f"{_folder_name(group.label)}_s{run.seed}", run) for group in comparison.groups for run in group.runs]
+
+
+def _folder_name(label: str) -> str:
+    """A label as the name of a folder; what is left out of a long one shows in a digest."""
+    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", label).strip("-")
+    return (
+        name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
+    )
 
 
 def read_run(directory: str | Path) -> Result:

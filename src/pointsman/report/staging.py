@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pointsman.errors import RunError, UsageError
-from pointsman.inputs.output_path import check_folder
+from pointsman.inputs.output_path import check_output, hidden
 
 _HOST = re.sub(r"[^A-Za-z0-9]+", "-", platform.node())[:40] or "host"
 MARK = "manifest.json"
@@ -26,17 +26,16 @@ def whole_directory(directory: Path, *, force: bool = False) -> Generator[Path]:
         force: replace a directory of that name if it is empty or one of ours.
 
     Raises:
-        UsageError: the name is taken.
+        UsageError: the name is taken, or nothing of this name can be written.
         RunError: it cannot be written (a full disk, no permission).
     """
-    _clear_up(directory)
     refuse_taken(directory, force=force)
-    mine = f".{directory.name}.{_HOST}.{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    partial = directory.parent / f"{mine}.partial"
+    mine = f"{_HOST}.{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    partial = hidden(directory, f"{mine}.partial")
     try:
         partial.mkdir(parents=True)
         yield partial
-        _put(partial, directory, directory.parent / f"{mine}.old")
+        _put(partial, directory, hidden(directory, f"{mine}.old"))
     except OSError as error:
         raise RunError(
             f"{directory}: {error.strerror or error} while it was being written, so nothing is left of it; "
@@ -47,12 +46,14 @@ def whole_directory(directory: Path, *, force: bool = False) -> Generator[Path]:
 
 
 def refuse_taken(directory: Path, *, force: bool = False) -> None:
-    """Checks before a long run that its results will have a place.
+    """Checks before a long run that its results will have a place, and clears up what others have left there.
 
     Raises:
         UsageError: something of this name exists, and it is not to be replaced; or nothing can be written there.
+        RunError: the disk is full.
     """
-    check_folder(directory.parent)
+    check_output(directory)
+    _clear_up(directory)
     if not directory.exists() and not directory.is_symlink():
         return
     if not force:
@@ -68,7 +69,8 @@ def _clear_up(directory: Path) -> None:
     """What processes of this machine that were killed have left: half directories go; the one that was to be replaced
     gets its name again.
     """
-    left = re.compile(rf"\.{re.escape(directory.name)}\.{re.escape(_HOST)}\.(\d+)-[0-9a-f]{{8}}\.(partial|old)")
+    mine = re.escape(hidden(directory, _HOST).name)
+    left = re.compile(rf"{mine}\.(\d+)-[0-9a-f]{{8}}\.(partial|old)")
     for path in sorted(directory.parent.iterdir()) if directory.parent.is_dir() else []:
         found = left.fullmatch(path.name)
         if found is None or _is_alive(int(found[1])):

@@ -20,12 +20,12 @@ Entry = tuple[str, str | None]
 """A policy, and the estimate it is given (None: what it needs)."""
 
 
-def entries(policies: Sequence[str], errors: Sequence[str]) -> list[Entry]:
-    """Every policy as it is, and those that need durations again with each error."""
+def entries(policies: Sequence[str], errors: Sequence[str], *, imports: bool = True) -> list[Entry]:
+    """Every policy as it is, and those that need durations again with each error; `imports` as in `get_policy`."""
     return [
         (name, estimate)
         for name in policies
-        for estimate in (None, *(errors if get_policy(name).needs != "none" else ()))
+        for estimate in (None, *(errors if get_policy(name, imports=imports).needs != "none" else ()))
     ]
 
 
@@ -69,7 +69,7 @@ def cell_digest(cell: Cell, policies: Sequence[str]) -> str:
 def _run(workload: Any, cell: Cell, policy: str, estimate: str | None, seed: int) -> "Result":
     from pointsman.api import simulate
 
-    return simulate(workload, cell.workload.cluster, policy, seed=seed, estimate=estimate)
+    return simulate(workload, cell.workload.cluster, policy, seed=seed, estimate=estimate, log=None)
 
 
 def table(cell: Cell, comparison: "Comparison") -> Iterator[dict[str, Any]]:

@@ -53,6 +53,8 @@ def make_result(
         "assumptions": _assumptions(prepared, choices["needs"]),
         **prepared.base_model.info(layout),
     }
+    if simulation.kept.dropped:
+        info["assumptions"].append("the plan log became too large and is dropped: means over the window are of samples")
     if prepared.pools.schedulers > 1:
         counted = getattr(simulation.policy, "forwards", lambda _: 0)(simulation.handle.state.memory)
         info |= {"schedulers": prepared.pools.schedulers, "forwards": counted}

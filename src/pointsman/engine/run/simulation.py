@@ -18,7 +18,8 @@ from pointsman.engine.run.adoption import (
 )
 from pointsman.engine.run.blindfold import blindfolded
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
-from pointsman.engine.run.snapshot import copied, snapshot
+from pointsman.engine.run.kept_log import KeptLog
+from pointsman.engine.run.snapshot import snapshot
 from pointsman.engine.run.stops import (
     AUDIT_FAILED,
     DONE,
@@ -32,7 +33,7 @@ from pointsman.engine.run.stops import (
 from pointsman.engine.run.view import View
 from pointsman.engine.setup.build import parameters_of, with_larger_inbox
 from pointsman.engine.state.invariants import FAILURES
-from pointsman.engine.state.records import LOG, SPEED, WAITING
+from pointsman.engine.state.records import WAITING
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import PointsmanError, RunError, UsageError
 from pointsman.types import NEVER_MS, JobState, Placement
@@ -53,7 +54,13 @@ _CHUNK = 1 << 18
 class Simulation:
     """One run, which can be stopped, looked at, copied and gone on with."""
 
-    def __init__(self, handle: Handle, policy: CompiledPolicy | Policy, named: NamedPolicy | None = None) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        policy: CompiledPolicy | Policy,
+        named: NamedPolicy | None = None,
+        kept: KeptLog | None = None,
+    ) -> None:
         self.handle = handle
         self.policy = policy
         self.named = named
@@ -67,8 +74,7 @@ class Simulation:
             handle.state.g[hook] = address
         self.engine_s = 0.0
         self.decide_s = 0.0
-        self._log: list[NDArray[np.void]] = []
-        self._speeds: list[NDArray[np.void]] = []
+        self.kept = kept or KeptLog()
         self.view = View(self, load_beside("python_api")) if self.hosted else None
 
     @property
@@ -87,7 +93,7 @@ class Simulation:
         `progress` is told the share of jobs that have ended, now and then.
 
         Raises:
-            RunError: the audit found a broken invariant, or a hosted policy or a factor failed.
+            RunError: the audit found a broken invariant, a hosted policy or a factor failed, or too much was logged.
         """
         watch = _Watch()
         while True:
@@ -99,7 +105,8 @@ class Simulation:
             if stop in (DONE, UNTIL):
                 return
             if stop == LOG_FULL:
-                self._flush_log()
+                self.kept.empty(self.handle.state)
+                self.kept.limit(self.handle.state, int(self.handle.world.clock[0]["jobs"]))
             elif stop == INBOX_FULL:
                 self.handle = with_larger_inbox(self.handle)
             elif stop == AUDIT_FAILED:
@@ -155,50 +162,40 @@ class Simulation:
         state = self.handle.state
         return [(int(k), int(j)) for k, j in state.inbox[: int(state.g[0]["inbox"])]]
 
-    def _flush_log(self) -> None:
-        g = self.handle.state.g
-        self._log.append(copied(self.handle.state.log[: int(g[0]["logged"])]))
-        g[0]["logged"] = 0
-        if g[0]["log_speeds"]:
-            self._speeds.append(copied(self.handle.state.speed_log[: int(g[0]["speeds_logged"])]))
-            g[0]["speeds_logged"] = 0
-
     def log(self) -> NDArray[np.void]:
         """The plan log so far."""
-        self._log = [np.concatenate([part.view(np.int64) for part in self.log_parts()]).view(LOG)]
-        return self._log[0]
+        self.kept.empty(self.handle.state)
+        return self.kept.log()
 
     def log_parts(self) -> list[NDArray[np.void]]:
         """The plan log so far in consecutive parts, which `log` would copy into one."""
-        self._flush_log()
-        return self._log
+        self.kept.empty(self.handle.state)
+        return self.kept.events
 
     def copy(self) -> "Simulation":
         """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""
-        self._flush_log()
-        other = self._beside(snapshot(self.handle), policy_of_its_own(self.policy), self._log)
-        other._speeds = list(self._speeds)
-        return other
+        self.kept.empty(self.handle.state)
+        return self._beside(snapshot(self.handle), policy_of_its_own(self.policy), self.kept)
 
     def speeds(self) -> NDArray[np.void] | None:
         """Every change of a job's speed so far (SPEED), in order; None if they are not kept."""
         if not self.handle.state.g[0]["log_speeds"]:
             return None
-        self._flush_log()
-        return np.concatenate([part.view(np.int64) for part in self._speeds]).view(SPEED)
+        self.kept.empty(self.handle.state)
+        return self.kept.changes_of_speed()
 
     def foreseen(self) -> "Simulation":
         """The future under the same policy as far as a policy can know it: see `View.what_if`."""
         handle = blindfolded(snapshot(self.handle, room=False))
         load_beside("adopting").reschedule(handle.address)
-        return self._beside(handle, policy_of_its_own(self.policy), [])
+        return self._beside(handle, policy_of_its_own(self.policy), KeptLog())
 
     def what_if(self, policy: "str | CompiledPolicy | Policy") -> "Simulation":
         """The same under another policy: see `View.what_if`."""
         given = self._named(policy) if isinstance(policy, str) else Named(policy)
         check_told_of_cluster(given.policy, self.policy)
         own = given._replace(policy=policy_of_its_own(given.policy))
-        return self._under(blindfolded(snapshot(self.handle, room=False)), *own, [])
+        return self._under(blindfolded(snapshot(self.handle, room=False)), *own, KeptLog())
 
     def _named(self, name: str) -> Named:
         if self.named is None:
@@ -213,21 +210,18 @@ class Simulation:
             UsageError: the state was not built for the policy's rate model, GPU sharing, estimates or placement.
         """
         check_told_of_cluster(policy, self.policy)
-        other = self._under(self.handle, policy, round_ms, self._log)
+        other = self._under(self.handle, policy, round_ms, self.kept)
         other.engine_s, other.decide_s = self.engine_s, self.decide_s
-        other._speeds = self._speeds
         return other
 
-    def _under(
-        self, handle: Handle, policy: CompiledPolicy | Policy, round_ms: int, log: list[NDArray[np.void]]
-    ) -> "Simulation":
+    def _under(self, handle: Handle, policy: CompiledPolicy | Policy, round_ms: int, kept: KeptLog) -> "Simulation":
         check_declarations(policy)
         placement = placement_under(policy, self.placement)
         check_takeover(handle, policy, placement)
         check_forecasts(policy, self.policy)
         if round_ms > 0 and self.handle.state.g[0]["decision_us"] > 0:
             raise UsageError("in rounds the decisions of schedulers that take time would not end: leave out the rounds")
-        other = self._beside(handle, policy, log)
+        other = self._beside(handle, policy, kept)
         state = handle.state
         state.params[:] = parameters_of(policy)
         state.g[0]["inbox_on"] = other.hosted
@@ -242,11 +236,10 @@ class Simulation:
             other._introduce()
         return other
 
-    def _beside(self, handle: Handle, policy: CompiledPolicy | Policy, log: list[NDArray[np.void]]) -> "Simulation":
+    def _beside(self, handle: Handle, policy: CompiledPolicy | Policy, kept: KeptLog) -> "Simulation":
         """A simulation of the same run."""
-        other = Simulation(handle, policy, self.named)
+        other = Simulation(handle, policy, self.named, kept.copy())
         other.placement = self.placement
-        other._log = list(log)
         return other
 
     def _introduce(self) -> None:

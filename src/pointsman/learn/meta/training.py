@@ -15,17 +15,18 @@ import numpy as np
 from pointsman.api import simulate
 from pointsman.cluster import load_cluster
 from pointsman.errors import InputError, RunError, UsageError
+from pointsman.inputs.output_path import replace_files
 from pointsman.learn.checkpoint import (
+    CARD,
     METRICS,
     SEARCH,
     WEIGHTS,
     Card,
     Named,
+    card_yaml,
     check_same,
     read_card,
-    replace_file,
-    save_tensors,
-    write_card,
+    tensors_bytes,
 )
 from pointsman.learn.meta.recipe import AGENT, ALGORITHM, MetaRecipe, Network
 from pointsman.learn.policies.adapting import EPISODES, JOBS, TOGETHER
@@ -156,12 +157,15 @@ class MetaTraining:
         state = {"history": self.history, "expected": experience_yaml(self.expected)}
         if self.weights is not None:
             state["weights"] = self.weights.numbers
-        replace_file(self.directory / SEARCH, json.dumps(state).encode())
-        replace_file(self.directory / METRICS, "".join(f"{line}\n" for line in lines).encode())
-        replace_file(self.directory / NAME, state["expected"].encode())
-        write_card(self.directory, self._card())
+        contents = {
+            SEARCH: json.dumps(state).encode(),
+            METRICS: "".join(f"{line}\n" for line in lines).encode(),
+            NAME: state["expected"].encode(),
+            CARD: card_yaml(self._card()).encode(),
+        }
         if self.weights is not None:
-            save_tensors(self.directory / WEIGHTS, self.weights.network.state_dict())
+            contents[WEIGHTS] = tensors_bytes(self.weights.network.state_dict())
+        replace_files({self.directory / name: content for name, content in contents.items()})
 
 
 def _weights(method: Network, seed: int) -> "LearntWeights | None":

@@ -1,14 +1,12 @@
 """Write a job table: CSV, Parquet or SWF by the ending of the name, whole or not at all."""
 
 import gzip
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from pointsman.errors import RunError, UsageError
-from pointsman.inputs.output_path import check_folder
+from pointsman.inputs.output_path import check_output_file, replace_files
 from pointsman.workload.columns import REQUIRED
 from pointsman.workload.table import Workload
 
@@ -31,7 +29,7 @@ def write_workload(workload: Workload, path: str | Path) -> None:
     target = Path(path)
     ending = check_ending(target)
     try:
-        _replace(target, _packed(_bytes(workload, ending), target.suffix))
+        replace_files({target: _packed(_bytes(workload, ending), target.suffix)})
     except OSError as error:
         raise RunError(f"{target}: cannot be written: {error.strerror or error}") from None
 
@@ -40,19 +38,12 @@ def check_target(target: str | Path, *, force: bool) -> None:
     """Before any work: the ending says a format, nothing is in the way, and the folder takes a file.
 
     Raises:
-        UsageError: one of these is not so. RunError: the folder takes no file.
+        UsageError, RunError: one of these is not so.
     """
     if str(target) == "-":
         return
-    path = Path(target)
-    check_ending(path)
-    if path.is_dir():
-        raise UsageError(f"{path}: this is a folder; name the file to write")
-    if path.exists() and not force:
-        raise UsageError(f"{path}: exists already (choose another name, or --force)")
-    if not path.parent.exists():
-        raise UsageError(f"{path}: there is no folder {path.parent}; make it first")
-    check_folder(path.parent)
+    check_ending(target)
+    check_output_file(Path(target), force=force)
 
 
 def check_ending(target: str | Path) -> str:
@@ -102,22 +93,3 @@ def _packed(data: bytes, suffix: str) -> bytes:
 
         return zstandard.ZstdCompressor().compress(data)
     return data
-
-
-def _replace(target: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        part.chmod(0o666 & ~_umask())
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
