@@ -23,7 +23,7 @@ def contended(jobs: int) -> Iterator[Measure]:
             best = float("inf")
             for _ in range(ROUNDS):
                 spec = get_policy("dally")
-                options = RunOptions(assign_models=1, contention=kind, log=False)
+                options = RunOptions(assign_models=1, contention=kind, overheads="none", log=False)
                 simulation, _ = open_simulation(workload, load_cluster(CLUSTER), spec, spec.make(), options)
                 best = min(best, cpu_s(simulation.run))
             yield Measure(f"contended/dally/{load}/{kind}/jobs_per_s", jobs / best, "jobs/s")

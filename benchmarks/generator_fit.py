@@ -193,7 +193,7 @@ def _nodes(workload: Workload, load: float) -> int:
 
 def _wait_s(workload: Workload, nodes: int, load: float) -> float:
     scaled = at_load(workload, nodes * NODE_GPUS, load)
-    result = pointsman.simulate(scaled, f"{nodes}x{NODE_GPUS}", "fifo", log=False)
+    result = pointsman.simulate(scaled, f"{nodes}x{NODE_GPUS}", "fifo", overheads="none", log=False)
     return float(result.jobs["wait_s"].mean())
 
 

@@ -75,7 +75,7 @@ def open_case(case: Case, policy: Any, *, log: bool = False) -> tuple[Simulation
     spec = get_policy(policy) if isinstance(policy, str) else None
     made = spec.make() if spec else policy
     cluster = load_cluster(f"{case.nodes}x{NODE_GPUS}")
-    options = RunOptions(placement="consolidated", log=log)
+    options = RunOptions(placement="consolidated", overheads="none", log=log)
     return open_simulation(workload_of(case), cluster, spec or _spec_of(made), made, options)
 
 

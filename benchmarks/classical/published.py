@@ -31,7 +31,7 @@ def main() -> int:
     workload = _jobs(parser.parse_args().trace)
     worst = 0.0
     for policy, published in PUBLISHED.items():
-        found = summarise(simulate(workload, "8x8", policy, log=False))
+        found = summarise(simulate(workload, "8x8", policy, overheads="none", log=False))
         for name, value in published.items():
             print(
                 f"{policy:24}{name:12}{value:14,.0f} published{found[name]:14,.0f} here{found[name] / value - 1:+8.1%}"

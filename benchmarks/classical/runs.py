@@ -49,6 +49,7 @@ def window(case: Case, workloads: Workloads) -> tuple[float, float]:
 def measured(case: Case, workloads: Workloads, chosen: list[Entry], **options: Any) -> list[Group]:
     """The figures of each entry, all seeds together."""
     first = workloads[min(workloads)]
+    options = {"overheads": "none"} | options
     results = [
         simulate(workloads.get(seed, first), case.cluster, policy, seed=seed, estimate=estimate, log=False, **options)
         for policy, estimate in chosen
@@ -75,7 +76,7 @@ def mean_jct_s(case: Case, workloads: Workloads, policy: str, placement: str = "
     """Mean over seeds of the mean JCT (s) of the counted jobs."""
     span, found = window(case, workloads), []
     for seed, jobs in workloads.items():
-        result = simulate(jobs, case.cluster, policy, seed=seed, placement=placement, log=False)
+        result = simulate(jobs, case.cluster, policy, seed=seed, placement=placement, overheads="none", log=False)
         submitted = is_submitted_in(result.jobs, submit_window(result, span))
         found.append(float(result.jobs.filter(submitted)["jct_s"].mean()))
     return sum(found) / len(found)

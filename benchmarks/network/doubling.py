@@ -56,7 +56,8 @@ def _jobs(name: str, gpus: int, seed: int, data: Path) -> tuple[Workload, int]:
 def _followed(name: str, gpus: int, seed: int, data: Path) -> list[list[tuple[float, ...]]]:
     """(policies, days, 3) means of JCT, queueing and communication of the jobs submitted on each day."""
     jobs, before = _jobs(name, gpus, seed, data)
-    run = partial(simulate, jobs, cluster(gpus, "ib"), seed=seed, congestion={"network": CONGESTION}, log=False)
+    run = partial(simulate, jobs, cluster(gpus, "ib"), seed=seed, congestion={"network": CONGESTION},
+                  overheads="none", log=False)  # fmt: skip
     return [_days(run(entry.policy, params=entry.params).jobs, before) for entry in FOLLOWED]
 
 
@@ -83,7 +84,7 @@ def _timers(name: str, gpus: int, seed: int, data: Path) -> list[list[float]]:
     """(days, timers) seconds in force under Dally at the beginning of each day, NaN where the default is."""
     jobs, before = _jobs(name, gpus, seed, data)
     spec = get_policy("dally")
-    options = RunOptions(seed=seed, congestion={"network": CONGESTION}, log=False)
+    options = RunOptions(seed=seed, congestion={"network": CONGESTION}, overheads="none", log=False)
     simulation, _ = open_simulation(jobs, cluster(gpus, "ib"), spec, spec.make(), options)
     days = []
     for day in SHOWN:

@@ -123,6 +123,7 @@ def run(version: Version, entry: Entry, seed: int) -> Figures:
     params = entry.params | ({"random_seed": seed} if entry.params.get("choice") == "random" else {})
     result = pointsman.simulate(
         jobs, CLUSTER, entry.policy, params=params, profiles=(MODELS,), estimate=entry.knows, seed=seed, log=False,
+        overheads="none",
         rate_model=f"iterations:b={version.b!r},eta={version.eta!r},sharing={entry.sharing}",
     )  # fmt: skip
     done = result.jobs

@@ -77,7 +77,7 @@ def workload(sizes: str, load: float, jobs: int, seed: int, servers: int = SERVE
 
 def run(jobs: pointsman.Workload, on: str, policy: Any, **options: Any) -> Result:
     """The jobs under a policy, with the options of the cell."""
-    return pointsman.simulate(jobs, on, policy, log=False, **(OPTIONS | options))
+    return pointsman.simulate(jobs, on, policy, log=False, **({"overheads": "none"} | OPTIONS | options))
 
 
 def mean_jct_s(result: Result) -> float:

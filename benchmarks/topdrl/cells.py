@@ -65,7 +65,7 @@ def replay(cell: Cell, who: Contestant, policy: str, seed: int, data: Path) -> R
     jobs = sampler(practice, "held-out")(seed, cell.gpus)
     return simulate(
         replace(jobs, jobs=assign_models(jobs.jobs, seed, mix=cell.mix)), practice.cluster, policy, params=who.params,
-        seed=seed, estimate=who.estimate or wanted, rate_model="tree", until_s=_horizon_s(practice),
+        seed=seed, estimate=who.estimate or wanted, rate_model="tree", overheads="none", until_s=_horizon_s(practice),
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def simulate(
     seed: int = 0,
     estimate: str | None = None,
     placement: str | None = None,
-    overheads: str | Mapping[str, float] | Overheads = "none",
+    overheads: str | Mapping[str, float] | Overheads = "realistic",
     oversized: str = "refuse",
     assign_models: int | None = None,
     profiles: Sequence[str | Path] = (),
@@ -74,7 +74,7 @@ def simulate(
             policy requires.
         placement: Choice of GPUs for a job: consolidated, first-fit, spread or tightest. Default: the policy's own,
             else consolidated.
-        overheads: Cost of starting, preempting and restoring jobs: none, realistic or FILE. Default: none.
+        overheads: Cost of starting, preempting and restoring jobs: realistic, none or FILE. Default: realistic.
         oversized: Handling of jobs that need more GPUs than they can ever get: refuse, drop or clamp. Default: refuse.
         assign_models: Random seed for assigning models to jobs without one. Default: no models are assigned.
         profiles: Files of model profiles, which take precedence over the shipped ones.

@@ -126,10 +126,10 @@ class _Ground(_Part):
     )
     overheads: Costs = option(
         "Cost of starting, preempting and restoring jobs",
-        "none",
+        "realistic",
         values={
-            "none": "all costs are 0",
             "realistic": "10 s to start, 5 s to stop, 20 s to restore; a checkpoint every 30 minutes",
+            "none": "all costs are 0",
             "FILE": "an overheads file",
         },
         metavar="KIND",

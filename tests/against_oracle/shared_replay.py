@@ -12,6 +12,7 @@ from pointsman.engine.setup.overheads import Overheads
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.slow_downs import load_interference
 from pointsman.types import Locality
+from tests.free import simulate
 from tests.oracle.learnt_nodes import Learnt
 from tests.oracle.node_instances import hosts_by_kind
 from tests.oracle.node_instances import words_of as node_words_of
@@ -197,7 +198,7 @@ def run_engine(
     params = {} if forecasts is None else {"interference": node_interference_of(forecasts, folder)}
     own = f"rounds({instance.policy}, {instance.round_ms / 1000:g})" if instance.round_ms else instance.policy
     words = {"NODE_DOWN": "DOWN", "NODE_UP": "UP", "NODE_DRAIN": "DRAIN"}
-    result = pointsman.simulate(
+    result = simulate(
         workload_of(instance),
         cluster_of(instance, folder, stated),
         policy or own,

@@ -7,6 +7,7 @@ import pytest
 
 import pointsman
 from pointsman.errors import UsageError
+from tests.free import simulate
 
 JOBS = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0]}))
 
@@ -30,11 +31,11 @@ JOBS = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "dura
 def test_a_wrong_declaration_is_refused(declared: dict[str, Any], said: str) -> None:
     policy = type("Mine", (), {"name": "mine", "needs": "none", "decide": lambda self, view: None, **declared})()
     with pytest.raises(UsageError) as refused:
-        pointsman.simulate(JOBS, "1x1", policy)
+        simulate(JOBS, "1x1", policy)
     assert said in str(refused.value)
 
 
 def test_a_rate_model_may_have_parameters() -> None:
     decide = lambda self, view: [view.start(job) for job in view.pending]  # noqa: E731
     policy = type("Mine", (), {"name": "mine", "needs": "none", "rate_model": "tree:clamp=1", "decide": decide})()
-    assert pointsman.simulate(JOBS, "1x1", policy).jobs["end_s"].to_list() == [1.0]
+    assert simulate(JOBS, "1x1", policy).jobs["end_s"].to_list() == [1.0]

@@ -14,6 +14,7 @@ import pointsman
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import InputError, PointsmanError, UsageError
 from pointsman.experiment import Assumptions
+from tests.free import simulate
 
 TYPED = """
 apiVersion: pointsman/v1
@@ -106,7 +107,7 @@ def random_table(n: int = 300) -> pointsman.Workload:
 def test_wrong_options_are_refused_in_a_sentence(arguments: dict[str, Any], message: str) -> None:
     options = {"cluster": "2x4", "policy": "fifo"} | arguments
     with pytest.raises(PointsmanError, match=message) as caught:
-        pointsman.simulate(table(gpus=[1, 2]), **options)
+        simulate(table(gpus=[1, 2]), **options)
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code in (2, 3)
 
@@ -117,13 +118,13 @@ def test_wrong_options_are_refused_in_a_sentence(arguments: dict[str, Any], mess
 def test_times_beyond_the_clock_are_refused(column: str, factor: float) -> None:
     jobs = table(submit_s=[0.0, 1.0])
     with pytest.raises(InputError, match="beyond the engine's clock"):
-        pointsman.simulate(replace(jobs, jobs=jobs.jobs.with_columns(pl.col(column) * factor)), "2x4", "fifo")
+        simulate(replace(jobs, jobs=jobs.jobs.with_columns(pl.col(column) * factor)), "2x4", "fifo")
 
 
 def test_a_result_states_every_option_of_its_run(tmp_path: Path) -> None:
     given: dict[str, Any] = {"estimate": "oracle", "oversized": "drop", "profiles": (), "congestion": {"rack": 4}}
     given |= {"seed": np.int64(3), "interference": 1.5, "enforce_limits": True, "overheads": Overheads(start_s=5.0)}
-    result = pointsman.simulate(table(gpus=[1, 2], time_limit_s=[5.0, 20.0]), "2x4", "fifo", **given)
+    result = simulate(table(gpus=[1, 2], time_limit_s=[5.0, 20.0]), "2x4", "fifo", **given)
     stated = {name: result.info[name] for name in ("seed", *Assumptions.model_fields)}
     assert stated | {"overheads": {"start_s": 5.0}, "placement": "consolidated", "rate_model": "rates"} == {
         **Assumptions().model_dump(),
@@ -137,14 +138,14 @@ def test_a_result_states_every_option_of_its_run(tmp_path: Path) -> None:
 
 
 def test_until_the_end_of_time_is_to_the_end() -> None:
-    assert pointsman.simulate(table(gpus=[1]), "2x4", "fifo", until_s=1e300).jobs["end_s"].to_list() == [10.0]
+    assert simulate(table(gpus=[1]), "2x4", "fifo", until_s=1e300).jobs["end_s"].to_list() == [10.0]
 
 
 def test_params_of_a_policy_object_are_its_own() -> None:
     from pointsman.policies.classical.fifo import Fifo
 
     with pytest.raises(UsageError, match="a policy object has its own"):
-        pointsman.simulate(table(gpus=[1]), "2x4", Fifo(), params={"x": 1})
+        simulate(table(gpus=[1]), "2x4", Fifo(), params={"x": 1})
 
 
 @pytest.mark.parametrize(
@@ -156,13 +157,13 @@ def test_params_of_a_policy_object_are_its_own() -> None:
 )
 def test_jobs_that_ask_for_what_is_not_there(two_kinds: str, column: str, value: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        pointsman.simulate(table(gpus=[1, 1], **{column: [None, value]}), two_kinds, "fifo")
+        simulate(table(gpus=[1, 1], **{column: [None, value]}), two_kinds, "fifo")
     assert "'1' (row 2)" in str(caught.value)
 
 
 def test_a_type_in_another_partition_is_named_as_such(two_kinds: str) -> None:
     with pytest.raises(InputError, match=r"GPU type 't4', which partition 'train' does not have \(it has a100;"):
-        pointsman.simulate(table(gpus=[1], gpu_type=["t4"], partition=["train"]), two_kinds, "fifo")
+        simulate(table(gpus=[1], gpu_type=["t4"], partition=["train"]), two_kinds, "fifo")
 
 
 def test_types_and_partitions_choose_the_nodes(two_kinds: str) -> None:
@@ -171,7 +172,7 @@ def test_types_and_partitions_choose_the_nodes(two_kinds: str) -> None:
         gpu_type=["T4", "a100|t4", None, "a100+t4", None],
         partition=[None, None, "debug", None, "train"],
     )
-    result = pointsman.simulate(jobs, two_kinds, "fifo")
+    result = simulate(jobs, two_kinds, "fifo")
     assert result.events is not None
     nodes = result.events.filter(pl.col("kind") == "START").group_by("row").agg(pl.col("node").sort()).sort("row")
     assert nodes["node"].to_list() == [[1], [0], [2], [0, 1], [0]]
@@ -181,10 +182,10 @@ def test_types_and_partitions_choose_the_nodes(two_kinds: str) -> None:
 def test_gangs_too_wide_are_refused_dropped_or_clamped() -> None:
     jobs = table(gpus=[4, 9, 8])
     with pytest.raises(InputError, match=r"job '1' \(row 2\) asks for 9 GPUs and can never have more than 8"):
-        pointsman.simulate(jobs, "2x4", "fifo")
-    dropped = pointsman.simulate(jobs, "2x4", "fifo", oversized="drop")
+        simulate(jobs, "2x4", "fifo")
+    dropped = simulate(jobs, "2x4", "fifo", oversized="drop")
     assert dropped.jobs["job_id"].to_list() == ["0", "2"]
-    clamped = pointsman.simulate(jobs, "2x4", "fifo", oversized="clamp")
+    clamped = simulate(jobs, "2x4", "fifo", oversized="clamp")
     assert clamped.jobs["gpus"].to_list() == [4, 8, 8]
     quality = dropped.info["quality"]
     assert (quality["rows_read"], quality["kept"]) == (3, 2)
@@ -192,66 +193,66 @@ def test_gangs_too_wide_are_refused_dropped_or_clamped() -> None:
     assert clamped.info["quality"]["clamped"] == {"narrowed to the GPUs that they can have at once": 1}
     assert jobs.quality.dropped == {}
     with pytest.raises(InputError, match="no job of the workload fits"):
-        pointsman.simulate(table(gpus=[9]), "2x4", "fifo", oversized="drop")
+        simulate(table(gpus=[9]), "2x4", "fifo", oversized="drop")
 
 
 def test_a_shape_that_never_fits_is_too_wide_though_its_number_is_not() -> None:
     """Six GPUs on nodes of 4 and 1 and 1: a whole node and two on one of the others."""
     with pytest.raises(InputError, match="asks for 6 GPUs and can never have more than 5"):
-        pointsman.simulate(table(gpus=[6]), "1x4+2x1", "fifo")
-    spread = pointsman.simulate(table(gpus=[6]), "1x4+2x1", "fifo", placement="spread")
+        simulate(table(gpus=[6]), "1x4+2x1", "fifo")
+    spread = simulate(table(gpus=[6]), "1x4+2x1", "fifo", placement="spread")
     assert spread.jobs["nodes"].item() == 3
 
 
 def test_a_job_wider_than_its_queue_is_refused(two_kinds: str) -> None:
     with pytest.raises(InputError, match="can never have more than 2"):
-        pointsman.simulate(table(gpus=[3], queue=["small"]), two_kinds, "fifo")
+        simulate(table(gpus=[3], queue=["small"]), two_kinds, "fifo")
 
 
 def test_a_queue_that_may_hold_nothing_cannot_be_clamped_to(tmp_path: Path) -> None:
     path = tmp_path / "closed.yaml"
     path.write_text(TYPED.replace("gpu_limit: 2", "gpu_limit: 0"))
     with pytest.raises(InputError, match="can never have more than 0"):
-        pointsman.simulate(table(gpus=[3], queue=["small"]), str(path), "fifo", oversized="clamp")
+        simulate(table(gpus=[3], queue=["small"]), str(path), "fifo", oversized="clamp")
 
 
 def test_a_job_that_cannot_run_is_found_in_its_file(tmp_path: Path, two_kinds: str) -> None:
     log = tmp_path / "jobs.csv"
     log.write_text("job_id,submit_s,gpus,duration_s,gpu_type,partition\nb,9,40,5,,\na,0,1,5,,\n")
     with pytest.raises(InputError, match=r"jobs.csv:2: job 'b' asks for 40 GPUs .*\(use a larger cluster, or --over"):
-        pointsman.simulate(log, "2x4", "fifo")
+        simulate(log, "2x4", "fifo")
     log.write_text("submit_s,gpus,duration_s,gpu_type\n9,4,5,t5|x\n0,1,5,\n")
     with pytest.raises(
         InputError, match=r"csv:2: job '0' asks .*GPU type 't5.x'.*like --cluster 16x8/gpu=t5, or leave"
     ):
-        pointsman.simulate(log, two_kinds, "fifo")
+        simulate(log, two_kinds, "fifo")
     log.write_text("submit_s,gpus,duration_s,gpu_type\n0,4,5,t5\n1,1,5,h100\n")
     with pytest.raises(InputError, match=r"like --cluster 16x8/gpu=(t5\+16x8/gpu=h100|h100\+16x8/gpu=t5), or"):
-        pointsman.simulate(log, two_kinds, "fifo")
+        simulate(log, two_kinds, "fifo")
     log.write_text("submit_s,gpus,duration_s,partition\n9,4,5,\n0,1,5,batch\n")
     with pytest.raises(InputError, match=r"csv:3: job '1' asks .*its partitions are debug, train; add it .*, or leave"):
-        pointsman.simulate(log, two_kinds, "fifo")
+        simulate(log, two_kinds, "fifo")
     swf = tmp_path / "log.swf"
     swf.write_text(
         "; SWF\n 1 0 0 60 2 -1 -1 2 -1 -1 1 1 1 -1 1 -1 -1 -1\n 12 5 0 60 99 -1 -1 99 -1 -1 1 1 1 -1 1 -1 -1 -1\n"
     )
     with pytest.raises(InputError, match=r"log.swf:3: job '12' asks for 99 GPUs"):
-        pointsman.simulate(swf, "2x4", "fifo")
+        simulate(swf, "2x4", "fifo")
 
 
 def test_queue_limits_of_the_cluster_file(two_kinds: str) -> None:
     jobs = table(gpus=[1, 2, 1, 1], queue=["small", "small", "other", None])
-    result = pointsman.simulate(jobs, two_kinds, "fifo", audit=True)
+    result = simulate(jobs, two_kinds, "fifo", audit=True)
     assert result.jobs["start_s"].to_list() == [0.0, 10.0, 0.0, 0.0]
 
 
 def test_estimates_from_limits() -> None:
     jobs = table(duration_s=[10.0, 20.0, 30.0], time_limit_s=[300.0, 200.0, 100.0], submit_s=[0.0, 1.0, 1.0])
-    result = pointsman.simulate(jobs, "1x1", "sjf", estimate="limit")
+    result = simulate(jobs, "1x1", "sjf", estimate="limit")
     assert result.jobs["start_s"].to_list() == [0.0, 40.0, 10.0]
     assert result.jobs["estimate_s"].to_list() == [300.0, 200.0, 100.0]
     with pytest.raises(InputError, match="1 of 2 jobs have no time_limit_s"):
-        pointsman.simulate(table(time_limit_s=[5.0, None]), "1x1", "sjf", estimate="limit")
+        simulate(table(time_limit_s=[5.0, None]), "1x1", "sjf", estimate="limit")
 
 
 def test_estimates_with_an_error_are_rounded_to_whole_milliseconds_at_least_one() -> None:
@@ -259,7 +260,7 @@ def test_estimates_with_an_error_are_rounded_to_whole_milliseconds_at_least_one(
     jobs = pointsman.Workload.of(
         pl.DataFrame({"submit_s": [0.0] * 2000, "gpus": [1] * 2000, "duration_s": [0.001] * 2000})
     )
-    told = pointsman.simulate(jobs, "40x64", "sjf", estimate="lognormal:1", log=False).jobs["estimate_s"].to_numpy()
+    told = simulate(jobs, "40x64", "sjf", estimate="lognormal:1", log=False).jobs["estimate_s"].to_numpy()
     assert (1000 * told).min() == 1
     assert 0.61 < (told == 0.001).mean() < 0.71
 
@@ -267,7 +268,7 @@ def test_estimates_with_an_error_are_rounded_to_whole_milliseconds_at_least_one(
 def test_lognormal_estimates_follow_the_seed() -> None:
     jobs = random_table(5000)
     first, again, other = (
-        pointsman.simulate(jobs, "8x8", "sjf", estimate="lognormal:0.5", seed=seed, log=False) for seed in (1, 1, 2)
+        simulate(jobs, "8x8", "sjf", estimate="lognormal:0.5", seed=seed, log=False) for seed in (1, 1, 2)
     )
     assert first.jobs.equals(again.jobs)
     assert not first.jobs["estimate_s"].equals(other.jobs["estimate_s"])
@@ -278,15 +279,15 @@ def test_lognormal_estimates_follow_the_seed() -> None:
 
 
 def test_who_needs_nothing_is_told_nothing() -> None:
-    result = pointsman.simulate(table(gpus=[1, 1]), "1x1", "fifo")
+    result = simulate(table(gpus=[1, 1]), "1x1", "fifo")
     assert result.jobs["estimate_s"].null_count() == 2
     assert result.info["knowledge"] == "none"
 
 
 def test_priorities_go_first() -> None:
     jobs = table(submit_s=[0.0, 1.0, 2.0, 3.0], priority=[0, 0, 5, 5])
-    assert pointsman.simulate(jobs, "1x1", "fifo").jobs["start_s"].to_list() == [0.0, 30.0, 10.0, 20.0]
-    evicting = pointsman.simulate(jobs, "1x1", "srtf").jobs
+    assert simulate(jobs, "1x1", "fifo").jobs["start_s"].to_list() == [0.0, 30.0, 10.0, 20.0]
+    evicting = simulate(jobs, "1x1", "srtf").jobs
     assert evicting["start_s"].to_list() == [0.0, 30.0, 2.0, 12.0]
     assert evicting["preemptions"].to_list() == [1, 0, 0, 0]
 
@@ -294,10 +295,10 @@ def test_priorities_go_first() -> None:
 def test_nodes_that_fail_and_drain() -> None:
     jobs = table(gpus=[4, 4, 4], submit_s=[0.0, 0.0, 20.0], duration_s=[10.0, 30.0, 10.0])
     events = [(5.0, "0", "DOWN"), (12.0, "0", "UP"), (15.0, "1", "DRAIN")]
-    result = pointsman.simulate(jobs, "2x4", "fifo", node_events=events, audit=True)
+    result = simulate(jobs, "2x4", "fifo", node_events=events, audit=True)
     assert result.jobs["end_s"].to_list() == [17.0, 30.0, 30.0]  # without checkpoints nothing is lost: 5 s + 5 s
     costs = Overheads(checkpoint_every_s=3.0)
-    lossy = pointsman.simulate(jobs, "2x4", "fifo", node_events=events, overheads=costs, audit=True)
+    lossy = simulate(jobs, "2x4", "fifo", node_events=events, overheads=costs, audit=True)
     assert lossy.jobs["lost_s"].to_list() == [2.0, 0.0, 0.0]
     assert lossy.jobs["end_s"].to_list() == [19.0, 30.0, 30.0]
     assert lossy.jobs["preemptions"].sum() == 0
@@ -305,7 +306,7 @@ def test_nodes_that_fail_and_drain() -> None:
 
 def test_cancelled_jobs_leave() -> None:
     jobs = table(submit_s=[0.0, 0.0, 0.0], duration_s=[100.0, 10.0, 10.0])
-    result = pointsman.simulate(jobs, "1x1", "fifo", cancels=[(7.0, 0), (8.0, 2)], audit=True)
+    result = simulate(jobs, "1x1", "fifo", cancels=[(7.0, 0), (8.0, 2)], audit=True)
     assert result.jobs["state"].to_list() == ["CANCELLED", "COMPLETED", "CANCELLED"]
     assert result.jobs["start_s"].to_list() == [0.0, 7.0, None]
     assert result.jobs["run_s"].to_list() == [7.0, 10.0, 0.0]
@@ -313,23 +314,23 @@ def test_cancelled_jobs_leave() -> None:
 
 def test_a_cancel_of_a_row_that_is_not_there_is_refused() -> None:
     with pytest.raises(UsageError, match="no such row"):
-        pointsman.simulate(table(gpus=[1]), "1x1", "fifo", cancels=[(1.0, 9)])
+        simulate(table(gpus=[1]), "1x1", "fifo", cancels=[(1.0, 9)])
 
 
 def test_a_run_that_is_cut_tells_what_it_knows() -> None:
     jobs = table(submit_s=[0.0, 0.0, 50.0], gpus=[4, 4, 1], duration_s=[30.0, 30.0, 5.0])
-    result = pointsman.simulate(jobs, "1x4", "fifo", until_s=40.0)
+    result = simulate(jobs, "1x4", "fifo", until_s=40.0)
     assert result.jobs["state"].to_list()[:2] == ["COMPLETED", "RUNNING"]
     assert result.jobs["end_s"].to_list() == [30.0, None, None]
     assert result.jobs["start_s"].to_list() == [0.0, 30.0, None]
     assert result.jobs["run_s"].to_list()[0] == 30.0
-    whole = pointsman.simulate(jobs, "1x4", "fifo")
-    assert pointsman.simulate(jobs, "1x4", "fifo", until_s=1e6).jobs.equals(whole.jobs)
+    whole = simulate(jobs, "1x4", "fifo")
+    assert simulate(jobs, "1x4", "fifo", until_s=1e6).jobs.equals(whole.jobs)
 
 
 def test_failing_starts_are_tried_again_and_follow_the_seed() -> None:
     costs = Overheads(start_s=2.0, start_fail_rate=0.3)
-    runs = [pointsman.simulate(random_table(), "4x8", "fifo", overheads=costs, seed=seed) for seed in (1, 1, 2)]
+    runs = [simulate(random_table(), "4x8", "fifo", overheads=costs, seed=seed) for seed in (1, 1, 2)]
     for result in runs:
         assert (result.jobs["state"] == "COMPLETED").all()
         assert result.events is not None
@@ -357,14 +358,14 @@ def test_a_frame_with_a_duration_that_is_none_is_refused(duration_s: float) -> N
     workload = table(duration_s=[10.0, 10.0])
     broken = workload.with_jobs(workload.jobs.with_columns(duration_s=pl.Series([10.0, duration_s])), reason="none")
     with pytest.raises(InputError, match="or one is negative"):
-        pointsman.simulate(broken, "1x2", "fifo")
+        simulate(broken, "1x2", "fifo")
 
 
 def test_gangs_spread_over_racks_run_longer() -> None:
     cluster = "4x4/rack=1,gpu=v100"
     jobs = table(gpus=[4, 8], model=["vgg16", "vgg16"], duration_s=[100.0, 100.0], submit_s=[0.0, 200.0])
-    scattered = pointsman.simulate(jobs, cluster, "fifo", placement="spread").jobs
-    together = pointsman.simulate(jobs, cluster, "fifo").jobs
+    scattered = simulate(jobs, cluster, "fifo", placement="spread").jobs
+    together = simulate(jobs, cluster, "fifo").jobs
     assert scattered["locality"].to_list() == ["pod", "pod"]
     assert together["locality"].to_list() == ["node", "pod"]
     assert together["run_s"][0] == 100.0 < scattered["run_s"][0]
@@ -374,17 +375,17 @@ def test_gangs_spread_over_racks_run_longer() -> None:
 def test_an_empty_workload_is_refused() -> None:
     empty = table(gpus=[1])
     with pytest.raises(InputError, match="no jobs"):
-        pointsman.simulate(empty.with_jobs(empty.jobs.clear(), reason="all"), "1x1", "fifo")
+        simulate(empty.with_jobs(empty.jobs.clear(), reason="all"), "1x1", "fifo")
 
 
 def test_overheads_from_a_file(tmp_path: Path) -> None:
     costs = tmp_path / "costs.yaml"
     costs.write_text("start_s: 2\n")
-    result = pointsman.simulate(table(gpus=[1]), "1x1", "fifo", overheads=str(costs))
+    result = simulate(table(gpus=[1]), "1x1", "fifo", overheads=str(costs))
     assert result.jobs["jct_s"].item() == 12.0
     costs.write_text("start: 2\n")
     with pytest.raises(UsageError, match=r"costs.yaml:1: unknown key 'start' .*did you mean 'start_s'"):
-        pointsman.simulate(table(gpus=[1]), "1x1", "fifo", overheads=str(costs))
+        simulate(table(gpus=[1]), "1x1", "fifo", overheads=str(costs))
 
 
 def test_limits_are_enforced_when_asked_for() -> None:
@@ -392,16 +393,16 @@ def test_limits_are_enforced_when_asked_for() -> None:
     jobs = pl.DataFrame(
         {"submit_s": [0.0, 0.0], "gpus": [1, 1], "duration_s": [300.0, 50.0], "time_limit_s": [100.0, 100.0]}
     )
-    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo", enforce_limits=True)
+    result = simulate(pointsman.Workload.of(jobs), "1x1", "fifo", enforce_limits=True)
     assert result.jobs["state"].to_list() == ["TIMEOUT", "COMPLETED"]
     assert result.jobs["end_s"].to_list() == [100.0, 150.0]
     assert result.info["quality"]["clamped"] == {"killed at their time limit": 1}
     assert pointsman.summarise(result)["jobs_counted"] == 2
-    recorded = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo")
+    recorded = simulate(pointsman.Workload.of(jobs), "1x1", "fifo")
     assert recorded.jobs["end_s"].to_list() == [300.0, 350.0]
 
 
 def test_limits_that_no_job_has_cannot_be_enforced() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0]})
     with pytest.raises(InputError, match="no job has a time_limit_s"):
-        pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo", enforce_limits=True)
+        simulate(pointsman.Workload.of(jobs), "1x1", "fifo", enforce_limits=True)

@@ -11,6 +11,7 @@ from pointsman.engine.run.result import Result
 from pointsman.report.rundir import DIGESTS
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.file import read_learned
+from tests.free import simulate
 
 from .conftest import Command
 
@@ -27,7 +28,7 @@ def jobs(many: int, seed: int = 1) -> pointsman.Workload:
 
 
 def simulated(many: int, source: str, **options: object) -> Result:
-    return pointsman.simulate(jobs(many), NODE, "srtf", node_interference=source, **options)
+    return simulate(jobs(many), NODE, "srtf", node_interference=source, **options)
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_the_table_and_what_is_there_already(command: Command, recorded: str, he
 
 def test_runs_that_tell_nothing_are_refused(command: Command, here: Path) -> None:
     def run(name: str, workload: pointsman.Workload, **options: object) -> str:
-        pointsman.write_run(here / name, pointsman.simulate(workload, NODE, "fifo", **options), figures=False)
+        pointsman.write_run(here / name, simulate(workload, NODE, "fifo", **options), figures=False)
         return name
 
     few = jobs(5)

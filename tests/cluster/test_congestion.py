@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pointsman.api import simulate
 from pointsman.cluster import load_cluster
 from pointsman.cluster.congestion import congested
 from pointsman.errors import UsageError
 from pointsman.types import Locality
 from pointsman.workload import Workload
+from tests.free import simulate
 
 CLUSTER = "4x4/rack=2,gpu=v100"
 LAYOUT = load_cluster(CLUSTER).layout()

@@ -8,6 +8,7 @@ import pytest
 
 import pointsman
 from pointsman.cluster import Cluster
+from tests.free import simulate
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is not here")
@@ -58,7 +59,7 @@ def test_log_to_figures(name: str, only: dict[str, str]) -> None:
     workload = pointsman.read_workload(DATA / name, only=only)
     small = len(workload.jobs) <= AUDITED_JOBS
     for policy in ("fifo-backfill", "srtf"):
-        result = pointsman.simulate(workload, cluster_for(workload.jobs), policy, log=small, audit=small)
+        result = simulate(workload, cluster_for(workload.jobs), policy, log=small, audit=small)
         summary = pointsman.summarise(result)
         assert (result.jobs["state"] == "COMPLETED").all()
         assert result.jobs["run_s"].to_list() == pytest.approx(

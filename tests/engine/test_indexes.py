@@ -63,7 +63,7 @@ def empty() -> Handle:
     """A state with room for SLOTS jobs, none of which has come."""
     jobs = pl.DataFrame({"submit_s": [0.0] * SLOTS, "gpus": 1, "duration_s": 1.0})
     spec = get_policy("fifo")
-    options = RunOptions(log=False)
+    options = RunOptions(overheads="none", log=False)
     simulation, _ = open_simulation(pointsman.Workload.of(jobs), load_cluster("1x1"), spec, spec.make(), options)
     simulation.handle.world.truth["pos"] = -1
     simulation.handle.state.jobs["bucket"] = -1

@@ -56,7 +56,7 @@ class Run:
             workload = _detailed(workload, self.seed)
         submit_s = workload.jobs["submit_s"] - workload.jobs["submit_s"].min()
         cancels = [(submit_s[row] + after_s, row) for after_s, row in self.options.get("cancels", ())]
-        options = {"oversized": "drop", **self.options, "cancels": cancels}
+        options = {"oversized": "drop", "overheads": "none", **self.options, "cancels": cancels}
         with tempfile.TemporaryDirectory() as folder:
             policy = self.policy if self.policy not in UNTRAINED else _untrained(self.policy, Path(folder))
             return pointsman.simulate(workload, self.cluster, policy, seed=self.seed, **options)

@@ -27,6 +27,7 @@ from pointsman.speed.interference.online.expectations import Method
 from pointsman.speed.interference.online.learner import InterferenceLearner
 from pointsman.workload import Workload, generate
 from pointsman.workload.generator.dl2 import MODELS
+from tests.free import simulate
 
 CLUSTER = "4x4/rack=2,nic=10Gbps,gpu=gtx1080ti"
 TRUTH = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
@@ -146,11 +147,11 @@ def test_a_run_adapts_when_the_first_jobs_have_come_and_when_their_mix_changes()
     late = log.jobs.with_row_index().with_columns(
         model=pl.when(pl.col("index") < 130).then("model").otherwise(pl.lit(MODELS[0]))
     )
-    found = pointsman.simulate(Workload.of(late.drop("index")), CLUSTER, "metarl:none", **OPTIONS)
+    found = simulate(Workload.of(late.drop("index")), CLUSTER, "metarl:none", **OPTIONS)
     told = adaptations(found)
     assert [row["why"].split(" by ")[0] for row in told] == ["the first jobs have come", "the mix of models diverges"]
     assert told[0]["time_s"] == pytest.approx(log.jobs["submit_s"][99] - log.jobs["submit_s"][0], abs=1)
-    again = pointsman.simulate(Workload.of(late.drop("index")), CLUSTER, "metarl:none", **OPTIONS)
+    again = simulate(Workload.of(late.drop("index")), CLUSTER, "metarl:none", **OPTIONS)
     assert again.jobs.equals(found.jobs)
     assert again.learnt == found.learnt
 
@@ -171,9 +172,9 @@ def test_what_was_best_in_other_episodes_decides(
 
     answers = [adaptation.Gain(*adapted), adaptation.Gain(*meta)]
     monkeypatch.setattr(adaptation, "gains", lambda *_: answers)
-    found = pointsman.simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS)
+    found = simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS)
     assert [row["decides"] for row in adaptations(found)] == [decides]
-    plain = pointsman.simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS)
+    plain = simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS)
     if decides != adapting.ADAPTED:  # weights that were taught nothing choose as the scorer does
         assert found.jobs.equals(plain.jobs)
 
@@ -188,13 +189,13 @@ def test_a_copy_adapts_on_its_own() -> None:
                 view.what_if(self).run()
 
     policy = Asks(checkpoint="none", steps=3)
-    one = pointsman.simulate(jobs(), CLUSTER, policy, **TRUTH)
-    assert one.jobs.equals(pointsman.simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS).jobs)
+    one = simulate(jobs(), CLUSTER, policy, **TRUTH)
+    assert one.jobs.equals(simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS).jobs)
 
 
 def test_weights_of_a_directory_are_used_as_they_are_without_steps(tmp_path: Path) -> None:
     """Weights drawn at random choose otherwise than the scorer."""
-    run = pointsman.simulate(jobs(20), CLUSTER, "metarl:none", **OPTIONS)
+    run = simulate(jobs(20), CLUSTER, "metarl:none", **OPTIONS)
     write_run(tmp_path / "run", run)
     network = begun(seed=1)
     with torch.no_grad():
@@ -203,8 +204,8 @@ def test_weights_of_a_directory_are_used_as_they_are_without_steps(tmp_path: Pat
     from pointsman.learn.checkpoint import save_policy
 
     save_policy(tmp_path / "run", card_of(network), network.state_dict())
-    told = pointsman.simulate(jobs(), CLUSTER, f"metarl:{tmp_path / 'run'}", **AS_IT_IS)
-    assert not told.jobs.equals(pointsman.simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS).jobs)
+    told = simulate(jobs(), CLUSTER, f"metarl:{tmp_path / 'run'}", **AS_IT_IS)
+    assert not told.jobs.equals(simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS).jobs)
     assert told.jobs["end_s"].is_not_null().all()
 
 
@@ -227,6 +228,6 @@ def test_models_of_ones_own_profiles_are_rehearsed(tmp_path: Path) -> None:
         .with_columns(model=pl.when(pl.col("index") % 2 == 0).then("model").otherwise(pl.lit("my-model")))
     )
     log, profiles = Workload.of(own.drop("index")), [str(tmp_path / "own.yaml")]
-    found = pointsman.simulate(log, CLUSTER, "metarl:none", profiles=profiles, **OPTIONS)
+    found = simulate(log, CLUSTER, "metarl:none", profiles=profiles, **OPTIONS)
     assert len(adaptations(found)) == 1
     assert b"my-model" in found.learnt["performance-model.yaml"]

@@ -8,12 +8,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 
-import pointsman  # noqa: E402
 from pointsman.learn.agents import recipe  # noqa: E402
 from pointsman.learn.algorithms.counterfactual import choices_of, mean_differences  # noqa: E402
 from pointsman.learn.checkpoint import save_policy  # noqa: E402
 from pointsman.learn.setup import begin  # noqa: E402
 from pointsman.workload import generate  # noqa: E402
+from tests.free import simulate  # noqa: E402
 
 CLUSTER = "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti"
 SCATTERING = [0.0, 0.0, -1.0, 0.0, 0.0, 0.0]
@@ -73,6 +73,6 @@ def test_it_learns_to_overrule_a_scorer_that_scatters_gangs(tmp_path: Path) -> N
     for seed in (71, 72, 73):  # held out
         jobs = generate("dl2-1-8", jobs=120, cluster_gpus=32, load=0.8, seed=seed)
         for policy, params in ((f"marl:{tmp_path}", {}), ("scorer", scorer)):
-            run = pointsman.simulate(jobs, CLUSTER, policy, params=params | {"schedulers": 2}, **options)
+            run = simulate(jobs, CLUSTER, policy, params=params | {"schedulers": 2}, **options)
             mean_s.append(run.jobs["jct_s"].mean())
     assert sum(mean_s[0::2]) < 0.95 * sum(mean_s[1::2])

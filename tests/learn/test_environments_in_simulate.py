@@ -15,6 +15,7 @@ from pointsman.learn.environments import PickJobEnv, PlaceJobEnv
 from pointsman.learn.environments.loading import load_deciding, load_observation
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.types import Knowledge, Reason
+from tests.free import simulate
 
 from .small_environments import Step, any_valid, crowded
 
@@ -105,7 +106,7 @@ def test_picked_jobs(gpus: str, rate_model: str) -> None:
     assert len(done) == 60
     how = GPU_PICKERS.index(gpus)
     policy = Picks([(at, row, how) for at, row, _, _ in done], [dict(seen) for *_, seen in done])
-    result = pointsman.simulate(
+    result = simulate(
         env.workload(env.episode), "8x4/rack=4", policy, placement="spread", rate_model=rate_model, audit=True
     )
     same_outcomes(env, result)
@@ -119,7 +120,7 @@ def test_placed_jobs(cluster: str, size: int) -> None:
     env = PlaceJobEnv(cluster=cluster, workload=crowded(2, 50), episodes=2, horizon_s=None, picker="sjf")
     done = list(complete(play(env, 3), env.workload(env.episode).jobs["gpus"].to_list(), size))
     policy = (Replay if size == 1 else OnNodes)(done)
-    result = pointsman.simulate(env.workload(env.episode), cluster, policy, placement="spread", audit=True)
+    result = simulate(env.workload(env.episode), cluster, policy, placement="spread", audit=True)
     same_outcomes(env, result)
     assert not policy.ahead and len(done) == 50
 

@@ -7,6 +7,7 @@ import pytest
 
 import pointsman
 from pointsman.learn.environments import PickJobEnv
+from tests.free import simulate
 
 MODELS = ["vgg16", "vgg16", "inception_bn", "resnet50"]
 
@@ -40,7 +41,7 @@ def test_an_episode_takes_as_long_as_a_run(rate_model: str, source: str, tmp_pat
         cluster="1x4/gpu=v100", workload=lambda seed, gpus: jobs, rate_model=rate_model, reward="jobs", horizon_s=None,
         gpus="consolidated", factors=options, episodes=1, slots=4, tau_s=1000.0,
     )  # fmt: skip
-    run = pointsman.simulate(jobs, "1x4/gpu=v100", "fifo", rate_model=rate_model, **options)
+    run = simulate(jobs, "1x4/gpu=v100", "fifo", rate_model=rate_model, **options)
     assert run.jobs["end_s"].max() > 120
     for _ in "twice":
         environment.reset(seed=1)
@@ -72,6 +73,6 @@ def test_jobs_that_share_links_are_as_slow_as_in_a_run(contention: str) -> None:
             _, _, ended, _, _ = environment.step(first)
         return (environment.outcomes["end"] / 1000.0).tolist()
 
-    run = pointsman.simulate(jobs, "4x2/rack=2,nic=10Gbps", "fifo", placement="spread", contention=contention)
+    run = simulate(jobs, "4x2/rack=2,nic=10Gbps", "fifo", placement="spread", contention=contention)
     assert ends_s(contention) == run.jobs["end_s"].to_list()
     assert ends_s(contention) != ends_s("none")

@@ -12,6 +12,7 @@ import pointsman
 from pointsman.learn.policies.exploration import Exploration
 from pointsman.learn.policies.metarl import MetaRl
 from pointsman.workload import generate
+from tests.free import simulate
 
 with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (make learn)")
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
@@ -73,7 +74,7 @@ def test_explored_placements_take_no_more_than_their_share() -> None:
     jobs = generate("dl2-philly", jobs=2000, cluster_gpus=32, load=0.7, seed=2)
     policy = Watched(explore=0.5)
     options = OPTIONS | {"node_interference": "table:sigma=1,seed=5"}
-    run = pointsman.simulate(jobs, CLUSTER, policy, **options).jobs
+    run = simulate(jobs, CLUSTER, policy, **options).jobs
     explored = policy.interference.exploration.explored
     assert len(explored) > 10
     assert 0 < max(Watched.shares) <= 0.02
@@ -90,7 +91,7 @@ def test_in_rounds_too_the_budget_is_of_what_jobs_have_taken() -> None:
     jobs = generate("dl2-philly", jobs=300, cluster_gpus=32, load=0.5, seed=2).jobs
     short = pointsman.Workload.of(jobs.with_columns(duration_s=pl.col("duration_s").clip(upper_bound=5400.0)))
     params = {"explore": 1.0, "budget": 0.5, "directed": False}
-    run = pointsman.simulate(short, CLUSTER, "rounds(metarl, 3600)", params=params, **OPTIONS)
+    run = simulate(short, CLUSTER, "rounds(metarl, 3600)", params=params, **OPTIONS)
     explored_gpu_s = sum(json.loads(line)["forecast_gpu_s"] for line in run.learnt["explored.jsonl"].splitlines())
     assert 0 < explored_gpu_s <= 0.5 * run.jobs["held_gpu_s"].sum()
 
@@ -99,7 +100,7 @@ def test_in_rounds_too_the_budget_is_of_what_jobs_have_taken() -> None:
 def test_without_a_chance_nothing_is_explored() -> None:
     jobs = generate("dl2-philly", jobs=200, cluster_gpus=32, load=0.9, seed=2)
     never, penniless = MetaRl(steps=0, explore=0.0), MetaRl(steps=0, budget=0.0)
-    first, second = (pointsman.simulate(jobs, CLUSTER, one, **OPTIONS).jobs for one in (never, penniless))
+    first, second = (simulate(jobs, CLUSTER, one, **OPTIONS).jobs for one in (never, penniless))
     assert first.equals(second)
     assert not never.interference.exploration.explored
 
@@ -116,7 +117,7 @@ def test_explain_says_what_was_forecast_and_what_came_of_it() -> None:
                 self.said.append(str(found))
 
     jobs = generate("dl2-philly", jobs=200, cluster_gpus=32, load=0.9, seed=2)
-    pointsman.simulate(jobs, CLUSTER, Asks(explore=0.5), **OPTIONS)
+    simulate(jobs, CLUSTER, Asks(explore=0.5), **OPTIONS)
     assert all(said.startswith("its placement was forecast to take ") for said in Asks.said)
     assert any("; it now takes 1." in said for said in Asks.said)
     explored = [said for said in Asks.said if "to learn from it" in said]
@@ -137,7 +138,7 @@ def test_undirected_it_goes_anywhere_within_the_bound() -> None:
 def test_a_run_directory_lists_the_jobs_that_were_placed_to_learn_from_them() -> None:
     jobs = generate("dl2-philly", jobs=200, cluster_gpus=32, load=0.9, seed=2)
     policy = MetaRl(explore=0.5)
-    run = pointsman.simulate(jobs, CLUSTER, policy, **OPTIONS)
+    run = simulate(jobs, CLUSTER, policy, **OPTIONS)
     listed = [json.loads(line) for line in run.learnt["explored.jsonl"].splitlines()]
     assert [one["row"] for one in listed] == sorted(policy.interference.exploration.explored)
     started = dict(run.jobs.select("row", "start_s").iter_rows())

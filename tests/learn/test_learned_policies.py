@@ -20,6 +20,7 @@ from pointsman.learn.environments import PickJobEnv, PlaceJobEnv  # noqa: E402
 from pointsman.learn.setup import begin  # noqa: E402
 from pointsman.learn.training_setup import keywords  # noqa: E402
 from pointsman.policies.registry import get_policy, policy_names  # noqa: E402
+from tests.free import simulate  # noqa: E402
 
 CLUSTER = "4x4/rack=2"
 SMALL: dict[str, Any] = {"cluster": CLUSTER, "jobs": 40, "episodes": 2, "horizon_s": None, "reward": "jobs"}
@@ -63,7 +64,7 @@ def test_a_run_is_an_episode(agent: str, practice: dict, tmp_path: Path) -> None
         over = terminated or truncated
     assert len(set(actions)) > 4  # it has chosen, not taken the first
     cluster = settings["cluster"]
-    result = pointsman.simulate(
+    result = simulate(
         env.workload(env.episode), cluster, f"{agent}:{place}", rate_model="tree", assign_models=0, audit=True
     )
     outcomes = env.outcomes

@@ -11,7 +11,6 @@ import yaml
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 
-import pointsman  # noqa: E402
 from pointsman.cluster import load_cluster  # noqa: E402
 from pointsman.errors import InputError, PointsmanError  # noqa: E402
 from pointsman.learn.agents import recipe  # noqa: E402
@@ -19,6 +18,7 @@ from pointsman.learn.checkpoint import load_policy, save_policy  # noqa: E402
 from pointsman.learn.environments import PlaceGangEnv  # noqa: E402
 from pointsman.learn.setup import begin  # noqa: E402
 from pointsman.workload import Workload, generate  # noqa: E402
+from tests.free import simulate  # noqa: E402
 
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table", "rate_model": "rates"}
 BLIND = "table:kappa=0"
@@ -56,10 +56,10 @@ def test_a_run_is_what_the_network_does_in_training(schedulers: int, checkpoint:
         with torch.inference_mode():
             logits, _ = network({name: torch.from_numpy(part)[None] for name, part in seen.items()})
         seen, _, over, _, _ = environment.step(np.where(seen["action_mask"] != 0, logits[0], -np.inf).argmax())
-    run = pointsman.simulate(jobs, cluster, f"marl:{checkpoint}", params={"schedulers": schedulers}, **OPTIONS)
+    run = simulate(jobs, cluster, f"marl:{checkpoint}", params={"schedulers": schedulers}, **OPTIONS)
     ends_s = environment.outcomes["end"] / 1000 + jobs.jobs["submit_s"][0]
     np.testing.assert_allclose(ends_s, run.jobs["end_s"].to_numpy(), atol=1e-6)
-    again = pointsman.simulate(jobs, cluster, f"marl:{checkpoint}", params={"schedulers": schedulers}, **OPTIONS)
+    again = simulate(jobs, cluster, f"marl:{checkpoint}", params={"schedulers": schedulers}, **OPTIONS)
     assert again.jobs.equals(run.jobs)
 
 
@@ -71,7 +71,7 @@ def test_before_it_has_learnt_it_makes_the_schedule_of_the_scorer(schedulers: in
     for seed in range(3):
         jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.1, seed=seed)
         first, second = (
-            pointsman.simulate(jobs, "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti", policy, params=params, **OPTIONS)
+            simulate(jobs, "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti", policy, params=params, **OPTIONS)
             for policy, params in ((f"marl:{tmp_path}", {}), ("scorer", {}))
             for params in [params | {"schedulers": schedulers}]
         )
@@ -94,7 +94,7 @@ def test_it_looks_past_many_patient_jobs_to_one_whose_patience_has_ended(tmp_pat
         }
     )
     marl, scorer = (
-        pointsman.simulate(Workload.of(jobs), "2x4/rack=2", policy, params={"patience": 2.0}, rate_model="rates")
+        simulate(Workload.of(jobs), "2x4/rack=2", policy, params={"patience": 2.0}, rate_model="rates")
         .jobs["start_s"].to_list()
         for policy in (f"marl:{tmp_path}", "scorer")
     )  # fmt: skip
@@ -108,7 +108,7 @@ def test_it_forecasts_by_another_interference_than_that_of_the_run(tmp_path: Pat
     save_policy(tmp_path, training.card, training.learner.network.state_dict())  # ty: ignore
     jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.1, seed=1)
     told, scorer, by_the_truth = (
-        pointsman.simulate(jobs, "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti", policy, params=params, **OPTIONS).jobs["end_s"]
+        simulate(jobs, "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti", policy, params=params, **OPTIONS).jobs["end_s"]
         for policy, source in ((f"marl:{tmp_path}", BLIND), ("scorer", BLIND), (f"marl:{tmp_path}", None))
         for params in [{"schedulers": 1, "interference": source}]
     )
@@ -119,7 +119,7 @@ def test_schedulers_may_be_told_not_to_forward(checkpoint: Path) -> None:
     jobs = generate("dl2-1-8", jobs=20, cluster_gpus=32, load=1.5, seed=2)
     mean_s = []
     for forward in (True, False):
-        run = pointsman.simulate(
+        run = simulate(
             jobs, "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", f"marl:{checkpoint}", params={"forward": forward}, **OPTIONS
         )
         mean_s.append(run.jobs["end_s"].mean())
@@ -130,7 +130,7 @@ def test_its_scheduler_may_take_time_to_decide_about_each_job(checkpoint: Path) 
     """Whether it places a job or lets it wait, it is at no other one for 10 s."""
     jobs = generate("dl2-1-8", jobs=8, cluster_gpus=32, load=100.0, seed=2)
     on, policy, params = "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", f"marl:{checkpoint}", {"schedulers": 1}
-    run = pointsman.simulate(jobs, on, policy, params=params, decision_time=10, **OPTIONS).jobs
+    run = simulate(jobs, on, policy, params=params, decision_time=10, **OPTIONS).jobs
     assert np.round(run["start_s"] - run["submit_s"], 3).min() == 10
     assert np.round(np.diff(run["start_s"].sort()), 3).min() >= 10
 
@@ -144,7 +144,7 @@ def test_another_that_was_not_told_of_the_cluster_cannot_take_over(checkpoint: P
 
     jobs = generate("dl2-1-8", jobs=2, cluster_gpus=32, load=1.0, seed=2)
     with pytest.raises(PointsmanError, match="'marl' must be told of the cluster before a run"):
-        pointsman.simulate(jobs, "8x4/rack=2", Asks(), **OPTIONS)
+        simulate(jobs, "8x4/rack=2", Asks(), **OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_bad_input_is_refused(
     monkeypatch.chdir(Path(__file__).parents[2])
     jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
     with pytest.raises(PointsmanError, match=said):
-        pointsman.simulate(jobs, "8x4/rack=2", "marl", params={"checkpoint": str(checkpoint)} | params, **OPTIONS)
+        simulate(jobs, "8x4/rack=2", "marl", params={"checkpoint": str(checkpoint)} | params, **OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_card_that_is_wrong_is_refused(part: str, value: object, said: str, ch
     (tmp_path / "policy.yaml").write_text(yaml.safe_dump(card))
     jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
     with pytest.raises(InputError, match=f"policy.yaml:.*{said}"):
-        pointsman.simulate(jobs, "8x4/rack=2", f"marl:{tmp_path}", **OPTIONS)
+        simulate(jobs, "8x4/rack=2", f"marl:{tmp_path}", **OPTIONS)
 
 
 def test_weights_that_overflow_are_refused(checkpoint: Path, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_weights_that_overflow_are_refused(checkpoint: Path, tmp_path: Path) -> 
     save_policy(tmp_path, made.card, weights)
     jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
     with pytest.raises(PointsmanError, match="rates a choice as NaN or infinite"):
-        pointsman.simulate(jobs, "8x4/rack=2", f"marl:{tmp_path}", **OPTIONS)
+        simulate(jobs, "8x4/rack=2", f"marl:{tmp_path}", **OPTIONS)
 
 
 def test_weights_for_another_number_of_candidates_are_refused(checkpoint: Path, tmp_path: Path) -> None:
@@ -209,4 +209,4 @@ def test_weights_for_another_number_of_candidates_are_refused(checkpoint: Path, 
     card = made.card.model_copy(update={"observation": seen, "observation_sha256": seen.digest})
     save_policy(tmp_path, card, made.network.state_dict())
     with pytest.raises(PointsmanError, match="20 actions"):
-        pointsman.simulate(generate("dl2-1-8", jobs=5, cluster_gpus=32, seed=2), "8x4/rack=2", f"marl:{tmp_path}")
+        simulate(generate("dl2-1-8", jobs=5, cluster_gpus=32, seed=2), "8x4/rack=2", f"marl:{tmp_path}")

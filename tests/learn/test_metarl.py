@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import pointsman
 from pointsman.cli.interference import _recorded
 from pointsman.engine.run.result import Result
 from pointsman.errors import PointsmanError
@@ -24,6 +23,7 @@ from pointsman.speed.interference.learned.observations import Observations, obse
 from pointsman.speed.interference.online.learner import InterferenceLearner
 from pointsman.workload import Workload, generate
 from pointsman.workload.generator.dl2 import MODELS
+from tests.free import simulate
 
 with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (make learn)")
 
@@ -37,7 +37,7 @@ def workload(jobs: int = 150, seed: int = 1, load: float = 1.0, sizes: str = "1-
 
 
 def run(policy: Any, jobs: Workload, truth: str = TRUTH, **options: Any) -> Result:
-    return pointsman.simulate(jobs, CLUSTER, policy, node_interference=truth, **NETWORK, **options)
+    return simulate(jobs, CLUSTER, policy, node_interference=truth, **NETWORK, **options)
 
 
 def mean_jct_s(result: Result) -> float:
@@ -80,9 +80,7 @@ def test_it_comes_near_to_one_that_is_told_the_truth() -> None:
             params = {"interference": source} if source else {"steps": 0} if policy == "metarl" else {}
             on = "32x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
             truth = f"table:sigma=0.2,seed={seed}"
-            sums[name] += mean_jct_s(
-                pointsman.simulate(jobs, on, policy, params=params, node_interference=truth, **NETWORK)
-            )
+            sums[name] += mean_jct_s(simulate(jobs, on, policy, params=params, node_interference=truth, **NETWORK))
     assert sums["half"] > 1.03 * sums["told"]
     assert sums["learns"] - sums["told"] < (sums["half"] - sums["told"]) / 2
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import yaml
 
-import pointsman
 from pointsman.errors import PointsmanError
 from pointsman.learn.policies.learned import SHIPPED
 from pointsman.learn.policies.metarl import MetaRl
 from pointsman.report import write_run
 from pointsman.speed.interference.online.file import NAME, read_experience
 from pointsman.workload import Workload, generate
+from tests.free import simulate
 
 with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (make learn)")
 
@@ -31,7 +31,7 @@ def jobs(seed: int, many: int = 150) -> Workload:
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("metarl") / "run"
-    write_run(place, pointsman.simulate(jobs(1), CLUSTER, "metarl:none", **BY_NAME))
+    write_run(place, simulate(jobs(1), CLUSTER, "metarl:none", **BY_NAME))
     return place
 
 
@@ -39,7 +39,7 @@ def test_the_next_run_knows_what_the_last_one_saw(kept: Path) -> None:
     (before,) = read_experience(kept / NAME)
     policy = MetaRl(steps=0, checkpoint=str(kept), explore=0.0)
     content = (kept / NAME).read_bytes()
-    pointsman.simulate(jobs(2, 2), CLUSTER, policy, **OPTIONS)
+    simulate(jobs(2, 2), CLUSTER, policy, **OPTIONS)
     assert (kept / NAME).read_bytes() == content
     (model,) = policy.interference.learner.of_server
     for combination, seen in before.combinations.items():
@@ -50,7 +50,7 @@ def test_the_next_run_knows_what_the_last_one_saw(kept: Path) -> None:
 
 def test_what_was_learnt_elsewhere_is_handed_on(kept: Path) -> None:
     """A run on other servers adds to it, and loses nothing."""
-    run = pointsman.simulate(jobs(2, 2), "8x2/gpu=v100", f"metarl:{kept}", oversized="drop", **BY_NAME)
+    run = simulate(jobs(2, 2), "8x2/gpu=v100", f"metarl:{kept}", oversized="drop", **BY_NAME)
     servers = yaml.safe_load(run.learnt[NAME])["spec"]["servers"]
     assert [(one["gpu_type"], one["gpus"]) for one in servers] == [("v100", 2), ("gtx1080ti", 4)]
     assert servers[1] == yaml.safe_load((kept / NAME).read_text())["spec"]["servers"][0]
@@ -61,7 +61,7 @@ def test_it_forecasts_better_than_one_that_begins_anew(kept: Path) -> None:
     """Of combinations that neither has seen yet, before its first job."""
     fresh, again = MetaRl(steps=0, checkpoint="none"), MetaRl(steps=0, checkpoint=str(kept))
     truth = MetaRl(steps=0, explore=0.0)
-    pointsman.simulate(jobs(3, 1500), CLUSTER, truth, **OPTIONS)
+    simulate(jobs(3, 1500), CLUSTER, truth, **OPTIONS)
     (right,) = truth.interference.learner.of_server
     errors = []
     for policy in (fresh, again):
@@ -73,15 +73,15 @@ def test_it_forecasts_better_than_one_that_begins_anew(kept: Path) -> None:
 
 
 def test_a_run_that_goes_on_is_the_same_each_time(kept: Path, tmp_path: Path) -> None:
-    first, second = (pointsman.simulate(jobs(2), CLUSTER, f"metarl:{kept}", **BY_NAME) for _ in range(2))
+    first, second = (simulate(jobs(2), CLUSTER, f"metarl:{kept}", **BY_NAME) for _ in range(2))
     assert first.jobs.equals(second.jobs)
     assert first.learnt == second.learnt
-    assert not first.jobs.equals(pointsman.simulate(jobs(2), CLUSTER, "metarl:none", **BY_NAME).jobs)
+    assert not first.jobs.equals(simulate(jobs(2), CLUSTER, "metarl:none", **BY_NAME).jobs)
 
 
 def test_on_another_kind_of_server_only_the_law_is_known(kept: Path) -> None:
     policy = MetaRl(steps=0, checkpoint=str(kept))
-    pointsman.simulate(jobs(2, 2), "8x2/rack=4,nic=10Gbps,gpu=gtx1080ti", policy, oversized="drop", **OPTIONS)
+    simulate(jobs(2, 2), "8x2/rack=4,nic=10Gbps,gpu=gtx1080ti", policy, oversized="drop", **OPTIONS)
     (model,) = policy.interference.learner.of_server
     assert model.visits.sum() <= 4
     assert model.predicted.max() > 0
@@ -102,12 +102,12 @@ def test_a_damaged_file_is_refused(change, said: str, kept: Path, tmp_path: Path
     change(document["spec"]["servers"][0])
     (tmp_path / NAME).write_text(yaml.safe_dump(document))
     with pytest.raises(PointsmanError, match=said):
-        pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
+        simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
 
 
 def test_a_directory_without_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PointsmanError, match=r"there is no performance-model\.yaml"):
-        pointsman.simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
+        simulate(jobs(2, 2), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
 
 
 @pytest.mark.parametrize("change", ["twice", "visits"])
@@ -129,7 +129,7 @@ def test_extreme_coefficients_can_be_gone_on_with(kept: Path, tmp_path: Path) ->
     (server,) = document["spec"]["servers"]
     server["coefficients"] = [20.0 if k % 2 else -20.0 for k in range(len(server["coefficients"]))]
     (tmp_path / NAME).write_text(yaml.safe_dump(document))
-    run = pointsman.simulate(jobs(2, 30), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
+    run = simulate(jobs(2, 30), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
     write_run(tmp_path / "run", run, figures=False)
     assert read_experience(tmp_path / "run" / NAME)
 
@@ -143,7 +143,7 @@ def test_a_checkpoint_that_lost_its_network_is_refused(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").unlink()
     assert MetaRl(checkpoint=str(tmp_path))._adapting is None
     os.mkfifo(tmp_path / "policy.safetensors")
-    pointsman.simulate(jobs(2, 5), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
+    simulate(jobs(2, 5), CLUSTER, f"metarl:{tmp_path}", **BY_NAME)
 
 
 def test_a_changed_card_is_read_again(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pointsman  # noqa: E402
 from pointsman.errors import InputError, UsageError  # noqa: E402
 from pointsman.learn.agents import PRACTICE, recipe  # noqa: E402
 from pointsman.policies.registry import get_policy  # noqa: E402
+from tests.free import simulate  # noqa: E402
 
 from .test_learned_policies import untrained  # noqa: E402
 
@@ -27,14 +28,14 @@ def test_gpus_of_another_partition_are_not_offered(tmp_path: Path) -> None:
         submit_s=[10.0 * i for i in range(count)], gpus=[1 + i % 4 for i in range(count)],
         duration_s=[300.0] * count, partition=["A" if i % 3 else "B" for i in range(count)],
     )  # fmt: skip
-    result = pointsman.simulate(work, "2x4/partition=A+2x4/partition=B", f"proximity-drl:{place}", audit=True)
+    result = simulate(work, "2x4/partition=A+2x4/partition=B", f"proximity-drl:{place}", audit=True)
     assert result.jobs["state"].unique().to_list() == ["COMPLETED"]
 
 
 def test_the_highest_priority_is_placed_first(tmp_path: Path) -> None:
     place = untrained("proximity-drl", tmp_path / "checkpoint", reward="")
     work = jobs(submit_s=[0.0, 1.0, 2.0], gpus=[8] * 3, duration_s=[100.0] * 3, priority=[0, 0, 9])
-    result = pointsman.simulate(work, "2x4", f"proximity-drl:{place}")
+    result = simulate(work, "2x4", f"proximity-drl:{place}")
     assert result.jobs["start_s"].to_list() == [0.0, 200.0, 100.0]
 
 
@@ -47,7 +48,7 @@ def test_a_queue_at_its_limit_blocks_nobody_else(tmp_path: Path) -> None:
         "  node_types: {t: {gpus: 4, gpu_type: v100}}\n  nodes: [{type: t, count: 2}]\n  queues: {a: {gpu_limit: 4}}\n"
     )
     work = jobs(submit_s=[0.0] * 3, gpus=[4] * 3, duration_s=[100.0] * 3, queue=["a", "a", "b"])
-    result = pointsman.simulate(work, cluster, f"proximity-drl:{place}", audit=True)
+    result = simulate(work, cluster, f"proximity-drl:{place}", audit=True)
     assert result.jobs["start_s"].to_list() == [0.0, 100.0, 0.0]
 
 
@@ -55,7 +56,7 @@ def test_too_many_nodes_are_refused(tmp_path: Path) -> None:
     place = untrained("proximity-drl", tmp_path / "checkpoint", reward="")
     work = jobs(submit_s=[0.0], gpus=[1], duration_s=[1.0])
     with pytest.raises(UsageError, match="chooses among at most 128 nodes; there are 129"):
-        pointsman.simulate(work, "129x8", f"proximity-drl:{place}")
+        simulate(work, "129x8", f"proximity-drl:{place}")
 
 
 @pytest.mark.parametrize(("agent", "alias"), [("proximity-drl", "topdrl"), ("topdrl", "proximity-drl")])

@@ -11,11 +11,12 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 pytest.importorskip("safetensors", reason="safetensors is not installed (make learn)")
 
-from pointsman import Workload, simulate
+from pointsman import Workload
 from pointsman.cluster.cluster import Cluster
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
+from tests.free import simulate
 
 PATIENCE = 2.0
 Network = Callable[[np.ndarray], int]

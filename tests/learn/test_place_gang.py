@@ -14,6 +14,7 @@ from pointsman.learn.environments import Generated, PlaceGangEnv, PlaceGangVecto
 from pointsman.learn.environments.compiled.gangs import ACTIONS, FORWARD, WAIT
 from pointsman.policies.placers.candidates.weights import COSTS
 from pointsman.workload import generate
+from tests.free import simulate
 
 CELL = {"rate_model": "rates", "contention": "duty-cycle", "factors": {"node_interference": "table"}}
 WEIGHTS = np.array(COSTS)
@@ -45,7 +46,7 @@ def test_who_acts_like_the_scorer_makes_its_schedule(schedulers: int) -> None:
         action = like_the_scorer(seen)
         waits += action == WAIT
         seen, _, over, _, _ = environment.step(action)
-    run = pointsman.simulate(
+    run = simulate(
         jobs, cluster, "scorer", params={"schedulers": schedulers}, contention="duty-cycle", node_interference="table",
     )  # fmt: skip
     first_s = jobs.jobs["submit_s"][0]

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pointsman
 from benchmarks.placement.cell import OPTIONS, cluster, mean_jct_s, run, workload
 from pointsman.errors import UsageError
 from pointsman.learn.cross_entropy import Search, minimise
 from pointsman.learn.scorer_training import FIRST, Training, first, train_scorer, weights_of
 from pointsman.policies.registry import get_policy
+from tests.free import simulate
 
 QUICK = Search(generations=2, population=4, elite=2)
 
@@ -56,4 +56,4 @@ def test_options_are_checked_as_in_a_run(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="contention"):
         train_scorer(Training([jobs], cluster(tmp_path, servers=8), {"contention": "fair"}))
     with pytest.raises(UsageError, match="patience"):
-        pointsman.simulate(jobs, "8x4", "scorer", params={"patience": -1.0})
+        simulate(jobs, "8x4", "scorer", params={"patience": -1.0})

@@ -5,10 +5,11 @@ import pytest
 pytest.importorskip("torch", reason="make learn")
 pytest.importorskip("safetensors", reason="make learn")
 
-from pointsman import generate, simulate
+from pointsman import generate
 from pointsman.learn.policies.learned import SHIPPED
 from pointsman.learn.policies.marl import Marl
 from pointsman.workload.generator.topdrl import topdrl
+from tests.free import simulate
 
 HORIZON_S = 6 * 3600.0
 

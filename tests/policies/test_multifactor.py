@@ -15,6 +15,7 @@ from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.explain.pending import explain
 from pointsman.policies.registry import get_policy
+from tests.free import simulate
 
 EXAMPLE = {
     "shares": {"A": 40, "D": 60, "B": 30, "C": 10, "E": 25, "F": 35, "other": 0},
@@ -40,12 +41,14 @@ def of(*jobs: tuple[Any, ...]) -> Workload:
 
 def opened(workload: Workload, cluster: str = "1x20", **params: Any) -> tuple[Simulation, Any]:
     spec = get_policy("multifactor")
-    return open_simulation(workload, pointsman.load_cluster(cluster), spec, spec.make(params), RunOptions())
+    return open_simulation(
+        workload, pointsman.load_cluster(cluster), spec, spec.make(params), RunOptions(overheads="none")
+    )
 
 
 def order(workload: Workload, cluster: str = "1x20", **params: Any) -> list[int]:
     """Rows by their starts."""
-    result = pointsman.simulate(workload, cluster, "multifactor", params=params)
+    result = simulate(workload, cluster, "multifactor", params=params)
     starts = result.jobs["start_s"].to_list()
     return sorted(range(len(starts)), key=starts.__getitem__)
 
@@ -139,7 +142,7 @@ def test_a_blocked_head_has_a_reservation() -> None:
 )
 def test_wrong_parameters_are_refused(params: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
-        pointsman.simulate(of((0, 1, 1, "a", "u")), "1x4", "multifactor", params=params)
+        simulate(of((0, 1, 1, "a", "u")), "1x4", "multifactor", params=params)
 
 
 def test_it_cannot_take_over_a_run() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import pointsman
 from pointsman.errors import UsageError
+from tests.free import simulate
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EXAMPLE = EXAMPLES / "my_compiled_policy.py"
@@ -32,8 +33,8 @@ def workload() -> pointsman.Workload:
 @pytest.mark.parametrize("patience_s", [0.0, 30.0, 1e6])
 def test_it_decides_as_the_same_policy_in_python(patience_s: float) -> None:
     params = {"patience_s": patience_s}
-    compiled = pointsman.simulate(workload(), "3x8", POLICY, params=params, audit=True)
-    python = pointsman.simulate(workload(), "3x8", IN_PYTHON, params=params, audit=True)
+    compiled = simulate(workload(), "3x8", POLICY, params=params, audit=True)
+    python = simulate(workload(), "3x8", IN_PYTHON, params=params, audit=True)
     assert compiled.jobs.equals(python.jobs)
     assert (compiled.jobs["state"] == "COMPLETED").all()
     assert compiled.info["params"] == params
@@ -41,9 +42,9 @@ def test_it_decides_as_the_same_policy_in_python(patience_s: float) -> None:
 
 def test_its_parameters_are_checked() -> None:
     with pytest.raises(UsageError, match="did you mean 'patience_s'"):
-        pointsman.simulate(workload(), "3x8", POLICY, params={"patience": 3})
+        simulate(workload(), "3x8", POLICY, params={"patience": 3})
     with pytest.raises(UsageError, match="greater than or equal to 0"):
-        pointsman.simulate(workload(), "3x8", POLICY, params={"patience_s": -1})
+        simulate(workload(), "3x8", POLICY, params={"patience_s": -1})
 
 
 def test_another_process_finds_it_compiled() -> None:
@@ -51,12 +52,12 @@ def test_another_process_finds_it_compiled() -> None:
     script = (
         "import sys, polars as pl, pointsman\n"
         "jobs = pl.DataFrame({'submit_s': [0.0, 0.0], 'gpus': [4, 1], 'duration_s': [5.0, 5.0]})\n"
-        f"result = pointsman.simulate(pointsman.Workload.of(jobs), '1x4', {POLICY!r})\n"
+        f"result = simulate(pointsman.Workload.of(jobs), '1x4', {POLICY!r})\n"
         "print(result.jobs['start_s'].to_list())\n"
         "unit = next(m for n, m in sys.modules.items() if 'hooks_user' in n)\n"
         "print([made.cache_hits for made in unit.UNITS])\n"
     )
-    pointsman.simulate(workload(), "3x8", POLICY)
+    simulate(workload(), "3x8", POLICY)
     src = str(Path(pointsman.__file__).parents[1])
     env = {**os.environ, "PYTHONPATH": src}
     done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=300)
@@ -67,5 +68,5 @@ def test_an_edited_file_is_compiled_anew(tmp_path: Path) -> None:
     mine = tmp_path / "widest_first.py"
     mine.write_text(EXAMPLE.read_text().replace("asked < S", "asked > S"))
     frame = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [1, 4], "duration_s": [5.0, 5.0]})
-    result = pointsman.simulate(pointsman.Workload.of(frame), "1x4", f"{mine}:MyCompiledPolicy")
+    result = simulate(pointsman.Workload.of(frame), "1x4", f"{mine}:MyCompiledPolicy")
     assert result.jobs["start_s"].to_list() == [5.0, 0.0]

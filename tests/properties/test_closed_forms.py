@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 
 import pointsman
+from tests.free import simulate
 
 REPLICATIONS, JOBS = 20, 20_000
 UNIT_S = 1000.0
@@ -44,7 +45,7 @@ def replicate(
         frame = pl.DataFrame(
             {"submit_s": submit * UNIT_S, "gpus": np.ones(JOBS, np.int64), "duration_s": size * UNIT_S}
         )
-        jobs = pointsman.simulate(pointsman.Workload.of(frame), cluster, policy, params=params, log=False).jobs
+        jobs = simulate(pointsman.Workload.of(frame), cluster, policy, params=params, log=False).jobs
         sojourn = jobs["jct_s"].to_numpy()[JOBS // 10 :] / UNIT_S
         size = size[JOBS // 10 :]
         runs.append(Replication(size, sojourn - size, sojourn))
@@ -118,7 +119,7 @@ def test_two_on_a_gpu_that_each_run_at_half_speed_are_one_server() -> None:
             }
         )
         options: dict[str, Any] = {"estimate": "limit", "interference": "2", "log": False}
-        return pointsman.simulate(pointsman.Workload.of(frame), "1x1/gpu=v100", "sjf-ffs", **options).jobs
+        return simulate(pointsman.Workload.of(frame), "1x1/gpu=v100", "sjf-ffs", **options).jobs
 
     runs = []
     for seed in range(REPLICATIONS):

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import pointsman
+from tests.free import simulate
 
 SRC = Path(pointsman.__file__).parents[1]
 POLICIES = [
@@ -97,10 +98,10 @@ def rows(n: int) -> pointsman.Workload:
 @pytest.mark.parametrize("policy", ["fifo", "easy", "srtf"])
 def test_log_audit_and_growth_change_nothing(policy: str) -> None:
     few = rows(300)
-    plain = pointsman.simulate(few, "4x4", policy).jobs
-    assert pointsman.simulate(few, "4x4", policy, log=False).jobs.equals(plain)
-    assert pointsman.simulate(few, "4x4", policy, audit=True).jobs.equals(plain)
-    many = pointsman.simulate(rows(20_000), "4x4", policy)  # more jobs than the first slots, more log than one buffer
+    plain = simulate(few, "4x4", policy).jobs
+    assert simulate(few, "4x4", policy, log=False).jobs.equals(plain)
+    assert simulate(few, "4x4", policy, audit=True).jobs.equals(plain)
+    many = simulate(rows(20_000), "4x4", policy)  # more jobs than the first slots, more log than one buffer
     starts = many.events.filter(pl.col("kind") == "START")
     assert starts["seq"].is_sorted()
     last = starts.filter(pl.col("attempt") == pl.col("attempt").max().over("row"))
@@ -109,7 +110,7 @@ def test_log_audit_and_growth_change_nothing(policy: str) -> None:
 
 def test_written_parquet_is_identical(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        pointsman.write_run(tmp_path / name, pointsman.simulate(rows(50), "4x4", "srtf"), figures=False)
+        pointsman.write_run(tmp_path / name, simulate(rows(50), "4x4", "srtf"), figures=False)
     for file in ("jobs.parquet", "events.parquet", "series.parquet"):
         first, second = (hashlib.sha256((tmp_path / name / file).read_bytes()).hexdigest() for name in ("a", "b"))
         assert first == second

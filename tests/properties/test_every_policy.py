@@ -21,6 +21,7 @@ from pointsman.engine.rate_models.registry import base_model_of
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import RunError, UsageError
 from pointsman.policies.registry import BUILT_IN, LEARNED, get_policy
+from tests.free import simulate
 
 from .broad_ledger import BroadLedger
 from .test_plan_log import costs, last_states
@@ -170,7 +171,7 @@ def check_a_run(data: st.DataObject, policy: str, params: dict[str, Any]) -> Non
     cancels = data.draw(st.lists(st.tuples(st.integers(1, 60), st.integers(0, len(jobs) - 1)), max_size=3))
     submit_s = (jobs["submit_s"].sort() - jobs["submit_s"].min()).to_list()
     try:
-        result = pointsman.simulate(
+        result = simulate(
             pointsman.Workload.of(jobs), cluster, policy, params=params, overheads=overheads, node_events=events,
             cancels=[(submit_s[row] + t, row) for t, row in cancels], audit=True, seed=data.draw(st.integers(0, 3)),
             node_interference=data.draw(st.sampled_from(ON_NODES)), **way,
@@ -221,7 +222,7 @@ def test_none_of_many_runs_breaks_the_ledger(policy: str, request: pytest.Fixtur
 )
 def test_the_broad_ledger_finds_what_is_wrong(tampered: pl.Expr) -> None:
     frame = pl.DataFrame({"submit_s": [0.0] * 3, "gpus": [2] * 3, "duration_s": [10.0, 5.0, 10.0]})
-    result = pointsman.simulate(pointsman.Workload.of(frame), "3x2", "fifo")
+    result = simulate(pointsman.Workload.of(frame), "3x2", "fifo")
     BroadLedger(result, Overheads(), 2, set()).check_books()
     assert result.events is not None
     with pytest.raises(AssertionError):

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pointsman
+from tests.free import simulate
 
 from .shared_ledger import SharedLedger
 
@@ -48,7 +49,7 @@ def test_no_run_breaks_the_shared_ledger(data: st.DataObject) -> None:
     limit = data.draw(st.integers(2, 4))
     slow_down = data.draw(st.sampled_from([1.0, 1.25, 1.5, 2.0]))
     workload = pointsman.Workload.of(jobs)
-    result = pointsman.simulate(workload, cluster, policy, gpu_sharing=limit, interference=str(slow_down), audit=True)
+    result = simulate(workload, cluster, policy, gpu_sharing=limit, interference=str(slow_down), audit=True)
     SharedLedger(workload, result, cluster, limit, slow_down)
     assert (result.jobs["state"] == "COMPLETED").all(), "a job waits for ever"
 
@@ -59,7 +60,7 @@ def test_the_ledger_sees_jobs_share(slow_down: float) -> None:
     rows = [{"submit_s": 0.0, "gpus": 1, "duration_s": 10.0 + i, "model": "resnet18"} for i in range(4)]
     options: dict[str, Any] = {"interference": str(slow_down)}
     workload = pointsman.Workload.of(pl.DataFrame(rows))
-    result = pointsman.simulate(workload, "1x1/gpu=v100", "sjf-bsbf", **options)
+    result = simulate(workload, "1x1/gpu=v100", "sjf-bsbf", **options)
     assert len(SharedLedger(workload, result, "1x1/gpu=v100", 2, slow_down).shared) == 4
     with pytest.raises(AssertionError, match="too many jobs"):
         SharedLedger(workload, result, "1x1/gpu=v100", 1, slow_down)
@@ -70,7 +71,7 @@ def test_the_ledger_sees_jobs_share(slow_down: float) -> None:
 def test_with_no_slow_down_sharing_always_pays() -> None:
     """ξ = 1: nobody ever waits as long as a GPU with one job has the memory."""
     rows = [{"submit_s": float(i), "gpus": 1, "duration_s": 100.0 - i, "model": "ncf"} for i in range(4)]
-    result = pointsman.simulate(
+    result = simulate(
         pointsman.Workload.of(pl.DataFrame(rows)), "1x2/gpu=v100", "sjf-bsbf", interference="1", audit=True
     )
     assert result.jobs["wait_s"].to_list() == [0.0] * 4
@@ -85,7 +86,7 @@ def test_at_twice_the_time_only_a_shorter_newcomer_pays(longer_s: float, shares:
         {"submit_s": 0.0, "gpus": 1, "duration_s": 101.0, "model": "ncf"},
         {"submit_s": 1.0, "gpus": 1, "duration_s": longer_s, "model": "ncf"},
     ]
-    result = pointsman.simulate(
+    result = simulate(
         pointsman.Workload.of(pl.DataFrame(rows)), "1x1/gpu=v100", "sjf-bsbf", interference="2", audit=True
     )
     assert (result.jobs.sort("row")["wait_s"][1] == 0.0) == shares

@@ -21,6 +21,7 @@ from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
 from pointsman.types import JobState
 from tests.against_oracle.test_iterations import Whims, random_chains, simulation_of
+from tests.free import simulate
 
 POLICIES = ("lwf", "srsf", "ada-srsf")
 RANDOM = range(30)
@@ -99,7 +100,7 @@ def test_every_job_ends_whatever_fails(policy: str) -> None:
             start_s=0.1 * (seed % 2), stop_s=0.05 * (seed % 3), lost_s=0.3, checkpoint_every_s=1.0,
             start_fail_rate=0.05 * (seed % 2),
         )  # fmt: skip
-        result = pointsman.simulate(
+        result = simulate(
             pointsman.Workload.of(jobs), "3x4/gpu=v100,nic=10Gbps", policy, rate_model="iterations", audit=True,
             overheads=costs, seed=seed,
             node_events=[(1.0, "1", "DOWN"), (1.5, "1", "UP"), (2.0, "0", "DRAIN"), (3.01, "0", "UP")],

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import pointsman
 from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
+from tests.free import simulate
 
 from .ledger import Ledger
 
@@ -73,7 +74,7 @@ def test_no_run_breaks_the_ledger(data: st.DataObject) -> None:
     events = [(float(t), str(n), state) for t, n, state in data.draw(node_changes)]
     cancels = data.draw(st.lists(st.tuples(st.integers(1, 60), st.integers(0, len(jobs) - 1)), max_size=3))
     submit_s = (jobs["submit_s"].sort() - jobs["submit_s"].min()).to_list()
-    result = pointsman.simulate(
+    result = simulate(
         pointsman.Workload.of(jobs),
         cluster,
         policy,
@@ -108,7 +109,7 @@ def last_states(events: list[tuple[float, str, str]]) -> dict[str, str]:
 )
 def test_the_ledger_finds_what_is_wrong(tampered: pl.Expr) -> None:
     frame = pl.DataFrame({"submit_s": [0.0] * 3, "gpus": [2] * 3, "duration_s": [10.0, 5.0, 10.0]})
-    result = pointsman.simulate(pointsman.Workload.of(frame), "2x2", "fifo")
+    result = simulate(pointsman.Workload.of(frame), "2x2", "fifo")
     Ledger(result, Overheads()).check_books()
     assert result.events is not None
     with pytest.raises(AssertionError):
@@ -123,7 +124,7 @@ def test_fifo_starts_in_order_whatever_happens(
     """So nobody is overtaken, and nobody starves. (Nobody has a priority here.)"""
     events = [(float(t), str(n), state) for t, n, state in changes]
     workload = pointsman.Workload.of(jobs.drop("priority"))
-    started = pointsman.simulate(workload, "2x4+1x3", "fifo", overheads=overheads, node_events=events).jobs["start_s"]
+    started = simulate(workload, "2x4+1x3", "fifo", overheads=overheads, node_events=events).jobs["start_s"]
     known = started.drop_nulls()
     assert known.is_sorted()
     if not any(state == "DOWN" for _, _, state in events):
@@ -164,7 +165,7 @@ def test_easy_never_delays_its_head_where_estimates_are_no_less_than_the_truth()
     backfilled = 0
     for seed in range(60):
         table = overestimated(seed)
-        result = pointsman.simulate(pointsman.Workload.of(table), "1x8", "easy", estimate="limit")
+        result = simulate(pointsman.Workload.of(table), "1x8", "easy", estimate="limit")
         jobs, limits = result.jobs, table["time_limit_s"].to_list()
         for head in range(len(jobs)):
             assert jobs["start_s"][head] <= shadow_s(jobs, limits, head, 8), f"seed {seed}, row {head}"
@@ -181,7 +182,7 @@ def stream_with_a_wide_job() -> pointsman.Workload:
 
 
 def wait_of_the_wide(policy: str) -> float:
-    jobs = pointsman.simulate(stream_with_a_wide_job(), "1x2", policy).jobs
+    jobs = simulate(stream_with_a_wide_job(), "1x2", policy).jobs
     return jobs.filter(pl.col("gpus") == 2)["wait_s"].item()
 
 
@@ -197,7 +198,7 @@ def long_job_among_short_ones(knob: float) -> Result:
     rows = [(0.0, 1, 2000.0)] + [(50.0 * i, 1, 60.0) for i in range(1, 400)]
     frame = pl.DataFrame(rows, schema=["submit_s", "gpus", "duration_s"], orient="row")
     params = {"thresholds_gpu_s": [100.0], "promote_knob": knob}
-    return pointsman.simulate(pointsman.Workload.of(frame), "1x1", "las", params=params)
+    return simulate(pointsman.Workload.of(frame), "1x1", "las", params=params)
 
 
 def test_promotion_starves_nobody() -> None:
@@ -215,7 +216,7 @@ def test_five_thousand_nodes_fill_in_order_of_index() -> None:
     """More nodes than one word of the summary of bitmaps can tell apart."""
     n = 5000
     frame = pl.DataFrame({"submit_s": [0.0] * n, "gpus": [1] * n, "duration_s": [10.0] * n})
-    result = pointsman.simulate(pointsman.Workload.of(frame), f"{n}x1", "fifo")
+    result = simulate(pointsman.Workload.of(frame), f"{n}x1", "fifo")
     assert result.events is not None
     starts = result.events.filter(pl.col("kind") == "START")
     assert starts["node"].to_list() == list(range(n))

@@ -15,6 +15,7 @@ from pointsman.cluster import load_cluster
 from pointsman.engine.run.result import Result
 from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.workload import generate
+from tests.free import simulate
 
 from .test_plan_log import costs, job_tables
 
@@ -59,7 +60,7 @@ def test_jobs_keep_to_their_scheduler(data: st.DataObject) -> None:
     changes = st.tuples(st.integers(1, 80), st.integers(0, 3), st.sampled_from(["DOWN", "DRAIN", "UP"]))
     events: Any = [(float(t), n, state) for t, n, state in data.draw(st.lists(changes, max_size=6))]
     seed = data.draw(st.integers(0, 99))
-    result = pointsman.simulate(
+    result = simulate(
         pointsman.Workload.of(jobs), on, data.draw(st.sampled_from(PLACERS)), audit=True, node_events=events,
         params=params, overheads=data.draw(costs()), oversized="clamp", seed=seed, until_s=400,
     )  # fmt: skip
@@ -74,7 +75,7 @@ def test_in_half_a_million_starts(policy: str) -> None:
     forwarded = 0
     for seed in range(5):
         jobs = generate("philly", jobs=100_000, cluster_gpus=256, load=0.95, seed=seed)
-        done = pointsman.simulate(jobs, on, policy, params=params, oversized="clamp", seed=seed)
+        done = simulate(jobs, on, policy, params=params, oversized="clamp", seed=seed)
         assert done.jobs.height == 100_000
         forwarded += check(done, owners, params, seed)
     assert forwarded > 10_000

@@ -9,6 +9,7 @@ import pytest
 import pointsman
 from pointsman.report import summarise
 from pointsman.report.metrics.lower_bound import lower_bound_s, srpt_mean_jct_s
+from tests.free import simulate
 
 
 def stepped_srpt(submit: list[int], work: list[int]) -> float:
@@ -54,7 +55,7 @@ def test_jobs_of_no_work_end_at_once() -> None:
 def test_where_places_make_jobs_faster_it_is_of_the_fastest_place(model: str, alone_s: float) -> None:
     """Two gangs of 4 in turn on one node of 4: each costs 0.5 a rack, 0.25 a node and 4 times 0.025, 0.85 together."""
     jobs = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [4, 4], "duration_s": [100.0, 100.0]})
-    summary = summarise(pointsman.simulate(pointsman.Workload.of(jobs), "1x4", "fifo", rate_model=model))
+    summary = summarise(simulate(pointsman.Workload.of(jobs), "1x4", "fifo", rate_model=model))
     assert summary["jct_lower_bound_s"] == pytest.approx(1.5 * alone_s)
     assert 0 <= summary["jct_above_bound_ratio"] < 2e-5  # ends are rounded up to whole milliseconds
     assert summary["makespan_lower_bound_s"] == pytest.approx(2 * alone_s)
@@ -63,7 +64,7 @@ def test_where_places_make_jobs_faster_it_is_of_the_fastest_place(model: str, al
 def test_jobs_of_less_than_a_millisecond_are_not_below_the_bound() -> None:
     rows = [(i + 0.0006 * (i % 2), 1, duration_s) for i, duration_s in enumerate((0.0004, 0.0014, 0.4004, 0.0001))]
     jobs = pl.DataFrame(rows, schema=["submit_s", "gpus", "duration_s"], orient="row")
-    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "fifo")
+    result = simulate(pointsman.Workload.of(jobs), "1x1", "fifo")
     summary = summarise(result)
     assert summary["jct_above_bound_ratio"] == pytest.approx(0, abs=1e-12)
     assert summary["makespan_s"] >= summary["makespan_lower_bound_s"]
@@ -73,7 +74,7 @@ def test_waits_are_starts_less_submits() -> None:
     random = np.random.default_rng(3)
     columns = {"submit_s": 1e6 + random.uniform(0, 9, 99), "gpus": random.integers(1, 5, 99)}
     jobs = pl.DataFrame(columns | {"duration_s": random.exponential(0.4, 99)})
-    ran = pointsman.simulate(pointsman.Workload.of(jobs), "1x4", "fifo").jobs
+    ran = simulate(pointsman.Workload.of(jobs), "1x4", "fifo").jobs
     assert (ran["start_s"] - ran["submit_s"]).to_list() == pytest.approx(ran["wait_s"].to_list(), abs=1e-8)
     assert (ran["end_s"] - ran["submit_s"]).to_list() == pytest.approx(ran["jct_s"].to_list(), abs=1e-8)
     assert (ran["end_s"] - ran["start_s"]).to_list() == pytest.approx(ran["duration_s"].to_list(), abs=1e-8)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-import pointsman
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.figures.files import parse_formats, parse_width_in, save_figures
 from pointsman.report.figures.style import COLOURS, INK, MARKERS
 from pointsman.report.metrics.groups import group_runs
 from pointsman.workload import generate
+from tests.free import simulate
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -18,7 +18,7 @@ matplotlib = pytest.importorskip("matplotlib")
 @pytest.fixture(scope="module")
 def results() -> list[Result]:
     jobs = generate("philly", jobs=150, cluster_gpus=32, load=1.2, seed=1)
-    return [pointsman.simulate(jobs, "4x8", policy) for policy in ("fifo", "srtf")]
+    return [simulate(jobs, "4x8", policy) for policy in ("fifo", "srtf")]
 
 
 def test_the_same_runs_give_the_same_bytes(results: list[Result], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pointsman
 from pointsman.report.metrics.comparison import compare
 from pointsman.report.pages.page import facts
 from pointsman.report.tables.tables import comparison_table, summary_table
+from tests.free import simulate
 
 CLUSTER = "4x4/gpu=v100,nic=10Gbps"
 
@@ -27,7 +28,7 @@ def workload() -> pointsman.Workload:
 
 
 def test_communication_and_queueing_are_told() -> None:
-    result = pointsman.simulate(workload(), CLUSTER, "fifo", placement="spread")
+    result = simulate(workload(), CLUSTER, "fifo", placement="spread")
     summary = pointsman.summarise(result)
     assert 0 < summary["comm_mean_s"] == pytest.approx(result.jobs["comm_s"].mean())
     assert summary["comm_ratio"] == pytest.approx(result.jobs["comm_s"].sum() / result.jobs["run_s"].sum())
@@ -37,7 +38,7 @@ def test_communication_and_queueing_are_told() -> None:
 
 
 def test_a_gpu_that_jobs_share_is_in_use_once() -> None:
-    result = pointsman.simulate(workload(), CLUSTER, "lwf", estimate="oracle")
+    result = simulate(workload(), CLUSTER, "lwf", estimate="oracle")
     assert result.jobs["held_gpu_s"].sum() > 16 * result.jobs["end_s"].max()  # more than there are
     summary = pointsman.summarise(result)
     assert 0.5 < summary["gpu_allocated_ratio"] <= 1
@@ -45,12 +46,12 @@ def test_a_gpu_that_jobs_share_is_in_use_once() -> None:
 
 
 def test_runs_under_other_assumptions_are_compared_with_a_warning() -> None:
-    runs = [pointsman.simulate(workload(), CLUSTER, "fifo", placement="spread", contention="max-min")]
-    runs.append(pointsman.simulate(workload(), CLUSTER, "srtf", placement="spread"))
+    runs = [simulate(workload(), CLUSTER, "fifo", placement="spread", contention="max-min")]
+    runs.append(simulate(workload(), CLUSTER, "srtf", placement="spread"))
     comparison = compare(runs)
     assert comparison_table(comparison).note.endswith("did not run under the same assumptions (contention).")
     said = dict(facts(comparison.groups))
     assert said["Network"] == "fifo: links are shared (max-min); srtf: links are not shared"
-    alike = compare([runs[1], pointsman.simulate(workload(), CLUSTER, "sjf", placement="spread")])
+    alike = compare([runs[1], simulate(workload(), CLUSTER, "sjf", placement="spread")])
     assert "Take care" not in comparison_table(alike).note
     assert "for the network" in comparison_table(alike).columns

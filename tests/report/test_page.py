@@ -241,7 +241,7 @@ def test_the_lead_names_the_best_policy_that_needs_no_durations(many: list[Resul
 def test_where_nothing_waits_all_policies_are_alike(draw_only: Callable[..., None]) -> None:
     draw_only("2-jct-bars", "3-wait-by-gpus")
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0, 9.0], "gpus": [1, 2], "duration_s": [5.0, 7.0]}))
-    groups = group_runs([pointsman.simulate(jobs, "1x4", policy) for policy in ("fifo", "sjf")])
+    groups = group_runs([simulate(jobs, "1x4", policy) for policy in ("fifo", "sjf")])
     assert lead(groups) == "The mean completion time is 6 s under every policy."
     said = make_page(groups).html
     assert "The mean is the same under every policy: 6 s." in said and "Under fifo no job waits." in said

@@ -9,12 +9,13 @@ import pointsman
 from pointsman.report.metrics.proximity import places
 from pointsman.report.metrics.summary import summarise
 from pointsman.report.rundir import read_run, write_run
+from tests.free import simulate
 
 
 def run(until_s: float | None = None, log: bool = True, rate_model: str = "tree") -> pointsman.Result:
     """On two racks of four nodes of four: gangs of 1, 6 and 6 GPUs that do 900 s of work, and one of 20 that waits."""
     jobs = pl.DataFrame({"submit_s": [0.0] * 4, "gpus": [1, 6, 6, 20], "duration_s": [900.0] * 4})
-    return pointsman.simulate(
+    return simulate(
         pointsman.Workload.of(jobs), "topdrl", "pick-place", params={"gpus": "first-available"}, until_s=until_s,
         rate_model=rate_model, log=log,
     )  # fmt: skip
@@ -57,6 +58,6 @@ def test_without_a_log_places_are_not_known_and_other_rate_models_have_no_tree(t
 def test_figures_are_the_same_to_the_last_bit_each_time() -> None:
     """Sums depend on their order, and that of unordered groups depends on threads."""
     jobs = pointsman.generate("topdrl", jobs=300, cluster_gpus=32, load=1.2, seed=1)
-    run = pointsman.simulate(jobs, "8x4/rack=2", "tiresias", rate_model="tree:rack=20,node=3")
+    run = simulate(jobs, "8x4/rack=2", "tiresias", rate_model="tree:rack=20,node=3")
     first = summarise(run)["tree"]
     assert all(summarise(run)["tree"] == first for _ in range(20))

@@ -15,11 +15,12 @@ from pointsman.report.metrics.holdings import holdings
 from pointsman.report.pages.page import facts
 from pointsman.report.tables.gpu_time import sharing_table
 from pointsman.report.tables.tables import comparison_table, summary_table
+from tests.free import simulate
 
 
 def run(rows: list[dict[str, Any]], cluster: str, policy: str, **options: Any) -> Result:
     jobs = [{"submit_s": 0.0, "gpus": 1, "model": "resnet18"} | row for row in rows]
-    return pointsman.simulate(pointsman.Workload.of(pl.DataFrame(jobs)), cluster, policy, **options)
+    return simulate(pointsman.Workload.of(pl.DataFrame(jobs)), cluster, policy, **options)
 
 
 PAIR = [{"duration_s": 100.0}, {"duration_s": 60.0, "submit_s": 10.0}]
@@ -164,7 +165,7 @@ def test_holdings_agree_with_who_is_on_which_gpu(policy: str, options: dict[str,
         "model": draw.choice(["resnet18", "resnet50"], 120),
         "fraction": np.where((gpus == 1) & (draw.uniform(size=120) < 0.5), 0.3, 1.0),
     }
-    result = pointsman.simulate(pointsman.Workload.of(pl.DataFrame(rows)), "3x4/gpu=v100", policy, **options)
+    result = simulate(pointsman.Workload.of(pl.DataFrame(rows)), "3x4/gpu=v100", policy, **options)
     held = holdings(result)
     assert held is not None
     origin_s = result.jobs["submit_s"].min()

@@ -14,6 +14,7 @@ from pointsman.engine.run.result import Result
 from pointsman.report import write_run
 from pointsman.report.verification import faults
 from pointsman.workload import generate
+from tests.free import simulate
 
 DOWN = [(9000, 1, "DOWN"), (20000, 1, "UP")]
 OPTIONS: dict[str, Any] = {"overheads": {"start_s": 10, "stop_s": 5, "restore_s": 20}, "node_events": DOWN}
@@ -21,7 +22,7 @@ OPTIONS: dict[str, Any] = {"overheads": {"start_s": 10, "stop_s": 5, "restore_s"
 
 def simulated(policy: str) -> Result:
     jobs = generate("philly", jobs=150, cluster_gpus=32, load=1.2, seed=1)
-    return pointsman.simulate(jobs, "4x8", policy, **OPTIONS)
+    return simulate(jobs, "4x8", policy, **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def test_events_that_cannot_be(change: pl.Expr, said: str, kept: Result) -> None
 def test_a_gpu_with_two_holders() -> None:
     """Two jobs of one GPU run at once; the second is put where the first is."""
     jobs = pl.DataFrame({"submit_s": [0.0, 1.0], "gpus": [1, 1], "duration_s": [10.0, 10.0]})
-    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x2", "fifo")
+    result = simulate(pointsman.Workload.of(jobs), "1x2", "fifo")
     assert result.events is not None and faults(result) == []
     same = result.events.with_columns(gpu_mask=pl.when(pl.col("kind") == "START").then(1).otherwise("gpu_mask"))
     (found,) = faults(replace(result, events=same))

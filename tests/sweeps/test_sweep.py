@@ -9,6 +9,7 @@ import pytest
 
 import pointsman
 from pointsman.errors import UsageError
+from tests.free import simulate
 
 GRID = {"cluster": ["2x4", "3x4"], "policy": ["fifo", "srtf"], "load": [None, 0.9]}
 
@@ -23,7 +24,7 @@ def test_a_cell_is_what_compare_says_of_its_runs(jobs: pointsman.Workload) -> No
     assert [cell.values for cell in grid.cells] == [
         {"cluster": cluster, "load": load} for cluster in ("2x4", "3x4") for load in (None, 0.9)
     ]
-    runs = [pointsman.simulate(jobs, "3x4", policy, overheads="realistic") for policy in ("fifo", "srtf")]
+    runs = [simulate(jobs, "3x4", policy, overheads="realistic") for policy in ("fifo", "srtf")]
     alone, own = pointsman.compare(runs).rows, grid.cells[2].rows
     for row, other in zip(alone, own, strict=True):
         assert (row.policy, row.values["jct_mean_s"]) == (other.policy, other.values["jct_mean_s"])

@@ -6,6 +6,7 @@ import pytest
 import pointsman
 from pointsman.workload.transforms.narrow import narrowed
 from pointsman.workload.transforms.rescale import at_load
+from tests.free import simulate
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def workload() -> pointsman.Workload:
 
 
 def test_jobs_have_the_times_of_the_run_and_all_that_the_log_said(workload: pointsman.Workload) -> None:
-    run = pointsman.simulate(workload, "1x8", "fifo", oversized="drop", until_s=12)
+    run = simulate(workload, "1x8", "fifo", oversized="drop", until_s=12)
     logged = pointsman.scheduled(workload, run)
     assert logged.jobs.select("job_id", "submit_s", "start_s", "end_s").rows() == [
         ("a", 5.0, 5.0, 15.0),
@@ -37,7 +38,7 @@ def test_jobs_have_the_times_of_the_run_and_all_that_the_log_said(workload: poin
 
 
 def test_jobs_that_are_changed_have_no_times(workload: pointsman.Workload) -> None:
-    run = pointsman.simulate(workload, "1x8", "fifo", oversized="drop")
+    run = simulate(workload, "1x8", "fifo", oversized="drop")
     logged = pointsman.scheduled(workload, run)
     assert logged.is_logged
     for changed in (at_load(logged, 8, 0.5), narrowed(logged, 4)):

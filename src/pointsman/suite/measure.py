@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Entry = tuple[str, str | None]
 """A policy, and the estimate it is given (None: what it needs)."""
+OVERHEADS = "none"
+"""Of every run of Suite v1, which was frozen before preemption had a price by default."""
 
 
 def entries(policies: Sequence[str], errors: Sequence[str], *, imports: bool = True) -> list[Entry]:
@@ -69,7 +71,9 @@ def cell_digest(cell: Cell, policies: Sequence[str]) -> str:
 def _run(workload: Any, cell: Cell, policy: str, estimate: str | None, seed: int) -> "Result":
     from pointsman.api import simulate
 
-    return simulate(workload, cell.workload.cluster, policy, seed=seed, estimate=estimate, log=None)
+    return simulate(
+        workload, cell.workload.cluster, policy, seed=seed, estimate=estimate, overheads=OVERHEADS, log=None
+    )
 
 
 def table(cell: Cell, comparison: "Comparison") -> Iterator[dict[str, Any]]:

@@ -15,6 +15,7 @@ from pointsman.engine.run.view import View
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import PointsmanError, UsageError
 from pointsman.types import Event, Reason
+from tests.free import simulate
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "my_policy.py"
 LOSES_ALL = Overheads(checkpoint_every_s=1e9)
@@ -46,8 +47,8 @@ class Backfill:
 
 def test_python_backfill_is_the_compiled_one() -> None:
     columns = ["row", "start_s", "end_s", "nodes", "locality"]
-    mine = pointsman.simulate(workload(), "3x8+1x4", Backfill(), audit=True)
-    theirs = pointsman.simulate(workload(), "3x8+1x4", "fifo-backfill", audit=True)
+    mine = simulate(workload(), "3x8+1x4", Backfill(), audit=True)
+    theirs = simulate(workload(), "3x8+1x4", "fifo-backfill", audit=True)
     assert mine.jobs.select(columns).equals(theirs.jobs.select(columns))
     assert mine.info["decisions"] == theirs.info["decisions"]
 
@@ -92,7 +93,7 @@ class Asking:
 def test_verbs_answer_with_reasons() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0, 0.0, 0.0], "gpus": [2, 4, 1], "duration_s": [10.0, 5.0, 3.0]})
     policy = Asking()
-    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x4", policy, audit=True)
+    result = simulate(pointsman.Workload.of(jobs), "1x4", policy, audit=True)
     assert policy.answers == {
         "preempt pending": Reason.NotRunning,
         "half a gang": Reason.GangIncomplete,
@@ -134,12 +135,12 @@ def test_places_that_are_not_there() -> None:
                 assert view.start(job, []) == Reason.GangIncomplete
             super().decide(view)
 
-    assert (pointsman.simulate(workload(20), "3x8", Wild()).jobs["state"] == "COMPLETED").all()
+    assert (simulate(workload(20), "3x8", Wild()).jobs["state"] == "COMPLETED").all()
 
 
 def test_events_are_delivered() -> None:
     policy = Listening()
-    pointsman.simulate(workload(300), "3x8", policy)
+    simulate(workload(300), "3x8", policy)
     assert policy.heard.count(Event.SUBMIT) == policy.heard.count(Event.FINISH) == 300
 
 
@@ -164,9 +165,9 @@ def test_what_if_is_the_future_when_estimates_are_true_and_nobody_comes() -> Non
     late = workload(400)
     last_s = late.jobs["submit_s"].max()
     policy = Looking(last_s)
-    seen = pointsman.simulate(late, "3x8", policy)
+    seen = simulate(late, "3x8", policy)
     assert seen.jobs.equals(
-        pointsman.simulate(late, "3x8", Backfill(), estimate="oracle").jobs.with_columns(seen.jobs["estimate_s"])
+        simulate(late, "3x8", Backfill(), estimate="oracle").jobs.with_columns(seen.jobs["estimate_s"])
     )
     outcomes = policy.future.handle.world.outcomes
     ended = outcomes["state"] != 0  # those that had ended before the question are not in the future
@@ -180,7 +181,7 @@ def test_what_if_knows_estimates_only() -> None:
     jobs = pl.DataFrame(
         {"submit_s": [0.0, 5.0], "gpus": [1, 1], "duration_s": [10.0, 10.0], "time_limit_s": [60.0, 60.0]}
     )
-    pointsman.simulate(pointsman.Workload.of(jobs), "1x4", policy, estimate="limit")
+    simulate(pointsman.Workload.of(jobs), "1x4", policy, estimate="limit")
     assert policy.future.handle.world.outcomes["end"].tolist() == [60_000]  # the limit, and nobody to come
 
 
@@ -203,7 +204,7 @@ def test_mistakes_of_a_policy_are_its_own(mistake: Callable[[View], object], sai
             mistake(view)
 
     with pytest.raises(PointsmanError, match=rf"policy 'mine' failed at 0.000 s: {said}"):
-        pointsman.simulate(workload(10), "3x8", Mistaken())
+        simulate(workload(10), "3x8", Mistaken())
 
 
 def test_view_cannot_be_written() -> None:
@@ -212,11 +213,11 @@ def test_view_cannot_be_written() -> None:
             view.jobs["submit"] = 0
 
     with pytest.raises(PointsmanError, match=r"mine.*ValueError"):
-        pointsman.simulate(workload(10), "3x8", Cheating())
+        simulate(workload(10), "3x8", Cheating())
 
 
 def example(jobs: pointsman.Workload, cluster: str, patience_s: float) -> pointsman.Result:
-    return pointsman.simulate(jobs, cluster, f"{EXAMPLE}:MyPolicy", params={"patience_s": patience_s}, audit=True)
+    return simulate(jobs, cluster, f"{EXAMPLE}:MyPolicy", params={"patience_s": patience_s}, audit=True)
 
 
 def test_example_runs_as_a_user_would_name_it() -> None:
@@ -233,7 +234,7 @@ def test_example_keeps_gpus_for_who_has_waited_long() -> None:
     stream = pointsman.Workload.of(pl.DataFrame(frame))
     assert example(stream, "1x4", 1e6).jobs["start_s"][2] == 103.0
     assert example(stream, "1x4", 10.0).jobs["start_s"][2] == 15.0  # those that run at 12 end by then
-    assert example(stream, "1x4", 0.0).jobs.equals(pointsman.simulate(stream, "1x4", "fifo").jobs)
+    assert example(stream, "1x4", 0.0).jobs.equals(simulate(stream, "1x4", "fifo").jobs)
 
 
 def test_example_passes_over_a_queue_at_its_limit(tmp_path: Path) -> None:
@@ -251,7 +252,7 @@ def test_jobs_that_only_evict_each_other_end_with_a_sentence() -> None:
     """Each loses four seconds of work when preempted, and is promoted over the other before it has done so much."""
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [1, 1], "duration_s": [10.0, 10.0]}))
     with pytest.raises(PointsmanError, match="the jobs only preempt each other and get nothing done"):
-        pointsman.simulate(
+        simulate(
             jobs, "1x1", "tiresias", params={"promote_knob": 1.0, "thresholds_gpu_s": 2.0}, log=False,
             overheads=Overheads(lost_s=4),
         )  # fmt: skip
@@ -282,7 +283,7 @@ def test_who_waits_for_a_node_or_does_work_again_is_not_stopped(
     monkeypatch.setattr(engine_simulation, "_CHUNK", 64)
     monkeypatch.setattr(engine_simulation, "_PATIENCE", 500)
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [3000.0]}))
-    result = pointsman.simulate(jobs, "1x1", Restless(), node_events=events, overheads=LOSES_ALL, log=False)
+    result = simulate(jobs, "1x1", Restless(), node_events=events, overheads=LOSES_ALL, log=False)
     assert result.jobs["end_s"].to_list() == [events[1][0] + 3000.0]
 
 
@@ -301,7 +302,7 @@ def test_who_goes_on_for_nothing_is_stopped(policy: Restless, said: str, monkeyp
     monkeypatch.setattr(engine_simulation, "_PATIENCE", 500)
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [3000.0]}))
     with pytest.raises(PointsmanError, match=said):
-        pointsman.simulate(jobs, "1x1", policy, log=False)
+        simulate(jobs, "1x1", policy, log=False)
 
 
 class Shy(Restless):
@@ -317,7 +318,7 @@ def test_who_lets_chains_wait_for_ever_is_stopped(monkeypatch: pytest.MonkeyPatc
     frame = {"submit_s": [0.0] * 2, "gpus": [2] * 2, "duration_s": [300.0] * 2, "model": ["vgg16"] * 2}
     jobs = pointsman.Workload.of(pl.DataFrame(frame))
     with pytest.raises(PointsmanError, match="all jobs that run wait, nothing is to come, and policy 'shy' admits no"):
-        pointsman.simulate(jobs, "2x2/gpu=v100", Shy(), placement="spread", rate_model="iterations", log=False)
+        simulate(jobs, "2x2/gpu=v100", Shy(), placement="spread", rate_model="iterations", log=False)
 
 
 PICKY = """
@@ -345,7 +346,7 @@ class Picky:
 def test_wrong_parameters_of_a_users_class(tmp_path: Path, params: dict[str, int], sentence: str) -> None:
     (tmp_path / "mine.py").write_text(PICKY)
     with pytest.raises(UsageError) as caught:
-        pointsman.simulate(workload(5), "1x1", f"{tmp_path}/mine.py:Picky", params=params)
+        simulate(workload(5), "1x1", f"{tmp_path}/mine.py:Picky", params=params)
     assert sentence in str(caught.value)
 
 
@@ -356,7 +357,9 @@ def test_copy_goes_its_own_way() -> None:
     from pointsman.policies.registry import get_policy
 
     spec = get_policy("srtf")
-    simulation, _ = open_simulation(workload(), load_cluster("3x8"), spec, spec.make(), RunOptions(audit=True))
+    simulation, _ = open_simulation(
+        workload(), load_cluster("3x8"), spec, spec.make(), RunOptions(overheads="none", audit=True)
+    )
     simulation.run(until_ms=500_000)
     before = simulation.handle.world.outcomes.copy()
     twin = simulation.copy()

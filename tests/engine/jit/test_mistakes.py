@@ -9,6 +9,7 @@ import pytest
 
 import pointsman
 from pointsman.errors import UsageError
+from tests.free import simulate
 
 POLICY = """from pointsman.policies.sdk import CompiledPolicy, Int, State, core
 
@@ -37,7 +38,7 @@ def said(folder: Path, text: str) -> str:
     file.write_text(text)
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0]}))
     with pytest.raises(UsageError) as caught:
-        pointsman.simulate(jobs, "1x2", f"{file}:Mine")
+        simulate(jobs, "1x2", f"{file}:Mine")
     return str(caught.value).removeprefix(str(file))
 
 

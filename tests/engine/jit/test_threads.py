@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 import polars as pl
 import pointsman
+from tests.free import simulate
 
 sys.setswitchinterval(1e-5)
 jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0, 0.0, 1.0], "gpus": [1, 4, 2], "duration_s": [9.0] * 3}))
@@ -16,7 +17,7 @@ ready = Barrier(8)
 
 def run(_):
     ready.wait()
-    return pointsman.simulate(jobs, "1x4", "srtf").jobs["end_s"].to_list()
+    return simulate(jobs, "1x4", "srtf").jobs["end_s"].to_list()
 
 with ThreadPoolExecutor(8) as threads:
     assert list(threads.map(run, range(8))) == [[9.0, 19.0, 10.0]] * 8

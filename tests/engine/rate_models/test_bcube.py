@@ -18,6 +18,7 @@ import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.engine.run.simulation import Simulation
 from pointsman.types import JobState
+from tests.free import simulate
 
 from .test_contention import jobs_of, opened
 from .test_rates import CATALOGUE, Scattered
@@ -42,7 +43,7 @@ def running(gangs: list[Nodes], contention: str, cluster: str = CLUSTER) -> Simu
 def run_s(gangs: list[Nodes], contention: str, **options: Any) -> list[float]:
     places = [[(node, 1) for node in gang] for gang in gangs]
     jobs = jobs_of("vgg16", [len(gang) for gang in gangs])
-    result = pointsman.simulate(jobs, CLUSTER, Scattered(places), contention=contention, audit=True, **options)
+    result = simulate(jobs, CLUSTER, Scattered(places), contention=contention, audit=True, **options)
     return result.jobs["run_s"].to_list()
 
 
@@ -154,7 +155,7 @@ def test_congestion_between_racks_narrows_second_cards(contention: str) -> None:
 @pytest.mark.parametrize("gpus", [12, 14, 36])
 def test_alone_at_its_best_place_a_job_takes_what_was_recorded(contention: str, gpus: int) -> None:
     """A rack, a little more, the whole cluster."""
-    assert pointsman.simulate(jobs_of("vgg16", [gpus]), CLUSTER, "fifo", contention=contention).jobs["jct_s"][0] == 1000
+    assert simulate(jobs_of("vgg16", [gpus]), CLUSTER, "fifo", contention=contention).jobs["jct_s"][0] == 1000
 
 
 def crowd(seed: int, n: int, gpus: list[int], span_s: float) -> pointsman.Workload:
@@ -195,7 +196,7 @@ def test_a_future_is_as_slow_as_what_comes(contention: str) -> None:
     still_there = ends > 1_000_000
     assert foreseen[still_there].tolist() == ends[still_there].tolist()
     assert still_there.sum() > 10
-    free = pointsman.simulate(jobs, CLUSTER, "sjf").jobs["end_s"]
+    free = simulate(jobs, CLUSTER, "sjf").jobs["end_s"]
     assert contention == "level" or (ends / 1000).sum() > free.sum()
 
 

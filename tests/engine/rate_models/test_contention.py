@@ -15,6 +15,7 @@ from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.speed.laws.fair_share import max_min_rates
 from pointsman.types import JobState
+from tests.free import simulate
 
 from .test_rates import CATALOGUE, Scattered
 
@@ -48,16 +49,14 @@ def jobs_of(model: str, gpus: list[int], duration_s: float = 1000.0) -> pointsma
 def opened(workload: Any, cluster: Any, policy: Any, contention: str) -> Simulation:
     spec = get_policy(policy) if isinstance(policy, str) else get_policy("fifo")
     made = spec.make() if isinstance(policy, str) else policy
-    options = RunOptions(log=False, audit=True, contention=contention)
+    options = RunOptions(overheads="none", log=False, audit=True, contention=contention)
     simulation, _ = open_simulation(workload, cluster, spec, made, options)
     return simulation
 
 
 def run_s(places: list[list[tuple[int, int]]], contention: str, model: str = "vgg16", by: float = 1.0) -> list[float]:
     gpus = [sum(many for _, many in place) for place in places]
-    result = pointsman.simulate(
-        jobs_of(model, gpus), oversubscribed(by), Scattered(places), contention=contention, audit=True
-    )
+    result = simulate(jobs_of(model, gpus), oversubscribed(by), Scattered(places), contention=contention, audit=True)
     return result.jobs["run_s"].to_list()
 
 
@@ -195,7 +194,7 @@ def test_work_is_conserved_through_any_number_of_re_ratings(contention: str) -> 
 def test_there_is_room_for_the_rings_of_all_jobs_on_shared_gpus(contention: str) -> None:
     """Two gangs on the same two GPUs, each ring over two nodes, two racks and two pods: twice six crossings."""
     jobs, options = jobs_of("vgg16", [2, 2], 100.0), {"interference": "1", "contention": contention, "audit": True}
-    ends = pointsman.simulate(jobs, "2x1/rack=1,gpu=v100,nic=10Gbps", "sjf-bsbf", **options).jobs["end_s"].to_list()
+    ends = simulate(jobs, "2x1/rack=1,gpu=v100,nic=10Gbps", "sjf-bsbf", **options).jobs["end_s"].to_list()
     assert ends[0] == ends[1] > 150.0
 
 
@@ -232,11 +231,11 @@ def test_alone_at_its_best_place_a_job_takes_what_was_recorded(
 ) -> None:
     """Oversubscription is in the recorded duration, whether it is paid always or when it is felt."""
     jobs = jobs_of("vgg16", [gpus])
-    result = pointsman.simulate(jobs, cluster, "fifo", contention=contention, congestion=congestion)
+    result = simulate(jobs, cluster, "fifo", contention=contention, congestion=congestion)
     assert result.jobs["jct_s"][0] == 1000.0
 
 
 @pytest.mark.parametrize("text", ["rings", "max-min:2", "node-link:x", "node-link:-1", "node-link:nan", ""])
 def test_an_unknown_contention_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="contention"):
-        pointsman.simulate(random_jobs(0, 3), CLUSTER, "fifo", contention=text)
+        simulate(random_jobs(0, 3), CLUSTER, "fifo", contention=text)

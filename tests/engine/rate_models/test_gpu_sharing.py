@@ -14,6 +14,7 @@ from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.types import Reason
+from tests.free import simulate
 
 CATALOGUE = load_catalogue()
 EXAMPLE = Path(__file__).parents[3] / "examples" / "my_sharing_policy.py"
@@ -51,7 +52,7 @@ class Told:
 def run(jobs: list[dict[str, Any]], cluster: str, policy: Any, **options: Any) -> tuple[list[float], Result]:
     """Ends of the jobs, in seconds, in the order of their submission; every invariant audited."""
     rows = [{"submit_s": 0.0, "gpus": 1, "model": "resnet18"} | job for job in jobs]
-    result = pointsman.simulate(
+    result = simulate(
         pointsman.Workload.of(pl.DataFrame(rows)), cluster, policy, **({"gpu_sharing": 2, "audit": True} | options)
     )
     return result.jobs.sort("row")["end_s"].to_list(), result

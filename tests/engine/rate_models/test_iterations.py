@@ -17,6 +17,7 @@ from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
 from pointsman.types import Reason
 from tests.against_oracle.test_iterations import simulation_of
+from tests.free import simulate
 from tests.oracle.chains import Chain, Ground
 
 LWF_MODELS = Path(__file__).parents[3] / "benchmarks" / "network" / "lwf_models.yaml"
@@ -175,7 +176,7 @@ def test_admission_misused_is_answered() -> None:
     assert answers(simulation)[:4] == [Reason.NotRunning, Reason.NotRunning, Reason.OK, Reason.NoTransfer]
     workload = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0]}))
     hasty = Hasty([[(0, 0)]])
-    pointsman.simulate(workload, "1x1", hasty)
+    simulate(workload, "1x1", hasty)
     assert hasty.answers[0] == Reason.NotSupported
 
 
@@ -225,7 +226,7 @@ def test_the_models_of_the_paper_are_those_of_its_table() -> None:
     from pointsman.experiment import RunOptions
 
     spec = get_policy("lwf")
-    options = RunOptions(log=False, audit=True, profiles=(str(LWF_MODELS),))
+    options = RunOptions(overheads="none", log=False, audit=True, profiles=(str(LWF_MODELS),))
     cluster = load_cluster("16x4/gpu=v100")
     simulation, _ = open_simulation(pointsman.Workload.of(jobs), cluster, spec, spec.make(), options)
     steps = simulation.handle.state.steps
@@ -257,14 +258,14 @@ def test_policies_and_rate_models_must_agree() -> None:
         ("fifo", "iterations", "max-min"),
     ):
         with pytest.raises(UsageError):
-            pointsman.simulate(workload, "1x1", policy, rate_model=model, contention=contention)
+            simulate(workload, "1x1", policy, rate_model=model, contention=contention)
     with pytest.raises(UsageError, match="larger b"):
-        pointsman.simulate(workload, "1x1", "lwf", congestion={"network": 4.0})
+        simulate(workload, "1x1", "lwf", congestion={"network": 4.0})
 
 
 def test_a_job_without_a_model_takes_its_duration_alone() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [1, 1], "duration_s": [1.234, 2.0]})
-    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "lwf", audit=True)
+    result = simulate(pointsman.Workload.of(jobs), "1x1", "lwf", audit=True)
     assert result.jobs["end_s"].to_list() == [1.234, 3.234]
 
 
@@ -334,11 +335,11 @@ def test_who_ends_as_its_node_fails_has_ended(shared: bool, what: str) -> None:
         {"submit_s": [0.0] * rows, "gpus": [1] * rows, "duration_s": [1.0, 5.0][:rows], "model": ["resnet50"] * rows}
     )
     workload, cluster = pointsman.Workload.of(jobs), "1x1/gpu=v100"
-    end_s = float(pointsman.simulate(workload, cluster, "lwf").jobs["end_s"][0])
+    end_s = float(simulate(workload, cluster, "lwf").jobs["end_s"][0])
     events: dict[str, Any] = {"node_events": [(end_s, "0", "DOWN"), (end_s + 1, "0", "UP")]}
     if what == "cancel":
         events = {"cancels": [(end_s, 0)]}
-    result = pointsman.simulate(workload, cluster, "lwf", audit=True, **events)
+    result = simulate(workload, cluster, "lwf", audit=True, **events)
     assert (result.jobs["end_s"][0], result.jobs["state"][0]) == (end_s, "COMPLETED")
 
 
@@ -351,4 +352,4 @@ def test_laws_beyond_reason_are_refused(law: str) -> None:
 def test_who_places_by_itself_takes_no_placement() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0], "model": ["resnet50"]})
     with pytest.raises(UsageError, match="places by itself"):
-        pointsman.simulate(pointsman.Workload.of(jobs), "1x1/gpu=v100", "lwf", placement="spread")
+        simulate(pointsman.Workload.of(jobs), "1x1/gpu=v100", "lwf", placement="spread")

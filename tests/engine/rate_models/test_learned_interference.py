@@ -13,6 +13,7 @@ from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.report.metrics.summary import summarise
+from tests.free import simulate
 
 from .two_sockets import ends_ms, profile, run
 
@@ -128,7 +129,7 @@ def test_copies_and_other_policies_go_on_with_it(tmp_path: Path) -> None:
         }
     )
     spec = get_policy("srtf")
-    options = RunOptions.checked({"node_interference": learnt(tmp_path), "audit": True})
+    options = RunOptions.checked({"overheads": "none", "node_interference": learnt(tmp_path), "audit": True})
     simulation, _ = open_simulation(
         pointsman.Workload.of(jobs), load_cluster("2x4/gpu=v100"), spec, spec.make(), options
     )
@@ -150,7 +151,7 @@ def test_copies_and_other_policies_go_on_with_it(tmp_path: Path) -> None:
 def test_reports_tell_of_it(tmp_path: Path) -> None:
     jobs = pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [1, 1], "duration_s": [10.0, 10.0], "model": ["vgg16", "wlm"]})
     source = learnt(tmp_path)
-    result = pointsman.simulate(pointsman.Workload.of(jobs), "1x4/gpu=v100", "fifo", node_interference=source)
+    result = simulate(pointsman.Workload.of(jobs), "1x4/gpu=v100", "fifo", node_interference=source)
     assert result.jobs["end_s"].to_list() == [15.0, 17.5]
     summary = summarise(result)["node_interference"]
     assert (summary["source"], summary["jobs_slowed_ratio"]) == (source, 1.0)

@@ -32,7 +32,9 @@ def some_jobs(n: int = 60) -> pointsman.Workload:
 def opened(policy: str, **more: Any) -> Any:
     spec = get_policy(policy)
     events = [(50.0, "0", "DOWN"), (90.0, "0", "UP"), (200.0, "1", "DOWN"), (260.0, "1", "UP")]
-    options = RunOptions.checked({"node_interference": "table", "audit": True, "node_events": events, **more})
+    options = RunOptions.checked(
+        {"overheads": "none", "node_interference": "table", "audit": True, "node_events": events, **more}
+    )
     return open_simulation(some_jobs(), load_cluster("3x4"), spec, spec.make(), options)[0]
 
 
@@ -107,7 +109,7 @@ def test_a_future_is_as_slow_as_what_comes() -> None:
         {"submit_s": [0.0] * 4, "gpus": [1] * 4, "duration_s": [100.0, 200.0] * 2, "model": ["vgg16"] * 4}
     )
     spec = get_policy("sjf")
-    options = RunOptions.checked({"node_interference": "table"})
+    options = RunOptions.checked({"overheads": "none", "node_interference": "table"})
     simulation, _ = open_simulation(pointsman.Workload.of(jobs), load_cluster("1x4"), spec, spec.make(), options)
     simulation.run(50_000)
     ahead = simulation.what_if("sjf-backfill")

@@ -12,6 +12,7 @@ from pointsman.speed.laws.allreduce import shape_of
 from pointsman.speed.laws.gangs import topology
 from pointsman.speed.laws.iteration import iteration_time_s
 from pointsman.speed.profiles.catalogue import load_catalogue
+from tests.free import simulate
 
 CLUSTER = "24x8/rack=4,gpu=v100,nic=100Gbps"
 CATALOGUE = load_catalogue()
@@ -53,7 +54,7 @@ class Scattered:
 def test_a_job_runs_as_fast_as_the_model_says_for_its_place(model: str, place: list[tuple[int, int]]) -> None:
     gpus = sum(many for _, many in place)
     jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [gpus], "duration_s": [100_000.0], "model": [model]})
-    result = pointsman.simulate(pointsman.Workload.of(jobs), CLUSTER, Scattered([place]), audit=True)
+    result = simulate(pointsman.Workload.of(jobs), CLUSTER, Scattered([place]), audit=True)
     nodes = np.array([node for node, _ in place])
     shape = shape_of(np.array([many for _, many in place]), nodes // 4, nodes * 0)
     best = topology(load_cluster(CLUSTER).layout(), 0)
@@ -78,6 +79,6 @@ def test_work_is_conserved_through_moves() -> None:
         }
     )
     for policy in ("dally", "gandiva", "tiresias-skew"):
-        result = pointsman.simulate(pointsman.Workload.of(jobs), CLUSTER, policy, audit=True)
+        result = simulate(pointsman.Workload.of(jobs), CLUSTER, policy, audit=True)
         assert (result.jobs["state"] == "COMPLETED").all()
         assert (result.jobs["run_s"] >= result.jobs["duration_s"] * 0.999 - 0.002).all()

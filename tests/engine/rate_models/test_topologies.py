@@ -5,6 +5,7 @@ import pytest
 
 import pointsman
 from pointsman.errors import UsageError
+from tests.free import simulate
 
 from .test_rates import CATALOGUE, Scattered
 
@@ -19,9 +20,7 @@ def spread_over(places: list[tuple[int, int]], cluster: str, contention: str) ->
     """Run time, and how much of it the job waits for communication."""
     gpus = sum(many for _, many in places)
     jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [gpus], "duration_s": [100_000.0], "model": ["vgg16"]})
-    result = pointsman.simulate(
-        pointsman.Workload.of(jobs), cluster, Scattered([places]), contention=contention, audit=True
-    )
+    result = simulate(pointsman.Workload.of(jobs), cluster, Scattered([places]), contention=contention, audit=True)
     return result.jobs["run_s"][0], result.jobs["comm_s"][0]
 
 
@@ -92,4 +91,4 @@ def test_alone_on_bcube_a_gang_is_as_fast_on_either_card_as_on_both() -> None:
 def test_iterations_on_bcube_are_refused() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [2], "duration_s": [100.0], "model": ["vgg16"]})
     with pytest.raises(UsageError, match=r"rate model iterations does not know .*bcube"):
-        pointsman.simulate(pointsman.Workload.of(jobs), "bcube:4x1", "srsf")
+        simulate(pointsman.Workload.of(jobs), "bcube:4x1", "srsf")

@@ -17,6 +17,7 @@ from pointsman.engine.run.view import View
 from pointsman.errors import UsageError
 from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.speed.tables.tree import all_reduce_s, fewest_racks
+from tests.free import simulate
 
 SRC = Path(pointsman.__file__).parents[1]
 
@@ -46,7 +47,7 @@ def table(gpus: list[int], model: str | None, per_gpu: int = 64) -> pointsman.Wo
 def run_s(place: list[tuple[int, int]], model: str | None, rate_model: str = "tree", **more: Any) -> float:
     gpus = sum(many for _, many in place)
     work = table([gpus], model)
-    result = pointsman.simulate(work, "topdrl", Scattered(place), rate_model=rate_model, audit=True, **more)
+    result = simulate(work, "topdrl", Scattered(place), rate_model=rate_model, audit=True, **more)
     return result.jobs["run_s"][0]
 
 
@@ -104,7 +105,7 @@ def test_a_duration_is_that_on_the_fewest_racks_that_hold_the_gang() -> None:
 def test_a_rate_is_kept_while_others_come_and_go() -> None:
     """Two gangs, one on one node and one across racks, started and ended apart: neither feels the other."""
     work = table([4, 8], "resnet50")
-    both = pointsman.simulate(work, "topdrl", Scattered([(0, 4)], [(1, 4), (5, 4)]), rate_model="tree", audit=True)
+    both = simulate(work, "topdrl", Scattered([(0, 4)], [(1, 4), (5, 4)]), rate_model="tree", audit=True)
     alone = run_s([(1, 4), (5, 4)], "resnet50")
     assert both.jobs["run_s"].to_list() == [run_s([(0, 4)], "resnet50"), alone]
 
@@ -123,7 +124,7 @@ def test_a_rate_is_kept_while_others_come_and_go() -> None:
 )
 def test_what_does_not_go_with_it_is_refused(more: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        pointsman.simulate(table([1], None), "topdrl", "fifo", **({"rate_model": "tree"} | more))
+        simulate(table([1], None), "topdrl", "fifo", **({"rate_model": "tree"} | more))
 
 
 class Asks:
@@ -144,11 +145,11 @@ class Asks:
 
 def test_another_policy_may_take_over() -> None:
     asks = Asks()
-    pointsman.simulate(table([4, 4], "vgg16"), "topdrl", asks, rate_model="tree", audit=True)
+    simulate(table([4, 4], "vgg16"), "topdrl", asks, rate_model="tree", audit=True)
     # 0.85 · 100,000 s each: pick-place starts the second job at once, this policy when the first has ended.
     assert asks.over_ms == pytest.approx([85_000_000, 170_000_000], rel=1e-6)
     with pytest.raises(UsageError, match="needs the rate model 'goodput'"):
-        pointsman.simulate(table([4], "vgg16"), "topdrl", "pollux", rate_model="tree")
+        simulate(table([4], "vgg16"), "topdrl", "pollux", rate_model="tree")
 
 
 EVERYWHERE = """
@@ -188,6 +189,6 @@ def test_the_same_without_the_jit() -> None:
 
 
 def test_what_it_takes_for_granted_is_told() -> None:
-    told = pointsman.simulate(table([1, 8], None), "8x4/rack=4", "fifo", rate_model="tree").info["assumptions"]
+    told = simulate(table([1, 8], None), "8x4/rack=4", "fifo", rate_model="tree").info["assumptions"]
     assert "no job has a model: all pay alike for their places, and reduce nothing" in told
     assert not any("best locality" in said or "same speed everywhere" in said for said in told)

@@ -11,6 +11,7 @@ import yaml
 import pointsman
 from pointsman.engine.run.view import View
 from pointsman.types import Reason
+from tests.free import simulate
 
 Gpus = tuple[tuple[int, int], ...]
 """(node, GPU) each."""
@@ -83,7 +84,7 @@ def run(folder: Path, jobs: Sequence[tuple[str | None, float, Gpus]], models: Ma
     for name in ("fraction", "submit_s"):
         rows |= {name: options.pop(name)} if name in options else {}
     table = pl.DataFrame(rows, schema_overrides={"model": pl.String})
-    return pointsman.simulate(
+    return simulate(
         pointsman.Workload.of(table), cluster, Named([place for *_, place in jobs], share), audit=True,
         profiles=[profiles(folder, models)], **{"node_interference": "table:kappa=0", **options},
     )  # fmt: skip

@@ -150,7 +150,7 @@ def test_loads_of_factors_that_outlive_the_jobs_are_found() -> None:
         pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [30.0], "model": ["resnet50"]})
     )
     spec = get_policy("fifo")
-    options = RunOptions(audit=True, node_interference="table")  # ty: ignore
+    options = RunOptions(overheads="none", audit=True, node_interference="table")  # ty: ignore
     simulation, _ = open_simulation(jobs, load_cluster("1x4"), spec, spec.make(), options)
     simulation.run(10_000)
     simulation.handle.state.factor_loads[0] += 1

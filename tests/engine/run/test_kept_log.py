@@ -8,6 +8,7 @@ import pytest
 import pointsman
 from pointsman.engine.run.kept_log import most_events
 from pointsman.errors import RunError, UsageError
+from tests.free import simulate
 
 LIMIT = 20_000
 MANY = {"jobs": 1500, "cluster_gpus": 16, "load": 1.5, "seed": 3}
@@ -20,7 +21,7 @@ def limited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def turns(**options: object) -> pointsman.Result:
-    return pointsman.simulate(pointsman.generate("philly", **MANY), "2x8", "gandiva", **options)
+    return simulate(pointsman.generate("philly", **MANY), "2x8", "gandiva", **options)
 
 
 @pytest.mark.usefixtures("limited")
@@ -67,7 +68,7 @@ MEASURE = """
 import resource, sys, pointsman
 jobs = pointsman.generate("philly", jobs=100_000, cluster_gpus=2_474, load=1.2, seed=1)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-result = pointsman.simulate(jobs, "philly", "gandiva", log=None)
+result = simulate(jobs, "philly", "gandiva", log=None)
 assert result.events is None and result.jobs["preemptions"].sum() > 3_000_000, result.jobs["preemptions"].sum()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """

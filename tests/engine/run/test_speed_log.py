@@ -8,6 +8,7 @@ import pytest
 
 import pointsman
 from tests.engine.rate_models.two_sockets import profile, run
+from tests.free import simulate
 
 CORES = {"busy": profile(cores=4, mb_per_s=0)}
 COMES_LATER = [("busy", 24, ((0, 0),)), ("busy", 20, ((0, 3),))]
@@ -58,7 +59,7 @@ def test_progress_is_what_the_rows_add_up_to(monkeypatch: pytest.MonkeyPatch) ->
         model=pl.when(pl.col("k") % 2 == 0).then(pl.lit("vgg16")).otherwise(pl.lit("inception_bn")),
     )  # fmt: skip
     workload = pointsman.Workload.of(jobs)
-    result = pointsman.simulate(workload, "20x4", "fifo", node_interference="table:kappa=13", log_speeds=True)
+    result = simulate(workload, "20x4", "fifo", node_interference="table:kappa=13", log_speeds=True)
     speeds = result.speeds
     assert speeds is not None and len(speeds) > 1100 + 16 * 80
     ends = result.jobs.select(
@@ -78,8 +79,8 @@ def test_progress_is_what_the_rows_add_up_to(monkeypatch: pytest.MonkeyPatch) ->
 def test_nothing_else_changes_and_it_is_written_and_read(policy: str, tmp_path: Path) -> None:
     workload = pointsman.generate("philly", jobs=60, cluster_gpus=16, load=1.0, seed=1)
     options = {"assign_models": 1, "node_interference": "table"}
-    plain = pointsman.simulate(workload, "4x4", policy, **options)
-    logged = pointsman.simulate(workload, "4x4", policy, log_speeds=True, **options)
+    plain = simulate(workload, "4x4", policy, **options)
+    logged = simulate(workload, "4x4", policy, log_speeds=True, **options)
     assert plain.speeds is None and logged.speeds is not None
     assert logged.jobs.equals(plain.jobs) and logged.series.equals(plain.series)
     assert plain.events is not None and plain.events.equals(logged.events)

@@ -11,6 +11,7 @@ import pytest
 import pointsman
 from pointsman.engine.run.view import View
 from pointsman.errors import UsageError
+from tests.free import simulate
 
 
 def table(*jobs: tuple[float, int, float], **columns: list[Any]) -> pointsman.Workload:
@@ -20,7 +21,7 @@ def table(*jobs: tuple[float, int, float], **columns: list[Any]) -> pointsman.Wo
 
 
 def starts(work: pointsman.Workload, policy: str = "pick-place", cluster: str = "1x4", **params: Any) -> list[float]:
-    return pointsman.simulate(work, cluster, policy, params=params, audit=True).jobs["start_s"].to_list()
+    return simulate(work, cluster, policy, params=params, audit=True).jobs["start_s"].to_list()
 
 
 BUSY = ((0.0, 4, 10.0), (1.0, 1, 3.0), (2.0, 3, 4.0), (3.0, 2, 2.0), (4.0, 4, 1.0), (5.0, 1, 5.0))
@@ -84,7 +85,7 @@ def test_the_shortest_first_is_a_policy_of_its_own_for_it_must_be_told_of_durati
     with pytest.raises(UsageError, match="pick-place-sjf"):
         starts(table(*BUSY), picker="sjf")
     with pytest.raises(UsageError, match="needs durations"):
-        pointsman.simulate(table(*BUSY), "1x4", "pick-place-sjf", estimate="none")
+        simulate(table(*BUSY), "1x4", "pick-place-sjf", estimate="none")
 
 
 class Obvious:
@@ -126,7 +127,7 @@ def test_looking_at_the_first_of_each_class_is_enough(picker: str, strict: bool)
     work = table(*((float(s), int(g), float(d)) for s, g, d in jobs))
     name, params = ("pick-place-sjf", {}) if picker == "sjf" else ("pick-place", {"picker": picker})
     params |= {"gpus": "first-available", "strict": "always" if strict else "never"}
-    ours = pointsman.simulate(work, "topdrl", name, params=params, rate_model="tree", audit=True)
-    theirs = pointsman.simulate(work, "topdrl", Obvious(picker, strict), rate_model="tree")
+    ours = simulate(work, "topdrl", name, params=params, rate_model="tree", audit=True)
+    theirs = simulate(work, "topdrl", Obvious(picker, strict), rate_model="tree")
     columns = ["start_s", "end_s", "nodes"]
     assert ours.jobs.select(columns).equals(theirs.jobs.select(columns))

@@ -15,6 +15,7 @@ import yaml
 
 import pointsman
 from pointsman.engine.run.result import Result
+from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import head, profiles
 
@@ -91,7 +92,7 @@ def run(
         schema_overrides={"partition": pl.String, "model": pl.String},
     )
     with_models = {"profiles": [profiles(folder, models)]} if models else {}
-    return pointsman.simulate(
+    return simulate(
         pointsman.Workload.of(table), cluster(folder, drawing, node or {}, network or {}, topology), policy, audit=True,
         **with_models, **options,
     )  # fmt: skip

@@ -11,6 +11,7 @@ from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
+from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import profile
 from .drawn import picture, run, where
@@ -96,7 +97,7 @@ def test_a_source_that_is_the_truth_changes_nothing(source: str, learnt: str) ->
     workload = pointsman.Workload.of(jobs.jobs.with_columns(model=pl.Series(models)))
     for policy in FORECASTERS:
         runs = [
-            pointsman.simulate(
+            simulate(
                 workload, "4x4/gpu=v100", policy, params=params, node_interference=source, oversized="drop", audit=True
             )
             for params in ({}, {"interference": source})
@@ -111,7 +112,7 @@ def test_a_policy_that_takes_over_finds_no_file_of_its_own(learnt: str) -> None:
     Path(learnt).write_text(text)
     lif = get_policy("lif")
     ours, theirs = lif.make({"interference": learnt}), lif.make({"interference": "table"})
-    options = RunOptions.checked({"node_interference": "table", "audit": True})
+    options = RunOptions.checked({"overheads": "none", "node_interference": "table", "audit": True})
     simulation, _ = open_simulation(pointsman.Workload.of(jobs), load_cluster("1x4/gpu=v100"), lif, ours, options)
     simulation.run(2000)
     with pytest.raises(UsageError, match="forecasts interference by 'table', which this run has not read"):

@@ -18,6 +18,7 @@ from pointsman.policies.placers.candidates.features import TABLE, measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.types import Reason
+from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import profile, profiles, server
 from ..units import unit
@@ -146,7 +147,7 @@ def test_lif_and_the_features_of_its_places(tmp_path: Path) -> None:
     )  # fmt: skip
     models = {name: profile(cores, traffic, theta) for name, (cores, traffic, theta) in MODELS.items()}
     restates = Restates(jobs["model"].to_list())
-    pointsman.simulate(
+    simulate(
         pointsman.Workload.of(jobs), server(tmp_path, nodes=4), restates, audit=True,
         profiles=[profiles(tmp_path, models)], node_interference=f"table:kappa={KAPPA:g}",
     )  # fmt: skip

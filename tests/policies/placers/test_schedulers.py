@@ -17,6 +17,7 @@ from pointsman.cluster import load_cluster
 from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.errors import InputError, UsageError
 from pointsman.policies.registry import get_policy
+from tests.free import simulate
 
 from .drawn import cluster, picture, run, where
 
@@ -136,7 +137,7 @@ def test_one_that_was_forwarded_holds_up_none_that_was_not(tmp_path: Path) -> No
             "partition": ["n0", "n2", None, None],
         }
     )  # fmt: skip
-    result = pointsman.simulate(
+    result = simulate(
         pointsman.Workload.of(jobs), on, "packed", seed=seed_for("##", 0, 1, schedulers=3), audit=True,
         node_events=[(20.0, 1, "DOWN"), (3000.0, 1, "UP")], **among(3),
     )  # fmt: skip
@@ -198,7 +199,7 @@ def test_another_policy_takes_over_only_with_as_many_schedulers() -> None:
 
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [10.0]}))
     with pytest.raises(UsageError, match="'packed' divides the cluster among 2 schedulers, and this run has 1"):
-        pointsman.simulate(jobs, "2x4/rack=1", Asks())
+        simulate(jobs, "2x4/rack=1", Asks())
 
 
 @pytest.mark.parametrize("policy", ALL)

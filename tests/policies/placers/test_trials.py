@@ -12,6 +12,7 @@ from pointsman.engine.run.view import View
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.sdk import rate_beside_others, take_off, try_on
 from pointsman.types import Reason
+from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import profile, profiles, server
 from ..units import unit
@@ -109,7 +110,7 @@ def test_what_is_forecast_comes_true_and_leaves_no_trace(tmp_path: Path, content
         }
     )  # fmt: skip
     watches = Watches()
-    pointsman.simulate(
+    simulate(
         pointsman.Workload.of(jobs), server(tmp_path, nodes=4, nic={"bandwidth": "10 Gb/s"}), watches, audit=True,
         profiles=[profiles(tmp_path, MODELS)], node_interference="table", contention=contention,
     )  # fmt: skip

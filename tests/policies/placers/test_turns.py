@@ -8,6 +8,7 @@ import pytest
 
 import pointsman
 from pointsman.errors import UsageError
+from tests.free import simulate
 
 ALL = ("lb", "tetris-place", "lif", "random-place", "packed", "packed-lif", "packed-patience", "scorer")
 
@@ -15,7 +16,7 @@ ALL = ("lb", "tetris-place", "lif", "random-place", "packed", "packed-lif", "pac
 def starts(submit_s: list[float], cluster: str = "2x4/rack=1", policy: str = "packed", **options: Any) -> list[float]:
     """When jobs of one GPU and 100 s start, in seconds."""
     jobs = pl.DataFrame({"submit_s": submit_s, "gpus": 1, "duration_s": 100.0})
-    return pointsman.simulate(pointsman.Workload.of(jobs), cluster, policy, **options).jobs["start_s"].to_list()
+    return simulate(pointsman.Workload.of(jobs), cluster, policy, **options).jobs["start_s"].to_list()
 
 
 @pytest.mark.parametrize("policy", ALL)
@@ -67,7 +68,7 @@ def test_a_job_above_its_queues_limit_takes_no_decision(tmp_path: Path) -> None:
         {"submit_s": [0.0, 20.0, 21.0, 22.0], "gpus": 1, "duration_s": 1000.0, "queue": ["q", "q", "r", "r"]}
     )
     for policy in ALL:
-        run = pointsman.simulate(
+        run = simulate(
             pointsman.Workload.of(jobs), str(tmp_path / "limited.yaml"), policy, decision_time=10
         )  # fmt: skip
         assert run.jobs["start_s"].to_list() == [10, 1020, 31, 41], policy

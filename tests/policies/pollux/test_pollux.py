@@ -20,6 +20,7 @@ from pointsman.policies.pollux import search as pollux_search
 from pointsman.speed import load_catalogue, tabulate
 from pointsman.speed.tables.goodput import BINS, MOST_TYPES, goodput_table
 from pointsman.types import LOCALITIES, Locality
+from tests.free import simulate
 from tests.properties.elastic_ledger import ElasticLedger
 
 FAST = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -38,7 +39,7 @@ def run(jobs: pointsman.Workload, cluster: str | Cluster, overheads: Overheads =
     """All promises kept, every invariant audited."""
     place = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)
     apart = options.pop("apart", True)
-    result = pointsman.simulate(jobs, place, "pollux", overheads=overheads, audit=True, **options)
+    result = simulate(jobs, place, "pollux", overheads=overheads, audit=True, **options)
     learns = set(result.jobs.filter(pl.col("model").is_in(LEARNING))["row"].to_list())
     ElasticLedger(result, place, overheads, learns, apart)
     return result
@@ -117,7 +118,7 @@ def test_a_change_costs_the_pause_that_the_overheads_say() -> None:
 def test_between_rounds_free_gpus_stay_free() -> None:
     """Submitted a moment after a round, started at the next; the interval is a parameter."""
     jobs = workload({"duration_s": 10.0}, {"submit_s": 1.0, "duration_s": 10.0})
-    result = pointsman.simulate(jobs, "1x4/gpu=t4", "pollux", params={"interval_s": 45.0}, audit=True)
+    result = simulate(jobs, "1x4/gpu=t4", "pollux", params={"interval_s": 45.0}, audit=True)
     assert result.jobs["wait_s"].to_list() == [0.0, 44.0]
 
 
@@ -172,7 +173,7 @@ def test_gpus_that_a_queue_may_not_have_are_used_by_others() -> None:
 def test_with_restarts_for_free_there_is_no_division_by_an_age_of_nothing() -> None:
     """A job without work ends at once, and the instant happens again for those that have just started."""
     jobs = workload({"duration_s": 0.0}, {"duration_s": 100.0}, {"duration_s": 100.0})
-    result = pointsman.simulate(jobs, "1x4/gpu=t4", "pollux", params={"restart_s": 0.0}, audit=True)
+    result = simulate(jobs, "1x4/gpu=t4", "pollux", params={"restart_s": 0.0}, audit=True)
     assert (result.jobs["state"] == "COMPLETED").all()
 
 

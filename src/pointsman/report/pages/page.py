@@ -15,6 +15,7 @@ from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
+from pointsman.report.tables.settings import setting
 from pointsman.report.tables.tables import (
     Table,
     comparison_table,
@@ -24,12 +25,10 @@ from pointsman.report.tables.tables import (
     summary_table,
     waiting_tables,
 )
-from pointsman.report.units import count, digits, duration, percent
+from pointsman.report.units import count, digits, duration
 from pointsman.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-CHECKPOINT = "checkpoint_every_s"
 
 PREAMBLE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 NAMED = re.compile(r'(\bid="|url\(#|href="#)')
@@ -275,26 +274,10 @@ def _number(value: Any) -> str:
 
 
 def _each(groups: list[Group], name: str) -> str:
-    said = list(dict.fromkeys(_setting(group.first.result.info.get(name)) for group in groups))
+    said = list(dict.fromkeys(setting(group.first.result.info.get(name)) for group in groups))
     return said[0] if len(said) == 1 else "; ".join(
-        f"{group.label}: {_setting(group.first.result.info.get(name))}" for group in groups
+        f"{group.label}: {setting(group.first.result.info.get(name))}" for group in groups
     )  # fmt: skip
-
-
-def _setting(value: Any) -> str:
-    if not isinstance(value, dict):
-        return str(value)
-    return (
-        ", ".join(_cost(name, cost) for name, cost in value.items() if cost)
-        or "none (starting, stopping and restoring are free)"
-    )
-
-
-def _cost(name: str, cost: float) -> str:
-    """``checkpoint every 30 min`` of ``checkpoint_every_s: 1800``."""
-    words = name.removesuffix("_s").replace("_", " ")
-    why = " (it counts where a node fails, not where a job is preempted)" if name == CHECKPOINT else ""
-    return f"{words} {duration(cost) if name.endswith('_s') else percent(cost)}{why}"
 
 
 def assumptions(groups: list[Group]) -> list[str]:

@@ -11,6 +11,7 @@ from pointsman.report.metrics.groups import SETTINGS, Group, simulated
 from pointsman.report.metrics.paired import Difference
 from pointsman.report.metrics.sections.registered import section_lines
 from pointsman.report.metrics.shared import unlike_sharing
+from pointsman.report.tables.settings import overheads_of, setting
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         *section_lines(summary),
         ("idle GPUs lost to fragmentation", percent(summary["fragmentation_ratio"])),
         ("… share of time with such GPUs", percent(fragments.get("blocked_time_ratio"))),
+        ("overheads", setting(summary["overheads"])),
         ("preemptions", _preemptions(summary)),
         *([("changes of GPUs while running", count(summary["resizes"]))] if summary["resizes"] else []),
         ("work lost", f"{_digits(summary['lost_gpu_hours'])} GPU-hours"),
@@ -136,10 +138,10 @@ def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[s
 
 
 def comparison_note(comparison: Comparison) -> str:
-    """What must be known of the table: the baseline, what is counted, how intervals were made."""
+    """What must be known of the table: the baseline, what is counted, how intervals were made, what overheads cost."""
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
     note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows)}"
-    return note + _unlike(comparison.groups)
+    return f"{note} Overheads: {overheads_of(comparison.groups)}.{_unlike(comparison.groups)}"
 
 
 def counted_span(group: Group) -> str:

@@ -1,0 +1,34 @@
+"""Settings of a run in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pointsman.report.metrics.groups import Group
+from pointsman.report.units import duration, percent
+
+CHECKPOINT = "checkpoint_every_s"
+
+
+def overheads_of(groups: Sequence[Group]) -> str:
+    """What starting, stopping and restoring cost in these runs."""
+    said = {setting(group.first.result.info.get("overheads")): group.label for group in groups if not group.is_logged}
+    if len(said) == 1:
+        return next(iter(said))
+    return "; ".join(f"{label}: {words}" for words, label in said.items())
+
+
+def setting(value: Any) -> str:
+    """A name, or the costs of a run that are not 0."""
+    if not isinstance(value, dict):
+        return str(value)
+    return (
+        ", ".join(_cost(name, cost) for name, cost in value.items() if cost)
+        or "none (starting, stopping and restoring are free)"
+    )
+
+
+def _cost(name: str, cost: float) -> str:
+    """``checkpoint every 30 min`` of ``checkpoint_every_s: 1800``."""
+    words = name.removesuffix("_s").replace("_", " ")
+    why = " against node failures" if name == CHECKPOINT else ""
+    return f"{words} {duration(cost) if name.endswith('_s') else percent(cost)}{why}"
