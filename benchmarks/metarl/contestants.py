@@ -9,6 +9,7 @@ from typing import Any, Final
 from benchmarks.marl import variants
 from benchmarks.marl.cells import Cell as MarlCell
 from benchmarks.placement.cell import BLIND
+from pointsman.learn.meta.actor_critic import EPSILON
 from pointsman.speed.interference.online.file import NAME
 
 MARL: Final = Path(__file__).parents[1] / "marl" / "trained"
@@ -58,18 +59,19 @@ def _single(k: int) -> Mapping[str, Any]:
 def metarl(trained: Path, laws: Path) -> list[Contestant]:
     """`metarl` of the trainings in `trained`, itself and changed; checkpoints without a network go into `laws`.
 
-    Harmony-like: trained as long without meta-learning, each run going on from the weights of the last; it corrects its
-    model too, and explores anywhere within the bound.
+    Plain training: as long, without meta-learning, each run going on from the weights of the last. Harmony-like: an
+    actor and a critic trained as long by policy gradients, which explore at random. Both correct their model too.
     """
     five, two = ([str((trained / f"metarl-{k}").absolute()) for k in some] for some in (FIVE, TWO))
-    plain = [str((trained / f"plain-{k}").absolute()) for k in TWO]
+    plain, actors = ([str((trained / f"{how}-{k}").absolute()) for k in TWO] for how in ("plain", "actor-critic"))
     without = [str(_law(Path(place), laws)) for place in two]
     variants: list[tuple[str, list[str], Mapping[str, Any]]] = [
         ("metarl", five, {}),
         ("metarl, frozen", five, {"learn": False}),
         ("metarl, no exploration", two, {"explore": 0.0}),
         ("metarl, exploring anywhere", two, {"directed": False}),
-        ("harmony-like", plain, {"directed": False}),
+        ("metarl, plain training", plain, {"directed": False}),
+        ("harmony-like", actors, EPSILON),
         ("metarl, no network", without, {}),
         ("metarl, nothing meta-learnt", ["none"], {}),
         ("metarl, adapting", two, {"steps": STEPS}),
