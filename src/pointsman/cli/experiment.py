@@ -17,7 +17,7 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment
-from pointsman.inputs.config_file import parse_value, read_document
+from pointsman.inputs.config_file import LONGEST, parse_value, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import fault_of
@@ -99,7 +99,7 @@ def parse_seeds(text: str) -> list[int]:
 def _expanded(policies: list[str]) -> list[str]:
     twice = next((name for i, name in enumerate(policies) if name in policies[:i]), None)
     if twice is not None:
-        raise UsageError(f"--policy {twice} is given twice")
+        raise UsageError(f"--policy {twice:.60} is given twice")
     names = [each for name in policies for each in (_all() if name == "all" else [name])]
     return list(dict.fromkeys(names))
 
@@ -152,7 +152,7 @@ def parse_settings(texts: list[str]) -> dict[str, Params]:
         key, equals, value = text.partition("=")
         name, _, param = key.rpartition(".")
         if not equals or not name or not param:
-            raise UsageError(f"--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not {text!r}")
+            raise UsageError(f"--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not {text!r:.60}")
         settings.setdefault(name, {})[param] = _value(key, value)
     return settings
 
@@ -164,7 +164,8 @@ def _value(key: str, text: str) -> Any:
             return parse_duration_s(text)
     except ValueError:
         pass  # of a list, or of nonsense, the owner of the parameter says what is wrong
-    return parse_value(text, origin=f"--set {key}")
+    said = key if key.isprintable() and len(key) <= LONGEST else f"{key!r:.{LONGEST}}"
+    return parse_value(text, origin=f"--set {said}")
 
 
 def _with_settings(
@@ -181,7 +182,7 @@ def _with_settings(
     known = [OVERHEADS, *{each.name: None for each in specs}]
     for name in settings:
         if name not in known:
-            raise UsageError(f"--set {name}.…: there is no {name!r} in this experiment ({did_you_mean(name, known)})")
+            raise UsageError(f"--set: there is no {name!r:.60} in this experiment ({did_you_mean(name, known)})")
     choices, made = [], []
     for i, (choice, policy) in enumerate(zip(spec.policies, specs, strict=True)):
         params = {**choice.params, **settings.get(policy.name, {})}
