@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from pointsman.cli.run import run
 from pointsman.errors import InputError
 from pointsman.report import read_runs
 
@@ -25,40 +26,43 @@ MOMENTS = 50
 PLAIN = {key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "NO_COLOR")}
 
 
-def killed(*args: str, after_s: float, cwd: Path) -> bool:
-    """Whether the command was killed after this time; else it had ended, with success."""
-    given = [sys.executable, "-m", "pointsman", *args, "-q"]
-    child = subprocess.Popen(
-        given, cwd=cwd, env=PLAIN, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
-    try:
-        _, said = child.communicate(timeout=after_s)
-        assert child.returncode == 0, said.decode()
-        return False
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-        return True
+class Killer:
+    """Runs commands, and kills them at some moment: half of them at any time, half where they write, at the end."""
 
+    def __init__(self, cwd: Path) -> None:
+        self.cwd, self.draw = cwd, random.Random(7)
+        self.whole_s = 0.0
+        """How long a whole run takes: as long as the last one did."""
+        self.kills = 0
 
-def taken_s(*args: str, cwd: Path) -> float:
-    """How long a whole run takes; the second, for the first may compile."""
-    for _ in range(2):
+    def whole(self, *args: str) -> None:
         began_s = time.monotonic()
-        done = pointsman(*args, "-q", cwd=cwd)
+        done = pointsman(*args, "-q", cwd=self.cwd)
         assert done.returncode == 0, done.stderr
-    return time.monotonic() - began_s
+        self.whole_s = time.monotonic() - began_s
 
-
-def moments(whole_s: float) -> list[float]:
-    """Half of them at any time, half where it writes, towards the end."""
-    draw = random.Random(7)
-    anywhere = [draw.uniform(0.0, 1.1 * whole_s) for _ in range(MOMENTS // 2)]
-    return anywhere + [draw.uniform(0.6 * whole_s, 1.05 * whole_s) for _ in range(MOMENTS - len(anywhere))]
+    def killed(self, *args: str) -> bool:
+        """Whether the command was killed; else it had ended, with success."""
+        after_s = self.whole_s * self.draw.uniform(self.draw.choice((0.0, 0.6)), 1.05)
+        given = [sys.executable, "-m", "pointsman", *args, "-q"]
+        began_s = time.monotonic()
+        child = subprocess.Popen(
+            given, cwd=self.cwd, env=PLAIN, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        )
+        try:
+            _, said = child.communicate(timeout=after_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+            self.kills += 1
+            return True
+        assert child.returncode == 0, said.decode()
+        self.whole_s = time.monotonic() - began_s
+        return False
 
 
 def is_verified(out: Path) -> None:
-    assert pointsman("verify", str(out)).returncode == 0
+    assert run(["verify", str(out)]) == 0
 
 
 def is_comparison(out: Path) -> None:
@@ -90,23 +94,22 @@ def test_a_directory_is_there_whole_or_not_at_all(verb: str, tmp_path: Path) -> 
     given = [*command, "-o", "out", "--force"]
     generated = ("trace", "generate", "--like", "philly", "--jobs", "60", "--cluster", "2x4", "-o", "jobs.csv")
     assert pointsman(*generated, cwd=tmp_path).returncode == 0
-    whole_s = taken_s(*given, cwd=tmp_path)
+    killer = Killer(tmp_path)
+    for _ in range(2):  # the first may compile
+        killer.whole(*given)
     is_whole(tmp_path / "out")
-    kills = 0
-    for k, after_s in enumerate(moments(whole_s)):
-        if k % 2:  # half of the runs replace what is there
+    while killer.kills < MOMENTS:
+        if killer.kills % 2:  # half of the runs replace what is there
             shutil.rmtree(tmp_path / "out", ignore_errors=True)
         there = (tmp_path / "out").exists()
-        kills += killed(*given, after_s=after_s, cwd=tmp_path)
+        killer.killed(*given)
         aside = [path for path in tmp_path.iterdir() if path.name.endswith(".old")]
         if (tmp_path / "out").exists():
             is_whole(tmp_path / "out")
         elif there:
             assert aside, "what was to be replaced is lost"
             is_whole(aside[0])
-    assert kills > MOMENTS // 2
-    done = pointsman(*given, "-q", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    killer.whole(*given)
     is_whole(tmp_path / "out")
     assert sorted(os.listdir(tmp_path)) == ["jobs.csv", "out"], "the left-overs of all of them are gone"
 
@@ -122,24 +125,23 @@ TRAIN = (
 def test_a_training_goes_on(tmp_path: Path) -> None:
     from pointsman.learn.checkpoint import CARD, load_policy
 
-    whole_s = taken_s(*TRAIN, "-o", "first", "--force", cwd=tmp_path)
+    killer = Killer(tmp_path)
+    for _ in range(2):
+        killer.whole(*TRAIN, "-o", "first", "--force")
     wanted = (tmp_path / "first/policy.safetensors").read_bytes()
-    kills = resumed = 0
-    for after_s in moments(whole_s):
-        mine = tmp_path / "mine"
+    mine, resumed = tmp_path / "mine", 0
+    while killer.kills < MOMENTS:
         begun = (mine / CARD).exists()
         resumed += begun
-        more = ("--resume",) if begun else ()
-        if killed(*TRAIN, "-o", "mine", *more, after_s=after_s, cwd=tmp_path):
-            kills += 1
+        if killer.killed(*TRAIN, "-o", "mine", *(("--resume",) if begun else ())):
             if (mine / CARD).exists():
                 load_policy(mine)
             continue
         assert (mine / "policy.safetensors").read_bytes() == wanted, "as if nothing had been"
         shutil.rmtree(mine)
-    assert kills > MOMENTS // 2 and resumed > 5
+    assert resumed > 5
     more = ("--resume",) if (tmp_path / "mine" / CARD).exists() else ()
-    assert pointsman(*TRAIN, "-o", "mine", *more, cwd=tmp_path).returncode == 0
+    killer.whole(*TRAIN, "-o", "mine", *more)
     assert (tmp_path / "mine/policy.safetensors").read_bytes() == wanted
     assert [name for name in os.listdir(tmp_path / "mine") if name.endswith(".partial")] == []
 
