@@ -26,7 +26,8 @@ def verify(
             for fault in found[:SHOWN]:
                 typer.echo(f"{place}: {fault}")
             shown = f", of which {SHOWN} are shown" if len(found) > SHOWN else ""
-            raise InputError(f"{len(found):,} faults{shown}", path=place, fix="run again")
+            what = "fault" if len(found) == 1 else "faults"
+            raise InputError(f"{len(found):,} {what}{shown}", path=place, fix="run again")
         typer.echo(f"{place}: verified")
 
 
