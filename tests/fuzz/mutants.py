@@ -111,7 +111,10 @@ def _tree(data: bytes, others: Sequence[bytes], draw: random.Random) -> bytes:
         root = json.loads(text) if is_json else yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except Exception:  # PyYAML's own loader has more ways to fail than it says
         return data
-    places = list(_places(root))
+    try:
+        places = list(_places(root))
+    except RecursionError:
+        return data
     if not places:
         return data
     holder, key = draw.choice(places)

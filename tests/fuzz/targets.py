@@ -220,6 +220,8 @@ def _checkpoints() -> Iterator[Target]:
     yield Target("weights", (json.dumps(WEIGHTS).encode(),), _named("policy.json", weights), 2)
     if find_spec("torch") is None:
         return
+    import torch  # noqa: F401  # takes seconds, which are no input's
+
     from pointsman.learn.checkpoint import load_policy
 
     shipped = PACKAGE / "learn/policies/shipped/metarl"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pointsman.cluster import hostlist
-from pointsman.cluster.imports.machine import Machine, whole
+from pointsman.cluster.imports.machine import Machine, text_of, whole
 from pointsman.errors import InputError
 from pointsman.types import MAX_NODE_GPUS
 
@@ -51,20 +51,14 @@ def of_scontrol_json(nodes: list[Any], path: Path) -> list[Machine]:
     try:
         return [
             Machine(
-                _text(one["name"]), *_gpus_of(one["gres"], one["name"], path, None), int(one["cpus"]),
-                int(one["sockets"]), int(one["real_memory"]), tuple(map(_text, one["partitions"])),
+                text_of(one["name"]), *_gpus_of(one["gres"], one["name"], path, None), int(one["cpus"]),
+                int(one["sockets"]), int(one["real_memory"]), tuple(map(text_of, one["partitions"])),
             )
             for one in nodes
         ]  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         fix = "import what 'scontrol show node --json' prints"
         raise InputError(f"a node without what it must have: {error}", path=path, fix=fix) from None
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} is no text")
-    return value
 
 
 def of_sinfo(text: str, path: Path) -> list[Machine]:
