@@ -2,11 +2,17 @@
 
 from pathlib import Path
 
+LONGEST = 900
+"""Characters of a message; of a longer one the middle is left out, which is a value of somebody's."""
+
 
 class PointsmanError(Exception):
     """An error a person can mend: one sentence, the cause, the fix."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_sentence(message))
 
 
 class RunError(PointsmanError):
@@ -40,3 +46,11 @@ class BackendError(PointsmanError):
     """A backend (Ray, Slurm, Kubernetes) could not be reached."""
 
     exit_code = 5
+
+
+def _sentence(text: str) -> str:
+    """On one line, without what a terminal would obey, and of a bearable length."""
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"

@@ -27,6 +27,7 @@ from pydantic import (
 from pointsman.engine.rate_models.registry import meanings, options_of_factors
 from pointsman.errors import UsageError
 from pointsman.inputs.bounds import MAX_LOAD, MIN_LOAD
+from pointsman.inputs.file_name import names_file
 from pointsman.inputs.messages import fault_of
 from pointsman.inputs.option import about, meaning_of, option
 from pointsman.inputs.option_types import (
@@ -488,4 +489,4 @@ def located(experiment: Experiment, home: Path) -> Experiment:
 def _beside(home: Path, text: str) -> str:
     file, colon, rest = text.partition(":")
     beside = home / file
-    return f"{beside}{colon}{rest}" if text != "-" and beside.is_file() else text
+    return f"{beside}{colon}{rest}" if text != "-" and names_file(beside) else text

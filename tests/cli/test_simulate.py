@@ -361,3 +361,12 @@ def test_unknown_models_are_named(command: Command, here: Path) -> None:
     said = "models without a profile are named (3 jobs): 'qqq', 'resnt50' (did you mean 'resnet50'?)"
     assert f"{said}\n" in done.err
     assert said in json.loads(Path("run/manifest.json").read_text())["info"]["assumptions"]
+
+
+@pytest.mark.parametrize("flag", ["--set", "--contention", "--overheads", "--policy", "--interference", "--cluster"])
+@pytest.mark.parametrize("text", ["x.y\n\x1b[31m=1", "x" * 5000, "a\n.b=!!int x"])
+def test_a_message_is_one_bearable_line(flag: str, text: str, command: Command, jobs: str) -> None:
+    given = {"--cluster": "2x4", "--policy": "fifo"} | {flag: text}
+    done = command("simulate", jobs, *(word for pair in given.items() for word in pair), "--gpu-sharing", "2")
+    assert done.code == 2
+    assert done.err.rstrip("\n").isprintable() and len(done.err) < 1000

@@ -278,3 +278,17 @@ def test_a_full_disk(old: Path, kib: int) -> None:
             assert is_of_one_moment(path)
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("left", [[".policy.yaml.partial"], ["training.safetensors", "policy.safetensors"]])
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_what_was_killed_before_it_was_saved_is_in_nobodys_way(
+    left: list[str], force: tuple[str, ...], command: Command, here: Path
+) -> None:
+    half = here / (".mine.unfinished" if force else "mine")
+    half.mkdir()
+    for name in left:
+        (half / name).write_text("half")
+    done = command(*TRAIN, "--steps", "1", *force, "-o", "mine")
+    assert done.code == 0, done.err
+    assert names(here) == ["mine"] and is_of_one_moment(here / "mine")

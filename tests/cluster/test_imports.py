@@ -141,3 +141,18 @@ def test_mistakes(text: str, said: str, listed) -> None:
     with pytest.raises(InputError) as caught:
         import_nodes(listed(text))
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("change", [{"name": ["a"]}, {"name": None}, {"partitions": [["a"]]}, {"partitions": [1]}])
+def test_names_that_are_no_texts(change: dict, listed) -> None:
+    nodes = [one | change for one in SCONTROL_JSON["nodes"]]
+    with pytest.raises(InputError, match=r"a node without what it must have: .* is no text"):
+        import_nodes(listed(json.dumps({"nodes": nodes})))
+
+
+def test_names_of_kubernetes_that_are_no_texts(listed) -> None:
+    for change in ({"name": True}, {"labels": {"nvidia.com/gpu.product": 5}}, {"labels": {"example.com/rack": [1]}}):
+        node = kubernetes_node("n1", 4)
+        node["metadata"] = {"name": "n1"} | change
+        with pytest.raises(InputError, match=r"no list of Kubernetes nodes: .* is no text"):
+            import_nodes(listed(json.dumps({"items": [node]})))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.report.staging import MARK, whole_directory
+from pointsman.errors import UsageError
+from pointsman.report.staging import MARK, refuse_taken, whole_directory
 
 WRITES = """
 import sys, time
@@ -49,6 +50,16 @@ def test_what_was_to_be_replaced_gets_its_name_again(tmp_path: Path) -> None:
         raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out" / MARK).read_text() == "{}"
+
+
+def test_it_is_back_before_the_next_run_begins(tmp_path: Path) -> None:
+    """Else that run would find its place taken when it is over."""
+    killed_while_it_writes(tmp_path / "out")
+    (left,) = tmp_path.iterdir()
+    left.rename(left.with_name(left.name.replace(".partial", ".old")))
+    with pytest.raises(UsageError, match="exists; choose another place"):
+        refuse_taken(tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_what_a_living_process_writes_stays(tmp_path: Path) -> None:

@@ -191,3 +191,57 @@ def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path) -> None
     table = pl.read_csv(tmp_path / "out" / "comparison.csv")
     assert table["policy"].to_list() == ["srtf", "fifo", "sjf-backfill"]
     assert json.loads((tmp_path / "out" / "comparison.json").read_text())["baseline"] == "srtf"
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"gpus": "64"}, "info.gpus: must be a whole number"),
+        ({"overheads": []}, "info.overheads"),
+        ({"engine_s": None}, "info.engine_s: must be a number"),
+        ({"rate_model": "x"}, "info.rate_model: there is no rate model 'x'"),
+        ({"rate_model": "tree"}, "a run of the rate model 'tree' states 'tree' and 'node_racks'"),
+        ({"node_gpus": [8]}, "node_gpus has 1 entries for 8 nodes"),
+        ({"gpus": 63}, "63 GPUs are not the 64 of the nodes"),
+        ({"node_interference": "table"}, "the column 'slowed_s' is missing"),
+    ],
+)
+def test_a_manifest_is_not_believed_blindly(fifo: Result, tmp_path: Path, change: dict, complaint: str) -> None:
+    run = write_run(tmp_path / "run", fifo, figures=False)
+    manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps(manifest | {"info": manifest["info"] | change}))
+    with pytest.raises(InputError, match=complaint):
+        read_run(run)
+
+
+@pytest.mark.parametrize("runs", [None, ["../../run"], [".hidden"], [5], "ab"])
+def test_nor_that_of_a_comparison(many: list[Result], tmp_path: Path, runs: object) -> None:
+    write_comparison(tmp_path / "out", many, figures=False, runs=False)
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    (tmp_path / "out/manifest.json").write_text(json.dumps(manifest | {"runs": runs}))
+    with pytest.raises(InputError, match=r"manifest\.json: runs"):
+        read_runs(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "complaint"),
+    [
+        ("jobs", lambda table: table.drop("end_s"), "the column 'end_s' is missing"),
+        ("jobs", lambda table: table.with_columns(pl.col("wait_s").cast(pl.String)), "wait_s holds String"),
+        ("jobs", lambda table: table.with_columns(run_s=pl.lit(float("nan"))), "run_s holds something else"),
+        ("jobs", lambda table: table.with_columns(gpus=pl.lit(None, pl.Int64)), "gpus lacks a value"),
+        ("jobs", lambda table: table.reverse(), "row does not count the jobs"),
+        ("series", lambda table: table.drop("head_gpus"), "the column 'head_gpus' is missing"),
+        ("events", lambda table: table.with_columns(row=pl.lit(10**6, pl.Int64)), "row is of none of the "),
+        ("events", lambda table: table.with_columns(node=pl.lit(8, pl.Int64)), "node is of none of the 8"),
+    ],
+)
+def test_tables_of_older_runs_are_looked_at(srtf: Result, tmp_path: Path, name: str, change, complaint: str) -> None:
+    """They have no digests."""
+    run = write_run(tmp_path / "run", srtf, figures=False)
+    manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps({**manifest, "output_sha256": {}}))
+    assert read_run(run).jobs.equals(srtf.jobs)
+    change(pl.read_parquet(run / f"{name}.parquet")).write_parquet(run / f"{name}.parquet")
+    with pytest.raises(InputError, match=complaint):
+        read_run(run)

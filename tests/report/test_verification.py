@@ -94,5 +94,14 @@ def test_the_command(kept: Result, tmp_path: Path, capsys: pytest.CaptureFixture
     summary = json.loads((place / "summary.json").read_text())
     (place / "summary.json").write_text(json.dumps(summary | {"makespan_s": 1.0}))
     assert run(["verify", str(place)]) == 3
-    assert "makespan_s is 1.0 in summary.json" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "makespan_s is 1.0 in summary.json" in said.out and "1 fault (run again)" in said.err
     assert run(["verify", str(tmp_path)]) == 3
+
+
+@pytest.mark.parametrize(
+    "window", [5, [], {}, {"from_s": 0}, {"from_s": 0, "to_s": 1e400}, {"from_s": 9e9, "to_s": 9e9}]
+)
+def test_a_window_that_is_none(kept: pointsman.Result, window: object) -> None:
+    (found,) = faults(kept, {"window": window})
+    assert found.startswith("window is ") and "in summary.json" in found

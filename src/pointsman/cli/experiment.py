@@ -19,7 +19,7 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment
-from pointsman.inputs.config_file import parse_value, read_document
+from pointsman.inputs.config_file import LONGEST, parse_value, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import fault_of
@@ -166,7 +166,7 @@ def parse_settings(texts: list[str]) -> dict[str, Params]:
         key, equals, value = text.partition("=")
         name, _, param = key.rpartition(".")
         if not equals or not name or not param:
-            raise UsageError(f"--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not {text!r}")
+            raise UsageError(f"--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not {text!r:.60}")
         settings.setdefault(name, {})[param] = _value(key, value)
     return settings
 
@@ -178,7 +178,8 @@ def _value(key: str, text: str) -> Any:
             return parse_duration_s(text)
     except ValueError:
         pass  # of a list, or of nonsense, the owner of the parameter says what is wrong
-    return parse_value(text, origin=f"--set {key}")
+    said = key if key.isprintable() and len(key) <= LONGEST else f"{key!r:.{LONGEST}}"
+    return parse_value(text, origin=f"--set {said}")
 
 
 def _with_settings(
@@ -195,7 +196,7 @@ def _with_settings(
     known = [OVERHEADS, *{each.name: None for each in specs}]
     for name in settings:
         if name not in known:
-            raise UsageError(f"--set {name}.…: there is no {name!r} in this experiment ({did_you_mean(name, known)})")
+            raise UsageError(f"--set: there is no {name!r:.60} in this experiment ({did_you_mean(name, known)})")
     choices, made = [], []
     for i, (choice, policy) in enumerate(zip(spec.policies, specs, strict=True)):
         params = {**choice.params, **settings.get(policy.name, {})}

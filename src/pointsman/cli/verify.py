@@ -23,9 +23,11 @@ def verify(
     for place in places:
         found = _faults(place)
         if found:
-            more = f"\n... and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
-            told = "".join(f"\n  {fault}" for fault in found[:SHOWN])
-            raise InputError(f"{len(found):,} faults:{told}{more}", path=place, fix="run again")
+            for fault in found[:SHOWN]:
+                typer.echo(f"{place}: {fault}")
+            shown = f", of which {SHOWN} are shown" if len(found) > SHOWN else ""
+            what = "fault" if len(found) == 1 else "faults"
+            raise InputError(f"{len(found):,} {what}{shown}", path=place, fix="run again")
         typer.echo(f"{place}: verified")
 
 
@@ -39,6 +41,8 @@ def _faults(place: Path) -> list[str]:
     result = read_run(place)
     try:
         summary = json.loads((place / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        if not isinstance(summary, dict):
+            raise ValueError("no object of names and figures")
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot be read: {error}", path=place / "summary.json", fix="run again") from None
     return faults(result, summary)

@@ -12,6 +12,7 @@ from pointsman.cluster.topology_shorthand import is_topology, parse_topology
 from pointsman.cluster.yaml_file import parse_cluster, read_cluster
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.file_name import names_file
 
 
 def load_cluster(text: str | Path) -> Cluster:
@@ -60,6 +61,6 @@ def _looks_like_a_path(name: str) -> bool:
     if "/" in name or "\\" in name or name.endswith((".yaml", ".yml", ".json", ".csv")):
         return True
     try:
-        return Path(name).is_file()
+        return names_file(name)
     except (OSError, ValueError):  # too long, or with a NUL: no file is called so
         return False

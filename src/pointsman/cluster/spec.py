@@ -167,7 +167,7 @@ class ClusterSpec(Part):
         elif any(piece.group.names for piece in self.pieces()):
             name, times = Counter(self.node_names()).most_common(1)[0]
             if times > 1:
-                yield (), f"{times} nodes are called {name!r}"
+                yield (), f"{times} nodes are called {name!r:.60}"
 
     def node_names(self) -> list[str]:
         """Names of all nodes in order (nodes without GPUs too): given ones, else ``n0000`` by position."""

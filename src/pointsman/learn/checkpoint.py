@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.config_file import read_document
+from pointsman.inputs.file_name import names_folder
 from pointsman.inputs.messages import wording
 from pointsman.inputs.output_path import replace_files
 from pointsman.learn.networks import network_class
@@ -129,7 +130,7 @@ def read_card(directory: Path) -> Card:
     Raises:
         InputError: it is no checkpoint, or one of another format, or its parts do not go together.
     """
-    if not directory.is_dir():
+    if not names_folder(directory):
         _refuse(directory, "there is no such directory", "a checkpoint is what 'pointsman train -o DIR' wrote")
     path = directory / CARD
     if not path.is_file():

@@ -17,6 +17,7 @@ from pointsman.learn.checkpoint import CARD, METRICS, PARAMETERS, SEARCH, STATE,
 
 _WHOLE = (CARD, WEIGHTS, PARAMETERS, METRICS, STATE, SEARCH)
 _OURS = {*_WHOLE, *(f".{name}.partial" for name in _WHOLE)}
+_FIRST_SAVE = _OURS - {CARD}
 _EVENTS = "events.out.tfevents."
 """How the names of TensorBoard's files begin."""
 
@@ -79,7 +80,8 @@ class TrainingPlace:
 
 
 def find_places(directories: Sequence[Path], *, resume: bool, force: bool) -> list[TrainingPlace]:
-    """Where trainings that are wanted in these directories are kept; nothing is written or removed.
+    """Where trainings that are wanted in these directories are kept; nothing is written, and nothing removed but what
+    a training has left that was killed before it was first saved.
 
     Args:
         directories: where the checkpoints are wanted.
@@ -89,9 +91,12 @@ def find_places(directories: Sequence[Path], *, resume: bool, force: bool) -> li
     Raises:
         UsageError: they cannot be there. InputError: what is to be gone on with is no checkpoint.
     """
+    for directory in directories:
+        check_output(directory)
+        for kept in {_place(directory, force=forced).work for forced in (False, True)}:
+            _clear_up(kept)
     places = [_place(directory, force=force) for directory in directories]
     for place in places:
-        check_output(place.final)
         if force and os.path.lexists(place.final):
             check_ours(place.final)
         if not resume:
@@ -99,6 +104,15 @@ def find_places(directories: Sequence[Path], *, resume: bool, force: bool) -> li
     if resume:
         _check_begun(places)
     return places
+
+
+def _clear_up(directory: Path) -> None:
+    """Remove a folder in which a training was killed before its card was there, the last file of the first save."""
+    if directory.is_symlink() or not directory.is_dir():
+        return
+    found = {path.name for path in directory.iterdir()}
+    if found and CARD not in found and found <= _FIRST_SAVE:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def check_ours(directory: Path) -> None:

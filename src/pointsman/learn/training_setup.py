@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
 from pointsman.experiment import meaning
+from pointsman.inputs.file_name import names_file
 from pointsman.inputs.messages import wording
 from pointsman.inputs.option_types import Seed
 from pointsman.learn.config import Config, parameter
@@ -218,7 +219,7 @@ def sampler(config: JobsConfig, part: Part, seed: int | None = None) -> "Sampler
         if config.workload == "topdrl" or config.workload in SIZES:
             return made
         return made if load is not None else AtOnce(replace(made, load=1.0))
-    if not Path(config.workload).is_file():
+    if not names_file(config.workload):
         raise UsageError(f"workload {config.workload!r}: no such file, nor one of {', '.join(GENERATED)}")
     log = Windows(_read(config.workload), config.jobs, load, part, config.held_out, own, config.widest)
     return log if load is not None else AtOnce(log)

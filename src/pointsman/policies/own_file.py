@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pointsman.errors import UsageError
+from pointsman.inputs.file_name import names_file
 
 
 def imported_class(path: str, name: str) -> type[Any]:
@@ -54,7 +55,7 @@ def read_class(path: str, name: str) -> type[Any]:
 
 def _file(path: str) -> Path:
     file = Path(path)
-    if not file.is_file():
+    if not names_file(file):
         raise UsageError(f"{path}: no such file (a policy of your own goes by file.py:Class)")
     return file
 

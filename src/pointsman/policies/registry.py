@@ -254,12 +254,12 @@ def get_policy(text: str, *, imports: bool = True) -> PolicySpec:
         return PolicySpec(text, found[text].load())
     if text.strip().startswith("rounds"):
         raise UsageError(
-            f"{text!r} lacks a part: write rounds(POLICY, EVERY), like rounds(fifo, 60) or rounds(srtf, 5m)"
+            f"{text!r:.60} lacks a part: write rounds(POLICY, EVERY), like rounds(fifo, 60) or rounds(srtf, 5m)"
         )
     close = difflib.get_close_matches(text, policy_names(), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     forms = "learned: NAME:CHECKPOINT; your own: file.py:Class"
-    raise UsageError(f"unknown policy {text!r} ({hint}there are {', '.join(policy_names())}; {forms})")
+    raise UsageError(f"unknown policy {text!r:.60} ({hint}there are {', '.join(policy_names())}; {forms})")
 
 
 def _imported(place: str) -> Any:

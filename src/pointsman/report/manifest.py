@@ -12,6 +12,7 @@ from typing import Any
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import InputError
+from pointsman.report.manifest_model import manifest_fault
 from pointsman.report.staging import MARK
 from pointsman.version import __version__
 
@@ -54,7 +55,7 @@ def read_manifest(directory: Path, *kinds: str) -> dict[str, Any]:
         raise InputError(
             f"no run can be read here ({error.strerror})", path=path, fix="give the directory of a run"
         ) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError("this is no JSON", path=path, fix="the run directory is damaged; run again") from None
     if not isinstance(manifest, dict) or manifest.get("kind") not in kinds:
         wanted = " or ".join(f"a {kind}" for kind in kinds)
@@ -64,6 +65,8 @@ def read_manifest(directory: Path, *kinds: str) -> dict[str, Any]:
         raise InputError(
             f"schema {found} is not {SCHEMA_VERSION}, which this version reads", path=path, fix="run again"
         )
+    if fault := manifest_fault(manifest):
+        raise InputError(fault, path=path, fix="the run directory is damaged; run again")
     return manifest
 
 

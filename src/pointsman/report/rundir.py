@@ -22,6 +22,7 @@ from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.groups import Run, group_runs
 from pointsman.report.pages.page import Page, make_page
 from pointsman.report.staging import MARK, whole_directory
+from pointsman.report.table_columns import missing_of_options, places_fault, table_fault
 
 ADDED = ("job_id", "node_name")
 """Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
@@ -147,6 +148,10 @@ def read_run(directory: str | Path) -> Result:
     written: Mapping[str, str] = manifest.get(DIGESTS, {})
     jobs, series = (_read(place / name, written) for name in ("jobs.parquet", "series.parquet"))
     events = _read(place / "events.parquet", written).drop(ADDED) if (place / "events.parquet").exists() else None
+    if fault := missing_of_options(manifest["info"], jobs):
+        raise InputError(fault, path=place / "jobs.parquet", fix="the run directory is damaged; run again")
+    if events is not None and (fault := places_fault(events, jobs.height, manifest["info"]["nodes"])):
+        raise InputError(fault, path=place / "events.parquet", fix="run again")
     speeds = _read(place / "speeds.parquet", written).drop("job_id") if (place / "speeds.parquet").exists() else None
     return Result(jobs, events, series, manifest["info"], speeds)
 
@@ -172,7 +177,10 @@ def _read(path: Path, written: Mapping[str, str]) -> pl.DataFrame:
         raise InputError(f"part of the run cannot be read ({error.strerror})", path=path, fix="run again") from None
     digest = written.get(path.name)
     if digest is None:
-        return read_foreign_parquet(data, path=str(path))
+        table = read_foreign_parquet(data, path=str(path))
+        if fault := table_fault(path.name, table):
+            raise InputError(fault, path=path, fix="run again")
+        return table
     if hashlib.sha256(data).hexdigest() != digest:
         raise InputError("this file is damaged or was changed after the run wrote it", path=path, fix="run again")
     return pl.read_parquet(io.BytesIO(data))

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from pointsman.engine.run.result import Result
+from pointsman.errors import UsageError
 from pointsman.report.metrics.comparison import TIMINGS
 from pointsman.report.metrics.summary import summarise
 
@@ -73,7 +74,7 @@ class _Replay:
         self.sizes: Sequence[int] = info["node_gpus"]
         self.limit = int(info.get("gpu_sharing") or 1)
         self.elastic = info.get("rate_model") == "goodput"
-        cost = info.get("overheads") or {}
+        cost = info["overheads"] if isinstance(info.get("overheads"), Mapping) else {}
         self.start_ms, self.stop_ms, self.restore_ms = (
             round(1000 * float(cost.get(name, 0.0))) for name in ("start_s", "stop_s", "restore_s")
         )
@@ -200,8 +201,16 @@ def _books(result: Result, jobs: Sequence[_Job]) -> Iterator[str]:
 
 def _figures(result: Result, summary: Mapping[str, Any]) -> Iterator[str]:
     """Where ``summary.json`` says something else than the tables."""
-    window = summary.get("window") or {}
-    again = summarise(result, window=(window["from_s"], window["to_s"]) if window else None)
+    window = summary.get("window")
+    ends = [window.get(name) for name in ("from_s", "to_s")] if isinstance(window, Mapping) else []
+    if window is not None and not all(isinstance(end, int | float) and abs(end) < 1e15 for end in ends or [None]):
+        yield f"window is {window!r:.60} in summary.json, and no two times"
+        return
+    try:
+        again = summarise(result, window=(ends[0], ends[1]) if ends else None)
+    except UsageError as error:
+        yield f"window is {window!r:.60} in summary.json: {error}"
+        return
     for name, value in again.items():
         if name in summary and name not in TIMINGS and not _alike(summary[name], value):
             yield f"{name} is {summary[name]!r:.60} in summary.json, and {value!r:.60} by jobs.parquet"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Final
 
-from pointsman.cluster.imports.machine import Machine
+from pointsman.cluster.imports.machine import Machine, text_of
 from pointsman.cluster.quantities import memory_bytes
 from pointsman.errors import InputError
 
@@ -34,11 +34,12 @@ def of_kubectl(items: list[Any], path: Path) -> list[Machine]:
 def _machine(item: dict[str, Any]) -> Machine:
     capacity, labels = item["status"]["capacity"], item["metadata"].get("labels") or {}
     gpus = sum(int(number) for name, number in capacity.items() if name.endswith("/gpu"))
-    gpu_type = next((labels[name] for name in TYPES if name in labels), "")
-    rack = next((value for name, value in sorted(labels.items()) if name.endswith(RACK)), "")
+    gpu_type = text_of(next((labels[name] for name in TYPES if name in labels), ""))
+    rack = text_of(next((value for name, value in sorted(labels.items()) if name.endswith(RACK)), ""))
     size = capacity["memory"]
     memory_mib = int(memory_bytes(f"{size}B" if size.isdigit() else size) // 2**20)
-    return Machine(item["metadata"]["name"], gpus, gpu_type, _cores(capacity["cpu"]), None, memory_mib, rack=rack)
+    name = text_of(item["metadata"]["name"])
+    return Machine(name, gpus, gpu_type, _cores(capacity["cpu"]), None, memory_mib, rack=rack)
 
 
 def _cores(text: str) -> int:

@@ -150,3 +150,10 @@ def whole(text: str, what: str, path: Path, line: int | None, most: int = 10**9)
         cause = f"{what} is {quoted(text)}, not a whole number from 0 to {most:,}"
         raise InputError(cause, path=path, line=line, fix="correct it, or leave the node out")
     return int(text)
+
+
+def text_of(value: Any) -> str:
+    """A name of JSON. TypeError: it is none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.60} is no text")
+    return value

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pointsman.cluster import hostlist
-from pointsman.cluster.imports.machine import Machine, whole
+from pointsman.cluster.imports.machine import Machine, text_of, whole
 from pointsman.errors import InputError
 from pointsman.types import MAX_NODE_GPUS
 
@@ -51,8 +51,8 @@ def of_scontrol_json(nodes: list[Any], path: Path) -> list[Machine]:
     try:
         return [
             Machine(
-                one["name"], *_gpus_of(one["gres"], one["name"], path, None), int(one["cpus"]), int(one["sockets"]),
-                int(one["real_memory"]), tuple(one["partitions"]),
+                text_of(one["name"]), *_gpus_of(one["gres"], one["name"], path, None), int(one["cpus"]),
+                int(one["sockets"]), int(one["real_memory"]), tuple(map(text_of, one["partitions"])),
             )
             for one in nodes
         ]  # fmt: skip

@@ -1,7 +1,6 @@
 """What starting, stopping and failing cost."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import read_document
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.file_name import names_file
 from pointsman.inputs.messages import fault_of
 
 
@@ -58,8 +58,8 @@ def load_overheads(named: str | Mapping[str, Any]) -> Overheads:
         return _overheads(named)
     if named in ("none", "realistic"):
         return Overheads() if named == "none" else REALISTIC
-    if not Path(named).is_file():
-        raise UsageError(f"unknown overheads {named!r}: neither none nor realistic, and there is no such file")
+    if not names_file(named):
+        raise UsageError(f"unknown overheads {named!r:.60}: neither none nor realistic, and there is no such file")
     return read_document(named, Overheads).content
 
 

@@ -10,6 +10,7 @@ from pointsman.engine.jit.loading import HOOKS, HOSTED, PACKAGE, TEMPLATE, build
 from pointsman.engine.jit.loading import _stamped as stamped
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.file_name import names_file
 from pointsman.learn.environments.extent import Extent
 
 ANY = Extent()
@@ -129,7 +130,7 @@ def _observation(name: str) -> ModuleType:
 def _named(name: str, folder: str) -> str:
     """The module, or the user's file, of an observation or a reward."""
     if name.endswith(".py"):
-        if not Path(name).is_file():
+        if not names_file(name):
             raise UsageError(f"{name}: no such file (one of {folder} of your own goes by its file)")
         return name
     known = _known(folder)

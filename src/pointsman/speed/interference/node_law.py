@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import read_document
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.file_name import names_file
 from pointsman.inputs.option_types import no_switch
 from pointsman.speed.interference.learned.file import is_learned
 from pointsman.speed.profiles.catalogue import Catalogue
@@ -111,11 +112,11 @@ def load_node_law(text: str, catalogue: Catalogue) -> NodeLaw:
 def _divided(text: str) -> tuple[str, str | None]:
     """The source and its settings; a file may have colons in its name."""
     word, colon, settings = text.rpartition(":")
-    return (word, settings) if colon and not Path(text).is_file() else (text, None)
+    return (word, settings) if colon and not names_file(text) else (text, None)
 
 
 def _own(word: str, text: str, catalogue: Catalogue) -> NodeLaw:
-    if not Path(word).is_file():
+    if not names_file(word):
         if Path(word).suffix:
             raise UsageError(f"{word}: there is no such file of node interference")
         hint = did_you_mean(word, ("none", "table"))

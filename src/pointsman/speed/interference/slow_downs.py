@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import Document, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.file_name import names_file
 from pointsman.speed.interference.file import InterferenceFile, InterferenceSpec, TypeFigures
 from pointsman.speed.profiles.catalogue import Catalogue
 
@@ -158,7 +159,7 @@ def load_interference(text: str, catalogue: Catalogue) -> Interference:
         return Table((_file(SHIPPED, word, catalogue, mapping, by_law=word == "law"),))
     if (number := _number(text)) is not None:
         return Constant(number)
-    if not Path(word).is_file():
+    if not names_file(word):
         hint = did_you_mean(word, ("table", "law"))
         raise UsageError(f"unknown interference {text!r} ({hint}; or a number from 1, or a file of 'profile pairs -o')")
     own = _file(Path(word), word, catalogue, mapping)
@@ -168,7 +169,7 @@ def load_interference(text: str, catalogue: Catalogue) -> Interference:
 def _divided(text: str) -> tuple[str, str]:
     """The word and the mapping; a file may have colons in its name."""
     word, colon, mapping = text.rpartition(":")
-    return (word, mapping) if colon and not Path(text).is_file() else (text, "kind")
+    return (word, mapping) if colon and not names_file(text) else (text, "kind")
 
 
 def _number(text: str) -> float | None:

@@ -37,7 +37,7 @@ def parse_link_sharing(text: str) -> LinkSharing:
     """
     name, colon, number = text.partition(":")
     if name not in CONTENTION_NAMES or (colon and name != "node-link"):
-        raise UsageError(f"unknown contention {text!r} (there are {', '.join(CONTENTION_NAMES)}[:PENALTY])")
+        raise UsageError(f"unknown contention {text!r:.60} (there are {', '.join(CONTENTION_NAMES)}[:PENALTY])")
     contention = CONTENTION_NAMES[name]
     try:
         penalty = float(number) if colon else MEASURED_PENALTY

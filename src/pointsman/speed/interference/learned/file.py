@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import Document, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.file_name import names_file
 from pointsman.speed.interference.learned.combinations import Combination, Server, combination_of, most_others
 from pointsman.speed.profiles.catalogue import Catalogue
 
@@ -147,7 +148,7 @@ def is_learned(path: str | Path) -> bool:
     """Whether it is a file that says that it is of this kind."""
     try:
         head = Path(path).read_bytes()[:4096]
-    except OSError:
+    except (OSError, ValueError):
         return False
     return re.search(rb"(?:^|[{,])\s*[\"']?kind[\"']?\s*:\s*[\"']?" + KIND.encode(), head, re.MULTILINE) is not None
 
@@ -159,7 +160,7 @@ def read_learned(path: str | Path, catalogue: Catalogue) -> LearnedSpec:
         UsageError: it is unreadable or wrong, or names a model or a GPU type that the catalogue does not know, or a
             kind of server twice (file, line, cause and fix).
     """
-    written = Path(path).stat() if Path(path).is_file() else None
+    written = Path(path).stat() if names_file(path) else None
     document = _document(str(path), (written.st_mtime_ns, written.st_size) if written else None)
     spec = document.content.spec
     seen: set[Server] = set()
