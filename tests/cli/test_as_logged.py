@@ -104,11 +104,11 @@ def test_the_differences_may_be_explained(command: Command, here: Path) -> None:
         _calibrated(command, "log.csv", *BOTH, "--set", "overheads.start_s=9")["calibration"]["explanations"]
     )
     assert "8 jobs (66.7 %) started in the log while this cluster has too few free GPUs: up to 40 were in use" in told
-    assert "For 100.0 % of the time that jobs waited in the log, enough GPUs of this cluster were free (1 jobs)" in told
+    assert "For 100.0 % of the time that jobs waited in the log, enough GPUs of this cluster were free (1 job)" in told
     assert "names 2 queues" in told
     assert "have priorities" in told
     assert "Overheads are added" in told
-    assert "1 jobs did not run all the time" in told
+    assert "1 job did not run all the time" in told
     less = _explained(command, "--cluster", "20x8", *BOTH[2:])
     assert "At most 40 of the 160 GPUs were ever in use in the log" in less
     part = _explained(command, *BOTH, "--only", "queue=q0")

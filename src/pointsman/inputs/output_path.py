@@ -26,3 +26,10 @@ def write_whole(path: Path, text: str) -> None:
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise RunError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def write_new(path: Path, text: str, *, force: bool) -> None:
+    """`write_whole`; UsageError if there is such a file and `force` does not replace it."""
+    if path.exists() and not force:
+        raise UsageError(f"{path}: exists already (choose another name, or --force)")
+    write_whole(path, text)
