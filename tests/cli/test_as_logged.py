@@ -90,7 +90,9 @@ def test_it_has_the_times_of_the_log(command: Command, here: Path) -> None:
     assert jobs["pending_s"].to_list() == [5, 195, None, 50], "the last was interrupted for 40 s"
     assert jobs["state"].to_list() == ["COMPLETED", "COMPLETED", "UNKNOWN", "COMPLETED"]
     assert command("verify", "out").code == 0
-    values = json.loads(done.out)["rows"][0]["values"]
+    compared = json.loads(done.out)
+    assert [fit["jobs"] for fit in compared["calibration"]["fits"]] == [3, 3]
+    values = compared["rows"][0]["values"]
     assert values["wait_mean_s"] == 70
     assert values["window_allocated_ratio"] is None, "nobody knows what the third job held"
 
