@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pointsman.cli import screen
+from pointsman.cli.fetch import fetch
 
 if TYPE_CHECKING:
     from pointsman.workload import Workload
 
-app = typer.Typer(no_args_is_help=True, help="Job logs: inspect, convert and generate them.")
+app = typer.Typer(no_args_is_help=True, help="Job logs: inspect, convert, generate and fetch them.")
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="Job log of any known format; '-' is standard input.")]
 LogFormat = Annotated[
@@ -151,6 +152,9 @@ def formats(format: Printed = screen.Format.table) -> None:
         for form in known().values()
     ]
     screen.show(rows, format, left=("name", "format", "options"))
+
+
+app.command()(fetch)
 
 
 def read(
