@@ -90,7 +90,9 @@ def test_it_has_the_times_of_the_log(command: Command, here: Path) -> None:
     assert jobs["pending_s"].to_list() == [5, 195, None, 50], "the last was interrupted for 40 s"
     assert jobs["state"].to_list() == ["COMPLETED", "COMPLETED", "UNKNOWN", "COMPLETED"]
     assert command("verify", "out").code == 0
-    values = json.loads(done.out)["rows"][0]["values"]
+    compared = json.loads(done.out)
+    assert [fit["jobs"] for fit in compared["calibration"]["fits"]] == [3, 3]
+    values = compared["rows"][0]["values"]
     assert values["wait_mean_s"] == 70
     assert values["window_allocated_ratio"] is None, "nobody knows what the third job held"
 
@@ -104,11 +106,11 @@ def test_the_differences_may_be_explained(command: Command, here: Path) -> None:
         _calibrated(command, "log.csv", *BOTH, "--set", "overheads.start_s=9")["calibration"]["explanations"]
     )
     assert "8 jobs (66.7 %) started in the log while this cluster has too few free GPUs: up to 40 were in use" in told
-    assert "For 100.0 % of the time that jobs waited in the log, enough GPUs of this cluster were free (1 jobs)" in told
+    assert "For 100.0 % of the time that jobs waited in the log, enough GPUs of this cluster were free (1 job)" in told
     assert "names 2 queues" in told
     assert "have priorities" in told
     assert "Overheads are added" in told
-    assert "1 jobs did not run all the time" in told
+    assert "1 job did not run all the time" in told
     less = _explained(command, "--cluster", "20x8", *BOTH[2:])
     assert "At most 40 of the 160 GPUs were ever in use in the log" in less
     part = _explained(command, *BOTH, "--only", "queue=q0")

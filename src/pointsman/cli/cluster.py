@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pointsman.cli.suggest import suggest
+
 if TYPE_CHECKING:
     from pointsman.cluster import Cluster, ClusterGraph
 
@@ -106,13 +108,17 @@ def import_node_list(
 ) -> None:
     """Convert a list of nodes to a cluster file."""
     from pointsman.cluster.imports.read import import_nodes
+    from pointsman.inputs.output_path import write_new
 
     read = import_nodes(file, _gpu_types(gpu_type))
     if str(output) == "-":
         typer.echo(read.cluster.to_yaml(), nl=False)
     else:
-        _write(read.cluster.to_yaml(), output, force)
+        write_new(output, read.cluster.to_yaml(), force=force)
     typer.echo("; ".join([f"{output}: {_size(read.cluster)}", *read.notes]), err=True)
+
+
+app.command()(suggest)
 
 
 def _gpu_types(texts: list[str]) -> dict[str, str]:
@@ -199,10 +205,3 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         table.add_row(*(f"{value:,}" if isinstance(value, int) else value for value in row.values()))
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
-
-
-def _write(text: str, output: Path, force: bool) -> None:
-    from pointsman.inputs.output_path import check_output_file, write_whole
-
-    check_output_file(output, force=force)
-    write_whole(output, text)

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pointsman.cli import screen
+from pointsman.cli.fetch import fetch
 
 if TYPE_CHECKING:
     from pointsman.workload import Workload
 
-app = typer.Typer(no_args_is_help=True, help="Job logs: inspect, convert and generate them.")
+app = typer.Typer(no_args_is_help=True, help="Job logs: inspect, convert, generate and fetch them.")
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="Job log of any known format; '-' is standard input.")]
 LogFormat = Annotated[
@@ -51,7 +52,7 @@ def info(
     """Describe a job log: contents, quality and assumptions."""
     from pointsman.workload.summary import by_status, sizes, summary
 
-    workload = _read(file, only, columns, time_unit, trace_format, throughputs)
+    workload = read(file, only, columns, time_unit, trace_format, throughputs)
     figures = summary(workload)
     if format is screen.Format.json:
         record = {"provenance": workload.provenance.as_dict(), "quality": workload.quality.as_dict(), **figures}
@@ -82,7 +83,7 @@ def head(
     format: Printed = screen.Format.table,
 ) -> None:
     """Print the first jobs, in order of submission, as Pointsman reads them."""
-    workload = _read(file, only, columns, time_unit, trace_format, throughputs)
+    workload = read(file, only, columns, time_unit, trace_format, throughputs)
     jobs = workload.jobs
     told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
     texts = [name for name in told if jobs.schema[name] == "String"]
@@ -107,7 +108,7 @@ def convert(
     from pointsman.workload.writers.write import check_target
 
     check_target(target, force=force)
-    workload = _read(source, only, columns, time_unit, trace_format, throughputs)
+    workload = read(source, only, columns, time_unit, trace_format, throughputs)
     write_workload(workload, target)
     _report(workload)
     _tell_written(workload, target)
@@ -153,7 +154,10 @@ def formats(format: Printed = screen.Format.table) -> None:
     screen.show(rows, format, left=("name", "format", "options"))
 
 
-def _read(
+app.command()(fetch)
+
+
+def read(
     file: str,
     only: list[str] | None,
     columns: list[str] | None,
@@ -161,6 +165,7 @@ def _read(
     trace_format: str | None,
     throughputs: str | None,
 ) -> "Workload":
+    """The jobs of a log by the options that all commands on logs have."""
     from pointsman.cli.results import command_line
     from pointsman.workload import read_workload
     from pointsman.workload.readers.named_columns import named

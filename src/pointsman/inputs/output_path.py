@@ -79,6 +79,12 @@ def write_whole(path: Path, text: str) -> None:
         raise RunError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
+def write_new(path: Path, text: str, *, force: bool) -> None:
+    """`write_whole` of a file that can be made (`check_output_file`)."""
+    check_output_file(path, force=force)
+    write_whole(path, text)
+
+
 def replace_files(contents: Mapping[Path, bytes]) -> None:
     """Give files these contents. Until all of them are written all keep their old ones, so that they go together."""
     partial = {path: hidden(path, "partial") for path in contents}

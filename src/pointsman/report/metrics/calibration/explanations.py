@@ -71,7 +71,7 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int) -> Iterator[str]:
     over = int((use.at(jobs["start_s"].to_numpy()) > gpus).sum())
     if over:
         yield (
-            f"{count(over)} jobs ({percent(over / jobs.height)}) started in the log while this cluster has too few "
+            f"{_jobs(over)} ({percent(over / jobs.height)}) started in the log while this cluster has too few "
             f"free GPUs: up to {count(most)} were in use, and it has {count(gpus)}. It may have been larger, or GPUs "
             "were shared."
         )
@@ -86,7 +86,7 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int) -> Iterator[str]:
     if idle_s.sum() > MANY * waited_s:
         yield (
             f"For {percent(idle_s.sum() / waited_s)} of the time that jobs waited in the log, enough GPUs of this "
-            f"cluster were free ({count(int((idle_s > 0).sum()))} jobs): quotas, reservations, failed nodes, "
+            f"cluster were free ({_jobs(int((idle_s > 0).sum()))}): quotas, reservations, failed nodes, "
             "fragmentation, or jobs of others."
         )
 
@@ -113,7 +113,7 @@ def _of_jobs(logged: Run, info: dict[str, Any]) -> Iterator[str]:
         yield f"Rows of the log are left out ({told}): some of them may have held GPUs."
     unknown = int((logged.result.jobs["state"] == "UNKNOWN").sum())
     if unknown:
-        yield f"The log does not say when {count(unknown)} jobs started."
+        yield f"The log does not say when {_jobs(unknown)} started."
 
 
 def _of_cluster(logged: Run, info: dict[str, Any]) -> Iterator[str]:
@@ -139,6 +139,10 @@ def _of_durations(jobs: pl.DataFrame, info: dict[str, Any]) -> Iterator[str]:
     if interrupted.height > MANY * jobs.height:
         gap_s = float((interrupted["pending_s"] - interrupted["wait_s"]).mean())  # ty: ignore
         yield (
-            f"{count(interrupted.height)} jobs did not run all the time from their first start to their end "
+            f"{_jobs(interrupted.height)} did not run all the time from their first start to their end "
             f"({duration(gap_s)} each on average): failures, preemptions or retries, which are not replayed."
         )
+
+
+def _jobs(number: int) -> str:
+    return "1 job" if number == 1 else f"{count(number)} jobs"

@@ -81,9 +81,8 @@ def calibration(groups: Sequence[Group]) -> Calibration | None:
 
 def fit(group: Group, logged: Group) -> Fit:
     """One policy against the log's own schedule."""
-    both = group.first.counted.join(
-        logged.first.counted.select("row", log_wait_s="wait_s", log_jct_s="jct_s"), on="row", maintain_order="left"
-    )
+    log = logged.first.counted.select("row", log_wait_s="wait_s", log_jct_s="jct_s")
+    both = group.first.counted.join(log, on="row", how="inner", maintain_order="left")
     later_s = both["wait_s"] - both["log_wait_s"]
     low, middle, high = (later_s.quantile(at, "linear") for at in (0.1, 0.5, 0.9))
     return Fit(

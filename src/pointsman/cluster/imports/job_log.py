@@ -1,0 +1,180 @@
+"""A first cluster file for a job log: what the log says of the cluster that it is from, and what had to be assumed."""
+
+from collections.abc import Iterable, Iterator
+from math import ceil
+from typing import Any, Final
+
+import polars as pl
+
+from pointsman.cluster.cluster import Cluster
+from pointsman.cluster.gpu_catalogue import known_gpu
+from pointsman.cluster.imports.machine import Imported
+from pointsman.cluster.parts import NAME
+
+NODE_SIZES: Final = (8, 4, 2, 1)
+"""GPUs of a node that are tried, the largest first."""
+WHOLE: Final = 0.9
+"""Share of the jobs of a node's size or more that ask for whole nodes, if that is the size of nodes (ours)."""
+LOAD: Final = 0.8
+"""Load that is assumed where the log has no starts (ours; Helios' clusters had 0.73 to 0.84)."""
+DEFAULT_TYPE: Final = "v100"
+UNKNOWN_TYPE: Final = {"memory": "16 GiB"}
+UNKNOWN_LINKS: Final = {"kind": "pcie", "bandwidth": "12 GB/s"}
+
+Key = tuple[str | None, str]
+"""Partition and GPU type."""
+
+
+def suggest(jobs: pl.DataFrame, name: str) -> Imported:
+    """A cluster for these jobs, and the assumptions, a sentence each.
+
+    Each partition and GPU type has as many GPUs as its jobs ever held at once, by the starts of the log. Where it has
+    none, they have as many as make the load `LOAD`.
+
+    Args:
+        jobs: a job table.
+        name: what to call the cluster.
+    """
+    jobs, notes = _named(jobs)
+    sizes = _sizes(jobs)
+    types = dict.fromkeys(gpu_type for _, gpu_type in sizes)
+    nodes = {gpu_type: node_size(_of_type(jobs, gpu_type)["gpus"]) for gpu_type in types}
+    cluster = Cluster.model_validate(_document(sizes, nodes, name))
+    return Imported(cluster, [*_assumptions(jobs, sizes, nodes), *notes])
+
+
+def _named(jobs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The jobs with one type and partition each; a note on those that name several: `a100+h100`, `gpu,debug`."""
+    notes = []
+    for column in ("gpu_type", "partition"):
+        cells = sorted(jobs[column].drop_nulls().unique())
+        meant = {cell: plain for cell in cells if NAME.fullmatch(plain := cell.partition("|")[0])}
+        if column == "gpu_type":  # whatever the case
+            first = {plain.casefold(): plain for plain in reversed(list(meant.values()))}
+            meant = {cell: first[plain.casefold()] for cell, plain in meant.items()}
+        jobs = jobs.with_columns(pl.col(column).replace_strict(meant, default=None, return_dtype=pl.String))
+        strange = [f"{cell:.40}" for cell in cells if cell not in meant]
+        if strange:
+            said = ", ".join(strange[:5])
+            notes.append(f"Jobs with the {column} {said} count as if they ran anywhere: add what they need.")
+    return jobs, notes
+
+
+def _sizes(jobs: pl.DataFrame) -> dict[Key, int]:
+    """GPUs of each partition and type."""
+    partitions = sorted(jobs["partition"].drop_nulls().unique())
+    if not partitions:
+        return _by_type(jobs, None)
+    sizes: dict[Key, int] = {}
+    for partition in partitions:
+        sizes |= _by_type(jobs.filter(pl.col("partition") == partition), partition)
+    return _with_more(sizes, _need(jobs), (None, DEFAULT_TYPE))
+
+
+def _by_type(jobs: pl.DataFrame, partition: str | None) -> dict[Key, int]:
+    types = sorted(jobs["gpu_type"].drop_nulls().unique())
+    sizes: dict[Key, int] = {(partition, kind): _need(jobs.filter(pl.col("gpu_type") == kind)) for kind in types}
+    return _with_more(sizes, _need(jobs), (partition, DEFAULT_TYPE))
+
+
+def _with_more(sizes: dict[Key, int], need: int, otherwise: Key) -> dict[Key, int]:
+    """The same with as many GPUs in all: jobs that name no type or partition need those that are missing."""
+    missing = need - sum(sizes.values())
+    if missing <= 0:
+        return sizes
+    largest = max(sizes, key=lambda key: sizes[key], default=otherwise)
+    return sizes | {largest: sizes.get(largest, 0) + missing}
+
+
+def _need(jobs: pl.DataFrame) -> int:
+    """GPUs that these jobs held at once at most; without starts, those that make the load `LOAD`."""
+    widest = int(jobs["gpus"].max() or 0)  # ty: ignore
+    known = jobs.filter(pl.col("start_s").is_not_null())
+    if known.height:
+        return max(widest, _most_at_once(known))
+    span_s = float(jobs["submit_s"].max() - jobs["submit_s"].min())  # ty: ignore
+    gpu_s = float((jobs["gpus"] * jobs["duration_s"]).sum())
+    return max(widest, ceil(gpu_s / span_s / LOAD) if span_s > 0 else widest)
+
+
+def _most_at_once(jobs: pl.DataFrame) -> int:
+    end_s = pl.coalesce("end_s", pl.col("start_s") + pl.col("duration_s"))
+    begun = jobs.select(at="start_s", change="gpus")
+    ended = jobs.select(at=end_s, change=-pl.col("gpus"))
+    changes = pl.concat([begun, ended]).group_by("at").agg(pl.col("change").sum()).sort("at")
+    return int(changes["change"].cum_sum().max() or 0)  # ty: ignore
+
+
+def node_size(gpus: pl.Series) -> int:
+    """GPUs of a node: the largest of `NODE_SIZES` of which almost all wider jobs ask for multiples."""
+    for size in NODE_SIZES:
+        wide = gpus.filter(gpus >= size)
+        if len(wide) and ((wide % size) == 0).mean() >= WHOLE:  # ty: ignore
+            return size
+    return 1
+
+
+def _of_type(jobs: pl.DataFrame, gpu_type: str) -> pl.DataFrame:
+    """Jobs of a type; all of them where none names it."""
+    own = jobs.filter(pl.col("gpu_type") == gpu_type)
+    return own if own.height else jobs
+
+
+def _document(sizes: dict[Key, int], nodes: dict[str, int], name: str) -> dict[str, Any]:
+    types = {f"{kind}x{size}": _node_type(kind, size) for kind, size in nodes.items()}
+    unknown = {kind: UNKNOWN_TYPE for kind in nodes if known_gpu(kind) is None}
+    groups = [
+        {"type": f"{kind}x{nodes[kind]}", "count": ceil(gpus / nodes[kind])}
+        | ({} if partition is None else {"partitions": [partition]})
+        for (partition, kind), gpus in sizes.items()
+    ]
+    spec: dict[str, Any] = {"node_types": types, "nodes": groups} | ({"gpu_types": unknown} if unknown else {})
+    about = {"description": "suggested from a job log", "source": "the job log; see the comments on top of the file"}
+    return {"metadata": {"name": name, **about}, "spec": spec}
+
+
+def _node_type(kind: str, size: int) -> dict[str, Any]:
+    links = {} if known_gpu(kind) is not None else {"interconnect": UNKNOWN_LINKS}
+    return {"gpus": size, "gpu_type": kind, **links}
+
+
+def _assumptions(jobs: pl.DataFrame, sizes: dict[Key, int], nodes: dict[str, int]) -> Iterator[str]:
+    known = jobs.height - jobs["start_s"].null_count()
+    if known:
+        part = "" if known == jobs.height else f" ({known:,} of {jobs.height:,} jobs have a start)"
+        yield (
+            f"GPUs: the most that jobs held at once in the log, {_need(jobs):,}{part}. Nodes that were idle or down "
+            "all the time are not in it."
+        )
+    else:
+        yield f"GPUs: the log has no starts, so there are as many as make the load {LOAD:g} (an assumption)."
+    for kind, size in nodes.items():
+        yield _about_nodes(_of_type(jobs, kind)["gpus"], kind, size)
+    if jobs["gpu_type"].null_count() == jobs.height:
+        yield f"GPU type: the log names none; {DEFAULT_TYPE} stands in."
+    yield from _about_unknown(kind for kind in nodes if known_gpu(kind) is None)
+    partitions = {partition for partition, _ in sizes} - {None}
+    if len(partitions) > 1:
+        yield f"Partitions: each of {len(partitions):,} has nodes of its own; if some share nodes, merge their groups."
+    yield "Racks, networks and quotas are not in a log: the defaults of cluster files stand in."
+
+
+def _about_nodes(gpus: pl.Series, kind: str, size: int) -> str:
+    wide = gpus.filter(gpus >= size)
+    whole = 100 * ((wide % size) == 0).sum() / max(len(wide), 1)
+    return (
+        f"Nodes of {size} GPUs ({kind}): {whole:.0f} % of the jobs of {size} GPUs or more ask for multiples of {size}; "
+        f"the widest asks for {gpus.max():,}."
+    )
+
+
+def _about_unknown(kinds: Iterable[str]) -> Iterator[str]:
+    for kind in kinds:
+        assumed = f"{UNKNOWN_TYPE['memory']} and {UNKNOWN_LINKS['kind']} of {UNKNOWN_LINKS['bandwidth']} are assumed"
+        yield f"GPU type {kind}: not in the catalogue; {assumed}."
+
+
+def commented(suggested: Imported) -> str:
+    """The cluster file, its assumptions in comments on top."""
+    lines = ["A starting point, suggested from a job log. Correct what you know better.", *suggested.notes]
+    return "".join(f"# {line}\n" for line in lines) + suggested.cluster.to_yaml()
