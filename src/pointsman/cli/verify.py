@@ -10,7 +10,9 @@ SHOWN = 10
 
 
 def verify(
-    run: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a run, or of a comparison with its runs.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Directory of a run, or of a comparison or grid with its runs.")
+    ],
 ) -> None:
     """Check a kept run: its digests, and its tables and figures against its events. The exit code is 3 on a fault."""
     from pointsman.errors import InputError, UsageError
