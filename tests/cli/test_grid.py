@@ -116,3 +116,22 @@ def test_the_directory_has_a_comparison_for_each_cell(command: Command, jobs: st
 def test_processes_change_nothing(command: Command, jobs: str) -> None:
     alone, together = (command("compare", jobs, *GRID, "--format", "csv", "--workers", n).out for n in ("1", "2"))
     assert [timeless(row) for row in rows_of(alone)] == [timeless(row) for row in rows_of(together)]
+
+
+def test_all_stands_for_the_others(command: Command, jobs: str) -> None:
+    """The first policy is the baseline, and none comes twice."""
+    given = yaml.safe_load(
+        command("compare", jobs, "--cluster", "2x4", "--policy", "las", "--policy", "all", "--dry-run").out
+    )
+    names = [policy["name"] for policy in given["spec"]["policies"]]
+    assert (names[:2], names.count("las")) == (["las", "fifo"], 1)
+
+
+def test_a_grid_is_verified_run_by_run(command: Command, jobs: str) -> None:
+    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+    done = command("verify", "grid")
+    assert (done.code, done.out.count(": verified\n")) == (0, 8), done.err
+    (table,) = Path("grid/cells").glob("03*/runs/srtf_s0/jobs.parquet")
+    table.write_bytes(table.read_bytes()[:-1])
+    done = command("verify", "grid")
+    assert (done.code, "cells/03-cluster=4x4,load=0.5/runs/srtf_s0" in done.err) == (3, True)

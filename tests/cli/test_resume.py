@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from .conftest import Command
@@ -211,3 +212,59 @@ def test_capacity_goes_on_with_the_sizes_that_it_has(command: Command, counted: 
     assert (done.code, done.out) == (0, whole.out), done.err
     assert len(begun()) == runs - 2
     assert not Path(".out.runs").exists()
+
+
+SUITE = ("suite", "run", "--policy", "fifo", "--policy", "las", "--only", "workload=itp", "--only", "seed=0,1")
+FIVE = [f for name in ("fifo", "srtf", "easy", "tiresias", "las") for f in ("--policy", name)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("compare", "log.csv", "--cluster", "8x8", *FIVE),
+        ("compare", "log.csv", "--cluster", "8x8", "--cluster", "9x8", "--load", "0.7", "--load", "0.9", *FIVE),
+        ("capacity", "log.csv", "--cluster", "8x8", *FIVE),
+        (*SUITE, "--only", "load=0.7"),
+    ],
+    ids=["compare", "grid", "capacity", "suite"],
+)
+def test_killed_at_any_moment_it_comes_to_the_same(args: tuple[str, ...], here: Path) -> None:
+    """Kept runs are never lost, and the output is there when it is whole and not before."""
+    rows = [f"{37 * i},{1 + i % 7},{600 + 97 * i % 7200}" for i in range(20_000)]
+    Path("log.csv").write_text("\n".join(["submit_s,gpus,duration_s", *rows]))
+    command = [sys.executable, "-m", "pointsman", *args, "-q", "-o"]
+    began = time.monotonic()
+    subprocess.run([*command, "whole"], check=True, stdout=subprocess.DEVNULL)
+    lasts_s = time.monotonic() - began
+    kept = 0
+    for k in range(12):
+        child = subprocess.Popen([*command, "out"], stdout=subprocess.DEVNULL)
+        try:
+            child.wait(timeout=lasts_s * (0.3 + 0.7 * (k * 0.618 % 1)))
+        except subprocess.TimeoutExpired:
+            child.kill()
+        child.wait()
+        if Path("out").exists():  # it may have been killed while it printed
+            break
+        now = len([path for path in Path(".out.runs").glob("*") if not path.name.startswith(".")])
+        assert now >= kept or args[0] == "suite"
+        kept = now
+    else:
+        subprocess.run([*command, "out"], check=True, stdout=subprocess.DEVNULL)
+    assert [path.name for path in here.iterdir() if path.name.endswith(".partial")] == []
+    assert contents(Path("out")) == contents(Path("whole"))
+
+
+def contents(directory: Path) -> dict[str, object]:
+    """Data files, without what a clock says."""
+    found: dict[str, object] = {}
+    for path in sorted(directory.rglob("*")):
+        name = path.relative_to(directory).as_posix()
+        if path.suffix == ".parquet":
+            found[name] = path.read_bytes()
+        elif path.suffix == ".csv":
+            frame = pl.read_csv(path, infer_schema_length=None)
+            timed = [column for column in frame.columns if column.startswith(("engine_s", "decisions_per_s"))]
+            found[name] = frame.drop(timed).to_dicts()
+    return found

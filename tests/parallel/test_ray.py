@@ -180,6 +180,48 @@ def test_simulate_and_compare_give_the_same_there(
     assert not any(".//own" in text for text in told)
 
 
+SLOW_FIRST = """
+import time
+from pathlib import Path
+
+
+class SlowFirst:
+    name = "slow-first"
+    needs = "none"
+
+    def __init__(self, number: int = 0):
+        self.number = number
+
+    def decide(self, view):
+        while self.number == 1 and Path({hold!r}).exists():
+            time.sleep(0.05)
+        for job in view.pending:
+            if not view.start(job):
+                break
+"""
+
+
+@has_ray
+@pytest.mark.slow
+def test_runs_that_end_before_the_first_are_kept(here: Path, jobs: str, on_it: Cluster) -> None:
+    hold = here / "hold"
+    hold.touch()
+    (here / "policy.py").write_text(SLOW_FIRST.format(hold=str(hold)))
+    policies = [{"name": "policy.py:SlowFirst", "params": {"number": n}} for n in (1, 2, 3)]
+    spec = {"trace": jobs, "cluster": "2x4", "policies": policies}
+    (here / "e.yaml").write_text(json.dumps({"metadata": {"name": "e"}, "spec": spec}))
+    started = start("compare", "-c", "e.yaml", "--on", "ray", "--workers", "2", "-o", "out")
+    while len([*(here / ".out.runs").glob("*/manifest.json")]) < 2:
+        assert started.poll() is None, started.communicate()
+        time.sleep(0.05)
+    started.kill()
+    started.communicate()
+    hold.unlink()
+    done = pointsman("compare", "-c", "e.yaml", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "2 of 3 runs are finished and kept" in done.stderr
+
+
 @has_ray
 @pytest.mark.slow
 def test_trainings_and_their_evaluation_give_the_same_there(here: Path, on_it: Cluster) -> None:

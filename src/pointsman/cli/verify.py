@@ -10,14 +10,14 @@ SHOWN = 10
 
 
 def verify(
-    run: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a run, or of a comparison with its runs.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Directory of a run, or of a comparison or grid with its runs.")
+    ],
 ) -> None:
     """Check a kept run: its digests, and its tables and figures against its events. The exit code is 3 on a fault."""
     from pointsman.errors import InputError, UsageError
-    from pointsman.report.manifest import read_manifest
 
-    manifest = read_manifest(run, "run", "comparison")
-    places = [run] if manifest["kind"] == "run" else [run / "runs" / name for name in manifest["runs"]]
+    places = _runs_in(run)
     if not places:
         raise UsageError(f"{run}: this is a comparison without its runs; name the directory of a run")
     for place in places:
@@ -29,6 +29,17 @@ def verify(
             what = "fault" if len(found) == 1 else "faults"
             raise InputError(f"{len(found):,} {what}{shown}", path=place, fix="run again")
         typer.echo(f"{place}: verified")
+
+
+def _runs_in(place: Path) -> list[Path]:
+    from pointsman.report.manifest import read_manifest
+
+    manifest = read_manifest(place, "run", "comparison", "grid")
+    if manifest["kind"] == "run":
+        return [place]
+    if manifest["kind"] == "grid":
+        return [run for name in manifest["cells"] for run in _runs_in(place / "cells" / name)]
+    return [place / "runs" / name for name in manifest["runs"]]
 
 
 def _faults(place: Path) -> list[str]:
