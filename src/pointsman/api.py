@@ -10,6 +10,7 @@ from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
+from pointsman.engine.rate_models.profile_error import check_profile_error, told_profiles
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.outcome import make_result
@@ -37,6 +38,7 @@ def simulate(
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
     estimate: str | None = None,
+    profile_error: float = 0.0,
     placement: str | None = None,
     overheads: str | Mapping[str, float] | Overheads = "none",
     oversized: str = "refuse",
@@ -71,6 +73,8 @@ def simulate(
         seed: Random seed. Default: 0.
         estimate: Job durations that policies are given: none, limit, oracle or lognormal:SIGMA. Default: what each
             policy requires.
+        profile_error: Lognormal error of the model profiles that policies are given; jobs run at the true rates.
+            Default: 0.0.
         placement: Choice of GPUs for a job: consolidated, first-fit, spread or tightest. Default: the policy's own,
             else consolidated.
         overheads: Cost of starting, preempting and restoring jobs: none, realistic or FILE. Default: none.
@@ -122,6 +126,8 @@ def simulate(
         "policy": spec.text,
         "policy_name": spec.title,
         "needs": spec.needs,
+        "told_profiles": told_profiles(chosen, options.profile_error, prepared.named_models),
+        "progress": getattr(chosen, "progress", "none"),
         "params": chosen.model_dump(mode="json", exclude_none=True)
         if isinstance(chosen, CompiledPolicy)
         else spec.effective(params or {}, policy=chosen),
@@ -175,6 +181,7 @@ def open_simulation(
     """
     getattr(policy, "on_cluster", lambda _: None)(cluster)
     placement = PLACEMENT_NAMES[placement_of(policy, options.placement)]
+    check_profile_error(policy, options.profile_error)
     sharing = parse_link_sharing(options.contention)
     congestion: Mapping[str, float] = {**options.congestion}
     base = base_model_of(policy, options.rate_model, options.contention, congestion, options.gpu_sharing)
@@ -193,6 +200,7 @@ def open_simulation(
         workload, layout, knowledge=knowledge, placement=placement, oversized=options.oversized, seed=options.seed,
         profiles=options.profiles, congestion=congestion, contention=sharing.contention, base_model=base,
         factors=factors, jobs_per_gpu=most_jobs, schedulers=getattr(policy, "divides_among", 1),
+        profile_error=options.profile_error,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(

@@ -35,6 +35,7 @@ from pointsman.inputs.option_types import (
     Params,
     Paths,
     Seed,
+    Sigma,
     Window,
     parsed_by,
 )
@@ -101,6 +102,14 @@ class _Ground(_Part):
         },
         unset="what each policy requires",
         metavar="KIND",
+        panel=ASSUMED,
+    )
+    profile_error: Sigma = option(
+        "Lognormal error of the model profiles that policies are given; jobs run at the true rates.",
+        0.0,
+        example="0.3",
+        metavar="SIGMA",
+        see="policies.md#information",
         panel=ASSUMED,
     )
     placement: Placement | None = option(

@@ -50,7 +50,7 @@ def run(
     from pointsman.parallel.pool import workers
     from pointsman.policies.registry import get_policy
     from pointsman.report.staging import refuse_taken
-    from pointsman.report.tables.tables import comparison_table
+    from pointsman.report.tables.tables import INFORMATION, comparison_table
     from pointsman.report.units import NOTHING
     from pointsman.suite.definition import suite_v1
     from pointsman.suite.measure import measure, table
@@ -85,7 +85,7 @@ def run(
         return
     columns = dict.fromkeys(column for row in told for column in row)  # cells without unfinished jobs lack theirs
     told = [{column: row.get(column, NOTHING) for column in columns} for row in told]
-    screen.show(told, format, left=("workload", "policy", "information"))
+    screen.show(told, format, left=("workload", "policy", *INFORMATION))
     typer.echo(f"\n{note}")
 
 

@@ -21,7 +21,7 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarat
 from pointsman.errors import PointsmanError, UsageError
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import wording
-from pointsman.types import Knowledge
+from pointsman.types import Knowledge, Profile, Progress
 
 WORDS: Final[dict[type, str]] = {bool: "true or false", int: "a whole number", float: "a number"}
 """What a parameter of this type must be."""
@@ -107,6 +107,16 @@ class PolicySpec:
     def needs(self) -> Knowledge:
         """What it must be told of durations."""
         return getattr(self.factory, "needs", "none")
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """What it is told of model profiles."""
+        return getattr(self.factory, "profiles", ())
+
+    @property
+    def progress(self) -> Progress:
+        """What it observes of jobs that run or have run."""
+        return getattr(self.factory, "progress", "none")
 
     @property
     def compiled(self) -> bool:

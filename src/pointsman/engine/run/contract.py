@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.errors import UsageError
-from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality
+from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality, Profile, Progress
 
 _MOST = {"s": 1e9, "GPU-s": 1e15}
 """By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
@@ -56,6 +56,10 @@ class CompiledPolicy(BaseModel):
 
     name: ClassVar[str]
     needs: ClassVar[Knowledge]
+    profiles: ClassVar[tuple[Profile, ...]] = ()
+    """What it is told of model profiles."""
+    progress: ClassVar[Progress] = "none"
+    """What it observes of jobs that run or have run."""
     hooks: ClassVar[str]
     source: ClassVar[str] = ""
     """Where the policy was published."""
@@ -153,9 +157,13 @@ def check_declarations(policy: object) -> None:
     shared = getattr(policy, "gpu_sharing", 1)
     whole = isinstance(shared, int) and not isinstance(shared, bool)
     wrong = [f"{flag} = {getattr(policy, flag)!r} (True or False)" for flag in _FLAGS if not _is_flag(policy, flag)]
-    for field, known in (("placement", PLACEMENT_NAMES), ("needs", get_args(Knowledge))):
+    known_of = {"placement": PLACEMENT_NAMES, "needs": get_args(Knowledge), "progress": get_args(Progress)}
+    for field, known in known_of.items():
         if (value := getattr(policy, field, None)) is not None and value not in known:
             wrong.append(f"{field} = {value!r} (there are {', '.join(known)})")
+    profiles = getattr(policy, "profiles", ())
+    if not isinstance(profiles, tuple) or set(profiles) - set(get_args(Profile)):
+        wrong.append(f"profiles = {profiles!r} (a tuple of {', '.join(get_args(Profile))})")
     if not whole or shared not in range(1, MAX_SHARING + 1):
         wrong.append(f"gpu_sharing = {shared!r} (1 to {MAX_SHARING})")
     if not isinstance(getattr(policy, "rate_model", None), str | None):

@@ -39,6 +39,8 @@ class Row:
 
     policy: str
     knowledge: str
+    profiles: str
+    progress: str
     seeds: list[int]
     jobs_counted: int
     jobs_censored: int
@@ -78,11 +80,11 @@ class Comparison:
             metric: ("change",) if metric in TIMINGS else ("change", "change_low", "change_high") for metric in METRICS
         }
         changes = [f"{metric}_{part}" for metric in METRICS for part in parts[metric]]
-        table.writerow(["policy", "knowledge", "seeds", *COUNTS, *METRICS, *changes])
+        table.writerow(["policy", "knowledge", "profiles", "progress", "seeds", *COUNTS, *METRICS, *changes])
         for row in self.rows:
             seeds = " ".join(map(str, row.seeds))
             figures = map(row.figure, (*COUNTS, *METRICS))
-            table.writerow([row.policy, row.knowledge, seeds, *figures, *_changes(row)])
+            table.writerow([row.policy, row.knowledge, row.profiles, row.progress, seeds, *figures, *_changes(row)])
         return text.getvalue()
 
 
@@ -135,6 +137,8 @@ def _row(group: Group, baseline: Group) -> Row:
     return Row(
         policy=group.label,
         knowledge=group.knowledge,
+        profiles=group.profiles,
+        progress=group.progress,
         seeds=group.seeds,
         jobs_counted=group.counted.height,
         jobs_censored=group.censored,
