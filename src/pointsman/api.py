@@ -8,6 +8,7 @@ from typing import Any
 
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
+from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
 from pointsman.engine.rate_models.profile_error import check_profile_error, told_profiles
@@ -195,7 +196,7 @@ def open_simulation(
 
         workload = replace(workload, jobs=assign(workload.jobs, options.assign_models))
     knowledge = knowledge_for(spec, options.estimate, workload.jobs["time_limit_s"].null_count() == 0)
-    layout = cluster.layout()
+    layout = _with_queues(cluster.layout(), policy, workload)
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=placement, oversized=options.oversized, seed=options.seed,
         profiles=options.profiles, congestion=congestion, contention=sharing.contention, base_model=base,
@@ -230,7 +231,18 @@ def _briefing(policy: CompiledPolicy | Policy, prepared: Prepared) -> Briefing |
     """What a compiled policy works out of the jobs before the run."""
     if not isinstance(policy, CompiledPolicy) or not policy.briefed:
         return None
-    return policy.briefing(known_at_submission(prepared.jobs), int(prepared.layout.node_gpus.sum()))
+    layout = prepared.layout
+    return policy.briefing(known_at_submission(prepared.jobs), int(layout.node_gpus.sum()), list(layout.queue_limits))
+
+
+def _with_queues(layout: Layout, policy: CompiledPolicy | Policy, workload: Workload) -> Layout:
+    """The cluster with the queue limits of the policy besides its own, of which the lower hold."""
+    if not isinstance(policy, CompiledPolicy):
+        return layout
+    limits = policy.queue_limits(known_at_submission(workload.jobs), int(layout.node_gpus.sum()))
+    own = layout.queue_limits
+    both = {name: min(limit, own.get(name, limit)) for name, limit in limits.items()}
+    return replace(layout, queue_limits={**own, **both})
 
 
 def _decision_us(policy: CompiledPolicy | Policy, decision_s: float, round_s: float) -> int:

@@ -105,7 +105,7 @@ def briefing_of(instance: Instance, policy: Any) -> Briefing | None:
         return None
     names = ("queue", "user", "partition", "gpus")
     jobs = pl.DataFrame({name: [getattr(job, name) for job in instance.jobs] for name in names})
-    return policy.briefing(jobs, sum(node.gpus for node in instance.nodes))
+    return policy.briefing(jobs, sum(node.gpus for node in instance.nodes), list(instance.queue_limits))
 
 
 def milliseconds(overheads: Mapping[str, float]) -> dict[str, int]:

@@ -33,6 +33,7 @@ BUILT_IN: dict[str, str] = {
     "sjf-backfill": "pointsman.policies.classical.sjf_backfill:SjfBackfill",
     "easy": "pointsman.policies.classical.easy:Easy",
     "multifactor": "pointsman.policies.classical.multifactor:Multifactor",
+    "kueue": "pointsman.policies.quotas.kueue:Kueue",
     "srtf": "pointsman.policies.classical.srtf:Srtf",
     "las": "pointsman.policies.classical.las:Las",
     "tiresias": "pointsman.policies.classical.tiresias:Tiresias",

@@ -53,7 +53,7 @@ from pointsman.engine.rate_models.forecast import (
 )
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.rate_models.told import slow_down, told_rate
-from pointsman.engine.run.contract import CompiledPolicy, Delay, Owner, milliseconds, parameter
+from pointsman.engine.run.contract import CompiledPolicy, Delay, Owner, Standing, milliseconds, parameter
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
@@ -78,6 +78,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "Briefing",
     "Delay",
     "Owner",
+    "Standing",
     "PARAMETERS",
     "milliseconds",
     "parameter",

@@ -1,12 +1,13 @@
 """What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.errors import UsageError
-from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality, Profile, Progress
+from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality, Profile, Progress, Reason
 
 _MOST = {"s": 1e9, "GPU-s": 1e15}
 """By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
@@ -39,6 +40,15 @@ class Delay(NamedTuple):
     level: Locality
     until_ms: int | None
     """When it takes the next level; None: never."""
+
+
+class Standing(NamedTuple):
+    """What a policy says of a waiting job for `explain`."""
+
+    said: str
+    """In a clause, with numbers."""
+    reason: Reason | None = None
+    """Why it waits although it would fit, if it is the policy that says so."""
 
 
 class Owner(NamedTuple):
@@ -92,21 +102,25 @@ class CompiledPolicy(BaseModel):
     briefed: ClassVar[bool] = False
     """Whether it works something out of the jobs before the run (`briefing`), so that it cannot take over one."""
 
-    def briefing(self, jobs: Any, gpus: int) -> Briefing | None:
-        """What it works out of the columns that are known at submission, a polars frame in row order, and of the
-        cluster's number of `gpus`; None if nothing.
+    def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing | None:
+        """What it works out of the columns that are known at submission, a polars frame in row order, of the
+        cluster's number of `gpus`, and of the `queues` with limits, numbered from 1; None if nothing.
         """
         return None
+
+    def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:
+        """GPUs that queues may hold by its parameters, besides the limits of the cluster file; as for `briefing`."""
+        return {}
 
     def delay_of(self, job: Any) -> Delay | None:
         """The delay of a waiting job, a record of ``State.jobs``; None if it takes any GPUs."""
         return None
 
-    def standing(self, state: Any, job: Any) -> str:
-        """What orders a waiting job, a record of ``State.jobs``, among the others, in numbers; empty if that is its
-        time of submission.
+    def standing(self, state: Any, job: Any) -> Standing | None:
+        """What decides when a waiting job, a record of ``State.jobs``, starts, in numbers; None if that is its time of
+        submission.
         """
-        return ""
+        return None
 
     @property
     def divides_among(self) -> int:
