@@ -48,6 +48,18 @@ def _is_candidate(S: State, v: Int, j: Int, others: bool) -> bool:
 
 
 @core
+def _others_borrow(S: State, q: Int) -> bool:
+    """Whether another queue of the cohort of queue `q` holds more than its quota, and may be preempted for it."""
+    if S.params[RECLAIM] == 0.0:
+        return False
+    for other in range(S.queues.shape[0]):
+        same = S.memory[row_of_queue(other) + COHORT] == S.memory[row_of_queue(q) + COHORT]
+        if other != q and same and borrows(S, np.int64(other), np.int64(0)):
+            return True
+    return False
+
+
+@core
 def _fits_now(S: State, j: Int, borrow: bool) -> bool:
     """Whether job `j` has quota, without borrowing unless `borrow`, and a place, with what is released on paper."""
     if not borrow and borrows(S, S.jobs[j].queue, S.jobs[j].asked):
@@ -68,12 +80,16 @@ def _release(S: State, v: Int, sign: float) -> None:
 @core
 def _release_some(S: State, j: Int, others: bool, n: Int, borrow: bool) -> Int:
     """Release candidates one by one, lowest priority and latest start first, until job `j` fits; how many there are."""
+    if _fits_now(S, j, borrow):
+        return n
     v = S.buckets[running_index(S)].last
-    while v >= 0 and not _fits_now(S, j, borrow):
+    while v >= 0:
         if _is_candidate(S, v, j, others):
             _release(S, v, 1.0)
             S.lists[VICTIMS, n] = v
             n += 1
+            if _fits_now(S, j, borrow):
+                return n
         v = S.jobs[v].earlier
     return n
 
@@ -112,9 +128,12 @@ def make_room(S: State, j: Int) -> bool:
     if S.jobs[j].asked > S.memory[row_of_queue(q) + NOMINAL]:
         return False
     n = np.int64(0)
+    others = _others_borrow(S, q)
+    if S.params[WITHIN] == 0.0 and not others:
+        return False
     if holds(S, q) < S.memory[row_of_queue(q) + NOMINAL]:
-        n = _targets(S, j, True, False)
-    if n == 0:
+        n = _targets(S, j, others, False)
+    if n == 0 and S.params[WITHIN] > 0.0:
         n = _targets(S, j, False, True)
     for i in range(n):
         v = S.lists[VICTIMS, i]

@@ -112,14 +112,21 @@ def lead(groups: list[Group]) -> str:
             f"The mean completion time is {duration(base.mean('jct_mean_s'))} under every policy."
             f"{counted_span(base)}{left_over(groups)}"
         )
-    told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
-        best.knowledge, f", which knows: {best.knowledge}"
-    )
     return (
         f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label} (the baseline) and least, "
-        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
+        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{_informed(best)}."
         f"{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
     )
+
+
+def _informed(group: Group) -> str:
+    """What the policy knew that a real scheduler may not, as a relative clause; empty if nothing."""
+    durations = {"none": "", "oracle": "knows every duration exactly"}.get(group.knowledge, f"knows: {group.knowledge}")
+    profiles = {"none": "", "true": "is told the true profiles of models"}.get(
+        group.profiles, f"is told profiles of models with errors ({group.profiles})"
+    )
+    told = " and ".join(filter(None, (durations, profiles)))
+    return f", which {told}" if told else ""
 
 
 def _queued(group: Group) -> str:
