@@ -8,8 +8,10 @@ from typing import Any
 
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
+from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
+from pointsman.engine.rate_models.profile_error import check_profile_error, told_profiles
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.kept_log import KeptLog
@@ -38,6 +40,7 @@ def simulate(
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
     estimate: str | None = None,
+    profile_error: float = 0.0,
     placement: str | None = None,
     overheads: str | Mapping[str, float] | Overheads = "realistic",
     oversized: str = "refuse",
@@ -72,6 +75,8 @@ def simulate(
         seed: Random seed. Default: 0.
         estimate: Job durations that policies are given: none, limit, oracle or lognormal:SIGMA. Default: what each
             policy requires.
+        profile_error: Lognormal error of the model profiles that policies are given; jobs run at the true rates.
+            Default: 0.0.
         placement: Choice of GPUs for a job: consolidated, first-fit, spread or tightest. Default: the policy's own,
             else consolidated.
         overheads: Cost of starting, preempting and restoring jobs: realistic, none or FILE. Default: realistic.
@@ -124,6 +129,8 @@ def simulate(
         "policy": spec.text,
         "policy_name": spec.title,
         "needs": spec.needs,
+        "told_profiles": told_profiles(chosen, options.profile_error, prepared.named_models),
+        "progress": getattr(chosen, "progress", "none"),
         "params": chosen.model_dump(mode="json", exclude_none=True)
         if isinstance(chosen, CompiledPolicy)
         else spec.effective(params or {}, policy=chosen),
@@ -177,6 +184,7 @@ def open_simulation(
     """
     getattr(policy, "on_cluster", lambda _: None)(cluster)
     placement = PLACEMENT_NAMES[placement_of(policy, options.placement)]
+    check_profile_error(policy, options.profile_error)
     sharing = parse_link_sharing(options.contention)
     congestion: Mapping[str, float] = {**options.congestion}
     base = base_model_of(policy, options.rate_model, options.contention, congestion, options.gpu_sharing)
@@ -190,11 +198,12 @@ def open_simulation(
 
         workload = replace(workload, jobs=assign(workload.jobs, options.assign_models))
     knowledge = knowledge_for(spec, options.estimate, workload.jobs["time_limit_s"].null_count() == 0)
-    layout = cluster.layout()
+    layout = _with_queues(cluster.layout(), policy, workload)
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=placement, oversized=options.oversized, seed=options.seed,
         profiles=options.profiles, congestion=congestion, contention=sharing.contention, base_model=base,
         factors=factors, jobs_per_gpu=most_jobs, schedulers=getattr(policy, "divides_among", 1),
+        profile_error=options.profile_error,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
@@ -224,7 +233,18 @@ def _briefing(policy: CompiledPolicy | Policy, prepared: Prepared) -> Briefing |
     """What a compiled policy works out of the jobs before the run."""
     if not isinstance(policy, CompiledPolicy) or not policy.briefed:
         return None
-    return policy.briefing(known_at_submission(prepared.jobs), int(prepared.layout.node_gpus.sum()))
+    layout = prepared.layout
+    return policy.briefing(known_at_submission(prepared.jobs), int(layout.node_gpus.sum()), list(layout.queue_limits))
+
+
+def _with_queues(layout: Layout, policy: CompiledPolicy | Policy, workload: Workload) -> Layout:
+    """The cluster with the queue limits of the policy besides its own, of which the lower hold."""
+    if not isinstance(policy, CompiledPolicy):
+        return layout
+    limits = policy.queue_limits(known_at_submission(workload.jobs), int(layout.node_gpus.sum()))
+    own = layout.queue_limits
+    both = {name: min(limit, own.get(name, limit)) for name, limit in limits.items()}
+    return replace(layout, queue_limits={**own, **both})
 
 
 def _decision_us(policy: CompiledPolicy | Policy, decision_s: float, round_s: float) -> int:

@@ -40,6 +40,7 @@ from pointsman.inputs.option_types import (
     Params,
     Paths,
     Seed,
+    Sigma,
     Window,
     as_list,
     once_each,
@@ -109,6 +110,14 @@ class _Ground(_Part):
         },
         unset="what each policy requires",
         metavar="KIND",
+        panel=ASSUMED,
+    )
+    profile_error: Sigma = option(
+        "Lognormal error of the model profiles that policies are given; jobs run at the true rates.",
+        0.0,
+        example="0.3",
+        metavar="SIGMA",
+        see="policies.md#information",
         panel=ASSUMED,
     )
     placement: Placement | None = option(

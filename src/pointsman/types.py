@@ -23,6 +23,13 @@ AS_LOGGED: Final = "as-logged"
 Knowledge = Literal["none", "estimate", "oracle"]
 """What a policy must be told about durations."""
 
+Profile = Literal["places", "pairs", "goodput", "iterations", "nodes"]
+"""What of model profiles a policy is told: rates by place, slowdowns of pairs on a GPU, goodput by GPUs, the computing
+and communication of an iteration, what jobs take of a node and how they slow each other there."""
+
+Progress = Literal["none", "service", "work"]
+"""What a policy observes of jobs that run or have run: nothing, the GPU time they received, or their progress."""
+
 
 class JobState(IntEnum):
     """Slurm's words, and STARTING and STOPPING besides."""

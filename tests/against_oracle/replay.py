@@ -104,8 +104,11 @@ def briefing_of(instance: Instance, policy: Any) -> Briefing | None:
     if not getattr(policy, "briefed", False):
         return None
     names = ("queue", "user", "partition", "gpus")
-    jobs = pl.DataFrame({name: [getattr(job, name) for job in instance.jobs] for name in names})
-    return policy.briefing(jobs, sum(node.gpus for node in instance.nodes))
+    jobs = pl.DataFrame({name: [getattr(job, name) or None for job in instance.jobs] for name in names})
+    gpus = sum(node.gpus for node in instance.nodes)
+    if instance.policy == "kueue":
+        assert policy.queue_limits(jobs, gpus) == instance.queue_limits
+    return policy.briefing(jobs, gpus, list(instance.queue_limits))
 
 
 def milliseconds(overheads: Mapping[str, float]) -> dict[str, int]:

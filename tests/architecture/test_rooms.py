@@ -111,6 +111,15 @@ def test_no_policy_is_named_outside_its_room(module: str) -> None:
     assert words(ast.parse(MODULES[module].read_text(encoding="utf-8"))) & names == set()
 
 
+@pytest.mark.parametrize("module", [m for m, f in MODULES.items() if "policies" in f.parts and "learn" not in f.parts])
+def test_a_policy_reads_of_profiles_what_it_is_told(module: str) -> None:
+    """``S.told_rates`` and the like, not the tables by which jobs run."""
+    read = {
+        n.attr for n in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))) if isinstance(n, ast.Attribute)
+    }
+    assert read & {"rates", "goodputs", "slowdowns"} == set()
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_a_trace_format_imports_one_module(name: str) -> None:
     """But for the columns' limits, and modules of its own."""

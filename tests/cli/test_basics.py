@@ -188,7 +188,7 @@ def test_policy_show_says_what_it_is_told_and_when_it_decides(command: Command) 
 
 def test_policy_show_describes_every_parameter(command: Command) -> None:
     shown = command("policy", "show", "tiresias").out
-    for word in ("thresholds_gpu_s", "GPU-s", "3250", "NSDI 2019", "needs: none"):
+    for word in ("thresholds_gpu_s", "GPU-s", "3250", "NSDI 2019", "durations: none"):
         assert word in shown
 
 

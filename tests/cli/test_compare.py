@@ -36,12 +36,12 @@ def test_the_baseline_can_be_chosen(command: Command, jobs: str) -> None:
 def test_all_are_the_built_in_policies(command: Command, jobs: str) -> None:
     given = yaml.safe_load(command("compare", jobs, "--cluster", "2x4", "--policy", "all", "--dry-run").out)
     names = [policy["name"] for policy in given["spec"]["policies"]]
-    classical = ["fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "multifactor", "srtf", "las", "tiresias"]
-    assert names[:9] == classical
+    first = ["fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "multifactor", "kueue", "srtf", "las", "tiresias"]
+    assert names[:10] == first
     dally = [f"dally{part}" for part in ("", "-manual", "-nowait", "-consolidated", "-nopreempt", "-whole-nodes")]
     gandiva, sharing = ["gandiva", "gandiva-packing"], ["sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs"]
     placers = ["lb", "tetris-place", "lif", "packed", "packed-lif", "packed-patience", "scorer", "random-place"]
-    assert names[9:] == ["tiresias-skew", *gandiva, *dally, *sharing, "pick-place", "pick-place-sjf", *placers]
+    assert names[10:] == ["tiresias-skew", *gandiva, *dally, *sharing, "pick-place", "pick-place-sjf", *placers]
 
 
 def test_seeds_are_paired_and_processes_change_nothing(command: Command, jobs: str) -> None:

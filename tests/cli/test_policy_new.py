@@ -19,7 +19,7 @@ def test_a_new_policy_runs_and_passes_its_own_test(here: Path, command: Command)
     assert tests.returncode == 0, tests.stdout
     assert "2 passed" in tests.stdout
     shown = command("policy", "show", "my_first.py:MyFirst")
-    assert "needs: none" in shown.out, shown.err
+    assert "durations: none" in shown.out, shown.err
 
 
 def test_a_new_policy_passes_over_a_queue_at_its_limit(here: Path, command: Command) -> None:

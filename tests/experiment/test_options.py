@@ -42,6 +42,7 @@ SAID: dict[str, tuple[list[str], Any]] = {
     "policies": (["--policy", "fifo", "--policy", "srtf"], ["fifo", "srtf"]),
     "seeds": (["--seeds", "0-2"], [0, 1, 2]),
     "estimate": (["--estimate", "lognormal:0.5"], "lognormal:0.5"),
+    "profile_error": (["--profile-error", "0.3"], 0.3),
     "placement": (["--placement", "spread"], "spread"),
     "overheads": (["--overheads", "realistic"], "realistic"),
     "oversized": (["--oversized", "clamp"], "clamp"),

@@ -121,6 +121,9 @@ def _classical() -> Iterator[Run]:
     yield Run("multifactor", options={**MODELS, "overheads": REALISTIC})
     rough = {"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS, "params": {"favor_small": True}}
     yield Run("multifactor", MIXED, like="helios", detailed=True, options={**rough, "estimate": "lognormal:0.5"})
+    yield Run("kueue", like="helios", options={**MODELS, "overheads": REALISTIC})
+    rough["params"] = {"reclaim_within_cohort": "Any", "within_cluster_queue": "LowerPriority"}
+    yield Run("kueue", MIXED, like="helios", detailed=True, options=rough)
     yield Run(f"{EXAMPLE}:MyPolicy", jobs=150, options={"overheads": ROUGH, "node_events": FAILURES})
     yield Run("fifo", jobs=2000, cluster="1x8", like="itp", load=0.7, options={"oversized": "clamp"})
 

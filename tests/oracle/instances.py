@@ -155,9 +155,43 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         instance = replace(
             instance, jobs=tuple(replace(job, user=draw.choice(("", "u", "u", "v", "w"))) for job in jobs)
         )
+    if policy == "kueue":
+        instance = with_quotas(draw, instance)
     if not chance(draw, kind.cancels, 0.3):
         return instance
     return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
+
+
+def with_quotas(draw: random.Random, instance: Instance) -> Instance:
+    """Most jobs are of two or three queues, whose quotas are what the cluster has, or less, or more."""
+    jobs = tuple(replace(job, queue=draw.choice(("x", "x", "y", "y", "z", ""))) for job in instance.jobs)
+    names = list(dict.fromkeys(job.queue for job in jobs if job.queue))
+    if not names:
+        return replace(instance, jobs=jobs, queue_limits={}, params=draw_kueue_params(draw, {}, {}, {}))
+    widest = max(job.gpus for job in jobs)
+    gpus = sum(node.gpus for node in instance.nodes)
+    quotas = {name: draw.randint(0, max(1, 2 * gpus // len(names))) for name in names}
+    quotas[names[0]] += max(0, widest - sum(quotas.values()))
+    cohort = draw.choice(({}, {}, {name: "c" for name in names}))
+    together = sum(quotas.values())
+    borrow = {name: draw.randint(0, gpus) for name in names if draw.random() < 0.4}
+    of = {name: max(job.gpus for job in jobs if job.queue == name) for name in names}
+    borrow = {name: max(limit, of[name] - quotas[name]) for name, limit in borrow.items()}
+    limits = {name: min(together, quotas[name] + borrow.get(name, together)) for name in names}
+    return replace(instance, jobs=jobs, queue_limits=limits, params=draw_kueue_params(draw, quotas, borrow, cohort))
+
+
+def draw_kueue_params(
+    draw: random.Random, quotas: dict[str, int], borrow: dict[str, int], cohort: dict[str, str]
+) -> dict[str, Any]:
+    return {
+        "nominal_quota": quotas,
+        "borrowing_limit": borrow,
+        "cohort": cohort,
+        "queueing_strategy": draw.choice(("BestEffortFIFO", "BestEffortFIFO", "StrictFIFO")),
+        "reclaim_within_cohort": draw.choice(("Never", "LowerPriority", "Any", "Any")),
+        "within_cluster_queue": draw.choice(("Never", "LowerPriority", "LowerOrNewerEqualPriority")),
+    }
 
 
 def with_models(draw: random.Random, instance: Instance) -> Instance:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import dally, gandiva, multifactor, pick_place, placers, tiresias_skew
+from . import dally, gandiva, kueue, multifactor, pick_place, placers, tiresias_skew
 from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
 from .model import Job, LogEntry, Node, Place, Schedule
@@ -21,6 +21,7 @@ POLICIES: dict[str, Callable[[World], None]] = {
     "sjf-backfill": lambda world: backfill(world, by_estimate),
     "easy": easy,
     "multifactor": multifactor.multifactor,
+    "kueue": kueue.kueue,
     "srtf": srtf,
     "tiresias": tiresias,
     "las": tiresias,
@@ -43,6 +44,7 @@ NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
 PARAMS = {
     "multifactor": multifactor.PARAMS,
+    "kueue": kueue.PARAMS,
     "srtf": {"margin_s"},
     "tiresias": {"thresholds_gpu_s", "promote_knob"},
     "las": {"thresholds_gpu_s", "promote_knob"},
@@ -120,6 +122,8 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
         return gandiva.GandivaWorld(**vars(world), **gandiva.params_of(params))
     if policy == "multifactor":
         return multifactor.FairWorld(**vars(world), settings=multifactor.DEFAULTS | dict(params))
+    if policy == "kueue":
+        return kueue.KueueWorld(**vars(world), settings=params)
     if policy == "tiresias-skew":
         return tiresias_skew.SkewWorld(**vars(world), **{k: v for k, v in params.items() if k == "skew"})
     if policy in ("pick-place", "pick-place-sjf"):

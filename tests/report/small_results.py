@@ -181,6 +181,7 @@ def simulate(
         series=sampled(world.steps, 300),
         info={
             "policy": policy, "needs": needs, "knowledge": needs, "params": {}, "placement": "consolidated",
+            "told_profiles": "none", "progress": "work" if policy == "srtf" else "none",
             "overheads": "none", "cluster": f"{nodes}x{size}", "gpus": nodes * size, "nodes": nodes,
             "node_names": tuple(f"n{node}" for node in range(nodes)), "node_gpus": [size] * nodes, "seed": seed,
             "engine_s": 0.25, "decisions": world.decisions, "events": world.seq,

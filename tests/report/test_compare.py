@@ -190,7 +190,9 @@ def test_the_tables(many: list[Result]) -> None:
     table = comparison_table(found)
     assert [row[0] for row in table.rows] == ["fifo", "sjf-backfill", "srtf"]
     assert [row[1] for row in table.rows] == ["none", "oracle", "oracle"]
-    assert table.rows[0][3] == "baseline"
+    assert table.columns[1:4] == ("durations", "profiles", "progress")
+    assert [row[2:4] for row in table.rows] == [("none", "none"), ("none", "none"), ("none", "work")]
+    assert table.rows[0][5] == "baseline"
     assert [t.title for t in waiting_tables(found.groups)] == [
         "By GPUs requested: mean time pending", "By queue: mean time pending", "By user: mean time pending",
     ]  # fmt: skip
@@ -201,7 +203,7 @@ def test_csv_has_a_column_for_each_figure(many: list[Result]) -> None:
     import io
 
     table = pl.read_csv(io.StringIO(compare(many).to_csv()))
-    assert table.width == 5 + 4 * len(METRICS) - 2 * len(TIMINGS)
+    assert table.width == 7 + 4 * len(METRICS) - 2 * len(TIMINGS)
     assert [name for name in table.columns if name.startswith("engine_s")] == ["engine_s", "engine_s_change"]
     assert table["jct_mean_s_change"].to_list()[0] == 0
     assert table["jct_mean_s_change_low"].to_list()[2] < table["jct_mean_s_change"].to_list()[2]

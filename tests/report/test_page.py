@@ -329,3 +329,22 @@ def test_what_nobody_did_is_left_out(draw_only: Callable[..., None]) -> None:
     page = make_page(group_runs([simulate([Job(0, 0, 1, 100), Job(1, 10, 1, 100)], nodes=1, size=8, policy="fifo")]))
     assert "Longest waits" not in page.html
     assert [drawing.name for drawing in page.drawings] == ["1-jct-cdf"], "no shares of tenants"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({}, "under fifo."),
+        ({"told_profiles": "true"}, "under fifo, which is told the true profiles of models."),
+        (
+            {"knowledge": "oracle", "told_profiles": "lognormal:0.3"},
+            "which knows every duration exactly and is told profiles of models with errors (lognormal:0.3).",
+        ),
+    ],
+)
+def test_the_sentence_says_what_the_best_policy_knew(told: dict[str, str], said: str) -> None:
+    fast, slow = (simulate(busy_jobs(100, 1), nodes=8, size=8, policy=policy, seed=1) for policy in ("fifo", "fifo"))
+    later = slow.jobs.with_columns(pl.col("jct_s", "end_s") + 60.0)
+    best = Result(fast.jobs, fast.events, fast.series, fast.info | told)
+    base = Result(later, slow.events, slow.series, slow.info | {"policy": "late"})
+    assert said in lead(group_runs([base, best]))

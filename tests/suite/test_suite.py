@@ -145,7 +145,7 @@ def test_the_heads_are_those_of_compare(small: Cell, capsys: pytest.CaptureFixtu
     assert run(["suite", "run", "--policy", "fifo", "--policy", "las"]) == 0
     head, *_ = capsys.readouterr().out.splitlines()
     assert [name for name in columns if name in head] == list(columns)
-    assert head.startswith("workload  load  policy  information  mean JCT  to baseline")
+    assert head.startswith("workload  load  policy  durations  profiles  progress  mean JCT  to baseline")
 
 
 def test_a_suite_goes_on_with_the_cells_and_runs_that_it_has(

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+    from pointsman.policies.registry import PolicySpec
+
 app = typer.Typer(no_args_is_help=True, help="Scheduling policies: the built-in ones, and your own.")
 
 NEEDS = {
@@ -31,18 +33,29 @@ FORMS = {
 FormatOption = Annotated[screen.Format, typer.Option("--format", help="How to print.")]
 
 
+INFORMATION = ("durations", "profiles", "progress")
+"""What a policy may know: docs/reference/policies.md."""
+
+
+def _information(spec: "PolicySpec") -> dict[str, str]:
+    return {"durations": spec.needs, "profiles": " ".join(spec.profiles) or "none", "progress": spec.progress}
+
+
 @app.command("list")
 def list_policies(format: FormatOption = screen.Format.table) -> None:
-    """List the policies, and what each requires to know of durations."""
+    """List the policies, and the information each uses."""
     from pointsman.policies.registry import get_policy, policy_names
 
     specs = [get_policy(name) for name in policy_names()]
-    rows = [{"policy": spec.text, "needs": spec.needs, "what it does": spec.doc} for spec in specs]
+    rows = [{"policy": spec.text, **_information(spec), "what it does": spec.doc} for spec in specs]
     if format is screen.Format.table:
-        rows += [{"policy": form, "needs": "", "what it does": what} for form, what in FORMS.items()]
-    screen.show(rows, format, left=("policy", "needs", "what it does"))
+        nothing = dict.fromkeys(INFORMATION, "")
+        rows += [{"policy": form, **nothing, "what it does": what} for form, what in FORMS.items()]
+    screen.show(rows, format, left=("policy", *INFORMATION, "what it does"))
     if format is screen.Format.table:
         typer.echo(f"\nestimate: the policy uses {NEEDS['estimate']}.\noracle: the policy uses {NEEDS['oracle']}.")
+        typer.echo("profiles are the true ones unless --profile-error SIGMA says otherwise.")
+        typer.echo("service: the policy observes the GPU time that jobs received; work: their progress.")
 
 
 @app.command()
@@ -64,7 +77,8 @@ def show(
     if format is not screen.Format.table:
         screen.show(rows, format)
         return
-    typer.echo(f"{spec.text} (needs: {spec.needs})\n{spec.doc}")
+    told = "; ".join(f"{what}: {value}" for what, value in _information(spec).items())
+    typer.echo(f"{spec.text} ({told})\n{spec.doc}")
     if told := NEEDS.get(spec.needs):
         typer.echo(f"It uses {told}.")
     if spec.round_s:

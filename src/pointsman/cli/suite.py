@@ -52,6 +52,7 @@ def run(
     from pointsman.parallel.pool import workers
     from pointsman.policies.registry import get_policy
     from pointsman.report.staging import refuse_taken
+    from pointsman.report.tables.tables import INFORMATION
     from pointsman.report.units import NOTHING
     from pointsman.suite.definition import suite_v1
     from pointsman.suite.measure import cell_digest, measure
@@ -91,7 +92,7 @@ def run(
     told = [row for cell in found for row in cell["told"]]
     columns = dict.fromkeys(column for row in told for column in row)  # cells without unfinished jobs lack theirs
     told = [{column: row.get(column, NOTHING) for column in columns} for row in told]
-    screen.show(told, format, left=("workload", "policy", "information"))
+    screen.show(told, format, left=("workload", "policy", *INFORMATION))
     typer.echo(f"\n{found[-1]['note']}")
 
 

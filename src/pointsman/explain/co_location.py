@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.rate_models.factors.co_runners import slow_down
+from pointsman.engine.rate_models.told import slow_down
 from pointsman.engine.state.records import ACCUMULATIONS, State
 from pointsman.policies.parts.pair_theorem import in_turn_ms, together_ms
 from pointsman.policies.parts.partners import fitting, may_share, type_of

@@ -80,8 +80,13 @@ class _Question:
             return self._holding(slot)
         state, reason, said = self._pending(slot)
         asked = getattr(self.simulation.policy, "standing", None)
-        standing = asked(self.simulation.handle.state, self.jobs[slot]) if asked else ""
-        return state, reason, f"{said}; {standing}" if standing else said
+        standing = asked(self.simulation.handle.state, self.jobs[slot]) if asked else None
+        if standing is None:
+            return state, reason, said
+        fits = reason in (Reason.Priority, Reason.HeldByDelay, Reason.QuotaExceeded)
+        if fits and standing.reason is not None:
+            return state, standing.reason, standing.said
+        return state, reason, f"{said}; {standing.said}"
 
     def _pending(self, slot: int) -> tuple[str, Reason | None, str]:
         delay = self._delay(slot)

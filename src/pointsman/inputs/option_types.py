@@ -133,6 +133,7 @@ def parse_window_s(text: str) -> tuple[float, float]:
 
 Seed = Annotated[int, Field(ge=0, lt=SEEDS), BeforeValidator(_as_whole)]
 Factor = Annotated[float, Field(ge=1, le=1e6, allow_inf_nan=False), BeforeValidator(no_switch)]
+Sigma = Annotated[float, Field(ge=0, lt=10, allow_inf_nan=False), BeforeValidator(no_switch)]
 Load = Annotated[
     float,
     BeforeValidator(no_switch),

@@ -19,7 +19,7 @@ from pointsman.errors import PointsmanError, UsageError
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import wording
 from pointsman.policies.own_file import imported_class, read_class
-from pointsman.types import Knowledge
+from pointsman.types import Knowledge, Profile, Progress
 
 WORDS: Final[dict[type, str]] = {bool: "true or false", int: "a whole number", float: "a number"}
 """What a parameter of this type must be."""
@@ -31,6 +31,7 @@ BUILT_IN: dict[str, str] = {
     "sjf-backfill": "pointsman.policies.classical.sjf_backfill:SjfBackfill",
     "easy": "pointsman.policies.classical.easy:Easy",
     "multifactor": "pointsman.policies.classical.multifactor:Multifactor",
+    "kueue": "pointsman.policies.quotas.kueue:Kueue",
     "srtf": "pointsman.policies.classical.srtf:Srtf",
     "las": "pointsman.policies.classical.las:Las",
     "tiresias": "pointsman.policies.classical.tiresias:Tiresias",
@@ -105,6 +106,16 @@ class PolicySpec:
     def needs(self) -> Knowledge:
         """What it must be told of durations."""
         return getattr(self.factory, "needs", "none")
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """What it is told of model profiles."""
+        return getattr(self.factory, "profiles", ())
+
+    @property
+    def progress(self) -> Progress:
+        """What it observes of jobs that run or have run."""
+        return getattr(self.factory, "progress", "none")
 
     @property
     def compiled(self) -> bool:

@@ -52,7 +52,6 @@ from pointsman.engine.placement.placing import TIGHTEST, best_fit, fits, place, 
 from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.chains.admission import next_transfer
 from pointsman.engine.rate_models.chains.transfers import iterations_left, most_under_way, service_left, transfer_left
-from pointsman.engine.rate_models.factors.co_runners import slow_down
 from pointsman.engine.rate_models.factors.node_room import free_core_share
 from pointsman.engine.rate_models.forecast import (
     all_send,
@@ -64,7 +63,8 @@ from pointsman.engine.rate_models.forecast import (
     try_on,
 )
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
-from pointsman.engine.run.contract import CompiledPolicy, Delay, Owner, milliseconds, parameter
+from pointsman.engine.rate_models.told import slow_down, told_rate
+from pointsman.engine.run.contract import CompiledPolicy, Delay, Owner, Standing, milliseconds, parameter
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
@@ -81,7 +81,7 @@ from pointsman.engine.state.records import (
     State,
 )
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Reason
+from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Profile, Progress, Reason
 
 __all__ = [  # noqa: RUF022 - by topic
     # What a policy is: its class, its parameters, how its hooks are compiled.
@@ -89,6 +89,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "Briefing",
     "Delay",
     "Owner",
+    "Standing",
     "PARAMETERS",
     "milliseconds",
     "parameter",
@@ -96,6 +97,8 @@ __all__ = [  # noqa: RUF022 - by topic
     "core",
     "Event",
     "Knowledge",
+    "Profile",
+    "Progress",
     "LOCALITIES",
     "Locality",
     "Reason",
@@ -197,6 +200,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "rate_at",
     "row_of",
     "slow_down",
+    "told_rate",
     "iterations_left",
     "most_under_way",
     "service_left",

@@ -266,7 +266,8 @@ def _known(index: pl.Series) -> pl.Series:
 
 def _resolved(result: Result) -> dict[str, Any]:
     """What the result states: policy, cluster, options and workload."""
-    names = ("policy", "params", "knowledge", "cluster", *Assumptions.model_fields, "seed", "workload")
+    chosen = ("policy", "params", "knowledge", "told_profiles", "progress", "cluster")
+    names = (*chosen, *Assumptions.model_fields, "seed", "workload")
     return {name: result.info.get(name) for name in names}
 
 

@@ -87,6 +87,8 @@ def table(cell: Cell, comparison: "Comparison") -> Iterator[dict[str, Any]]:
             "load": cell.load,
             "policy": row.policy,
             "knowledge": row.knowledge,
+            "profiles": row.profiles,
+            "progress": row.progress,
             "seeds": len(row.seeds),
             "jobs_counted": row.jobs_counted,
             "jobs_censored": row.jobs_censored,

@@ -16,6 +16,15 @@ from pointsman.types import LOCALITIES, Contention
 
 
 @dataclass(frozen=True)
+class Told:
+    """What policies are told, where it is not what holds; tables as in `Speeds`."""
+
+    rates: NDArray[np.float64]
+    goodputs: NDArray[np.float64]
+    slowdowns: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Speeds:
     """How fast jobs run: rows are a job's profile times the number of GPU types, plus the type."""
 
@@ -45,6 +54,8 @@ class Speeds:
     """RATE_STEP, as `goodputs`: the iterations behind them, where a factor slows computing."""
     stages: int = 0
     """Of progress, where rates depend on it."""
+    told: Told | None = None
+    """What policies are told, if not the truth."""
 
     @staticmethod
     def without_models(rates: NDArray[np.float64], gpu_types: int) -> "Speeds":

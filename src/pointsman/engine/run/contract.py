@@ -1,12 +1,13 @@
 """What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.errors import UsageError
-from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality
+from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality, Profile, Progress, Reason
 
 _MOST = {"s": 1e9, "GPU-s": 1e15}
 """By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
@@ -41,6 +42,15 @@ class Delay(NamedTuple):
     """When it takes the next level; None: never."""
 
 
+class Standing(NamedTuple):
+    """What a policy says of a waiting job for `explain`."""
+
+    said: str
+    """In a clause, with numbers."""
+    reason: Reason | None = None
+    """Why it waits although it would fit, if it is the policy that says so."""
+
+
 class Owner(NamedTuple):
     """Which of several schedulers a job belongs to, and whether another forwarded it."""
 
@@ -56,6 +66,10 @@ class CompiledPolicy(BaseModel):
 
     name: ClassVar[str]
     needs: ClassVar[Knowledge]
+    profiles: ClassVar[tuple[Profile, ...]] = ()
+    """What it is told of model profiles."""
+    progress: ClassVar[Progress] = "none"
+    """What it observes of jobs that run or have run."""
     hooks: ClassVar[str]
     source: ClassVar[str] = ""
     """Where the policy was published."""
@@ -88,21 +102,25 @@ class CompiledPolicy(BaseModel):
     briefed: ClassVar[bool] = False
     """Whether it works something out of the jobs before the run (`briefing`), so that it cannot take over one."""
 
-    def briefing(self, jobs: Any, gpus: int) -> Briefing | None:
-        """What it works out of the columns that are known at submission, a polars frame in row order, and of the
-        cluster's number of `gpus`; None if nothing.
+    def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing | None:
+        """What it works out of the columns that are known at submission, a polars frame in row order, of the
+        cluster's number of `gpus`, and of the `queues` with limits, numbered from 1; None if nothing.
         """
         return None
+
+    def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:
+        """GPUs that queues may hold by its parameters, besides the limits of the cluster file; as for `briefing`."""
+        return {}
 
     def delay_of(self, job: Any) -> Delay | None:
         """The delay of a waiting job, a record of ``State.jobs``; None if it takes any GPUs."""
         return None
 
-    def standing(self, state: Any, job: Any) -> str:
-        """What orders a waiting job, a record of ``State.jobs``, among the others, in numbers; empty if that is its
-        time of submission.
+    def standing(self, state: Any, job: Any) -> Standing | None:
+        """What decides when a waiting job, a record of ``State.jobs``, starts, in numbers; None if that is its time of
+        submission.
         """
-        return ""
+        return None
 
     @property
     def divides_among(self) -> int:
@@ -153,9 +171,13 @@ def check_declarations(policy: object) -> None:
     shared = getattr(policy, "gpu_sharing", 1)
     whole = isinstance(shared, int) and not isinstance(shared, bool)
     wrong = [f"{flag} = {getattr(policy, flag)!r} (True or False)" for flag in _FLAGS if not _is_flag(policy, flag)]
-    for field, known in (("placement", PLACEMENT_NAMES), ("needs", get_args(Knowledge))):
+    known_of = {"placement": PLACEMENT_NAMES, "needs": get_args(Knowledge), "progress": get_args(Progress)}
+    for field, known in known_of.items():
         if (value := getattr(policy, field, None)) is not None and value not in known:
             wrong.append(f"{field} = {value!r} (there are {', '.join(known)})")
+    profiles = getattr(policy, "profiles", ())
+    if not isinstance(profiles, tuple) or set(profiles) - set(get_args(Profile)):
+        wrong.append(f"profiles = {profiles!r} (a tuple of {', '.join(get_args(Profile))})")
     if not whole or shared not in range(1, MAX_SHARING + 1):
         wrong.append(f"gpu_sharing = {shared!r} (1 to {MAX_SHARING})")
     if not isinstance(getattr(policy, "rate_model", None), str | None):

@@ -8,8 +8,8 @@ from pointsman.engine.state.state_pointer import Handle
 
 
 def snapshot(handle: Handle, room: bool = True) -> Handle:
-    """A copy of what is in use. The trace and the policy's numbers of its jobs, which are never written, are
-    shared; the log begins anew.
+    """A copy of what is in use. The trace and what policies were told before the run, which are never written,
+    are shared; the log begins anew.
 
     Without `room` there is none for jobs to come, and the outcomes begin anew too.
     """
@@ -35,12 +35,15 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     width = max(slots, int(g["classes"]))
     lists = np.zeros((LISTS, handle.state.lists.shape[1] if room else width), np.int64)
     lists[:, :width] = handle.state.lists[:, :width]
-    copies |= {"lists": lists, "trace": handle.world.trace, "job_numbers": handle.state.job_numbers}
+    copies |= {"lists": lists, "trace": handle.world.trace}
+    copies |= {name: arrays[name] for name in _TOLD}
     copies["g"]["logged"] = copies["g"]["speeds_logged"] = 0
     return Handle(State(*(copies[n] for n in State._fields)), World(*(copies[n] for n in World._fields)))
 
 
-_APART = ("lists", "trace", "job_numbers")
+_TOLD = ("job_numbers", "told_rates", "told_goodputs", "told_slowdowns")
+"""What a policy was told before the run, which is never written."""
+_APART = ("lists", "trace", *_TOLD)
 """Arrays that are not copied row by row."""
 
 

@@ -224,8 +224,8 @@ class View:
         return [j for j in self._state.occupants[int(nodes["gpu0"][node]) + gpu].tolist() if j >= 0]
 
     def slow_down(self, job: int, beside: int, gpu_type: int = 0) -> float:
-        """How many times as long an iteration of `job` takes beside another job on a GPU of this type (an index of
-        ``nodes["gpu_type"]``): ξ >= 1.
+        """How many times as long an iteration of `job` is said to take beside another job on a GPU of this type (an
+        index of ``nodes["gpu_type"]``): ξ >= 1.
 
         Raises:
             IndexError: no job has this slot, or there is no such type.
@@ -236,7 +236,7 @@ class View:
         if not 0 <= gpu_type < int(state.g["types"][0]):
             raise IndexError(f"there is no GPU type {gpu_type}")
         kinds = state.models["kind"][state.jobs["speed"][[index(job), index(beside)]]]
-        return float(state.slowdowns[gpu_type * int(state.g["kinds"][0]) + kinds[0], kinds[1]])
+        return float(state.told_slowdowns[gpu_type * int(state.g["kinds"][0]) + kinds[0], kinds[1]])
 
     def move(self, job: int, partition: str) -> Reason:
         """This world cannot move jobs between partitions."""

@@ -17,7 +17,7 @@ from pointsman.engine.rate_models.base.tree import Tree
 from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.rate_models.links.uplinks import SEPARATE_LINKS, LinkSharing
 from pointsman.engine.rate_models.registry import BASE_MODELS
-from pointsman.engine.rate_models.speeds import Speeds
+from pointsman.engine.rate_models.speeds import Speeds, Told
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.demand import Demand, Pools
 from pointsman.engine.state.records import (
@@ -143,6 +143,7 @@ def build(
     queues["limit"] = queue_limits
     queues["closed"] = -1
     sharing = len(speeds.uplinks) > 0
+    told = speeds.told or Told(speeds.rates, speeds.goodputs, speeds.slowdowns)
     state = State(
         g=_scalars(layout, len(demands), queue_limits, total, limit, rules),
         jobs=_on_lines(slots, JOB),
@@ -192,6 +193,9 @@ def build(
         factor_loads=loads,
         goodputs=speeds.goodputs,
         rate_steps=speeds.rate_steps,
+        told_rates=np.ascontiguousarray(told.rates),
+        told_goodputs=told.goodputs,
+        told_slowdowns=told.slowdowns,
         singles=np.zeros(SINGLES, np.int64),
     )
     state.g["schedulers"] = pools.schedulers

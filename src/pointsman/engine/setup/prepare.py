@@ -13,6 +13,7 @@ from pointsman.engine.placement.occupancy import WHOLE
 from pointsman.engine.rate_models.base.rates import Rates
 from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.rate_models.named_models import named_models
+from pointsman.engine.rate_models.profile_error import with_error
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.setup.demand import (
     KEYS,
@@ -51,6 +52,8 @@ class Prepared:
     knowledge: str
     quality: Quality
     """The log's, and what the cluster could not take of it."""
+    named_models: bool = False
+    """Some job names a model."""
     assumptions: list[str] = field(default_factory=list)
 
 
@@ -74,13 +77,15 @@ def prepare(
     factors: Sequence[Factor] = (),
     jobs_per_gpu: int = 1,
     schedulers: int = 1,
+    profile_error: float = 0.0,
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
     `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
     fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion` divides
     the bandwidth of levels, and jobs share links by `contention`; `base_model` (``rates`` by default) and `factors`
-    decide how fast they run; `jobs_per_gpu`: how many may hold one GPU; `schedulers`: how many share the cluster.
+    decide how fast they run; `jobs_per_gpu`: how many may hold one GPU; `schedulers`: how many share the cluster;
+    `profile_error`: σ of the error of what policies are told of model profiles.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
@@ -107,6 +112,8 @@ def prepare(
     cls, demands = divide(cls, demands, pools, scattered=placement in SCATTERED, seed=seed)
     if any(factor.slows == "computing" for factor in factors):
         speeds = base_model.with_computing(named, speeds)
+    if profile_error > 0.0:
+        speeds = with_error(speeds, named, profile_error, seed)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
@@ -124,6 +131,7 @@ def prepare(
         factors,
         knowledge,
         workload.quality,
+        not named.nameless,
         [*assumptions, *named.assumptions],
     )
 

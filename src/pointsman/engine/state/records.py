@@ -609,6 +609,9 @@ class State(NamedTuple):
     goodputs: np.ndarray  # f8, (speed rows * stages, (most GPUs + 1) * LOCALITIES): rates of elastic jobs;
     # or, where the rate model is the tree, (speed rows, racks + 1): of a job on so many, but for its communication cost
     rate_steps: np.ndarray  # RATE_STEP, as goodputs, where a factor slows computing: the iterations behind these rates
+    told_rates: np.ndarray  # f8, as rates, as policies are told
+    told_goodputs: np.ndarray  # f8, as goodputs, as policies are told
+    told_slowdowns: np.ndarray  # f8, as slowdowns, as policies are told
 
 
 class World(NamedTuple):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.policies.overdue import KeptBack, Patience
-from pointsman.types import Knowledge, Reason
+from pointsman.types import Knowledge, Profile, Reason
 
 if TYPE_CHECKING:
     from pointsman.engine.run.view import View
@@ -71,6 +71,7 @@ class LearnedPicker:
 
     name: ClassVar[str]
     needs: ClassVar[Knowledge] = "oracle"
+    profiles: ClassVar[tuple[Profile, ...]] = ("iterations",)
     placement: ClassVar[str] = "spread"  # any free GPUs will do
 
     def __init__(

@@ -12,7 +12,7 @@ from pointsman.learn.policies.holding_back import held_back
 from pointsman.learn.policies.judge import Judge
 from pointsman.learn.policies.learned import OK, trained
 from pointsman.policies.placers.interference import FORECASTS_BY
-from pointsman.types import Knowledge, Reason
+from pointsman.types import Knowledge, Profile, Reason
 
 if TYPE_CHECKING:
     from pointsman.cluster.cluster import Cluster
@@ -27,6 +27,7 @@ class Marl:
 
     name: ClassVar[str] = "marl"
     needs: ClassVar[Knowledge] = "oracle"
+    profiles: ClassVar[tuple[Profile, ...]] = ("iterations", "nodes")
     placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
     takes_whole_gpus: ClassVar[bool] = True
     needs_rates: ClassVar[bool] = True

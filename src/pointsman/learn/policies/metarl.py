@@ -16,7 +16,7 @@ from pointsman.learn.policies.learned import OK, SHIPPED
 from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.policies.placers.candidates.features import FEATURES, SLOW_DOWN, TABLE
 from pointsman.policies.placers.candidates.places import MOST
-from pointsman.types import Event, Knowledge, Reason
+from pointsman.types import Event, Knowledge, Profile, Progress, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,8 @@ class MetaRl:
 
     name: ClassVar[str] = "metarl"
     needs: ClassVar[Knowledge] = "oracle"
+    profiles: ClassVar[tuple[Profile, ...]] = ("places", "nodes")
+    progress: ClassVar[Progress] = "work"
     placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
     takes_whole_gpus: ClassVar[bool] = True
     needs_rates: ClassVar[bool] = True

@@ -19,6 +19,8 @@ from pointsman.policies.sdk import (
     Event,
     Int,
     Knowledge,
+    Profile,
+    Progress,
     Reason,
     State,
     before,
@@ -34,17 +36,16 @@ from pointsman.policies.sdk import (
     fits,
     give,
     insert,
-    iteration_s,
     milliseconds,
     nodes_blocked,
     parameter,
-    rate_at,
     remove,
     reserve,
     running_index,
     set_alarm,
     start,
     take,
+    told_rate,
 )
 
 LEVEL = int(Event.LEVEL)
@@ -59,6 +60,8 @@ class Easy(CompiledPolicy):
 
     name: ClassVar[str] = "easy"
     needs: ClassVar[Knowledge] = "estimate"
+    profiles: ClassVar[tuple[Profile, ...]] = ("places",)
+    progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = "pointsman.policies.classical.easy"
     takes_whole_gpus: ClassVar[bool] = True
     needs_rates: ClassVar[bool] = True
@@ -95,7 +98,7 @@ def _left(S: State, j: Int) -> float:
 def _estimated_run_ms(S: State, j: Int) -> float:
     """Wall time that the estimate of job `j` leaves it at the rate of its place."""
     left = _left(S, j)
-    return np.ceil(left / rate_at(S, j, iteration_s(S, j))) if left > 0.0 else 0.0
+    return np.ceil(left / told_rate(S, j)) if left > 0.0 else 0.0
 
 
 @core

@@ -21,6 +21,8 @@ from pointsman.policies.sdk import (
     Event,
     Int,
     Knowledge,
+    Profile,
+    Progress,
     State,
     block,
     close_queue,
@@ -51,6 +53,8 @@ class Gandiva(CompiledPolicy):
 
     name: ClassVar[str] = "gandiva"
     needs: ClassVar[Knowledge] = "none"
+    profiles: ClassVar[tuple[Profile, ...]] = ("places",)
+    progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = "pointsman.policies.classical.gandiva"
     placement: ClassVar[str] = "tightest"
     takes_whole_gpus: ClassVar[bool] = True

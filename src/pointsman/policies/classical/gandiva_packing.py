@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from pointsman.policies.classical.gandiva import Gandiva
-from pointsman.policies.sdk import parameter
+from pointsman.policies.sdk import Profile, parameter
 
 
 class GandivaPacking(Gandiva):
@@ -12,6 +12,7 @@ class GandivaPacking(Gandiva):
     """
 
     name: ClassVar[str] = "gandiva-packing"
+    profiles: ClassVar[tuple[Profile, ...]] = ("places", "pairs")
     gpu_sharing: ClassVar[int] = 2
 
     pack_gain: float = parameter(

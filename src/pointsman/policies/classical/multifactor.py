@@ -11,6 +11,7 @@ usage and preemption. The log's own priorities go before all of it, like tiers.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,6 +42,7 @@ from pointsman.policies.sdk import (
     PENDING,
     Briefing,
     Int,
+    Standing,
     State,
     before,
     core,
@@ -102,7 +104,7 @@ class Multifactor(Easy):
         times = [milliseconds(self.max_age_s), decay, milliseconds(self.calc_period_s)]
         return [*super().parameters(), *weights, *times, self.dampening]
 
-    def briefing(self, jobs: Any, gpus: int) -> Briefing:
+    def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
         """The user, the size factor and the partition factor of each job, and the tree of accounts.
 
         Raises:
@@ -116,12 +118,12 @@ class Multifactor(Easy):
         partition = partition / max([1.0, *self.partition_priority.values()])
         return Briefing(np.column_stack([accounts.begins(), size, partition]), accounts.memory())
 
-    def standing(self, state: Any, job: Any) -> str:
+    def standing(self, state: Any, job: Any) -> Standing:
         """Its priority and what it is made of."""
         user, size, partition = state.job_numbers[job["row"]]
         age = (state.memory[CALCULATED] - 1.0 - job["submit"]) / milliseconds(self.max_age_s)
         fair_share = state.memory[int(user) + FACTOR]
-        return (
+        return Standing(
             f"its priority is {-job['key']:,.0f} of age {min(1.0, max(0.0, age)):.3g}, fair share {fair_share:.6f}, "
             f"size {size:.3g}, partition {partition:.3g}"
         )

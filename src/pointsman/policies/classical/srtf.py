@@ -19,6 +19,7 @@ from pointsman.policies.sdk import (
     CompiledPolicy,
     Int,
     Knowledge,
+    Progress,
     State,
     block,
     close_queue,
@@ -45,6 +46,7 @@ class Srtf(CompiledPolicy):
 
     name: ClassVar[str] = "srtf"
     needs: ClassVar[Knowledge] = "oracle"
+    progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = "pointsman.policies.classical.srtf"
     takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = (

@@ -21,6 +21,7 @@ from pointsman.policies.sdk import (
     Event,
     Int,
     Knowledge,
+    Progress,
     State,
     block,
     close_queue,
@@ -51,6 +52,7 @@ class Tiresias(CompiledPolicy):
 
     name: ClassVar[str] = "tiresias"
     needs: ClassVar[Knowledge] = "none"
+    progress: ClassVar[Progress] = "service"
     hooks: ClassVar[str] = "pointsman.policies.classical.tiresias"
     takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI 2019"

@@ -24,6 +24,7 @@ from pointsman.policies.sdk import (
     VICTIMS,
     Delay,
     Int,
+    Profile,
     State,
     close_queue,
     core,
@@ -43,6 +44,7 @@ class TiresiasSkew(Tiresias):
     name: ClassVar[str] = "tiresias-skew"
     hooks: ClassVar[str] = "pointsman.policies.classical.tiresias_skew"
     placement: ClassVar[str] = "tightest"
+    profiles: ClassVar[tuple[Profile, ...]] = ("places",)
     needs_rates: ClassVar[bool] = True
 
     skew: float = parameter(0.1, "consolidate a job that runs slower by more than this share when spread", ge=0)

@@ -27,6 +27,8 @@ from pointsman.policies.sdk import (
     Event,
     Int,
     Knowledge,
+    Profile,
+    Progress,
     State,
     close_queue,
     core,
@@ -46,6 +48,8 @@ class Dally(CompiledPolicy):
 
     name: ClassVar[str] = "dally"
     needs: ClassVar[Knowledge] = "none"
+    profiles: ClassVar[tuple[Profile, ...]] = ("places",)
+    progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = "pointsman.policies.dally.dally"
     placement: ClassVar[str] = "tightest"
     takes_whole_gpus: ClassVar[bool] = True

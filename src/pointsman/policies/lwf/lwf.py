@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from pointsman.policies.lwf.placement import CHOICES, place_waiting, wait
-from pointsman.policies.sdk import CompiledPolicy, Int, Knowledge, State, core, parameter
+from pointsman.policies.sdk import CompiledPolicy, Int, Knowledge, Profile, Progress, State, core, parameter
 
 
 class Lwf(CompiledPolicy):
@@ -15,6 +15,8 @@ class Lwf(CompiledPolicy):
 
     name: ClassVar[str] = "lwf"
     needs: ClassVar[Knowledge] = "oracle"
+    profiles: ClassVar[tuple[Profile, ...]] = ("iterations",)
+    progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = "pointsman.policies.lwf.lwf"
     rate_model: ClassVar[str] = "iterations"
     places_itself: ClassVar[bool] = True

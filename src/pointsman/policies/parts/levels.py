@@ -33,12 +33,12 @@ def best_level(S: State, j: Int) -> Int:
 
 @core
 def rate_at(S: State, j: Int, level: Int) -> float:
-    """Nominal ms that job `j` would do in a ms at `level`, on the type of GPU it asks for first."""
+    """Nominal ms that job `j` is said to do in a ms at `level`, on the type of GPU it asks for first."""
     kind = S.alts[S.classes[S.jobs[j].cls].alt].gpu_type
     row = S.jobs[j].speed + (kind if kind > 0 else 0)
     if level == NETWORK and S.pods.shape[0] == 1:
-        return S.rates[row, POD]
-    return S.rates[row, level]
+        return S.told_rates[row, POD]
+    return S.told_rates[row, level]
 
 
 @core

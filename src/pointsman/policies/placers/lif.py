@@ -9,7 +9,7 @@ from pointsman.policies.placers.filling import score_of, set_score
 from pointsman.policies.placers.interference import FORECASTS_BY, is_idle, slowdown_on
 from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.placers.sockets import note_marked
-from pointsman.policies.sdk import Int, State, all_send, card_overload, cold, core, parameter, send_at_once
+from pointsman.policies.sdk import Int, Profile, State, all_send, card_overload, cold, core, parameter, send_at_once
 
 __all__ = ["Lif", "decide", "note_least_interference", "on_event", "on_run"]
 
@@ -21,6 +21,7 @@ class Lif(Placer):
 
     name: ClassVar[str] = "lif"
     hooks: ClassVar[str] = "pointsman.policies.placers.lif"
+    profiles: ClassVar[tuple[Profile, ...]] = ("nodes",)
 
     interference: str | None = parameter(None, FORECASTS_BY)
 

@@ -8,7 +8,7 @@ from pointsman.policies.parts.gpu_marks import free_on
 from pointsman.policies.placers.filling import note_packed, set_score
 from pointsman.policies.placers.interference import FORECASTS_BY, slowdown_on
 from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
-from pointsman.policies.sdk import Int, State, core, parameter
+from pointsman.policies.sdk import Int, Profile, State, core, parameter
 
 __all__ = ["PackedLif", "decide", "on_event", "on_run"]
 
@@ -20,6 +20,7 @@ class PackedLif(Placer):
 
     name: ClassVar[str] = "packed-lif"
     hooks: ClassVar[str] = "pointsman.policies.placers.packed_lif"
+    profiles: ClassVar[tuple[Profile, ...]] = ("nodes",)
     source: ClassVar[str] = "ours (docs/papers/marl.md)"
 
     interference: str | None = parameter(None, FORECASTS_BY)

@@ -30,7 +30,7 @@ from pointsman.policies.placers.placer import (
     on_run,
     start_there,
 )
-from pointsman.policies.sdk import Int, State, cold, core, parameter, send_at_once
+from pointsman.policies.sdk import Int, Profile, State, cold, core, parameter, send_at_once
 
 __all__ = ["Scorer", "decide", "on_event", "on_run"]
 
@@ -42,6 +42,7 @@ class Scorer(PatientPlacer):
 
     name: ClassVar[str] = "scorer"
     hooks: ClassVar[str] = "pointsman.policies.placers.scorer"
+    profiles: ClassVar[tuple[Profile, ...]] = ("places", "nodes")
     needs_rates: ClassVar[bool] = True
     source: ClassVar[str] = "ours (docs/papers/marl.md); weights: python -m benchmarks.marl.trainings"
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pointsman.policies.placers.one_by_one import SHARES, note_one_by_one
 from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
-from pointsman.policies.sdk import State, core
+from pointsman.policies.sdk import Profile, State, core
 
 __all__ = ["TetrisPlace", "decide", "on_event", "on_run"]
 
@@ -20,6 +20,7 @@ class TetrisPlace(Placer):
 
     name: ClassVar[str] = "tetris-place"
     hooks: ClassVar[str] = "pointsman.policies.placers.tetris_place"
+    profiles: ClassVar[tuple[Profile, ...]] = ("nodes",)
 
 
 @core

@@ -43,6 +43,8 @@ from pointsman.policies.sdk import (
     CompiledPolicy,
     Int,
     Knowledge,
+    Profile,
+    Progress,
     State,
     bit,
     cold,
@@ -69,6 +71,8 @@ class Pollux(CompiledPolicy):
 
     name: ClassVar[str] = "pollux"
     needs: ClassVar[Knowledge] = "none"
+    profiles: ClassVar[tuple[Profile, ...]] = ("goodput",)
+    progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = "pointsman.policies.pollux.pollux"
     rate_model: ClassVar[str] = "goodput"
     places_itself: ClassVar[bool] = True

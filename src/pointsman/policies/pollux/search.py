@@ -54,7 +54,7 @@ def stand_in_line(S: State, j: Int) -> None:
 @core
 def widest(S: State) -> Int:
     """The most GPUs for which goodputs are known; below 1 where all jobs are rigid."""
-    return S.goodputs.shape[1] // LOCALITIES - 1
+    return S.told_goodputs.shape[1] // LOCALITIES - 1
 
 
 @cold
@@ -62,10 +62,10 @@ def goodput(S: State, j: Int, gpus: Int, locality: Int) -> float:
     """Of job `j` on `gpus` GPUs of its type at `locality`, or ANY."""
     row = (S.jobs[j].speed + np.int64(S.jobs[j].s3)) * S.g[0].stages + S.jobs[j].stage
     if locality != ANY:
-        return S.goodputs[row, gpus * LOCALITIES + locality]
+        return S.told_goodputs[row, gpus * LOCALITIES + locality]
     most = 0.0
     for k in range(LOCALITIES):
-        most = max(most, S.goodputs[row, gpus * LOCALITIES + k])
+        most = max(most, S.told_goodputs[row, gpus * LOCALITIES + k])
     return most
 
 

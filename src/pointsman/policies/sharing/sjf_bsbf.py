@@ -24,6 +24,8 @@ from pointsman.policies.sdk import (
     Event,
     Int,
     Knowledge,
+    Profile,
+    Progress,
     State,
     before,
     close_queue,
@@ -56,6 +58,8 @@ class SjfBsbf(CompiledPolicy):
 
     name: ClassVar[str] = "sjf-bsbf"
     needs: ClassVar[Knowledge] = "oracle"
+    profiles: ClassVar[tuple[Profile, ...]] = ("pairs",)
+    progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = "pointsman.policies.sharing.sjf_bsbf"
     placement: ClassVar[str] = "tightest"
     gpu_sharing: ClassVar[int] = 2

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from pointsman.policies.sdk import CompiledPolicy, Knowledge
+from pointsman.policies.sdk import CompiledPolicy, Knowledge, Progress
 from pointsman.policies.sharing.sjf_bsbf import GATES, SjfBsbf
 
 
@@ -11,6 +11,7 @@ class SjfFfs(CompiledPolicy):
 
     name: ClassVar[str] = "sjf-ffs"
     needs: ClassVar[Knowledge] = "oracle"
+    progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = SjfBsbf.hooks
     placement: ClassVar[str] = SjfBsbf.placement
     gpu_sharing: ClassVar[int] = SjfBsbf.gpu_sharing

@@ -41,6 +41,8 @@ class Row:
 
     policy: str
     knowledge: str
+    profiles: str
+    progress: str
     seeds: list[int]
     jobs_counted: int
     jobs_censored: int
@@ -101,7 +103,8 @@ def record(row: Row) -> dict[str, Any]:
     """A row of ``comparison.csv``."""
     figures = {name: row.figure(name) for name in (*COUNTS, *METRICS)}
     seeds = " ".join(map(str, row.seeds))
-    return {"policy": row.policy, "knowledge": row.knowledge, "seeds": seeds, **figures, **_changes(row)}
+    told = {"knowledge": row.knowledge, "profiles": row.profiles, "progress": row.progress}
+    return {"policy": row.policy, **told, "seeds": seeds, **figures, **_changes(row)}
 
 
 def _changes(row: Row) -> dict[str, float | None]:
@@ -166,6 +169,8 @@ def _row(group: Group, baseline: Group) -> Row:
     return Row(
         policy=group.label,
         knowledge=group.knowledge,
+        profiles=group.profiles,
+        progress=group.progress,
         seeds=group.seeds,
         jobs_counted=group.counted.height,
         jobs_censored=group.censored,

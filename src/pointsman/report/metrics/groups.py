@@ -69,6 +69,16 @@ class Group:
         """What its policy was told of durations."""
         return str(self.first.result.info.get("knowledge", "none"))
 
+    @property
+    def profiles(self) -> str:
+        """What its policy was told of model profiles."""
+        return str(self.first.result.info.get("told_profiles", "none"))
+
+    @property
+    def progress(self) -> str:
+        """What its policy observed of jobs that run or have run."""
+        return str(self.first.result.info.get("progress", "none"))
+
     @cached_property
     def depends_on_seed(self) -> bool:
         """Whether its seeds make a difference: to the jobs, or to what became of them."""
@@ -168,6 +178,7 @@ SETTINGS: dict[str, Callable[[Result], Any]] = {
     "name": lambda result: policy_name(result.info),
     "policy": lambda result: result.info["policy"],
     "knowledge": lambda result: result.info.get("knowledge", "none"),
+    "profile_error": lambda result: f"profile error {result.info.get('profile_error') or 0:g}",
     "params": lambda result: result.info.get("params") or {},
     "placement": lambda result: result.info.get("placement"),
     "overheads": lambda result: result.info.get("overheads"),

@@ -124,7 +124,7 @@ def _times(name: str, values: pl.Series) -> dict[str, float | None]:
 
 
 def _identity(result: Result) -> dict[str, Any]:
-    keys = ("knowledge", "params", "placement", "overheads", "seed", "cluster", "gpus")
+    keys = ("knowledge", "told_profiles", "progress", "params", "placement", "overheads", "seed", "cluster", "gpus")
     return {"policy": policy_name(result.info), **{key: result.info.get(key) for key in keys}}
 
 

@@ -121,12 +121,9 @@ def lead(groups: list[Group]) -> str:
             f"{counted_span(base)}{left_over(groups)}"
         )
     marked = " (the baseline)" if base.is_baseline else ""
-    told = {"none": "", "oracle": ", which knows every duration exactly"}.get(
-        best.knowledge, f", which knows: {best.knowledge}"
-    )
     return (
         f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label}{marked} and least, "
-        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{told}."
+        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{_informed(best)}."
         f"{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
     )
 
@@ -137,6 +134,16 @@ def happened(groups: list[Group]) -> str:
     if logged is None or logged.mean("jct_mean_s") is None:
         return ""
     return f" By the log's own starts and ends it was {duration(logged.mean('jct_mean_s'))}."
+
+
+def _informed(group: Group) -> str:
+    """What the policy knew that a real scheduler may not, as a relative clause; empty if nothing."""
+    durations = {"none": "", "oracle": "knows every duration exactly"}.get(group.knowledge, f"knows: {group.knowledge}")
+    profiles = {"none": "", "true": "is told the true profiles of models"}.get(
+        group.profiles, f"is told profiles of models with errors ({group.profiles})"
+    )
+    told = " and ".join(filter(None, (durations, profiles)))
+    return f", which {told}" if told else ""
 
 
 def _queued(group: Group) -> str:

@@ -86,7 +86,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("… later than with a fair share", percent(summary["fairness_rho_above_1_ratio"])),
         ("decisions", f"{count(summary['decisions'])} in {duration(summary['engine_s'])} of computing"),
     ]
-    return Table(f"{summary['policy']} [{summary['knowledge']}]", ("figure", "value"), lines)
+    return Table(f"{summary['policy']} [{told_apart(summary)}]", ("figure", "value"), lines)
 
 
 def _digits(value: float | None) -> str:
@@ -119,10 +119,20 @@ def _rho(summary: dict[str, Any]) -> str:
     return " · ".join(NOTHING if value is None else digits(value) for value in found)
 
 
+def told_apart(summary: dict[str, Any]) -> str:
+    """What the policy knew: of durations, and of model profiles if anything."""
+    profiles = summary.get("told_profiles") or "none"
+    return summary["knowledge"] if profiles == "none" else f"{summary['knowledge']}, profiles {profiles}"
+
+
+INFORMATION = ("durations", "profiles", "progress")
+"""Columns that say what a policy knew: ``docs/reference/policies.md``."""
+
+
 def comparison_table(comparison: Comparison) -> Table:
     """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
     columns, rows = comparison_cells(comparison.rows)
-    return Table("", columns, rows, comparison_note(comparison), left=("information",))
+    return Table("", columns, rows, comparison_note(comparison), left=INFORMATION)
 
 
 def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -130,7 +140,7 @@ def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[s
     unfinished = any(row.jobs_censored for row in rows)
     talks = any(row.values["comm_mean_s"] for row in rows)
     columns = (
-        "policy", "information", *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI",
+        "policy", *INFORMATION, *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI",
         "above bound", "99 % JCT", "mean pending", "99 % pending", *((NETWORK,) if talks else ()), "GPUs in use",
         "preemptions", "worst ρ",
     )  # fmt: skip
@@ -201,6 +211,8 @@ def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
     return (
         row.policy,
         row.knowledge,
+        row.profiles,
+        row.progress,
         *((count(row.jobs_censored),) if unfinished else ()),
         duration(value["jct_mean_s"]),
         "baseline" if change.method == "baseline" else percent(change.ratio, signed=True),

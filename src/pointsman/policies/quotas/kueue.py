@@ -1,0 +1,253 @@
+"""Quotas and borrowing as in Kueue (https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/ and .../preemption/).
+
+A queue of the log is a ClusterQueue with a nominal quota of GPUs. Queues of one cohort borrow what the others leave
+unused, up to a limit; a job that fits its own queue's nominal quota may reclaim it (classic preemption). Jobs that do
+not borrow are admitted first, then by priority, then by submission.
+
+Ours: a job is admitted only if its gang can also be placed now; GPUs are of one resource flavor, whatever their type;
+no job is preempted while another is STOPPING. Left out: lending limits, fair sharing, `borrowWithinCohort`, trees of
+cohorts, several flavors, admission checks and requeuing back-off. Jobs without a queue have no quota.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import NonNegativeInt
+
+from pointsman.errors import UsageError
+from pointsman.policies.quotas.cohorts import (
+    COHORT,
+    HEAD,
+    NOMINAL,
+    QUEUES,
+    TOTAL,
+    TRIED,
+    WIDTH,
+    borrows,
+    has_quota,
+    row_of_queue,
+)
+from pointsman.policies.quotas.reclaim import RECLAIM, RECLAIMS, WITHIN, WITHINS, make_room
+from pointsman.policies.sdk import (
+    ACTIVE,
+    LARGEST,
+    OK,
+    PENDING,
+    Briefing,
+    CompiledPolicy,
+    Int,
+    Knowledge,
+    Reason,
+    Standing,
+    State,
+    before,
+    block,
+    blocked,
+    core,
+    enqueue,
+    insert,
+    parameter,
+    running_index,
+    start,
+)
+
+Strategy = Literal["BestEffortFIFO", "StrictFIFO"]
+STRICT = 0  # params
+
+
+class Kueue(CompiledPolicy):
+    """Kueue's queues with quotas, borrowing within cohorts and reclaim by preemption."""
+
+    name: ClassVar[str] = "kueue"
+    needs: ClassVar[Knowledge] = "none"
+    hooks: ClassVar[str] = "pointsman.policies.quotas.kueue"
+    takes_whole_gpus: ClassVar[bool] = True
+    briefed: ClassVar[bool] = True
+    source: ClassVar[str] = "Kueue documentation, Cluster Queue and Preemption"
+
+    nominal_quota: dict[str, NonNegativeInt] = parameter(
+        {}, "nominalQuota of queues; others divide equally what these leave of the cluster", unit="GPUs"
+    )
+    borrowing_limit: dict[str, NonNegativeInt] = parameter(
+        {},
+        "borrowingLimit of queues; others may borrow all that their cohort has",
+        unit="GPUs",
+        source="Kueue's default",
+    )
+    cohort: dict[str, str] = parameter({}, "cohort of queues; others have none. If empty, all queues are in one cohort")
+    queueing_strategy: Strategy = parameter(
+        "BestEffortFIFO", "whether the first job of a queue blocks the others", source="Kueue's default"
+    )
+    reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = parameter(
+        "Never", "which jobs of borrowing queues are preempted", source="Kueue's default"
+    )
+    within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = parameter(
+        "Never", "which jobs of the same queue are preempted", source="Kueue's default"
+    )
+
+    def parameters(self) -> list[float]:
+        strict = float(self.queueing_strategy == "StrictFIFO")
+        return [
+            strict,
+            float(RECLAIMS.index(self.reclaim_within_cohort)),
+            float(WITHINS.index(self.within_cluster_queue)),
+        ]
+
+    def _quotas(self, names: Sequence[str], gpus: int) -> dict[str, int]:
+        """The nominal quota of each queue; the first of those without one get what cannot be divided equally."""
+        others = [name for name in names if name not in self.nominal_quota]
+        left = max(0, gpus - sum(self.nominal_quota.values()))
+        share, more = divmod(left, max(1, len(others)))
+        equal = {name: share + (k < more) for k, name in enumerate(others)}
+        return {name: self.nominal_quota.get(name, equal.get(name, 0)) for name in names}
+
+    def _cohort_of(self, name: str) -> tuple[str, ...]:
+        return (self.cohort[name],) if name in self.cohort else ("alone", name) if self.cohort else ()
+
+    def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:
+        """What each queue may hold: its nominal quota and what it may borrow.
+
+        Raises:
+            UsageError: a parameter names a queue that no job has.
+        """
+        names = jobs["queue"].drop_nulls().unique(maintain_order=True).to_list()
+        for parameter_name in ("nominal_quota", "borrowing_limit", "cohort"):
+            if unknown := sorted(set(getattr(self, parameter_name)) - set(names)):
+                raise UsageError(f"kueue.{parameter_name} names the queue {unknown[0]!r:.60}, which no job is in")
+        quotas = self._quotas(names, gpus)
+        together = self._together(quotas)
+        borrow = self.borrowing_limit
+        return {name: min(together[name], quotas[name] + borrow.get(name, together[name])) for name in names}
+
+    def _together(self, quotas: dict[str, int]) -> dict[str, int]:
+        """What the cohort of each queue has."""
+        totals: dict[tuple[str, ...], int] = {}
+        for name, quota in quotas.items():
+            totals[self._cohort_of(name)] = totals.get(self._cohort_of(name), 0) + quota
+        return {name: totals[self._cohort_of(name)] for name in quotas}
+
+    def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
+        """The quota and cohort of each queue; queue 0 has none."""
+        names = jobs["queue"].drop_nulls().unique(maintain_order=True).to_list()
+        quotas = self._quotas(names, gpus)
+        together = self._together(quotas)
+        cohorts = {cohort: k for k, cohort in enumerate(dict.fromkeys(map(self._cohort_of, names)), 1)}
+        memory = np.zeros(QUEUES + WIDTH * (1 + len(queues)))
+        rows = memory[QUEUES:].reshape(-1, WIDTH)
+        rows[:, [NOMINAL, TOTAL]] = LARGEST
+        rows[:, COHORT] = -1.0 - np.arange(len(rows))
+        rows[:, TRIED] = -1.0
+        for row, name in zip(rows[1:], queues, strict=True):
+            if name in quotas:
+                row[[NOMINAL, COHORT, TOTAL]] = quotas[name], cohorts[self._cohort_of(name)], together[name]
+        return Briefing(np.zeros((1, 1)), memory)
+
+    def standing(self, state: Any, job: Any) -> Standing | None:
+        """What its queue and cohort hold; the reason, if that leaves no quota for it."""
+        queue = int(job["queue"])
+        if queue == 0:
+            return None
+        row = state.memory[QUEUES + WIDTH * queue :][:WIDTH]
+        held, limit = int(state.queues["held"][queue]), int(state.queues["limit"][queue])
+        rows = state.memory[QUEUES : QUEUES + WIDTH * len(state.queues)].reshape(-1, WIDTH)
+        together = int(state.queues["held"][rows[:, COHORT] == row[COHORT]].sum())
+        asked = int(job["asked"])
+        full = held + asked > limit or together + asked > row[TOTAL]
+        return Standing(
+            f"needs {asked} GPU{'s' * (asked != 1)}; its queue holds {held} of a nominal quota of "
+            f"{row[NOMINAL]:.0f} and may hold {limit}; its cohort holds {together} of {row[TOTAL]:.0f}",
+            Reason.QuotaExceeded if full else None,
+        )
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """A job that waits joins its class."""
+    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        enqueue(S, j, 0.0, np.inf)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """Running jobs stand by when they began to run, for preemption."""
+    if S.jobs[j].bucket < 0:
+        S.jobs[j].key = np.float64(S.jobs[j].started)
+        S.jobs[j].aux = np.inf
+        insert(S, running_index(S), j)
+
+
+@core
+def _find_heads(S: State) -> None:
+    """Note the first waiting job of each queue."""
+    for q in range(S.queues.shape[0]):
+        S.memory[row_of_queue(q) + HEAD] = -1.0
+    for i in range(S.g[0].active):
+        j = S.buckets[S.lists[ACTIVE, i]].first
+        at = row_of_queue(S.jobs[j].queue) + HEAD
+        if S.memory[at] < 0.0 or before(S, j, np.int64(S.memory[at])):
+            S.memory[at] = np.float64(j)
+
+
+@core
+def _may_be_next(S: State, c: Int, j: Int) -> bool:
+    """Whether job `j`, the first of class `c`, may be admitted if it fits: under StrictFIFO the queue's first alone."""
+    if blocked(S, c) or not has_quota(S, j):
+        return False
+    return bool(S.params[STRICT] == 0.0 or S.memory[row_of_queue(S.jobs[j].queue) + HEAD] == j)
+
+
+@core
+def _next(S: State) -> Int:
+    """The next job to admit: those that do not borrow first, then in order; -1 if there is none."""
+    best = np.int64(-1)
+    best_borrows = True
+    for i in range(S.g[0].active):
+        c = S.lists[ACTIVE, i]
+        j = S.buckets[c].first
+        if _may_be_next(S, c, j):
+            would_borrow = borrows(S, S.jobs[j].queue, S.jobs[j].asked)
+            sooner = before(S, j, best) if best >= 0 and would_borrow == best_borrows else not would_borrow
+            if best < 0 or sooner:
+                best = j
+                best_borrows = would_borrow
+    return best
+
+
+@core
+def _admit_all(S: State) -> None:
+    """Start jobs until none has quota and a place."""
+    while True:
+        _find_heads(S)
+        j = _next(S)
+        if j < 0:
+            return
+        if start(S, j, OK) != OK:
+            block(S, S.jobs[j].cls)
+
+
+@core
+def _next_to_preempt(S: State) -> Int:
+    """The first job, in order, of the queues whose first job has not tried to preempt in this pass; -1 if none."""
+    _find_heads(S)
+    best = np.int64(-1)
+    for q in range(1, S.queues.shape[0]):
+        j = np.int64(S.memory[row_of_queue(q) + HEAD])
+        if j >= 0 and S.memory[row_of_queue(q) + TRIED] != S.g[0].pass_id and (best < 0 or before(S, j, best)):
+            best = j
+    return best
+
+
+@core
+def decide(S: State) -> None:
+    """Admit jobs within quotas; then the first of each queue may preempt, if it is allowed and none is stopping."""
+    _admit_all(S)
+    if S.params[RECLAIM] == 0.0 and S.params[WITHIN] == 0.0:
+        return
+    while S.g[0].pending > 0 and S.g[0].stopping == 0:
+        j = _next_to_preempt(S)
+        if j < 0:
+            return
+        S.memory[row_of_queue(S.jobs[j].queue) + TRIED] = np.float64(S.g[0].pass_id)
+        if make_room(S, j):
+            _admit_all(S)
