@@ -44,11 +44,11 @@ ray: .venv/ray
 	$(BIN)/pip check
 	@touch $@
 
-# From an empty cluster jobs of days take two days to fill it: only those submitted later are counted. Preemption has its price.
+# From an empty cluster jobs of days take two days to fill it: only those submitted later are counted.
 demo: .venv
 	@mkdir -p out
 	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --load 1.2 --seed 1 --force -o $(DEMO_JOBS)
-	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly $(CLASSICAL:%=--policy %) --overheads realistic --window 2d: --force -o out/demo
+	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly $(CLASSICAL:%=--policy %) --window 2d: --force -o out/demo
 
 test: .venv
 	$(BIN)/pointsman warmup

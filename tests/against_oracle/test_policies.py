@@ -101,8 +101,10 @@ def test_bitmaps_of_several_words(policy: str) -> None:
 def on_nodes_of_many_gpus(instance: Instance) -> Instance:
     """Eight times the GPUs everywhere, so up to 64 on a node, and gangs a little narrower than eight times theirs."""
     draw = random.Random(instance.seed)
+    quotas = {name: instance.params[name] for name in ("nominal_quota", "borrowing_limit") if name in instance.params}
     return replace(
         instance,
+        params=instance.params | {name: {q: 8 * n for q, n in of.items()} for name, of in quotas.items()},
         nodes=tuple(replace(node, gpus=8 * node.gpus) for node in instance.nodes),
         jobs=tuple(replace(job, gpus=8 * job.gpus - draw.randrange(8)) for job in instance.jobs),
         queue_limits={queue: 8 * limit for queue, limit in instance.queue_limits.items()},

@@ -26,6 +26,7 @@ ACROSS_ROOMS = {
     "docs": "links and commands of the pages",
     "end_to_end": "real logs, from the file to the figures",
     "examples": "the programs of `examples/`",
+    "free": "runs in which starting and stopping jobs is free",
     "fuzz": "damaged inputs of everything that is read",
     "golden": "recorded runs, to the byte",
     "mutation": "what the tests do not notice",

@@ -106,11 +106,11 @@ def test_a_wrong_file_is_refused_with_its_line(command: Command, recorded: str, 
     ("damage", "said"),
     [
         (pl.lit(None, pl.Float64), "computing_slowdown = None: no slowdown"),
-        (pl.lit(float("nan")), "computing_slowdown = nan: no slowdown"),
+        (pl.lit(float("nan")), "computing_slowdown holds something else than finite numbers"),
         (pl.lit(-1.0), "computing_slowdown = -1.0: no slowdown"),
         (pl.lit(1e300), "computing_slowdown = 1e+300: no slowdown"),
-        (pl.lit("fast"), "computing_slowdown = None: no slowdown"),
-        (None, "no column computing_slowdown"),
+        (pl.lit("fast"), "computing_slowdown holds String, and no numbers"),
+        (None, "the column 'computing_slowdown' is missing"),
     ],
 )
 def test_damaged_speeds_are_refused(

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from .conftest import Command
+from .conftest import FREE, Command
 
 COUNTED = '''
 import time
@@ -140,7 +140,7 @@ def touch(path: str, old: str, new: str) -> None:
     [
         lambda: touch("policy.py", "First come, first served", "In order"),
         lambda: touch("jobs.csv", "j0,prod,0,6,100", "j0,prod,0,6,101"),
-        lambda: touch("e.yaml", "cluster: 2x4", "cluster: 2x4\n  overheads: realistic"),
+        lambda: touch("e.yaml", "cluster: 2x4", "cluster: 2x4\n  overheads: none"),
         lambda: touch("e.yaml", "cluster: 2x4", "cluster: 2x5"),
         lambda: touch("e.yaml", "cluster: 2x4", "cluster: 2x4\n  seeds: [1]"),
         lambda: Path("helper.py").write_text("# a module beside the policy, which it may import"),
@@ -200,7 +200,7 @@ def test_capacity_goes_on_with_the_sizes_that_it_has(command: Command, counted: 
     runs = len(begun())
     touch("policy.py", "self.number == 2", "Path('begun').read_text().count('0') == 3")
     Path("slow").touch()
-    child = subprocess.Popen([sys.executable, "-m", "pointsman", *given, "-q"], stdout=subprocess.DEVNULL)
+    child = subprocess.Popen([sys.executable, "-m", "pointsman", *given, *FREE, "-q"], stdout=subprocess.DEVNULL)
     while len([*Path(".out.runs").glob("*.json")]) < 2 or Path("begun").read_text().count("0") < 3:
         assert child.poll() is None
         time.sleep(0.01)

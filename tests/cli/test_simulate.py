@@ -141,7 +141,11 @@ WRONG = [
     (["jobs.csv", *FIFO, "--seed", "-1"], 2, "--seed: must be greater than or equal to 0, not -1"),
     (["jobs.csv", *FIFO, "--seed", "9" * 20], 2, "--seed: must be less than 4294967296"),
     (["jobs.csv", *FIFO, "--set", "overheads.start_s=1e300"], 2, "start_s: must be less than or equal to 10000000"),
-    (["jobs.csv", *FIFO, "--set", "overheads.start_fail_rate=0.5"], 2, "overheads: start_fail_rate needs a start_s"),
+    (
+        ["jobs.csv", *FIFO, "--overheads", "none", "--set", "overheads.start_fail_rate=0.5"],
+        2,
+        "overheads: start_fail_rate needs a start_s",
+    ),
     (["jobs.csv", "--cluster", "2x4", "--policy", "rounds(fifo,1e300)"], 2, "at most 100 days"),
     (["jobs.csv", *FIFO, "--estimate", "guess"], 2, "unknown estimate 'guess'"),
     (["jobs.csv", *FIFO, "--overheads", "some"], 2, "unknown overheads 'some'"),

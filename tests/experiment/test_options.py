@@ -44,7 +44,7 @@ SAID: dict[str, tuple[list[str], Any]] = {
     "estimate": (["--estimate", "lognormal:0.5"], "lognormal:0.5"),
     "profile_error": (["--profile-error", "0.3"], 0.3),
     "placement": (["--placement", "spread"], "spread"),
-    "overheads": (["--overheads", "realistic"], "realistic"),
+    "overheads": (["--overheads", "none"], "none"),
     "oversized": (["--oversized", "clamp"], "clamp"),
     "assign_models": (["--assign-models", "0"], 0),
     "profiles": (["--profiles", "mine.yaml"], ["mine.yaml"]),

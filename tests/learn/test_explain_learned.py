@@ -59,7 +59,20 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     ) -> str:
         rows = [f"{submit},{gpus},{s},{chr(ord('a') + i)}" for i, (submit, gpus, s) in enumerate(jobs)]
         Path("jobs.csv").write_text("\n".join(["submit_s,gpus,duration_s,job_id", *rows]) + "\n")
-        given = ["simulate", "jobs.csv", "--cluster", cluster, "--policy", policy, "-o", "run", "--force", *more]
+        given = [
+            "simulate",
+            "jobs.csv",
+            "--cluster",
+            cluster,
+            "--policy",
+            policy,
+            "-o",
+            "run",
+            "--force",
+            "--overheads",
+            "none",
+            *more,
+        ]
         assert run(given) == 0, capsys.readouterr().err
         capsys.readouterr()
         assert run(["explain", job, "--run", "run", "--at", at, "--format", "json"]) == 0, capsys.readouterr().err

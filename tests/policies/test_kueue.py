@@ -12,6 +12,7 @@ from pointsman.errors import InputError, UsageError
 from pointsman.experiment import RunOptions
 from pointsman.explain.pending import explain
 from pointsman.policies.registry import get_policy
+from tests.free import simulate
 
 QUOTA = {"team-a": 9, "team-b": 12}
 """https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#borrowing-example, with GPUs for its CPUs."""
@@ -32,7 +33,7 @@ def singles(queue: str, many: int, submit_s: float = 0.0, duration_s: float = 10
 def started(workload: Workload, at_s: float, cluster: str = CLUSTER, **params: Any) -> dict[str, int]:
     """GPUs that jobs of each queue hold at a time, if they are never preempted."""
     params = {"nominal_quota": QUOTA} | params
-    jobs = pointsman.simulate(workload, cluster, "kueue", params=params, placement="spread", audit=True).jobs
+    jobs = simulate(workload, cluster, "kueue", params=params, placement="spread", audit=True).jobs
     running = jobs.filter((pl.col("start_s") <= at_s) & (pl.col("end_s") > at_s) & (pl.col("preemptions") == 0))
     return dict(running.group_by("queue").agg(pl.col("gpus").sum()).rows())
 
@@ -74,7 +75,7 @@ def test_a_queue_reclaims_its_nominal_quota() -> None:
     """team-a borrows 12; team-b wants 6 of its own: the six latest jobs of team-a go, and only those."""
     jobs = of(*singles("team-a", 15), *singles("team-a", 6, 1.0), (10, 6, 100, "team-b"))
     assert started(jobs, 20.0) == {"team-a": 21}
-    result = pointsman.simulate(
+    result = simulate(
         jobs, CLUSTER, "kueue", params={"nominal_quota": QUOTA, "reclaim_within_cohort": "Any"}, placement="spread"
     )
     assert result.jobs["preemptions"].to_list() == [0] * 15 + [1] * 6 + [0]
@@ -99,7 +100,7 @@ def test_a_job_that_would_borrow_reclaims_nothing() -> None:
 def test_jobs_of_the_same_queue_may_be_preempted() -> None:
     jobs = of(*singles("team-b", 12), *singles("team-a", 9, 0.0), (10, 4, 10, "team-a", 2))
     assert started(jobs, 15.0) == {"team-a": 9, "team-b": 12}
-    result = pointsman.simulate(
+    result = simulate(
         jobs, CLUSTER, "kueue", params={"nominal_quota": QUOTA, "within_cluster_queue": "LowerPriority"},
         placement="spread",
     )  # fmt: skip
@@ -111,7 +112,7 @@ def test_jobs_of_the_same_queue_may_be_preempted() -> None:
 
 def test_a_preemption_that_takes_time_ends_in_the_start() -> None:
     jobs = of(*singles("team-a", 21), (10, 6, 100, "team-b"))
-    result = pointsman.simulate(
+    result = simulate(
         jobs, CLUSTER, "kueue", params={"nominal_quota": QUOTA, "reclaim_within_cohort": "Any"}, placement="spread",
         overheads={"stop_s": 5}, audit=True,
     )  # fmt: skip
@@ -121,7 +122,7 @@ def test_a_preemption_that_takes_time_ends_in_the_start() -> None:
 
 def test_unnamed_queues_divide_the_rest_and_borrow_by_default() -> None:
     jobs = of(*singles("x", 30), *singles("y", 30), *singles("z", 3))
-    result = pointsman.simulate(jobs, CLUSTER, "kueue", placement="spread").jobs
+    result = simulate(jobs, CLUSTER, "kueue", placement="spread").jobs
     running = result.filter(pl.col("start_s") == 0).group_by("queue").len().sort("queue")
     assert running.rows() == [("x", 11), ("y", 7), ("z", 3)], "7 each; z leaves 4, which the older jobs borrow"
 
@@ -153,6 +154,4 @@ def test_explain_names_the_quota_that_is_used_up() -> None:
 )
 def test_wrong_parameters_are_refused(params: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        pointsman.simulate(
-            of((0, 2, 1, "team-a"), (0, 2, 1, "team-b")), "8x1", "kueue", params=params, placement="spread"
-        )
+        simulate(of((0, 2, 1, "team-a"), (0, 2, 1, "team-b")), "8x1", "kueue", params=params, placement="spread")

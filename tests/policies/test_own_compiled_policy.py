@@ -52,7 +52,7 @@ def test_another_process_finds_it_compiled() -> None:
     script = (
         "import sys, polars as pl, pointsman\n"
         "jobs = pl.DataFrame({'submit_s': [0.0, 0.0], 'gpus': [4, 1], 'duration_s': [5.0, 5.0]})\n"
-        f"result = simulate(pointsman.Workload.of(jobs), '1x4', {POLICY!r})\n"
+        f"result = pointsman.simulate(pointsman.Workload.of(jobs), '1x4', {POLICY!r}, overheads='none')\n"
         "print(result.jobs['start_s'].to_list())\n"
         "unit = next(m for n, m in sys.modules.items() if 'hooks_user' in n)\n"
         "print([made.cache_hits for made in unit.UNITS])\n"

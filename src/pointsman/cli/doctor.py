@@ -91,7 +91,7 @@ def _simulation() -> str:
     from pointsman.workload import Workload
 
     jobs = pl.DataFrame({"submit_s": [0.0, 0.0, 1.0], "gpus": [2, 2, 1], "duration_s": [10.0, 5.0, 1.0]})
-    result = pointsman.simulate(Workload.of(jobs), "1x2", "fifo")
+    result = pointsman.simulate(Workload.of(jobs), "1x2", "fifo", overheads="none")
     ends_s = result.jobs["end_s"].to_list()
     if ends_s != [10.0, 15.0, 16.0]:
         raise ValueError(f"three jobs under fifo end at {ends_s} s, not at 10, 15 and 16 s")

@@ -35,13 +35,12 @@ def simulate(
     from pointsman.report import measure, refuse_taken, write_run
     from pointsman.sweeps.cells import tasks_of
     from pointsman.sweeps.kept import InMemory
-    from pointsman.sweeps.runs import runs_of
     from pointsman.workload import scheduled, write_workload
     from pointsman.workload.writers.write import check_target
 
     experiment = resolve(options)
     spec, cells = experiment.spec.only_cell("simulate"), experiment.spec.cells()
-    if len(runs_of(spec)) > 1:
+    if len(spec.policies) * len(spec.seeds) > 1:
         raise UsageError("simulate makes one run; give one --policy and one --seed, or use 'pointsman compare'")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)

@@ -37,8 +37,9 @@ class RunInfo(_Part):
     node_names: Texts
     node_gpus: list[Annotated[int, Field(ge=0, le=MAX_NODE_GPUS)]]
     seed: Count
-    engine_s: Seconds
-    decisions: Count
+    engine_s: Seconds | None
+    """None where the log's own schedule stands for a run; so are its decisions."""
+    decisions: Count | None
     policy_name: str | None = None
     needs: str | None = None
     knowledge: str = "none"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pointsman.engine.run.result import Result
-from pointsman.inputs.output_path import write_whole
+from pointsman.inputs.output_path import hidden, write_whole
 from pointsman.parallel.file_bundle import Parcel
 from pointsman.parallel.workers import Workers
 from pointsman.report.rundir import is_whole_run, keep_run, read_run
@@ -114,7 +114,7 @@ class Values:
 
 def folder_of(directory: Path) -> Path:
     """Where the finished runs of a command that writes `directory` are kept."""
-    return directory.parent / f".{directory.name}.runs"
+    return hidden(directory, "runs")
 
 
 def results_for(directory: Path | None) -> Store:

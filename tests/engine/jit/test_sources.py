@@ -60,7 +60,6 @@ POLICY = """
 from typing import ClassVar
 from mine_order import SIGN
 from pointsman.policies.sdk import OK, PENDING, CompiledPolicy, State, core, enqueue, first_waiting, start
-from tests.free import simulate
 
 class Mine(CompiledPolicy):
     name: ClassVar[str] = "mine"
@@ -86,7 +85,8 @@ def decide(S: State) -> None:
 RUN = """
 import polars as pl, pointsman
 jobs = pl.DataFrame({"submit_s": [0.0, 1.0, 2.0], "gpus": 1, "duration_s": 10.0})
-print(simulate(pointsman.Workload.of(jobs), "1x1", "mine.py:Mine").jobs["start_s"].to_list())
+result = pointsman.simulate(pointsman.Workload.of(jobs), "1x1", "mine.py:Mine", overheads="none")
+print(result.jobs["start_s"].to_list())
 """
 
 

@@ -11,6 +11,7 @@ from pointsman.api import open_simulation
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.policies.registry import BUILT_IN, get_policy
+from tests.free import simulate
 
 CLUSTER = "8x4/rack=2,gpu=v100"
 AFFECTED = ("easy", "multifactor", "tiresias-skew", "gandiva", "gandiva-packing", "dally", "sjf-bsbf", "pollux")
@@ -24,7 +25,7 @@ def jobs() -> pointsman.Workload:
 
 
 def run(jobs: pointsman.Workload, policy: str, sigma: float, **options: Any) -> pointsman.Result:
-    return pointsman.simulate(
+    return simulate(
         jobs, CLUSTER, policy, assign_models=7, oversized="drop", profile_error=sigma,
         **{"congestion": {"network": 8.0}, **options},
     )  # fmt: skip
@@ -119,7 +120,7 @@ def test_seeds_draw_other_errors_and_no_error_is_the_truth() -> None:
 
 
 def test_without_models_it_says_that_it_changes_nothing(jobs: pointsman.Workload) -> None:
-    result = pointsman.simulate(jobs, CLUSTER, "dally", profile_error=0.5, oversized="drop")
+    result = simulate(jobs, CLUSTER, "dally", profile_error=0.5, oversized="drop")
     assert result.info["told_profiles"] == "none"
     assert any("no profiles for --profile-error to change" in each for each in result.info["assumptions"])
 

@@ -20,7 +20,6 @@ import pytest
 ROOT = Path(__file__).parents[3]
 REGISTERED = """\
 from pointsman.engine.rate_models.registry import FACTORS
-from tests.free import simulate
 FACTORS["shared-nodes"] = "tests.engine.rate_models.shared_nodes:SharedNodes"
 """
 JOBS = "job_id,submit_s,gpus,duration_s\na,0,2,100\nb,0,2,40\nc,0,4,60\n"
@@ -64,9 +63,10 @@ def test_every_base_model_has_it_exactly(folder: Path) -> None:
     """Both run slowed until b ends at 40 times as long; a has 60 left then. Chains count in 1/2**16."""
     code = """
     import json, sys, pointsman
+    FREE = {"overheads": "none", "audit": True}
     for base in sys.argv[1:]:
         for times in (2, 1.1, 1.48, 2.6):
-            run = simulate("jobs.csv", "2x4", "fifo", rate_model=base, shared_node_slowdown=times, audit=True)
+            run = pointsman.simulate("jobs.csv", "2x4", "fifo", rate_model=base, shared_node_slowdown=times, **FREE)
             print(json.dumps([base, times, run.jobs["end_s"].to_list(), run.jobs["slowed_s"].to_list()]))
     """
     runs = [json.loads(line) for line in python(code, *BASE_MODELS, cwd=folder).splitlines()]
@@ -100,7 +100,7 @@ def test_a_value_out_of_its_limits_is_refused(folder: Path) -> None:
     code = """
     import pointsman
     try:
-        simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=101)
+        pointsman.simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=101)
     except pointsman.errors.UsageError as error:
         print(error)
     """
@@ -121,7 +121,7 @@ def test_an_answer_that_is_no_slow_down_stops_the_run_and_the_episode(folder: Pa
         for _ in "abc":
             environment.step(0)
     def run(times):
-        simulate("jobs.csv", "2x4", "fifo", shared_node_slowdown=times)
+        pointsman.simulate("jobs.csv", "2x4", "fifo", overheads="none", shared_node_slowdown=times)
     for times in (0.5, 0, -1):
         for go in run, play:
             try:
@@ -173,9 +173,7 @@ def test_loads_are_those_of_running_jobs_at_any_time(folder: Path) -> None:
     ):
         spec = get_policy(name)
         events = [(50.0, "0", "DOWN"), (90.0, "0", "UP"), (200.0, "1", "DOWN"), (260.0, "1", "UP")]
-        options = RunOptions.checked(
-            {"overheads": "none", "shared_node_slowdown": 3, "audit": True, "node_events": events, **more}
-        )
+        options = RunOptions.checked({"shared_node_slowdown": 3, "audit": True, "node_events": events, **more})
         simulation, _ = open_simulation(jobs, load_cluster("3x4"), spec, spec.make(), options)
         seen = 0
         for until in range(0, 2_000_000, 7_001):

@@ -36,7 +36,9 @@ def open_run(jobs: pointsman.Workload, cluster: str, policy: Any, **options: Any
     """A simulation before its first event, under a policy's name or object."""
     spec = get_policy(policy) if isinstance(policy, str) else PolicySpec(policy.name, type(policy))
     made = spec.make() if isinstance(policy, str) else policy
-    return open_simulation(jobs, load_cluster(cluster), spec, made, RunOptions(**{"audit": True, **options}))[0]
+    return open_simulation(
+        jobs, load_cluster(cluster), spec, made, RunOptions(**{"audit": True, "overheads": "none", **options})
+    )[0]
 
 
 def starts_ms(simulation: Simulation) -> list[int]:

@@ -24,6 +24,8 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
         assumptions=_once([told for cell in grid.cells for told in cell.assumptions]),
         headline=grid_table(grid),
         details=[],
+        calibration=[],
+        explanations=(),
         waiting=None,
         command=command,
     )

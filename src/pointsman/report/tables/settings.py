@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pointsman.engine.setup.overheads import REALISTIC
 from pointsman.report.metrics.groups import Group
 from pointsman.report.units import duration, percent
 
@@ -11,10 +12,17 @@ CHECKPOINT = "checkpoint_every_s"
 
 def overheads_of(groups: Sequence[Group]) -> str:
     """What starting, stopping and restoring cost in these runs."""
-    said = {setting(group.first.result.info.get("overheads")): group.label for group in groups if not group.is_logged}
+    said = {named(group.first.result.info.get("overheads")): group.label for group in groups if not group.is_logged}
     if len(said) == 1:
         return next(iter(said))
     return "; ".join(f"{label}: {words}" for words, label in said.items())
+
+
+def named(overheads: Any) -> str:
+    """The name of these overheads, or what they are."""
+    if overheads == REALISTIC.model_dump():
+        return "realistic"
+    return "none" if isinstance(overheads, dict) and not any(overheads.values()) else setting(overheads)
 
 
 def setting(value: Any) -> str:
