@@ -25,7 +25,7 @@ def test_a_missing_browser_is_no_failure(command: Command, monkeypatch: pytest.M
 
 
 def test_what_is_broken_is_named_and_is_exit_code_1(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(*args: object) -> None:
+    def wrong(*args: object, **options: object) -> None:
         raise ArithmeticError("two and two are five")
 
     monkeypatch.setattr("pointsman.api.simulate", wrong)

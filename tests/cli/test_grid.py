@@ -41,7 +41,7 @@ def test_a_cell_is_what_compare_says_of_it_alone(command: Command, jobs: str) ->
 
 def test_the_table_begins_with_what_varies(command: Command, jobs: str) -> None:
     done = command("compare", jobs, *GRID)
-    assert done.out.split()[:4] == ["cluster", "load", "policy", "information"]
+    assert done.out.split()[:4] == ["cluster", "load", "policy", "durations"]
     assert "Baseline: fifo." in done.out
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from pointsman.engine.rate_models.registry import base_models
 from pointsman.inputs.messages import fault_of
@@ -37,8 +37,9 @@ class RunInfo(_Part):
     node_names: Texts
     node_gpus: list[Annotated[int, Field(ge=0, le=MAX_NODE_GPUS)]]
     seed: Count
+    logged: bool = False
+    """Whether the log's own schedule stands for a run, which took no time and no decisions."""
     engine_s: Seconds | None
-    """None where the log's own schedule stands for a run; so are its decisions."""
     decisions: Count | None
     policy_name: str | None = None
     needs: str | None = None
@@ -68,6 +69,13 @@ class RunInfo(_Part):
     quality: dict[str, Any] | None = None
     schedulers: Count | None = None
     forwards: Count | None = None
+
+    @field_validator("engine_s", "decisions")
+    @classmethod
+    def _is_there(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is None and not info.data.get("logged"):
+            raise ValueError("must be a number, not None")
+        return value
 
     @field_validator("rate_model")
     @classmethod
