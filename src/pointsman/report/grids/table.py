@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from pointsman.report.grids.grid import Grid
+from pointsman.report.tables.equal_columns import without_equal
 from pointsman.report.tables.tables import INFORMATION, Table, comparison_cells
 
 
@@ -12,7 +13,8 @@ def grid_table(grid: Grid) -> Table:
     places = [tuple(cell.said().values()) for cell in grid.cells for _ in cell.rows]
     told = [(*place, *row) for place, row in zip(places, rows, strict=True)]
     note = " ".join(by_cell(grid, [cell.note for cell in grid.cells]))
-    return Table("", (*grid.varied, *columns), told, note, left=(*grid.varied, "policy", *INFORMATION))
+    whole = Table("", (*grid.varied, *columns), told, note, left=(*grid.varied, "policy", *INFORMATION))
+    return without_equal(whole)
 
 
 def by_cell(grid: Grid, said: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from pointsman.report.metrics.groups import Group, simulated
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.tables.calibration import calibration_tables
+from pointsman.report.tables.equal_columns import without_equal
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.settings import setting
 from pointsman.report.tables.tables import (
@@ -52,7 +53,9 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         lead=lead(policies) + happened(groups),
         facts=facts(policies),
         assumptions=assumptions(policies),
-        headline=summary_table(groups[0].first.summary) if comparison is None else comparison_table(comparison),
+        headline=summary_table(groups[0].first.summary)
+        if comparison is None
+        else without_equal(comparison_table(comparison)),
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
