@@ -1,4 +1,4 @@
-"""What a manifest must hold for a reader to believe it; what else is in it is nobody's business."""
+"""What a manifest must hold for a reader to believe it; other entries are ignored."""
 
 from typing import Annotated, Any, Final, Literal
 
