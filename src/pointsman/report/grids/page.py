@@ -44,7 +44,7 @@ def _lead(grid: Grid) -> str:
         best.setdefault(_best(cell.rows), []).append(cell.label)
     cells = len(grid.cells)
     told = [
-        f"{policy} in all {count(cells)} cells"
+        f"{policy} in {'both' if cells == 2 else f'all {count(cells)}'} cells"
         if len(where) == cells
         else f"{policy} in {len(where)} of {count(cells)} cells ({names(where)})"
         for policy, where in sorted(best.items(), key=lambda item: -len(item[1]))
