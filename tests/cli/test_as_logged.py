@@ -209,3 +209,20 @@ def test_the_page_has_the_section(command: Command, logged: str, monkeypatch: py
     assert "By the log&#39;s own starts and ends it was" in page
     assert "as-logged" not in Path("out/plots/6-occupancy.svg").read_text(), "a log does not say where jobs ran"
     assert "as-logged" in Path("out/plots/4-utilisation.svg").read_text()
+
+
+def test_waiting_is_explained_by_the_partition_of_the_job(command: Command, here: Path) -> None:
+    """Partition a is full while the second job waits; all of b is idle."""
+    Path("log.csv").write_text(
+        "partition,submit_s,gpus,duration_s,start_s,end_s\na,0,8,100,0,100\na,0,8,100,100,200\nb,0,1,10,0,10\n"
+    )
+    Path("cluster.yaml").write_text(
+        "{apiVersion: pointsman/v1, kind: Cluster, metadata: {name: two}, spec: {node_types: {big: {gpus: 8, gpu_type: v100}}, "
+        "nodes: [{type: big, partitions: [a]}, {type: big, partitions: [b]}]}}"
+    )
+    on_both = command("compare", "log.csv", "--cluster", "cluster.yaml", "--policy", "easy", "--format", "json")
+    assert "enough GPUs" not in " ".join(json.loads(on_both.out)["calibration"]["explanations"])
+    without = command("compare", "log.csv", "--cluster", "2x8", "--policy", "easy", "--format", "json")
+    told = " ".join(json.loads(without.out)["calibration"]["explanations"])
+    assert "For 90.0 % of the time that jobs waited in the log, enough GPUs of this cluster were free" in told
+    assert "The log names 2 partitions, and the cluster none: jobs may use any node." in told

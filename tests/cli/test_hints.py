@@ -83,3 +83,9 @@ def test_columns_can_be_left_out(command: Command, here: Path) -> None:
     assert "the cluster names no partitions, so those of the log are not kept apart" in done.err
     assert "names no partitions" not in command(*given, "--ignore", "gpu_type,partition").err
     assert command(*given, "--ignore", "gpus").code == 2
+
+
+def test_an_error_of_profiles_that_nobody_is_told_of_is_named(command: Command, jobs: str) -> None:
+    given = ("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "tiresias-skew")
+    assert "--profile-error has no effect" in command(*given, "--profile-error", "0.5").err
+    assert "has no effect" not in command(*given, "--profile-error", "0.5", "--assign-models", "0").err

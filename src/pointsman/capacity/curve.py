@@ -1,9 +1,11 @@
 """A figure of jobs by the size of the cluster, and the least size that meets a target."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pointsman.errors import UsageError
+from pointsman.inputs.durations import parse_duration_s
 from pointsman.report.metrics.threshold import OPERATORS, parse_threshold
 from pointsman.report.units import count, digits, duration, percent
 
@@ -31,15 +33,26 @@ class Target:
 
 
 def parse_target(text: str) -> Target:
-    """Reads ``METRIC OP VALUE``.
+    """Reads ``METRIC OP VALUE``; the value of a time may be a duration, as in ``pending_p90_s<=1h``.
 
     Raises:
         UsageError: it is no such condition, there is no such metric, or it is a change to a baseline.
     """
-    found = parse_threshold(text)
+    found = parse_threshold(_in_seconds(text))
     if found.kind != "value":
         raise UsageError(f"--target {text!r} is a change to a baseline; give a value, as in 'pending_p90_s<=3600'")
     return Target(text, found.metric, found.comparison, found.limit)
+
+
+def _in_seconds(text: str) -> str:
+    """The same condition with a duration such as ``1h`` or ``30m`` in seconds."""
+    timed = re.fullmatch(r"(\s*\w+_s\s*(?:<=|>=|<|>)\s*)(\d[\d.]*[a-z]\w*)\s*", text)
+    if timed is None:
+        return text
+    try:
+        return f"{timed[1]}{parse_duration_s(timed[2])!r}"
+    except ValueError as wrong:
+        raise UsageError(f"--target {text!r:.60}: {wrong}") from None
 
 
 @dataclass(frozen=True)

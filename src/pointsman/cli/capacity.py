@@ -50,6 +50,8 @@ def capacity(
 
     experiment, wanted = resolve(options), parse_target(target)
     spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
+    if wanted.metric.startswith("wait_"):
+        screen.note("wait_* ends at the first start; pending_* also counts waiting after preemptions")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return

@@ -34,12 +34,24 @@ def tell_of_results(workload: "Workload", labels: Sequence[str], results: "Seque
     for label, result in zip(labels, results, strict=True):
         _tell_unstarted(label, result)
     _tell_no_wait(results)
+    _tell_no_profiles(results)
     _tell_identical(labels, results)
 
 
 def _tell_no_wait(results: "Sequence[Result]") -> None:
     if not any((result.jobs["pending_s"] > 0).any() for result in results):
         screen.note("no job waits: the cluster is larger than these jobs need; --load 0.9 submits them closer together")
+
+
+def _tell_no_profiles(results: "Sequence[Result]") -> None:
+    """An error of profiles that no policy was told of."""
+    if any(result.info.get("profile_error") for result in results) and all(
+        result.info.get("told_profiles", "none") == "none" for result in results
+    ):
+        screen.note(
+            "--profile-error has no effect: no policy was told a profile, because it uses none or no job names a model "
+            "(--assign-models 0 gives them some)"
+        )
 
 
 def _tell_identical(labels: Sequence[str], results: "Sequence[Result]") -> None:

@@ -64,6 +64,7 @@ class RunInfo(_Part):
     tree: TreeInfo | None = None
     node_racks: list[Count] | None = None
     node_gpu_types: Texts | None = None
+    node_partitions: list[Texts] | None = None
     assumptions: Texts | None = None
     workload: dict[str, Any] | None = None
     quality: dict[str, Any] | None = None

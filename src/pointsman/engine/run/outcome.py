@@ -45,6 +45,7 @@ def make_result(
         "node_names": list(layout.node_names),
         "node_gpus": layout.node_gpus.tolist(),
         "node_gpu_types": [layout.gpu_types[k] for k in layout.node_gpu_type],
+        **({"node_partitions": [*map(list, layout.node_partitions)]} if any(layout.node_partitions) else {}),
         "engine_s": simulation.engine_s,
         "decisions": simulation.decisions,
         "events": int(simulation.handle.world.clock[0]["events"]),

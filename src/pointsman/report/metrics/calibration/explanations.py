@@ -27,7 +27,7 @@ def explanations(logged: Run, run: Run) -> list[str]:
     jobs = logged.result.jobs.filter(pl.col("start_s").is_not_null())
     info = run.result.info
     return [
-        *_of_gpus(jobs, logged.gpus),
+        *_of_gpus(jobs, logged.gpus, _partitions(info)),
         *_of_jobs(logged, info),
         *_of_cluster(logged, info),
         *_of_durations(jobs, info),
@@ -64,7 +64,16 @@ class _Use:
         return np.interp(to_s, edges, seconds) - np.interp(from_s, edges, seconds)
 
 
-def _of_gpus(jobs: pl.DataFrame, gpus: int) -> Iterator[str]:
+def _partitions(info: dict[str, Any]) -> dict[str, int]:
+    """GPUs of each partition of the cluster."""
+    found: dict[str, int] = {}
+    for names, gpus in zip(info.get("node_partitions") or (), info["node_gpus"], strict=False):
+        for name in names:
+            found[name] = found.get(name, 0) + gpus
+    return found
+
+
+def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Iterator[str]:
     """What the log's use of GPUs says of the size of the cluster, and of waits that it does not explain."""
     use = _Use.of(jobs)
     most = int(use.used.max())
@@ -81,7 +90,7 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int) -> Iterator[str]:
             "smaller, or jobs of others are missing from the log."
         )
     waiting = jobs.filter(pl.col("wait_s") > 0)
-    idle_s = _waits_beside_idle(waiting, use, gpus)
+    idle_s = _waits_beside_idle(waiting, jobs, gpus, partitions)
     waited_s = float(waiting["wait_s"].sum())
     if idle_s.sum() > MANY * waited_s:
         yield (
@@ -91,13 +100,20 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int) -> Iterator[str]:
         )
 
 
-def _waits_beside_idle(waiting: pl.DataFrame, use: _Use, gpus: int) -> NDArray[np.float64]:
-    """Seconds of each wait in which as many GPUs were free as the job asked for."""
+def _waits_beside_idle(
+    waiting: pl.DataFrame, jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]
+) -> NDArray[np.float64]:
+    """Seconds of each wait in which as many GPUs were free as the job asked for: of its partition, less what jobs of
+    that partition held, or of the cluster.
+    """
     need, submit, start = (waiting[name].to_numpy() for name in ("gpus", "submit_s", "start_s"))
-    found = np.zeros(waiting.height)
-    for size in np.unique(need):
-        of = need == size
-        found[of] = use.seconds_with(gpus - int(size), submit[of], start[of])
+    found, named = np.zeros(waiting.height), waiting["partition"].fill_null("").to_numpy()
+    for name in np.unique(named):
+        known = str(name) in partitions
+        use = _Use.of(jobs.filter(pl.col("partition") == str(name)) if known else jobs)
+        for size in np.unique(need[named == name]):
+            of = (named == name) & (need == size)
+            found[of] = use.seconds_with(partitions.get(str(name), gpus) - int(size), submit[of], start[of])
     return found
 
 
@@ -121,6 +137,9 @@ def _of_cluster(logged: Run, info: dict[str, Any]) -> Iterator[str]:
     jobs, types = logged.result.jobs, {kind for kind in info.get("node_gpu_types") or () if kind}
     if len(types) > 1 and jobs["gpu_type"].null_count() == jobs.height:
         yield f"The cluster has {len(types)} GPU types, and the log names none: jobs may take any."
+    partitions = jobs["partition"].drop_nulls().n_unique()
+    if partitions > 1 and not _partitions(info):
+        yield f"The log names {count(partitions)} partitions, and the cluster none: jobs may use any node."
     queues = jobs["queue"].drop_nulls().n_unique()
     if queues > 1:
         yield f"The log names {count(queues)} queues; quotas that are not in the cluster file are not simulated."
