@@ -5,7 +5,6 @@ import pytest
 from pointsman.capacity.curve import parse_target
 from pointsman.errors import UsageError
 
-
 TIMES = [("pending_p90_s<=3600", 3600), ("pending_p90_s<=1h", 3600), ("wait_mean_s < 1m30s", 90)]
 
 

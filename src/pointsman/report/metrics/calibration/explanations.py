@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pointsman.engine.setup.prepare import NO_PARTITIONS
 from pointsman.report.metrics.groups import Run
 from pointsman.report.units import count, duration, percent
 
@@ -137,9 +138,8 @@ def _of_cluster(logged: Run, info: dict[str, Any]) -> Iterator[str]:
     jobs, types = logged.result.jobs, {kind for kind in info.get("node_gpu_types") or () if kind}
     if len(types) > 1 and jobs["gpu_type"].null_count() == jobs.height:
         yield f"The cluster has {len(types)} GPU types, and the log names none: jobs may take any."
-    partitions = jobs["partition"].drop_nulls().n_unique()
-    if partitions > 1 and not _partitions(info):
-        yield f"The log names {count(partitions)} partitions, and the cluster none: jobs may use any node."
+    if NO_PARTITIONS in (info.get("assumptions") or ()):
+        yield "The log names partitions, and the cluster none: jobs may use any node."
     queues = jobs["queue"].drop_nulls().n_unique()
     if queues > 1:
         yield f"The log names {count(queues)} queues; quotas that are not in the cluster file are not simulated."
