@@ -91,7 +91,7 @@ def _tell_unknown_models(result: "Result") -> None:
     from pointsman.engine.rate_models.factors.gpu_sharing import NO_JOB_SHARES
     from pointsman.engine.rate_models.factors.learned_interference import NO_JOB_INTERFERES
     from pointsman.engine.rate_models.named_models import UNKNOWN_MODELS
-    from pointsman.engine.setup.prepare import NO_PARTITIONS
+    from pointsman.engine.setup.demand import NO_PARTITIONS
 
     for assumption in result.info["assumptions"]:
         if assumption.startswith((UNKNOWN_MODELS, NO_JOB_SHARES, NO_JOB_INTERFERES, NO_PARTITIONS)):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
 
+NO_PARTITIONS = "the cluster names no partitions, so those of the log are not kept apart"
 KEYS = ("gpus", "gpu_type", "partition", "limited", "milli")
 WITH_MODELS = (*KEYS, "model", "batch_size")
 """Where policies must tell jobs of one class from each other by their models."""

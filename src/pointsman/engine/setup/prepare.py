@@ -17,6 +17,7 @@ from pointsman.engine.rate_models.profile_error import with_error
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.setup.demand import (
     KEYS,
+    NO_PARTITIONS,
     WITH_MODELS,
     Demand,
     Pools,
@@ -154,9 +155,6 @@ def _times(jobs: pl.DataFrame, path: str) -> tuple[NDArray[np.float64], NDArray[
 def _by_submit(jobs: pl.DataFrame) -> pl.DataFrame:
     """Stably sorted; readers sort, so most often there is nothing to do."""
     return jobs if jobs["submit_s"].is_sorted() else jobs.sort("submit_s", maintain_order=True)
-
-
-NO_PARTITIONS = "the cluster names no partitions, so those of the log are not kept apart"
 
 
 def _without_partitions(jobs: pl.DataFrame, pools: Pools, assumptions: list[str]) -> pl.DataFrame:

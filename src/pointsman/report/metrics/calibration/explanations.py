@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.engine.setup.prepare import NO_PARTITIONS
+from pointsman.engine.setup.demand import NO_PARTITIONS
 from pointsman.report.metrics.groups import Run
 from pointsman.report.units import count, duration, percent
 
