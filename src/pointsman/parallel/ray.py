@@ -167,7 +167,8 @@ def _connected(address: str | None) -> Generator[Any]:
     try:
         yield ray
     finally:
-        ray.shutdown()
+        with _quiet():
+            ray.shutdown()
 
 
 def _mute() -> None:
@@ -203,7 +204,7 @@ def _our_signals() -> Generator[None]:
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """What is written in C and what warns keep silent; the error that follows says it."""
+    """What is written in C and what warns keep silent; if it matters, an error says it."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
