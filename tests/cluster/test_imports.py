@@ -156,3 +156,14 @@ def test_names_of_kubernetes_that_are_no_texts(listed) -> None:
         node["metadata"] = {"name": "n1"} | change
         with pytest.raises(InputError, match=r"no list of Kubernetes nodes: .* is no text"):
             import_nodes(listed(json.dumps({"items": [node]})))
+
+
+def test_infinite_numbers(listed) -> None:
+    """JSON has none, but Python reads 1e999."""
+    node = kubernetes_node("n1", 4)
+    node["status"]["capacity"]["nvidia.com/gpu"] = float("inf")
+    with pytest.raises(InputError, match="no list of Kubernetes nodes: .* infinity"):
+        import_nodes(listed(json.dumps({"items": [node]})))
+    nodes = [one | {"cpus": float("inf")} for one in SCONTROL_JSON["nodes"]]
+    with pytest.raises(InputError, match="a node without what it must have: .* infinity"):
+        import_nodes(listed(json.dumps({"nodes": nodes})))

@@ -198,6 +198,7 @@ def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path) -> None
     [
         ({"gpus": "64"}, "info.gpus: must be a whole number"),
         ({"overheads": []}, "info.overheads"),
+        ({"profile_error": []}, "info.profile_error: must be a number"),
         ({"engine_s": None}, "info.engine_s: must be a number"),
         ({"rate_model": "x"}, "info.rate_model: there is no rate model 'x'"),
         ({"rate_model": "tree"}, "a run of the rate model 'tree' states 'tree' and 'node_racks'"),

@@ -99,6 +99,11 @@ def test_the_command(kept: Result, tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["verify", str(tmp_path)]) == 3
 
 
+def test_a_figure_beyond_all_floats(kept: pointsman.Result) -> None:
+    (found,) = faults(kept, {"makespan_s": 10**400})
+    assert found.startswith("makespan_s is 1000") and "in summary.json" in found
+
+
 @pytest.mark.parametrize(
     "window", [5, [], {}, {"from_s": 0}, {"from_s": 0, "to_s": 1e400}, {"from_s": 9e9, "to_s": 9e9}]
 )

@@ -58,6 +58,9 @@ class RunInfo(_Part):
     interference: str | float | None = None
     node_interference: str | None = None
     decision_time: Seconds | None = None
+    profile_error: Weight | None = None
+    told_profiles: str | None = None
+    progress: str | None = None
     enforce_limits: bool | None = None
     until_s: Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)] | None = None
     wall_s: Seconds | None = None

@@ -222,6 +222,6 @@ def _alike(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(_alike(one[name], other[name]) for name in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(_alike, one, other))
-    if isinstance(one, int | float) and isinstance(other, int | float):
+    if isinstance(one, int | float) and isinstance(other, int | float) and abs(one) < 1e300 > abs(other):
         return isclose(one, other, rel_tol=1e-9, abs_tol=1e-6)
     return one == other

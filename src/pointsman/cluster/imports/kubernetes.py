@@ -26,7 +26,7 @@ def of_kubectl(items: list[Any], path: Path) -> list[Machine]:
     """
     try:
         return [_machine(item) for item in items]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         fix = "import what 'kubectl get nodes -o json' prints"
         raise InputError(f"no list of Kubernetes nodes: {error}", path=path, fix=fix) from None
 

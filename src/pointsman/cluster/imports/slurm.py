@@ -56,7 +56,7 @@ def of_scontrol_json(nodes: list[Any], path: Path) -> list[Machine]:
             )
             for one in nodes
         ]  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         fix = "import what 'scontrol show node --json' prints"
         raise InputError(f"a node without what it must have: {error}", path=path, fix=fix) from None
 
