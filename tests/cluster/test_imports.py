@@ -162,8 +162,8 @@ def test_infinite_numbers(listed) -> None:
     """JSON has none, but Python reads 1e999."""
     node = kubernetes_node("n1", 4)
     node["status"]["capacity"]["nvidia.com/gpu"] = float("inf")
-    with pytest.raises(InputError, match="no list of Kubernetes nodes: .* infinity"):
+    with pytest.raises(InputError, match=r"no list of Kubernetes nodes: .* infinity"):
         import_nodes(listed(json.dumps({"items": [node]})))
     nodes = [one | {"cpus": float("inf")} for one in SCONTROL_JSON["nodes"]]
-    with pytest.raises(InputError, match="a node without what it must have: .* infinity"):
+    with pytest.raises(InputError, match=r"a node without what it must have: .* infinity"):
         import_nodes(listed(json.dumps({"nodes": nodes})))
