@@ -73,7 +73,8 @@ def simulate(
         policy: A name (``fifo``, ``rounds(srtf, 60)``, ``my_policy.py:MyPolicy``) or a policy object.
         params: Parameters of a named policy that differ from its defaults.
         seed: Random seed. Default: 0.
-        estimate: Job durations that policies are given: none, limit, oracle or lognormal:SIGMA. Default: what each
+        estimate: Job durations that policies are given: none, limit, history, oracle or
+            lognormal:SIGMA. Default: what each
             policy requires.
         profile_error: Lognormal error of the model profiles that policies are given; jobs run at the true rates.
             Default: 0.0.
@@ -128,7 +129,7 @@ def simulate(
     choices = {
         "policy": spec.text,
         "policy_name": spec.title,
-        "needs": spec.needs,
+        "needs": getattr(chosen, "durations", spec.needs),
         "told_profiles": told_profiles(chosen, options.profile_error, prepared.named_models),
         "progress": getattr(chosen, "progress", "none"),
         "params": chosen.model_dump(mode="json", exclude_none=True)
@@ -197,7 +198,9 @@ def open_simulation(
         from pointsman.speed.profiles.assign import assign_models as assign
 
         workload = replace(workload, jobs=assign(workload.jobs, options.assign_models))
-    knowledge = knowledge_for(spec, options.estimate, workload.jobs["time_limit_s"].null_count() == 0)
+    knowledge = knowledge_for(
+        spec, options.estimate, workload.jobs["time_limit_s"].null_count() == 0, getattr(policy, "durations", None)
+    )
     layout = _with_queues(cluster.layout(), policy, workload)
     prepared = prepare(
         workload, layout, knowledge=knowledge, placement=placement, oversized=options.oversized, seed=options.seed,
@@ -225,6 +228,8 @@ def open_simulation(
         script,
         rules,
         _briefing(policy, prepared),
+        prepared.history,
+        getattr(policy, "memory", 0),
     )
     return Simulation(handle, policy, _named, KeptLog(may_drop=options.log is None)), prepared
 
@@ -284,16 +289,21 @@ def placement_of(policy: CompiledPolicy | Policy, asked: str | None) -> str:
     return asked
 
 
-def knowledge_for(spec: PolicySpec, estimate: str | None, has_limits: bool) -> str:
+def knowledge_for(spec: PolicySpec, estimate: str | None, has_limits: bool, durations: str | None = None) -> str:
     """What a policy is told of durations: what was asked for, or what it needs.
+
+    `durations`: what it needs by its parameters, if that is known; else by its class.
 
     Raises:
         UsageError: an unknown estimate, or ``none`` for a policy that needs one.
     """
-    if estimate is None:
-        return {"none": "none", "oracle": "oracle", "estimate": "limit" if has_limits else "oracle"}[spec.needs]
-    if estimate not in ("none", "limit", "oracle"):
+    needs = durations or spec.needs
+    if estimate not in (None, "none", "limit", "history", "oracle"):
         sigma_of(estimate)
-    if estimate == "none" and spec.needs != "none":
-        raise UsageError(f"policy {spec.title!r} needs durations ({spec.needs}); --estimate none leaves it without")
-    return estimate if spec.needs != "none" else "none"
+    if needs in ("none", "history"):
+        return needs
+    if estimate is None:
+        return "limit" if needs == "estimate" and has_limits else "oracle"
+    if estimate == "none":
+        raise UsageError(f"policy {spec.title!r} needs durations ({needs}); --estimate none leaves it without")
+    return estimate

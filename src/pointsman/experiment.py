@@ -105,6 +105,7 @@ class _Ground(_Part):
         values={
             "none": "no durations",
             "limit": "the time limit that the user requested",
+            "history": "learnt in the run from the jobs that have finished",
             "oracle": "the true duration",
             "lognormal:SIGMA": "the true duration with a lognormal error, as in lognormal:0.5",
         },

@@ -44,6 +44,7 @@ BUILT_IN: dict[str, str] = {
     "dally-consolidated": "pointsman.policies.dally.dally:DallyConsolidated",
     "dally-nopreempt": "pointsman.policies.dally.dally:DallyNoPreempt",
     "dally-whole-nodes": "pointsman.policies.dally.dally:DallyWholeNodes",
+    "gittins": "pointsman.policies.dally.gittins:Gittins",
     "sjf-bsbf": "pointsman.policies.sharing.sjf_bsbf:SjfBsbf",
     "sjf-bsbf-consolidated": "pointsman.policies.sharing.sjf_bsbf_consolidated:SjfBsbfConsolidated",
     "sjf-ffs": "pointsman.policies.sharing.sjf_ffs:SjfFfs",

@@ -5,7 +5,7 @@ documented where it is defined; ``docs/guides/write-a-policy.md`` shows the most
 """
 
 from pointsman.engine.actions.eviction import RESERVED, end_holds, release_tentatively, start_or_evict, take_back
-from pointsman.engine.actions.eviction_cache import note_worse
+from pointsman.engine.actions.eviction_cache import forget_failures, note_worse
 from pointsman.engine.actions.moving import move
 from pointsman.engine.actions.reserving import reserve
 from pointsman.engine.actions.resize import resize
@@ -30,6 +30,7 @@ from pointsman.engine.actions.verbs import (
     wake_at,
     work_done,
 )
+from pointsman.engine.estimates.logarithm import ln
 from pointsman.engine.index.bits import bit, count, lowest, without_lowest
 from pointsman.engine.index.free_gpus import give, lowest_bits, take
 from pointsman.engine.index.queues import (
@@ -116,6 +117,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "NEVER",
     "LARGEST",
     "after",
+    "ln",
     # Verbs: each is validated in one place and answers with a reason.
     "OK",
     "PENDING",
@@ -143,6 +145,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "start_or_evict",
     "take_back",
     "note_worse",
+    "forget_failures",
     # Indexes of jobs: waiting jobs by demand class, ordered indexes, bits of a word.
     "block",
     "block_nodes",

@@ -39,6 +39,7 @@ BESIDE = {
     "main_loop": "engine/units/main_loop.py",
     "scripted_events": "engine/units/scripted_events.py",
     "audit": "engine/units/audit.py",
+    "history": "engine/units/history.py",
     "adopting": "engine/units/adopting.py",
     "python_api": "engine/actions/python_api.py",
     "contention": "engine/rate_models/links/contention.py",

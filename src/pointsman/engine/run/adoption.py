@@ -105,12 +105,14 @@ def _check_sharing(handle: Handle, policy: object) -> None:
 
 
 def _check_estimates(handle: Handle, policy: object) -> None:
-    needs = getattr(policy, "needs", "none")
-    if needs == "none":
+    needs = getattr(policy, "durations", getattr(policy, "needs", "none"))
+    if needs in ("none", "history"):
         return
     clock, jobs = handle.world.clock[0], handle.jobs
-    to_come = handle.world.trace["estimate"][int(clock["arrived"]) : int(clock["jobs"])]
-    without = int(np.isnan(jobs["estimate"][jobs["state"] != 0]).sum() + np.isnan(to_come).sum())
+    without = int(np.isnan(jobs["estimate"][jobs["state"] != 0]).sum())
+    if not handle.state.g[0]["history"]:
+        to_come = handle.world.trace["estimate"][int(clock["arrived"]) : int(clock["jobs"])]
+        without += int(np.isnan(to_come).sum())
     if without:
         raise UsageError(
             f"policy {_title(policy)!r} needs durations ({needs}), and {without} jobs of this run have none: the run "

@@ -1,7 +1,7 @@
 """What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -83,6 +83,16 @@ class CompiledPolicy(BaseModel):
     """Whether its schedulers decide about one job after another, so that decisions can take time."""
     needs_rates: ClassVar[bool] = False
     """Whether it computes with the rates of running jobs, which chains of iterations do not have."""
+
+    memory: ClassVar[int] = 0
+    """Numbers of ``State.memory`` that it needs, if these are more than 8192."""
+    learns: ClassVar[bool] = False
+    """Whether its memory outlives a takeover by the same policy: what it has learnt of jobs that have ended."""
+
+    @property
+    def durations(self) -> "Knowledge | Literal['history']":
+        """What it must be told of durations by its parameters; ``history``: what the run learns of them."""
+        return self.needs
 
     @field_validator("*")
     @classmethod

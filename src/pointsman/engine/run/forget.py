@@ -26,13 +26,11 @@ def _forget_indexes(S: State) -> None:
 
 @core
 def forget_policy(S: State) -> None:
-    """Nothing is left of what a policy knew or asked for."""
+    """Nothing is left of what a policy knew of jobs, or asked for; its memory is `Simulation`'s affair."""
     g = S.g[0]
     _forget_indexes(S)
     g.within = CLUSTER
     g.wake = NEVER
-    for i in range(S.memory.shape[0]):
-        S.memory[i] = 0.0
     for n in range(S.nodes.shape[0]):
         S.nodes[n].s0 = 0.0
     for x in range(S.gpus.shape[0]):

@@ -37,7 +37,7 @@ def make_result(
     info = {
         **choices,
         "knowledge": prepared.knowledge
-        if prepared.knowledge in ("none", "oracle")
+        if prepared.knowledge in ("none", "history", "oracle")
         else f"estimate {prepared.knowledge}",
         "cluster": cluster.name,
         "gpus": int(layout.node_gpus.sum()),

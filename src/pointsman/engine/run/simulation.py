@@ -31,7 +31,7 @@ from pointsman.engine.run.stops import (
     said_by_factor,
 )
 from pointsman.engine.run.view import View
-from pointsman.engine.setup.build import parameters_of, with_larger_inbox
+from pointsman.engine.setup.build import parameters_of, with_larger_inbox, with_new_memory
 from pointsman.engine.state.invariants import FAILURES
 from pointsman.engine.state.records import WAITING
 from pointsman.engine.state.state_pointer import Handle
@@ -221,6 +221,7 @@ class Simulation:
         check_forecasts(policy, self.policy)
         if round_ms > 0 and self.handle.state.g[0]["decision_us"] > 0:
             raise UsageError("in rounds the decisions of schedulers that take time would not end: leave out the rounds")
+        handle = self._with_memory_for(policy, handle)
         other = self._beside(handle, policy, kept)
         state = handle.state
         state.params[:] = parameters_of(policy)
@@ -235,6 +236,12 @@ class Simulation:
         if other.hosted:
             other._introduce()
         return other
+
+    def _with_memory_for(self, policy: CompiledPolicy | Policy, handle: Handle) -> Handle:
+        """The state with the memory with which a policy takes over: what it has learnt itself, or nothing."""
+        if getattr(policy, "learns", False) and type(policy) is type(self.policy):
+            return handle
+        return with_new_memory(handle, getattr(policy, "memory", 0))
 
     def _beside(self, handle: Handle, policy: CompiledPolicy | Policy, kept: KeptLog) -> "Simulation":
         """A simulation of the same run."""

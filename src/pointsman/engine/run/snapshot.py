@@ -26,7 +26,7 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     }
     used["outcomes"] = arrived if room else 0
     rows = {} if room else {"jobs": slots, "truth": slots, "heap": slots + AROUND, "outcomes": arrived}
-    for name in ("flows", "transfers", "chains"):
+    for name in ("flows", "transfers", "chains", "history_features"):
         if len(getattr(handle.state, name, handle.world.chains)) > 1:  # else it is empty
             used[name] = slots
             rows |= {} if room else {name: slots}
@@ -41,7 +41,7 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     return Handle(State(*(copies[n] for n in State._fields)), World(*(copies[n] for n in World._fields)))
 
 
-_TOLD = ("job_numbers", "told_rates", "told_goodputs", "told_slowdowns")
+_TOLD = ("job_numbers", "history_keys", "told_rates", "told_goodputs", "told_slowdowns")
 """What a policy was told before the run, which is never written."""
 _APART = ("lists", "trace", *_TOLD)
 """Arrays that are not copied row by row."""

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
 from pointsman.engine.actions.eviction_cache import FREED
+from pointsman.engine.estimates.history import FEATURES
+from pointsman.engine.estimates.keys import NOTHING, History
 from pointsman.engine.index.event_heap import AROUND, LATEST
 from pointsman.engine.jit.loading import load_beside, load_factor
 from pointsman.engine.placement.occupancy import SINGLES
@@ -117,11 +119,14 @@ def build(
     script: NDArray[np.void],
     rules: Rules,
     briefing: Briefing | None = None,
+    history: History = NOTHING,
+    policy_memory: int = 0,
 ) -> Handle:
     """The state before the first event.
 
     `trace` (TRACE, in row order), `queue_limits` (-1: none), `params` (PARAMETERS,),
-    `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the jobs of `trace`.
+    `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the jobs of `trace`;
+    `history`: by what their work is estimated; `policy_memory`: numbers that the policy needs of ``State.memory``.
     """
     slots = max(len(trace), 1)  # of memory that is taken only when touched
     total = int(layout.node_gpus.sum())
@@ -173,7 +178,7 @@ def build(
         speed_log=np.zeros(LOG_ROWS + 16 * seats if rules.log_speeds else 1, SPEED),
         inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),
         params=params,
-        memory=_memory(briefing),
+        memory=_memory(briefing, policy_memory),
         job_numbers=np.ascontiguousarray(briefing.numbers) if briefing else np.zeros((1, 1)),
         rates=np.ascontiguousarray(speeds.rates),
         models=speeds.models,
@@ -196,6 +201,9 @@ def build(
         told_rates=np.ascontiguousarray(told.rates),
         told_goodputs=told.goodputs,
         told_slowdowns=told.slowdowns,
+        history=history.numbers,
+        history_keys=history.keys,
+        history_features=np.zeros((1, 1) if history is NOTHING else (slots, FEATURES)),
         singles=np.zeros(SINGLES, np.int64),
     )
     state.g["schedulers"] = pools.schedulers
@@ -208,6 +216,8 @@ def build(
         state.g["sharing"] = load_beside("shared_gpus").sharing.address
     Tree().install_costs(state)  # by which policies may choose GPUs in any rate model
     rules.base_model.install(state, admits=rules.admits)
+    if history is not NOTHING:
+        state.g["history"] = load_beside("history").history.address
     if rules.audit:
         state.g["audit"] = load_beside("audit").audit.address
     if len(script):
@@ -225,10 +235,10 @@ def build(
     return Handle(state, world)
 
 
-def _memory(briefing: Briefing | None) -> NDArray[np.float64]:
+def _memory(briefing: Briefing | None, needed: int) -> NDArray[np.float64]:
     """The policy's memory: what its briefing begins with, then zeros."""
     known = briefing.memory if briefing else np.zeros(0)
-    memory = np.zeros(max(MEMORY, len(known)))
+    memory = np.zeros(max(MEMORY, needed, len(known)))
     memory[: len(known)] = known
     return memory
 
@@ -295,6 +305,14 @@ def with_larger_inbox(handle: Handle, known: int | None = None) -> Handle:
     inbox = np.zeros((rows, 2), np.int64)
     inbox[: len(old)] = old
     return Handle(handle.state._replace(inbox=inbox), handle.world)
+
+
+def with_new_memory(handle: Handle, needed: int) -> Handle:
+    """The same state with an empty memory for a policy that needs so many numbers."""
+    handle.state.memory[:] = 0.0
+    if needed <= len(handle.state.memory):
+        return handle
+    return Handle(handle.state._replace(memory=np.zeros(needed)), handle.world)
 
 
 def _scalars(

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
+from pointsman.engine.estimates.keys import NOTHING, History, history_of
 from pointsman.engine.placement.occupancy import WHOLE
 from pointsman.engine.rate_models.base.rates import Rates
 from pointsman.engine.rate_models.contract import BaseModel, Factor
@@ -51,6 +52,7 @@ class Prepared:
     base_model: BaseModel
     factors: Sequence[Factor]
     knowledge: str
+    history: History
     quality: Quality
     """The log's, and what the cluster could not take of it."""
     named_models: bool = False
@@ -82,8 +84,8 @@ def prepare(
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
-    `knowledge`: ``none``, ``limit``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs that never
-    fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion` divides
+    `knowledge`: ``none``, ``limit``, ``history``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs
+    that never fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion` divides
     the bandwidth of levels, and jobs share links by `contention`; `base_model` (``rates`` by default) and `factors`
     decide how fast they run; `jobs_per_gpu`: how many may hold one GPU; `schedulers`: how many share the cluster;
     `profile_error`: σ of the error of what policies are told of model profiles.
@@ -131,6 +133,7 @@ def prepare(
         base_model,
         factors,
         knowledge,
+        history_of(jobs) if knowledge == "history" else NOTHING,
         workload.quality,
         not named.nameless,
         [*assumptions, *named.assumptions],
@@ -265,7 +268,7 @@ def _estimates(
     jobs: pl.DataFrame, work: NDArray[np.float64], knowledge: str, seed: int, path: str
 ) -> NDArray[np.float64] | float:
     """What policies are told of each job's work, in ms."""
-    if knowledge == "none":
+    if knowledge in ("none", "history"):  # the run works out the latter
         return float("nan")
     if knowledge == "oracle":
         return work
@@ -296,6 +299,7 @@ def sigma_of(knowledge: str) -> float:
         sigma = float("nan")
     if kind != "lognormal" or not 0 <= sigma < 10:
         raise UsageError(
-            f"unknown estimate {knowledge!r} (there are none, limit, oracle and lognormal:SIGMA, as in lognormal:0.5)"
+            f"unknown estimate {knowledge!r} (there are none, limit, history, oracle and lognormal:SIGMA, as in "
+            "lognormal:0.5)"
         )
     return sigma

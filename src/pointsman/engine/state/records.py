@@ -445,6 +445,7 @@ SCALARS = np.dtype(
         ("on_run", I),
         ("decide", I),
         ("scripted_events", I),  # address of what applies them
+        ("history", I),  # address of what estimates work from the jobs that have finished; 0: nothing does
         ("audit", I),
         ("log_speeds", I),
         ("speeds_logged", I),
@@ -612,6 +613,9 @@ class State(NamedTuple):
     told_rates: np.ndarray  # f8, as rates, as policies are told
     told_goodputs: np.ndarray  # f8, as goodputs, as policies are told
     told_slowdowns: np.ndarray  # f8, as slowdowns, as policies are told
+    history: np.ndarray  # f8: what estimates from history have learnt; see `estimates.history`
+    history_keys: np.ndarray  # i8, (N, keys): where what is learnt of jobs like each begins there, by row; or (1, 1)
+    history_features: np.ndarray  # f8, (slots, features): what was known of jobs as they were submitted; or (1, 1)
 
 
 class World(NamedTuple):

@@ -69,6 +69,7 @@ STATE_ARRAYS = {
     "factors": (FACTOR, 1), "factor_numbers": (_FLOAT, 1), "factor_loads": (_INT, 1), "singles": (_INT, 1),
     "goodputs": (_FLOAT, 2), "rate_steps": (RATE_STEP, 2),
     "told_rates": (_FLOAT, 2), "told_goodputs": (_FLOAT, 2), "told_slowdowns": (_FLOAT, 2),
+    "history": (_FLOAT, 1), "history_keys": (_INT, 2), "history_features": (_FLOAT, 2),
 }  # fmt: skip
 WORLD_ARRAYS = {
     "clock": (CLOCK, 1), "truth": (TRUTH, 1), "chains": (CHAIN, 1), "heap": (HEAP, 1), "trace": (TRACE, 1),

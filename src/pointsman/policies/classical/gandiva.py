@@ -142,5 +142,5 @@ def decide(S: State) -> None:
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 _wait(S, v, True)
-    improve_places(S, np.int64(S.params[ROUND_MS]), MOVED_AT)
+    improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(MOVED_AT), np.int64(1))
     end_holds(S)

@@ -1,6 +1,6 @@
 """Dally: delay scheduling, network-sensitive preemption and auto-tuned timers (Sharma et al., arXiv 2401.16492).
 
-Its three parts are `dally_delay`, `dally_preemption` and `dally_tuner`. The paper's text gives the structure; formulas
+Its parts are `delay`, `preemption`, `offering` and `tuner`. The paper's text gives the structure; formulas
 and defaults are ours where a parameter says so.
 """
 
@@ -8,18 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pointsman.policies.dally.delay import learn_from_start, settle_for_less, wait
-from pointsman.policies.dally.preemption import PREEMPTS, ROUND_MS, got_worse, sink, start_or_preempt, watch
+from pointsman.policies.dally.delay import settle_for_less, wait
+from pointsman.policies.dally.offering import offer
+from pointsman.policies.dally.preemption import PREEMPTS, ROUND_MS, got_worse, sink, watch
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.parts.levels import NODE, delay_of
 from pointsman.policies.parts.moving import improve_places
-from pointsman.policies.parts.offers import next_offered, pass_over
 from pointsman.policies.sdk import (
     NEVER,
-    OK,
     PENDING,
-    QUOTA,
-    RESERVED,
     RUNNING,
     VICTIMS,
     CompiledPolicy,
@@ -30,7 +27,6 @@ from pointsman.policies.sdk import (
     Profile,
     Progress,
     State,
-    close_queue,
     core,
     dequeue,
     end_holds,
@@ -41,22 +37,18 @@ from pointsman.policies.sdk import (
 LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
 
 
-class Dally(CompiledPolicy):
-    """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs that
-    received least go first and may preempt; jobs slowed by the network are moved when a better place becomes free.
+class DelayScheduling(CompiledPolicy):
+    """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs slowed by
+    the network are moved when a better place becomes free.
     """
 
-    name: ClassVar[str] = "dally"
     needs: ClassVar[Knowledge] = "none"
     profiles: ClassVar[tuple[Profile, ...]] = ("places",)
     progress: ClassVar[Progress] = "work"
-    hooks: ClassVar[str] = "pointsman.policies.dally.dally"
     placement: ClassVar[str] = "tightest"
     takes_whole_gpus: ClassVar[bool] = True
     needs_rates: ClassVar[bool] = True
-    source: ClassVar[str] = "Sharma et al., GPU Cluster Scheduling for Network-Sensitive Deep Learning, 2024"
     tuned: ClassVar[bool] = True
-    preempts: ClassVar[bool] = True
 
     node_timer_s: float = parameter(7200.0, "hold out for one node this long, until the tuner knows", unit="s", ge=0)
     rack_timer_s: float = parameter(14_400.0, "hold out for one rack this long, until the tuner knows", unit="s", ge=0)
@@ -66,10 +58,6 @@ class Dally(CompiledPolicy):
     shortest_timer_s: float = parameter(0.0, "no tuned timer is shorter", unit="s", ge=0)
     longest_timer_s: float = parameter(86_400.0, "no tuned timer is longer", unit="s", ge=0)
     epsilon: float = parameter(0.0, "hold out for a level only if the next is slower by more than this share", ge=0)
-    first_level_gpu_s: float = parameter(
-        3250.0, "service at which a job leaves the first level; each further level is twice as much", unit="GPU-s", gt=0
-    )
-    levels: int = parameter(12, "how many times a job can sink", ge=0, le=40)
     quantum_s: float = parameter(1800.0, "a job runs at least this long before it is preempted", unit="s", ge=0)
     round_s: float = parameter(60.0, "moves to better places are looked for at multiples of this", unit="s", gt=0)
 
@@ -77,14 +65,34 @@ class Dally(CompiledPolicy):
         """Until the timer of its level ends."""
         return delay_of(job, job["s0"] if job["s2"] == NODE else job["s1"])
 
-    def parameters(self) -> list[float]:
+    def _delays_ms(self, preempts: bool, first_level: float = 0.0, levels: int = 0) -> list[float]:
+        """Parameters of timers, evictions and moves, times in ms."""
         tuner = [self.tuned, max(1.0, milliseconds(self.history_s)), self.least_entries, self.deviations]
         tuner += [milliseconds(self.shortest_timer_s), milliseconds(self.longest_timer_s), *self._timers_ms()]
-        preemption = [self.preempts, milliseconds(self.first_level_gpu_s), self.levels, milliseconds(self.quantum_s)]
+        preemption = [preempts, milliseconds(first_level), levels, milliseconds(self.quantum_s)]
         return [float(x) for x in (*tuner, self.epsilon, *preemption, max(1.0, milliseconds(self.round_s)))]
 
     def _timers_ms(self) -> tuple[float, float]:
         return milliseconds(self.node_timer_s), milliseconds(max(self.node_timer_s, self.rack_timer_s))
+
+
+class Dally(DelayScheduling):
+    """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs that
+    received least go first and may preempt; jobs slowed by the network are moved when a better place becomes free.
+    """
+
+    name: ClassVar[str] = "dally"
+    hooks: ClassVar[str] = "pointsman.policies.dally.dally"
+    source: ClassVar[str] = "Sharma et al., GPU Cluster Scheduling for Network-Sensitive Deep Learning, 2024"
+    preempts: ClassVar[bool] = True
+
+    first_level_gpu_s: float = parameter(
+        3250.0, "service at which a job leaves the first level; each further level is twice as much", unit="GPU-s", gt=0
+    )
+    levels: int = parameter(12, "how many times a job can sink", ge=0, le=40)
+
+    def parameters(self) -> list[float]:
+        return self._delays_ms(self.preempts, self.first_level_gpu_s, self.levels)
 
 
 class DallyManual(Dally):
@@ -152,22 +160,12 @@ def on_run(S: State, j: Int) -> None:
 @core
 def decide(S: State) -> None:
     """Offer what is free to the waiting jobs in order; then move running jobs to better places."""
-    while S.g[0].pending > 0:
-        j = next_offered(S)
-        if j < 0:
-            break
-        reason = start_or_preempt(S, j)
-        if reason == OK:
-            learn_from_start(S, j)
-        elif reason == QUOTA:
-            close_queue(S, j)
-        elif reason != RESERVED:
-            pass_over(S, j)
+    while offer(S):
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 sink(S, v)
                 wait(S, v)
     if S.params[PREEMPTS] != 0.0:
-        improve_places(S, np.int64(S.params[ROUND_MS]), TUNER_MEMORY)
+        improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(TUNER_MEMORY), np.int64(1))
     end_holds(S)

@@ -31,6 +31,7 @@ from pointsman.policies.sdk import (
 )
 
 PREEMPTS, FIRST_LEVEL, LEVELS, QUANTUM_MS, ROUND_MS = range(DELAY_PARAMS, DELAY_PARAMS + 5)  # params
+PREEMPTION_PARAMS = DELAY_PARAMS + 5
 
 
 @core

@@ -27,23 +27,23 @@ def misplaced(S: State, j: Int) -> bool:
 
 
 @core
-def _is_worth_it(S: State, v: Int, level: Int) -> bool:
+def _is_worth_it(S: State, v: Int, level: Int, by_estimate: Int) -> bool:
     """Whether running job `v` would win more at `level` than the move costs; what is left of it is its estimate, or as
     much as it has done.
     """
     V = S.jobs[v]
     g = S.g[0]
     done = work_done(S, v)
-    left = done if np.isnan(V.estimate) else V.estimate - done
+    left = done if by_estimate == 0 or np.isnan(V.estimate) else V.estimate - done
     better = rate_at(S, v, level)
     return left / V.rate - left / better > g.stop_ms + g.start_ms + g.restore_ms + g.lost_ms / better
 
 
 @core
-def _move(S: State, v: Int) -> None:
+def _move(S: State, v: Int, by_estimate: Int) -> None:
     """Move running job `v` to a tighter level if there is room and it pays."""
     level = best_level(S, v)
-    while level < S.jobs[v].locality and level < NETWORK and may_preempt(S, v) and _is_worth_it(S, v, level):
+    while level < min(S.jobs[v].locality, NETWORK) and may_preempt(S, v) and _is_worth_it(S, v, level, by_estimate):
         if move(S, v, level) == OK:
             return
         level = looser(level)
@@ -58,24 +58,25 @@ def _may_improve(S: State, memory: Int) -> bool:
 
 
 @cold
-def _look_for_moves(address: int, memory: Int) -> None:
+def _look_for_moves(address: int, memory: Int, by_estimate: Int) -> None:
     S = open_state(address)
     S.memory[memory] = S.g[0].freed
     v = first_below(S, running_index(S), 0.0)
     while v >= 0:
         following = next_below(S, v, 0.0)
-        _move(S, v)
+        _move(S, v, by_estimate)
         v = following
     S.g[0].within = NETWORK
 
 
 @core
-def improve_places(S: State, every_ms: Int, memory: Int) -> None:
+def improve_places(S: State, every_ms: Int, memory: Int, by_estimate: Int) -> None:
     """At the next multiple of `every_ms` after GPUs came free, running jobs slowed by their place are moved to better
     ones, in the order of the running index; there they have aux 0, and others infinity. State.memory[memory] is ours.
+    With `by_estimate` 0, what is left of a job is as much as it has done, whatever is estimated.
     """
     now = S.g[0].now
     if now % every_ms == 0 and _may_improve(S, memory):
-        _look_for_moves(S.g[0].address, memory)
+        _look_for_moves(S.g[0].address, memory, by_estimate)
     if _may_improve(S, memory):
         wake_at(S, now - now % every_ms + every_ms)

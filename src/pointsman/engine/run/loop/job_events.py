@@ -17,6 +17,7 @@ from pointsman.engine.actions.verbs import (
     settle,
     unbind,
 )
+from pointsman.engine.estimates.history import FORETELL, LEARN
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.event_heap import heap_remove, top_row, top_slot
 from pointsman.engine.index.queues import dequeue
@@ -112,6 +113,8 @@ def leave(S: State, W: World, j: Int, kind: Int) -> None:
         cease_running(S, j)
     if kind == FINISH:
         J.done = W.truth[j].work
+        if S.g[0].history != 0:
+            call_apart(S.g[0].history, S.g[0].address, LEARN, j)
     elif kind == NODE_DOWN and J.state == RUNNING:
         _lose_work(S, j)
     _uncount(S, j)
@@ -244,4 +247,6 @@ def submit(S: State, W: World) -> None:
     W.truth[j].turn = NEVER
     W.truth[j].pos = -1
     become_pending(S, j)
+    if g.history != 0:
+        call_apart(g.history, g.address, FORETELL, j)
     tell(S, SUBMIT, j)

@@ -1,0 +1,188 @@
+"""`gittins`: the job goes next that is most likely to end soon for the GPU time that this takes.
+
+It learns how long jobs last from those that have ended (`hazards`), and ranks a job by its Gittins index times its
+GPUs. Places, timers and preemption are Dally's. Ours.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from pointsman.policies.dally.dally import DelayScheduling
+from pointsman.policies.dally.delay import settle_for_less, wait
+from pointsman.policies.dally.hazards import (
+    BUCKET_BEGINS,
+    HAZARDS_MEMORY,
+    MOST_GROUPS,
+    begin_hazards,
+    next_bucket_ms,
+    note_end,
+    rank,
+    refit_hazards,
+    refit_is_due,
+)
+from pointsman.policies.dally.offering import offer
+from pointsman.policies.dally.preemption import PREEMPTS, QUANTUM_MS, ROUND_MS
+from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.parts.moving import improve_places, misplaced
+from pointsman.policies.parts.offers import accepted, queue_for
+from pointsman.policies.sdk import (
+    NEVER,
+    PENDING,
+    RUNNING,
+    VICTIMS,
+    Event,
+    Int,
+    Knowledge,
+    Standing,
+    State,
+    after,
+    cold,
+    core,
+    dequeue,
+    end_holds,
+    forget_failures,
+    insert,
+    milliseconds,
+    note_worse,
+    open_state,
+    parameter,
+    remove,
+    running_index,
+    set_alarm,
+    work_done,
+)
+
+FINISH, LEVEL, TIMER = int(Event.FINISH), int(Event.LEVEL), int(Event.TIMER)
+
+
+class Gittins(DelayScheduling):
+    """Learns the distribution of durations from jobs that have ended, and runs next the job that is most likely to
+    end soon for the GPU time it takes; places and preemption are those of `dally`.
+    """
+
+    name: ClassVar[str] = "gittins"
+    hooks: ClassVar[str] = "pointsman.policies.dally.gittins"
+    source: ClassVar[str] = "ours; index: Gittins, Bandit processes and dynamic allocation indices, 1979"
+    memory: ClassVar[int] = HAZARDS_MEMORY
+    learns: ClassVar[bool] = True
+
+    predictor: Literal["history", "estimate", "none"] = parameter(
+        "history", "what sorts jobs into groups: earlier jobs of their queue and user, the run's --estimate, or nothing"
+    )
+    preempt: bool = parameter(True, "whether jobs are preempted")
+    ageing: float = parameter(
+        0.0,
+        "GPU seconds of rank that a job loses for each second since its submission",
+        unit="GPUs",
+        ge=0,
+    )
+    quantum_s: float = parameter(600.0, "a job runs at least this long before it is preempted", unit="s", ge=0)
+    refit_s: float = parameter(43_200.0, "how often the distribution is fitted anew", unit="s", ge=1)
+    least_ends: int = parameter(200, "jobs that must have ended before it is fitted", ge=1)
+    groups: int = parameter(24, "into which jobs are sorted by what is estimated of them", ge=1, le=MOST_GROUPS)
+    strength: float = parameter(30.0, "jobs like all others that each group is taken to have had", unit="jobs", gt=0)
+
+    @property
+    def durations(self) -> Knowledge | Literal["history"]:
+        return self.predictor
+
+    def parameters(self) -> list[float]:
+        hazards = [self.predictor != "none", self.ageing, milliseconds(self.refit_s), self.least_ends]
+        return [*self._delays_ms(self.preempt), *map(float, (*hazards, self.groups, self.strength))]
+
+    def standing(self, state: Any, job: Any) -> Standing:
+        """Its rank."""
+        return Standing(f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first")
+
+
+@core
+def _watch(S: State, j: Int) -> None:
+    """Running job `j` is called when its next bucket begins, and when it has run its quantum and may be preempted."""
+    J = S.jobs[j]
+    if J.bucket >= 0:
+        remove(S, j)
+    before, done = J.level, work_done(S, j)
+    rank(S, j, done)
+    due = NEVER
+    if S.g[0].now < J.started + np.int64(S.params[QUANTUM_MS]):
+        due = J.started + np.int64(S.params[QUANTUM_MS])
+    else:
+        J.key = np.float64(J.level)
+        J.aux = 0.0 if misplaced(S, j) else np.inf
+        insert(S, running_index(S), j)
+    if J.rate > 0.0:
+        due = min(due, after(S.g[0].now, next_bucket_ms(S, done) - done, J.rate))
+    set_alarm(S, j, due)
+    if J.level > before:
+        note_worse(S, j)
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """Ended jobs are learnt from; jobs that wait start their timers; running jobs change their rank."""
+    if S.memory[BUCKET_BEGINS + 1] == 0.0:
+        begin_hazards(S.g[0].address)
+    if j < 0:
+        return
+    J = S.jobs[j]
+    if kind == FINISH:
+        note_end(S, j)
+    elif kind == LEVEL and J.state == RUNNING:
+        protected = J.bucket < 0
+        _watch(S, j)
+        if protected and J.bucket >= 0:
+            note_worse(S, j)
+    elif kind == TIMER and J.state == PENDING:
+        dequeue(S, j)
+        settle_for_less(S, j)
+    elif J.state == PENDING and J.bucket < 0:
+        rank(S, j, J.done)
+        wait(S, j)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """A running job got a rate."""
+    if S.memory[BUCKET_BEGINS + 1] == 0.0:
+        begin_hazards(S.g[0].address)
+    _watch(S, j)
+
+
+@core
+def _rank_anew(S: State, j: Int) -> None:
+    """Job `j` goes where its new rank belongs."""
+    J = S.jobs[j]
+    if J.state == RUNNING:
+        _watch(S, j)
+        return
+    rank(S, j, J.done)
+    if J.state == PENDING:
+        dequeue(S, j)
+        queue_for(S, j, np.float64(J.level), accepted(S, j))
+
+
+@cold
+def _refit(address: Int) -> None:
+    S = open_state(address)
+    refit_hazards(address)
+    for j in range(S.g[0].slots):
+        if S.jobs[j].state != 0:
+            _rank_anew(S, np.int64(j))
+    forget_failures(S)
+
+
+@core
+def decide(S: State) -> None:
+    """Offer what is free to the waiting jobs by their rank; then move running jobs to better places."""
+    if refit_is_due(S):
+        _refit(S.g[0].address)
+    while offer(S):
+        for i in range(S.g[0].victims):
+            v = S.lists[VICTIMS, i]
+            if v >= 0 and S.jobs[v].state == PENDING:
+                rank(S, v, S.jobs[v].done)
+                wait(S, v)
+    if S.params[PREEMPTS] != 0.0:
+        improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(TUNER_MEMORY), np.int64(0))
+    end_holds(S)
