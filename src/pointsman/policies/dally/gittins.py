@@ -98,21 +98,18 @@ class Gittins(DelayScheduling):
 
 @core
 def _watch(S: State, j: Int) -> None:
-    """Running job `j` is called when its next bucket begins, and when it has run its quantum and may be preempted."""
+    """Running job `j` is called when it has run its quantum and may be preempted, then whenever a bucket begins."""
     J = S.jobs[j]
     if J.bucket >= 0:
         remove(S, j)
     before, done = J.level, work_done(S, j)
     rank(S, j, done)
-    due = NEVER
-    if S.g[0].now < J.started + np.int64(S.params[QUANTUM_MS]):
-        due = J.started + np.int64(S.params[QUANTUM_MS])
-    else:
+    due = J.started + np.int64(S.params[QUANTUM_MS])
+    if S.g[0].now >= due:
         J.key = np.float64(J.level)
         J.aux = 0.0 if misplaced(S, j) else np.inf
         insert(S, running_index(S), j)
-    if J.rate > 0.0:
-        due = min(due, after(S.g[0].now, next_bucket_ms(S, done) - done, J.rate))
+        due = after(S.g[0].now, next_bucket_ms(S, done) - done, J.rate) if J.rate > 0.0 else NEVER
     set_alarm(S, j, due)
     if J.level > before:
         note_worse(S, j)
@@ -163,7 +160,7 @@ def _rank_anew(S: State, j: Int) -> None:
 
 
 @cold
-def _refit(address: Int) -> None:
+def _refit(address: int) -> None:
     S = open_state(address)
     refit_hazards(address)
     for j in range(S.g[0].slots):

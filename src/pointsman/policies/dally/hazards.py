@@ -158,7 +158,7 @@ def _set_hazards(S: State, group: Int, strength: float) -> None:
 
 
 @cold
-def begin_hazards(address: Int) -> None:
+def begin_hazards(address: int) -> None:
     """Before the first job: buckets and classes, and the falling hazards for everyone."""
     S = open_state(address)
     M, groups = S.memory, np.int64(S.params[GROUPS])
@@ -235,7 +235,7 @@ def _has_told_better(S: State, group: Int) -> bool:
 
 
 @cold
-def refit_hazards(address: Int) -> None:
+def refit_hazards(address: int) -> None:
     """Groups, hazards and indices anew."""
     S = open_state(address)
     _count_classes(S)
