@@ -12,7 +12,9 @@ from pointsman.policies.dally.preemption import PREEMPTION_PARAMS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.sdk import Int, State, cold, core, ln, open_state, work_done
 
-BY_ESTIMATE, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH = range(PREEMPTION_PARAMS, PREEMPTION_PARAMS + 6)  # params
+BY_ESTIMATE, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, SCORE_DEVIATIONS = range(  # params
+    PREEMPTION_PARAMS, PREEMPTION_PARAMS + 7
+)
 BUCKETS, CLASSES, MOST_GROUPS = 64, 128, 32
 FIRST_BUCKET_MS, BUCKET_RATIO = 30_000.0, 1.25
 FIRST_CLASS_MS, CLASS_RATIO = 1000.0, 1.16
@@ -32,7 +34,9 @@ ENDED = CLASS_BEGINS + CLASSES
 GPU_MS = ENDED + CLASSES * BUCKETS
 """Their GPU time, by class."""
 SCORE = GPU_MS + CLASSES
-GROUP = SCORE + CLASSES
+SQUARES = SCORE + CLASSES
+"""Of the scores of single jobs, summed up."""
+GROUP = SQUARES + CLASSES
 """Of each class."""
 INDEX = GROUP + CLASSES
 """In ms, by group and bucket."""
@@ -104,7 +108,9 @@ def note_end(S: State, j: Int) -> None:
     M[GPU_MS + c] += S.jobs[j].asked * S.jobs[j].done
     if M[PERIOD] > 0.0:
         own = M[LOG_CHANCE + np.int64(M[GROUP + c]) * BUCKETS + b]
-        M[SCORE + c] += own - M[LOG_CHANCE + MOST_GROUPS * BUCKETS + b]
+        better = own - M[LOG_CHANCE + MOST_GROUPS * BUCKETS + b]
+        M[SCORE + c] += better
+        M[SQUARES + c] += better * better
 
 
 @core
@@ -226,12 +232,13 @@ def _count_buckets(S: State) -> None:
 
 @core
 def _has_told_better(S: State, group: Int) -> bool:
-    """Whether a group's own hazards would have foretold the work of its jobs better than the pooled ones."""
-    score = 0.0
+    """Whether a group's own hazards have told the work of its jobs better than the pooled ones, beyond chance."""
+    score = squares = 0.0
     for c in range(CLASSES):
         if S.memory[GROUP + c] == group:
             score += S.memory[SCORE + c]
-    return score > 0.0
+            squares += S.memory[SQUARES + c]
+    return score > S.params[SCORE_DEVIATIONS] * np.sqrt(squares)
 
 
 @cold
