@@ -197,19 +197,34 @@ def _count_classes(S: State) -> None:
 
 
 @core
+def _weight(S: State, c: Int, number: float, work: float) -> float:
+    """The share that class `c` has of all jobs, and mostly of their GPU time."""
+    share = S.memory[NUMBER + c] / number
+    if work > 0.0:
+        share = (1.0 - GPU_TIME_SHARE) * share + GPU_TIME_SHARE * S.memory[WORK + c] / work
+    return share
+
+
+@core
 def _divide_classes(S: State) -> None:
-    """Classes into groups of about equal weight."""
-    M, groups = S.memory, S.params[GROUPS]
-    number = work = before = 0.0
+    """Classes, in order, into groups that are full at an equal weight; what remains joins the last one if it is less
+    than half of that.
+    """
+    M, full = S.memory, 1.0 / S.params[GROUPS]
+    number = work = weight = 0.0
     for c in range(CLASSES):
         number += M[NUMBER + c]
         work += M[WORK + c]
+    group = np.int64(0)
     for c in range(CLASSES):
-        weight = M[NUMBER + c] / number
-        if work > 0.0:
-            weight = (1.0 - GPU_TIME_SHARE) * weight + GPU_TIME_SHARE * M[WORK + c] / work
-        M[GROUP + c] = min(groups - 1.0, np.floor(groups * (before + 0.5 * weight)))
-        before += weight
+        M[GROUP + c] = min(group, np.int64(S.params[GROUPS]) - 1)
+        weight += _weight(S, np.int64(c), number, work)
+        if weight >= full:
+            group += 1
+            weight = 0.0
+    if group > 0 and weight < 0.5 * full:
+        for c in range(CLASSES):
+            M[GROUP + c] = min(M[GROUP + c], group - 1.0)
 
 
 @core
