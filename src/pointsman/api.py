@@ -9,26 +9,24 @@ from typing import Any
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
-from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
-from pointsman.engine.rate_models.profile_error import check_profile_error, told_profiles
-from pointsman.engine.rate_models.registry import base_model_of, factors_of
+from pointsman.engine.rate_models.profile_error import told_profiles
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.kept_log import KeptLog
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
+from pointsman.engine.run.terms import Terms, placement_of, terms_of
 from pointsman.engine.setup.briefing import Briefing, known_at_submission
 from pointsman.engine.setup.build import Rules, build, parameters_of
 from pointsman.engine.setup.overheads import Overheads, load_overheads
-from pointsman.engine.setup.prepare import Prepared, prepare, sigma_of
+from pointsman.engine.setup.prepare import Prepared, prepare
 from pointsman.engine.setup.script import make_script
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.inputs.bounds import instant_ms
 from pointsman.parallel.file_bundle import digests
 from pointsman.policies.registry import PolicySpec, get_policy
-from pointsman.types import NEVER_MS, PLACEMENT_NAMES
+from pointsman.types import NEVER_MS
 from pointsman.workload import Workload, read_workload
 
 
@@ -168,6 +166,19 @@ def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | N
     return PolicySpec(getattr(policy, "name", type(policy).__name__), type(policy)), policy
 
 
+def check_run(workload: Workload, spec: PolicySpec, policy: CompiledPolicy | Policy, options: RunOptions) -> Terms:
+    """What a run has by policy and options together; a run that this refuses can be refused before any other begins.
+
+    Raises:
+        UsageError: an option does not go with the policy, or a parameter names what no job of the workload has.
+    """
+    jobs = workload.jobs
+    terms = terms_of(policy, spec, dict(options), has_limits=jobs["time_limit_s"].null_count() == 0)
+    if isinstance(policy, CompiledPolicy):
+        policy.check_jobs(known_at_submission(jobs))
+    return terms
+
+
 def open_simulation(
     workload: Workload, cluster: Cluster, spec: PolicySpec, policy: CompiledPolicy | Policy, options: RunOptions
 ) -> tuple[Simulation, Prepared]:
@@ -184,12 +195,7 @@ def open_simulation(
         InputError: a gang could never start. UsageError: an option does not go with the policy, or another option.
     """
     getattr(policy, "on_cluster", lambda _: None)(cluster)
-    placement = PLACEMENT_NAMES[placement_of(policy, options.placement)]
-    check_profile_error(policy, options.profile_error)
-    sharing = parse_link_sharing(options.contention)
-    congestion: Mapping[str, float] = {**options.congestion}
-    base = base_model_of(policy, options.rate_model, options.contention, congestion, options.gpu_sharing)
-    factors, most_jobs = factors_of(dict(options), policy, base), jobs_per_gpu(policy, options.gpu_sharing)
+    terms = check_run(workload, spec, policy, options)
     if options.enforce_limits:
         from pointsman.workload.transforms.enforce_limits import enforce_limits as enforced
 
@@ -198,22 +204,20 @@ def open_simulation(
         from pointsman.speed.profiles.assign import assign_models as assign
 
         workload = replace(workload, jobs=assign(workload.jobs, options.assign_models))
-    knowledge = knowledge_for(
-        spec, options.estimate, workload.jobs["time_limit_s"].null_count() == 0, getattr(policy, "durations", None)
-    )
     layout = _with_queues(cluster.layout(), policy, workload)
     prepared = prepare(
-        workload, layout, knowledge=knowledge, placement=placement, oversized=options.oversized, seed=options.seed,
-        profiles=options.profiles, congestion=congestion, contention=sharing.contention, base_model=base,
-        factors=factors, jobs_per_gpu=most_jobs, schedulers=getattr(policy, "divides_among", 1),
+        workload, layout, knowledge=terms.knowledge, placement=terms.placement, oversized=options.oversized,
+        seed=options.seed, profiles=options.profiles, congestion={**options.congestion},
+        contention=terms.link_sharing.contention, base_model=terms.base_model, factors=terms.factors,
+        jobs_per_gpu=terms.jobs_per_gpu, schedulers=getattr(policy, "divides_among", 1),
         profile_error=options.profile_error,
     )  # fmt: skip
     hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
-        placement=placement, round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log is not False,
-        log_speeds=options.log_speeds, audit=options.audit, hosted=hosted, link_sharing=sharing, base_model=base,
-        factors=factors, gpu_sharing=most_jobs, admits=getattr(policy, "admits", False),
-        decision_us=_decision_us(policy, float(options.decision_time), spec.round_s),
+        placement=terms.placement, round_ms=round(1000 * spec.round_s), seed=options.seed,
+        log=options.log is not False, log_speeds=options.log_speeds, audit=options.audit, hosted=hosted,
+        link_sharing=terms.link_sharing, base_model=terms.base_model, factors=terms.factors,
+        gpu_sharing=terms.jobs_per_gpu, admits=getattr(policy, "admits", False), decision_us=terms.decision_us,
         **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
     script = make_script(options.node_events, options.cancels, layout, prepared.trace["submit"])
@@ -252,58 +256,7 @@ def _with_queues(layout: Layout, policy: CompiledPolicy | Policy, workload: Work
     return replace(layout, queue_limits={**own, **both})
 
 
-def _decision_us(policy: CompiledPolicy | Policy, decision_s: float, round_s: float) -> int:
-    """The decision time in microseconds.
-
-    Raises:
-        UsageError: the policy is not one of schedulers that decide about one job after another, at any time.
-    """
-    if 0 < decision_s < 1e-6:
-        raise UsageError(f"decision_time = {decision_s:g} s: it must be 0, or at least a microsecond")
-    if decision_s > 0 and round_s > 0:
-        raise UsageError(f"decision_time: in rounds every {round_s:g} s decisions would end late; leave it out")
-    if decision_s > 0 and not getattr(policy, "takes_turns", False):
-        raise UsageError(f"policy {policy.name!r} has no schedulers that take time to decide: leave out decision_time")
-    return round(1e6 * decision_s)
-
-
 def _named(name: str) -> Named:
     """The policy of a name, with its defaults, for `View.what_if`."""
     spec = get_policy(name)
     return Named(spec.make(), round(1000 * spec.round_s))
-
-
-def placement_of(policy: CompiledPolicy | Policy, asked: str | None) -> str:
-    """The placement of a run: what was asked for, or the policy's own, else ``consolidated``.
-
-    Raises:
-        UsageError: it is not the only one that the policy works with.
-    """
-    own = getattr(policy, "placement", None)
-    if asked is not None and getattr(policy, "places_itself", False):
-        raise UsageError(f"policy {policy.name!r} places by itself: leave out the placement {asked!r}")
-    if asked is None:
-        return own or "consolidated"
-    if own not in (None, asked):
-        raise UsageError(f"policy {policy.name!r} places by itself ({own}): leave out the placement {asked!r}")
-    return asked
-
-
-def knowledge_for(spec: PolicySpec, estimate: str | None, has_limits: bool, durations: str | None = None) -> str:
-    """What a policy is told of durations: what was asked for, or what it needs.
-
-    `durations`: what it needs by its parameters, if that is known; else by its class.
-
-    Raises:
-        UsageError: an unknown estimate, or ``none`` for a policy that needs one.
-    """
-    needs = durations or spec.needs
-    if estimate not in (None, "none", "limit", "history", "oracle"):
-        sigma_of(estimate)
-    if needs in ("none", "history"):
-        return needs
-    if estimate is None:
-        return "limit" if needs == "estimate" and has_limits else "oracle"
-    if estimate == "none":
-        raise UsageError(f"policy {spec.title!r} needs durations ({needs}); --estimate none leaves it without")
-    return estimate

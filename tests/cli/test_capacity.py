@@ -58,9 +58,13 @@ def test_what_no_cluster_can_do(four: str, command: Command) -> None:
         (["--target", "wait"], "is no condition"),
         (["--target", "speed>1"], "names no metric"),
         (["--cluster", "fat-tree:4"], "a fat-tree has a fixed number of nodes"),
+        (["--policy", "kueue", "--set", "kueue.cohort={nobody: x}"], "kueue.cohort names the queue 'nobody'"),
     ],
 )
-def test_mistakes(more: list[str], said: str, four: str, command: Command) -> None:
+def test_mistakes_are_found_before_any_run(
+    more: list[str], said: str, four: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pointsman.cli.capacity.figure_of", lambda *_: pytest.fail("a run began"))
     where = [] if "--cluster" in more else ["--cluster", "2x1"]
     done = command("capacity", four, *where, "--policy", "fifo", *more)
     assert (done.code, said in done.err, done.out) == (2, True, ""), done.err

@@ -135,3 +135,29 @@ def test_a_grid_is_verified_run_by_run(command: Command, jobs: str) -> None:
     table.write_bytes(table.read_bytes()[:-1])
     done = command("verify", "grid")
     assert (done.code, "cells/03-cluster=4x4,load=0.5/runs/srtf_s0" in done.err) == (3, True)
+
+
+BAD = {
+    "kueue": (("--set", "kueue.nominal_quota={nobody: 3}"), "kueue.nominal_quota names the queue 'nobody'"),
+    "multifactor": (("--set", "multifactor.shares={nobody: 3}"), "shares of 'nobody': the log has no such account"),
+    "lwf": (("--profile-error", "0.5"), "'lwf' uses what profiles say of iterations"),
+}
+PLACES = {"one cell": ("--cluster", "2x4"), "a grid": ("--cluster", "2x4", "--cluster", "4x4", "--load", "0.5")}
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize("turn", ["first", "last"])
+def test_a_policy_that_does_not_go_with_log_or_options_is_refused_before_any_run(
+    turn: str, places: str, bad: str, command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise AssertionError("a run began")
+
+    monkeypatch.setattr("pointsman.sweeps.cells.simulated", run)
+    names = (bad, "fifo") if turn == "first" else ("fifo", bad)
+    policies = [word for name in names for word in ("--policy", name)]
+    given, said = BAD[bad]
+    done = command("compare", jobs, *PLACES[places], *policies, *given, "-o", "out")
+    assert (done.code, said in done.err) == (2, True), done.err
+    assert [path.name for path in Path().iterdir()] == [jobs]

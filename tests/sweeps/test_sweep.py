@@ -74,3 +74,12 @@ def test_one_value_of_everything_is_one_cell(jobs: pointsman.Workload, tmp_path:
 def test_mistakes(changed: dict, said: str, jobs: pointsman.Workload) -> None:
     with pytest.raises(UsageError, match=said):
         pointsman.sweep(jobs, **GRID | changed)
+
+
+def test_options_are_checked_with_every_policy_before_any_run(
+    jobs: pointsman.Workload, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pointsman.sweeps.cells.simulated", lambda *_: pytest.fail("a run began"))
+    with pytest.raises(UsageError, match="'lwf' uses what profiles say of iterations"):
+        pointsman.sweep(jobs, **GRID | {"policy": ["fifo", "lwf"]}, profile_error=0.5, directory=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

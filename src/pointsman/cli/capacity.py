@@ -46,6 +46,7 @@ def capacity(
     from pointsman.cluster import load_cluster
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
+    from pointsman.sweeps.cells import check_cell
     from pointsman.sweeps.kept import forget, values_for
 
     experiment, wanted = resolve(options), parse_target(target)
@@ -61,6 +62,7 @@ def capacity(
     scaled(cluster, size_of(cluster) + 1)  # refuses what cannot be scaled before the log is read
     with say_what_is_kept(options.output), workers(on, at_once) as some:
         (workload,) = read_jobs(cells)
+        check_cell(spec, workload)
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
         curves = _curves(spec, workload, cluster, wanted, some, values_for(options.output))

@@ -9,13 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pointsman.api import knowledge_for
 from pointsman.cli.flags import flag_of
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
 from pointsman.cluster.congestion import parse_congestion
-from pointsman.engine.rate_models.registry import base_model_of, factors_of
-from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.run.terms import knowledge_for, terms_of
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment
@@ -53,12 +51,6 @@ def resolve(options: Options) -> Experiment:
     file = None if "policies" in flags else options.config
     spec = _with_settings(experiment.spec, parse_settings(options.settings), file, imports=not options.dry_run)
     return experiment.model_copy(update={"spec": spec})
-
-
-def _check_rate_model(spec: ExperimentSpec, policy: CompiledPolicy | Policy) -> None:
-    """That the policy goes with the rate model and its factors, before any policy runs."""
-    base = base_model_of(policy, spec.rate_model, spec.contention, {**spec.congestion}, spec.gpu_sharing)
-    factors_of(dict(spec), policy, base)
 
 
 def origins(options: Options) -> dict[str, str]:
@@ -202,14 +194,14 @@ def _with_settings(
         params = {**choice.params, **settings.get(policy.name, {})}
         with _placed(None if policy.name in settings else file, i):
             if imports or not _names_code(params):
-                made.append(policy.make(params))
+                made.append((policy.make(params), policy))
         choices.append(PolicyChoice(name=choice.name, params=params))
     costs = load_overheads(load_overheads(spec.overheads).model_dump() | settings.get(OVERHEADS, {}))
     overheads = costs.model_dump() if OVERHEADS in settings else spec.overheads
     for estimate, policy in product(spec.estimate, specs):
         knowledge_for(policy, estimate, has_limits=True)
-    for policy in made:
-        _check_rate_model(spec, policy)
+    for estimate, (policy, asked_for) in product(spec.estimate, made):
+        terms_of(policy, asked_for, {**dict(spec), "estimate": estimate}, has_limits=True)
     return spec.model_copy(update={"policies": tuple(choices), "overheads": overheads})
 
 

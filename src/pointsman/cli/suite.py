@@ -61,7 +61,9 @@ def run(
     suite = suite_v1().part(only)
     policies = policy or list(suite.spec.policies)
     for name in policies:
-        get_policy(name, imports=not dry_run)
+        asked = get_policy(name, imports=not dry_run)
+        if not dry_run:
+            asked.make()  # refuses one that cannot be made before the others run
     if output:
         refuse_taken(output, force=force)
     if dry_run:

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pointsman.api import check_run
 from pointsman.cluster import load_cluster
 from pointsman.engine.run.result import Result
 from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.file_bundle import Parcel, pack
 from pointsman.parallel.workers import Workers
+from pointsman.policies.registry import get_policy
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish
 from pointsman.sweeps.runs import Run, runs_of, simulated
@@ -44,8 +46,26 @@ def at_their_loads(log: Workload, cells: Sequence[Cell]) -> list[Workload]:
     return found
 
 
+def check_cell(spec: CellSpec, workload: Workload) -> None:
+    """Before the first run: that each policy goes with the options and the jobs of a cell.
+
+    Raises:
+        UsageError: one does not.
+    """
+    options = spec.run_options(spec.seeds[0])
+    for choice in spec.policies:
+        policy = get_policy(choice.name)
+        check_run(workload, policy, policy.make(choice.params), options)
+
+
 def tasks_of(cells: Sequence[Cell], workloads: Sequence[Workload]) -> list[list[Task]]:
-    """The runs of each cell."""
+    """The runs of each cell, all of which are checked before one begins.
+
+    Raises:
+        UsageError: a policy does not go with the options or the jobs of a cell.
+    """
+    for cell, workload in zip(cells, workloads, strict=True):
+        check_cell(cell.spec, workload)
     digests = {id(workload): workload_digest(workload) for workload in workloads}
     found = []
     for cell, workload in zip(cells, workloads, strict=True):

@@ -118,6 +118,13 @@ class CompiledPolicy(BaseModel):
         """
         return None
 
+    def check_jobs(self, jobs: Any) -> None:
+        """That its parameters name nothing, such as a queue, that these jobs lack; as for `briefing`.
+
+        Raises:
+            UsageError: they do.
+        """
+
     def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:
         """GPUs that queues may hold by its parameters, besides the limits of the cluster file; as for `briefing`."""
         return {}

@@ -104,12 +104,12 @@ class Multifactor(Easy):
         times = [milliseconds(self.max_age_s), decay, milliseconds(self.calc_period_s)]
         return [*super().parameters(), *weights, *times, self.dampening]
 
-    def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
-        """The user, the size factor and the partition factor of each job, and the tree of accounts.
+    def check_jobs(self, jobs: Any) -> None:
+        """That some job is of each account and user that `shares` name, and that `parents` go in no circle."""
+        Accounts(jobs.unique(["queue", "user"]), self.parents, self.shares).check(self.shares)
 
-        Raises:
-            UsageError: `shares` name an account that no job has, or `parents` go in a circle.
-        """
+    def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
+        """The user, the size factor and the partition factor of each job, and the tree of accounts."""
         accounts = Accounts(jobs, self.parents, self.shares)
         asked = jobs["gpus"].to_numpy()
         size = (gpus - asked + 1.0) / gpus if self.favor_small else asked / gpus

@@ -23,6 +23,11 @@ when that was, and the GPUs that it holds; the time of the last calculation and 
 effective usage and its fair-share factor were calculated."""
 
 
+def users_of(jobs: "pl.DataFrame") -> "pl.DataFrame":
+    """The account and the user of each job; of no name where the log has none."""
+    return jobs.select(account=jobs["queue"].fill_null(""), user=jobs["user"].fill_null(""))
+
+
 class Accounts:
     """The accounts of a log (its queues) and their users."""
 
@@ -30,14 +35,11 @@ class Accounts:
         """The tree of these jobs.
 
         Args:
-            jobs: the columns ``queue`` and ``user``; jobs that lack one have the account, or the user, of no name.
+            jobs: the columns that `users_of` reads.
             parents: the parent of an account, by its name; others are below the root.
             shares: the shares of accounts, and of users as ``ACCOUNT/USER``; others have 1.
-
-        Raises:
-            UsageError: `parents` go in a circle, or `shares` name what the log does not have.
         """
-        named = jobs.select(account=jobs["queue"].fill_null(""), user=jobs["user"].fill_null(""))
+        named = users_of(jobs)
         pairs = named.unique(maintain_order=True).with_row_index("pair")
         accounts = dict.fromkeys([*pairs["account"].to_list(), *parents, *parents.values()])
         self.names = [*accounts, *(f"{account}/{user}" for account, user in pairs.select("account", "user").rows())]
@@ -51,13 +53,21 @@ class Accounts:
         )["pair"].to_numpy().astype(np.int64)  # fmt: skip
         """(jobs) the row of the user in its account."""
 
-    def _shares(self, given: Mapping[str, float]) -> NDArray[np.float64]:
-        """(rows) each one's part of what the children of its parent have together."""
-        if unknown := sorted(set(given) - set(self.names)):
+    def check(self, shares: Mapping[str, float]) -> None:
+        """That the tree is one, and has all that `shares` name.
+
+        Raises:
+            UsageError: parents go in a circle, or there is no such account or user.
+        """
+        self.owned()
+        if unknown := sorted(set(shares) - set(self.names)):
             raise UsageError(
                 f"shares of {unknown[0]!r:.60}: the log has no such account (its queues are the accounts; a user goes "
                 "by ACCOUNT/USER)"
             )
+
+    def _shares(self, given: Mapping[str, float]) -> NDArray[np.float64]:
+        """(rows) each one's part of what the children of its parent have together."""
         own = np.array([given.get(name, 1.0) for name in self.names])
         together = np.bincount(self.parent + 1, own)[self.parent + 1]
         return np.divide(own, together, out=np.zeros(len(own)), where=together > 0.0)

@@ -105,16 +105,16 @@ class Kueue(CompiledPolicy):
     def _cohort_of(self, name: str) -> tuple[str, ...]:
         return (self.cohort[name],) if name in self.cohort else ("alone", name) if self.cohort else ()
 
-    def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:
-        """What each queue may hold: its nominal quota and what it may borrow.
-
-        Raises:
-            UsageError: a parameter names a queue that no job has.
-        """
-        names = jobs["queue"].drop_nulls().unique(maintain_order=True).to_list()
+    def check_jobs(self, jobs: Any) -> None:
+        """That some job is in each queue that a parameter names."""
+        names = set(jobs["queue"].drop_nulls().unique().to_list())
         for parameter_name in ("nominal_quota", "borrowing_limit", "cohort"):
-            if unknown := sorted(set(getattr(self, parameter_name)) - set(names)):
+            if unknown := sorted(set(getattr(self, parameter_name)) - names):
                 raise UsageError(f"kueue.{parameter_name} names the queue {unknown[0]!r:.60}, which no job is in")
+
+    def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:
+        """What each queue may hold: its nominal quota and what it may borrow."""
+        names = jobs["queue"].drop_nulls().unique(maintain_order=True).to_list()
         quotas = self._quotas(names, gpus)
         together = self._together(quotas)
         borrow = self.borrowing_limit
