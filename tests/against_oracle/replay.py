@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from pointsman.cluster.layout import Host, Layout
+from pointsman.engine.estimates.keys import NOTHING, history_of
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.briefing import Briefing
@@ -63,7 +64,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         key = (job.gpus, job.gpu_type, job.partition, limited)
         if key not in demands:
             demands[key] = Demand(job.gpus, alternatives(layout, pools, job.gpu_type, job.partition), limited)
-        estimate = job.told_ms if instance.knows_work else np.nan
+        estimate = job.told_ms if instance.knows_work and not instance.history else np.nan
         speed = len(layout.gpu_types) * bool(job.model)
         trace[row] = (job.submit_ms, job.work_ms, estimate, list(demands).index(key), queue, -job.priority, speed)
     trace["cls"], classes = divide(
@@ -94,17 +95,25 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
             script,
             rules,
             briefing_of(instance, made),
+            history_of(known(instance)) if instance.history else NOTHING,
+            getattr(made, "memory", 0),
         ),
         made,
     )
+
+
+def known(instance: Instance) -> pl.DataFrame:
+    """What is known of the jobs."""
+    names = {"queue": pl.String, "user": pl.String, "partition": pl.String, "gpus": pl.Int64}
+    rows = {name: [getattr(job, name) or None for job in instance.jobs] for name in names}
+    return pl.DataFrame(rows, schema=names)
 
 
 def briefing_of(instance: Instance, policy: Any) -> Briefing | None:
     """What the policy works out of the jobs, if it does."""
     if not getattr(policy, "briefed", False):
         return None
-    names = ("queue", "user", "partition", "gpus")
-    jobs = pl.DataFrame({name: [getattr(job, name) or None for job in instance.jobs] for name in names})
+    jobs = known(instance)
     gpus = sum(node.gpus for node in instance.nodes)
     if instance.policy == "kueue":
         assert policy.queue_limits(jobs, gpus) == instance.queue_limits

@@ -107,6 +107,9 @@ class DallyWorld(NetworkWorld):
     def holds_out_for(self, life: Life, level: int) -> bool:
         return self.is_slower_beyond(life, level, self.settings.epsilon)
 
+    def before_cycle(self) -> None:
+        """What happens before the pass."""
+
     # -- timers -----------------------------------------------------------------------------------------
 
     def become_pending(self, life: Life) -> None:

@@ -10,6 +10,7 @@ from .world import Life, World, to_ms
 
 def dally(world: World) -> None:
     assert isinstance(world, DallyWorld)
+    world.before_cycle()
     this = Pass(world)
     refused: dict[object, int] = {}
     """By demand: the loosest level accepted by a job of that demand which has been passed over."""

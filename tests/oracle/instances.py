@@ -16,6 +16,9 @@ from .simulator import BY_NETWORK, OWN_PLACEMENT, POLICIES, simulate
 
 STEPS_MS = (1, 1, 1000, 20_000)
 """Lengths of a time step. Steps of 1 ms tie often; with 20 s, overruns of `easy` (60 s) come into play."""
+LONG_STEPS_MS = (1000, 20_000, 20_000)
+"""At which jobs come through several buckets of hazards, of which the first is 30 s long."""
+BY_ESTIMATE = ("sjf", "sjf-backfill", "easy", "srtf")
 FALLING_RATES = (
     (1.0, 1.0, 0.75, 0.5, 0.375),
     (1.0, 0.75, 0.25, 0.25, 0.125),
@@ -92,6 +95,9 @@ class Instance:
     knows_work: bool = True
     """The policy is told an estimate of each job's work."""
 
+    history: bool = False
+    """It is told what the jobs that have finished say of it."""
+
     rates_of_other: tuple[float, float, float, float, float] = (1.0,) * 5
     """The same for jobs of the model "other"."""
 
@@ -113,6 +119,7 @@ class Instance:
             round_ms=self.round_ms,
             until_ms=until_ms,
             knows_work=self.knows_work,
+            history=self.history,
             told=told,
             seed=self.seed,
             **other,
@@ -124,7 +131,7 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     draw = random.Random(seed)
     policy = draw.choice(kind.policies)
     placement = OWN_PLACEMENT.get(policy) or draw.choice(kind.placements)
-    step_ms = draw.choice(STEPS_MS)
+    step_ms = draw.choice(STEPS_MS if policy != "gittins" else LONG_STEPS_MS)
     nodes = draw_nodes(draw, kind)
     jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
     params = draw_params(draw, kind, policy, step_ms)
@@ -157,9 +164,18 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         )
     if policy == "kueue":
         instance = with_quotas(draw, instance)
+    if policy == "gittins" or (policy in BY_ESTIMATE and chance(draw, kind.estimates, 0.25)):
+        instance = with_history(draw, instance)
     if not chance(draw, kind.cancels, 0.3):
         return instance
     return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
+
+
+def with_history(draw: random.Random, instance: Instance) -> Instance:
+    """Users have several jobs; `gittins` sorts jobs by what is learnt, by what it is told, or not at all."""
+    jobs = tuple(replace(job, user=draw.choice(("", "u", "u", "v"))) for job in instance.jobs)
+    told = instance.params.get("predictor") != "estimate"
+    return replace(instance, jobs=jobs, history=told, knows_work=instance.knows_work or told)
 
 
 def with_quotas(draw: random.Random, instance: Instance) -> Instance:
@@ -282,6 +298,8 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
         return {"margin_s": draw.choice((0, 1, 3)) * step_ms / 1000}
     if policy in VARIANTS:
         return draw_dally_params(draw, policy, step_ms)
+    if policy == "gittins":
+        return draw_gittins_params(draw, step_ms)
     if policy == "gandiva":
         return {name: draw.choice((1, 2, 5, 12)) * step_ms / 1000 for name in ("slice_s", "round_s")}
     if policy == "pick-place":
@@ -370,6 +388,22 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
     if policy not in ("dally-nowait", "dally-whole-nodes"):
         params |= {"node_timer_s": some(0, 1, 4, 10), "rack_timer_s": some(0, 3, 8, 20)}
     return params
+
+
+def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
+    """Refits happen, and groups tell better, while the instance lasts."""
+    params = draw_dally_params(draw, "gittins", step_ms)
+    del params["first_level_gpu_s"], params["levels"]
+    return params | {
+        "predictor": draw.choice(("history", "estimate", "estimate", "none")),
+        "preempt": draw.random() < 0.8,
+        "ageing": draw.choice((0, 0, 0.37, 3.1)),
+        "refit_s": draw.choice((1, 3, 10)) * step_ms / 1000,
+        "least_ends": draw.choice((1, 2, 5)),
+        "groups": draw.choice((1, 3, 24)),
+        "strength": draw.choice((0.51, 3.3, 30)),
+        "score_deviations": draw.choice((0, 0.5, 2)),
+    }
 
 
 def draw_overheads(draw: random.Random, kind: Kind, step_ms: int, may_lose: bool) -> dict[str, float]:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import dally, gandiva, kueue, multifactor, pick_place, placers, tiresias_skew
+from . import dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew
 from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
+from .history import History
 from .model import Job, LogEntry, Node, Place, Schedule
 from .placement import PLACEMENTS, every_gpu, place
 from .placers import PLACERS
@@ -28,11 +29,12 @@ POLICIES: dict[str, Callable[[World], None]] = {
     "tiresias-skew": tiresias_skew.tiresias_skew,
     "gandiva": gandiva.gandiva,
     **dict.fromkeys(dally.VARIANTS, decide_dally),
+    "gittins": decide_dally,
     "pick-place": pick_place.pick_place,
     "pick-place-sjf": pick_place.pick_place,
     **PLACERS,
 }
-BY_NETWORK = ("tiresias-skew", "gandiva", *dally.VARIANTS)
+BY_NETWORK = ("tiresias-skew", "gandiva", *dally.VARIANTS, "gittins")
 """They look at the network."""
 OWN_PLACEMENT = {
     **dict.fromkeys((*BY_NETWORK, "pick-place", "pick-place-sjf", *PLACERS), "tightest"),
@@ -51,6 +53,7 @@ PARAMS = {
     "tiresias-skew": tiresias_skew.PARAMS,
     "gandiva": gandiva.PARAMS,
     **dict.fromkeys(dally.VARIANTS, dally.PARAMS),
+    "gittins": gittins.PARAMS,
     **dict.fromkeys(PLACERS, placers.SHARED),
     **placers.PARAMS,
     "pick-place": pick_place.PARAMS,
@@ -74,6 +77,7 @@ def simulate(
     round_ms: int = 0,
     until_ms: int | None = None,
     knows_work: bool = True,
+    history: bool = False,
     told: Sequence[LogEntry] = (),
     seed: int = 0,
     make: Callable[..., World] | None = None,
@@ -85,7 +89,8 @@ def simulate(
     (time_ms, "CANCEL", row);
     `rate(job, locality)` is nominal ms of work per ms (locality 0 GPU .. 4 cluster), `rate_on(job, place)` the same
     where more counts; `edges` are those of the tree by which `pick-place` chooses; `round_ms > 0`
-    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work; `told` is
+    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work, with `history` what the jobs that have finished say
+    of it; `told` is
     another program's log, which is followed where a policy leaves a choice to chance; `seed` is the run's; `make`, with
     the fields of a World, and `decide` are a policy that has no name here.
     Raises ValueError for input that section 2 or 4 refuses.
@@ -108,7 +113,9 @@ def simulate(
         knows_work=knows_work,
     )
     lives = [Life(row, job) for row, job in enumerate(jobs)]
-    world = World(nodes, lives, list(script), rules, node_state=["UP"] * len(nodes))
+    world = World(
+        nodes, lives, list(script), rules, node_state=["UP"] * len(nodes), history=History() if history else None
+    )
     world = make(**vars(world)) if make else world_for(policy, params, world, seed)
     if isinstance(world, pick_place.PickPlaceWorld):
         world.told, world.edges = list(told), edges or Edges()
@@ -130,6 +137,8 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
         return pick_place.PickPlaceWorld(**vars(world), **pick_place.settings_of(policy, params))
     if policy in PLACERS:
         return PlacerWorld(**vars(world), seed=seed, **placers.settings_of(policy, params))
+    if policy == "gittins":
+        return gittins.world_of(world, params)
     if policy in dally.VARIANTS:
         return dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
     return world

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from .history import History
 from .model import Gpu, Job, LogEntry, Node, Place, as_masks
 from .placement import alternatives, every_gpu, locality, place
 
@@ -78,6 +79,8 @@ class World:
     now: int = 0
     node_state: list[str] = field(default_factory=list)
     log: list[LogEntry] = field(default_factory=list)
+    history: History | None = None
+    """Estimates are from the jobs that have finished."""
 
     # -- what can be asked ------------------------------------------------------------------------------
 
@@ -252,6 +255,8 @@ class World:
         self.free_gpus(life)
         life.state = "COMPLETED"
         life.end_ms = self.now
+        if self.history is not None:
+            self.history.learn(life.row, life.job)
 
     def cancel(self, life: Life) -> None:
         if life.state not in ("COMPLETED", "CANCELLED"):
@@ -260,7 +265,13 @@ class World:
             life.state = "CANCELLED"
             life.end_ms = self.now
 
+    def foretell(self, life: Life) -> None:
+        """Give a job that is being submitted its estimate."""
+        if self.history is not None and life.row not in self.history.features:
+            life.job = replace(life.job, estimate_ms=self.history.estimate_ms(life.row, life.job, self.now))
+
     def become_pending(self, life: Life) -> None:
+        self.foretell(life)
         self.free_gpus(life)
         life.state = "PENDING"
         life.pending_since_ms = self.now

@@ -1,0 +1,211 @@
+"""Section 7, `gittins`: hazards of the jobs that have ended, the index by them, and the rank of each job."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from . import dally
+from .dally import DallyWorld
+from .world import Life, to_ms
+
+BUCKETS, CLASSES = 64, 128
+LEFT = ("COMPLETED", "CANCELLED", "FUTURE")
+
+
+def geometric(first: float, ratio: float, count: int) -> list[float]:
+    begins = [0.0, first]
+    while len(begins) < count:
+        begins.append(begins[-1] * ratio)
+    return begins
+
+
+BUCKET_BEGINS = geometric(30_000.0, 1.25, BUCKETS)
+CLASS_BEGINS = geometric(1000.0, 1.16, CLASSES)
+FALLING = [0.5 / (1 + 0.2 * b) for b in range(BUCKETS)]
+
+
+@dataclass(frozen=True)
+class Settings(dally.Settings):
+    quantum_s: float = 600
+    predictor: str = "history"
+    ageing: float = 0
+    refit_s: float = 43_200
+    least_ends: int = 200
+    groups: int = 24
+    strength: float = 30
+    score_deviations: float = 2
+
+
+PARAMS = (dally.PARAMS - {"first_level_gpu_s", "levels"}) | {
+    "predictor", "preempt", "ageing", "refit_s", "least_ends", "groups", "strength", "score_deviations",
+}  # fmt: skip
+
+
+def settings_of(params: Mapping[str, Any]) -> Settings:
+    given = {("preempts" if name == "preempt" else name): value for name, value in params.items()}
+    return Settings(**given)
+
+
+def last_begun(begins: Sequence[float], value: float) -> int:
+    return sum(begin <= value for begin in begins) - 1
+
+
+def hazards_of(ended: Sequence[int], unfinished: Sequence[int], prior: Sequence[float], strength: float) -> list[float]:
+    """From the buckets of ended and of unfinished jobs."""
+    found = []
+    for b in range(BUCKETS):
+        died, left = ended.count(b), unfinished.count(b)
+        at_risk = sum(bucket >= b for bucket in (*ended, *unfinished)) - left / 2
+        found.append(min(1.0, (died + strength * prior[b]) / (at_risk + strength)))
+    return found
+
+
+def chances(hazards: Sequence[float]) -> tuple[list[float], list[float]]:
+    """To come to each bucket (and beyond the last), and to end in it."""
+    survival = [1.0]
+    for hazard in hazards:
+        survival.append(survival[-1] * (1 - hazard))
+    return survival, [alive * hazard for alive, hazard in zip(survival, hazards, strict=False)]
+
+
+def indices(hazards: Sequence[float]) -> list[float]:
+    """In ms, of each bucket."""
+    survival, ends = chances(hazards)
+    edges = [*BUCKET_BEGINS, BUCKET_BEGINS[-1] * 1.25]
+    spent = [(edges[b + 1] - edges[b]) * (survival[b + 1] + ends[b] / 2) for b in range(BUCKETS)]
+    found: list[float] = []
+    for a in range(BUCKETS):
+        if survival[a] <= 1e-9:
+            found.append(1.25 * found[-1])
+        else:
+            found.append(min(sum(spent[a : k + 1]) / sum(ends[a : k + 1]) for k in range(a, BUCKETS)))
+    return found
+
+
+@dataclass
+class Ended:
+    kind: int
+    """Class of its estimate."""
+    bucket: int
+    gpu_ms: float
+    score: float
+
+
+@dataclass
+class GittinsWorld(DallyWorld):
+    settings: Settings = Settings()
+    knows: bool = True
+    """There are estimates."""
+    kinds: dict[int, int] = field(default_factory=dict)
+    """Class of the estimate, by row."""
+    ended: list[Ended] = field(default_factory=list)
+    refitted_in: int = 0
+    group_of: list[int] = field(default_factory=lambda: [0] * CLASSES)
+    index_of: list[list[float]] = field(default_factory=list)
+    own_chances: list[list[float]] = field(default_factory=list)
+    pooled_chances: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.index_of = self.index_of or [indices(FALLING)] * self.settings.groups
+
+    # -- rank -------------------------------------------------------------------------------------------
+
+    def become_pending(self, life: Life) -> None:
+        if life.row not in self.kinds:
+            told = self.estimate_of(life) if self.settings.predictor != "none" else None
+            self.kinds[life.row] = 0 if told is None else last_begun(CLASS_BEGINS, told)
+        super().become_pending(life)
+
+    def estimate_of(self, life: Life) -> int | None:
+        """Of a job that is being submitted."""
+        if self.history is not None:
+            self.foretell(life)
+            return life.job.told_ms
+        return life.job.told_ms if self.knows else None
+
+    def sink(self, life: Life) -> None:
+        """Count its rank."""
+        done = self.work_done(life)
+        index = self.index_of[self.group_of[self.kinds[life.row]]][last_begun(BUCKET_BEGINS, done)]
+        rank = math.floor(life.job.gpus * index + self.settings.ageing * life.job.submit_ms + 0.5)
+        standing = self.of(life)
+        self.changed |= life.state == "RUNNING" and rank > standing.level
+        standing.level = min(rank, 2**53)
+
+    def count_sinks(self, life: Life) -> None:
+        bucket = last_begun(BUCKET_BEGINS, self.work_done(life))
+        self.of(life).sinks_ms = math.inf
+        if bucket + 1 < BUCKETS:
+            ahead = BUCKET_BEGINS[bucket + 1] - self.work_done(life)
+            self.of(life).sinks_ms = self.now + math.ceil(ahead / life.rate)
+
+    def levels_due(self, life: Life) -> list[float]:
+        standing = self.of(life)
+        return [standing.sinks_ms if standing.past_quantum else life.running_from_ms + to_ms(self.settings.quantum_s)]
+
+    # -- what is learnt ---------------------------------------------------------------------------------
+
+    def finish(self, life: Life) -> None:
+        super().finish(life)
+        kind, bucket = self.kinds[life.row], last_begun(BUCKET_BEGINS, life.job.work_ms)
+        score = 0.0
+        if self.refitted_in:
+            own, pooled = self.own_chances[self.group_of[kind]][bucket], self.pooled_chances[bucket]
+            score = math.log(max(own, 1e-12)) - math.log(max(pooled, 1e-12))
+        self.ended.append(Ended(kind, bucket, life.job.gpus * life.job.work_ms, score))
+
+    def before_cycle(self) -> None:
+        period = self.now // to_ms(self.settings.refit_s)
+        if period <= self.refitted_in or len(self.ended) < self.settings.least_ends:
+            return
+        self.refitted_in = period
+        self.changed = True
+        self.refit()
+        for life in self.lives:
+            if life.state not in LEFT:
+                self.sink(life)
+                if life.state == "RUNNING":
+                    self.count_sinks(life)
+
+    def refit(self) -> None:
+        unfinished = [life for life in self.lives if life.state not in LEFT]
+        buckets = {life.row: last_begun(BUCKET_BEGINS, self.work_done(life)) for life in unfinished}
+        self.divide(unfinished)
+        pooled = hazards_of([e.bucket for e in self.ended], list(buckets.values()), FALLING, 2.0)
+        self.pooled_chances = chances(pooled)[1]
+        self.own_chances, self.index_of = [], []
+        for group in range(self.settings.groups):
+            ended = [e for e in self.ended if self.group_of[e.kind] == group]
+            theirs = [buckets[life.row] for life in unfinished if self.group_of[self.kinds[life.row]] == group]
+            own = hazards_of([e.bucket for e in ended], theirs, pooled, self.settings.strength)
+            score, squares = sum(e.score for e in ended), sum(e.score**2 for e in ended)
+            told_better = score > self.settings.score_deviations * math.sqrt(squares)
+            self.own_chances.append(chances(own)[1])
+            self.index_of.append(indices(own if told_better else pooled))
+
+    def divide(self, unfinished: Sequence[Life]) -> None:
+        numbers, work = [0] * CLASSES, [0.0] * CLASSES
+        for each in self.ended:
+            numbers[each.kind] += 1
+            work[each.kind] += each.gpu_ms
+        for life in unfinished:
+            numbers[self.kinds[life.row]] += 1
+            work[self.kinds[life.row]] += life.job.gpus * self.work_done(life)
+        groups, group, weight = self.settings.groups, 0, 0.0
+        for kind in range(CLASSES):
+            self.group_of[kind] = min(group, groups - 1)
+            share = numbers[kind] / sum(numbers)
+            weight += share if sum(work) == 0 else 0.4 * share + 0.6 * work[kind] / sum(work)
+            if weight >= 1 / groups:
+                group, weight = group + 1, 0.0
+        if group > 0 and weight < 0.5 / groups:
+            self.group_of = [min(each, group - 1) for each in self.group_of]
+
+
+def world_of(world: Any, params: Mapping[str, Any]) -> GittinsWorld:
+    """Moves reckon with progress, whatever is estimated."""
+    settings = settings_of(params)
+    fields = vars(world) | {"rules": replace(world.rules, knows_work=False)}
+    return GittinsWorld(**fields, settings=settings, knows=world.rules.knows_work)
