@@ -10,7 +10,7 @@ import numpy as np
 
 from pointsman.policies.dally.preemption import PREEMPTION_PARAMS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.sdk import Int, State, cold, core, ln, open_state, work_done
+from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
 
 BY_ESTIMATE, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, SCORE_DEVIATIONS = range(  # params
     PREEMPTION_PARAMS, PREEMPTION_PARAMS + 7
@@ -63,6 +63,12 @@ def _last_begun(S: State, begins: Int, count: Int, value: float) -> Int:
         else:
             high = middle - 1
     return low
+
+
+@core
+def _progress(S: State, j: Int) -> float:
+    """What job `j` has done by now, in nominal ms."""
+    return work_done(S, j) if S.jobs[j].state == RUNNING else S.jobs[j].done
 
 
 @core
@@ -193,7 +199,7 @@ def _count_classes(S: State) -> None:
         if S.jobs[j].state != 0:
             c = _class_of(S, np.int64(j))
             M[NUMBER + c] += 1.0
-            M[WORK + c] += S.jobs[j].asked * work_done(S, np.int64(j))
+            M[WORK + c] += S.jobs[j].asked * _progress(S, np.int64(j))
 
 
 @core
@@ -240,7 +246,7 @@ def _count_buckets(S: State) -> None:
             M[DEAD + pooled + b] += M[ENDED + c * BUCKETS + b]
     for j in range(S.g[0].slots):
         if S.jobs[j].state != 0:
-            b = bucket_of(S, work_done(S, np.int64(j)))
+            b = bucket_of(S, _progress(S, np.int64(j)))
             M[ALIVE + np.int64(M[GROUP + _class_of(S, np.int64(j))]) * BUCKETS + b] += 1.0
             M[ALIVE + pooled + b] += 1.0
 
