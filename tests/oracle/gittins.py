@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from . import dally
@@ -69,7 +71,8 @@ def chances(hazards: Sequence[float]) -> tuple[list[float], list[float]]:
     return survival, [alive * hazard for alive, hazard in zip(survival, hazards, strict=False)]
 
 
-def indices(hazards: Sequence[float]) -> list[float]:
+@cache
+def indices(hazards: tuple[float, ...]) -> list[float]:
     """In ms, of each bucket."""
     survival, ends = chances(hazards)
     edges = [*BUCKET_BEGINS, BUCKET_BEGINS[-1] * 1.25]
@@ -79,7 +82,8 @@ def indices(hazards: Sequence[float]) -> list[float]:
         if survival[a] <= 1e-9:
             found.append(1.25 * found[-1])
         else:
-            found.append(min(sum(spent[a : k + 1]) / sum(ends[a : k + 1]) for k in range(a, BUCKETS)))
+            sums = zip(accumulate(spent[a:]), accumulate(ends[a:]), strict=True)
+            found.append(min(time / chance for time, chance in sums))
     return found
 
 
@@ -108,7 +112,7 @@ class GittinsWorld(DallyWorld):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.index_of = self.index_of or [indices(FALLING)] * self.settings.groups
+        self.index_of = self.index_of or [indices(tuple(FALLING))] * self.settings.groups
 
     # -- rank -------------------------------------------------------------------------------------------
 
@@ -183,7 +187,7 @@ class GittinsWorld(DallyWorld):
             score, squares = sum(e.score for e in ended), sum(e.score**2 for e in ended)
             told_better = score > self.settings.score_deviations * math.sqrt(squares)
             self.own_chances.append(chances(own)[1])
-            self.index_of.append(indices(own if told_better else pooled))
+            self.index_of.append(indices(tuple(own if told_better else pooled)))
 
     def divide(self, unfinished: Sequence[Life]) -> None:
         numbers, work = [0] * CLASSES, [0.0] * CLASSES

@@ -398,9 +398,10 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "predictor": draw.choice(("history", "estimate", "estimate", "none")),
         "preempt": draw.random() < 0.8,
         "ageing": draw.choice((0, 0, 0.37, 3.1)),
-        "refit_s": draw.choice((1, 3, 10)) * step_ms / 1000,
+        "quantum_s": draw.choice((1, 3, 10)) * step_ms / 1000,
+        "refit_s": draw.choice((3, 10, 30)) * step_ms / 1000,
         "least_ends": draw.choice((1, 2, 5)),
-        "groups": draw.choice((1, 3, 24)),
+        "groups": draw.choice((1, 3, 8)),
         "strength": draw.choice((0.51, 3.3, 30)),
         "score_deviations": draw.choice((0, 0.5, 2)),
     }

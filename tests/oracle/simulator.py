@@ -89,10 +89,10 @@ def simulate(
     (time_ms, "CANCEL", row);
     `rate(job, locality)` is nominal ms of work per ms (locality 0 GPU .. 4 cluster), `rate_on(job, place)` the same
     where more counts; `edges` are those of the tree by which `pick-place` chooses; `round_ms > 0`
-    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work, with `history` what the jobs that have finished say
-    of it; `told` is
-    another program's log, which is followed where a policy leaves a choice to chance; `seed` is the run's; `make`, with
-    the fields of a World, and `decide` are a policy that has no name here.
+    makes it rounds(policy, round_ms); without `knows_work` the policy is told nothing of the jobs' work, with `history`
+    what the jobs that have finished say of it; `told` is another program's log, which is followed where a policy leaves
+    a choice to chance; `seed` is the run's; `make`, with the fields of a World, and `decide` are a policy that has no
+    name here.
     Raises ValueError for input that section 2 or 4 refuses.
     """
     check(nodes, jobs, policy, params, placement, overheads, queue_limits, script)
