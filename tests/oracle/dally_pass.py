@@ -1,5 +1,7 @@
 """Section 7: one pass of `dally`, its offers and then its moves."""
 
+from collections.abc import Iterator
+
 from .dally import DallyWorld
 from .moving import improve_places
 from .network import NODE
@@ -14,7 +16,7 @@ def dally(world: World) -> None:
     this = Pass(world)
     refused: dict[object, int] = {}
     """By demand: the loosest level accepted by a job of that demand which has been passed over."""
-    for life in this.waiting_in_order(lambda life: world.of(life).level):
+    for life in in_order(world):
         demand, accepts = demand_of(world, life), world.of(life).accepts
         if this.is_closed(life) or accepts <= refused.get(demand, -1):
             continue
@@ -28,6 +30,15 @@ def dally(world: World) -> None:
                 world.begin_to_wait(victim)
     if world.settings.preempts:
         improve_places(this, world, to_ms(world.settings.round_s))
+
+
+def in_order(world: DallyWorld) -> Iterator[Life]:
+    """Each waiting job once, victims too: under `gittins` their rank may have fallen."""
+    tried: set[int] = set()
+    while waiting := [life for life in world.having("PENDING") if life.row not in tried]:
+        first = min(waiting, key=world.rank)
+        tried.add(first.row)
+        yield first
 
 
 def demand_of(world: DallyWorld, life: Life) -> object:
