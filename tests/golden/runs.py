@@ -129,7 +129,7 @@ def _classical() -> Iterator[Run]:
 
 
 def _by_network() -> Iterator[Run]:
-    for k, policy in enumerate((*DALLY, "tiresias-skew", "gandiva", "dally-whole-nodes")):
+    for k, policy in enumerate((*DALLY, "tiresias-skew", "gandiva", "dally-whole-nodes", "gittins")):
         yield Run(policy, options={**MODELS, "contention": CONTENTIONS[k % 4], "overheads": REALISTIC})
         rough = {"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS}
         yield Run(policy, MIXED, like="itp", seed=k, options={**MODELS, **rough, "congestion": {"network": 8.0}})

@@ -156,6 +156,8 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         params |= {name: "nearest" if name == "gpus" else "drf" for name, value in params.items() if value == "random"}
     if policy == "gandiva":
         params["slice_s"] += 8 * instance.overheads.get("lost_s", 0)  # more than a slice's work at the slowest rate
+    if policy == "gittins":
+        params["quantum_s"] += 8 * instance.overheads.get("lost_s", 0)
     if policy in BY_NETWORK and chance(draw, kind.models, 0.5):
         instance = with_models(draw, instance)
     if policy == "multifactor":

@@ -48,6 +48,8 @@ SMALL: dict[str, dict[str, Any]] = {
         for name in ("dally-nowait", "dally-consolidated", "dally-whole-nodes")
     },
     "dally-nopreempt": DALLY,
+    "gittins": {k: v for k, v in DALLY.items() if k not in ("first_level_gpu_s", "levels")}
+    | {"refit_s": 5, "least_ends": 2},
     "sjf-bsbf": {"gate": "joint"},
     "sjf-bsbf-consolidated": {},
     "sjf-ffs": {},

@@ -22,7 +22,7 @@ from pointsman.policies.registry import PolicySpec, get_policy
 
 NAMES = (
     "fifo", "sjf", "fifo-backfill", "easy", "srtf", "tiresias", "las", "tiresias-skew", "gandiva", "gandiva-packing",
-    "dally", "sjf-bsbf", "sjf-ffs", "pollux", "lwf", "srsf", "ada-srsf", "pick-place", "pick-place-sjf",
+    "dally", "gittins", "sjf-bsbf", "sjf-ffs", "pollux", "lwf", "srsf", "ada-srsf", "pick-place", "pick-place-sjf",
     "rounds(srtf, 7)", "rounds(dally, 3)",
 )  # fmt: skip
 WORLDS: tuple[dict[str, Any], ...] = (
