@@ -208,6 +208,7 @@ def test_masks_are_never_violated(kind: str) -> None:
         ({"observation": "nowhere.py"}, "nowhere.py: no such file"),
         ({"gpus": "closest"}, "there is no GPU picker 'closest'"),
         ({"picker": "lifo"}, "there is no picker 'lifo'"),
+        ({"estimate": "history"}, "is learnt in a run"),
         ({"slots": 0}, "slots = 0: it must be a whole number from 1 to 64"),
         ({"gamma": 1.5}, "gamma 1.5"),
         ({"horizon_s": -1.0}, "horizon_s = -1.0"),

@@ -114,6 +114,8 @@ class Setting:
         if not all(numbers):
             given = f"gamma {self.gamma}, tau_s {self.tau_s}, hold {self.hold}, patience {self.patience}"
             raise UsageError(f"{given}: numbers out of range")
+        if self.estimate == "history":
+            raise UsageError("estimate = 'history' is learnt in a run: environments have no such estimates")
         if self.horizon_s is not None and not 0 < self.horizon_s < 1e12:
             raise UsageError(f"horizon_s = {self.horizon_s}: it must be seconds above 0, or None")
         if self.picker not in ORDERS:
