@@ -41,7 +41,16 @@ def test_all_are_the_built_in_policies(command: Command, jobs: str) -> None:
     dally = [f"dally{part}" for part in ("", "-manual", "-nowait", "-consolidated", "-nopreempt", "-whole-nodes")]
     gandiva, sharing = ["gandiva", "gandiva-packing"], ["sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs"]
     placers = ["lb", "tetris-place", "lif", "packed", "packed-lif", "packed-patience", "scorer", "random-place"]
-    assert names[10:] == ["tiresias-skew", *gandiva, *dally, *sharing, "pick-place", "pick-place-sjf", *placers]
+    assert names[10:] == [
+        "tiresias-skew",
+        *gandiva,
+        *dally,
+        "gittins",
+        *sharing,
+        "pick-place",
+        "pick-place-sjf",
+        *placers,
+    ]
 
 
 def test_seeds_are_paired_and_processes_change_nothing(command: Command, jobs: str) -> None:
