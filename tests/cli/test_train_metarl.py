@@ -123,3 +123,46 @@ def test_a_damaged_history_is_refused(history: object, command: Command, here: P
     path.write_text(json.dumps(state | {"history": odd.get(str(history), history)}))
     done = command("train", "metarl", "-o", "mine", "--resume")
     assert done.code == 3 and "training.json: not the state of a training" in done.err, done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it is not JSON"),
+        ("[" * 100_000, "it is not JSON"),
+        ("[]", "it must be an object of names and values, not []"),
+        ("null", "it must be an object of names and values, not None"),
+        ('{"expected": ""}', "history: field required (train anew"),
+        ('{"history": null, "expected": ""}', "history: must be a list, not None"),
+        ('{"history": [null], "expected": ""}', "history.0: must be a mapping, not None"),
+        ('{"history": [], "expected": 3}', "expected: must be a string, not 3"),
+    ],
+)
+def test_what_is_no_state_is_refused_by_its_file_and_fault(text: str, said: str, command: Command, here: Path) -> None:
+    assert command(*TRAIN, "--set", "meta.runs=1", "--set", "meta.network=none").code == 0
+    (here / "mine/training.json").write_text(text)
+    done = command("train", "metarl", "-o", "mine", "--resume")
+    assert done.code == 3, done.err
+    said = f"mine/training.json: not the state of a training: {said}"
+    assert said in done.err and "train anew, elsewhere" in done.err, done.err
+
+
+@with_network
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        (None, "weights: must be a mapping, not None"),
+        ({}, "weights of another network"),
+        ("short", "weights of another network"),
+        ("words", "must be a number, not 'a'"),
+    ],
+)
+def test_weights_of_something_else_are_refused(damaged: object, said: str, command: Command, here: Path) -> None:
+    assert command(*TRAIN, "--set", "meta.runs=1").code == 0
+    path = here / "mine/training.json"
+    state = json.loads(path.read_text())
+    name, numbers = next(iter(state["weights"].items()))
+    odd = {"short": state["weights"] | {name: numbers[1:]}, "words": state["weights"] | {name: ["a", *numbers[1:]]}}
+    path.write_text(json.dumps(state | {"weights": odd.get(str(damaged), damaged)}))
+    done = command("train", "metarl", "-o", "mine", "--resume")
+    assert (done.code, said in done.err) == (3, True), done.err

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -137,3 +138,32 @@ def test_pytorch_is_not_needed(here: Path) -> None:
         done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *args], cwd=here, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     assert pointsman("eval", "mine", "--seeds", "0", cwd=here).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        ([], "it must be an object of names and values, not []"),
+        (None, "it must be an object of names and values, not None"),
+        ({}, "mean: field required (train anew"),
+        ({"history": None}, "history: must be a list, not None"),
+        ({"history": ["a"]}, "history.0: must be a number, not 'a'"),
+        ({"history": [1.0] * 2}, "it has 2 generations of 1"),
+        ({"random": None}, "random: "),
+        ({"random": {"bit_generator": "MT19937"}}, "random.bit_generator: must be 'PCG64'"),
+        ({"random": -1}, "random.state.state: must be greater than or equal to 0, not -1"),
+    ],
+)
+def test_what_is_no_state_is_refused_by_its_file_and_fault(
+    damaged: Any, said: str, command: Command, here: Path
+) -> None:
+    assert command(*TRAIN, "--set", f"{GENERATIONS}1").code == 0
+    path = here / "mine/training.json"
+    state = json.loads(path.read_text())
+    if damaged == {"random": -1}:
+        damaged = {"random": state["random"] | {"state": {"state": -1, "inc": 1}}}
+    path.write_text(json.dumps(state | damaged if damaged else damaged))
+    done = command("train", "scorer", "-o", "mine", "--resume")
+    assert done.code == 3, done.err
+    said = f"mine/training.json: not the state of a training: {said}"
+    assert said in done.err and "train anew, elsewhere" in done.err, done.err

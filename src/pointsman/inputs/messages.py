@@ -36,5 +36,6 @@ def fault_of(error: "ValidationError") -> tuple[str, str]:
     fault = error.errors()[0]
     at = [str(part) for part in fault["loc"] if part != "[key]"]
     said = wording(fault["msg"])
-    whole = "error" in fault.get("ctx", {}) and not said.startswith("must")  # a sentence of ours names the value
+    ours = "error" in fault.get("ctx", {}) and not said.startswith("must")  # a sentence of ours names the value
+    whole = ours or fault["type"] == "missing"
     return ".".join(at), said if whole else f"{said}, not {fault['input']!r:.60}"

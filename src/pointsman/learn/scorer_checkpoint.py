@@ -7,9 +7,10 @@ The directory is a checkpoint (``policy.yaml``, ``policy.json``) with ``metrics.
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from pointsman.cluster import load_cluster
 from pointsman.errors import InputError, RunError
@@ -27,7 +28,7 @@ from pointsman.learn.checkpoint import (
     check_same,
     read_card,
 )
-from pointsman.learn.cross_entropy import Vector
+from pointsman.learn.saved_state import Pcg64, Saved, no_state, read_state
 from pointsman.learn.scorer_recipe import AGENT, ALGORITHM, ScorerRecipe
 from pointsman.learn.scorer_training import FIRST, Training, cost_of, first, weights_of
 from pointsman.learn.training_setup import sampler, settings_of
@@ -35,6 +36,17 @@ from pointsman.policies.placers.candidates.features import FEATURES
 from pointsman.policies.placers.candidates.places import MOST
 from pointsman.policies.placers.scorer import Scorer
 from pointsman.version import __version__
+
+EACH = Field(min_length=len(FIRST), max_length=len(FIRST))
+
+
+class _SearchState(Saved):
+    """``training.json``."""
+
+    mean: Annotated[list[float], EACH]
+    deviation: Annotated[list[Annotated[float, Field(ge=0)]], EACH]
+    random: Pcg64
+    history: list[float]
 
 
 class ScorerTraining:
@@ -53,13 +65,13 @@ class ScorerTraining:
         """
         check_same(read_card(self.directory), self._card(), self.directory)
         path = self.directory / SEARCH
-        try:
-            saved = json.loads(path.read_text())
-            self.where.mean, self.where.deviation = (_vector(saved, name) for name in ("mean", "deviation"))
-            self.where.draw.bit_generator.state = saved["random"]
-            self.history = [float(cost) for cost in saved["history"]]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"not the state of a training: {error}", path=path, fix="train anew, elsewhere") from None
+        saved = read_state(path, _SearchState)
+        if len(saved.history) > self.recipe.search.generations:
+            many = self.recipe.search.generations
+            raise no_state(path, f"it has {len(saved.history)} generations of {many}")
+        self.where.mean, self.where.deviation = np.array(saved.mean), np.array(saved.deviation)
+        self.where.draw.bit_generator.state = saved.random.model_dump()
+        self.history = saved.history
 
     def run(self, tell: Callable[[float, str], None]) -> None:
         """Search until all generations are done; whatever stops it, those that are done are saved.
@@ -131,14 +143,6 @@ class ScorerTraining:
             SEARCH: json.dumps(state),
         }
         replace_files({self.directory / name: text.encode() for name, text in contents.items()})
-
-
-def _vector(saved: Mapping[str, object], name: str) -> Vector:
-    """A number for each weight; ValueError: something else."""
-    found = np.array(saved[name], np.float64)
-    if found.shape != (len(FIRST),) or not np.isfinite(found).all():
-        raise ValueError(f"{name!r} must be {len(FIRST)} finite numbers")
-    return found
 
 
 def trained_weights(directory: str) -> Mapping[str, float]:

@@ -6,15 +6,15 @@ and ``training.json``, from which ``--resume`` goes on exactly as if nothing had
 
 import json
 from collections.abc import Callable, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from pydantic import Field
 
 from pointsman.api import simulate
 from pointsman.cluster import load_cluster
-from pointsman.errors import InputError, RunError, UsageError
+from pointsman.errors import RunError, UsageError
 from pointsman.inputs.output_path import replace_files
 from pointsman.learn.checkpoint import (
     CARD,
@@ -31,6 +31,7 @@ from pointsman.learn.checkpoint import (
 from pointsman.learn.meta.recipe import AGENT, ALGORITHM, MetaRecipe, Network
 from pointsman.learn.policies.adapting import EPISODES, JOBS, TOGETHER
 from pointsman.learn.policies.meta_network import card_of
+from pointsman.learn.saved_state import Saved, no_state, read_state
 from pointsman.learn.training_setup import sampler, settings_of
 from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.speed.interference.online.expectations import Expectations, error
@@ -46,13 +47,21 @@ FIGURES: Final = {"run", "jobs", "jct_mean_s", "error_before", "error_after"}
 """What is told of each run."""
 
 
+class _MetaState(Saved):
+    """``training.json``."""
+
+    history: list[dict[str, int | float]]
+    expected: str
+    weights: dict[str, list[float]] = Field(default_factory=dict)
+
+
 class MetaTraining:
     """Runs, the directory that keeps what they taught, and how many there were."""
 
     def __init__(self, recipe: MetaRecipe, directory: Path, seed: int, command: str) -> None:
         self.recipe, self.directory, self.seed, self.command = recipe, directory, seed, command
         self.settings = settings_of(recipe.practice)
-        self.history: list[dict[str, float]] = []
+        self.history: list[dict[str, int | float]] = []
         self.expected: list[ServerExperience] = []
         self.weights = _weights(recipe.meta.network, seed)
 
@@ -64,16 +73,16 @@ class MetaTraining:
         """
         check_same(read_card(self.directory), self._card(), self.directory)
         path = self.directory / SEARCH
+        saved = read_state(path, _MetaState)
         try:
-            saved = json.loads(path.read_text())
-            self.history = [_row(k, row) for k, row in enumerate(saved["history"], 1)]
+            self.history = [_row(k, row) for k, row in enumerate(saved.history, 1)]
             if len(self.history) > self.recipe.meta.runs:
                 raise ValueError(f"it has {len(self.history)} runs of {self.recipe.meta.runs}")
-            self.expected = parse_experience(str(saved["expected"]), str(path))
+            self.expected = parse_experience(saved.expected, "expected")
             if self.weights is not None:
-                self.weights.restore(saved["weights"], len(self.history))
-        except (OSError, ValueError, KeyError, TypeError, UsageError) as wrong:
-            raise InputError(f"not the state of a training: {wrong}", path=path, fix="train anew, elsewhere") from None
+                self.weights.restore(saved.weights, len(self.history))
+        except (ValueError, UsageError) as wrong:
+            raise no_state(path, wrong) from None
 
     def run(self, tell: Callable[[float, str], None]) -> None:
         """Run until all runs are done; whatever stops it, those that are done are saved.
@@ -206,10 +215,8 @@ def _machine(weights: "LearntWeights | None") -> dict[str, str]:
     return {"torch": torch.__version__, "hardware": hardware(torch.device("cpu"), torch.get_num_threads())}
 
 
-def _row(run: int, row: object) -> dict[str, float]:
+def _row(run: int, row: dict[str, int | float]) -> dict[str, int | float]:
     """A line of the history; ValueError: it is none of that run."""
-    if not isinstance(row, dict) or not row.keys() >= FIGURES or row["run"] != run:
+    if not row.keys() >= FIGURES or row["run"] != run:
         raise ValueError(f"the history of run {run} is {row!r:.60}")
-    if not all(type(value) in (int, float) and isfinite(value) for value in row.values()):
-        raise ValueError(f"the history of run {run} has something else than finite numbers")
     return row

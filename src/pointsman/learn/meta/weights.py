@@ -41,10 +41,10 @@ class LearntWeights:
         """Be as they were.
 
         Raises:
-            ValueError, KeyError: they are those of something else.
+            ValueError: they are those of something else.
         """
         before = self.learning.state_dict()
-        if set(numbers) != set(before):
+        if {name: len(values) for name, values in numbers.items()} != {name: w.numel() for name, w in before.items()}:
             raise ValueError("weights of another network")
         shaped = {name: torch.tensor(numbers[name]).reshape(w.shape) for name, w in before.items()}
         self.learning.load_state_dict(shaped)
