@@ -16,6 +16,7 @@ from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
 from pointsman.engine.run.terms import Terms, placement_of, terms_of
+from pointsman.engine.setup.asked import asked_of
 from pointsman.engine.setup.briefing import Briefing, known_at_submission
 from pointsman.engine.setup.build import Rules, build, parameters_of
 from pointsman.engine.setup.overheads import Overheads, load_overheads
@@ -26,7 +27,7 @@ from pointsman.experiment import RunOptions
 from pointsman.inputs.bounds import instant_ms
 from pointsman.parallel.file_bundle import digests
 from pointsman.policies.registry import PolicySpec, get_policy
-from pointsman.types import NEVER_MS
+from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload, read_workload
 
 
@@ -177,6 +178,20 @@ def check_run(workload: Workload, spec: PolicySpec, policy: CompiledPolicy | Pol
     if isinstance(policy, CompiledPolicy):
         policy.check_jobs(known_at_submission(jobs))
     return terms
+
+
+def check_fits(workload: Workload, cluster: Cluster, policy: CompiledPolicy | Policy, options: RunOptions) -> None:
+    """That the cluster can take every job, as the options ask; of options and policies that `check_run` has passed.
+
+    Raises:
+        InputError: a gang could never start, or no job is left. UsageError: the policy does not go with the cluster.
+    """
+    getattr(policy, "on_cluster", lambda _: None)(cluster)
+    asked_of(
+        workload, _with_queues(cluster.layout(), policy, workload),
+        placement=PLACEMENT_NAMES[placement_of(policy, options.placement)], oversized=options.oversized,
+        schedulers=getattr(policy, "divides_among", 1),
+    )  # fmt: skip
 
 
 def open_simulation(

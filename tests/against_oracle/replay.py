@@ -106,7 +106,7 @@ def known(instance: Instance) -> pl.DataFrame:
     """What is known of the jobs."""
     names = {"queue": pl.String, "user": pl.String, "partition": pl.String, "gpus": pl.Int64}
     rows = {name: [getattr(job, name) or None for job in instance.jobs] for name in names}
-    return pl.DataFrame(rows, schema=names)
+    return pl.DataFrame(rows, schema=names).with_columns(account=pl.lit(None, pl.String))
 
 
 def briefing_of(instance: Instance, policy: Any) -> Briefing | None:

@@ -161,3 +161,23 @@ def test_a_policy_that_does_not_go_with_log_or_options_is_refused_before_any_run
     done = command("compare", jobs, *PLACES[places], *policies, *given, "-o", "out")
     assert (done.code, said in done.err) == (2, True), done.err
     assert [path.name for path in Path().iterdir()] == [jobs]
+
+
+@pytest.mark.parametrize("clusters", [("1x2", "2x4"), ("2x4", "1x2")])
+def test_a_gang_that_is_too_wide_for_one_cluster_is_refused_before_any_run(
+    clusters: tuple[str, str], command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise AssertionError("a run began")
+
+    monkeypatch.setattr("pointsman.sweeps.cells.simulated", run)
+    given = [word for name in clusters for word in ("--cluster", name)]
+    done = command("compare", jobs, *given, "--policy", "fifo", "-o", "out")
+    assert (done.code, "at once" in done.err) == (3, True), done.err
+    assert [path.name for path in Path().iterdir()] == [jobs]
+
+
+def test_a_grid_says_where_what_really_happened_is_shown(command: Command, jobs: str) -> None:
+    assert command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--schedule", "log.csv").code == 0
+    done = command("compare", "log.csv", "--cluster", "2x4", "--cluster", "4x4", "--policy", "fifo")
+    assert (done.code, done.err.count("grids have no row as-logged")) == (0, 1), done.err

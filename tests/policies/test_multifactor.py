@@ -77,6 +77,19 @@ def test_jobs_start_in_the_order_of_the_worked_example() -> None:
     assert users[len(USED) :] == [*FACTORS, "0"]
 
 
+def test_accounts_of_the_log_are_billed_and_queues_where_it_names_none() -> None:
+    """One queue, two accounts: physics has used all, so chemistry goes first though it came later."""
+    jobs = of((0, 20, 100, "gpu"), (1, 20, 10, "gpu"), (2, 20, 10, "gpu")).jobs
+    billed = Workload.of(jobs.with_columns(account=pl.Series(["physics", "physics", "chemistry"])))
+    alone = {"weight_age": 0, "weight_job_size": 0, "calc_period_s": 5}
+    assert order(billed, **alone) == [0, 2, 1]
+    assert order(Workload.of(jobs), **alone) == [0, 1, 2]
+    with pytest.raises(UsageError, match="no such account"):
+        order(billed, shares={"gpu": 1})
+    result = simulate(billed, "1x20", "multifactor")
+    assert result.jobs["account"].to_list() == ["physics", "physics", "chemistry"]
+
+
 def test_usage_halves_in_a_half_life() -> None:
     """b used half as much as a one half-life later: both count alike; c, who used nothing, goes first."""
     jobs = of((0, 20, 10, "a"), (1000, 20, 5, "b"), (1000, 20, 200, "c"), (1001, 20, 1, "a"), (1001, 20, 1, "b"))
@@ -104,6 +117,12 @@ def test_small_jobs_may_be_favoured() -> None:
     alone = {"weight_fair_share": 0, "weight_age": 0}
     assert order(jobs, **alone) == [0, 1, 2]
     assert order(jobs, favor_small=True, **alone) == [0, 2, 1]
+
+
+def test_priorities_of_partitions_that_no_job_is_in_are_refused() -> None:
+    jobs = of((0, 1, 1, None, None, "gpu"))
+    with pytest.raises(UsageError, match="partition_priority names 'gpus', a partition that no job is in"):
+        order(jobs, partition_priority={"gpus": 4})
 
 
 def test_partitions_have_priorities(tmp_path: Any) -> None:

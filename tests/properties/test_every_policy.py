@@ -131,7 +131,9 @@ def works_with(policy: str, params: tuple[tuple[str, Any], ...]) -> list[dict[st
 
 @st.composite
 def job_tables(draw: st.DrawFn, widest: int) -> pl.DataFrame:
-    """Small numbers, so that much happens at one instant; gangs of models of which some can share a GPU."""
+    """Small numbers, so that much happens at one instant; gangs of models of which some can share a GPU; queues that
+    borrow.
+    """
     rows = draw(
         st.lists(
             st.tuples(
@@ -140,12 +142,14 @@ def job_tables(draw: st.DrawFn, widest: int) -> pl.DataFrame:
                 st.integers(0, 30),
                 st.integers(-1, 1),
                 st.sampled_from(MODELS),
+                st.sampled_from((None, "a", "b")),
+                st.sampled_from(("x", "y")),
             ),
             min_size=1,
             max_size=15,
         )
     )
-    submit, gpus, duration, priority, model = zip(*sorted(rows, key=lambda row: row[0]), strict=True)
+    submit, gpus, duration, priority, model, queue, user = zip(*sorted(rows, key=lambda row: row[0]), strict=True)
     return pl.DataFrame(
         {
             "submit_s": [float(s) for s in submit],
@@ -153,8 +157,10 @@ def job_tables(draw: st.DrawFn, widest: int) -> pl.DataFrame:
             "duration_s": [float(d) for d in duration],
             "priority": priority if draw(st.booleans()) else [0] * len(rows),
             "model": model if draw(st.booleans()) else [None] * len(rows),
+            "queue": queue if draw(st.booleans()) else [None] * len(rows),
+            "user": user,
         },
-        schema_overrides={"model": pl.String},
+        schema_overrides={"model": pl.String, "queue": pl.String},
     )
 
 

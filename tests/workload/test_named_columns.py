@@ -54,7 +54,7 @@ def test_epochs_and_ends(table: Table) -> None:
         ("submit_s", "is not NAME=COLUMN"),
         ("submit=At", "'submit' is no column of ours (did you mean 'submit_s'?"),
         ("submit_s=A,submit_s=B", "submit_s is named twice, 'A' and 'B'"),
-        ("submit_s=A,duration_s=B", "--columns names no gpus"),
+        ("submit_s=A,duration_s=B", "--columns names no gpus: it replaces the reader of a known format"),
         ("submit_s=A,gpus=B,start_s=C", "--columns names no duration_s (or start_s and end_s)"),
     ],
 )

@@ -244,12 +244,23 @@ def test_tiresias():
 
 
 def test_sacct(tmp_path):
-    columns = ("job_id", "queue", "partition", "gpus", "gpu_type", "time_limit_s", "submit_s", "duration_s", "status")
+    columns = (
+        "job_id",
+        "account",
+        "queue",
+        "partition",
+        "gpus",
+        "gpu_type",
+        "time_limit_s",
+        "submit_s",
+        "duration_s",
+        "status",
+    )
     assert rows("sacct.txt", *columns) == [
-        ("100", "gpu", "gpu", 8, "a100", 7200.0, 0.0, 3600.0, "COMPLETED"),
-        ("102", "gpu", "gpu", 1, None, 3600.0, 120.0, 500.0, "RUNNING"),
-        ("105", "gpu", "gpu", 1, None, None, 240.0, 60.0, "FAILED"),
-        ("101", "gpu", "gpu", 3, "h100+a100", None, 1800.0, 30.0, "CANCELLED"),
+        ("100", "ml", "gpu", "gpu", 8, "a100", 7200.0, 0.0, 3600.0, "COMPLETED"),
+        ("102", "bio", "gpu", "gpu", 1, None, 3600.0, 120.0, 500.0, "RUNNING"),
+        ("105", "bio", "gpu", "gpu", 1, None, None, 240.0, 60.0, "FAILED"),
+        ("101", "bio", "gpu", "gpu", 3, "h100+a100", None, 1800.0, 30.0, "CANCELLED"),
     ]
     log = (HERE / "sacct.txt").read_text()
     (tmp_path / "bare.txt").write_text(log.replace("|Partition|", "|Nothing|"))

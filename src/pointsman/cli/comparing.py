@@ -45,6 +45,8 @@ def grid_of(
     options: Options, experiment: "Experiment", tasks: "Sequence[Sequence[Task]]", store: Store, baseline: str | None
 ) -> "Grid":
     """All cells; says what should be known of the results of each."""
+    if any(own[0].workload.is_logged for own in tasks):
+        screen.note("grids have no row as-logged: compare in one cell shows what really happened")
     if options.output:
         screen.note("writing the report")
     grid = outcome.grid_of(

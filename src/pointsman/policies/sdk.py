@@ -7,6 +7,7 @@ documented where it is defined; ``docs/guides/write-a-policy.md`` shows the most
 from pointsman.engine.actions.eviction import RESERVED, end_holds, release_tentatively, start_or_evict, take_back
 from pointsman.engine.actions.eviction_cache import forget_failures, note_worse
 from pointsman.engine.actions.moving import move
+from pointsman.engine.actions.python_policy_hooks import on_event, on_run
 from pointsman.engine.actions.reserving import reserve
 from pointsman.engine.actions.resize import resize
 from pointsman.engine.actions.verbs import (
@@ -92,6 +93,8 @@ __all__ = [  # noqa: RUF022 - by topic
     "Owner",
     "Standing",
     "PARAMETERS",
+    "on_event",
+    "on_run",
     "milliseconds",
     "parameter",
     "cold",

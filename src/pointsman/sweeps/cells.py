@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pointsman.api import check_run
+from pointsman.api import check_fits, check_run
 from pointsman.cluster import load_cluster
 from pointsman.engine.run.result import Result
 from pointsman.experiment import Cell, CellSpec
@@ -58,14 +58,24 @@ def check_cell(spec: CellSpec, workload: Workload) -> None:
         check_run(workload, policy, policy.make(choice.params), options)
 
 
+def _check_cluster(spec: CellSpec, workload: Workload) -> None:
+    cluster, options = load_cluster(spec.cluster), spec.run_options(spec.seeds[0])
+    for choice in spec.policies:
+        check_fits(workload, cluster, get_policy(choice.name).make(choice.params), options)
+
+
 def tasks_of(cells: Sequence[Cell], workloads: Sequence[Workload]) -> list[list[Task]]:
     """The runs of each cell, all of which are checked before one begins.
 
     Raises:
+        InputError: a job can never start in a cell.
         UsageError: a policy does not go with the options or the jobs of a cell.
     """
     for cell, workload in zip(cells, workloads, strict=True):
         check_cell(cell.spec, workload)
+    if len(cells) > 1 or len(cells[0].spec.policies) > 1:  # the only run says so by itself
+        for cell, workload in zip(cells, workloads, strict=True):
+            _check_cluster(cell.spec, workload)
     digests = {id(workload): workload_digest(workload) for workload in workloads}
     found = []
     for cell, workload in zip(cells, workloads, strict=True):

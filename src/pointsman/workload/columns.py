@@ -8,6 +8,7 @@ SCHEMA: Final[dict[str, pl.DataType]] = {
     "job_id": pl.String(),
     "user": pl.String(),
     "queue": pl.String(),
+    "account": pl.String(),
     "partition": pl.String(),
     "model": pl.String(),
     "gpu_type": pl.String(),
@@ -32,7 +33,7 @@ LOGGED: Final = ("start_s", "end_s")
 REQUIRED: Final = ("submit_s", "gpus", "duration_s")
 """Columns that a native file must have; the others are null where a file is silent (`priority`: 0)."""
 
-ALIASES: Final[dict[str, str]] = {"vc": "queue", "cluster": "queue", "account": "queue", "tenant": "queue"}
+ALIASES: Final[dict[str, str]] = {"vc": "queue", "cluster": "queue", "tenant": "queue"}
 """Words that logs and papers use for our columns."""
 
 TIME_UNITS_S: Final[dict[str, float]] = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}

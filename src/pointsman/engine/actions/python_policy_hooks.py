@@ -1,5 +1,5 @@
-"""The bookkeeping under a Python policy: waiting jobs stand in their classes in submit order, running jobs in
-start order.
+"""The bookkeeping under Python policies, and others that need no more: waiting jobs stand in their classes in submit
+order, running jobs in start order.
 """
 
 import numpy as np

@@ -96,8 +96,9 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     known = outcomes["state"] != 0
     started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
     asked = ("fraction",) if int(simulation.handle.state.g[0]["jobs_per_gpu"]) > 1 else ()
+    billed = ("account",) if prepared.jobs["account"].null_count() < prepared.jobs.height else ()
     locality = np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], _NOWHERE)
-    jobs = prepared.jobs.select(*_COLUMNS, *asked)
+    jobs = prepared.jobs.select(*_COLUMNS, *billed, *asked)
     if asked or prepared.factors:
         jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
     return jobs.with_columns(

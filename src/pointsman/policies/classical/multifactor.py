@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import NonNegativeFloat
 
+from pointsman.errors import UsageError
 from pointsman.policies.classical.easy import Easy, wait
 from pointsman.policies.classical.easy import decide as easy_decide
 from pointsman.policies.classical.easy import on_event as easy_on_event
@@ -105,8 +106,10 @@ class Multifactor(Easy):
         return [*super().parameters(), *weights, *times, self.dampening]
 
     def check_jobs(self, jobs: Any) -> None:
-        """That some job is of each account and user that `shares` name, and that `parents` go in no circle."""
-        Accounts(jobs.unique(["queue", "user"]), self.parents, self.shares).check(self.shares)
+        """That some job is of each account, user and partition that parameters name, and no account its own parent."""
+        Accounts(jobs.unique(["account", "queue", "user"]), self.parents, self.shares).check(self.shares)
+        if unknown := sorted(set(self.partition_priority) - set(jobs["partition"].drop_nulls().unique().to_list())):
+            raise UsageError(f"multifactor.partition_priority names {unknown[0]!r:.60}, a partition that no job is in")
 
     def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
         """The user, the size factor and the partition factor of each job, and the tree of accounts."""

@@ -24,12 +24,14 @@ effective usage and its fair-share factor were calculated."""
 
 
 def users_of(jobs: "pl.DataFrame") -> "pl.DataFrame":
-    """The account and the user of each job; of no name where the log has none."""
-    return jobs.select(account=jobs["queue"].fill_null(""), user=jobs["user"].fill_null(""))
+    """The account and the user of each job, of no name where it has none. Where no job has an account, queues are."""
+    silent = jobs["account"].null_count() == jobs.height
+    account = jobs["queue" if silent else "account"]
+    return jobs.select(account=account.fill_null(""), user=jobs["user"].fill_null(""))
 
 
 class Accounts:
-    """The accounts of a log (its queues) and their users."""
+    """The accounts of a log, or its queues where it names no accounts, and their users."""
 
     def __init__(self, jobs: "pl.DataFrame", parents: Mapping[str, str], shares: Mapping[str, float]) -> None:
         """The tree of these jobs.
@@ -62,8 +64,8 @@ class Accounts:
         self.owned()
         if unknown := sorted(set(shares) - set(self.names)):
             raise UsageError(
-                f"shares of {unknown[0]!r:.60}: the log has no such account (its queues are the accounts; a user goes "
-                "by ACCOUNT/USER)"
+                f"shares of {unknown[0]!r:.60}: the log has no such account (where it names none, its "
+                "queues are the accounts; a user goes by ACCOUNT/USER)"
             )
 
     def _shares(self, given: Mapping[str, float]) -> NDArray[np.float64]:

@@ -33,7 +33,6 @@ from pointsman.policies.sdk import (
     ACTIVE,
     LARGEST,
     OK,
-    PENDING,
     Briefing,
     CompiledPolicy,
     Int,
@@ -45,12 +44,13 @@ from pointsman.policies.sdk import (
     block,
     blocked,
     core,
-    enqueue,
-    insert,
+    on_event,
+    on_run,
     parameter,
-    running_index,
     start,
 )
+
+__all__ = ["Kueue", "decide", "on_event", "on_run"]
 
 Strategy = Literal["BestEffortFIFO", "StrictFIFO"]
 STRICT = 0  # params
@@ -159,22 +159,6 @@ class Kueue(CompiledPolicy):
             f"{row[NOMINAL]:.0f} and may hold {limit}; its cohort holds {together} of {row[TOTAL]:.0f}",
             Reason.QuotaExceeded if full else None,
         )
-
-
-@core
-def on_event(S: State, kind: Int, j: Int) -> None:
-    """A job that waits joins its class."""
-    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        enqueue(S, j, 0.0, np.inf)
-
-
-@core
-def on_run(S: State, j: Int) -> None:
-    """Running jobs stand by when they began to run, for preemption."""
-    if S.jobs[j].bucket < 0:
-        S.jobs[j].key = np.float64(S.jobs[j].started)
-        S.jobs[j].aux = np.inf
-        insert(S, running_index(S), j)
 
 
 @core

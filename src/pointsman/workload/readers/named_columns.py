@@ -52,7 +52,10 @@ def check_columns(found: Columns) -> None:
     missing = [name for name in ("submit_s", "gpus") if name not in found]
     missing += ["duration_s (or start_s and end_s)"] * ("duration_s" not in found and not set(LOGGED) <= found.keys())
     if missing:
-        raise UsageError(f"--columns names no {missing[0]}")
+        raise UsageError(
+            f"--columns names no {missing[0]}: it replaces the reader of a known format, so it names every column "
+            "to read (submit_s=Submit,gpus=AllocTRES,duration_s=ElapsedRaw,queue=Account)"
+        )
 
 
 def read_named(source: Source, columns: Columns, time_unit: str | None = None) -> tuple[pl.DataFrame, Quality]:

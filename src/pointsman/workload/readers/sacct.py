@@ -99,6 +99,7 @@ def _columns(started: pl.Expr) -> dict[str, pl.Expr]:
     return {
         "job_id": pl.coalesce(text("JobIDRaw"), text("JobID")),
         "user": text("User"),
+        "account": text("Account"),
         "queue": pl.coalesce(text("Partition"), text("Account")),
         "partition": text("Partition"),
         "gpu_type": tres_gpu_type(tres),

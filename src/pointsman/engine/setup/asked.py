@@ -1,0 +1,168 @@
+"""What the jobs of a run ask for, and whether the cluster could ever give it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.cluster.layout import Layout
+from pointsman.engine.placement.occupancy import WHOLE
+from pointsman.engine.setup.demand import (
+    KEYS,
+    NO_PARTITIONS,
+    Demand,
+    Pools,
+    alternatives,
+    can_ever_fit,
+    classify,
+    make_pools,
+)
+from pointsman.engine.setup.refusal import nowhere, too_wide
+from pointsman.engine.setup.schedulers import parts_of, scheduler_of_nodes
+from pointsman.errors import InputError
+from pointsman.types import SCATTERED, Placement
+from pointsman.workload import Workload
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The jobs by what they ask for, on the nodes by what these give."""
+
+    workload: Workload
+    """Sorted by submission, with columns `limited`, the queue, and `milli`; without, or with narrower, jobs that never
+    fit."""
+    pools: Pools
+    cls: NDArray[np.int64]
+    """(jobs,) the class of each job."""
+    demands: list[Demand]
+    """By class."""
+    queue_limits: list[int]
+    """By queue; -1: none."""
+    assumptions: list[str]
+
+
+def asked_of(
+    workload: Workload,
+    layout: Layout,
+    *,
+    placement: Placement,
+    oversized: str,
+    schedulers: int = 1,
+    jobs_per_gpu: int = 1,
+    by: Sequence[str] = KEYS,
+) -> Asked:
+    """What the jobs ask for; the arguments are those of `prepare`, and `by` are the columns that divide them.
+
+    Raises:
+        InputError: no job; a gang that never fits (``oversized="refuse"``); an unknown GPU type or partition.
+        UsageError: there are fewer racks than schedulers.
+    """
+    if workload.jobs.is_empty():
+        raise InputError("there are no jobs to run", path=workload.provenance.source, fix="give at least one")
+    pools = make_pools(layout, scheduler_of_nodes(layout, schedulers))
+    assumptions: list[str] = []
+    jobs = _without_partitions(_by_submit(workload.jobs), pools, assumptions)
+    queues, limits = _limited_queues(jobs, layout)
+    workload = replace(workload, jobs=jobs.with_columns(limited=queues, milli=_milli(jobs, jobs_per_gpu)))
+    cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized, by)
+    return Asked(workload, pools, cls, demands, limits, assumptions)
+
+
+def _by_submit(jobs: pl.DataFrame) -> pl.DataFrame:
+    """Stably sorted; readers sort, so most often there is nothing to do."""
+    return jobs if jobs["submit_s"].is_sorted() else jobs.sort("submit_s", maintain_order=True)
+
+
+def _without_partitions(jobs: pl.DataFrame, pools: Pools, assumptions: list[str]) -> pl.DataFrame:
+    """A cluster that names no partitions takes the jobs of all of them."""
+    if any(pools.partitions) or jobs["partition"].null_count() == len(jobs):
+        return jobs
+    assumptions.append(NO_PARTITIONS)
+    return jobs.with_columns(partition=pl.lit(None, pl.String))
+
+
+def _limited_queues(jobs: pl.DataFrame, layout: Layout) -> tuple[pl.Series, list[int]]:
+    """Queue 0 holds every job without a limit; queues with one follow in the order of the cluster file."""
+    names = list(layout.queue_limits)
+    limits = [-1, *layout.queue_limits.values()]
+    index = {name: i + 1 for i, name in enumerate(names)}
+    if not index:
+        return pl.zeros(len(jobs), pl.Int64, eager=True), limits
+    return jobs["queue"].replace_strict(index, default=0, return_dtype=pl.Int64), limits
+
+
+def _milli(jobs: pl.DataFrame, jobs_per_gpu: int) -> pl.Series:
+    """Thousandths of a GPU that each job asks for."""
+    part = pl.when(pl.col("gpus") == 1).then(pl.col("fraction")).fill_null(1.0).alias("part")  # of one GPU
+    milli = (jobs.select(part)["part"] * WHOLE).round().clip(1, WHOLE).cast(pl.Int64).alias("milli")
+    return milli if jobs_per_gpu > 1 else milli.clip(WHOLE)
+
+
+def _demands(
+    workload: Workload,
+    layout: Layout,
+    pools: Pools,
+    limits: list[int],
+    placement: Placement,
+    oversized: str,
+    by: Sequence[str],
+) -> tuple[NDArray[np.int64], list[Demand], Workload]:
+    """The class of each job and what each class asks for; what never fits is refused, dropped or clamped.
+
+    The jobs have a column `limited`, and the workload that comes back lacks, or has narrower, those that never fit.
+    """
+    cls, classes = classify(workload.jobs, by)
+    demands: list[Demand] = []
+    too_wide_for: dict[int, int] = {}
+    for c, (gpus, kind, partition, queue, milli) in enumerate(classes.select(KEYS).rows()):
+        sets = alternatives(layout, pools, kind, partition)
+        if not sets:
+            raise nowhere(workload, _first(cls, c), kind, partition, layout, pools)
+        parts = parts_of(pools, sets)
+        widest = max(_widest(pools, part, limits[queue], placement) for part in parts)
+        if gpus > widest or not any(can_ever_fit(pools, gpus, part, placement in SCATTERED) for part in parts):
+            if oversized == "refuse" or (oversized == "clamp" and widest == 0):  # a queue may be closed
+                raise too_wide(workload, _first(cls, c), gpus, widest, pools.schedulers)
+            too_wide_for[c] = widest
+        demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1, milli))
+    if not too_wide_for:
+        return cls, demands, workload
+    mend = _without_wide if oversized == "drop" else _narrowed
+    return _demands(mend(workload, cls, too_wide_for), layout, pools, limits, placement, "refuse", by)
+
+
+def _first(cls: NDArray[np.int64], c: int) -> int:
+    return int(np.flatnonzero(cls == c)[0])
+
+
+def _without_wide(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
+    kept = workload.jobs.filter(pl.Series(~np.isin(cls, list(widest))))
+    if kept.is_empty():
+        fix = "use a larger cluster, or --oversized clamp"
+        raise InputError("no job of the workload fits the cluster", path=workload.provenance.source, fix=fix)
+    return workload.with_jobs(kept, reason="wider than the cluster or its queue")
+
+
+def _narrowed(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
+    gpus = workload.jobs["gpus"].to_numpy().copy()
+    for c, most in widest.items():
+        gpus[cls == c] = most
+    n = int(np.isin(cls, list(widest)).sum())
+    clamped = workload.quality.clamped | {"narrowed to the GPUs that they can have at once": n}
+    jobs = workload.jobs.with_columns(gpus=pl.Series(gpus))
+    return replace(workload, jobs=jobs, quality=replace(workload.quality, clamped=clamped))
+
+
+def _widest(pools: Pools, sets: tuple[tuple[int, ...], ...], limit: int, placement: Placement) -> int:
+    """The widest gang that fits the empty cluster under some alternative, and the queue's limit."""
+    widest = 0
+    for members in sets:
+        nodes = np.sort(np.concatenate([np.full(len(pools.members[p]), pools.sizes[p]) for p in members]))[::-1]
+        whole = int((nodes == nodes[0]).sum())
+        beyond = nodes[nodes < nodes[0]]
+        rest = int(beyond[0]) if len(beyond) else 0
+        total = int(nodes.sum()) if placement in SCATTERED else whole * int(nodes[0]) + rest
+        widest = max(widest, total)
+    return widest if limit < 0 else min(widest, limit)
