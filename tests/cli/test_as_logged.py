@@ -227,3 +227,11 @@ def test_waiting_is_explained_by_the_partition_of_the_job(command: Command, here
     told = " ".join(json.loads(without.out)["calibration"]["explanations"])
     assert "For 90.0 % of the time that jobs waited in the log, enough GPUs of this cluster were free" in told
     assert "The log names partitions, and the cluster none: jobs may use any node." in told
+
+
+def test_what_is_many_times_as_long_is_not_told_in_percent(command: Command, here: Path) -> None:
+    """In the log the second job waited for 1 s; on this cluster it waits for 999 s."""
+    Path("log.csv").write_text("submit_s,gpus,duration_s,start_s,end_s\n0,8,1000,0,1000\n1,8,1000,2,1002\n")
+    done = command("compare", "log.csv", "--cluster", "2x4", "--policy", "fifo", "--overheads", "none")
+    assert done.code == 0, done.err
+    assert "(999 times)" in done.out and "99,800" not in done.out

@@ -33,7 +33,10 @@ def test_the_answer_is_a_sentence_and_a_curve(four: str, command: Command, here:
         "-o", "answer",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "Target pending_p90_s <= 0 s: fifo meets it with 4 GPUs, srtf meets it with 4 GPUs." in done.out
+    assert (
+        "Target pending_p90_s <= 0 s: fifo meets it with 4 GPUs (4 nodes), srtf meets it with 4 GPUs (4 nodes)."
+        in done.out
+    )
     rows = list(csv.DictReader((here / "answer/capacity.csv").read_text().splitlines()))
     assert {row["policy"] for row in rows} == {"fifo", "srtf"}
     assert json.loads((here / "answer/manifest.json").read_text())["kind"] == "capacity"
@@ -56,6 +59,7 @@ def test_what_no_cluster_can_do(four: str, command: Command) -> None:
     [
         (["--target", "jct_mean_s<=-5%"], "is a change to a baseline"),
         (["--target", "wait"], "is no condition"),
+        (["--target", "engine_s<=1"], "is about this computer"),
         (["--target", "speed>1"], "names no metric"),
         (["--cluster", "fat-tree:4"], "a fat-tree has a fixed number of nodes"),
         (["--policy", "kueue", "--set", "kueue.cohort={nobody: x}"], "kueue.cohort names the queue 'nobody'"),
@@ -73,3 +77,24 @@ def test_mistakes_are_found_before_any_run(
 def test_side_by_side_it_is_the_same(four: str, command: Command) -> None:
     given = ("capacity", four, "--cluster", "2x1", "--policy", "fifo", "--policy", "las", "--format", "csv")
     assert command(*given, "--workers", "2").out == command(*given).out
+
+
+PARTED = """\
+metadata: {name: parted}
+spec:
+  node_types: {n: {gpus: 1, gpu_type: v100}}
+  nodes:
+    - {type: n, count: 1, partitions: [gpu]}
+    - {type: n, count: 1, partitions: [debug]}
+"""
+
+
+def test_nodes_are_told_by_partition_and_equal_figures_explained(command: Command, here: Path) -> None:
+    """Only nodes of `gpu` help, of which three nodes have two: 0, 0 and 100 s of waiting."""
+    (here / "parted.yaml").write_text(PARTED)
+    (here / "gpu.csv").write_text("submit_s,gpus,duration_s,partition\n" + "0,1,100,gpu\n" * 3)
+    done = command(
+        "capacity", "gpu.csv", "--cluster", "parted.yaml", "--policy", "fifo", "--target", "pending_mean_s<=40"
+    )
+    assert "fifo meets it with 3 GPUs (3 nodes: 2 gpu, 1 debug)" in done.out, (done.out, done.err)
+    assert "fifo: some neighbouring sizes have the same figure" in done.err

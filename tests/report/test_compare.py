@@ -28,7 +28,8 @@ from pointsman.report.metrics.summary import summarise
 from pointsman.report.metrics.threshold import fail_if, parse_threshold
 from pointsman.report.pages.page import lead
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table
-from pointsman.report.tables.tables import comparison_table, summary_table, waiting_tables
+from pointsman.report.tables.tables import comparison_table, summary_table
+from pointsman.report.tables.waiting import waiting_tables
 from pointsman.report.units import duration
 
 from .small_results import Job, busy_jobs, simulate

@@ -186,13 +186,13 @@ def test_ten_policies_fit() -> None:
     fifo = simulate(busy_jobs(60, 1), nodes=8, size=8, policy="fifo", seed=1)
     named = [Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": f"policy-{i}"}) for i in range(10)]
     names = [drawing.name for drawing in make_page(group_runs(named)).drawings]
-    assert names == [kind.name for kind in KINDS if kind.name != "9-preemptions"], (
+    assert names == [kind.name for kind in KINDS if kind.name != "8-preemptions"], (
         "nobody is preempted: nothing to show"
     )
 
 
 def test_lost_work_is_drawn_only_where_some_was_lost(srtf: Result, draw_only: Callable[..., None]) -> None:
-    draw_only("9-preemptions")
+    draw_only("8-preemptions")
 
     def drawn(result: Result) -> str:
         return make_page(group_runs([result])).drawings[0].svg
@@ -237,6 +237,18 @@ def test_the_lead_names_the_best_policy_that_needs_no_durations(many: list[Resul
     assert "under srtf, which knows every duration exactly. Of the policies that need no durations fifo has" in said
     assert "Counted are" not in said, "all are"
     assert "between 60 min and" in lead(group_runs(many, (3600, float("inf")))).replace("1 h", "60 min")
+
+
+def test_the_lead_says_where_the_best_may_be_so_by_chance(many: list[Result]) -> None:
+    """The same jobs a little later, or a little sooner, in turn; then half as long."""
+    base = many[0]
+    shift = pl.when(pl.col("row") % 2 == 0).then(-61.0).otherwise(60.0)
+    alike, better = (
+        Result(base.jobs.with_columns(jct_s=change), base.events, base.series, base.info | {"policy": "other"})
+        for change in (pl.col("jct_s") + shift, pl.col("jct_s") / 2)
+    )
+    said = [lead(compare([base, other]).groups, compare([base, other])) for other in (alike, better)]
+    assert ["This difference may be chance: its 95 % interval is" in text for text in said] == [True, False], said
 
 
 def test_where_nothing_waits_all_policies_are_alike(draw_only: Callable[..., None]) -> None:

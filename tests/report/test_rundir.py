@@ -19,7 +19,7 @@ from pointsman.report.staging import refuse_taken, whole_directory
 
 FILES = {"manifest.json", "config.resolved.yaml", "summary.json", "jobs.parquet", "events.parquet", "series.parquet"}
 FIGURES = ["1-jct-cdf", "2-jct-bars", "3-wait-by-gpus", "4-utilisation", "5a-fairness", "5b-tenants", "6-occupancy",
-           "7-fragmentation", "9-preemptions"]  # fmt: skip
+           "7-fragmentation", "8-preemptions"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,13 @@
 """A figure of jobs by the size of the cluster, and the least size that meets a target."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pointsman.errors import UsageError
 from pointsman.inputs.durations import parse_duration_s
+from pointsman.report.metrics.comparison import TIMINGS
 from pointsman.report.metrics.threshold import OPERATORS, parse_threshold
 from pointsman.report.units import count, digits, duration, percent
 
@@ -36,9 +38,12 @@ def parse_target(text: str) -> Target:
     """Reads ``METRIC OP VALUE``; the value of a time may be a duration, as in ``pending_p90_s<=1h``.
 
     Raises:
-        UsageError: it is no such condition, there is no such metric, or it is a change to a baseline.
+        UsageError: it is no such condition, there is no such metric, or it is a change to a baseline or a timing of
+            this computer.
     """
     found = parse_threshold(_in_seconds(text))
+    if found.metric in TIMINGS:
+        raise UsageError(f"--target {text!r:.60} is about this computer; give a figure of jobs: 'pending_p90_s<=1h'")
     if found.kind != "value":
         raise UsageError(f"--target {text!r} is a change to a baseline; give a value, as in 'pending_p90_s<=3600'")
     return Target(text, found.metric, found.comparison, found.limit)
@@ -76,11 +81,36 @@ class Curve:
     """The least from which on all sizes around it meet the target; None: none does."""
 
 
-def sentence(curves: Sequence[Curve], target: Target) -> str:
-    """The answer in words, the policy that needs least first."""
+def sentence(curves: Sequence[Curve], target: Target, nodes: Callable[[int], str]) -> str:
+    """The answer in words, the policy that needs least first; `nodes` says which nodes so many are."""
     able = sorted((c for c in curves if c.answer is not None), key=lambda c: c.answer.gpus)  # ty: ignore
-    told = [f"{c.policy} meets it with {count(c.answer.gpus)} GPUs" for c in able if c.answer is not None]
+    told = [
+        f"{c.policy} meets it with {count(c.answer.gpus)} GPUs ({nodes(c.answer.nodes)})"
+        for c in able
+        if c.answer is not None
+    ]
     unable = [c for c in curves if c.answer is None]
     told += [f"{c.policy} does not meet it with up to {count(c.points[-1].gpus)} GPUs" for c in unable]
     limit = f"{target.metric} {target.comparison} {target.said(target.limit)}"
     return f"Target {limit}: {', '.join(told)}."
+
+
+def notes(curves: Sequence[Curve]) -> list[str]:
+    """What may surprise about the curves."""
+    told = []
+    for curve in curves:
+        known = [point for point in curve.points if point.value is not None]
+        if any(smaller.value == larger.value for smaller, larger in pairwise(known)):
+            told.append(
+                f"{curve.policy}: some neighbouring sizes have the same figure: the jobs behind it do not wait for the "
+                "nodes between them, which are of another partition or type, or too few for their gangs"
+            )
+        if _turns(known):
+            told.append(f"{curve.policy}: the curve is not monotone: with more nodes jobs start in another order")
+    return told
+
+
+def _turns(points: Sequence[Point]) -> bool:
+    """Whether a figure goes up at one place and down at another."""
+    steps = [(b.value or 0.0) - (a.value or 0.0) for a, b in pairwise(points)]
+    return any(step > 0 for step in steps) and any(step < 0 for step in steps)

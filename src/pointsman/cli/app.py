@@ -26,12 +26,14 @@ from pointsman.cli import (
     warmup,
 )
 from pointsman.cli.options import WithOptions
+from pointsman.cli.verbs import Verbs
 
 GLOBAL_FLAGS: Final = frozenset({"--debug", "-q", "--quiet", "-v", "--verbose", "--no-color"})
 """Flags that may stand anywhere on the line."""
 
 app = typer.Typer(
     name="pointsman",
+    cls=Verbs,
     help="Replay GPU-cluster job logs under any scheduling policy, exactly and at compiled speed.",
     epilog="Results go to stdout, progress and notices to stderr. Guide: docs/guides/command-line.md",
     no_args_is_help=True,

@@ -70,7 +70,7 @@ def capacity(
         _write(options.output, curves, wanted, force=options.force)
         forget(options.output)
         screen.note(f"curve: {options.output / ('capacity.svg' if screen.can_draw() else 'capacity.csv')}")
-    _show(curves, wanted, size_of(cluster), options.format)
+    _show(curves, wanted, cluster, options.format)
 
 
 def _curves(
@@ -133,18 +133,22 @@ def figure_of(spec: "CellSpec", workload: "Workload", run: "Run", cluster: "Clus
     return summarise(result, window=spec.window)[metric]
 
 
-def _show(curves: "Sequence[Curve]", target: "Target", nodes: int, format: Any) -> None:
-    from pointsman.capacity.curve import sentence
+def _show(curves: "Sequence[Curve]", target: "Target", cluster: "Cluster", format: Any) -> None:
+    from pointsman.capacity.curve import notes, sentence
+    from pointsman.capacity.nodes import nodes_of
+    from pointsman.capacity.scaling import scaled, size_of
     from pointsman.cli import screen
     from pointsman.report.units import NOTHING, count
 
+    for told in notes(curves):
+        screen.note(told)
     if format is not screen.Format.table:
         screen.show(rows_of(curves), format)
         return
 
     def row(curve: "Curve") -> Mapping[str, str]:
         answer = curve.answer
-        now = next(point for point in curve.points if point.nodes == nodes)
+        now = next(point for point in curve.points if point.nodes == size_of(cluster))
         return {
             "policy": curve.policy,
             "GPUs": count(answer.gpus) if answer else NOTHING,
@@ -154,7 +158,7 @@ def _show(curves: "Sequence[Curve]", target: "Target", nodes: int, format: Any) 
         }
 
     screen.show([dict(row(curve)) for curve in curves], format, left=["policy"])
-    typer.echo(f"\n{sentence(curves, target)}")
+    typer.echo(f"\n{sentence(curves, target, lambda nodes: nodes_of(scaled(cluster, nodes)))}")
 
 
 def rows_of(curves: "Sequence[Curve]") -> list[dict[str, Any]]:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from pointsman.report.metrics.threshold import fail_if, parse_threshold
     from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
     from pointsman.report.staging import refuse_taken
-    from pointsman.report.tables.tables import comparison_table, summary_table, waiting_tables
+    from pointsman.report.tables.tables import comparison_table, summary_table
+    from pointsman.report.tables.waiting import waiting_tables
 
 __all__ = [
     "Comparison",
@@ -51,7 +52,7 @@ __getattr__, __dir__ = lazy_names(
         "refuse_taken": "staging",
         "summarise": "metrics.summary",
         "summary_table": "tables.tables",
-        "waiting_tables": "tables.tables",
+        "waiting_tables": "tables.waiting",
         "write_comparison": "rundir",
         "write_run": "rundir",
     },

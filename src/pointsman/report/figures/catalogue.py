@@ -64,7 +64,7 @@ KINDS = (
     Kind(
         "7-fragmentation", "Fragmentation", fragments.fragmentation, _fragmentation_size, over_time=True, by_place=True
     ),
-    Kind("9-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size, bars.any_preempted),
+    Kind("8-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size, bars.any_preempted),
 )
 
 

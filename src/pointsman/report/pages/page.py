@@ -22,11 +22,10 @@ from pointsman.report.tables.tables import (
     comparison_table,
     counted_span,
     left_over,
-    longest_waits,
     summary_table,
-    waiting_tables,
 )
-from pointsman.report.units import count, digits, duration
+from pointsman.report.tables.waiting import longest_waits, waiting_tables
+from pointsman.report.units import count, digits, duration, percent
 from pointsman.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -50,7 +49,7 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
     html = render(
         drawings,
         title=title(policies),
-        lead=lead(policies) + happened(groups),
+        lead=lead(policies, comparison) + happened(groups),
         facts=facts(policies),
         assumptions=assumptions(policies),
         headline=summary_table(groups[0].first.summary)
@@ -104,7 +103,7 @@ def title(groups: list[Group]) -> str:
     return f"{policies} on {workload_name(info)}"
 
 
-def lead(groups: list[Group]) -> str:
+def lead(groups: list[Group], comparison: Comparison | None = None) -> str:
     """The result in a sentence or two."""
     base = groups[0]
     if base.mean("jct_mean_s") is None:
@@ -127,8 +126,18 @@ def lead(groups: list[Group]) -> str:
     return (
         f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label}{marked} and least, "
         f"{duration(best.mean('jct_mean_s'))}, under {best.label}{_informed(best)}."
-        f"{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
+        f"{_by_chance(best, comparison)}{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
     )
+
+
+def _by_chance(best: Group, comparison: Comparison | None) -> str:
+    """That the best and the baseline may be alike, where the interval of their difference contains 0."""
+    rows = [] if comparison is None else [row for row in comparison.rows if row.policy == best.label]
+    interval = rows[0].differences["jct_mean_s"].ratio_interval if rows else None
+    if interval is None or not interval[0] <= 0 <= interval[1]:
+        return ""
+    low, high = (percent(end, signed=True) for end in interval)
+    return f" This difference may be chance: its 95 % interval is {low} to {high}."
 
 
 def happened(groups: list[Group]) -> str:

@@ -47,7 +47,8 @@ def _changed(value: float | None, logged: float | None) -> str:
         return NOTHING
     if not logged:  # then the time itself is the change
         return duration(value)
-    return f"{duration(value)} ({percent(value / logged - 1, signed=True)})"
+    change = f"{value / logged:,.0f} times" if value >= 10 * logged else percent(value / logged - 1, signed=True)
+    return f"{duration(value)} ({change})"
 
 
 def _signed(seconds: float | None) -> str:

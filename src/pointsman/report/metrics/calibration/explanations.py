@@ -127,7 +127,7 @@ def _of_jobs(logged: Run, info: dict[str, Any]) -> Iterator[str]:
     dropped = {why: n for why, n in reasons if why != "asks for no GPU" and not why.startswith("not ")}
     if dropped:
         told = ", ".join(f"{count(n)} {why}" for why, n in dropped.items())
-        yield f"Rows of the log are left out ({told}): some of them may have held GPUs."
+        yield f"Rows of the log are left out ({told}). Those that ran used GPUs, for which the replayed jobs waited."
     unknown = int((logged.result.jobs["state"] == "UNKNOWN").sum())
     if unknown:
         yield f"The log does not say when {_jobs(unknown)} started."

@@ -1,0 +1,1 @@
+"""What `gittins` gains, and where it does not."""

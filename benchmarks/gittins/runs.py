@@ -1,0 +1,117 @@
+"""Runs of contestants in cells. Each is a line of a file as soon as it has ended; what is there is not run again."""
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.classical.cases import Case, cases
+from benchmarks.classical.runs import window
+from benchmarks.gittins.contestants import AGEING, HINTED, KEEPING, LEARNT, RUNNABLE, Contestant
+from pointsman import Workload
+from pointsman.api import simulate
+from pointsman.report.metrics.counted import is_submitted_in, submit_window
+from pointsman.report.metrics.lower_bound import lower_bound_s
+from pointsman.workload.generator.profile import DAY_S
+
+DEEP: dict[str, tuple[float, ...]] = {
+    "suite itp": (0.95,), "suite helios": (0.95,), "Philly": (1.0,), "ITP cluster04": (0.85, 1.0),
+    "ITP cluster08": (0.85, 1.0),
+}  # fmt: skip
+"""Where hints, forbidden preemption, ageing and estimates from history are looked at, with models."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One set of jobs."""
+
+    workload: str
+    load: float
+    seed: int
+    models: bool
+
+    def contestants(self) -> Sequence[Contestant]:
+        """Who is compared in it."""
+        deep = self.models and self.load in DEEP.get(self.workload, ())
+        return (*RUNNABLE, *HINTED, *KEEPING, *AGEING, *LEARNT) if deep else RUNNABLE
+
+
+def cells_of(case: Case, seeds: Sequence[int]) -> Iterator[Cell]:
+    """All cells of a workload, those with models first."""
+    for models in (True, False):
+        for seed in case.seeds:
+            if seed in seeds:
+                yield from (Cell(case.name, load, seed, models) for load in case.loads)
+
+
+def measured(case: Case, cell: Cell, jobs: Workload, who: Contestant) -> dict[str, Any]:
+    """The figures of one run; times in seconds, ``days`` are the sum of JCTs and the number of jobs by day of
+    submission.
+    """
+    told = who.hint(jobs, cell.seed) if who.hint else jobs
+    result = simulate(
+        told, case.cluster, who.policy, params=who.params, estimate=who.estimate_for(jobs.jobs), seed=cell.seed,
+        log=False, assign_models=0 if cell.models else None, oversized="drop", overheads="realistic", **who.options,
+    )  # fmt: skip
+    counted = result.jobs.filter(is_submitted_in(result.jobs, submit_window(result, window(case, {cell.seed: jobs}))))
+    done = counted.filter(pl.col("jct_s").is_not_null())
+    slowdown = (done["jct_s"] / done["duration_s"].clip(10.0)).to_numpy().clip(1.0)
+    columns = [done[name].to_numpy() for name in ("submit_s", "gpus", "duration_s")]
+    by_day = done.group_by((pl.col("submit_s") // DAY_S).cast(pl.Int64).alias("day")).agg(
+        pl.col("jct_s").sum(), pl.len()
+    ).sort("day")  # fmt: skip
+    return {
+        "jobs": counted.height,
+        "unfinished": counted.height - done.height,
+        "bound_s": lower_bound_s(*columns, case.cluster.gpus),
+        "jct_mean_s": done["jct_s"].mean(),
+        "pending_mean_s": done["pending_s"].mean(),
+        "slowdown_p99": float(np.quantile(slowdown, 0.99)),
+        "slowdown_max": float(slowdown.max()),
+        "preemptions": int(result.jobs["preemptions"].sum()),
+        "jobs_per_s": result.jobs.height / result.info["engine_s"],
+        "days": by_day.rows(),
+    }
+
+
+def _run(case_name: str, traces: Path, cell: Cell, labels: Sequence[str]) -> Iterator[dict[str, Any]]:
+    case = next(case for case in cases(traces) if case.name == case_name)
+    jobs = case.workload(cell.load, cell.seed)
+    for who in cell.contestants():
+        if who.label in labels:
+            yield {**vars(cell), "policy": who.label, **measured(case, cell, jobs, who)}
+
+
+def _run_all(*given: Any) -> list[dict[str, Any]]:
+    return list(_run(*given))
+
+
+def kept(path: Path) -> dict[tuple[Cell, str], dict[str, Any]]:
+    """The runs in a file, by cell and label."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    rows = [json.loads(line) for line in lines]
+    names = Cell.__dataclass_fields__
+    return {(Cell(**{name: row[name] for name in names}), row["policy"]): row for row in rows}
+
+
+def complete(path: Path, traces: Path, seeds: Sequence[int], workers: int, only: Sequence[str]) -> None:
+    """Run what the file at `path` lacks, cell by cell, and add it; `only`: these workloads, or all."""
+    found = kept(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = []
+    for case in cases(traces):
+        if not only or case.name in only:
+            for cell in cells_of(case, seeds):
+                if labels := [who.label for who in cell.contestants() if (cell, who.label) not in found]:
+                    work.append((case.name, traces, cell, labels))
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool, path.open("a", encoding="utf-8") as file:
+        for done, rows in enumerate(pool.map(_run_all, *zip(*work, strict=True)) if work else (), 1):
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+            file.flush()
+            print(f"{done} of {len(work)} cells: {rows[0]['workload']} {rows[0]['load']}", flush=True)
