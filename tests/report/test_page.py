@@ -202,9 +202,8 @@ def test_lost_work_is_drawn_only_where_some_was_lost(srtf: Result, draw_only: Ca
     assert "work lost (GPU-hours)" in drawn(Result(lossy, srtf.events, srtf.series, srtf.info))
 
 
-@needs_chromium
-def test_wide_tables_and_figures_scroll_in_their_boxes_on_a_phone(pages: dict[str, Path], tmp_path: Path) -> None:
-    """A window is at least 500 px wide in Chromium, so the page is framed."""
+def _boxes(page: Path, width: int, tmp_path: Path) -> dict:
+    """Widths of boxes that may scroll, and of what is in them; windows are at least 500 px wide, so it is framed."""
     probe = """<script>addEventListener('load', () => {
       const boxes = [...document.querySelectorAll('.scroll')];
       const of = box => [box.clientWidth, box.scrollWidth, getComputedStyle(box).overflowX];
@@ -212,10 +211,23 @@ def test_wide_tables_and_figures_scroll_in_their_boxes_on_a_phone(pages: dict[st
         wide: document.documentElement.scrollWidth > document.documentElement.clientWidth});
     });</script>"""
     framed = tmp_path / "framed.html"
-    page = pages["many"].read_text().replace("<head>", "<head>" + probe, 1)
-    framed.write_text(f'<iframe style="width:400px;height:800px" srcdoc="{escape(page)}"></iframe>')
+    html = page.read_text().replace("<head>", "<head>" + probe, 1)
+    framed.write_text(f'<iframe style="width:{width}px;height:800px" srcdoc="{escape(html)}"></iframe>')
     found, console = browse(framed, tmp_path)
     assert console == []
+    return found
+
+
+@needs_chromium
+def test_tables_fit_a_laptop(pages: dict[str, Path], tmp_path: Path) -> None:
+    """Nothing needs to be scrolled to be seen."""
+    found = _boxes(pages["many"], 1300, tmp_path)
+    assert [inside for width, inside, _ in found["boxes"] if inside > width] == []
+
+
+@needs_chromium
+def test_wide_tables_and_figures_scroll_in_their_boxes_on_a_phone(pages: dict[str, Path], tmp_path: Path) -> None:
+    found = _boxes(pages["many"], 400, tmp_path)
     assert not found["wide"], "the page itself stays"
     assert all(width <= 400 and overflow == "auto" for width, _, overflow in found["boxes"])
     assert sum(inside > width for width, inside, _ in found["boxes"]) > len(KINDS), "all figures, and tables"
