@@ -78,7 +78,7 @@ def mean_jct_s(case: Case, workloads: Workloads, policy: str, placement: str = "
     for seed, jobs in workloads.items():
         result = simulate(jobs, case.cluster, policy, seed=seed, placement=placement, overheads="none", log=False)
         submitted = is_submitted_in(result.jobs, submit_window(result, span))
-        found.append(float(result.jobs.filter(submitted)["jct_s"].mean()))
+        found.append(float(result.jobs.filter(submitted)["jct_s"].to_numpy().mean()))
     return sum(found) / len(found)
 
 

@@ -50,13 +50,19 @@ def cells_of(case: Case, seeds: Sequence[int]) -> Iterator[Cell]:
                 yield from (Cell(case.name, load, seed, models) for load in case.loads)
 
 
-def measured(case: Case, cell: Cell, jobs: Workload, who: Contestant) -> dict[str, Any]:
+def draws(case: Case, who: Contestant) -> range:
+    """How often hints are drawn: a log has one set of jobs, so five times there."""
+    return range(5 if len(case.seeds) == 1 and (who.r2 or who.hint) else 1)
+
+
+def measured(case: Case, cell: Cell, jobs: Workload, who: Contestant, draw: int = 0) -> dict[str, Any]:
     """The figures of one run; times in seconds, ``days`` are the sum of JCTs and the number of jobs by day of
     submission.
     """
-    told = who.hint(jobs, cell.seed) if who.hint else jobs
+    seed = cell.seed + 1000 * draw
+    told = who.hint(jobs, seed) if who.hint else jobs
     result = simulate(
-        told, case.cluster, who.policy, params=who.params, estimate=who.estimate_for(jobs.jobs), seed=cell.seed,
+        told, case.cluster, who.policy, params=who.params, estimate=who.estimate_for(jobs.jobs), seed=seed,
         log=False, assign_models=0 if cell.models else None, oversized="drop", overheads="realistic", **who.options,
     )  # fmt: skip
     counted = result.jobs.filter(is_submitted_in(result.jobs, submit_window(result, window(case, {cell.seed: jobs}))))
@@ -70,8 +76,8 @@ def measured(case: Case, cell: Cell, jobs: Workload, who: Contestant) -> dict[st
         "jobs": counted.height,
         "unfinished": counted.height - done.height,
         "bound_s": lower_bound_s(*columns, case.cluster.gpus),
-        "jct_mean_s": done["jct_s"].mean(),
-        "pending_mean_s": done["pending_s"].mean(),
+        "jct_mean_s": float(done["jct_s"].to_numpy().mean()),
+        "pending_mean_s": float(done["pending_s"].to_numpy().mean()),
         "slowdown_p99": float(np.quantile(slowdown, 0.99)),
         "slowdown_max": float(slowdown.max()),
         "preemptions": int(result.jobs["preemptions"].sum()),
@@ -85,19 +91,23 @@ def _run(case_name: str, traces: Path, cell: Cell, labels: Sequence[str]) -> Ite
     jobs = case.workload(cell.load, cell.seed)
     for who in cell.contestants():
         if who.label in labels:
-            yield {**vars(cell), "policy": who.label, **measured(case, cell, jobs, who)}
+            for draw in draws(case, who):
+                yield {**vars(cell), "policy": who.label, "draw": draw, **measured(case, cell, jobs, who, draw)}
 
 
 def _run_all(*given: Any) -> list[dict[str, Any]]:
     return list(_run(*given))
 
 
-def kept(path: Path) -> dict[tuple[Cell, str], dict[str, Any]]:
-    """The runs in a file, by cell and label."""
+def kept(path: Path) -> dict[tuple[Cell, str], list[dict[str, Any]]]:
+    """The runs in a file, by cell and label; several where hints are drawn more than once."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     rows = [json.loads(line) for line in lines]
     names = Cell.__dataclass_fields__
-    return {(Cell(**{name: row[name] for name in names}), row["policy"]): row for row in rows}
+    found: dict[tuple[Cell, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault((Cell(**{name: row[name] for name in names}), row["policy"]), []).append(row)
+    return found
 
 
 def complete(path: Path, traces: Path, seeds: Sequence[int], workers: int, only: Sequence[str]) -> None:

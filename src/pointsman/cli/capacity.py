@@ -37,7 +37,8 @@ def capacity(
     on: On = "local",
 ) -> None:
     """Find the least number of nodes, in the proportions of the cluster file, that meets a target."""
-    from pointsman.capacity.curve import parse_target
+    from pointsman.capacity.curve import parse_target, sentence
+    from pointsman.capacity.nodes import nodes_of
     from pointsman.capacity.scaling import scaled, size_of
     from pointsman.cli import screen
     from pointsman.cli.compiled import prepare_code
@@ -66,11 +67,12 @@ def capacity(
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
         curves = _curves(spec, workload, cluster, wanted, some, values_for(options.output))
+    answer = sentence(curves, wanted, lambda nodes: nodes_of(scaled(cluster, nodes)))
     if options.output:
-        _write(options.output, curves, wanted, force=options.force)
+        _write(options.output, curves, wanted, answer, force=options.force)
         forget(options.output)
         screen.note(f"curve: {options.output / ('capacity.svg' if screen.can_draw() else 'capacity.csv')}")
-    _show(curves, wanted, cluster, options.format)
+    _show(curves, wanted, answer, size_of(cluster), options.format)
 
 
 def _curves(
@@ -133,10 +135,8 @@ def figure_of(spec: "CellSpec", workload: "Workload", run: "Run", cluster: "Clus
     return summarise(result, window=spec.window)[metric]
 
 
-def _show(curves: "Sequence[Curve]", target: "Target", cluster: "Cluster", format: Any) -> None:
-    from pointsman.capacity.curve import notes, sentence
-    from pointsman.capacity.nodes import nodes_of
-    from pointsman.capacity.scaling import scaled, size_of
+def _show(curves: "Sequence[Curve]", target: "Target", answer: str, nodes: int, format: Any) -> None:
+    from pointsman.capacity.curve import notes
     from pointsman.cli import screen
     from pointsman.report.units import NOTHING, count
 
@@ -148,7 +148,7 @@ def _show(curves: "Sequence[Curve]", target: "Target", cluster: "Cluster", forma
 
     def row(curve: "Curve") -> Mapping[str, str]:
         answer = curve.answer
-        now = next(point for point in curve.points if point.nodes == size_of(cluster))
+        now = next(point for point in curve.points if point.nodes == nodes)
         return {
             "policy": curve.policy,
             "GPUs": count(answer.gpus) if answer else NOTHING,
@@ -158,7 +158,7 @@ def _show(curves: "Sequence[Curve]", target: "Target", cluster: "Cluster", forma
         }
 
     screen.show([dict(row(curve)) for curve in curves], format, left=["policy"])
-    typer.echo(f"\n{sentence(curves, target, lambda nodes: nodes_of(scaled(cluster, nodes)))}")
+    typer.echo(f"\n{answer}")
 
 
 def rows_of(curves: "Sequence[Curve]") -> list[dict[str, Any]]:
@@ -176,7 +176,7 @@ def rows_of(curves: "Sequence[Curve]") -> list[dict[str, Any]]:
     return [row(curve, point) for curve in curves for point in curve.points]
 
 
-def _write(directory: Path, curves: "Sequence[Curve]", target: "Target", *, force: bool) -> None:
+def _write(directory: Path, curves: "Sequence[Curve]", target: "Target", answer: str, *, force: bool) -> None:
     """``capacity.csv``, ``capacity.svg`` and the manifest."""
     import polars as pl
 
@@ -189,5 +189,5 @@ def _write(directory: Path, curves: "Sequence[Curve]", target: "Target", *, forc
     with whole_directory(directory, force=force) as partial:
         pl.DataFrame(rows_of(curves)).write_csv(partial / "capacity.csv")
         if screen.can_draw():
-            (partial / "capacity.svg").write_text(picture(curves, target), encoding="utf-8")
+            (partial / "capacity.svg").write_text(picture(curves, target, answer), encoding="utf-8")
         write_manifest(partial, "capacity", [], command_line(), target=target.text)
