@@ -63,8 +63,6 @@ TOLD: Final = ("gittins, told", "srtf, tightest, told")
 RUNNABLE: Final = (
     Contestant("fifo", "fifo"),
     Contestant("fifo-backfill", "fifo-backfill"),
-    Contestant("multifactor", "multifactor"),
-    Contestant("gandiva", "gandiva"),
     Contestant("las", "las"),
     Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": LADDER_GPU_S}),
     Contestant("tiresias", "tiresias"),

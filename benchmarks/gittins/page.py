@@ -1,0 +1,204 @@
+"""``python -m benchmarks.gittins.page [--from FILE]``: the data file, the picture and the figures of its page."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.blocks import fill
+from benchmarks.gittins.contestants import GITTINS, NONE, RUNNABLE, TOLD
+from benchmarks.gittins.figures import Figures, Place, signed, table
+from benchmarks.gittins.picture import draw
+from benchmarks.gittins.runs import DEEP
+
+PAGE = Path("docs/results/gittins.md")
+SHOWN = ("fifo-backfill", "las, 20 thresholds", "dally", "dally, 600 s", NONE, GITTINS)
+HINTS = ("gittins, R² 0.8", "gittins, R² 0.6", "gittins, R² 0.25", "gittins, shuffled", "gittins, reversed halfway")
+EARLIER = ("sjf-backfill", "srtf", "easy")
+
+
+def hardest(figures: Figures) -> list[Place]:
+    """Each workload at its highest load, with models."""
+    highest: dict[str, Place] = {}
+    for place in figures.places:
+        if place.models and place.load >= highest.get(place.workload, place).load:
+            highest[place.workload] = place
+    return list(highest.values())
+
+
+def deep(figures: Figures) -> list[Place]:
+    """Where hints and parameters are looked at, at the highest load."""
+    return [place for place in hardest(figures) if place.load in DEEP.get(place.workload, ())]
+
+
+def main_table(figures: Figures) -> str:
+    """Percent above the bound of the best known policies."""
+    rows = [
+        [place.name, *(_figure(figures.above(place, policy)) for policy in SHOWN), figures.best(place),
+         str(figures.against(place, GITTINS, figures.best(place)))]
+        for place in hardest(figures)
+    ]  # fmt: skip
+    return markdown(("workload, load", *SHOWN, "best of the others", "gittins to it, %"), rows)
+
+
+def losses(figures: Figures) -> str:
+    """Where another policy that is told nothing is better beyond the interval."""
+    told, places = [], figures.places
+    for place in places:
+        for who in RUNNABLE:
+            if who.label in figures.policies(place) and who.policy != "gittins":
+                found = figures.against(place, GITTINS, who.label)
+                if found.low > 0:
+                    models = "with models" if place.models else "without models"
+                    told.append(f"{place.name} {models} ({who.label}: +{found.percent:.2f} %)")
+    several = len([who for who in RUNNABLE if who.policy != "gittins"])
+    head = f"Compared with {several} policies in {len(places)} cells, `gittins` is worse beyond the paired interval in "
+    return f"{head}{len(told)} pairs: {'; '.join(told)}." if told else f"{head}none."
+
+
+def hints(figures: Figures) -> str:
+    """Share closed of what is between the best that is told nothing and the best that is told all."""
+    rows = [
+        [place.name, *(f"{figures.closed(place, policy, TOLD):.0f}" for policy in (NONE, GITTINS, *HINTS))]
+        for place in deep(figures)
+    ]
+    columns = ("no predictor", "history", *(hint.removeprefix("gittins, ") for hint in HINTS))
+    return markdown(("workload, load", *columns), rows)
+
+
+def misled(figures: Figures) -> str:
+    """What wrong hints do to `gittins` and to `srtf`."""
+    shown = (NONE, "gittins, shuffled", "gittins, reversed halfway", "srtf, shuffled", "srtf, reversed halfway")
+    return _above(figures, shown)
+
+
+def tail(figures: Figures) -> str:
+    """Mean and worst slow-down by ageing."""
+    shown = (GITTINS, *(f"gittins, ageing={a}" for a in ("0.01", "1")), "dally")
+    rows = [
+        [place.name, *(f"{_figure(figures.above(place, p))}; {figures.mean(place, p, 'slowdown_p99'):.1f}; "
+                       f"{figures.mean(place, p, 'slowdown_max'):,.0f}" for p in shown)]
+        for place in deep(figures)
+    ]  # fmt: skip
+    return markdown(("workload, load", *shown), rows)
+
+
+def learnt(figures: Figures) -> str:
+    """Estimates from history for policies that need durations."""
+
+    def both(place: Place, policy: str) -> str:
+        history, oracle = (_figure(figures.above(place, f"{policy}, {told}")) for told in ("history", "oracle"))
+        return f"{history} ({oracle})"
+
+    rows = [[place.name, *(both(place, policy) for policy in EARLIER)] for place in deep(figures)]
+    return markdown(("workload, load", *EARLIER), rows)
+
+
+def speed(figures: Figures) -> str:
+    """Jobs a second, median and range over seeds."""
+    told = []
+    for place in deep(figures):
+        rates = sorted(row["jobs_per_s"] / 1000 for row in figures.runs[place, GITTINS])
+        told.append(f"{place.name} {rates[len(rates) // 2]:,.0f} [{rates[0]:,.0f}, {rates[-1]:,.0f}]")
+    return f"Thousand jobs a second, refits included, median [range] of seeds, beside other work: {'; '.join(told)}."
+
+
+def _above(figures: Figures, policies: Sequence[str]) -> str:
+    rows = [[place.name, *(_figure(figures.above(place, policy)) for policy in policies)] for place in deep(figures)]
+    return markdown(("workload, load", *policies), rows)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of which the first column is text."""
+    lines = [f"| {' | '.join(columns)} |", f"|---{'|--:' * (len(columns) - 1)}|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def answer(figures: Figures) -> str:
+    """The findings, each with its figures."""
+    hard, hinted = hardest(figures), deep(figures)
+    gains = {place.name: figures.against(place, GITTINS, figures.best(place)).percent for place in hard}
+    learns = [figures.against(place, GITTINS, NONE).percent for place in hard]
+    closed = {place.name: figures.closed(place, HINTS[1], TOLD) for place in hinted}
+    kept = [100 * (1 - _ratio(figures, p, "gittins, preempt=false", "fifo-backfill")) for p in hinted]
+    (worst, most), (least, best) = _ends(gains), _ends(closed)
+    return "\n".join(
+        [
+            "* **Yes.** At the highest load of each workload its mean JCT differs from that of the best other policy "
+            f"by {signed(gains[most])} % ({most}) to {signed(gains[worst])} % ({worst}). On ITP cluster08 no job is "
+            "shorter than ten minutes, and policies that favour jobs with little service do badly.",
+            "* **Its estimates from history change little**: mean JCT by "
+            f"{signed(min(learns))} to {signed(max(learns))} %.",
+            f"* **Hints pay.** With R² 0.6 they close {closed[least]:.0f} % ({least}) to {closed[best]:.0f} % ({best}) "
+            "of the distance to true durations. Wrong hints do little harm.",
+            f"* **Where nothing may be preempted** its mean JCT is {min(kept):.0f} to {max(kept):.0f} % below that of "
+            "`fifo-backfill`.",
+        ]
+    )
+
+
+def _ratio(figures: Figures, place: Place, policy: str, other: str) -> float:
+    return figures.mean(place, policy, "jct_mean_s") / figures.mean(place, other, "jct_mean_s")
+
+
+def _ends(values: dict[str, float]) -> tuple[str, str]:
+    """The names of the least and of the greatest."""
+    return min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+
+
+def goals(figures: Figures) -> str:
+    """What the hints were to reach."""
+    wanted = {"suite itp 0.95": 20, "ITP cluster04 1.0": 60, "ITP cluster08 1.0": 60}
+    told = [
+        f"{place.name} {figures.closed(place, HINTS[1], TOLD):.0f} % (goal {wanted[place.name]} %)"
+        for place in deep(figures)
+        if place.name in wanted
+    ]
+    return f"With R² 0.6: {'; '.join(told)}."
+
+
+def harm(figures: Figures) -> str:
+    """Whether wrong hints are worse than none."""
+    told = []
+    for place in deep(figures):
+        for hint in HINTS[3:]:
+            found = figures.against(place, hint, NONE)
+            if found.low > 0:
+                told.append(f"{place.name}, {hint.removeprefix('gittins, ')}: {found}")
+    many = 2 * len(deep(figures))
+    said = "Mean JCT with wrong hints is longer than without a predictor, beyond the interval, in"
+    head = f"{said} {len(told)} of {many} cases"
+    return f"{head} (%, {'; '.join(told)})." if told else f"{head}."
+
+
+BLOCKS = {
+    "answer": answer,
+    "main": main_table,
+    "losses": losses,
+    "hints": hints,
+    "goals": goals,
+    "misled": misled,
+    "harm": harm,
+    "tail": tail,
+    "learnt": learnt,
+    "speed": speed,
+}
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gittins.page", description=__doc__)
+    parser.add_argument("--from", dest="runs", type=Path, default=Path("out/gittins/runs.jsonl"))
+    parser.add_argument("--page", type=Path, default=PAGE)
+    given = parser.parse_args()
+    figures = Figures(given.runs)
+    table(figures).write_csv(given.page.with_suffix(".csv"))
+    draw(figures, hardest(figures), given.page.with_suffix(".svg"))
+    fill(given.page, {name: make(figures) for name, make in BLOCKS.items()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""The benchmark of gittins, on a few jobs and on runs written by hand."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from benchmarks.gittins.contestants import GITTINS, RUNNABLE, Contestant, reversed_halfway, shuffled
+from benchmarks.gittins.figures import Figures, Place, table
+from benchmarks.gittins.runs import Cell, kept, measured
+from pointsman import Workload, generate, load_cluster
+
+DURATIONS = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
+JOBS = Workload.of(pl.DataFrame({"submit_s": [0.0] * 6, "gpus": [1] * 6, "duration_s": DURATIONS}))
+PAGE = Path(__file__).parents[2] / "docs/results/gittins.md"
+
+
+def test_wrong_hints() -> None:
+    """Shuffled they are the same durations; reversed, the second half is told 60, 50 and 40 s for 40, 50 and 60."""
+    told = shuffled(JOBS, 1).jobs["time_limit_s"].to_list()
+    assert sorted(told) == DURATIONS and told != DURATIONS
+    assert reversed_halfway(JOBS, 0).jobs["time_limit_s"].to_list() == [10.0, 20.0, 30.0, 60.0, 50.0, 40.0]
+
+
+@pytest.mark.parametrize("r2", [0.8, 0.25])
+def test_noise_leaves_so_much_of_the_variance_explained(r2: float) -> None:
+    durations = np.exp(np.random.default_rng(0).normal(6.0, 1.5, 20_000))
+    sigma = float(
+        (Contestant("x", "gittins", r2=r2).estimate_for(pl.DataFrame({"duration_s": durations})) or "").split(":")[1]
+    )
+    noise = np.random.default_rng(1).normal(0.0, sigma, len(durations))
+    assert np.corrcoef(np.log(durations), np.log(durations) + noise)[0, 1] ** 2 == pytest.approx(r2, abs=0.02)
+
+
+def test_a_run_is_measured(tmp_path: Path) -> None:
+    """One after another on one GPU: JCTs are 10, 30, 60, 100, 150 and 210 s, which is the least there is."""
+    from benchmarks.classical.cases import Case
+
+    case = Case("six", "by hand", load_cluster("1x1"), (1.0,), (0,), lambda load, seed: JOBS, 0.0)
+    found = measured(case, Cell("six", 1.0, 0, False), JOBS, Contestant("fifo", "fifo"))
+    start_s = 10.0  # realistic overheads: each start
+    waits = np.cumsum([start_s + duration for duration in DURATIONS])
+    assert found["jct_mean_s"] == pytest.approx(waits.mean())
+    assert found["bound_s"] == pytest.approx(np.cumsum(DURATIONS).mean())
+    assert found["days"] == [(0, pytest.approx(waits.sum()), 6)]
+
+
+def _runs(path: Path, jct_s: dict[str, list[float]]) -> Figures:
+    """A log with one run a policy: sums of JCT by day, one job a day; its bound is 100 s."""
+    rows = [
+        {
+            "workload": "log", "load": 1.0, "seed": 0, "models": True, "policy": policy, "jobs": len(days),
+            "bound_s": 100.0, "jct_mean_s": float(np.mean(days)), "days": [[k, jct, 1] for k, jct in enumerate(days)],
+            **dict.fromkeys(("pending_mean_s", "slowdown_p99", "slowdown_max", "preemptions", "jobs_per_s"), 1.0),
+        }
+        for policy, days in jct_s.items()
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Figures(path)
+
+
+def test_figures_by_hand(tmp_path: Path) -> None:
+    """gittins takes 110 s a day where fifo takes 220 and las 121: half, and 1 - 110/121 less, on every day."""
+    figures = _runs(
+        tmp_path / "runs.jsonl", {"fifo": [220.0] * 5, "las": [121.0] * 5, GITTINS: [110.0] * 5, "told": [100.0] * 5}
+    )
+    place = Place("log", 1.0, True)
+    assert figures.best(place) == "las"
+    assert figures.above(place, GITTINS) == pytest.approx(10.0)
+    assert figures.closed(place, GITTINS, ["told"]) == pytest.approx(100 * 11 / 21)
+    against = figures.against(place, GITTINS, "fifo")
+    assert (against.percent, against.low, against.high) == pytest.approx((-50.0, -50.0, -50.0))
+    assert table(figures).height == 4
+
+
+def test_intervals_are_of_days(tmp_path: Path) -> None:
+    """Better on half of the days and as much worse on the others: the interval has 0 in it."""
+    days = [50.0, 150.0] * 20
+    found = _runs(tmp_path / "runs.jsonl", {"fifo": [100.0] * 40, GITTINS: days}).against(
+        Place("log", 1.0, True), GITTINS, "fifo"
+    )
+    assert found.low < 0 < found.high and found.percent == pytest.approx(0.0)
+
+
+def test_what_is_in_the_file_is_not_run_again(tmp_path: Path) -> None:
+    _runs(tmp_path / "runs.jsonl", {"fifo": [1.0]})
+    assert list(kept(tmp_path / "runs.jsonl")) == [(Cell("log", 1.0, 0, True), "fifo")]
+
+
+def test_every_row_of_the_page_is_in_its_data() -> None:
+    """The main table is that of the data file, for all policies that it shows."""
+    data = pl.read_csv(PAGE.with_suffix(".csv"))
+    text = PAGE.read_text()
+    head, _, *rows = re.search(r"<!-- table main -->\n\n(.*?)<!-- end -->", text, re.DOTALL)[1].strip().splitlines()  # ty: ignore
+    policies = [cell.strip() for cell in head.strip("|").split("|")][1:-2]
+    assert set(policies) <= set(data["policy"])
+    for row in rows:
+        name, *figures = [cell.strip() for cell in row.strip("|").split("|")]
+        workload, load = name.rsplit(" ", 1)
+        for policy, shown in zip(policies, figures, strict=False):
+            found = data.filter(workload=workload, load=float(load), models=True, policy=policy)
+            assert float(shown) == pytest.approx(
+                found["above_bound_percent"].item(), abs=0.06 if float(shown) < 100 else 0.6
+            )
+
+
+def test_the_policies_it_is_compared_with_need_no_durations() -> None:
+    jobs = generate("philly", jobs=50, cluster_gpus=32, load=0.9)
+    from pointsman import simulate
+
+    for who in RUNNABLE:
+        assert simulate(jobs, "4x8", who.policy, params=who.params).info["knowledge"] in ("none", "history")
