@@ -98,3 +98,12 @@ def test_nodes_are_told_by_partition_and_equal_figures_explained(command: Comman
     )
     assert "fifo meets it with 3 GPUs (3 nodes: 2 gpu, 1 debug)" in done.out, (done.out, done.err)
     assert "fifo: some neighbouring sizes have the same figure" in done.err
+
+
+def test_quotas_do_not_grow_with_the_cluster(four: str, command: Command, here: Path) -> None:
+    """Four jobs in a queue that may hold one GPU."""
+    (here / "quota.csv").write_text("submit_s,gpus,duration_s,queue\n" + "0,1,100,a\n" * 4)
+    quota = ("--policy", "kueue", "--set", "kueue.nominal_quota={a: 1}")
+    done = command("capacity", "quota.csv", "--cluster", "2x1", *quota, "--target", "pending_mean_s<=50")
+    assert (done.code, "kueue does not meet it" in done.out) == (0, True), done.err
+    assert "kueue: with more GPUs it stays as it is, so quotas or limits of queues hold jobs back" in done.err

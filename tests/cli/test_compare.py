@@ -230,3 +230,17 @@ def test_no_word_is_doubled(command: Command, here: Path) -> None:
     )
     assert made.err.splitlines()[0] == "generated like philly"
     assert command("trace", "info", "j.csv").out.splitlines()[0] == "j.csv"
+
+
+def test_figures_of_a_run_in_the_formats_that_are_named(command: Command, jobs: str) -> None:
+    pytest.importorskip("matplotlib")
+    assert command("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "srtf", "-o", "out").code == 0
+    done = command("report", "out", "--figures", "figures", "--format", "pdf,png")
+    assert done.code == 0, done.err
+    assert {path.suffix for path in Path("figures").iterdir()} == {".pdf", ".png"}
+    assert done.out.startswith("policy"), "and the table"
+    assert command("report", "out", "--format", "json").out.startswith("{")
+    for args, said in (((), "with --figures of pdf, svg, png"), (("--figures", "more"), "figures are pdf, svg, png")):
+        wrong = command("report", "out", *args, "--format", "gif")
+        assert (wrong.code, said in wrong.err) == (2, True), wrong.err
+    assert not Path("more").exists()

@@ -55,7 +55,7 @@ def test_what_is_no_width(text: str) -> None:
 def test_formats() -> None:
     assert parse_formats("pdf, SVG,pdf") == ["pdf", "svg"]
     for text in ("", "gif", "pdf,gif"):
-        with pytest.raises(UsageError, match="choose from pdf, svg, png"):
+        with pytest.raises(UsageError, match="figures are pdf, svg, png"):
             parse_formats(text)
 
 

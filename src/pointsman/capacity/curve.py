@@ -97,17 +97,27 @@ def sentence(curves: Sequence[Curve], target: Target, nodes: Callable[[int], str
 
 def notes(curves: Sequence[Curve]) -> list[str]:
     """What may surprise about the curves."""
-    told = []
+    told, alike = [], []
     for curve in curves:
         known = [point for point in curve.points if point.value is not None]
-        if any(smaller.value == larger.value for smaller, larger in pairwise(known)):
-            told.append(
-                f"{curve.policy}: some neighbouring sizes have the same figure: the jobs behind it do not wait for the "
-                "nodes between them, which are of another partition or type, or too few for their gangs"
-            )
+        if _levels_off(curve, known):
+            held = "with more GPUs it stays as it is, so quotas or limits of queues hold jobs back, not the cluster"
+            told.append(f"{curve.policy}: {held}")
+        elif any(smaller.value == larger.value for smaller, larger in pairwise(known)):
+            alike.append(curve.policy)
         if _turns(known):
             told.append(f"{curve.policy}: the curve is not monotone: with more nodes jobs start in another order")
+    if alike:
+        told.append(
+            f"{', '.join(alike)}: some neighbouring sizes have the same figure: the jobs behind it do not wait for the "
+            "nodes between them, which are of another partition or type, or too few for their gangs"
+        )
     return told
+
+
+def _levels_off(curve: Curve, known: Sequence[Point]) -> bool:
+    """Whether the target is not met, and the largest sizes are all alike."""
+    return curve.answer is None and len(known) > 1 and known[-1].value == known[-2].value
 
 
 def _turns(points: Sequence[Point]) -> bool:

@@ -20,14 +20,17 @@ def report(
     figures: Annotated[
         Path | None, typer.Option("--figures", metavar="DIR", help="Folder for the figures as files for a paper.")
     ] = None,
-    figure_format: Annotated[
-        str, typer.Option("--figure-format", metavar="LIST", help="Formats of these files: pdf, svg, png.")
-    ] = "pdf,svg,png",
     width: Annotated[
         str, typer.Option("--width", metavar="WIDTH", help="Width of these figures: 3.3in, 84mm.")
     ] = "3.3in",
     force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
-    format: Annotated[screen.Format, typer.Option(help="Output format of the table.")] = screen.Format.table,
+    format: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            help="Output format of the table: table, json or csv. With --figures: formats of these files, pdf,svg,png.",
+        ),
+    ] = "table",
 ) -> None:
     """Make one table, and with -o one page, of runs made before."""
     from pointsman.cli.results import command_line, show_comparison, tell_page
@@ -35,7 +38,7 @@ def report(
     from pointsman.inputs.option_types import parse_window_s
     from pointsman.inputs.output_path import check_output
     from pointsman.report import compare, read_runs, refuse_taken, write_comparison
-    from pointsman.report.figures.files import parse_formats, parse_width_in, save_figures
+    from pointsman.report.figures.files import parse_width_in, save_figures
 
     try:
         counted = parse_window_s(window) if window else None
@@ -45,7 +48,8 @@ def report(
         refuse_taken(output, force=force)
     if figures is not None:
         check_output(figures / "figures")
-    formats, width_in = parse_formats(figure_format), parse_width_in(width)
+    shown, formats = _formats(format, has_figures=figures is not None)
+    width_in = parse_width_in(width)
     results = [result for place in runs for result in read_runs(place)]
     if output is None:
         comparison = compare(results, baseline=baseline, window=counted)
@@ -65,4 +69,21 @@ def report(
         figures.mkdir(parents=True, exist_ok=True)
         made = save_figures(figures, comparison.groups, formats, width_in)
         screen.note(f"figures: {len(made)} files in {figures}")
-    show_comparison(comparison, format)
+    show_comparison(comparison, shown)
+
+
+def _formats(text: str, *, has_figures: bool) -> tuple[screen.Format, list[str]]:
+    """How the table is shown, and the formats of figures.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    from pointsman.errors import UsageError
+    from pointsman.report.figures.files import FORMATS, parse_formats
+
+    if text in [known.value for known in screen.Format]:
+        return screen.Format(text), list(FORMATS)
+    if has_figures:
+        return screen.Format.table, parse_formats(text)
+    known = ", ".join(known.value for known in screen.Format)
+    raise UsageError(f"--format {text!r:.60}: it is one of {known}, or with --figures of {', '.join(FORMATS)}")

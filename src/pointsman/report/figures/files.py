@@ -33,7 +33,7 @@ def parse_formats(text: str) -> list[str]:
     """
     found = [part.strip().lower() for part in text.split(",") if part.strip()]
     if not found or set(found) - set(FORMATS):
-        raise UsageError(f"--figure-format {text!r:.60}: choose from {', '.join(FORMATS)}")
+        raise UsageError(f"--format {text!r:.60}: figures are {', '.join(FORMATS)}")
     return list(dict.fromkeys(found))
 
 
