@@ -185,7 +185,7 @@ class GittinsWorld(DallyWorld):
             theirs = [buckets[life.row] for life in unfinished if self.group_of[self.kinds[life.row]] == group]
             own = hazards_of([e.bucket for e in ended], theirs, pooled, self.settings.strength)
             score, squares = sum(e.score for e in ended), sum(e.score**2 for e in ended)
-            told_better = score > self.settings.score_deviations * math.sqrt(squares)
+            told_better = score > max(self.settings.score_deviations * math.sqrt(squares), 1e-9)
             self.own_chances.append(chances(own)[1])
             self.index_of.append(indices(tuple(own if told_better else pooled)))
 
