@@ -309,7 +309,7 @@ class _Watch:
                 raise RunError(f"{at} {left}, nothing is to come, and {name} {idle}")
             raise RunError(
                 f"{at} the jobs only preempt each other and get nothing done ({name}): a preemption costs more than "
-                "they do between two"
+                "they do between two; raise its quantum or slice, or lower the overheads"
             )
 
 
