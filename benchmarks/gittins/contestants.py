@@ -53,6 +53,20 @@ def reversed_halfway(jobs: Workload, seed: int) -> Workload:
     return _told(jobs, told)
 
 
+REQUESTS_S: Final = tuple(3600.0 * hours for hours in (1, 2, 4, 8, 12, 24, 48, 96, 168, 336, 720))
+"""Time limits that users choose from."""
+
+
+def requested(jobs: Workload, seed: int) -> Workload:
+    """Synthetic time limits, for logs have none: the least of `REQUESTS_S` that is at least the duration times
+    1 + |x|, x normal with a standard deviation of 2. A longer job has the last of these, or its duration.
+    """
+    seconds = jobs.jobs["duration_s"].to_numpy()
+    cautious = seconds * (1 + np.abs(np.random.default_rng(seed).normal(0.0, 2.0, len(seconds))))
+    chosen = np.searchsorted(REQUESTS_S, cautious).clip(max=len(REQUESTS_S) - 1)
+    return _told(jobs, np.maximum(np.array(REQUESTS_S)[chosen], seconds))
+
+
 def _told(jobs: Workload, seconds: np.ndarray) -> Workload:
     return replace(jobs, jobs=jobs.jobs.with_columns(time_limit_s=pl.Series(np.maximum(seconds, 0.001))))
 
@@ -63,6 +77,8 @@ TOLD: Final = ("gittins, told", "srtf, tightest, told")
 RUNNABLE: Final = (
     Contestant("fifo", "fifo"),
     Contestant("fifo-backfill", "fifo-backfill"),
+    Contestant("kueue", "kueue"),
+    Contestant("packed", "packed"),
     Contestant("las", "las"),
     Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": LADDER_GPU_S}),
     Contestant("tiresias", "tiresias"),
@@ -86,15 +102,14 @@ HINTED: Final = (
     Contestant(TOLD[1], "srtf", estimate="oracle", options={"placement": "tightest"}),
 )
 """Those that are told durations, more or less."""
-KEEPING: Final = (
-    Contestant("gittins, preempt=false", "gittins", {"preempt": False}),
-    Contestant("sjf-backfill, told", "sjf-backfill", estimate="oracle"),
-)
-"""Those that preempt nothing, besides `fifo-backfill`."""
+KEEPING: Final = (Contestant("gittins, preempt=false", "gittins", {"preempt": False}),)
+"""It preempts nothing, as `fifo-backfill` and `sjf-backfill` do."""
 AGEING: Final = tuple(Contestant(f"gittins, ageing={a:g}", "gittins", {"ageing": a}) for a in (0.01, 0.1, 1.0))
 LEARNT: Final = tuple(
-    Contestant(f"{policy}, {estimate}", policy, estimate=estimate)
-    for policy in ("sjf-backfill", "srtf", "easy")
-    for estimate in ("history", "oracle")
+    Contestant(f"{policy}, {estimate}", policy, estimate=estimate, hint=requested if estimate == "limit" else None)
+    for policy in ("sjf", "sjf-backfill", "srtf", "easy")
+    for estimate in ("history", "limit", "oracle")
 )
-"""Estimates from history for policies that need durations."""
+"""Estimates from history for policies that need durations, beside synthetic time limits and the truth."""
+SLOW: Final = (Contestant("gandiva", "gandiva"),)
+"""It is told no durations either, but takes more than a minute on a large cluster."""

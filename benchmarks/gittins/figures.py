@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.gittins.contestants import GITTINS, RUNNABLE
 from benchmarks.gittins.runs import Cell, kept
+from pointsman.report.metrics.confidence import ratio_interval
 
 RESAMPLES = 2000
 Row = dict[str, Any]
@@ -91,7 +92,7 @@ class Figures:
         if len({row["seed"] for row in mine}) > 1:
             by_seed = {row["seed"]: row["jct_mean_s"] for row in others}
             pairs = [(row["jct_mean_s"] / by_seed[row["seed"]], 1.0) for row in mine if row["seed"] in by_seed]
-            return _resampled(np.array(pairs))
+            return _of_seeds(np.array(pairs))
         return _resampled(_by_day(mine, others))
 
 
@@ -104,6 +105,13 @@ def _by_day(mine: Sequence[Row], others: Sequence[Row]) -> NDArray[np.float64]:
     sides = [[dict((day, total) for day, total, _ in row["days"]) for row in rows] for rows in (mine, others)]
     days = sorted(set(sides[0][0]) & set(sides[1][0]))
     return np.array([[np.mean([draw[day] for draw in side]) for side in sides] for day in days])
+
+
+def _of_seeds(pairs: NDArray[np.float64]) -> Difference:
+    """Ratio of the sums of both columns, with Student's interval: too few rows to resample."""
+    first, second = pairs.T
+    low, high = ratio_interval(first, second) or (math.nan, math.nan)
+    return Difference(*(100 * ratio for ratio in (float(first.sum() / second.sum()) - 1, low, high)))
 
 
 def _resampled(pairs: NDArray[np.float64]) -> Difference:
@@ -131,6 +139,26 @@ def table(figures: Figures) -> pl.DataFrame:
                 }
             )  # fmt: skip
     return pl.DataFrame(rows).with_columns(pl.col(pl.Float64).map_elements(_four_digits, return_dtype=pl.Float64))
+
+
+def pairs(figures: Figures) -> pl.DataFrame:
+    """Mean JCT (s) by seed, or by day of submission where there is one set of jobs, in a column for each policy: from
+    it the intervals can be drawn again. Of hints that are drawn several times, means.
+    """
+    units: dict[tuple, Row] = {}
+    for (place, policy), runs in figures.runs.items():
+        seeds = len({row["seed"] for row in runs}) > 1
+        for row in runs:
+            sums = [(row["seed"], row["jct_mean_s"] * row["jobs"], row["jobs"])] if seeds else row["days"]
+            for number, jct_s, jobs in sums:
+                unit = units.setdefault((place, number), {"jobs": jobs})
+                unit.setdefault(policy, []).append(jct_s / jobs)
+    rows = [
+        {"workload": place.workload, "load": place.load, "models": place.models, "seed_or_day": number}
+        | {name: value if name == "jobs" else round(float(np.mean(value)), 1) for name, value in unit.items()}
+        for (place, number), unit in units.items()
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 MEANS = ("jct_mean_s", "pending_mean_s", "slowdown_p99", "slowdown_max", "preemptions", "jobs_per_s")

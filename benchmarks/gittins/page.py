@@ -4,16 +4,20 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
+
 from benchmarks.blocks import fill
 from benchmarks.gittins.contestants import GITTINS, NONE, RUNNABLE, TOLD
-from benchmarks.gittins.figures import Figures, Place, signed, table
+from benchmarks.gittins.figures import Figures, Place, pairs, signed, table
 from benchmarks.gittins.picture import draw
 from benchmarks.gittins.runs import DEEP
 
 PAGE = Path("docs/results/gittins.md")
-SHOWN = ("fifo-backfill", "las, 20 thresholds", "dally", "dally, 600 s", NONE, GITTINS)
+SHOWN = ("las, 20 thresholds", "dally", "dally, 600 s", NONE, GITTINS)
 HINTS = ("gittins, R² 0.8", "gittins, R² 0.6", "gittins, R² 0.25", "gittins, shuffled", "gittins, reversed halfway")
-EARLIER = ("sjf-backfill", "srtf", "easy")
+EARLIER = ("sjf", "sjf-backfill", "srtf", "easy")
+TO_THE_END = ("fifo-backfill", "sjf-backfill, oracle", "gittins, preempt=false")
+SPEED = Path("docs/results/gittins-speed.csv")
 
 
 def hardest(figures: Figures) -> list[Place]:
@@ -52,7 +56,7 @@ def losses(figures: Figures) -> str:
                     told.append(f"{place.name} {models} ({who.label}: +{found.percent:.2f} %)")
     several = len([who for who in RUNNABLE if who.policy != "gittins"])
     head = f"Compared with {several} policies in {len(places)} cells, `gittins` is worse beyond the paired interval in "
-    return f"{head}{len(told)} pairs: {'; '.join(told)}." if told else f"{head}none."
+    return f"{head}{len(told)}: {'; '.join(told)}." if told else f"{head}none."
 
 
 def hints(figures: Figures) -> str:
@@ -67,44 +71,74 @@ def hints(figures: Figures) -> str:
 
 def misled(figures: Figures) -> str:
     """What wrong hints do to `gittins` and to `srtf`."""
-    shown = (NONE, "gittins, shuffled", "gittins, reversed halfway", "srtf, shuffled", "srtf, reversed halfway")
-    return _above(figures, shown)
+    told = []
+    for place in deep(figures):
+        ours, theirs = (
+            "/".join(_figure(figures.above(place, f"{policy}, {how}")) for how in ("shuffled", "reversed halfway"))
+            for policy in ("gittins", "srtf")
+        )
+        told.append(f"{place.name} {theirs} (`gittins` {ours})")
+    return f"`srtf` believes them. Percent above the bound, shuffled/reversed: {'; '.join(told)}."
+
+
+def keeping(figures: Figures) -> str:
+    """Policies that preempt nothing; also where the prototype was measured."""
+    places = {place.name: place for place in deep(figures)}
+    without = Place("ITP cluster04", 1.0, models=False)
+    places[f"{without.name}, no models"] = without
+    rows = [[name, *(_with_tail(figures, place, who) for who in TO_THE_END)] for name, place in places.items()]
+    return markdown(("workload, load", *TO_THE_END), rows)
+
+
+def _with_tail(figures: Figures, place: Place, policy: str) -> str:
+    return f"{_figure(figures.above(place, policy))}/{_figure(figures.mean(place, policy, 'slowdown_p99'))}"
 
 
 def tail(figures: Figures) -> str:
     """Mean and worst slow-down by ageing."""
     shown = (GITTINS, *(f"gittins, ageing={a}" for a in ("0.01", "1")), "dally")
     rows = [
-        [place.name, *(f"{_figure(figures.above(place, p))}; {figures.mean(place, p, 'slowdown_p99'):.1f}; "
+        [place.name, *(f"{_figure(figures.above(place, p))}/{figures.mean(place, p, 'slowdown_p99'):.1f}/"
                        f"{figures.mean(place, p, 'slowdown_max'):,.0f}" for p in shown)]
         for place in deep(figures)
     ]  # fmt: skip
     return markdown(("workload, load", *shown), rows)
 
 
+def price(figures: Figures) -> str:
+    """What ageing costs."""
+    told = []
+    for ageing in ("0.01", "1"):
+        changes = {p.name: figures.against(p, f"gittins, ageing={ageing}", GITTINS) for p in deep(figures)}
+        worst = max(changes, key=lambda name: changes[name].percent)
+        told.append(f"{ageing}: {changes[worst]} % ({worst})")
+    return f"Most that it adds to mean JCT: {'; '.join(told)}."
+
+
+def slow(figures: Figures) -> str:
+    """Policies too slow for large clusters."""
+    places = [place for place in figures.places if (place, "gandiva") in figures.runs]
+    times = [_ratio(figures, place, "gandiva", GITTINS) for place in places]
+    many = f"{min(times):.0f} to {max(times):.0f} times"
+    return f"`gandiva` takes minutes on large clusters. It ran on ITP: {many} the mean JCT of `gittins`."
+
+
 def learnt(figures: Figures) -> str:
     """Estimates from history for policies that need durations."""
 
-    def both(place: Place, policy: str) -> str:
-        history, oracle = (_figure(figures.above(place, f"{policy}, {told}")) for told in ("history", "oracle"))
-        return f"{history} ({oracle})"
+    def all_three(place: Place, policy: str) -> str:
+        return "/".join(_figure(figures.above(place, f"{policy}, {told}")) for told in ("history", "limit", "oracle"))
 
-    rows = [[place.name, *(both(place, policy) for policy in EARLIER)] for place in deep(figures)]
+    rows = [[place.name, *(all_three(place, policy) for policy in EARLIER)] for place in deep(figures)]
     return markdown(("workload, load", *EARLIER), rows)
 
 
-def speed(figures: Figures) -> str:
-    """Jobs a second, median and range over seeds."""
-    told = []
-    for place in deep(figures):
-        rates = sorted(row["jobs_per_s"] / 1000 for row in figures.runs[place, GITTINS])
-        told.append(f"{place.name} {rates[len(rates) // 2]:,.0f} [{rates[0]:,.0f}, {rates[-1]:,.0f}]")
-    return f"Thousand jobs a second, refits included, median [range] of seeds, beside other work: {'; '.join(told)}."
-
-
-def _above(figures: Figures, policies: Sequence[str]) -> str:
-    rows = [[place.name, *(_figure(figures.above(place, policy)) for policy in policies)] for place in deep(figures)]
-    return markdown(("workload, load", *policies), rows)
+def speed(_: Figures) -> str:
+    """Jobs a second, by `speed.py`."""
+    rates = pl.read_csv(SPEED).filter(policy=GITTINS).select("load", pl.col("median", "least", "most") / 1000)
+    told = [f"load {load} {median:.0f} [{least:.0f}, {most:.0f}]" for load, median, least, most in rates.rows()]
+    head = "Thousand jobs a second on the 584 GPUs of suite itp, refits included, median [range] of five runs:"
+    return f"{head} {'; '.join(told)}."
 
 
 def _figure(value: float) -> str:
@@ -182,7 +216,10 @@ BLOCKS = {
     "goals": goals,
     "misled": misled,
     "harm": harm,
+    "keeping": keeping,
     "tail": tail,
+    "price": price,
+    "slow": slow,
     "learnt": learnt,
     "speed": speed,
 }
@@ -196,6 +233,7 @@ def main() -> None:
     given = parser.parse_args()
     figures = Figures(given.runs)
     table(figures).write_csv(given.page.with_suffix(".csv"))
+    pairs(figures).write_csv(given.page.with_name("gittins-pairs.csv"))
     draw(figures, hardest(figures), given.page.with_suffix(".svg"))
     fill(given.page, {name: make(figures) for name, make in BLOCKS.items()})
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from benchmarks.classical.cases import Case, cases
 from benchmarks.classical.runs import window
-from benchmarks.gittins.contestants import AGEING, HINTED, KEEPING, LEARNT, RUNNABLE, Contestant
+from benchmarks.gittins.contestants import AGEING, HINTED, KEEPING, LEARNT, RUNNABLE, SLOW, Contestant
 from pointsman import Workload
 from pointsman.api import simulate
 from pointsman.report.metrics.counted import is_submitted_in, submit_window
@@ -25,6 +25,10 @@ DEEP: dict[str, tuple[float, ...]] = {
     "ITP cluster08": (0.85, 1.0),
 }  # fmt: skip
 """Where hints, forbidden preemption, ageing and estimates from history are looked at, with models."""
+DEEP_WITHOUT_MODELS = ("ITP cluster04",)
+"""Likewise without models."""
+SMALL = ("suite itp", "ITP cluster04", "ITP cluster08")
+"""Where slow policies run too: clusters of 80 and 584 GPUs."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,11 @@ class Cell:
 
     def contestants(self) -> Sequence[Contestant]:
         """Who is compared in it."""
-        deep = self.models and self.load in DEEP.get(self.workload, ())
-        return (*RUNNABLE, *HINTED, *KEEPING, *AGEING, *LEARNT) if deep else RUNNABLE
+        slow = SLOW if self.workload in SMALL else ()
+        return (*RUNNABLE, *HINTED, *KEEPING, *AGEING, *LEARNT, *slow) if self._is_deep() else RUNNABLE
+
+    def _is_deep(self) -> bool:
+        return self.load in DEEP.get(self.workload, ()) and (self.models or self.workload in DEEP_WITHOUT_MODELS)
 
 
 def cells_of(case: Case, seeds: Sequence[int]) -> Iterator[Cell]:

@@ -8,7 +8,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.gittins.contestants import GITTINS, RUNNABLE, Contestant, reversed_halfway, shuffled
+from benchmarks.gittins.contestants import (
+    GITTINS,
+    REQUESTS_S,
+    RUNNABLE,
+    Contestant,
+    requested,
+    reversed_halfway,
+    shuffled,
+)
 from benchmarks.gittins.figures import Figures, Place, table
 from benchmarks.gittins.runs import Cell, kept, measured
 from pointsman import Workload, generate, load_cluster
@@ -105,6 +113,56 @@ def test_every_row_of_the_page_is_in_its_data() -> None:
             assert float(shown) == pytest.approx(
                 found["above_bound_percent"].item(), abs=0.06 if float(shown) < 100 else 0.6
             )
+
+
+def test_intervals_of_seeds_are_students(tmp_path: Path) -> None:
+    """Ratios 0.9, 1.1 and 0.99, where the other always takes 100 s: t(0.975, 2) is 4.303."""
+    _runs(tmp_path / "runs.jsonl", {"fifo": [100.0]})
+    line = json.loads((tmp_path / "runs.jsonl").read_text())
+    jct_s = {"fifo": (100.0, 100.0, 100.0), GITTINS: (90.0, 110.0, 99.0)}
+    rows = [
+        line | {"policy": policy, "seed": k, "jct_mean_s": one}
+        for policy, means in jct_s.items()
+        for k, one in enumerate(means)
+    ]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = Figures(tmp_path / "runs.jsonl").against(Place("log", 1.0, True), GITTINS, "fifo")
+    half = 4.303 * np.std([0.9, 1.1, 0.99], ddof=1) / 3**0.5 / (299 / 300)
+    assert found.percent == pytest.approx(-1 / 3)
+    assert [found.low, found.high] == pytest.approx(
+        [100 * (299 / 300 * np.exp(x) - 1) for x in (-half, half)], rel=1e-3
+    )
+
+
+def test_time_limits_are_round_and_never_too_short() -> None:
+    jobs = Workload.of(
+        pl.DataFrame({"submit_s": [0.0] * 6, "gpus": [1] * 6, "duration_s": [9.0, 3e3, 1e4, 1e5, 2e6, 4e6]})
+    )
+    told = requested(jobs, 1).jobs["time_limit_s"].to_numpy()
+    assert (told >= jobs.jobs["duration_s"].to_numpy()).all()
+    assert set(told[:5]) <= set(REQUESTS_S) and told[5] == 4e6
+
+
+def test_intervals_of_the_page_can_be_drawn_again_from_its_data() -> None:
+    """Those of days: sums of JCT by day, drawn with replacement."""
+    pairs = pl.read_csv(PAGE.with_name("gittins-pairs.csv")).filter(workload="ITP cluster08", load=1.0, models=True)
+    row = pl.read_csv(PAGE.with_suffix(".csv")).filter(
+        workload="ITP cluster08", load=1.0, models=True, policy="las"
+    )  # fmt: skip
+    sums = np.column_stack([pairs[name] * pairs["jobs"] for name in (GITTINS, "las")])
+    picked = np.random.default_rng(7).integers(0, len(sums), (4000, len(sums)))
+    ratios = 100 * (sums[picked, 0].sum(1) / sums[picked, 1].sum(1) - 1)
+    wanted = row.select("low", "high").row(0)
+    assert np.percentile(ratios, [2.5, 97.5]) == pytest.approx(wanted, abs=1.0)
+    whole = 100 * (sums[:, 0].sum() / sums[:, 1].sum() - 1)
+    assert whole == pytest.approx(row["gittins_to_it_percent"].item(), abs=0.05)
+
+
+def test_the_page_tells_the_measured_speed_and_is_short() -> None:
+    rates = pl.read_csv(PAGE.with_name("gittins-speed.csv")).filter(policy=GITTINS)
+    for load, median in rates.select("load", "median").rows():
+        assert f"load {load} {median / 1000:.0f} [" in PAGE.read_text()
+    assert len(PAGE.read_text().split()) <= 1500
 
 
 def test_the_policies_it_is_compared_with_need_no_durations() -> None:
