@@ -68,6 +68,7 @@ def test_estimates_are_those_of_the_page() -> None:
             wanted[row] = history.estimate_ms(row, rows[row], now) / 1000
     assert history.fitted_in > 4
     assert [policy.told[row] for row in range(len(rows))] == pytest.approx([wanted[row] for row in range(len(rows))])
+    assert result.jobs["estimate_s"].to_list() == [policy.told[row] for row in range(len(rows))]
     late = slice(800, None)
     told = np.log([policy.told[row] for row in range(len(rows))])[late]
     true = np.log(workload.jobs["duration_s"].to_numpy())[late]
@@ -82,6 +83,16 @@ def test_they_stand_between_nothing_and_the_truth(policy: str) -> None:
     }
     blind = simulate(workload, "2x8", "fifo-backfill").jobs["jct_s"].mean()
     assert results["oracle"] * 0.99 < results["history"] < 1.05 * blind
+
+
+def test_a_run_that_was_cut_has_the_estimates_of_the_jobs_that_came() -> None:
+    whole, cut = (
+        simulate(repeated(300), "1x8", "srtf", estimate="history", until_s=until).jobs for until in (None, 150_000.0)
+    )
+    came = cut["state"] != "FUTURE"
+    assert 0 < cut.filter(~came).height < 300 and (cut.filter(came)["state"] != "COMPLETED").any()
+    assert cut.filter(came)["estimate_s"].equals(whole.filter(came)["estimate_s"])
+    assert cut.filter(~came)["estimate_s"].null_count() == cut.filter(~came).height
 
 
 def test_the_run_says_what_durations_were_told() -> None:

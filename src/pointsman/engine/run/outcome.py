@@ -97,6 +97,7 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
     asked = ("fraction",) if int(simulation.handle.state.g[0]["jobs_per_gpu"]) > 1 else ()
     billed = ("account",) if prepared.jobs["account"].null_count() < prepared.jobs.height else ()
+    told = np.where(known, outcomes["estimate"], np.nan) if prepared.knowledge == "history" else trace["estimate"]
     locality = np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], _NOWHERE)
     jobs = prepared.jobs.select(*_COLUMNS, *billed, *asked)
     if asked or prepared.factors:
@@ -105,7 +106,7 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         row=pl.int_range(pl.len(), dtype=pl.Int64),
         submit_s=pl.Series(trace["submit"] / 1000.0 + origin_s),
         duration_s=pl.Series(trace["work"] / 1000.0),
-        estimate_s=pl.Series(trace["estimate"] / 1000.0).fill_nan(None),
+        estimate_s=pl.Series(told / 1000.0).fill_nan(None),
         start_s=_seconds(outcomes["start"], started, origin_s),
         end_s=_seconds(outcomes["end"], ended, origin_s),
         wait_s=_seconds(outcomes["start"] - trace["submit"], started),
@@ -152,7 +153,7 @@ def _with_unfinished(simulation: Simulation) -> NDArray[np.void]:
     waits = np.where(jobs["state"] == JobState.PENDING, now - jobs["pend_since"], 0)
     outcomes["pended"][row] = jobs["pended"] + waits
     outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])
-    for name in ("lost", "waited", "slowed", "preempts", "nodes", "locality", "state"):
+    for name in ("estimate", "lost", "waited", "slowed", "preempts", "nodes", "locality", "state"):
         outcomes[name][row] = jobs[name]
     return outcomes
 

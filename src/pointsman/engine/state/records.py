@@ -507,6 +507,7 @@ OUTCOME = np.dtype(
         ("pended", I),
         ("held", I),
         ("attained", I),
+        ("estimate", F),  # nominal ms; NaN if nothing is known
         ("lost", F),
         ("waited", F),
         ("slowed", F),

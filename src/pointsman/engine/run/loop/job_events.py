@@ -54,6 +54,7 @@ def _record(S: State, W: World, j: Int, state: Int) -> None:
     R.pended = J.pended
     R.held = J.held
     R.attained = J.attained
+    R.estimate = J.estimate
     R.lost = J.lost
     R.waited = J.waited
     R.slowed = J.slowed
