@@ -107,3 +107,16 @@ def test_quotas_do_not_grow_with_the_cluster(four: str, command: Command, here: 
     done = command("capacity", "quota.csv", "--cluster", "2x1", *quota, "--target", "pending_mean_s<=50")
     assert (done.code, "kueue does not meet it" in done.out) == (0, True), done.err
     assert "kueue: with more GPUs it stays as it is, so quotas or limits of queues hold jobs back" in done.err
+
+
+@pytest.mark.parametrize("cluster", ["6x8/rack=3+2x8/rack=2", "4x1/rack=2"])
+def test_clusters_of_racks_have_every_size(cluster: str, four: str, command: Command) -> None:
+    done = command("capacity", four, "--cluster", cluster, "--policy", "fifo", "--target", "pending_mean_s<=25")
+    assert (done.code, "fifo meets it with" in done.out) == (0, True), done.err
+
+
+def test_a_partition_that_the_cluster_lacks_is_no_want_of_nodes(command: Command, here: Path) -> None:
+    (here / "parted.yaml").write_text(PARTED)
+    (here / "lost.csv").write_text("submit_s,gpus,duration_s,partition\n0,1,100,gpus\n")
+    done = command("capacity", "lost.csv", "--cluster", "parted.yaml", "--policy", "fifo", "--target", "jct_mean_s<=1h")
+    assert (done.code, "asks for partition 'gpus', which the cluster does not have" in done.err) == (3, True), done.err

@@ -89,3 +89,10 @@ def test_an_error_of_profiles_that_nobody_is_told_of_is_named(command: Command, 
     given = ("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "tiresias-skew")
     assert "--profile-error has no effect" in command(*given, "--profile-error", "0.5").err
     assert "has no effect" not in command(*given, "--profile-error", "0.5", "--assign-models", "0").err
+
+
+def test_an_estimate_that_no_policy_is_told_is_noted(command: Command, log) -> None:
+    given = ("compare", log("0,1,10,\n"), "--cluster", "2x4", "--estimate", "lognormal:1", "--policy", "fifo")
+    said = "--estimate lognormal:1 has no effect: no policy here is told durations"
+    assert said in command(*given).err
+    assert said not in command(*given, "--policy", "srtf").err

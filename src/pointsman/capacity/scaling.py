@@ -39,8 +39,10 @@ def _scaled(spec: ClusterSpec, nodes: int) -> ClusterSpec:
     racks: list[Rack] = []
     for kind, one, share in zip(spec.racks, in_rack, shares, strict=True):
         full, rest = divmod(share, one)
-        racks += [Rack(count=full, nodes=_groups(kind.nodes, one))] * (full > 0)
-        racks += [Rack(nodes=_groups(kind.nodes, rest))] * (rest > 0)
+        if full:
+            racks.append(Rack(count=full, nodes=_groups(kind.nodes, one)))
+        if rest:
+            racks.append(Rack(nodes=_groups(kind.nodes, rest)))
     return spec.model_copy(update={"racks": tuple(racks)})
 
 

@@ -38,6 +38,12 @@ def tell_of_results(workload: "Workload", labels: Sequence[str], results: "Seque
     _tell_identical(labels, results)
 
 
+def tell_of_estimate(estimate: str | None, results: "Sequence[Result]") -> None:
+    """Say so if an estimate was asked for and no policy was told any."""
+    if estimate not in (None, "none") and all(estimate not in result.info["knowledge"] for result in results):
+        screen.note(f"--estimate {estimate} has no effect: no policy here is told durations")
+
+
 def _tell_no_wait(results: "Sequence[Result]") -> None:
     if not any((result.jobs["pending_s"] > 0).any() for result in results):
         screen.note("no job waits: the cluster is larger than these jobs need; --load 0.9 submits them closer together")

@@ -90,11 +90,12 @@ def say_what_is_kept(directory: Path | None) -> Generator[None]:
 
 def take(tasks: "Sequence[Task]", store: "Store") -> "list[Result]":
     """The results of a cell's runs, in order; says what should be known of them."""
-    from pointsman.cli.hints import tell_of_results
+    from pointsman.cli.hints import tell_of_estimate, tell_of_results
     from pointsman.sweeps import outcome
 
     found = outcome.take(tasks, store)
     tell_of_results(tasks[0].workload, [task.run.label for task in tasks], found)
+    tell_of_estimate(tasks[0].spec.estimate, found)
     for task, result in zip(tasks, found, strict=True):
         if task.spec.log is None and result.events is None:
             which = f"{task.run.label}, seed {task.run.seed}"

@@ -58,6 +58,17 @@ def check_cell(spec: CellSpec, workload: Workload) -> None:
         check_run(workload, policy, policy.make(choice.params), options)
 
 
+def check_somewhere(spec: CellSpec, workload: Workload) -> None:
+    """That the cluster has each job's partition and GPU type; a larger one may have room for it.
+
+    Raises:
+        InputError: it has not.
+    """
+    options = spec.run_options(spec.seeds[0]).model_copy(update={"oversized": "clamp"})
+    for choice in spec.policies:
+        check_fits(workload, load_cluster(spec.cluster), get_policy(choice.name).make(choice.params), options)
+
+
 def _check_cluster(spec: CellSpec, workload: Workload) -> None:
     cluster, options = load_cluster(spec.cluster), spec.run_options(spec.seeds[0])
     for choice in spec.policies:

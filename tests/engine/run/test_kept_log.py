@@ -68,7 +68,7 @@ MEASURE = """
 import resource, sys, pointsman
 jobs = pointsman.generate("philly", jobs=100_000, cluster_gpus=2_474, load=1.2, seed=1)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-result = simulate(jobs, "philly", "gandiva", log=None)
+result = pointsman.simulate(jobs, "philly", "gandiva", log=None, overheads="none")
 assert result.events is None and result.jobs["preemptions"].sum() > 3_000_000, result.jobs["preemptions"].sum()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """

@@ -110,7 +110,10 @@ class Kueue(CompiledPolicy):
         names = set(jobs["queue"].drop_nulls().unique().to_list())
         for parameter_name in ("nominal_quota", "borrowing_limit", "cohort"):
             if unknown := sorted(set(getattr(self, parameter_name)) - names):
-                raise UsageError(f"kueue.{parameter_name} names the queue {unknown[0]!r:.60}, which no job is in")
+                known = ", ".join(sorted(names)[:12]) or "none"
+                raise UsageError(
+                    f"kueue.{parameter_name} names the queue {unknown[0]!r:.60}, which no job is in (queues: {known})"
+                )
 
     def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:
         """What each queue may hold: its nominal quota and what it may borrow."""

@@ -118,13 +118,17 @@ def _waits_beside_idle(
     return found
 
 
+HELD_NOTHING = ("asks for no GPU", "a job step, not a job")
+"""Why rows are left out that are no jobs on GPUs."""
+
+
 def _of_jobs(logged: Run, info: dict[str, Any]) -> Iterator[str]:
     """Jobs that ran beside these, and are not among them."""
     only = (info.get("workload") or {}).get("only")
     if only:
         yield f"Only jobs with {only} are replayed: the others used GPUs of the cluster, too."
     reasons = (info["quality"].get("dropped") or {}).items()
-    dropped = {why: n for why, n in reasons if why != "asks for no GPU" and not why.startswith("not ")}
+    dropped = {why: n for why, n in reasons if why not in HELD_NOTHING and not why.startswith("not ")}
     if dropped:
         told = ", ".join(f"{count(n)} {why}" for why, n in dropped.items())
         yield f"Rows of the log are left out ({told}). Those that ran used GPUs, for which the replayed jobs waited."
@@ -142,7 +146,7 @@ def _of_cluster(logged: Run, info: dict[str, Any]) -> Iterator[str]:
         yield "The log names partitions, and the cluster none: jobs may use any node."
     queues = jobs["queue"].drop_nulls().n_unique()
     if queues > 1:
-        yield f"The log names {count(queues)} queues; quotas that are not in the cluster file are not simulated."
+        yield f"The log names {count(queues)} queues; quotas are simulated if the cluster file or the policy has them."
     if jobs["priority"].n_unique() > 1:
         yield "Jobs have priorities, which the scheduler of the log may have weighed otherwise."
 
