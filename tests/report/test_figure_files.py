@@ -73,3 +73,36 @@ def test_on_axes_of_ones_own(results: list[Result]) -> None:
         axes = Figure().subplots()
         assert draw(*results, ax=axes) is axes
         assert axes.has_data() or axes.patches
+
+
+@pytest.mark.parametrize("names", [4, 5, 9])
+def test_the_legend_of_a_narrow_figure_is_not_cut(names: int) -> None:
+    """Measured as it is drawn."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from pointsman.report.figures.files import SMALL
+    from pointsman.report.figures.style import SETTINGS, legend_above, line
+
+    labels = [
+        "as-logged",
+        "multifactor",
+        "fifo-backfill",
+        "dally-whole-nodes",
+        "gittins",
+        "srtf",
+        "las",
+        "easy",
+        "fifo",
+    ]
+    with matplotlib.rc_context(SETTINGS | SMALL):  # ty: ignore[invalid-argument-type]
+        figure = Figure(figsize=(3.3, 2.4), layout="constrained")
+        canvas, axes = FigureCanvasAgg(figure), figure.subplots()
+        for k, label in enumerate(labels[:names]):
+            axes.plot([0, 1], [0, 1], label=label, **line(k))
+        legend_above(figure, *axes.get_legend_handles_labels())
+        canvas.draw()
+        box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1

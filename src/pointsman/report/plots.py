@@ -20,6 +20,10 @@ class _Only:
     def subplots(self) -> "Axes":
         return self._axes
 
+    def get_figwidth(self) -> float:
+        figure = self._axes.get_figure(root=True)
+        return figure.get_figwidth() if figure else 0.0
+
     def legend(self, handles: Any, labels: Any, **_: Any) -> None:
         self._axes.legend(handles, labels)
 

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pointsman.errors import RunError
@@ -93,7 +94,22 @@ def time_axis(axes: "Axes", span_s: float) -> float:
 def legend_above(figure: "Figure", handles: Sequence[Any], labels: Sequence[str]) -> None:
     """A legend in rows above the axes; none for one policy."""
     if len(labels) > 1:
-        figure.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 4))
+        figure.legend(handles, labels, loc="outside upper left", ncols=_columns(labels, figure.get_figwidth()))
+
+
+def _columns(labels: Sequence[str], width_in: float) -> int:
+    """As many columns, of at most four, as a legend has room for: an entry has 6 em beside its letters of 0.55 em."""
+    import matplotlib
+    from matplotlib.font_manager import FontProperties
+
+    em_in = FontProperties(size=matplotlib.rcParams["legend.fontsize"]).get_size_in_points() / 72
+    for columns in range(min(len(labels), 4), 1, -1):
+        rows, fuller = divmod(len(labels), columns)  # the first columns have a row more
+        ends = [rows * k + min(k, fuller) for k in range(columns + 1)]
+        widest = [max(map(len, labels[begin:end])) for begin, end in pairwise(ends)]
+        if sum(6 * em_in + 0.55 * em_in * letters for letters in widest) <= width_in:
+            return columns
+    return 1
 
 
 def draw(name: str, paint: Callable[["Figure"], str], size: tuple[float, float], caption: str) -> tuple[str, str]:
