@@ -174,9 +174,11 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
 
 
 def with_history(draw: random.Random, instance: Instance) -> Instance:
-    """Users have several jobs; `gittins` sorts jobs by what is learnt, by what it is told, or not at all."""
+    """Users have several jobs; `gittins` sorts jobs by what is learnt, by what it is told, or not at all, whatever its
+    predictor: one that is called history goes by the estimates that there are.
+    """
     jobs = tuple(replace(job, user=draw.choice(("", "u", "u", "v"))) for job in instance.jobs)
-    told = instance.params.get("predictor") != "estimate" or draw.random() < 0.5
+    told = instance.policy != "gittins" or draw.random() < 0.6
     return replace(instance, jobs=jobs, history=told, knows_work=instance.knows_work or told)
 
 
