@@ -87,6 +87,11 @@ def indices(hazards: tuple[float, ...]) -> list[float]:
     return found
 
 
+def told_better(scores: Sequence[float], deviations: float) -> bool:
+    """Beyond rounding."""
+    return sum(scores) > deviations * math.sqrt(sum(score**2 for score in scores)) + 1e-9
+
+
 @dataclass
 class Ended:
     kind: int
@@ -184,10 +189,9 @@ class GittinsWorld(DallyWorld):
             ended = [e for e in self.ended if self.group_of[e.kind] == group]
             theirs = [buckets[life.row] for life in unfinished if self.group_of[self.kinds[life.row]] == group]
             own = hazards_of([e.bucket for e in ended], theirs, pooled, self.settings.strength)
-            score, squares = sum(e.score for e in ended), sum(e.score**2 for e in ended)
-            told_better = score > max(self.settings.score_deviations * math.sqrt(squares), 1e-9)
+            better = told_better([e.score for e in ended], self.settings.score_deviations)
             self.own_chances.append(chances(own)[1])
-            self.index_of.append(indices(tuple(own if told_better else pooled)))
+            self.index_of.append(indices(tuple(own if better else pooled)))
 
     def divide(self, unfinished: Sequence[Life]) -> None:
         numbers, work = [0] * CLASSES, [0.0] * CLASSES

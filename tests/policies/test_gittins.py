@@ -14,7 +14,18 @@ from pointsman.engine.run.simulation import Simulation
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.policies.dally.gittins import Gittins
-from pointsman.policies.dally.hazards import BUCKET_BEGINS, BUCKETS, ENDS, HAZARD, INDEX, MOST_GROUPS, PERIOD
+from pointsman.policies.dally.hazards import (
+    BUCKET_BEGINS,
+    BUCKETS,
+    ENDS,
+    HAZARD,
+    INDEX,
+    LOG_CHANCE,
+    MOST_GROUPS,
+    PERIOD,
+    SCORE,
+    SQUARES,
+)
 from pointsman.policies.registry import get_policy
 from tests.free import simulate
 
@@ -181,6 +192,27 @@ def test_useless_estimates_change_little() -> None:
     hints = replace(jobs, jobs=jobs.jobs.with_columns(time_limit_s=shuffled))
     misled = simulate(hints, "2x8", "gittins", params=QUICK | {"predictor": "estimate"}, estimate="limit")
     assert misled.jobs["jct_s"].mean() == pytest.approx(blind, rel=0.03)
+
+
+@pytest.mark.parametrize(("deviations", "score", "squares"), [(0.0, 1e-13, 1e-26), (2.0, 0.4 + 1e-14, 4 * 0.1**2)])
+def test_a_score_that_may_be_rounding_gives_a_group_no_hazards_of_its_own(
+    deviations: float, score: float, squares: float
+) -> None:
+    """A group without jobs has the pooled hazards, but for rounding; and four equal scores are just 2 deviations."""
+
+    def indices_s(score: float) -> np.ndarray:
+        simulation = opened(busy(7), "2x8", **QUICK, predictor="none", groups=1, score_deviations=deviations)
+        simulation.run(10_000_000)
+        memory = simulation.handle.state.memory
+        own, pooled = LOG_CHANCE, LOG_CHANCE + MOST_GROUPS * BUCKETS
+        memory[own : own + BUCKETS] = memory[pooled : pooled + BUCKETS]  # so that no end adds to the score
+        memory[SCORE], memory[SQUARES] = score, squares
+        simulation.run(11_000_000)
+        assert memory[PERIOD] == 1 + 3 and memory[SCORE] == score
+        return table(simulation, INDEX)
+
+    assert (indices_s(score) == indices_s(-1.0)).all()
+    assert (indices_s(score + 1e-6) != indices_s(-1.0)).any()
 
 
 # -- parameters ----------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ GPU_TIME_SHARE = 0.6
 """Of a class's weight; the rest is by number of jobs."""
 LEAST_SURVIVAL, LEAST_CHANCE = 1e-9, 1e-12
 LEAST_SCORE = 1e-9
-"""Of a group whose hazards tell better; less is rounding."""
+"""By which a group's hazards must tell better; less is rounding."""
 HIGHEST_RANK = 2.0**53
 """Up to which float64 knows every whole number."""
 PERIOD = TUNER_MEMORY + 1
@@ -261,7 +261,7 @@ def _has_told_better(S: State, group: Int) -> bool:
         if S.memory[GROUP + c] == group:
             score += S.memory[SCORE + c]
             squares += S.memory[SQUARES + c]
-    return score > max(S.params[SCORE_DEVIATIONS] * np.sqrt(squares), LEAST_SCORE)
+    return score > S.params[SCORE_DEVIATIONS] * np.sqrt(squares) + LEAST_SCORE
 
 
 @cold
