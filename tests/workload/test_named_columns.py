@@ -94,3 +94,8 @@ def test_starts_may_be_dates_like_submissions(table: Table) -> None:
     log = table("At,N,From,To\n2026-01-01T00:00:00,1,2026-01-01T00:01:00,2026-01-01T00:03:00\n")
     read = read_workload(log, columns={"submit_s": "At", "gpus": "N", "start_s": "From", "end_s": "To"})
     assert read.jobs.select("submit_s", "start_s", "end_s", "duration_s").row(0) == (0.0, 60.0, 180.0, 120.0)
+
+
+def test_a_table_of_no_known_format_is_told_how_to_name_its_columns(table: Table) -> None:
+    with pytest.raises(InputError, match="of any other table name the columns: --columns submit_s="):
+        read_workload(table("When,N,Dur\n1,2,3\n"))

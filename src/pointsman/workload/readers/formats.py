@@ -77,7 +77,10 @@ def detected(source: Source) -> TraceFormat:
         with _named(form):
             if form.matches(source):
                 return form
-    fix = "a native file has a header with submit_s,gpus,duration_s; `pointsman trace formats` lists the others"
+    fix = (
+        "a native file has a header with submit_s,gpus,duration_s; `pointsman trace formats` lists the others; of any "
+        "other table name the columns: --columns submit_s=…,gpus=…,duration_s=…"
+    )
     raise refusal(source) or InputError("not a job log of a known format", path=source.path, line=1, fix=fix)
 
 
