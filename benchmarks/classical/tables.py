@@ -53,8 +53,9 @@ class Measured:
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
     """A table whose first `words` columns hold words, the others figures."""
-    rule = [":--" if i < words else "--:" for i in range(len(columns))]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (columns, rule, *rows)) + "\n"
+    rule = "|" + "".join(":--|" if i < words else "--:|" for i in range(len(columns)))
+    head, *body = (f"| {' | '.join(cells)} |" for cells in (columns, *rows))
+    return "\n".join([head, rule, *body]) + "\n"
 
 
 WORKLOADS = ("workload", "what it is", "cluster", "GPUs", "jobs a run", "widest gang", "runs", "submits span, days")

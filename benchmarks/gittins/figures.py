@@ -15,6 +15,8 @@ from benchmarks.gittins.runs import Cell, kept
 from pointsman.report.metrics.confidence import ratio_interval
 
 RESAMPLES = 2000
+RIVALS = tuple(who.label for who in RUNNABLE if who.policy != "gittins")
+"""Policies that are told no durations, as `gittins` is told none."""
 Row = dict[str, Any]
 
 
@@ -68,6 +70,10 @@ class Figures:
         """Those that were run there."""
         return [policy for where, policy in self.runs if where == place]
 
+    def rivals(self, place: Place) -> list[str]:
+        """Those of `RIVALS` that were run there."""
+        return [policy for policy in RIVALS if (place, policy) in self.runs]
+
     def mean(self, place: Place, policy: str, figure: str) -> float:
         """Of a figure, over seeds and draws."""
         return float(np.mean([row[figure] for row in self.runs[place, policy]]))
@@ -77,9 +83,8 @@ class Figures:
         return float(np.mean([100 * (row["jct_mean_s"] / row["bound_s"] - 1) for row in self.runs[place, policy]]))
 
     def best(self, place: Place) -> str:
-        """Of the policies told no durations, `gittins` apart."""
-        others = [who.label for who in RUNNABLE if who.policy != "gittins" and (place, who.label) in self.runs]
-        return min(others, key=lambda policy: self.above(place, policy))
+        """Of the rivals."""
+        return min(self.rivals(place), key=lambda policy: self.above(place, policy))
 
     def closed(self, place: Place, policy: str, told: Sequence[str]) -> float:
         """Percent of what is between the best policy that is told nothing and the best that is told all."""

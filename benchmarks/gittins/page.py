@@ -1,14 +1,14 @@
 """``python -m benchmarks.gittins.page [--from FILE]``: the data file, the picture and the figures of its page."""
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from benchmarks.blocks import fill
-from benchmarks.gittins.contestants import GITTINS, NONE, RUNNABLE, TOLD
-from benchmarks.gittins.figures import Figures, Place, pairs, signed, table
+from benchmarks.classical.tables import markdown
+from benchmarks.gittins.contestants import GITTINS, NONE, TOLD
+from benchmarks.gittins.figures import RIVALS, Figures, Place, pairs, signed, table
 from benchmarks.gittins.picture import draw
 from benchmarks.gittins.runs import DEEP
 
@@ -48,15 +48,15 @@ def losses(figures: Figures) -> str:
     """Where another policy that is told nothing is better beyond the interval."""
     told, places = [], figures.places
     for place in places:
-        for who in RUNNABLE:
-            if who.label in figures.policies(place) and who.policy != "gittins":
-                found = figures.against(place, GITTINS, who.label)
-                if found.low > 0:
-                    models = "with models" if place.models else "without models"
-                    told.append(f"{place.name} {models} ({who.label}: +{found.percent:.2f} %)")
-    several = len([who for who in RUNNABLE if who.policy != "gittins"])
-    head = f"Compared with {several} policies in {len(places)} cells, `gittins` is worse beyond the paired interval in "
-    return f"{head}{len(told)}: {'; '.join(told)}." if told else f"{head}none."
+        for rival in figures.rivals(place):
+            found = figures.against(place, GITTINS, rival)
+            if found.low > 0:
+                models = "with models" if place.models else "without models"
+                told.append(f"{place.name} {models} ({rival}: +{found.percent:.2f} %)")
+    head = (
+        f"Compared with {len(RIVALS)} policies in {len(places)} cells, `gittins` is worse beyond the paired interval in"
+    )
+    return f"{head} {len(told)}: {'; '.join(told)}." if told else f"{head} none."
 
 
 def hints(figures: Figures) -> str:
@@ -143,12 +143,6 @@ def speed(_: Figures) -> str:
 
 def _figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
-
-
-def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of which the first column is text."""
-    lines = [f"| {' | '.join(columns)} |", f"|---{'|--:' * (len(columns) - 1)}|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def answer(figures: Figures) -> str:

@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from benchmarks.classical.runs import window
 from benchmarks.gittins.contestants import AGEING, HINTED, KEEPING, LEARNT, RUNNABLE, SLOW, Contestant
 from pointsman import Workload
 from pointsman.api import simulate
+from pointsman.parallel.pool import Processes
 from pointsman.report.metrics.counted import is_submitted_in, submit_window
 from pointsman.report.metrics.lower_bound import lower_bound_s
 from pointsman.workload.generator.profile import DAY_S
@@ -93,17 +92,15 @@ def measured(case: Case, cell: Cell, jobs: Workload, who: Contestant, draw: int 
     }
 
 
-def _run(case_name: str, traces: Path, cell: Cell, labels: Sequence[str]) -> Iterator[dict[str, Any]]:
-    case = next(case for case in cases(traces) if case.name == case_name)
+def _run(traces: Path, cell: Cell, labels: Sequence[str]) -> list[dict[str, Any]]:
+    case = next(case for case in cases(traces) if case.name == cell.workload)
     jobs = case.workload(cell.load, cell.seed)
-    for who in cell.contestants():
-        if who.label in labels:
-            for draw in draws(case, who):
-                yield {**vars(cell), "policy": who.label, "draw": draw, **measured(case, cell, jobs, who, draw)}
-
-
-def _run_all(*given: Any) -> list[dict[str, Any]]:
-    return list(_run(*given))
+    return [
+        {**vars(cell), "policy": who.label, "draw": draw, **measured(case, cell, jobs, who, draw)}
+        for who in cell.contestants()
+        if who.label in labels
+        for draw in draws(case, who)
+    ]
 
 
 def kept(path: Path) -> dict[tuple[Cell, str], list[dict[str, Any]]]:
@@ -126,9 +123,9 @@ def complete(path: Path, traces: Path, seeds: Sequence[int], workers: int, only:
         if not only or case.name in only:
             for cell in cells_of(case, seeds):
                 if labels := [who.label for who in cell.contestants() if (cell, who.label) not in found]:
-                    work.append((case.name, traces, cell, labels))
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool, path.open("a", encoding="utf-8") as file:
-        for done, rows in enumerate(pool.map(_run_all, *zip(*work, strict=True)) if work else (), 1):
+                    work.append((traces, cell, labels))
+    with path.open("a", encoding="utf-8") as file:
+        for done, rows in enumerate(Processes(workers)(_run, work), 1):
             file.writelines(json.dumps(row) + "\n" for row in rows)
             file.flush()
             print(f"{done} of {len(work)} cells: {rows[0]['workload']} {rows[0]['load']}", flush=True)

@@ -47,7 +47,7 @@ def capacity(
     from pointsman.cluster import load_cluster
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
-    from pointsman.sweeps.cells import check_cell, check_somewhere
+    from pointsman.sweeps.cells import check_cell, check_cluster
     from pointsman.sweeps.kept import forget, values_for
 
     experiment, wanted = resolve(options), parse_target(target)
@@ -64,7 +64,7 @@ def capacity(
     with say_what_is_kept(options.output), workers(on, at_once) as some:
         (workload,) = read_jobs(cells)
         check_cell(spec, workload)
-        check_somewhere(spec, workload)
+        check_cluster(spec, workload, oversized="clamp")  # a larger one may have room
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
         curves = _curves(spec, workload, cluster, wanted, some, values_for(options.output))

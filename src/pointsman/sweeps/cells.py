@@ -58,19 +58,14 @@ def check_cell(spec: CellSpec, workload: Workload) -> None:
         check_run(workload, policy, policy.make(choice.params), options)
 
 
-def check_somewhere(spec: CellSpec, workload: Workload) -> None:
-    """That the cluster has each job's partition and GPU type; a larger one may have room for it.
+def check_cluster(spec: CellSpec, workload: Workload, **more: str) -> None:
+    """Before the first run: that the cluster of a cell can take its jobs, under each policy; `more` are options that go
+    before the cell's.
 
     Raises:
-        InputError: it has not.
+        InputError: a job could never start.
     """
-    options = spec.run_options(spec.seeds[0]).model_copy(update={"oversized": "clamp"})
-    for choice in spec.policies:
-        check_fits(workload, load_cluster(spec.cluster), get_policy(choice.name).make(choice.params), options)
-
-
-def _check_cluster(spec: CellSpec, workload: Workload) -> None:
-    cluster, options = load_cluster(spec.cluster), spec.run_options(spec.seeds[0])
+    cluster, options = load_cluster(spec.cluster), spec.run_options(spec.seeds[0], **more)
     for choice in spec.policies:
         check_fits(workload, cluster, get_policy(choice.name).make(choice.params), options)
 
@@ -86,7 +81,7 @@ def tasks_of(cells: Sequence[Cell], workloads: Sequence[Workload]) -> list[list[
         check_cell(cell.spec, workload)
     if len(cells) > 1 or len(cells[0].spec.policies) > 1:  # the only run says so by itself
         for cell, workload in zip(cells, workloads, strict=True):
-            _check_cluster(cell.spec, workload)
+            check_cluster(cell.spec, workload)
     digests = {id(workload): workload_digest(workload) for workload in workloads}
     found = []
     for cell, workload in zip(cells, workloads, strict=True):
