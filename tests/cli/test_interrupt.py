@@ -49,6 +49,23 @@ def test_interrupted_workers_say_nothing(moment: str, here: Path, jobs: str) -> 
     assert started.returncode == 130
 
 
+LEAVES = """
+from joblib.externals.loky.backend import resource_tracker
+
+from pointsman.parallel.pool import workers
+
+with workers(at_once=2) as two:
+    assert list(two(abs, [(-1,), (-2,)])) == [1, 2]
+resource_tracker.register("/of-nobody", "semlock")
+"""
+
+
+def test_what_workers_leave_behind_is_removed_without_a_word() -> None:
+    """An interrupt may fall between removing a semaphore and saying so to the process that keeps the list of them."""
+    done = subprocess.run([sys.executable, "-c", LEAVES], stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_an_interrupt_that_somebody_swallows_is_not_success(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,5 +1,6 @@
 """Calls side by side: the one place that decides in which processes they run, here or on a Ray cluster."""
 
+import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -130,14 +131,27 @@ def _interrupt_held_back() -> Generator[None]:
     A terminal sends it to every process, and each would print where it was. The parent ends them.
     """
     import signal
-    from multiprocessing import resource_tracker
 
-    from joblib.externals.loky.backend import resource_tracker as joblibs_tracker
-
-    for tracker in (resource_tracker, joblibs_tracker):
-        tracker.ensure_running()  # else they are started meanwhile, which lets SIGINT through again
+    _start_trackers()  # else they are started meanwhile, which lets SIGINT through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_trackers() -> None:
+    """Start the processes that remove what workers leave behind, such as after an interrupt, without a word about it."""
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as joblibs_tracker
+
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    try:
+        for tracker in (resource_tracker, joblibs_tracker):
+            tracker.ensure_running()
+    finally:
+        del os.environ["PYTHONWARNINGS"]
+        if before is not None:
+            os.environ["PYTHONWARNINGS"] = before
