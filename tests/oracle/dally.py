@@ -198,14 +198,16 @@ class DallyWorld(NetworkWorld):
 
     def levels_due(self, life: Life) -> list[float]:
         standing = self.of(life)
-        past_ms = life.running_from_ms + to_ms(self.settings.quantum_s)
-        return [standing.sinks_ms] + [past_ms] * (not standing.past_quantum)
+        return [standing.sinks_ms] + [self.quantum_ends_ms(life)] * (not standing.past_quantum)
+
+    def quantum_ends_ms(self, life: Life) -> int:
+        return life.running_from_ms + to_ms(self.settings.quantum_s)
 
     def apply_level(self) -> bool:
         for life in self.having("RUNNING"):
             if min(self.levels_due(life)) <= self.now:
                 standing = self.of(life)
-                past = self.now >= life.running_from_ms + to_ms(self.settings.quantum_s)
+                past = self.now >= self.quantum_ends_ms(life)
                 self.changed |= past and not standing.past_quantum
                 standing.past_quantum = past
                 self.sink(life)
@@ -222,7 +224,8 @@ class DallyWorld(NetworkWorld):
 
     def begin_to_run(self, life: Life) -> None:
         super().begin_to_run(life)
-        self.of(life).past_quantum = self.settings.quantum_s == 0
+        self.of(life).past_quantum = False
+        self.of(life).past_quantum = self.quantum_ends_ms(life) <= self.now
         self.count_sinks(life)
 
 

@@ -19,6 +19,8 @@ class GandivaWorld(NetworkWorld):
     round_ms: int = 60_000
     had_slice: set[int] = field(default_factory=set)
     """Rows of running jobs whose slice has ended."""
+    slice_ends_ms: dict[int, int] = field(default_factory=dict)
+    """Of running jobs, by row, as last counted."""
     made_way: set[int] = field(default_factory=set)
     """Rows of jobs that last became PENDING by a preemption."""
 
@@ -39,9 +41,6 @@ class GandivaWorld(NetworkWorld):
         super().fail_jobs_of(node)
         self.made_way -= on_node
 
-    def slice_ends_ms(self, life: Life) -> int:
-        return self.began_ms(life) + self.slice_ms
-
     def began_ms(self, life: Life) -> int:
         """When it last began to run."""
         return life.running_from_ms
@@ -49,19 +48,25 @@ class GandivaWorld(NetworkWorld):
     def begin_to_run(self, life: Life) -> None:
         super().begin_to_run(life)
         self.had_slice.discard(life.row)
+        self.count_slice(life)
+
+    def count_slice(self, life: Life) -> None:
+        self.slice_ends_ms[life.row] = self.protected_until_ms(life, self.began_ms(life), self.slice_ms)
 
     def due(self, life: Life) -> Iterator[int]:
         yield from super().due(life)
         if life.state == "RUNNING" and life.row not in self.had_slice:
-            yield self.slice_ends_ms(life)
+            yield self.slice_ends_ms[life.row]
         if life.state == "PENDING" and self.turn_ms(life) > max(self.now, life.pending_since_ms):
             yield self.turn_ms(life)
 
     def apply_level(self) -> bool:
         for life in self.having("RUNNING"):
-            if life.row not in self.had_slice and self.slice_ends_ms(life) <= self.now:
-                self.had_slice.add(life.row)
-                self.changed = True
+            if life.row not in self.had_slice and self.slice_ends_ms[life.row] <= self.now:
+                self.count_slice(life)
+                if self.slice_ends_ms[life.row] <= self.now:
+                    self.had_slice.add(life.row)
+                    self.changed = True
                 return True
         return False
 

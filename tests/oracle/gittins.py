@@ -106,6 +106,8 @@ class GittinsWorld(DallyWorld):
     settings: Settings = Settings()
     knows: bool = True
     """There are estimates."""
+    protected_ms: dict[int, int] = field(default_factory=dict)
+    """Until when a job is not preempted, as last counted, by row."""
     kinds: dict[int, int] = field(default_factory=dict)
     """Class of the estimate, by row."""
     ended: list[Ended] = field(default_factory=list)
@@ -152,7 +154,14 @@ class GittinsWorld(DallyWorld):
 
     def levels_due(self, life: Life) -> list[float]:
         standing = self.of(life)
-        return [standing.sinks_ms if standing.past_quantum else life.running_from_ms + to_ms(self.settings.quantum_s)]
+        return [standing.sinks_ms if standing.past_quantum else self.protected_ms[life.row]]
+
+    def quantum_ends_ms(self, life: Life) -> int:
+        """As counted now, unless it is past that."""
+        if not self.of(life).past_quantum:
+            quantum_ms = to_ms(self.settings.quantum_s)
+            self.protected_ms[life.row] = self.protected_until_ms(life, life.running_from_ms, quantum_ms)
+        return self.protected_ms[life.row]
 
     # -- what is learnt ---------------------------------------------------------------------------------
 
@@ -177,6 +186,7 @@ class GittinsWorld(DallyWorld):
                 self.sink(life)
                 if life.state == "RUNNING":
                     self.count_sinks(life)
+                    self.quantum_ends_ms(life)
 
     def refit(self) -> None:
         unfinished = [life for life in self.lives if life.state not in LEFT]

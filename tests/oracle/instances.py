@@ -154,10 +154,6 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     )
     if not kind.by_chance:
         params |= {name: "nearest" if name == "gpus" else "drf" for name, value in params.items() if value == "random"}
-    if policy == "gandiva":
-        params["slice_s"] += 8 * instance.overheads.get("lost_s", 0)  # more than a slice's work at the slowest rate
-    if policy == "gittins":
-        params["quantum_s"] += 8 * instance.overheads.get("lost_s", 0)
     if policy in BY_NETWORK and chance(draw, kind.models, 0.5):
         instance = with_models(draw, instance)
     if policy == "multifactor":
@@ -402,7 +398,6 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "predictor": draw.choice(("history", "estimate", "estimate", "none")),
         "preempt": draw.random() < 0.8,
         "ageing": draw.choice((0, 0, 0.37, 3.1)),
-        "quantum_s": draw.choice((1, 3, 10)) * step_ms / 1000,
         "refit_s": draw.choice((3, 10, 30)) * step_ms / 1000,
         "least_ends": draw.choice((1, 2, 5)),
         "groups": draw.choice((1, 3, 8)),

@@ -32,6 +32,10 @@ class PackingWorld(SharingWorld, GandivaWorld):
         self.began[life.row] = self.now
         super().begin_to_run(life)
 
+    def have_other_rate(self, life: Life) -> None:
+        if life.row not in self.had_slice:
+            self.count_slice(life)
+
     def rate_at(self, life: Life, level: int) -> float:
         first = next(filter(None, alternatives(self.nodes, life.job)))
         anywhere = POD if len({node.pod for node in self.nodes}) == 1 else CLUSTER

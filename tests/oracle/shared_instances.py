@@ -147,8 +147,6 @@ def random_shared(
     if on_bcube:
         network = replace(instance.network, oversubscription=1)
         instance = replace(instance, bcube=nodes[-1].rack + 1, network=network, jobs=of_one_type(jobs))
-    if policy == "gandiva-packing":  # more than a slice's work at the slowest rate
-        instance.params["slice_s"] += 20 * instance.overheads.get("lost_s", 0)
     if draw.random() < 0.7:
         return instance
     return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))

@@ -166,7 +166,11 @@ class SharingWorld(World):
                     self.halt(life)
                     life.rate = rate
                     life.finish_ms = self.now + ceil((life.job.work_ms - life.done) / rate)
+                    self.have_other_rate(life)
                 life.waits = self.speeds.exposed(life.job, life.place, life.steps, life.felt)
+
+    def have_other_rate(self, life: Life) -> None:
+        """What a policy counts anew for a running job with another rate."""
 
     def share_links(self) -> None:
         if self.contention:

@@ -125,6 +125,15 @@ class World:
         """How long its start takes."""
         return self.rules.start_ms + (self.rules.restore_ms if life.has_run else 0)
 
+    def protected_until_ms(self, life: Life, began_ms: int, quantum_ms: int) -> int:
+        """When this running job, which may not be preempted yet, will have had its quantum, or done twice what a
+        preemption loses, if it will have done no more than that by then.
+        """
+        end_ms, done, lost_ms = began_ms + quantum_ms, self.work_done(life) - life.restored, self.rules.lost_ms
+        if self.now <= end_ms and done + life.rate * (end_ms - self.now) > lost_ms:
+            return end_ms
+        return max(end_ms, self.now + math.ceil((2 * lost_ms - done) / life.rate))
+
     def remaining(self, life: Life) -> float:
         return life.job.told_ms - self.work_done(life)
 

@@ -73,6 +73,17 @@ def test_a_slice_begins_when_the_job_runs_and_ends_in_a_preemption_that_costs() 
     assert schedule.end_ms == [4200 + 1000 + 1300, 4200]
 
 
+def test_where_a_preemption_loses_a_slice_jobs_run_for_twice_that() -> None:
+    #     0    1    2    3    4    5    6    7 s
+    # n0  AAAAAAAAAABBBBBBBBBBAAAAAAABBBBBBBB      slices of 1 s; both work 2.5 s, and lose 1 s
+    jobs = (Job(0, 1, 2500), Job(100, 1, 2500))
+    schedule = run((Node(1),), jobs, "gandiva", params={"slice_s": 1}, overheads={"lost_s": 1})
+    assert acts(schedule)[1:] == [
+        (2000, "PREEMPT", 0), (2000, "START", 1), (4000, "PREEMPT", 1), (4000, "START", 0), (5500, "START", 1),
+    ]  # fmt: skip
+    assert schedule.end_ms == [5500, 7000]
+
+
 def test_higher_priority_does_not_make_way() -> None:
     schedule = run((Node(1),), (Job(0, 1, 3000, priority=1), Job(0, 1, 1000)), "gandiva", params={"slice_s": 1})
     assert schedule.first_start_ms == [0, 3000]

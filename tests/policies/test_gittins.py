@@ -11,6 +11,7 @@ import pointsman
 from pointsman import Workload
 from pointsman.api import open_simulation
 from pointsman.engine.run.simulation import Simulation
+from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.policies.dally.gittins import Gittins
@@ -229,6 +230,23 @@ def test_with_ageing_jobs_go_by_submission() -> None:
         return int((starts_s.rank("ordinal").cast(int) - 1 - pl.arange(len(starts_s), eager=True)).abs().sum())
 
     assert overtaken(1e6) < 0.2 * overtaken(0.0)
+
+
+@pytest.mark.parametrize(("lost_s", "preempted_s"), [(0.0, 600.0), (599.0, 600.0), (600.0, 1200.0), (900.0, 1800.0)])
+def test_where_a_preemption_loses_a_quantum_jobs_run_for_twice_that(lost_s: float, preempted_s: float) -> None:
+    """A quantum is 600 s. If they lost that, two jobs would take turns for ever and get nothing done."""
+    costs = Overheads(lost_s=lost_s)
+    jobs = simulate(jobs_of([(0.0, 1, 7200.0), (10.0, 1, 7200.0)]), "1x1", "gittins", overheads=costs).jobs
+    assert jobs["start_s"].to_list() == [0.0, preempted_s]
+    assert jobs["preemptions"].sum() >= 2 and jobs["lost_s"].sum() == lost_s * jobs["preemptions"].sum()
+
+
+def test_all_jobs_end_where_a_preemption_loses_more_than_a_quantum() -> None:
+    """On slow places, too, and whatever else changes their rates."""
+    costs = Overheads(lost_s=900.0, start_s=30.0)
+    options = {"overheads": costs, "assign_models": 7, "contention": "level"}
+    jobs = simulate(busy(2), "4x2/rack=1", "gittins", params={"quantum_s": 0}, **options).jobs
+    assert (jobs["state"] == "COMPLETED").all() and jobs["preemptions"].sum() > 20
 
 
 # -- what it takes along -------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from pointsman.policies.classical.packing import pack
 from pointsman.policies.parts.moving import improve_places, misplaced
+from pointsman.policies.parts.protection import protected_until
 from pointsman.policies.sdk import (
     NEVER,
     OK,
@@ -93,7 +94,7 @@ def _end_slice(S: State, j: Int) -> None:
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate: it is called at the end of its slice."""
-    end = S.jobs[j].started + np.int64(S.params[SLICE_MS])
+    end = protected_until(S, j, S.params[SLICE_MS])
     if S.g[0].now >= end:
         _end_slice(S, j)
         end = NEVER
@@ -106,8 +107,9 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     if j < 0:
         return
     if kind == LEVEL and S.jobs[j].state == RUNNING:
-        _end_slice(S, j)
-        note_worse(S, j)
+        on_run(S, j)
+        if S.jobs[j].bucket >= 0:
+            note_worse(S, j)
     elif S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         _wait(S, j, kind == STOPPED)
 

@@ -26,6 +26,7 @@ from pointsman.policies.dally.preemption import PREEMPTS, QUANTUM_MS, ROUND_MS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.parts.offers import accepted, queue_for
+from pointsman.policies.parts.protection import protected_until
 from pointsman.policies.sdk import (
     NEVER,
     PENDING,
@@ -104,13 +105,13 @@ class Gittins(DelayScheduling):
 
 @core
 def _watch(S: State, j: Int) -> None:
-    """Running job `j` is called when it has run its quantum and may be preempted, then whenever a bucket begins."""
+    """Running job `j` is called when its quantum is over and it may be preempted, then whenever a bucket begins."""
     J = S.jobs[j]
+    due = protected_until(S, j, S.params[QUANTUM_MS])
     if J.bucket >= 0:
         remove(S, j)
     before, done = J.level, work_done(S, j)
     rank(S, j, done)
-    due = J.started + np.int64(S.params[QUANTUM_MS])
     if S.g[0].now >= due:
         J.key = np.float64(J.level)
         J.aux = 0.0 if misplaced(S, j) else np.inf
