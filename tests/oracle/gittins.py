@@ -131,10 +131,9 @@ class GittinsWorld(DallyWorld):
 
     def estimate_of(self, life: Life) -> int | None:
         """Of a job that is being submitted."""
-        if self.history is not None:
-            self.foretell(life)
-            return life.job.told_ms
-        return life.job.told_ms if self.knows else None
+        self.foretell(life)
+        there = self.knows if self.settings.predictor == "estimate" else self.history is not None
+        return life.job.told_ms if there else None
 
     def sink(self, life: Life) -> None:
         """Count its rank."""

@@ -170,8 +170,8 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
 
 
 def with_history(draw: random.Random, instance: Instance) -> Instance:
-    """Users have several jobs; `gittins` sorts jobs by what is learnt, by what it is told, or not at all, whatever its
-    predictor: one that is called history goes by the estimates that there are.
+    """Users have several jobs; `gittins` sorts jobs by what is learnt, by what it is told, or not at all, as its
+    predictor says and as far as that is there.
     """
     jobs = tuple(replace(job, user=draw.choice(("", "u", "u", "v"))) for job in instance.jobs)
     told = instance.policy != "gittins" or draw.random() < 0.6

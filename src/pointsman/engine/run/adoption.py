@@ -57,6 +57,16 @@ def check_told_of_cluster(policy: object, before: object) -> None:
         raise UsageError(f"policy {_title(policy)!r} must be told of the jobs before a run: it cannot take over")
 
 
+def learns_alike(policy: object, before: object) -> bool:
+    """Whether a policy goes on with what the one before it has learnt: itself, and by the same estimates."""
+    return (
+        isinstance(policy, CompiledPolicy)
+        and policy.learns
+        and type(policy) is type(before)
+        and policy.durations == before.durations
+    )
+
+
 def rate_model_of_state(handle: Handle) -> str:
     """The name of the base model that a state was built for."""
     return list(BASE_MODELS)[int(handle.state.g[0]["base_model"])]

@@ -87,7 +87,9 @@ class CompiledPolicy(BaseModel):
     memory: ClassVar[int] = 0
     """Numbers of ``State.memory`` that it needs, if these are more than 8192."""
     learns: ClassVar[bool] = False
-    """Whether its memory outlives a takeover by the same policy: what it has learnt of jobs that have ended."""
+    """Whether its memory outlives a takeover by the same policy with the same `durations`: what it has learnt of jobs
+    that have ended.
+    """
 
     @property
     def durations(self) -> "Knowledge | Literal['history']":

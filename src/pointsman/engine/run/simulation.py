@@ -14,6 +14,7 @@ from pointsman.engine.run.adoption import (
     check_takeover,
     check_told_of_cluster,
     introductions,
+    learns_alike,
     placement_under,
 )
 from pointsman.engine.run.blindfold import blindfolded
@@ -239,7 +240,7 @@ class Simulation:
 
     def _with_memory_for(self, policy: CompiledPolicy | Policy, handle: Handle) -> Handle:
         """The state with the memory with which a policy takes over: what it has learnt itself, or nothing."""
-        if getattr(policy, "learns", False) and type(policy) is type(self.policy):
+        if learns_alike(policy, self.policy):
             return handle
         return with_new_memory(handle, getattr(policy, "memory", 0))
 

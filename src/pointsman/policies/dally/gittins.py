@@ -12,6 +12,8 @@ from pointsman.policies.dally.dally import DelayScheduling
 from pointsman.policies.dally.delay import settle_for_less, wait
 from pointsman.policies.dally.hazards import (
     BUCKET_BEGINS,
+    BY_ESTIMATE,
+    BY_HISTORY,
     HAZARDS_MEMORY,
     MOST_GROUPS,
     begin_hazards,
@@ -54,6 +56,7 @@ from pointsman.policies.sdk import (
     work_done,
 )
 
+_PREDICTORS = {"none": 0.0, "estimate": BY_ESTIMATE, "history": BY_HISTORY}
 FINISH, LEVEL, TIMER = int(Event.FINISH), int(Event.LEVEL), int(Event.TIMER)
 
 
@@ -92,7 +95,7 @@ class Gittins(DelayScheduling):
         return self.predictor
 
     def parameters(self) -> list[float]:
-        hazards = [self.predictor != "none", self.ageing, milliseconds(self.refit_s), self.least_ends]
+        hazards = [_PREDICTORS[self.predictor], self.ageing, milliseconds(self.refit_s), self.least_ends]
         return [
             *self._delays_ms(self.preempt),
             *map(float, (*hazards, self.groups, self.strength, self.score_deviations)),

@@ -12,9 +12,10 @@ from pointsman.policies.dally.preemption import PREEMPTION_PARAMS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
 
-BY_ESTIMATE, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, SCORE_DEVIATIONS = range(  # params
+PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, SCORE_DEVIATIONS = range(  # params
     PREEMPTION_PARAMS, PREEMPTION_PARAMS + 7
 )
+BY_ESTIMATE, BY_HISTORY = 1.0, 2.0  # predictors; 0: none
 BUCKETS, CLASSES, MOST_GROUPS = 64, 128, 32
 FIRST_BUCKET_MS, BUCKET_RATIO = 30_000.0, 1.25
 FIRST_CLASS_MS, CLASS_RATIO = 1000.0, 1.16
@@ -26,9 +27,9 @@ LEAST_SCORE = 1e-9
 """By which a group's hazards must tell better; less is rounding."""
 HIGHEST_RANK = 2.0**53
 """Up to which float64 knows every whole number."""
-PERIOD = TUNER_MEMORY + 1
-"""From here on in State.memory: 1 + the period of the last refit, jobs that have ended, ..."""
-ENDS = PERIOD + 1
+REFITTED = TUNER_MEMORY + 1
+"""From here on in State.memory: 1 + the instant of the last refit in ms, jobs that have ended, ..."""
+ENDS = REFITTED + 1
 BUCKET_BEGINS = ENDS + 1
 CLASS_BEGINS = BUCKET_BEGINS + BUCKETS
 ENDED = CLASS_BEGINS + CLASSES
@@ -87,12 +88,19 @@ def next_bucket_ms(S: State, done: float) -> float:
 
 
 @core
+def _sorts_by_estimates(S: State) -> bool:
+    """Whether the run has estimates such as the predictor goes by: another policy may have begun it with others."""
+    predictor = S.params[PREDICTOR]
+    return predictor == BY_ESTIMATE or (predictor == BY_HISTORY and S.g[0].history != 0)
+
+
+@core
 def _class_of(S: State, j: Int) -> Int:
     """The class of job `j`, which it keeps."""
     J = S.jobs[j]
     if J.s3 == 0.0:
         c = np.int64(0)
-        if S.params[BY_ESTIMATE] != 0.0 and not np.isnan(J.estimate):
+        if _sorts_by_estimates(S) and not np.isnan(J.estimate):
             c = _last_begun(S, np.int64(CLASS_BEGINS), np.int64(CLASSES), J.estimate)
         J.s3 = 1.0 + c
     return np.int64(J.s3) - 1
@@ -114,7 +122,7 @@ def note_end(S: State, j: Int) -> None:
     M[ENDS] += 1.0
     M[ENDED + c * BUCKETS + b] += 1.0
     M[GPU_MS + c] += S.jobs[j].asked * S.jobs[j].done
-    if M[PERIOD] > 0.0:
+    if M[REFITTED] > 0.0:
         own = M[LOG_CHANCE + np.int64(M[GROUP + c]) * BUCKETS + b]
         better = own - M[LOG_CHANCE + MOST_GROUPS * BUCKETS + b]
         M[SCORE + c] += better
@@ -281,8 +289,9 @@ def refit_hazards(address: int) -> None:
 @core
 def refit_is_due(S: State) -> bool:
     """Whether a refit is due; if so, it is taken to be done."""
-    period = S.g[0].now // np.int64(S.params[REFIT_MS])
-    if period + 1 <= max(S.memory[PERIOD], 1.0) or S.memory[ENDS] < S.params[LEAST_ENDS]:
+    now, every = S.g[0].now, np.int64(S.params[REFIT_MS])
+    last = max(np.int64(S.memory[REFITTED]) - 1, 0)
+    if now // every <= last // every or S.memory[ENDS] < S.params[LEAST_ENDS]:
         return False
-    S.memory[PERIOD] = period + 1.0
+    S.memory[REFITTED] = now + 1.0
     return True

@@ -1,0 +1,133 @@
+"""`gittins`: its parameters, whom it preempts when, and what it takes along."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pointsman.engine.setup.overheads import Overheads
+from pointsman.errors import UsageError
+from pointsman.policies.dally.gittins import Gittins
+from pointsman.policies.dally.hazards import (
+    ENDS,
+    INDEX,
+    REFITTED,
+)
+from tests.free import simulate
+from tests.policies.gittins_runs import QUICK, busy, jobs_of, opened, table
+
+# -- parameters ----------------------------------------------------------------------------------------
+
+
+def test_without_preemption_nobody_is_preempted() -> None:
+    assert simulate(busy(2), "2x8", "gittins", params={"preempt": False}).jobs["preemptions"].sum() == 0
+    assert simulate(busy(2), "2x8", "gittins").jobs["preemptions"].sum() > 0
+
+
+def test_with_ageing_jobs_go_by_submission() -> None:
+    def overtaken(ageing: float) -> int:
+        starts_s = simulate(busy(2), "1x4", "gittins", params={"ageing": ageing}).jobs["start_s"]
+        return int((starts_s.rank("ordinal").cast(int) - 1 - pl.arange(len(starts_s), eager=True)).abs().sum())
+
+    assert overtaken(1e6) < 0.2 * overtaken(0.0)
+
+
+@pytest.mark.parametrize(("lost_s", "preempted_s"), [(0.0, 600.0), (599.0, 600.0), (600.0, 1200.0), (900.0, 1800.0)])
+def test_where_a_preemption_loses_a_quantum_jobs_run_for_twice_that(lost_s: float, preempted_s: float) -> None:
+    """A quantum is 600 s. If they lost that, two jobs would take turns for ever and get nothing done."""
+    costs = Overheads(lost_s=lost_s)
+    jobs = simulate(jobs_of([(0.0, 1, 7200.0), (10.0, 1, 7200.0)]), "1x1", "gittins", overheads=costs).jobs
+    assert jobs["start_s"].to_list() == [0.0, preempted_s]
+    assert jobs["preemptions"].sum() >= 2 and jobs["lost_s"].sum() == lost_s * jobs["preemptions"].sum()
+
+
+def test_all_jobs_end_where_a_preemption_loses_more_than_a_quantum() -> None:
+    """On slow places, too, and whatever else changes their rates."""
+    costs = Overheads(lost_s=900.0, start_s=30.0)
+    options = {"overheads": costs, "assign_models": 7, "contention": "level"}
+    jobs = simulate(busy(2), "4x2/rack=1", "gittins", params={"quantum_s": 0}, **options).jobs
+    assert (jobs["state"] == "COMPLETED").all() and jobs["preemptions"].sum() > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("quantum_s", -1), ("groups", 0), ("groups", 33), ("refit_s", 0.5), ("least_ends", 0), ("strength", 0),
+     ("strength", float("inf")), ("score_deviations", float("nan")), ("ageing", -1), ("predictor", "oracle")],
+)  # fmt: skip
+def test_nonsense_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=f"gittins.{name}"):
+        simulate(busy(1, 3), "2x8", "gittins", params={name: value})
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"quantum_s": 0}, {"quantum_s": 1e9}, {"groups": 32, "score_deviations": 0}, {"refit_s": 1, "least_ends": 1},
+     {"strength": 1e-300, "score_deviations": 0}, {"strength": 2.0**53}, {"ageing": 2.0**53}],
+)  # fmt: skip
+@pytest.mark.parametrize("durations_s", [[0.0] * 60, [1e9, 1.0, 1e6] * 20, [1e9] * 60])
+def test_extremes_are_borne(durations_s: list[float], params: dict[str, Any]) -> None:
+    """Jobs of no duration, and beyond the last bucket."""
+    workload = jobs_of([(7.0 * k, 1 + k % 8, duration_s) for k, duration_s in enumerate(durations_s)])
+    jobs = simulate(workload, "2x8", "gittins", params=QUICK | {"refit_s": 1e5} | params, audit=True).jobs
+    assert (jobs["state"] == "COMPLETED").all()
+
+
+# -- what it takes along -------------------------------------------------------------------------------
+
+
+def test_copies_go_on_alike() -> None:
+    simulation = opened(busy(7), "2x8", **QUICK)
+    simulation.run(15_000_000)
+    assert simulation.handle.state.memory[REFITTED] > 0
+    copy = simulation.copy()
+    for run in (simulation, copy):
+        run.run()
+    ends = [run.handle.world.outcomes["end"].tolist() for run in (simulation, copy)]
+    assert ends[0] == ends[1]
+
+
+def test_what_it_has_learnt_outlives_a_takeover_by_itself_only() -> None:
+    simulation = opened(busy(7), "2x8", **QUICK)
+    simulation.run(15_000_000)
+    learnt = table(simulation, INDEX)
+    ended = simulation.handle.state.memory[ENDS]
+    assert ended > 50
+    itself = simulation.what_if(Gittins(**QUICK, ageing=1.0))
+    assert (table(itself, INDEX) == learnt).all()
+    assert itself.handle.state.memory[ENDS] == ended
+    assert simulation.what_if(Gittins(**QUICK, predictor="none")).handle.state.memory[ENDS] == 0
+    assert not simulation.what_if("dally").handle.state.memory[ENDS:].any()
+    itself.run(15_100_000)
+    other = opened(busy(7), "2x8", "fifo")
+    other.run(15_000_000)
+    new = other.adopt(Gittins(**QUICK))
+    assert new.handle.state.memory[ENDS] == 0
+    new.run()
+    assert (new.handle.world.outcomes["end"] > 0).all()
+
+
+def test_after_a_takeover_it_refits_at_its_own_period() -> None:
+    """The run has refitted at 3 h; every 5 h comes next at 5 h, and not after as many periods as there were of an hour
+    each.
+    """
+    simulation = opened(busy(7), "2x8", **QUICK)
+    simulation.run(14_000_000)
+    other = simulation.adopt(Gittins(refit_s=18_000, least_ends=20))
+    last_ms = other.handle.state.memory[REFITTED]
+    other.run(17_999_999)
+    assert 10_800_000 < last_ms == other.handle.state.memory[REFITTED]
+    other.run(18_500_000)
+    assert other.handle.state.memory[REFITTED] > 18_000_000
+
+
+@pytest.mark.parametrize(("before", "one_class"), [("srtf", True), ("gittins", False)])
+def test_who_learns_from_history_does_not_sort_by_the_estimates_of_another_policy(before: str, one_class: bool) -> None:
+    """`srtf` is told the true durations."""
+    simulation = opened(busy(7), "2x8", before)
+    simulation.run(15_000_000)
+    other = simulation.adopt(Gittins(**QUICK))
+    other.run(25_000_000)
+    assert not np.isnan(other.handle.jobs["estimate"]).any()
+    classes = {int(c) for c in other.handle.jobs["s3"][other.handle.jobs["state"] != 0]}
+    assert (classes == {1}) == one_class and classes
