@@ -233,6 +233,45 @@ def test_wide_tables_and_figures_scroll_in_their_boxes_on_a_phone(pages: dict[st
     assert sum(inside > width for width, inside, _ in found["boxes"]) > len(KINDS), "all figures, and tables"
 
 
+@pytest.fixture(scope="module")
+def wide(srtf: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of tables with as many columns, and as long words, as there may be."""
+    info = srtf.info | {"knowledge": "estimate lognormal:0.5", "told_profiles": "lognormal:0.3"}
+    unfinished = srtf.jobs.with_columns(state=pl.when(pl.col("row") < 3).then(pl.lit("RUNNING")).otherwise("state"))
+    jobs = unfinished.with_columns(comm_s=pl.lit(3.0), user=pl.lit("u" * 64))
+    names = [f"dally-policy-{i} (slice_s = 60)" for i in range(8)]
+    runs = [Result(jobs, srtf.events, srtf.series, info | {"policy": name}) for name in names]
+    out = tmp_path_factory.mktemp("wide") / "out"
+    write_comparison(out, runs, runs=False)
+    return out / "report.html"
+
+
+WIDTHS = {"window of 1300": (1300, False), "window of 900": (900, False), "A4 print": (718, True)}
+"""Width in pixels, and whether it is printed. A4 is 794 wide; browsers keep 38 on each side for margins."""
+
+
+@needs_chromium
+@pytest.mark.parametrize("where", WIDTHS)
+def test_no_table_or_figure_is_clipped(wide: Path, where: str, tmp_path: Path) -> None:
+    width, printed = WIDTHS[where]
+    probe = """<script>addEventListener('load', () => {
+      const boxes = [...document.querySelectorAll('.scroll')];
+      const type = box => parseFloat(getComputedStyle(box.querySelector('table') || document.body).fontSize);
+      parent.document.body.dataset.probe = JSON.stringify({
+        boxes: boxes.map(box => [box.clientWidth, box.scrollWidth, type(box)]),
+        wide: document.documentElement.scrollWidth > document.documentElement.clientWidth});
+    });</script>"""
+    page = wide.read_text().replace("<head>", "<head>" + probe, 1)
+    page = page.replace("@media print", "@media all") if printed else page
+    framed = tmp_path / "framed.html"
+    framed.write_text(f'<iframe style="width:{width}px;height:800px;border:0" srcdoc="{escape(page)}"></iframe>')
+    found, _ = browse(framed, tmp_path, "--window-size=1400,900")
+    assert len(found["boxes"]) > 10
+    assert [box for box in found["boxes"] if box[1] > box[0]] == [], "[room, needed, type size]"
+    assert min(size for *_, size in found["boxes"]) >= (7 if printed else 8.8), "legible"
+    assert not found["wide"]
+
+
 def test_the_page_names_files_without_their_folders(fifo: Result) -> None:
     """Whoever gets the page need not know where its author keeps things."""
     log = {"source": "/home/me/logs/may.parquet", "sha256": "ab" * 32, "format": "parquet"}

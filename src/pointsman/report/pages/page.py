@@ -13,6 +13,7 @@ from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group, simulated
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
+from pointsman.report.pages.fit import glued, is_long, needed_em
 from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.equal_columns import without_equal
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
@@ -76,6 +77,7 @@ def render(drawings: list[Drawing], **parts: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"glued": glued, "is_long": is_long, "needed_em": needed_em}
     told = [(drawing, Markup(inline(drawing))) for drawing in drawings]  # ours, so trusted
     return environment.get_template("report.html.j2").render(drawings=told, version=__version__, **parts)
 
