@@ -26,7 +26,7 @@ from pointsman.report.metrics.divergence import first_divergence
 from pointsman.report.metrics.groups import group_runs
 from pointsman.report.metrics.summary import summarise
 from pointsman.report.metrics.threshold import fail_if, parse_threshold
-from pointsman.report.pages.page import lead
+from pointsman.report.pages.lead import lead
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table
 from pointsman.report.tables.tables import comparison_table, summary_table
 from pointsman.report.tables.waiting import waiting_tables

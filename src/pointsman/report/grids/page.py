@@ -53,13 +53,19 @@ def _lead(grid: Grid) -> str:
 
 
 def _best(rows: Sequence[Row]) -> str:
-    """The policy with the least mean of those that leave no more jobs over than the baseline."""
+    """The policy with the least mean of those that leave no more jobs over than the baseline, if it is not by chance."""
     rivals = [row for row in rows if row.jobs_censored <= rows[0].jobs_censored]
     known = [row for row in rivals if row.values["jct_mean_s"] is not None]
     if not known:
         return "undefined"
     alike = len(rows) > 1 and len({row.values["jct_mean_s"] for row in rows}) == 1
-    return "the same under every policy" if alike else f"least under {min(known, key=_jct_s).policy}"
+    if alike:
+        return "the same under every policy"
+    best, *others = sorted(known, key=_jct_s)
+    other = best if best is not rows[0] else others[0] if others else best
+    if other.differences["jct_mean_s"].may_be_chance:
+        return f"not different beyond chance between {rows[0].policy} and {other.policy}"
+    return f"least under {best.policy}"
 
 
 def _jct_s(row: Row) -> float:

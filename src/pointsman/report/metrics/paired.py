@@ -40,6 +40,11 @@ class Difference:
     ratio_interval: Interval | None
     method: str
 
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether 0 is in the interval of the share, which tables show; False where there is none."""
+        return self.ratio_interval is not None and self.ratio_interval[0] <= 0 <= self.ratio_interval[1]
+
 
 @dataclass(frozen=True)
 class _Side:

@@ -14,6 +14,7 @@ from pointsman.report.metrics.groups import Group, simulated
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.pages.fit import glued, is_long, needed_em
+from pointsman.report.pages.lead import happened, lead
 from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.equal_columns import without_equal
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
@@ -21,12 +22,11 @@ from pointsman.report.tables.settings import setting
 from pointsman.report.tables.tables import (
     Table,
     comparison_table,
-    counted_span,
     left_over,
     summary_table,
 )
 from pointsman.report.tables.waiting import longest_waits, waiting_tables
-from pointsman.report.units import count, digits, duration, percent
+from pointsman.report.units import count, digits, duration
 from pointsman.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -50,7 +50,7 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
     html = render(
         drawings,
         title=title(policies),
-        lead=lead(policies, comparison) + happened(groups),
+        lead=lead(policies) + happened(groups),
         facts=facts(policies),
         assumptions=assumptions(policies),
         headline=summary_table(groups[0].first.summary)
@@ -103,78 +103,6 @@ def title(groups: list[Group]) -> str:
     info = groups[0].first.result.info
     policies = groups[0].label if len(groups) == 1 else f"{len(groups)} policies"
     return f"{policies} on {workload_name(info)}"
-
-
-def lead(groups: list[Group], comparison: Comparison | None = None) -> str:
-    """The result in a sentence or two."""
-    base = groups[0]
-    if base.mean("jct_mean_s") is None:
-        under = f"Under {base.label} no" if len(groups) > 1 else "No"
-        return f"{under} counted job has run to its end, so completion times are undefined."
-    if len(groups) == 1:
-        return (
-            f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} on average, "
-            f"{_queued(base)}."
-            f"{counted_span(base)}{left_over(groups)}"
-        )
-    rivals = [group for group in groups if group.censored <= base.censored]  # to leave jobs over is no way to win
-    best = min(rivals, key=lambda group: group.mean_jct_s)
-    if len({group.mean("jct_mean_s") for group in groups}) == 1:
-        return (
-            f"The mean completion time is {duration(base.mean('jct_mean_s'))} under every policy."
-            f"{counted_span(base)}{left_over(groups)}"
-        )
-    marked = " (the baseline)" if base.is_baseline else ""
-    return (
-        f"The mean completion time is {duration(base.mean('jct_mean_s'))} under {base.label}{marked} and least, "
-        f"{duration(best.mean('jct_mean_s'))}, under {best.label}{_informed(best)}."
-        f"{_by_chance(best, comparison)}{_without_knowing(rivals, best)}{counted_span(base)}{left_over(groups)}"
-    )
-
-
-def _by_chance(best: Group, comparison: Comparison | None) -> str:
-    """That the best and the baseline may be alike, where the interval of their difference contains 0."""
-    rows = [] if comparison is None else [row for row in comparison.rows if row.policy == best.label]
-    interval = rows[0].differences["jct_mean_s"].ratio_interval if rows else None
-    if interval is None or not interval[0] <= 0 <= interval[1]:
-        return ""
-    low, high = (percent(end, signed=True) for end in interval)
-    return f" This difference may be chance: its 95 % interval is {low} to {high}."
-
-
-def happened(groups: list[Group]) -> str:
-    """The completion time that the log itself records, where it does and policies stand beside it."""
-    logged = next((group for group in groups[: len(groups) - 1] if group.is_logged), None)
-    if logged is None or logged.mean("jct_mean_s") is None:
-        return ""
-    return f" By the log's own starts and ends it was {duration(logged.mean('jct_mean_s'))}."
-
-
-def _informed(group: Group) -> str:
-    """What the policy knew that a real scheduler may not, as a relative clause; empty if nothing."""
-    durations = {"none": "", "oracle": "knows every duration exactly"}.get(group.knowledge, f"knows: {group.knowledge}")
-    profiles = {"none": "", "true": "is told the true profiles of models"}.get(
-        group.profiles, f"is told profiles of models with errors ({group.profiles})"
-    )
-    told = " and ".join(filter(None, (durations, profiles)))
-    return f", which {told}" if told else ""
-
-
-def _queued(group: Group) -> str:
-    """How much of the completion time jobs did not run: after preemptions, more than the wait for the first start."""
-    wait = duration(group.mean("wait_mean_s"))
-    if not group.mean("preemptions"):
-        return f"{wait} of it waiting for their first start"
-    return f"{duration(group.mean('pending_mean_s'))} of it pending, of which {wait} before the first start"
-
-
-def _without_knowing(groups: list[Group], best: Group) -> str:
-    """Which policy is best of those that need no durations, if another is best of all."""
-    blind = [group for group in groups if group.knowledge == "none" and group.mean("jct_mean_s") is not None]
-    if best.knowledge == "none" or not blind:
-        return ""
-    least = min(blind, key=lambda group: group.mean_jct_s)
-    return f" Of the policies that need no durations {least.label} has the least, {duration(least.mean('jct_mean_s'))}."
 
 
 def facts(groups: list[Group]) -> list[tuple[str, str]]:

@@ -1,0 +1,100 @@
+"""The first sentences of a page: the result in words."""
+
+from collections.abc import Sequence
+
+from pointsman.report.metrics.groups import Group
+from pointsman.report.metrics.paired import Difference, difference
+from pointsman.report.tables.tables import counted_span, left_over
+from pointsman.report.units import count, duration, percent
+
+
+def lead(groups: list[Group]) -> str:
+    """The result in a sentence or two."""
+    base = groups[0]
+    if base.mean("jct_mean_s") is None:
+        under = f"Under {base.label} no" if len(groups) > 1 else "No"
+        return f"{under} counted job has run to its end, so completion times are undefined."
+    if len(groups) == 1:
+        return (
+            f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} on average, "
+            f"{_queued(base)}."
+            f"{counted_span(base)}{left_over(groups)}"
+        )
+    rivals = [group for group in groups if group.censored <= base.censored]  # to leave jobs over is no way to win
+    best = min(rivals, key=lambda group: group.mean_jct_s)
+    if len({group.mean("jct_mean_s") for group in groups}) == 1:
+        return (
+            f"The mean completion time is {duration(base.mean('jct_mean_s'))} under every policy."
+            f"{counted_span(base)}{left_over(groups)}"
+        )
+    return f"{_least(base, best, rivals)}{counted_span(base)}{left_over(groups)}"
+
+
+def _least(base: Group, best: Group, rivals: Sequence[Group]) -> str:
+    """Which policy has the least mean completion time, unless its difference to the baseline may be chance."""
+    others = [group for group in rivals if group is not best]
+    second = min(others, key=lambda group: group.mean_jct_s, default=base)
+    other = second if best is base else best
+    change = difference(other, base, "jct_mean_s")
+    marked = f"{base.label}{' (the baseline)' if base.is_baseline else ''}"
+    base_s, other_s, best_s = (duration(group.mean("jct_mean_s")) for group in (base, other, best))
+    if change.may_be_chance:
+        return (
+            f"No difference beyond chance in the mean completion time between {marked}, {base_s}, and {other.label}, "
+            f"{other_s}{_informed(other)}: {_shown(change)}."
+        )
+    least = f"The mean completion time is {base_s} under {marked} and least, {best_s}, under {best.label}"
+    return f"{least}{_informed(best)}.{_close(best, second, base)}{_without_knowing(rivals, best, base)}"
+
+
+def _shown(change: Difference) -> str:
+    """``-1.2 % [-4.0 % to +2.0 %]``."""
+    low, high = (percent(end, signed=True) for end in change.ratio_interval or (None, None))
+    return f"{percent(change.ratio, signed=True)} [{low} to {high}]"
+
+
+def _close(best: Group, second: Group, base: Group) -> str:
+    """That the second may be as good as the best, where neither is the baseline."""
+    if second is base or best is base:
+        return ""
+    change = difference(second, best, "jct_mean_s")
+    said = f" No difference beyond chance between {best.label} and {second.label}: {_shown(change)}."
+    return said if change.may_be_chance else ""
+
+
+def happened(groups: list[Group]) -> str:
+    """The completion time that the log itself records, where it does and policies stand beside it."""
+    logged = next((group for group in groups[: len(groups) - 1] if group.is_logged), None)
+    if logged is None or logged.mean("jct_mean_s") is None:
+        return ""
+    return f" By the log's own starts and ends it was {duration(logged.mean('jct_mean_s'))}."
+
+
+def _informed(group: Group) -> str:
+    """What the policy knew that a real scheduler may not, as a relative clause; empty if nothing."""
+    durations = {"none": "", "oracle": "knows every duration exactly"}.get(group.knowledge, f"knows: {group.knowledge}")
+    profiles = {"none": "", "true": "is told the true profiles of models"}.get(
+        group.profiles, f"is told profiles of models with errors ({group.profiles})"
+    )
+    told = " and ".join(filter(None, (durations, profiles)))
+    return f", which {told}" if told else ""
+
+
+def _queued(group: Group) -> str:
+    """How much of the completion time jobs did not run: after preemptions, more than the wait for the first start."""
+    wait = duration(group.mean("wait_mean_s"))
+    if not group.mean("preemptions"):
+        return f"{wait} of it waiting for their first start"
+    return f"{duration(group.mean('pending_mean_s'))} of it pending, of which {wait} before the first start"
+
+
+def _without_knowing(groups: Sequence[Group], best: Group, base: Group) -> str:
+    """Which policy is best of those that need no durations, if another is best of all."""
+    blind = [group for group in groups if group.knowledge == "none" and group.mean("jct_mean_s") is not None]
+    if best.knowledge == "none" or not blind:
+        return ""
+    least = min(blind, key=lambda group: group.mean_jct_s)
+    change = difference(least, base, "jct_mean_s")
+    chance = f", no difference beyond chance to {base.label}: {_shown(change)}" if change.may_be_chance else ""
+    said = f"{least.label} has the least, {duration(least.mean('jct_mean_s'))}{chance}"
+    return f" Of the policies that need no durations {said}."

@@ -1,0 +1,74 @@
+"""The first sentence of a comparison names no winner where chance explains the difference."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pointsman.engine.run.result import Result
+from pointsman.report.figures.bars import jct_bars
+from pointsman.report.figures.style import draw
+from pointsman.report.grids.page import _best
+from pointsman.report.metrics.comparison import compare
+from pointsman.report.pages.lead import lead
+
+CHANCE = "No difference beyond chance in the mean completion time between"
+
+
+def beside(result: Result, policy: str, later_s: float, **told: str) -> Result:
+    """The same jobs under another policy: each ends up to an hour sooner or later, and `later_s` later in the mean."""
+    noise_s = np.random.default_rng(3).uniform(-3600, 3600, result.jobs.height)
+    moved = result.jobs.with_columns(pl.col("jct_s", "end_s") + (noise_s - noise_s.mean() + later_s))
+    return replace(result, jobs=moved, info=result.info | {"policy": policy, **told})
+
+
+@pytest.mark.parametrize("later_s", [-20.0, 20.0])
+def test_chance_has_no_winner(fifo: Result, later_s: float) -> None:
+    """Whether the baseline or the other one is ahead."""
+    found = compare([fifo, beside(fifo, "las", later_s)])
+    said, change = lead(found.groups), found.rows[1].differences["jct_mean_s"]
+    assert said.startswith(f"{CHANCE} fifo (the baseline), ")
+    assert "least" not in said
+    assert change.ratio_interval is not None
+    low, high = (f"{100 * end:+.1f} %" for end in change.ratio_interval)
+    assert f": {100 * change.ratio:+.1f} % [{low} to {high}]." in said
+
+
+def test_a_difference_beyond_chance_has_one(fifo: Result) -> None:
+    said = lead(compare([fifo, beside(fifo, "las", -3000.0)]).groups)
+    assert said.startswith("The mean completion time is") and "under fifo (the baseline) and least, " in said
+    assert "beyond chance" not in said
+
+
+def test_the_second_may_be_as_good_as_the_best(fifo: Result) -> None:
+    best = beside(fifo, "las", -3000.0)
+    said = lead(compare([fifo, best, beside(best, "other", 20.0)]).groups)
+    assert "under las. No difference beyond chance between las and other: +" in said
+
+
+def test_the_best_of_those_without_durations_may_be_no_better_than_the_baseline(fifo: Result) -> None:
+    rivals = [beside(fifo, "best", -3000.0, knowledge="oracle"), beside(fifo, "las", -20.0)]
+    said = lead(compare([fifo, *rivals]).groups)
+    assert "Of the policies that need no durations las has the least, " in said
+    assert ", no difference beyond chance to fifo: -" in said
+
+
+@pytest.mark.parametrize(("later_s", "said"), [(-20.0, "to fifo, which may be chance."), (-3000.0, "to fifo. In")])
+def test_the_figure_says_so_too(fifo: Result, later_s: float, said: str) -> None:
+    groups = compare([fifo, beside(fifo, "las", later_s)]).groups
+    _, sentence = draw("bars", lambda figure: jct_bars(figure, groups), (6.0, 3.0), "")
+    assert said in sentence
+
+
+@pytest.mark.parametrize(
+    ("later_s", "said"),
+    [
+        (-20.0, "not different beyond chance between fifo and las"),
+        (20.0, "not different beyond chance between fifo and las"),
+        (-3000.0, "least under las"),
+        (3000.0, "least under fifo"),
+    ],
+)
+def test_so_do_grids(fifo: Result, later_s: float, said: str) -> None:
+    assert _best(compare([fifo, beside(fifo, "las", later_s)]).rows) == said
