@@ -55,10 +55,9 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
     if len(ranked) == len(groups) and best.mean_jct_s == ranked[-1].mean_jct_s:
         return f"The mean is the same under every policy: {duration(best.mean('jct_mean_s'))}."
     change = difference(best, base, "jct_mean_s")
-    chance = ", which may be chance" if change.may_be_chance else ""
-    against = (
-        "which is the baseline" if best is base else f"{percent(change.ratio, signed=True)} to {base.label}{chance}"
-    )
+    against = f"{percent(change.ratio, signed=True)} to {base.label}{', which may be chance' * change.may_be_chance}"
+    if best is base:
+        against = "which is the baseline"
     return (
         f"The mean is least under {best.label}: {duration(best.mean('jct_mean_s'))}, {against}. In brackets: what the "
         "policy requires to know of durations. Whiskers: 95 % interval of the paired difference."

@@ -53,7 +53,7 @@ def _lead(grid: Grid) -> str:
 
 
 def _best(rows: Sequence[Row]) -> str:
-    """The policy with the least mean of those that leave no more jobs over than the baseline, if it is not by chance."""
+    """The policy with the least mean of those that leave no more jobs over than the baseline, if not by chance."""
     rivals = [row for row in rows if row.jobs_censored <= rows[0].jobs_censored]
     known = [row for row in rivals if row.values["jct_mean_s"] is not None]
     if not known:
