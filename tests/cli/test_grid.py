@@ -137,6 +137,55 @@ def test_a_grid_is_verified_run_by_run(command: Command, jobs: str) -> None:
     assert (done.code, "cells/03-cluster=4x4,load=0.5/runs/srtf_s0" in done.err) == (3, True)
 
 
+def test_a_report_made_again_is_the_grids_own(command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the baseline and the window of the grid; `--window` and `--baseline` change them."""
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    shown = command("compare", jobs, *GRID, "--window", "10:", "--baseline", "srtf", "-o", "grid").out
+    again = command("report", "grid", "-o", "again")
+    assert (again.code, again.out) == (0, shown), again.err
+    for name in ("grid.csv", "grid.json"):
+        assert Path("again", name).read_bytes() == Path("grid", name).read_bytes()
+    pages = [Path(place, "report.html").read_text().partition("<footer>")[0] for place in ("grid", "again")]
+    assert pages[0] == pages[1]
+    other = rows_of(command("report", "grid", "--window", "0:", "--baseline", "fifo", "--format", "csv").out)
+    assert {row["jobs_counted"] for row in other} == {"6"}
+    assert other[0]["policy"] == "fifo"
+
+
+def test_what_a_grid_cannot_be_reported_with(command: Command, jobs: str) -> None:
+    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+    for given in (("grid", "grid/cells/01-cluster=2x4,load=0.5"), ("grid", "--figures", "f")):
+        done = command("report", *given)
+        assert (done.code, "such as the cells of a grid: DIR/cells/NAME" in done.err) == (2, True), done.err
+    assert command("report", "grid", "-o", "again").code == 0
+    done = command("report", "again")
+    assert (done.code, "again: the runs of this grid are not in its directory" in done.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("grid.json", "{", "grid/grid.json: this is not the table of a grid"),
+        ("grid.json", '{"cells": []}', "grid/grid.json: this is not the table of 4 cells"),
+        ("grid.json", '{"cells": [{"cluster": "2x4"}]}', "grid/grid.json: this is not the table of a grid"),
+        ("grid.json", None, "grid/grid.json: part of the grid cannot be read"),
+        ("config.resolved.yaml", "{spec: {window: [x, 3]}}", "grid/config.resolved.yaml:1"),
+        (
+            "manifest.json",
+            '{"schema_version": 1, "kind": "grid", "varied": ["load"], "cells": ["../x"]}',
+            "manifest.json",
+        ),
+    ],
+)
+def test_a_damaged_grid_is_refused(name: str, text: str | None, said: str, command: Command, jobs: str) -> None:
+    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+    Path("grid", name).unlink()
+    if text is not None:
+        Path("grid", name).write_text(text)
+    done = command("report", "grid")
+    assert (done.code, said in done.err) == (3, True), done.err
+
+
 BAD = {
     "kueue": (("--set", "kueue.nominal_quota={nobody: 3}"), "kueue.nominal_quota names the queue 'nobody'"),
     "multifactor": (("--set", "multifactor.shares={nobody: 3}"), "shares of 'nobody': the log has no such account"),

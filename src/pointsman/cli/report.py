@@ -9,7 +9,7 @@ from pointsman.cli import screen
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs or comparisons.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs, comparisons or one grid.")],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Directory for the page and the tables.")
     ] = None,
@@ -39,6 +39,8 @@ def report(
     from pointsman.inputs.output_path import check_output
     from pointsman.report import compare, read_runs, refuse_taken, write_comparison
     from pointsman.report.figures.files import parse_width_in, save_figures
+    from pointsman.report.manifest import read_manifest
+    from pointsman.report.staging import MARK
 
     try:
         counted = parse_window_s(window) if window else None
@@ -48,8 +50,16 @@ def report(
         refuse_taken(output, force=force)
     if figures is not None:
         check_output(figures / "figures")
+        if (figures / MARK).exists():
+            raise UsageError(f"--figures {figures}: that is a results directory; choose one that is new or only figures")
     shown, formats = _formats(format, has_figures=figures is not None)
     width_in = parse_width_in(width)
+    if "grid" in {read_manifest(place, "run", "comparison", "grid")["kind"] for place in runs}:
+        if len(runs) > 1 or figures is not None:
+            only = "--figures takes" if figures is not None else "a grid is reported alone, other reports take"
+            raise UsageError(f"{only} runs and comparisons, such as the cells of a grid: DIR/cells/NAME")
+        _report_grid(runs[0], output, baseline, counted, force=force, format=shown)
+        return
     results = [result for place in runs for result in read_runs(place)]
     if output is None:
         comparison = compare(results, baseline=baseline, window=counted)
@@ -87,3 +97,23 @@ def _formats(text: str, *, has_figures: bool) -> tuple[screen.Format, list[str]]
         return screen.Format.table, parse_formats(text)
     known = ", ".join(known.value for known in screen.Format)
     raise UsageError(f"--format {text!r:.60}: it is one of {known}, or with --figures of {', '.join(FORMATS)}")
+
+
+def _report_grid(
+    place: Path,
+    output: Path | None,
+    baseline: str | None,
+    window: tuple[float, float] | None,
+    *,
+    force: bool,
+    format: screen.Format,
+) -> None:
+    from pointsman.cli.results import command_line, show_grid, tell_page
+    from pointsman.report.grids.directory import write_grid_report
+    from pointsman.report.grids.reading import read_grid
+
+    grid = read_grid(place, baseline=baseline, window=window)
+    if output is not None:
+        write_grid_report(output, grid, force=force, command=command_line(), figures=screen.can_draw())
+        tell_page(output)
+    show_grid(grid, format)

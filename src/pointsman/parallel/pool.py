@@ -141,7 +141,7 @@ def _interrupt_held_back() -> Generator[None]:
 
 
 def _start_trackers() -> None:
-    """Start the processes that remove what workers leave behind, such as after an interrupt, without a word about it."""
+    """Start the processes that remove what workers leave behind, as after an interrupt, without a word about it."""
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky.backend import resource_tracker as joblibs_tracker

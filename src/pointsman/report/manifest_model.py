@@ -116,7 +116,15 @@ class ComparisonManifest(_Part):
     runs: list[Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-][A-Za-z0-9._+-]*$")]]
 
 
-MODELS: Final = {"run": RunManifest, "comparison": ComparisonManifest}
+class GridManifest(_Part):
+    """Of a grid, with the options that vary and the folders of its cells."""
+
+    kind: Literal["grid"]
+    varied: Annotated[list[str], Field(min_length=1)]
+    cells: list[Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9._+,=-]*$")]]
+
+
+MODELS: Final = {"run": RunManifest, "comparison": ComparisonManifest, "grid": GridManifest}
 
 
 def manifest_fault(manifest: dict[str, Any]) -> str:

@@ -47,14 +47,26 @@ def write_grid(
     with whole_directory(Path(directory), force=force) as partial:
         names: list[str] = []
         grid = Grid(list(_written(partial / "cells", cells, names, baseline, command, window)))
-        write_manifest(partial, "grid", [], command, varied=list(grid.varied), cells=names)
         if config is not None:
             write_config(partial, config)
-        (partial / "grid.json").write_text(grid.to_json(), encoding="utf-8")
-        (partial / "grid.csv").write_text(grid.to_csv(), encoding="utf-8")
-        if figures:
-            write_page(partial, make_grid_page(grid, command=command))
+        _write_tables(partial, grid, names, command, figures=figures)
     return grid
+
+
+def write_grid_report(
+    directory: str | Path, grid: Grid, *, force: bool = False, command: str | None = None, figures: bool = True
+) -> None:
+    """Writes the same without ``cells/`` and the settings."""
+    with whole_directory(Path(directory), force=force) as partial:
+        _write_tables(partial, grid, [], command, figures=figures)
+
+
+def _write_tables(partial: Path, grid: Grid, names: Sequence[str], command: str | None, *, figures: bool) -> None:
+    write_manifest(partial, "grid", [], command, varied=list(grid.varied), cells=list(names))
+    (partial / "grid.json").write_text(grid.to_json(), encoding="utf-8")
+    (partial / "grid.csv").write_text(grid.to_csv(), encoding="utf-8")
+    if figures:
+        write_page(partial, make_grid_page(grid, command=command))
 
 
 def _written(
