@@ -20,6 +20,14 @@ MAX_SHARING: Final = 8
 AS_LOGGED: Final = "as-logged"
 """What tables call the scheduler that made a log."""
 
+NO_GPU: Final = "asks for no GPU"
+JOB_STEP: Final = "a job step, not a job"
+"""Why rows of a log are left out that are no jobs on GPUs."""
+
+TOO_WIDE: Final = "wider than the cluster or its queue"
+NARROWED: Final = "narrowed to the GPUs that they can have at once"
+"""What the quality report says of gangs that never fit, under ``--oversized drop`` and ``clamp``."""
+
 Knowledge = Literal["none", "estimate", "oracle"]
 """What a policy must be told about durations."""
 

@@ -93,6 +93,13 @@ def random_table(n: int = 300) -> pointsman.Workload:
         ({"policy": "pick-place", "params": {"random_seed": 2**53 + 2}}, "must be at most 9,007,199,254,740,992"),
         ({"policy": "tiresias", "params": {"thresholds_gpu_s": [5, 1e300]}}, "must be at most .* GPU-s"),
         (
+            {"policy": "multifactor", "params": {"decay_half_life_s": 0.0004}},
+            "must not be between 0 and 0.001 s: times are whole milliseconds",
+        ),
+        ({"policy": "multifactor", "params": {"max_age_s": 1e-300}}, "must not be between 0 and 0.001 s"),
+        ({"policy": "multifactor", "params": {"shares": {"a": math.inf}}}, "shares = {'a': inf}: must be at most"),
+        ({"policy": "multifactor", "params": {"partition_priority": {"a:2": None}}}, "partition_priority.a:2 = None"),
+        (
             {"policy": "tiresias", "params": {"promote_knob": math.inf}},
             "promote_knob = inf: must be less than or equal",
         ),

@@ -54,6 +54,14 @@ def test_what_no_cluster_can_do(four: str, command: Command) -> None:
     assert (done.code, "fifo does not meet it with up to 128 GPUs" in done.out) == (0, True), done.err
 
 
+def test_no_cluster_is_larger_than_any_may_be(four: str, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = command("capacity", four, "--cluster", "1000000x8", "--policy", "fifo", "--target", "pending_mean_s<=0")
+    assert "fifo meets it with 8 GPUs (1 node)" in done.out, done.err
+    monkeypatch.setattr("pointsman.cluster.parts.MAX_NODES", 3)
+    done = command("capacity", four, "--cluster", "2x1", "--policy", "fifo", "--target", "pending_mean_s<=0")
+    assert "fifo does not meet it with up to 3 GPUs" in done.out, done.err
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -61,6 +69,8 @@ def test_what_no_cluster_can_do(four: str, command: Command) -> None:
         (["--target", "wait"], "is no condition"),
         (["--target", "engine_s<=1"], "is about this computer"),
         (["--target", "speed>1"], "names no metric"),
+        (["--oversized", "drop"], "--oversized drop: capacity makes room for every job"),
+        (["--oversized", "clamp"], "--oversized clamp: capacity makes room for every job"),
         (["--cluster", "fat-tree:4"], "a fat-tree has a fixed number of nodes"),
         (["--policy", "kueue", "--set", "kueue.cohort={nobody: x}"], "kueue.cohort names the queue 'nobody'"),
     ],

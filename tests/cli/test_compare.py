@@ -244,3 +244,5 @@ def test_figures_of_a_run_in_the_formats_that_are_named(command: Command, jobs: 
         wrong = command("report", "out", *args, "--format", "gif")
         assert (wrong.code, said in wrong.err) == (2, True), wrong.err
     assert not Path("more").exists()
+    inside = command("report", "out", "--figures", "out")
+    assert (inside.code, "out: that is a results directory" in inside.err) == (2, True), inside.err

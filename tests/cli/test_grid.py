@@ -45,6 +45,24 @@ def test_the_table_begins_with_what_varies(command: Command, jobs: str) -> None:
     assert "Baseline: fifo." in done.out
 
 
+def test_cells_of_different_jobs_are_told_apart(command: Command, here: Path) -> None:
+    """The second job is too wide for one node."""
+    (here / "wide.csv").write_text("submit_s,gpus,duration_s\n0,1,100\n0,8,100\n0,4,100\n")
+    given = ("--cluster", "1x4", "--cluster", "2x4", "--policy", "fifo", "--policy", "srtf", "--oversized", "drop")
+    done = command("compare", "wide.csv", *given)
+    assert "1x4: dropped 1: wider than the cluster or its queue" in done.err
+    lost = "1x4: Too wide for the cluster or a queue: 1 job (left out). Caution: cells do not have the same jobs"
+    assert lost in done.out
+    alone = command("compare", "wide.csv", *given[:2], *given[4:])
+    assert "Too wide for the cluster or a queue: 1 job (left out)." in alone.out and "Caution" not in alone.out
+
+
+def test_what_is_so_in_every_cell_is_said_once(command: Command, here: Path) -> None:
+    (here / "idle.csv").write_text("submit_s,gpus,duration_s\n0,1,100\n")
+    done = command("compare", "idle.csv", "--cluster", "1x4", "--cluster", "2x4", "--policy", "fifo")
+    assert done.err.count("no job waits") == 1 and "1x4: no job waits" not in done.err
+
+
 def test_estimates_vary(command: Command, jobs: str) -> None:
     given = ("--cluster", "2x4", "--policy", "srtf", "--estimate", "oracle", "--estimate", "lognormal:1")
     table = json.loads(command("compare", jobs, *given, "--format", "json").out)

@@ -121,7 +121,7 @@ def test_a_checkpoint_is_checked_before_it_is_used(command: Command, here: Path)
     assert command(*given, "scorer:mine").code == 3
 
 
-@pytest.mark.parametrize("mean", [[1.0, 2.0], ["a"] * 7, [float("nan")] * 7, None])
+@pytest.mark.parametrize("mean", [[1.0, 2.0], ["a"] * 7, [float("nan")] * 7, [1e308] * 7, None])
 def test_a_damaged_state_is_no_training_to_go_on_with(mean: object, command: Command, here: Path) -> None:
     assert command(*TRAIN, "--set", f"{GENERATIONS}1").code == 0
     state = json.loads((here / "mine/training.json").read_text())

@@ -45,6 +45,7 @@ def capacity(
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, say_what_is_kept
     from pointsman.cluster import load_cluster
+    from pointsman.errors import UsageError
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
     from pointsman.sweeps.cells import check_cell, check_cluster
@@ -52,6 +53,8 @@ def capacity(
 
     experiment, wanted = resolve(options), parse_target(target)
     spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
+    if spec.oversized != "refuse":
+        raise UsageError(f"--oversized {spec.oversized}: capacity makes room for every job as it is; leave it out")
     if wanted.metric.startswith("wait_"):
         screen.note("wait_* ends at the first start; pending_* also counts waiting after preemptions")
     if options.dry_run:
@@ -60,7 +63,7 @@ def capacity(
     if options.output:
         refuse_taken(options.output, force=options.force)
     cluster = load_cluster(spec.cluster)
-    scaled(cluster, size_of(cluster) + 1)  # refuses what cannot be scaled before the log is read
+    scaled(cluster, 1)  # refuses what cannot be scaled before the log is read
     with say_what_is_kept(options.output), workers(on, at_once) as some:
         (workload,) = read_jobs(cells)
         check_cell(spec, workload)
@@ -82,6 +85,7 @@ def _curves(
     from pointsman.capacity.scaling import scaled, size_of
     from pointsman.capacity.side_by_side import curves
     from pointsman.cli import screen
+    from pointsman.cluster.parts import MAX_NODES
     from pointsman.sweeps.digests import run_digest, workload_digest
     from pointsman.sweeps.kept import finish
     from pointsman.sweeps.runs import runs_of
@@ -111,7 +115,7 @@ def _curves(
 
     first = size_of(cluster)
     with screen.progress("capacity") as progress:
-        return curves(list(runs), first, MOST_TIMES * first, lambda n: of(n).gpus, target, measure)
+        return curves(list(runs), first, min(MOST_TIMES * first, MAX_NODES), lambda n: of(n).gpus, target, measure)
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from pointsman.cli import screen
 from pointsman.cli.as_logged import logged_runs
 from pointsman.cli.options import Options
-from pointsman.cli.replay import take
+from pointsman.cli.replay import remarks_on, take
 from pointsman.cli.results import command_line, tell_page
 from pointsman.errors import ThresholdError
+from pointsman.report.grids.table import by_cell
 from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.threshold import check_rows
 from pointsman.report.rundir import write_comparison
@@ -16,6 +17,7 @@ from pointsman.sweeps import outcome
 from pointsman.sweeps.kept import Store, forget
 
 if TYPE_CHECKING:
+    from pointsman.engine.run.result import Result
     from pointsman.experiment import Experiment
     from pointsman.report.grids.grid import Grid
     from pointsman.sweeps.cells import Task
@@ -49,10 +51,19 @@ def grid_of(
         screen.note("grids have no row as-logged: compare in one cell shows what really happened")
     if options.output:
         screen.note("writing the report")
+    remarks: list[list[str]] = []
+
+    def taken(own: "Sequence[Task]", store: Store) -> "list[Result]":
+        found = outcome.take(own, store)
+        remarks.append(list(remarks_on(own, found)))
+        return found
+
     grid = outcome.grid_of(
         experiment, tasks, store, options.output, baseline=baseline, force=options.force, command=command_line(),
-        figures=screen.can_draw(), take=take,
+        figures=screen.can_draw(), take=taken,
     )  # fmt: skip
+    for said in by_cell(grid, remarks):
+        screen.note(said)
     if options.output:
         tell_page(options.output)
     return grid

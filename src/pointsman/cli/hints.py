@@ -1,6 +1,6 @@
 """What people should know of results before they read the table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pointsman.cli import screen
@@ -26,41 +26,51 @@ def tell_of_units(workload: "Workload") -> None:
         screen.note(f"{said}: are its times in seconds? If not, say --time-unit ms, min or h")
 
 
-def tell_of_results(workload: "Workload", labels: Sequence[str], results: "Sequence[Result]") -> None:
-    """Say on stderr what of the log was changed, and what makes the figures say less than they seem to."""
-    _tell_oversized(workload, results[0])
-    _tell_unknown_models(results[0])
-    _tell_schedulers(results)
+def remarks(
+    workload: "Workload", estimate: str | None, labels: Sequence[str], results: "Sequence[Result]"
+) -> Iterator[str]:
+    """What of the log was changed, and what makes the figures say less than they seem to, in sentences.
+
+    Args:
+        workload: as it was read.
+        estimate: the option.
+        labels: the policy of each result, as tables name it.
+        results: of the runs of one cell.
+    """
+    yield from _of_oversized(workload, labels, results)
+    yield from _of_unknown_models(results[0])
+    yield from _of_schedulers(results)
     for label, result in zip(labels, results, strict=True):
-        _tell_unstarted(label, result)
-    _tell_no_wait(results)
-    _tell_no_profiles(results)
-    _tell_identical(labels, results)
+        yield from _of_unstarted(label, result)
+    yield from _of_no_wait(results)
+    yield from _of_no_profiles(results)
+    yield from _of_identical(labels, results)
+    yield from _of_estimate(estimate, results)
 
 
-def tell_of_estimate(estimate: str | None, results: "Sequence[Result]") -> None:
-    """Say so if an estimate was asked for and no policy was told any."""
+def _of_estimate(estimate: str | None, results: "Sequence[Result]") -> Iterator[str]:
+    """An estimate that was asked for and that no policy was told."""
     if estimate not in (None, "none") and all(estimate not in result.info["knowledge"] for result in results):
-        screen.note(f"--estimate {estimate} has no effect: no policy here is told durations")
+        yield f"--estimate {estimate} has no effect: no policy here is told durations"
 
 
-def _tell_no_wait(results: "Sequence[Result]") -> None:
+def _of_no_wait(results: "Sequence[Result]") -> Iterator[str]:
     if not any((result.jobs["pending_s"] > 0).any() for result in results):
-        screen.note("no job waits: the cluster is larger than these jobs need; --load 0.9 submits them closer together")
+        yield "no job waits: the cluster is larger than these jobs need; --load 0.9 submits them closer together"
 
 
-def _tell_no_profiles(results: "Sequence[Result]") -> None:
+def _of_no_profiles(results: "Sequence[Result]") -> Iterator[str]:
     """An error of profiles that no policy was told of."""
     if any(result.info.get("profile_error") for result in results) and all(
         result.info.get("told_profiles", "none") == "none" for result in results
     ):
-        screen.note(
+        yield (
             "--profile-error has no effect: no policy was told a profile, because it uses none or no job names a model "
             "(--assign-models 0 gives them some)"
         )
 
 
-def _tell_identical(labels: Sequence[str], results: "Sequence[Result]") -> None:
+def _of_identical(labels: Sequence[str], results: "Sequence[Result]") -> Iterator[str]:
     """Of policies that made the same schedule with the first seed."""
     if len(results) < 2:
         return
@@ -72,7 +82,7 @@ def _tell_identical(labels: Sequence[str], results: "Sequence[Result]") -> None:
     why = "; no job names a model, and --assign-models 0 gives them some" if nameless else ""
     for same in alike.values():
         if len(same) > 1:
-            screen.note(f"{' and '.join(same)} made the same schedule{why}")
+            yield f"{' and '.join(same)} made the same schedule{why}"
 
 
 def _schedule(result: "Result") -> int:
@@ -80,8 +90,17 @@ def _schedule(result: "Result") -> int:
     return int(result.jobs.select("row", "start_s", "end_s", "preemptions").hash_rows().sum())
 
 
-def _tell_oversized(workload: "Workload", result: "Result") -> None:
-    """What the quality report gained when the jobs met the cluster; it is the same for every run."""
+def _of_oversized(workload: "Workload", labels: Sequence[str], results: "Sequence[Result]") -> Iterator[str]:
+    """What the quality report gained when the jobs met the cluster, under which policies if not under all."""
+    found: dict[str, list[str]] = {}
+    for label, result in zip(labels, results, strict=True):
+        for said in _gained(workload, result):
+            found.setdefault(said, []).append(label)
+    for said, under in found.items():
+        yield said if len(under) == len(results) else f"{', '.join(dict.fromkeys(under))}: {said}"
+
+
+def _gained(workload: "Workload", result: "Result") -> Iterator[str]:
     known = {**workload.quality.dropped, **workload.quality.clamped}
     for word, entries in (
         ("dropped", result.info["quality"]["dropped"]),
@@ -89,10 +108,10 @@ def _tell_oversized(workload: "Workload", result: "Result") -> None:
     ):
         for what, n in entries.items():
             if n != known.get(what):
-                screen.note(f"{word} {n:,}: {what}")
+                yield f"{word} {n:,}: {what}"
 
 
-def _tell_unknown_models(result: "Result") -> None:
+def _of_unknown_models(result: "Result") -> Iterator[str]:
     """A misspelt model runs on, at the same speed everywhere, which would go unnoticed."""
     from pointsman.engine.rate_models.factors.gpu_sharing import NO_JOB_SHARES
     from pointsman.engine.rate_models.factors.learned_interference import NO_JOB_INTERFERES
@@ -101,25 +120,25 @@ def _tell_unknown_models(result: "Result") -> None:
 
     for assumption in result.info["assumptions"]:
         if assumption.startswith((UNKNOWN_MODELS, NO_JOB_SHARES, NO_JOB_INTERFERES, NO_PARTITIONS)):
-            screen.note(assumption)
+            yield assumption
 
 
-def _tell_schedulers(found: "Sequence[Result]") -> None:
+def _of_schedulers(found: "Sequence[Result]") -> Iterator[str]:
     """Several schedulers cost most policies something, so a comparison with one is not of the policies alone."""
     from pointsman.report.units import policy_name
 
     counts = {policy_name(r.info): r.info["params"]["schedulers"] for r in found if "schedulers" in r.info["params"]}
     if len(set(counts.values())) > 1:
         told = ", ".join(f"{name} {n}" for name, n in counts.items())
-        screen.note(f"the policies divide the cluster among different numbers of schedulers ({told}): set them alike")
+        yield f"the policies divide the cluster among different numbers of schedulers ({told}): set them alike"
 
 
-def _tell_unstarted(label: str, result: "Result") -> None:
+def _of_unstarted(label: str, result: "Result") -> Iterator[str]:
     """Nothing was left to happen, and jobs still wait: what they waited for is in no figure."""
     left = int((result.jobs["state"] == "PENDING").sum())
     if left:
         jobs = "1 job never ended" if left == 1 else f"{left:,} jobs never ended"
-        screen.note(
+        yield (
             f"{label}, seed {result.info['seed']}: {jobs}, because the policy left them waiting; no figure includes "
             "their wait"
         )

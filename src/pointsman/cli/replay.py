@@ -1,6 +1,6 @@
 """The runs of an experiment, one after another or side by side; those that are finished already are not run again."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,17 +90,24 @@ def say_what_is_kept(directory: Path | None) -> Generator[None]:
 
 def take(tasks: "Sequence[Task]", store: "Store") -> "list[Result]":
     """The results of a cell's runs, in order; says what should be known of them."""
-    from pointsman.cli.hints import tell_of_estimate, tell_of_results
     from pointsman.sweeps import outcome
 
     found = outcome.take(tasks, store)
-    tell_of_results(tasks[0].workload, [task.run.label for task in tasks], found)
-    tell_of_estimate(tasks[0].spec.estimate, found)
-    for task, result in zip(tasks, found, strict=True):
+    for said in remarks_on(tasks, found):
+        screen.note(said)
+    return found
+
+
+def remarks_on(tasks: "Sequence[Task]", results: "Sequence[Result]") -> Iterator[str]:
+    """What should be known of the results of a cell's runs, in sentences."""
+    from pointsman.cli.hints import remarks
+
+    labels, first = [task.run.label for task in tasks], tasks[0]
+    yield from remarks(first.workload, first.spec.estimate, labels, results)
+    for task, result in zip(tasks, results, strict=True):
         if task.spec.log is None and result.events is None:
             which = f"{task.run.label}, seed {task.run.seed}"
-            screen.note(f"{which}: too many events to keep; means over the window are of samples")
-    return found
+            yield f"{which}: too many events to keep; means over the window are of samples"
 
 
 def replayable(spec: CellSpec, workload: "Workload", info: Mapping[str, Any]) -> "tuple[Simulation, Prepared]":

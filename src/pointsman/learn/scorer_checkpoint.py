@@ -38,13 +38,15 @@ from pointsman.policies.placers.scorer import Scorer
 from pointsman.version import __version__
 
 EACH = Field(min_length=len(FIRST), max_length=len(FIRST))
+WIDEST = 1e6
+"""No search goes so far from where it begins: weights are about 1."""
 
 
 class _SearchState(Saved):
     """``training.json``."""
 
-    mean: Annotated[list[float], EACH]
-    deviation: Annotated[list[Annotated[float, Field(ge=0)]], EACH]
+    mean: Annotated[list[Annotated[float, Field(ge=-WIDEST, le=WIDEST)]], EACH]
+    deviation: Annotated[list[Annotated[float, Field(ge=0, le=WIDEST)]], EACH]
     random: Pcg64
     history: list[float]
 

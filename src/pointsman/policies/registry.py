@@ -174,7 +174,7 @@ class PolicySpec:
 
 def _explain(error: ValidationError, spec: PolicySpec) -> str:
     first = error.errors()[0]
-    name = str(first["loc"][0]) if first["loc"] else ""
+    name = ".".join(map(str, first["loc"]))
     if first["type"] != "extra_forbidden" or spec.config is None:
         return f"{spec.name}.{name} = {first['input']!r:.60}: {wording(first['msg'])}"
     return _no_such(name, list(spec.config.model_fields), spec)

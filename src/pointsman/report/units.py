@@ -49,6 +49,11 @@ def class_name(text: str) -> str:
     return _IN_FILE.sub("", text)
 
 
+def number_of_jobs(number: int) -> str:
+    """``1 job``, ``2,500 jobs``."""
+    return "1 job" if number == 1 else f"{count(number)} jobs"
+
+
 def count(value: float | None) -> str:
     """``12,345``; three digits if it is not whole."""
     if value is None:

@@ -1,6 +1,6 @@
 """What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -11,6 +11,8 @@ from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality, P
 
 _MOST = {"s": 1e9, "GPU-s": 1e15}
 """By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
+_LEAST_S = 0.001
+"""Of a time other than 0: the engine counts whole milliseconds."""
 
 
 @runtime_checkable
@@ -102,9 +104,11 @@ class CompiledPolicy(BaseModel):
         about = cls.model_fields[str(info.field_name)].json_schema_extra
         unit = str(about.get("unit", "")) if isinstance(about, dict) else ""
         most = _MOST.get(unit, float(1 << 53))  # up to which float64 knows every whole number
-        for number in value if isinstance(value, tuple | list) else (value,):
-            if isinstance(number, int | float) and not abs(number) <= most:
+        for number in filter(_is_number, _members(value)):
+            if not abs(number) <= most:
                 raise ValueError(f"must be at most {most:,.0f} {unit}".rstrip())
+            if unit == "s" and 0 < abs(number) < _LEAST_S:
+                raise ValueError(f"must not be between 0 and {_LEAST_S} s: times are whole milliseconds")
         return value
 
     def parameters(self) -> list[float]:
@@ -168,6 +172,17 @@ def parameter(default: Any, description: str, *, unit: str = "", source: str = "
     `limits` are pydantic's (``ge``, ``le``...); besides, a time (unit ``s``) is at most 1e9, and any number finite.
     """
     return Field(default=default, description=description, json_schema_extra={"unit": unit, "source": source}, **limits)
+
+
+def _members(value: Any) -> Iterable[Any]:
+    """The values of a list or a mapping, or `value` alone."""
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, tuple | list) else (value,)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def milliseconds(seconds: float) -> float:

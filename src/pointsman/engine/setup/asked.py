@@ -22,7 +22,7 @@ from pointsman.engine.setup.demand import (
 from pointsman.engine.setup.refusal import nowhere, too_wide
 from pointsman.engine.setup.schedulers import parts_of, scheduler_of_nodes
 from pointsman.errors import InputError
-from pointsman.types import SCATTERED, Placement
+from pointsman.types import NARROWED, SCATTERED, TOO_WIDE, Placement
 from pointsman.workload import Workload
 
 
@@ -142,7 +142,7 @@ def _without_wide(workload: Workload, cls: NDArray[np.int64], widest: dict[int, 
     if kept.is_empty():
         fix = "use a larger cluster, or --oversized clamp"
         raise InputError("no job of the workload fits the cluster", path=workload.provenance.source, fix=fix)
-    return workload.with_jobs(kept, reason="wider than the cluster or its queue")
+    return workload.with_jobs(kept, reason=TOO_WIDE)
 
 
 def _narrowed(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
@@ -150,7 +150,7 @@ def _narrowed(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]
     for c, most in widest.items():
         gpus[cls == c] = most
     n = int(np.isin(cls, list(widest)).sum())
-    clamped = workload.quality.clamped | {"narrowed to the GPUs that they can have at once": n}
+    clamped = workload.quality.clamped | {NARROWED: n}
     jobs = workload.jobs.with_columns(gpus=pl.Series(gpus))
     return replace(workload, jobs=jobs, quality=replace(workload.quality, clamped=clamped))
 

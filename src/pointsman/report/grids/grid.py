@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pointsman.report.metrics.comparison import Comparison, Row, as_csv, record
 from pointsman.report.pages.page import assumptions, facts
+from pointsman.report.tables.oversized import oversized
 from pointsman.report.tables.tables import comparison_note
 
 UNSET: Mapping[str, str] = {"load": "the log's own", "estimate": "as required"}
@@ -35,6 +36,8 @@ class GridCell:
     facts: Sequence[tuple[str, str]]
     assumptions: Sequence[str]
     note: str
+    oversized: str
+    """What became of jobs that were too wide; empty if none were."""
 
     @property
     def label(self) -> str:
@@ -107,4 +110,5 @@ def cell_of(values: Mapping[str, Any], comparison: Comparison) -> GridCell:
         facts=facts(comparison.groups),
         assumptions=assumptions(comparison.groups),
         note=comparison_note(comparison),
+        oversized=oversized(comparison.groups),
     )

@@ -12,14 +12,22 @@ def grid_table(grid: Grid) -> Table:
     columns, rows = comparison_cells([row for cell in grid.cells for row in cell.rows])
     places = [tuple(cell.said().values()) for cell in grid.cells for _ in cell.rows]
     told = [(*place, *row) for place, row in zip(places, rows, strict=True)]
-    note = " ".join(by_cell(grid, [cell.note for cell in grid.cells]))
+    note = " ".join([*by_cell(grid, [[cell.note, cell.oversized] for cell in grid.cells]), *_unlike_jobs(grid)])
     whole = Table("", (*grid.varied, *columns), told, note, left=(*grid.varied, "policy", *INFORMATION))
     return without_equal(whole)
 
 
-def by_cell(grid: Grid, said: Sequence[str]) -> list[str]:
-    """What is said of each cell: once where it is the same of all, else with the cells that it is said of."""
+def by_cell(grid: Grid, said: Sequence[Sequence[str]]) -> list[str]:
+    """The sentences about each cell: those about all of them as they are, others with the cells that they are about."""
     of: dict[str, list[str]] = {}
-    for cell, words in zip(grid.cells, said, strict=True):
-        of.setdefault(words, []).append(cell.label)
-    return [*of] if len(of) == 1 else [f"{'; '.join(cells)}: {words}" for words, cells in of.items()]
+    for cell, sentences in zip(grid.cells, said, strict=True):
+        for words in sentences:
+            of.setdefault(words, []).append(cell.label)
+    of.pop("", None)
+    return [words if len(of[words]) == len(grid.cells) else f"{'; '.join(of[words])}: {words}" for words in of]
+
+
+def _unlike_jobs(grid: Grid) -> list[str]:
+    """A warning, where cells lack, or have narrower, different jobs."""
+    alike = len({cell.oversized for cell in grid.cells}) == 1
+    return [] if alike else ["Caution: cells do not have the same jobs, so compare policies within a cell only."]

@@ -11,6 +11,7 @@ from pointsman.report.metrics.groups import SETTINGS, Group, simulated
 from pointsman.report.metrics.paired import Difference
 from pointsman.report.metrics.sections.registered import section_lines
 from pointsman.report.metrics.shared import unlike_sharing
+from pointsman.report.tables.oversized import oversized
 from pointsman.report.tables.settings import named, overheads_of
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 
@@ -129,7 +130,8 @@ INFORMATION = ("durations", "profiles", "progress")
 def comparison_table(comparison: Comparison) -> Table:
     """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
     columns, rows = comparison_cells(comparison.rows)
-    return Table("", columns, rows, comparison_note(comparison), left=INFORMATION)
+    note = " ".join(filter(None, (comparison_note(comparison), oversized(comparison.groups))))
+    return Table("", columns, rows, note, left=INFORMATION)
 
 
 def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

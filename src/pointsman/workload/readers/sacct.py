@@ -3,6 +3,7 @@
 import polars as pl
 
 from pointsman.workload.readers.sdk import (
+    JOB_STEP,
     InputError,
     Quality,
     Rows,
@@ -122,7 +123,7 @@ def _dropped(started: pl.Expr) -> pl.Expr:
     asks = pl.max_horizontal(tres_gpus("AllocTRES"), tres_gpus("ReqTRES")) > 0
     return (
         pl.when(step)
-        .then(pl.lit("a job step, not a job"))
+        .then(pl.lit(JOB_STEP))
         .when(unstarted & asks)
         .then(pl.lit("never started (a pending job array is one row)"))
     )

@@ -6,6 +6,7 @@ is defined.
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
+from pointsman.types import JOB_STEP
 from pointsman.workload.columns import TIME_UNITS_S
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header
@@ -16,6 +17,7 @@ from pointsman.workload.readers.trace_format import TraceFormat
 from pointsman.workload.rules.clean import not_read
 
 __all__ = [
+    "JOB_STEP",
     "TIME_UNITS_S",
     "InputError",
     "Quality",

@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from pointsman.types import NO_GPU
 from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, REQUIRED, SCHEMA
 
 NUMBERS: Final = tuple(name for name, dtype in SCHEMA.items() if dtype.is_numeric())
@@ -96,7 +97,7 @@ UNIQUE: Final = Rule(
 
 RULES: Final = (
     *_known("gpus", "no GPU count"),
-    Rule("gpus", "is 0", _gpus == 0, "", "asks for no GPU", refused=False),
+    Rule("gpus", "is 0", _gpus == 0, "", NO_GPU, refused=False),
     Rule("gpus", "is negative", _gpus < 0, _CORRECT, "negative GPU count"),
     Rule(
         "gpus",

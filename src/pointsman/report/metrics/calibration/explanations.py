@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pointsman.engine.setup.demand import NO_PARTITIONS
 from pointsman.report.metrics.groups import Run
-from pointsman.report.units import count, duration, percent
+from pointsman.report.units import count, duration, number_of_jobs, percent
+from pointsman.types import JOB_STEP, NO_GPU
 
 MANY = 0.01
 """Share of the jobs, or of the time, below which a cause is not worth telling."""
@@ -81,7 +82,7 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Itera
     over = int((use.at(jobs["start_s"].to_numpy()) > gpus).sum())
     if over:
         yield (
-            f"{_jobs(over)} ({percent(over / jobs.height)}) started in the log while this cluster has too few "
+            f"{number_of_jobs(over)} ({percent(over / jobs.height)}) started in the log while this cluster has too few "
             f"free GPUs: up to {count(most)} were in use, and it has {count(gpus)}. It may have been larger, or GPUs "
             "were shared."
         )
@@ -96,7 +97,7 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Itera
     if idle_s.sum() > MANY * waited_s:
         yield (
             f"For {percent(idle_s.sum() / waited_s)} of the time that jobs waited in the log, enough GPUs of this "
-            f"cluster were free ({_jobs(int((idle_s > 0).sum()))}): quotas, reservations, failed nodes, "
+            f"cluster were free ({number_of_jobs(int((idle_s > 0).sum()))}): quotas, reservations, failed nodes, "
             "fragmentation, or jobs of others."
         )
 
@@ -118,23 +119,19 @@ def _waits_beside_idle(
     return found
 
 
-HELD_NOTHING = ("asks for no GPU", "a job step, not a job")
-"""Why rows are left out that are no jobs on GPUs."""
-
-
 def _of_jobs(logged: Run, info: dict[str, Any]) -> Iterator[str]:
     """Jobs that ran beside these, and are not among them."""
     only = (info.get("workload") or {}).get("only")
     if only:
         yield f"Only jobs with {only} are replayed: the others used GPUs of the cluster, too."
     reasons = (info["quality"].get("dropped") or {}).items()
-    dropped = {why: n for why, n in reasons if why not in HELD_NOTHING and not why.startswith("not ")}
+    dropped = {why: n for why, n in reasons if why not in (NO_GPU, JOB_STEP) and not why.startswith("not ")}
     if dropped:
         told = ", ".join(f"{count(n)} {why}" for why, n in dropped.items())
         yield f"Rows of the log are left out ({told}). Those that ran used GPUs, for which the replayed jobs waited."
     unknown = int((logged.result.jobs["state"] == "UNKNOWN").sum())
     if unknown:
-        yield f"The log does not say when {_jobs(unknown)} started."
+        yield f"The log does not say when {number_of_jobs(unknown)} started."
 
 
 def _of_cluster(logged: Run, info: dict[str, Any]) -> Iterator[str]:
@@ -162,10 +159,6 @@ def _of_durations(jobs: pl.DataFrame, info: dict[str, Any]) -> Iterator[str]:
     if interrupted.height > MANY * jobs.height:
         gap_s = float((interrupted["pending_s"] - interrupted["wait_s"]).mean())  # ty: ignore
         yield (
-            f"{_jobs(interrupted.height)} did not run all the time from their first start to their end "
+            f"{number_of_jobs(interrupted.height)} did not run all the time from their first start to their end "
             f"({duration(gap_s)} each on average): failures, preemptions or retries, which are not replayed."
         )
-
-
-def _jobs(number: int) -> str:
-    return "1 job" if number == 1 else f"{count(number)} jobs"
