@@ -49,7 +49,7 @@ from pointsman.inputs.option_types import (
 )
 from pointsman.types import MAX_SHARING
 
-Placement = Literal["consolidated", "first-fit", "spread", "tightest"]
+Placement = Literal["consolidated", "first-fit", "spread", "tightest", "few-racks"]
 Oversized = Literal["refuse", "drop", "clamp"]
 Ignorable = Literal["user", "queue", "partition", "model", "gpu_type", "fraction", "time_limit_s", "priority"]
 Congestable = Literal["rack", "pod", "cluster", "network"]
@@ -129,6 +129,7 @@ class _Ground(_Part):
             "first-fit": "the same, but the first node that fits",
             "spread": "one GPU at a time, from the node with the most free GPUs",
             "tightest": "the tightest level with room: a node, else as few racks and nodes as possible",
+            "few-racks": "as consolidated, but whole nodes come from as few racks as possible",
         },
         unset="the policy's own, else consolidated",
         metavar="KIND",

@@ -160,6 +160,7 @@ class Placement(IntEnum):
     FIRST_FIT = 1
     SPREAD = 2
     TIGHTEST = 3
+    FEW_RACKS = 4
 
 
 class Contention(IntEnum):
@@ -189,4 +190,5 @@ PLACEMENT_NAMES: Final[dict[str, Placement]] = {
     "first-fit": Placement.FIRST_FIT,
     "spread": Placement.SPREAD,
     "tightest": Placement.TIGHTEST,
+    "few-racks": Placement.FEW_RACKS,
 }

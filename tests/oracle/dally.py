@@ -33,6 +33,8 @@ class Settings:
     tuned: bool = True
     preempts: bool = True
     whole_nodes: bool = False
+    sensitive: bool = True
+    """Service counts work done, not time for which GPUs are held."""
 
     @property
     def timers_ms(self) -> list[float]:
@@ -172,10 +174,14 @@ class DallyWorld(NetworkWorld):
 
     def sink(self, life: Life) -> None:
         """Count the thresholds that the job has reached."""
-        service, standing = life.job.gpus * self.work_done(life), self.of(life)
+        service, standing = self.service(life), self.of(life)
         while standing.level < self.settings.levels and self.threshold(standing.level) <= service:
             standing.level += 1
             self.changed = True
+
+    def service(self, life: Life) -> float:
+        """GPU-ms."""
+        return life.job.gpus * self.work_done(life) if self.settings.sensitive else self.attained(life)
 
     def threshold(self, level: int) -> int:
         return to_ms(self.settings.first_level_gpu_s * 2**level)
@@ -184,8 +190,8 @@ class DallyWorld(NetworkWorld):
         standing = self.of(life)
         standing.sinks_ms = inf
         if standing.level < self.settings.levels:
-            ahead = self.threshold(standing.level) - life.job.gpus * self.work_done(life)
-            standing.sinks_ms = self.now + ceil(ahead / (life.job.gpus * life.rate))
+            ahead, rate = self.threshold(standing.level) - self.service(life), life.rate
+            standing.sinks_ms = self.now + ceil(ahead / (life.job.gpus * (rate if self.settings.sensitive else 1)))
 
     # -- events -----------------------------------------------------------------------------------------
 

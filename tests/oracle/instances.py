@@ -385,6 +385,7 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
         "quantum_s": some(0, 1, 3, 10),
         "round_s": some(1, 2, 5, 7),
     }
+    params["sensitive"] = draw.random() < 0.7
     if policy not in ("dally-nowait", "dally-whole-nodes"):
         params |= {"node_timer_s": some(0, 1, 4, 10), "rack_timer_s": some(0, 3, 8, 20)}
     return params
@@ -393,7 +394,7 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
 def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
     """Refits happen, and groups tell better, while the instance lasts."""
     params = draw_dally_params(draw, "gittins", step_ms)
-    del params["first_level_gpu_s"], params["levels"]
+    del params["first_level_gpu_s"], params["levels"], params["sensitive"]
     return params | {
         "predictor": draw.choice(("history", "estimate", "estimate", "none")),
         "preempt": draw.random() < 0.8,

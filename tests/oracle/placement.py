@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from .model import Gpu, Job, Node, Place
 
-PLACEMENTS = ("consolidated", "first-fit", "spread", "tightest")
+PLACEMENTS = ("consolidated", "first-fit", "spread", "tightest", "few-racks")
 
 
 def alternatives(nodes: Sequence[Node], job: Job) -> list[list[int]]:
@@ -51,14 +51,35 @@ def place_packed(nodes: Sequence[Node], eligible: list[int], gpus: int, free: se
     if gpus <= size:
         return on_one_node(eligible, gpus, free, how)
     whole_count, rest = divmod(gpus, size)
-    whole = [node for node in eligible if nodes[node].gpus == size and len(free_on(node, free)) == size][:whole_count]
+    whole = [node for node in eligible if nodes[node].gpus == size and len(free_on(node, free)) == size]
     if len(whole) < whole_count:
         return None
+    whole = in_few_racks(nodes, whole, whole_count) if how == "few-racks" else whole[:whole_count]
     taken = {gpu for node in whole for gpu in free_on(node, free)}
     if rest == 0:
         return taken
-    remainder = on_one_node(eligible, rest, free - taken, how)
+    beside = [node for node in eligible if rack_of(nodes[node]) == rack_of(nodes[whole[-1]])]
+    near = on_one_node(beside, rest, free - taken, how) if how == "few-racks" else None
+    remainder = near or on_one_node(eligible, rest, free - taken, how)
     return None if remainder is None else taken | remainder
+
+
+def rack_of(node: Node) -> tuple[int, int]:
+    """Its pod and its rack in it."""
+    return node.pod, node.rack
+
+
+def in_few_racks(nodes: Sequence[Node], whole: list[int], count: int) -> list[int]:
+    """So many of these nodes: again and again those of the rack that suits best how many are missing."""
+    order = list(dict.fromkeys(map(rack_of, nodes)))
+    left, chosen = list(whole), list[int]()
+    while len(chosen) < count:
+        of_rack = {k: [node for node in left if rack_of(nodes[node]) == rack] for k, rack in enumerate(order)}
+        rack = suits_best({k: len(members) for k, members in of_rack.items() if members}, count - len(chosen))
+        taken = of_rack[rack][: count - len(chosen)]
+        chosen += taken
+        left = [node for node in left if node not in taken]
+    return chosen
 
 
 def on_one_node(eligible: list[int], gpus: int, free: set[Gpu], how: str) -> set[Gpu] | None:

@@ -61,6 +61,25 @@ def test_remainder_of_a_gang_by_first_fit_goes_to_the_lowest_node() -> None:
     assert where(schedule, 0) == ((0, 0b011), (2, 0b1111))
 
 
+def test_few_racks_before_nodes_of_low_index() -> None:
+    # Racks of two nodes of 4, and a job of 1 on n0:  | 3 4 | 4 4 |.  A of 8: consolidated n1 n2, few racks n2 n3.
+    nodes = [Node(4, rack=k // 2) for k in range(4)]
+    assert where(run_at_zero(nodes, 1, 8), 1) == ((1, 0b1111), (2, 0b1111))
+    assert where(run_at_zero(nodes, 1, 8, placement="few-racks"), 1) == ((2, 0b1111), (3, 0b1111))
+
+
+def test_few_racks_keep_the_remainder_near() -> None:
+    # | 4 3 | 4 4 | with A of 2 on n1 (fewest free).  B of 5: one whole node of the first rack (it has one: suits best),
+    # then 1 GPU in the same rack: n1.  Consolidated does the same; with C of 10: racks 4 4 | 4 4 | 2, n2 n3, rest on n4
+    # by best fit anywhere, or, in few racks, there is no room left in their rack, so n4 too.
+    nodes = [Node(4, rack=0), Node(3, rack=0), Node(4, rack=1), Node(4, rack=1)]
+    assert where(run_at_zero(nodes, 2, 5, placement="few-racks"), 1) == ((0, 0b1111), (1, 0b100))
+    wide = [Node(4, rack=0), Node(2, rack=1), Node(4, rack=1), Node(4, rack=1)]
+    assert where(run_at_zero(wide, 10, placement="few-racks"), 0) == ((1, 0b11), (2, 0b1111), (3, 0b1111))
+    apart = [Node(2, rack=0), Node(4, rack=1), Node(4, rack=1), Node(4, rack=2)]
+    assert where(run_at_zero(apart, 10, placement="few-racks"), 0) == ((0, 0b11), (1, 0b1111), (2, 0b1111))
+
+
 def test_gang_waits_for_whole_nodes_though_enough_gpus_are_free() -> None:
     # n0 A... (1 of 4)  n1 .... n2 free: B of 8 needs two whole nodes: n1, n2. With only n1 it waits for A.
     # n0 AAAAAAAAAA BBBBBBBBBB

@@ -69,7 +69,7 @@ OTHERS = {"rounds(srtf, 7)": {}, "rounds(dally, 3)": DALLY, f"{EXAMPLE}:MyPolicy
 POLICIES = [*BUILT_IN, *LEARNED, *OTHERS]
 RATE_MODELS = (None, "tree", "tree:clamp=1", "iterations", "goodput")
 CONTENTIONS = ("none", "max-min", "duty-cycle", "level", "node-link")
-PLACEMENTS = (None, "consolidated", "first-fit", "spread", "tightest")
+PLACEMENTS = (None, "consolidated", "first-fit", "spread", "tightest", "few-racks")
 CLUSTERS = {"3x2/rack=1,gpu=v100": 6, "2x4/gpu=v100+1x3/gpu=p100": 8, "4x4/rack=2,gpu=t4": 16}
 """And the widest gang that fits one type."""
 MODELS = (None, "resnet18", "bert", "ncf", "vgg16", "inception_bn")

@@ -9,12 +9,13 @@ from pointsman.engine.index.bits import bit, lowest
 from pointsman.engine.index.free_gpus import first_node, give, lowest_bits, put_on, take
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import free_gpus, nodes_with, some_node_with, whole_nodes
+from pointsman.engine.placement.few_racks import place_whole_nodes
 from pointsman.engine.placement.occupancy import WHOLE
 from pointsman.engine.placement.tightest import fits_tightly, place_tightly
 from pointsman.engine.state.records import DIVIDE, UNPLACE, Int, State
 from pointsman.engine.state.state_pointer import call_apart
 
-CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST = 0, 1, 2, 3
+CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST, FEW_RACKS = range(5)
 
 
 @core
@@ -147,12 +148,18 @@ def _place_alternative(S: State, a: Int, gpus: Int) -> None:
         place_tightly(S.g[0].address, a, gpus)
         return
     rest = gpus
+    near = np.int64(-1)
     if gpus > A.gpus:
-        for _ in range(gpus // A.gpus):
-            put_on(S, _whole_node(S, A), A.gpus)
         rest = gpus % A.gpus
+        if S.g[0].placement == FEW_RACKS:
+            near = place_whole_nodes(S.g[0].address, a, gpus // A.gpus, rest)
+        else:
+            for _ in range(gpus // A.gpus):
+                put_on(S, _whole_node(S, A), A.gpus)
     if rest > 0:
-        if S.g[0].placement == FIRST_FIT:
+        if near >= 0:
+            put_on(S, near, rest)
+        elif S.g[0].placement == FIRST_FIT:
             put_on(S, _first_fit(S, A, rest), rest)
         else:
             put_on(S, best_fit(S, A, rest), rest)

@@ -15,7 +15,7 @@ TIGHTEST, RACK = int(Placement.TIGHTEST), int(Locality.RACK)
 
 
 @core
-def _suits_better(free: Int, best: Int, k: Int) -> bool:
+def suits_better(free: Int, best: Int, k: Int) -> bool:
     """Whether `free` GPUs suit a wish for k better than `best`: enough before too few, then the closest."""
     if free >= k:
         return best < k or free < best
@@ -44,7 +44,7 @@ def rack_for(S: State, A: np.void, k: Int) -> Int:
     best = np.int64(0)
     for r in range(S.racks.shape[0]):
         free = free_in(S, A, r)
-        if free > 0 and _suits_better(free, best, k):
+        if free > 0 and suits_better(free, best, k):
             found = np.int64(r)
             best = free
     return found
@@ -58,7 +58,7 @@ def _node_for(S: State, A: np.void, rack: Int, k: Int) -> Int:
     best = np.int64(0)
     for i in range(R.members, R.members + R.nodes):
         N = S.nodes[S.ints[i]]
-        if N.state == 0 and N.free > 0 and _suits_better(N.free, best, k) and admits(S, A, N.pool):
+        if N.state == 0 and N.free > 0 and suits_better(N.free, best, k) and admits(S, A, N.pool):
             found = S.ints[i]
             best = N.free
     return found

@@ -65,12 +65,15 @@ class DelayScheduling(CompiledPolicy):
         """Until the timer of its level ends."""
         return delay_of(job, job["s0"] if job["s2"] == NODE else job["s1"])
 
-    def _delays_ms(self, preempts: bool, first_level: float = 0.0, levels: int = 0) -> list[float]:
+    def _delays_ms(
+        self, preempts: bool, first_level: float = 0.0, levels: int = 0, *, sensitive: bool = True
+    ) -> list[float]:
         """Parameters of timers, evictions and moves, times in ms."""
         tuner = [self.tuned, max(1.0, milliseconds(self.history_s)), self.least_entries, self.deviations]
         tuner += [milliseconds(self.shortest_timer_s), milliseconds(self.longest_timer_s), *self._timers_ms()]
         preemption = [preempts, milliseconds(first_level), levels, milliseconds(self.quantum_s)]
-        return [float(x) for x in (*tuner, self.epsilon, *preemption, max(1.0, milliseconds(self.round_s)))]
+        preemption += [max(1.0, milliseconds(self.round_s)), sensitive]
+        return [float(x) for x in (*tuner, self.epsilon, *preemption)]
 
     def _timers_ms(self) -> tuple[float, float]:
         return milliseconds(self.node_timer_s), milliseconds(max(self.node_timer_s, self.rack_timer_s))
@@ -90,9 +93,10 @@ class Dally(DelayScheduling):
         3250.0, "service at which a job leaves the first level; each further level is twice as much", unit="GPU-s", gt=0
     )
     levels: int = parameter(12, "how many times a job can sink", ge=0, le=40)
+    sensitive: bool = parameter(True, "service is GPUs times nominal work done; else GPUs times time they were held")
 
     def parameters(self) -> list[float]:
-        return self._delays_ms(self.preempts, self.first_level_gpu_s, self.levels)
+        return self._delays_ms(self.preempts, self.first_level_gpu_s, self.levels, sensitive=self.sensitive)
 
 
 class DallyManual(Dally):

@@ -1,8 +1,9 @@
 """Dally's network-sensitive preemption: by the service a job really received, and towards better places.
 
 A job's service is its GPUs times the nominal work it has done: its attained service times how fast it ran compared with
-its best level, so who is slowed by the network counts as poor. Services are compared by levels that double (ours: a
-job is preempted only for one that has received about half as much or less).
+its best level, so who is slowed by the network counts as poor. This reading is ours, and `sensitive` turns it off: the
+service is then what Tiresias counts, the time it has held its GPUs. Services are compared by levels that double (ours:
+a job is preempted only for one that has received about half as much or less).
 """
 
 import numpy as np
@@ -30,13 +31,15 @@ from pointsman.policies.sdk import (
     start_or_evict,
 )
 
-PREEMPTS, FIRST_LEVEL, LEVELS, QUANTUM_MS, ROUND_MS = range(DELAY_PARAMS, DELAY_PARAMS + 5)  # params
-PREEMPTION_PARAMS = DELAY_PARAMS + 5
+PREEMPTS, FIRST_LEVEL, LEVELS, QUANTUM_MS, ROUND_MS, SENSITIVE = range(DELAY_PARAMS, DELAY_PARAMS + 6)  # params
+PREEMPTION_PARAMS = DELAY_PARAMS + 6
 
 
 @core
 def _service(S: State, j: Int) -> float:
-    """GPU-ms that job `j` has really received by when it was last settled."""
+    """GPU-ms that job `j` has really received by when it was last settled, or, if that does not count, has held."""
+    if S.params[SENSITIVE] == 0.0:
+        return np.float64(S.jobs[j].attained)
     return S.jobs[j].asked * S.jobs[j].done
 
 
@@ -70,7 +73,8 @@ def watch(S: State, j: Int) -> None:
         insert(S, running_index(S), j)
     if J.level < S.params[LEVELS] and J.rate > 0.0:
         left = _threshold(S, J.level) - _service(S, j)
-        due = min(due, after(S.g[0].now, left, J.asked * J.rate))
+        rate = J.rate if S.params[SENSITIVE] != 0.0 else 1.0
+        due = min(due, after(S.g[0].now, left, J.asked * rate))
     set_alarm(S, j, due)
 
 
