@@ -1,0 +1,42 @@
+"""``python -m benchmarks.results PAGE``: makes a page of results, its data file and its figures anew.
+
+Runs are kept in ``out/results/PAGE.jsonl``; delete it to run everything again. ``--page-only`` fills the page from the
+data file that the repository has.
+"""
+
+import argparse
+from pathlib import Path
+
+import polars as pl
+
+from benchmarks.blocks import fill
+from benchmarks.results.figures import Figures
+from benchmarks.results.trials import DATA, PAGES, complete, page_of
+
+
+def blocks(name: str, figures: Figures) -> dict[str, str]:
+    """What is filled into a page, by the name of its place."""
+    return {block: make(figures) for block, make in page_of(name).BLOCKS.items()}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.results", description=__doc__)
+    parser.add_argument("page", choices=sorted(p.stem for p in (Path(__file__).parent / "pages").glob("[!_]*.py")))
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--page-only", action="store_true", help="run nothing: fill the page from its data file")
+    given = parser.parse_args(arguments)
+    file = DATA / f"{given.page}.csv"
+    if not given.page_only:
+        found = complete(given.page, given.data, given.workers, Path("out/results") / f"{given.page}.jsonl")
+        file.parent.mkdir(exist_ok=True)
+        found.write_csv(file)
+    figures = Figures(pl.read_csv(file, infer_schema_length=None))
+    fill(PAGES / f"{given.page}.md", blocks(given.page, figures))
+    if draw := getattr(page_of(given.page), "draw", None):
+        draw(figures, PAGES / f"{given.page}.svg")
+
+
+if __name__ == "__main__":
+    main()

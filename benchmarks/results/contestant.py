@@ -1,0 +1,83 @@
+"""A policy as it is run, and what a run of it shows."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from pointsman import Workload
+from pointsman.api import simulate
+from pointsman.cluster import Cluster
+from pointsman.engine.run.result import Result
+from pointsman.report.metrics.counted import is_submitted_in, submit_window
+from pointsman.report.metrics.summary import summarise
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A policy with its parameters, what it is told, and how tables name it."""
+
+    label: str
+    policy: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    estimate: str | None = None
+    placement: str | None = None
+
+    @property
+    def command(self) -> str:
+        """The options that make `pointsman simulate` run it."""
+        given = [f"--policy {self.policy}", *(f"--set '{self.policy}.{k}={v}'" for k, v in self.params.items())]
+        given += [f"--{name} {value}" for name, value in vars(self).items() if name in OPTIONS and value]
+        return " ".join(given)
+
+
+OPTIONS = ("estimate", "placement")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Jobs on a cluster, the options of all runs, and the share of the submits, from the first, that does not count."""
+
+    jobs: Workload
+    cluster: Cluster
+    options: Mapping[str, Any]
+    warmup: float
+
+
+def run(who: Contestant, setting: Setting, seed: int) -> dict[str, Any]:
+    """The figures of one run; times in seconds."""
+    result = simulate(
+        setting.jobs, setting.cluster, who.policy, params=dict(who.params) or None, seed=seed, estimate=who.estimate,
+        placement=who.placement, log=False, **setting.options,
+    )  # fmt: skip
+    return figures(result, setting.warmup)
+
+
+def figures(result: Result, warmup: float) -> dict[str, Any]:
+    """What data files hold of a run, four digits of each."""
+    window = (warmup * submit_window(result).to_s, math.inf)
+    found = summarise(result, window=window)
+    counted = result.jobs.filter(is_submitted_in(result.jobs, submit_window(result, window)))
+    slowdown = (counted["jct_s"] / counted["duration_s"].clip(10.0)).clip(1.0)
+    wide = counted.filter(pl.col("nodes") > 1)
+    return {
+        "durations": found["knowledge"], "profiles": found["told_profiles"] or "none", "progress": found["progress"],
+        "jobs": found["jobs_counted"], "unfinished": found["jobs_censored"],
+        **{name: _digits(found[name]) for name in SUMMARY},
+        "above_bound_percent": _digits(100 * found["jct_above_bound_ratio"]),
+        "slowdown_p99": _digits(slowdown.quantile(0.99, "linear")), "slowdown_max": _digits(slowdown.max()),
+        "preemptions": _digits(found["preemptions"] / result.jobs.height),
+        "on_nodes_mean": _digits(wide["nodes"].mean()),
+    }  # fmt: skip
+
+
+SUMMARY = (
+    "jct_mean_s", "jct_p99_s", "pending_mean_s", "pending_p99_s", "comm_mean_s", "makespan_s", "makespan_lower_bound_s",
+    "fairness_rho_max", "window_allocated_ratio",
+)  # fmt: skip
+
+
+def _digits(value: Any) -> float | None:
+    return None if value is None else float(f"{float(value):.4g}")

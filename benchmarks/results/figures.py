@@ -1,0 +1,103 @@
+"""From a data file to the figures of a page: means over seeds, and differences paired on them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pointsman.report.metrics.confidence import ratio_interval
+
+Where = Mapping[str, Any]
+"""Values of columns that name a cell."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of the mean of one policy to that of another, percent of the other's, with its 95 % interval."""
+
+    percent: float
+    low: float
+    high: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether 0 is outside the interval."""
+        return self.low > 0 or self.high < 0
+
+    def __str__(self) -> str:
+        if math.isnan(self.low):
+            return signed(self.percent)
+        return f"{signed(self.percent)} [{signed(self.low)}, {signed(self.high)}]"
+
+
+class Figures:
+    """A data file, with a row for each run."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+
+    def values(self, where: Where, policy: str, figure: str = "jct_mean_s") -> NDArray[np.float64]:
+        """(seeds,) of one policy in one cell, by seed.
+
+        Raises:
+            LookupError: there is no such run.
+        """
+        wanted = [pl.col(name).eq_missing(pl.lit(value)) for name, value in where.items()]
+        rows = self.frame.filter(pl.col("policy") == policy, *wanted).sort("seed")
+        if rows.is_empty() or rows["seed"].n_unique() < rows.height:
+            raise LookupError(f"{rows.height} runs of {policy} where {dict(where)}")
+        return rows[figure].to_numpy()
+
+    def mean(self, where: Where, policy: str, figure: str = "jct_mean_s") -> float:
+        """Over seeds."""
+        return float(self.values(where, policy, figure).mean())
+
+    def change(self, where: Where, policy: str, base: str, figure: str = "jct_mean_s") -> Difference:
+        """Of `policy` to `base`, paired on seeds."""
+        mine, others = self.values(where, policy, figure), self.values(where, base, figure)
+        low, high = ratio_interval(mine, others) or (math.nan, math.nan)
+        return Difference(*(100 * ratio for ratio in (float(mine.sum() / others.sum()) - 1, low, high)))
+
+    def cells(self, *columns: str) -> list[dict[str, Any]]:
+        """The combinations of values of these columns, in the order of the file."""
+        return self.frame.select(columns).unique(maintain_order=True).rows(named=True)
+
+    def told(self, policy: str) -> tuple[str, str, str]:
+        """What a policy is told of durations and profiles, and sees of progress."""
+        return self.frame.filter(policy=policy).select("durations", "profiles", "progress").row(0)
+
+    def best(self, where: Where, policies: Sequence[str], figure: str = "jct_mean_s") -> str:
+        """The policy with the least mean."""
+        return min(policies, key=lambda policy: self.mean(where, policy, figure))
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """With its sign."""
+    shown = f"{value:+.{digits}f}"
+    return f"{0:.{digits}f}" if float(shown) == 0 else shown.replace("-", "−")
+
+
+def plain(value: float) -> str:
+    """Three digits or so."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 1 else f"{value:.2f}"
+
+
+def hours(seconds: float) -> str:
+    """In hours."""
+    return f"{seconds / 3600:.2f}"
+
+
+def span(values: Sequence[float], unit: str = " %") -> str:
+    """``−12.3 to +4.5 %``."""
+    low, high = signed(min(values)), signed(max(values))
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+    """A table; the first `words` columns are left-aligned."""
+    rule = [":--" if k < words else "--:" for k in range(len(columns))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (columns, rule, *rows)) + "\n"
