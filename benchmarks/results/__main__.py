@@ -13,10 +13,28 @@ from benchmarks.blocks import fill
 from benchmarks.results.figures import Figures
 from benchmarks.results.trials import DATA, PAGES, complete, page_of
 
+OF_POLICY = ["options", "durations", "profiles", "progress"]
+
 
 def blocks(name: str, figures: Figures) -> dict[str, str]:
     """What is filled into a page, by the name of its place."""
     return {block: make(figures) for block, make in page_of(name).BLOCKS.items()}
+
+
+def write(found: pl.DataFrame, file: Path) -> None:
+    """The runs in one file, and beside it what makes each policy and what it is told, which is the same in most."""
+    found.drop(OF_POLICY).write_csv(file)
+    of_policy = found.select("policy", *OF_POLICY).unique(maintain_order=True)
+    of_policy.group_by("policy", maintain_order=True).agg(pl.col(OF_POLICY).unique(maintain_order=True).str.join("; "))\
+        .write_csv(file.with_name(f"{file.stem}-policies.csv"))  # fmt: skip
+
+
+def read(file: Path) -> Figures:
+    """What `write` wrote."""
+    runs, policies = (
+        pl.read_csv(path, infer_schema_length=None) for path in (file, file.with_name(f"{file.stem}-policies.csv"))
+    )
+    return Figures(runs.join(policies, on="policy", how="left", maintain_order="left"))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -31,8 +49,8 @@ def main(arguments: list[str] | None = None) -> None:
     if not given.page_only:
         found = complete(given.page, given.data, given.workers, Path("out/results") / f"{given.page}.jsonl")
         file.parent.mkdir(exist_ok=True)
-        found.write_csv(file)
-    figures = Figures(pl.read_csv(file, infer_schema_length=None))
+        write(found, file)
+    figures = read(file)
     fill(PAGES / f"{given.page}.md", blocks(given.page, figures))
     if draw := getattr(page_of(given.page), "draw", None):
         draw(figures, PAGES / f"{given.page}.svg")

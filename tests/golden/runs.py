@@ -159,7 +159,7 @@ def _other_models() -> Iterator[Run]:
         yield Run(policy, like="topdrl", options={"rate_model": "tree:clamp=1"})
         params = {"gpus": "load-balance", **({"picker": "drf"} if policy == "pick-place" else {})}
         yield Run(policy, MIXED, like="topdrl", options={"rate_model": "tree", "overheads": ROUGH, "params": params})
-    yield Run("dally", options={**MODELS, "params": {"sensitive": False}, "overheads": REALISTIC})
+    yield Run("dally", options={**MODELS, "params": {"sensitive": True}, "overheads": REALISTIC})
     yield Run("fifo-backfill", options={"placement": "few-racks"})
     yield Run("las", options={**MODELS, "placement": "few-racks", "overheads": REALISTIC})
     yield Run("tiresias", like="topdrl", options={"rate_model": "tree:rack=20,node=3", "placement": "first-fit"})

@@ -33,7 +33,7 @@ class Settings:
     tuned: bool = True
     preempts: bool = True
     whole_nodes: bool = False
-    sensitive: bool = True
+    sensitive: bool = False
     """Service counts work done, not time for which GPUs are held."""
 
     @property

@@ -385,7 +385,7 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
         "quantum_s": some(0, 1, 3, 10),
         "round_s": some(1, 2, 5, 7),
     }
-    params["sensitive"] = draw.random() < 0.7
+    params["sensitive"] = draw.random() < 0.5
     if policy not in ("dally-nowait", "dally-whole-nodes"):
         params |= {"node_timer_s": some(0, 1, 4, 10), "rack_timer_s": some(0, 3, 8, 20)}
     return params

@@ -8,7 +8,7 @@ from typing import Final
 
 from benchmarks.network.jobs import NODE_GPUS, RACK_NODES, poisson, sample
 from benchmarks.results.contestant import Contestant, Setting
-from benchmarks.results.figures import Figures, Where, hours, markdown, signed, span
+from benchmarks.results.figures import Where
 from benchmarks.results.trials import Trial
 from pointsman.cluster.cluster import Cluster
 
@@ -24,8 +24,8 @@ class Cell:
     """One set of jobs on one network."""
 
     workload: str
-    cards: str = "200 Gb/s"
-    """Bandwidth of each GPU's network card."""
+    cards: str = "200 Gb/s a GPU"
+    """Bandwidth of the network cards."""
     uplinks: float = 1.0
     """Times that the uplinks of racks are oversubscribed."""
     congestion: float = 1.0
@@ -35,9 +35,11 @@ class Cell:
     """None: all jobs at once."""
 
 
-EVEN: Final[Where] = {"cards": "200 Gb/s", "uplinks": 1.0, "congestion": 1.0, "contention": "none", "load": 1.0}
+EVEN: Final[Where] = {"cards": "200 Gb/s a GPU", "uplinks": 1.0, "congestion": 1.0, "contention": "none", "load": 1.0}
 CONGESTED: Final = {**EVEN, "congestion": 16.0}
-RACKS: Final = tuple({**EVEN, "cards": cards, "uplinks": by} for cards in ("100 Gb/s", "25 Gb/s") for by in (4.0, 16.0))
+RACKS: Final = tuple(
+    {**EVEN, "cards": f"{rate} Gb/s a node", "uplinks": by} for rate in (100, 25) for by in (4.0, 16.0)
+)
 LADDERS: Final = (2, 12, 20)
 PLACES: Final = {"consolidated": "whole nodes", "few-racks": "whole nodes, few racks", "tightest": "any place"}
 
@@ -53,13 +55,12 @@ TIRESIAS: Final = tuple(
     for placement, said in PLACES.items()
 )
 DALLY: Final = tuple(
-    Contestant(f"dally, {n} levels, {said}", policy, {"levels": n, **raw})
+    Contestant(f"dally, {n} levels, {said}", policy, {"levels": n})
     for n in LADDERS
     for policy, said in (("dally", "delays"), ("dally-whole-nodes", "whole nodes"), ("dally-nowait", "any place"))
-    for raw in ({},)
 )
-RAW: Final = tuple(
-    Contestant(f"dally, 12 levels, {said}, raw service", policy, {"sensitive": False})
+BY_PROGRESS: Final = tuple(
+    Contestant(f"dally, 12 levels, {said}, by progress", policy, {"sensitive": True})
     for policy, said in (("dally", "delays"), ("dally-whole-nodes", "whole nodes"))
 )
 PUBLISHED: Final = (
@@ -72,12 +73,14 @@ PUBLISHED: Final = (
     Contestant("gandiva, 600 s", "gandiva", {"slice_s": 600}),
     Contestant("gittins", "gittins"),
 )
-ABLATIONS: Final = tuple(Contestant(f"dally-{part}", f"dally-{part}") for part in ("manual", "consolidated", "nopreempt"))
+ABLATIONS: Final = tuple(
+    Contestant(f"dally-{part}", f"dally-{part}") for part in ("manual", "consolidated", "nopreempt")
+)
 ORACLES: Final = (Contestant("srtf", "srtf"), Contestant("srtf, any place", "srtf", placement="tightest"))
-ALL: Final = (*DALLY, *RAW, *TIRESIAS, *PUBLISHED, *ABLATIONS, *ORACLES)
+ALL: Final = (*DALLY, *BY_PROGRESS, *TIRESIAS, *PUBLISHED, *ABLATIONS, *ORACLES)
 BASE, WHOLE, SAME = "dally, 12 levels, delays", "dally, 12 levels, whole nodes", "tiresias, 12 levels, whole nodes"
 NEAR: Final = "tiresias, 12 levels, whole nodes, few racks"
-FEW: Final = tuple(who for who in ALL if who.label in (BASE, WHOLE, f"{BASE}, raw service", SAME, NEAR, "las",
+FEW: Final = tuple(who for who in ALL if who.label in (BASE, WHOLE, f"{BASE}, by progress", SAME, NEAR, "las",
                    "tiresias", "tiresias-skew", "fifo-backfill", "gandiva, 600 s", "gittins", "srtf"))  # fmt: skip
 
 
@@ -95,8 +98,10 @@ def trials(data: Path) -> Iterator[Trial]:
 
 @cache
 def cluster(cards: str, uplinks: float) -> Cluster:
-    """32 nodes of 8 A100, 8 in a rack; each GPU has a card of its own."""
-    node = {"gpus": NODE_GPUS, "gpu_type": "a100", "nic": {"bandwidth": cards, "per": "gpu"}}
+    """32 nodes of 8 GPUs, 8 in a rack: A100 with a card each, or V100 that share one."""
+    rate, _, owner = cards.partition(" a ")
+    kind = "a100" if owner == "GPU" else "v100"
+    node = {"gpus": NODE_GPUS, "gpu_type": kind, "nic": {"bandwidth": rate, "per": owner.lower()}}
     spec = {
         "node_types": {"node": node}, "nodes": [{"type": "node", "count": GPUS // NODE_GPUS}],
         "nodes_per_rack": RACK_NODES, "network": {"pod": {"oversubscription": uplinks}},
@@ -113,4 +118,6 @@ def setting(cell: Cell, seed: int, data: Path) -> Setting:
         "congestion": {"network": cell.congestion}, "contention": cell.contention, "overheads": "realistic",
     }  # fmt: skip
     return Setting(jobs, cluster(cell.cards, cell.uplinks), options, WARMUP if cell.load else 0.0)
+
+
 BLOCKS = {}

@@ -66,7 +66,7 @@ class DelayScheduling(CompiledPolicy):
         return delay_of(job, job["s0"] if job["s2"] == NODE else job["s1"])
 
     def _delays_ms(
-        self, preempts: bool, first_level: float = 0.0, levels: int = 0, *, sensitive: bool = True
+        self, preempts: bool, first_level: float = 0.0, levels: int = 0, *, sensitive: bool = False
     ) -> list[float]:
         """Parameters of timers, evictions and moves, times in ms."""
         tuner = [self.tuned, max(1.0, milliseconds(self.history_s)), self.least_entries, self.deviations]
@@ -93,7 +93,7 @@ class Dally(DelayScheduling):
         3250.0, "service at which a job leaves the first level; each further level is twice as much", unit="GPU-s", gt=0
     )
     levels: int = parameter(12, "how many times a job can sink", ge=0, le=40)
-    sensitive: bool = parameter(True, "service is GPUs times nominal work done; else GPUs times time they were held")
+    sensitive: bool = parameter(False, "service is GPUs times nominal work done; else GPUs times time they were held")
 
     def parameters(self) -> list[float]:
         return self._delays_ms(self.preempts, self.first_level_gpu_s, self.levels, sensitive=self.sensitive)

@@ -1,8 +1,8 @@
 """Dally's network-sensitive preemption: by the service a job really received, and towards better places.
 
-A job's service is its GPUs times the nominal work it has done: its attained service times how fast it ran compared with
-its best level, so who is slowed by the network counts as poor. This reading is ours, and `sensitive` turns it off: the
-service is then what Tiresias counts, the time it has held its GPUs. Services are compared by levels that double (ours:
+A job's service is its attained service: the GPUs it has held, times the time. With `sensitive` it is its GPUs times the
+nominal work it has done, so who is slowed by the network counts as poor. The paper's text allows both; what is measured
+speaks for the first. Services are compared by levels that double (ours:
 a job is preempted only for one that has received about half as much or less).
 """
 
