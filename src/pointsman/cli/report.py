@@ -51,7 +51,7 @@ def report(
     if figures is not None:
         check_output(figures / "figures")
         if (figures / MARK).exists():
-            raise UsageError(f"--figures {figures}: that is a results directory; choose one that is new or only figures")
+            raise UsageError(f"--figures {figures}: that is a results directory; figures need one of their own")
     shown, formats = _formats(format, has_figures=figures is not None)
     width_in = parse_width_in(width)
     if "grid" in {read_manifest(place, "run", "comparison", "grid")["kind"] for place in runs}:
