@@ -3,6 +3,7 @@
 # make bench  the benchmarks                     make docs   the documentation, in site/
 # make test-slow  those that take minutes, such as 10,000 more instances for the oracle
 # make wheel  wheel and sdist, in dist/; runs the wheel in an environment of its own
+# make man    the manual page, in out/
 # make .venv  only the environment               make clean  back to a fresh clone
 # make learn  PyTorch as well, for the tests and examples that train
 # make ray    Ray as well, for runs on a cluster and their tests
@@ -15,7 +16,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo test test-slow wheel lint bench docs clean learn ray .venv
+.PHONY: demo test test-slow wheel man lint bench docs clean learn ray .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -69,6 +70,10 @@ wheel: .venv
 	cd out/wheel && bin/pointsman trace generate --like philly --jobs 500 --cluster 8x8 --seed 1 -o jobs.parquet
 	cd out/wheel && bin/pointsman simulate jobs.parquet --cluster 8x8 --policy fifo -o run
 	grep -q '<svg' out/wheel/run/report.html
+
+man: .venv
+	mkdir -p out
+	$(BIN)/python -m pointsman.cli.manual > out/pointsman.1
 
 lint: .venv
 	$(BIN)/ruff check .
