@@ -2,6 +2,7 @@
 # make test   the everyday tests                 make lint   style, types, import contracts
 # make bench  the benchmarks                     make docs   the documentation, in site/
 # make test-slow  those that take minutes, such as 10,000 more instances for the oracle
+# make coverage  the everyday tests, and the lines of Python that they run
 # make wheel  wheel and sdist, in dist/; runs the wheel in an environment of its own
 # make man    the manual page, in out/
 # make .venv  only the environment               make clean  back to a fresh clone
@@ -16,7 +17,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo test test-slow wheel man lint bench docs clean learn ray .venv
+.PHONY: demo test test-slow coverage wheel man lint bench docs clean learn ray .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -58,6 +59,16 @@ test: .venv
 
 test-slow: .venv
 	$(BIN)/python -m pytest -n 2 -m slow tests
+
+# Functions that numba compiles are not measured (pyproject.toml); the floor is there too.
+coverage: .venv
+	rm -rf out/coverage
+	mkdir -p out/coverage
+	$(BIN)/pointsman warmup
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -m "not slow" tests
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report --skip-covered --sort=miss
 
 # With every dependency that the wheel names, at the versions of the lock.
 wheel: .venv
