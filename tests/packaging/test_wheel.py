@@ -92,6 +92,15 @@ def test_the_installed_wheel_simulates_and_writes_its_page(installed: Path, tmp_
     assert "dally" in page and "<svg" in page
 
 
+@pytest.mark.parametrize("policy", ["dally", "metarl:none"])
+def test_nothing_is_compiled_into_the_folder_of_the_package(installed: Path, tmp_path: Path, policy: str) -> None:
+    """Which belongs to another user in many installations, and would not be checked before its pickles are read."""
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    done(installed / "pointsman", "simulate", "jobs.csv", "--cluster", "8x4", "--policy", policy, cwd=tmp_path)
+    package = next(installed.parent.rglob("site-packages/pointsman"))
+    assert [path.name for path in package.rglob("*.nb[ic]")] == []
+
+
 @pytest.mark.parametrize(
     "command",
     [
