@@ -71,19 +71,3 @@ def test_commands_named_in_passing_exist(page: Path) -> None:
         assert verb or group, found[0]
         options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
         assert options <= VERBS.get(verb or (), set()), found[0]
-
-
-def test_what_contributors_are_told_to_run_and_edit_exists() -> None:
-    """Make targets, folders of tests, and files of the package in the table of common changes."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    makefile = (ROOT / "Makefile").read_text()
-    targets = re.findall(r"^(?:\$ |.*`)make ([\w.-]+)", text, re.M)
-    assert len(targets) > 5
-    assert [target for target in targets if not re.search(rf"^{re.escape(target)}:", makefile, re.M)] == []
-    tested = re.findall(r"tests/[\w/.]+\w", text)
-    assert len(tested) > 10
-    assert [path for path in tested if not (ROOT / path).exists()] == []
-    edited = re.findall(r"^\| an? .*? \| `([^`]+)` \|", text, re.M)
-    assert len(edited) == 10
-    package = ROOT / "src" / "pointsman"
-    assert [path for path in edited if not (package / path.replace("/FAMILY", "")).exists()] == []
