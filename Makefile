@@ -60,14 +60,14 @@ test: .venv
 test-slow: .venv
 	$(BIN)/python -m pytest -n 2 -m slow tests
 
-# Functions that numba compiles are not measured (pyproject.toml); the floor is there too.
+# Functions that numba compiles are not measured (pyproject.toml). The floor, also there, holds after `make learn`.
 coverage: .venv
 	rm -rf out/coverage
 	mkdir -p out/coverage
 	$(BIN)/pointsman warmup
 	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -m "not slow" tests
 	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage html --quiet
+	$(BIN)/coverage html --quiet --fail-under=0
 	$(BIN)/coverage report --skip-covered --sort=miss
 
 # With every dependency that the wheel names, at the versions of the lock.
