@@ -2,6 +2,9 @@
 # make test   the everyday tests                 make lint   style, types, import contracts
 # make bench  the benchmarks                     make docs   the documentation, in site/
 # make test-slow  those that take minutes, such as 10,000 more instances for the oracle
+# make coverage  the everyday tests, and the lines of Python that they run
+# make wheel  wheel and sdist, in dist/; runs the wheel in an environment of its own
+# make man    the manual page, in out/
 # make .venv  only the environment               make clean  back to a fresh clone
 # make learn  PyTorch as well, for the tests and examples that train
 # make ray    Ray as well, for runs on a cluster and their tests
@@ -14,7 +17,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo test test-slow lint bench docs clean learn ray .venv
+.PHONY: demo test test-slow coverage wheel man lint bench docs clean learn ray .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -56,6 +59,32 @@ test: .venv
 
 test-slow: .venv
 	$(BIN)/python -m pytest -n 2 -m slow tests
+
+# Functions that numba compiles are not measured (pyproject.toml). The floor, also there, holds after `make learn`.
+coverage: .venv
+	rm -rf out/coverage
+	mkdir -p out/coverage
+	$(BIN)/pointsman warmup
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -m "not slow" tests
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet --fail-under=0
+	$(BIN)/coverage report --skip-covered --sort=miss
+
+# With every dependency that the wheel names, at the versions of the lock.
+wheel: .venv
+	rm -rf dist out/wheel
+	$(BIN)/hatchling build -d dist
+	$(BIN)/python -m venv out/wheel
+	out/wheel/bin/pip install --quiet --disable-pip-version-check --constraint requirements.lock "$$(echo dist/*.whl)[plot]"
+	out/wheel/bin/pip check
+	cd out/wheel && bin/pointsman --version
+	cd out/wheel && bin/pointsman trace generate --like philly --jobs 500 --cluster 8x8 --seed 1 -o jobs.parquet
+	cd out/wheel && bin/pointsman simulate jobs.parquet --cluster 8x8 --policy fifo -o run
+	grep -q '<svg' out/wheel/run/report.html
+
+man: .venv
+	mkdir -p out
+	$(BIN)/python -m pointsman.cli.manual > out/pointsman.1
 
 lint: .venv
 	$(BIN)/ruff check .

@@ -31,6 +31,7 @@ ACROSS_ROOMS = {
     "golden": "recorded runs, to the byte",
     "mutation": "what the tests do not notice",
     "oracle": "the second simulator, and its own tests",
+    "packaging": "what is built, installed without the repository",
     "properties": "whole runs, checked from their plan logs alone",
 }
 """Folders of tests that are no room of the package."""

@@ -14,14 +14,14 @@ from markdown.extensions.toc import slugify
 import pointsman
 from pointsman.cli.app import app
 
-from .pages import PAGES, ROOT, name
+from .pages import FOR_CONTRIBUTORS, PAGES, ROOT, name
 
 LINK = re.compile(r"\]\((?P<path>[^)#\s:]*)(?:#(?P<anchor>[^)\s]+))?\)")
 COMMAND = re.compile(r"`pointsman (?P<words>[a-z][^`]*)`")
 GUIDE = ROOT / "docs" / "guides" / "command-line.md"
 
 
-@pytest.mark.parametrize("page", [ROOT / "CHANGELOG.md", *PAGES], ids=name)
+@pytest.mark.parametrize("page", [*FOR_CONTRIBUTORS, *PAGES], ids=name)
 def test_relative_links_and_anchors_resolve(page: Path) -> None:
     """In the repository; the site's own are looked at by mkdocs below."""
     for link in LINK.finditer(page.read_text()):
@@ -61,7 +61,7 @@ def test_the_guide_names_every_command() -> None:
         assert any(re.match(rf"pointsman (.* )?{' +(.* )?'.join(verb)}\b", line) for line in lines), verb
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", [*FOR_CONTRIBUTORS, *PAGES], ids=name)
 def test_commands_named_in_passing_exist(page: Path) -> None:
     """``pointsman compare --fail-if`` in a sentence is a command, with an option that it has."""
     for found in COMMAND.finditer(page.read_text()):

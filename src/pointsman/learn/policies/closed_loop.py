@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from pointsman.engine.rate_models.factors.learned_neighbours import LAWS, TIMES
 from pointsman.engine.rate_models.rates import FINEST
 from pointsman.engine.state.records import OF_POLICY
-from pointsman.learn.environments.compiled.watching import NOTED
 from pointsman.learn.environments.loading import load_watching
 from pointsman.policies.placers.candidates.places import MOST as MOST_CANDIDATES
 from pointsman.speed.interference.learned.file import MOST
@@ -43,7 +42,7 @@ class ClosedLoop:
         """Jobs that have ended since the last fit."""
         self._factor = -1
         self._errors: list[float] = []
-        self._noted = np.zeros((0, NOTED))
+        self._noted = np.zeros((0, 0))
 
     def begin(
         self, models: "Sequence[str]", servers: "Sequence[Server]", profiles: "Sequence[str | Path]" = ()
@@ -66,10 +65,11 @@ class ClosedLoop:
         have, and how many times as long they compute (n).
         """
         factor, slots = self._found(view), len(view._state.jobs)
+        watching = load_watching()
         if len(self._noted) < slots:
-            self._noted = np.full((slots, NOTED), -1.0)
+            self._noted = np.full((slots, watching.NOTED), -1.0)
             self._rows, self._slow_downs = np.zeros(slots, np.int64), np.zeros(slots)
-        many = load_watching().watch(view._address, factor, self._noted, self._rows, self._slow_downs)
+        many = watching.watch(view._address, factor, self._noted, self._rows, self._slow_downs)
         return self._rows[:many].copy(), self._slow_downs[:many].copy()
 
     def learn(self, view: "View", refit: bool) -> None:

@@ -1,0 +1,115 @@
+"""What is built can be installed and used without the repository: data files, templates and weights are in it."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "src"
+JOBS = "submit_s,gpus,duration_s,model\n" + "".join(f"{30 * i},{1 + i % 4},{60 + i},resnet50\n" for i in range(40))
+
+
+def done(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """What a command prints; it must succeed."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | environment
+    ran = subprocess.run([str(word) for word in command], cwd=cwd, env=env, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, f"{command}\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}"
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    done(sys.executable, "-m", "hatchling", "build", "-d", folder, cwd=ROOT)
+    return folder
+
+
+def files_of_the_package() -> set[str]:
+    found = (path for path in (SOURCES / "pointsman").rglob("*") if path.is_file())
+    return {path.relative_to(SOURCES).as_posix() for path in found if path.parent.name != "__pycache__"}
+
+
+def wheel_in(folder: Path) -> Path:
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_wheel_has_every_file_of_the_package_and_no_other(built: Path) -> None:
+    held = {name for name in contents(wheel_in(built)) if ".dist-info/" not in name}
+    assert held == files_of_the_package()
+
+
+def test_the_sdist_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.iterdir()
+    for name in ("Makefile", "requirements.lock", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"):
+        assert (unpacked / name).is_file(), f"add {name} to the sdist in pyproject.toml"
+    done(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=unpacked)
+    assert contents(wheel_in(tmp_path)) == contents(wheel_in(built))
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the wheel. Other packages are those of this environment, for time's sake:
+    `make wheel` installs them too.
+    """
+    home = tmp_path_factory.mktemp("environment")
+    venv.create(home, with_pip=False, symlinks=True)
+    programs = home / "bin"
+    done(
+        sys.executable, "-m", "pip", "--python", programs / "python", "install", "--quiet",
+        "--no-deps", "--no-index", "--disable-pip-version-check", wheel_in(built), cwd=home,
+    )  # fmt: skip
+    own = done(programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip()
+    # The folder goes onto the path, but no .pth file in it is read: that of the editable install is one
+    (Path(own) / "theirs.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return programs
+
+
+def test_the_installed_wheel_simulates_and_writes_its_page(installed: Path, tmp_path: Path) -> None:
+    where = done(installed / "python", "-c", "import pointsman; print(pointsman.__file__)", cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(installed.parent)
+    assert "pointsman 0." in done(installed / "pointsman", "--version", cwd=tmp_path)
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    done(installed / "pointsman", "simulate", "jobs.csv", "--cluster", "philly", "--policy", "dally", "-o", "run",
+         cwd=tmp_path)  # fmt: skip
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "dally" in page and "<svg" in page
+
+
+@pytest.mark.parametrize("policy", ["dally", "metarl:none"])
+def test_nothing_is_compiled_into_the_folder_of_the_package(installed: Path, tmp_path: Path, policy: str) -> None:
+    """Which belongs to another user in many installations, and would not be checked before its pickles are read."""
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    done(installed / "pointsman", "simulate", "jobs.csv", "--cluster", "8x4", "--policy", policy, cwd=tmp_path)
+    package = next(installed.parent.rglob("site-packages/pointsman"))
+    assert [path.name for path in package.rglob("*.nb[ic]")] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "suite run --dry-run",
+        "profile show resnet50",
+        "cluster show dgx-a100-superpod",
+        "trace generate --like helios --jobs 50 --cluster 4x8 -o helios.csv",
+        "policy show topdrl",
+    ],
+)
+def test_data_files_are_found_in_the_installed_wheel(installed: Path, tmp_path: Path, command: str) -> None:
+    done(installed / "pointsman", *command.split(), cwd=tmp_path)
