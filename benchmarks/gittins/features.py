@@ -4,13 +4,13 @@ would gain from models, time limits or names of jobs, or from estimates that are
 Estimates are made outside the engine, in the order in which jobs ended in a run of `gittins`, and given to a second
 run with `gittins.predictor=estimate`. They are then made again in that run's order, and a third run is measured.
 
-Synthetic, for no log has them: *models* (`--assign-models 0`), *limits* (`contestants.requested`) and *names*
-(`named`). Durations are those of the logs and of the suite.
+Synthetic, for no log has them: *models* (`--assign-models 0`), *limits* (`contestants.requested`, `vague`) and
+*names* (`named`). Durations are those of the logs and of the suite.
 """
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.classical.cases import Case, cases
-from benchmarks.gittins.contestants import ESTIMATE, GITTINS, NONE, Contestant, requested
+from benchmarks.gittins.contestants import ESTIMATE, GITTINS, NONE, REQUESTS_S, Contestant, Hint, requested
 from benchmarks.gittins.figures import Figures, Place
 from benchmarks.gittins.regression import SHIPPED, Key, estimates_s, log_work
 from benchmarks.gittins.runs import Cell, kept, measured
@@ -33,15 +33,7 @@ from pointsman.speed.profiles.assign import assign_models
 MODEL: Final = (Key(("model", "size"), 0.99, 1, 2.0), Key(("user", "model", "gpus"), 0.5, 4, 0.5))
 LIMIT: Final = (Key(("time_limit_s", "size"), 0.99, 1, 2.0), Key(("user", "time_limit_s"), 0.95, 1, 2.0))
 NAME: Final = (Key(("user", "name"), 0.95, 2, 0.5),)
-SETS: Final[dict[str, tuple[Key, ...]]] = {
-    "as shipped": SHIPPED,
-    "model": SHIPPED + MODEL,
-    "limit": SHIPPED + LIMIT,
-    "name": SHIPPED + NAME,
-    "all": SHIPPED + MODEL + LIMIT + NAME,
-}
 RESORTED: Final = Contestant("re-sorted", f"{Path(__file__).with_name('resorting.py')}:Resorting")
-KNOWN: Final = (Contestant(GITTINS, "gittins"), Contestant(NONE, "gittins", {"predictor": "none"}), RESORTED)
 SPREAD: Final = 0.5
 DRAWS: Final = 3
 """Of limits and names, on logs; each seed of the suite has its own."""
@@ -61,10 +53,38 @@ def named(jobs: pl.DataFrame, seed: int) -> pl.Series:
     )
 
 
-def known_of(jobs: Workload, seed: int) -> pl.DataFrame:
+def vague(jobs: Workload, seed: int) -> Workload:
+    """Synthetic limits, too, but half of the jobs request the longest."""
+    told = requested(jobs, seed).jobs
+    careless = pl.Series(np.random.default_rng([seed, 2]).random(told.height) < 0.5)
+    longest = pl.max_horizontal(pl.lit(REQUESTS_S[-1]), "time_limit_s")
+    limits = pl.when(careless).then(longest).otherwise(pl.col("time_limit_s"))
+    return replace(jobs, jobs=told.with_columns(time_limit_s=limits))
+
+
+def known_of(jobs: Workload, limits: Hint, seed: int) -> pl.DataFrame:
     """What may be known of each job as it is submitted, and its duration."""
-    limited = requested(jobs, seed).jobs
+    limited = limits(jobs, seed).jobs
     return assign_models(limited, 0).with_columns(named(limited, seed))
+
+
+KNOWN: Final = (
+    Contestant(GITTINS, "gittins"),
+    Contestant(NONE, "gittins", {"predictor": "none"}),
+    RESORTED,
+    Contestant("limit, no regression", "gittins", ESTIMATE, "limit", hint=requested),
+    Contestant("vague limit, no regression", "gittins", ESTIMATE, "limit", hint=vague),
+)
+SETS: Final[dict[str, tuple[tuple[Key, ...], Hint]]] = {
+    "as shipped": (SHIPPED, requested),
+    "model": (SHIPPED + MODEL, requested),
+    "limit": (SHIPPED + LIMIT, requested),
+    "vague limit": (SHIPPED + LIMIT, vague),
+    "name": (SHIPPED + NAME, requested),
+    "all": (SHIPPED + MODEL + LIMIT + NAME, requested),
+}
+DRAWN: Final = ("limit", "limit, no regression", "name", "all")
+"""What several draws on logs are made of."""
 
 
 def _told(who: Contestant, seconds: np.ndarray) -> Contestant:
@@ -72,6 +92,10 @@ def _told(who: Contestant, seconds: np.ndarray) -> Contestant:
         return replace(jobs, jobs=jobs.jobs.with_columns(time_limit_s=pl.Series(seconds)))
 
     return replace(who, hint=hint)
+
+
+def _fixed(hint: Hint, seed: int) -> Hint:
+    return lambda jobs, _: hint(jobs, seed)
 
 
 def learnt(case: Case, jobs: Workload, known: pl.DataFrame, keys: tuple[Key, ...]) -> np.ndarray:
@@ -106,27 +130,29 @@ def quality(case: Case, jobs: pl.DataFrame, seconds: np.ndarray) -> dict[str, fl
     return {"r2": 1 - float(((truth - estimate) ** 2).mean() / truth.var()), "spearman": float(ranks.item())}
 
 
-def rows_of(case: Case, seed: int, draw: int) -> Iterator[dict[str, Any]]:
-    """One set of jobs with one draw of limits and names."""
+def rows_of(case: Case, seed: int, draw: int, labels: Collection[str]) -> Iterator[dict[str, Any]]:
+    """One set of jobs with one draw of limits and names, by these contestants."""
     cell = Cell(case.name, case.loads[-1], seed, models=True)
     jobs = case.workload(cell.load, seed)
-    known = known_of(jobs, seed + 1000 * draw)
-    where = {**vars(cell), "draw": draw}
-    for who in KNOWN if draw == 0 else ():
-        yield {**where, "policy": who.label, "score": score(case, jobs, who), **measured(case, cell, jobs, who)}
-    for label, keys in SETS.items():
-        if draw == 0 or label in ("limit", "name", "all"):
-            seconds = learnt(case, jobs, known, keys)
+    drawn = seed + 1000 * draw
+    for who in KNOWN:
+        if who.label in labels:
+            told = replace(who, hint=_fixed(who.hint, drawn)) if who.hint else who
+            found = {"score": score(case, jobs, told)}
+            yield {**vars(cell), "draw": draw, "policy": who.label, **found, **measured(case, cell, jobs, told)}
+    for label, (keys, limits) in SETS.items():
+        if label in labels:
+            seconds = learnt(case, jobs, known_of(jobs, limits, drawn), keys)
             who = _told(Contestant(label, "gittins", ESTIMATE, "limit"), seconds)
             found = {"score": score(case, jobs, who), **quality(case, jobs.jobs, seconds)}
-            yield {**where, "policy": label, **found, **measured(case, cell, jobs, who)}
+            yield {**vars(cell), "draw": draw, "policy": label, **found, **measured(case, cell, jobs, who)}
 
 
 def table(figures: Figures) -> pl.DataFrame:
     """A row for each workload and set of features."""
     rows = []
     for place in figures.places:
-        for label in (*SETS, RESORTED.label, NONE):
+        for label in (*SETS, *(who.label for who in KNOWN[1:])):
             change = figures.against(place, label, GITTINS)
             found = {name: _mean(figures, place, label, name) for name in ("r2", "spearman", "score")}
             rows.append(
@@ -142,15 +168,18 @@ def _mean(figures: Figures, place: Place, label: str, name: str) -> float | None
 
 def _complete(runs: Path, traces: Path) -> None:
     """Run what the file lacks."""
-    there = {(cell.workload, cell.seed, row["draw"]) for (cell, _), rows in kept(runs).items() for row in rows}
+    there = {
+        (cell.workload, cell.seed, row["draw"], label) for (cell, label), rows in kept(runs).items() for row in rows
+    }
     for case in cases(traces):
         for seed in case.seeds:
             for draw in range(1 if len(case.seeds) > 1 else DRAWS):
-                if (case.name, seed, draw) not in there:
-                    lines = [json.dumps(row) + "\n" for row in rows_of(case, seed, draw)]
-                    with runs.open("a", encoding="utf-8") as file:
-                        file.writelines(lines)
-                    print(f"{case.name}, seed {seed}, draw {draw}", flush=True)
+                labels = DRAWN if draw else (*SETS, *(who.label for who in KNOWN))
+                lacking = [label for label in labels if (case.name, seed, draw, label) not in there]
+                lines = [json.dumps(row) + "\n" for row in rows_of(case, seed, draw, lacking)] if lacking else []
+                with runs.open("a", encoding="utf-8") as file:
+                    file.writelines(lines)
+                print(f"{case.name}, seed {seed}, draw {draw}", flush=True)
 
 
 def main() -> None:
