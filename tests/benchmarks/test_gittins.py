@@ -17,9 +17,11 @@ from benchmarks.gittins.contestants import (
     reversed_halfway,
     shuffled,
 )
+from benchmarks.gittins.features import RESORTED
 from benchmarks.gittins.figures import Figures, Place, table
+from benchmarks.gittins.regression import SHIPPED, estimates_s
 from benchmarks.gittins.runs import Cell, kept, measured
-from pointsman import Workload, generate, load_cluster
+from pointsman import Workload, generate, load_cluster, simulate
 
 DURATIONS = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
 JOBS = Workload.of(pl.DataFrame({"submit_s": [0.0] * 6, "gpus": [1] * 6, "duration_s": DURATIONS}))
@@ -167,7 +169,25 @@ def test_the_page_tells_the_measured_speed_and_is_short() -> None:
 
 def test_the_policies_it_is_compared_with_need_no_durations() -> None:
     jobs = generate("philly", jobs=50, cluster_gpus=32, load=0.9)
-    from pointsman import simulate
-
     for who in RUNNABLE:
         assert simulate(jobs, "4x8", who.policy, params=who.params).info["knowledge"] in ("none", "history")
+
+
+def test_the_predictor_outside_the_engine_is_that_of_the_engine() -> None:
+    """In a run whose weights are fitted several times."""
+    run = simulate(generate("helios", jobs=1500, cluster_gpus=64, load=0.9), "8x8", "gittins", oversized="clamp").jobs
+    outside = estimates_s(run, run["end_s"].to_numpy(), SHIPPED)
+    assert outside == pytest.approx(run["estimate_s"].to_numpy(), rel=1e-5, abs=0.0011)
+    assert run["submit_s"][-1] - run["submit_s"][0] > 3 * 43_200
+
+
+def test_resorting_is_gittins_but_for_estimates() -> None:
+    """Without a predictor there is nothing to sort again."""
+    jobs = generate("helios", jobs=1500, cluster_gpus=64, load=0.9)
+
+    def jct_s(policy: str, predictor: str) -> list[float]:
+        params = {"predictor": predictor, "score_deviations": 0}
+        return simulate(jobs, "8x8", policy, params=params, oversized="clamp").jobs["jct_s"].to_list()
+
+    assert jct_s(RESORTED.policy, "none") == jct_s("gittins", "none")
+    assert jct_s(RESORTED.policy, "history") != jct_s("gittins", "history")
