@@ -116,7 +116,7 @@ def test_quotas_do_not_grow_with_the_cluster(four: str, command: Command, here: 
     quota = ("--policy", "kueue", "--set", "kueue.nominal_quota={a: 1}")
     done = command("capacity", "quota.csv", "--cluster", "2x1", *quota, "--target", "pending_mean_s<=50")
     assert (done.code, "kueue does not meet it" in done.out) == (0, True), done.err
-    assert "kueue: with more GPUs it stays as it is, so quotas or limits of queues hold jobs back" in done.err
+    assert "kueue: with more GPUs it stays as it is: quotas or limits of queues hold jobs back" in done.err
 
 
 @pytest.mark.parametrize("cluster", ["6x8/rack=3+2x8/rack=2", "4x1/rack=2"])

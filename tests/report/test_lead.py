@@ -54,6 +54,14 @@ def test_the_best_of_those_without_durations_may_be_no_better_than_the_baseline(
     assert ", no difference beyond chance to fifo: -" in said
 
 
+def test_what_a_run_learns_itself_counts_as_told_nothing(fifo: Result) -> None:
+    rivals = [beside(fifo, "best", -3000.0, knowledge="oracle"), beside(fifo, "gittins", -2000.0, knowledge="history")]
+    said = lead(compare([fifo, *rivals]).groups)
+    assert "Of the policies that need no durations gittins has the least" in said
+    said = lead(compare([fifo, rivals[1]]).groups)
+    assert said.count("under gittins") == 1 and "knows" not in said
+
+
 @pytest.mark.parametrize(("later_s", "said"), [(-20.0, "to fifo, which may be chance."), (-3000.0, "to fifo. In")])
 def test_the_figure_says_so_too(fifo: Result, later_s: float, said: str) -> None:
     groups = compare([fifo, beside(fifo, "las", later_s)]).groups

@@ -95,14 +95,13 @@ def sentence(curves: Sequence[Curve], target: Target, nodes: Callable[[int], str
     return f"Target {limit}: {', '.join(told)}."
 
 
-def notes(curves: Sequence[Curve]) -> list[str]:
-    """What may surprise about the curves."""
+def notes(curves: Sequence[Curve], metric: str) -> list[str]:
+    """What may surprise about the curves of `metric`."""
     told, alike = [], []
     for curve in curves:
         known = [point for point in curve.points if point.value is not None]
         if _levels_off(curve, known):
-            held = "with more GPUs it stays as it is, so quotas or limits of queues hold jobs back, not the cluster"
-            told.append(f"{curve.policy}: {held}")
+            told.append(f"{curve.policy}: with more GPUs it stays as it is: {_held(known[-1], metric)}")
         elif any(smaller.value == larger.value for smaller, larger in pairwise(known)):
             alike.append(curve.policy)
         if _turns(known):
@@ -113,6 +112,13 @@ def notes(curves: Sequence[Curve]) -> list[str]:
             "nodes between them, which are of another partition or type, or too few for their gangs"
         )
     return told
+
+
+def _held(largest: Point, metric: str) -> str:
+    """What keeps a figure from falling further."""
+    if metric.startswith(("pending", "wait")) and largest.value:
+        return "quotas or limits of queues hold jobs back, not the cluster"
+    return "what is left is the time that jobs run, or quotas hold jobs back; more nodes change neither"
 
 
 def _levels_off(curve: Curve, known: Sequence[Point]) -> bool:

@@ -145,7 +145,7 @@ def _show(curves: "Sequence[Curve]", target: "Target", answer: str, nodes: int, 
     from pointsman.cli import screen
     from pointsman.report.units import NOTHING, count
 
-    for told in notes(curves):
+    for told in notes(curves, target.metric):
         screen.note(told)
     if format is not screen.Format.table:
         screen.show(rows_of(curves), format)

@@ -7,6 +7,9 @@ from pointsman.report.metrics.paired import Difference, difference
 from pointsman.report.tables.tables import counted_span, left_over
 from pointsman.report.units import count, duration, percent
 
+UNTOLD = ("none", "history")
+"""Durations that a policy is told nothing of: it uses none, or learns them from jobs that have ended."""
+
 
 def lead(groups: list[Group]) -> str:
     """The result in a sentence or two."""
@@ -72,7 +75,8 @@ def happened(groups: list[Group]) -> str:
 
 def _informed(group: Group) -> str:
     """What the policy knew that a real scheduler may not, as a relative clause; empty if nothing."""
-    durations = {"none": "", "oracle": "knows every duration exactly"}.get(group.knowledge, f"knows: {group.knowledge}")
+    known = {"none": "", "history": "", "oracle": "knows every duration exactly"}
+    durations = known.get(group.knowledge, f"knows: {group.knowledge}")
     profiles = {"none": "", "true": "is told the true profiles of models"}.get(
         group.profiles, f"is told profiles of models with errors ({group.profiles})"
     )
@@ -90,8 +94,8 @@ def _queued(group: Group) -> str:
 
 def _without_knowing(groups: Sequence[Group], best: Group, base: Group) -> str:
     """Which policy is best of those that need no durations, if another is best of all."""
-    blind = [group for group in groups if group.knowledge == "none" and group.mean("jct_mean_s") is not None]
-    if best.knowledge == "none" or not blind:
+    blind = [group for group in groups if group.knowledge in UNTOLD and group.mean("jct_mean_s") is not None]
+    if best.knowledge in UNTOLD or not blind:
         return ""
     least = min(blind, key=lambda group: group.mean_jct_s)
     change = difference(least, base, "jct_mean_s")
