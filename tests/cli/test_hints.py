@@ -86,6 +86,7 @@ def test_columns_can_be_left_out(command: Command, here: Path) -> None:
     assert "names no partitions" not in command(*given, "--ignore", "gpu_type,partition").err
     assert command(*given, "--ignore", "gpus").code == 2
     assert command(*given, "--ignore", "gpu_type", "--ignore", "gpu_type").code == 0
+    assert command("compare", *given[1:], "--policy", "sjf", "--workers", "99999999").code == 2
     twice = command(*given, "--set", "overheads.start_s=30", "--set", "overheads.start_s=3000")
     assert (twice.code, "--set overheads.start_s is given twice" in twice.err) == (2, True), twice.err
 

@@ -11,6 +11,9 @@ from pointsman.report.metrics.comparison import TIMINGS
 from pointsman.report.metrics.threshold import OPERATORS, parse_threshold
 from pointsman.report.units import count, digits, duration, percent
 
+RISING = ("fairness_rho_jain",)
+"""Figures that more nodes may raise."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -46,6 +49,11 @@ def parse_target(text: str) -> Target:
         raise UsageError(f"--target {text!r:.60} is about this computer; give a figure of jobs: 'pending_p90_s<=1h'")
     if found.kind != "value":
         raise UsageError(f"--target {text!r} is a change to a baseline; give a value, as in 'pending_p90_s<=3600'")
+    if found.comparison.startswith(">") and found.metric not in RISING:
+        raise UsageError(
+            f"--target {text!r:.60}: more nodes lower this figure, so no least number of them reaches it; give what it "
+            "may be at most, as in 'pending_p90_s<=1h'"
+        )
     return Target(text, found.metric, found.comparison, found.limit)
 
 
@@ -102,7 +110,7 @@ def notes(curves: Sequence[Curve], metric: str) -> list[str]:
         known = [point for point in curve.points if point.value is not None]
         if _levels_off(curve, known):
             told.append(f"{curve.policy}: with more GPUs it stays as it is: {_held(known[-1], metric)}")
-        elif any(smaller.value == larger.value for smaller, larger in pairwise(known)):
+        elif any(smaller.value == larger.value != 0 for smaller, larger in pairwise(known)):
             alike.append(curve.policy)
         if _turns(known):
             told.append(f"{curve.policy}: the curve is not monotone: with more nodes jobs start in another order")
