@@ -57,7 +57,9 @@ def remarks(
 def _of_estimate(estimate: str | None, results: "Sequence[Result]") -> Iterator[str]:
     """An estimate that was asked for and that no policy was told."""
     if estimate not in (None, "none") and all(estimate not in result.info["knowledge"] for result in results):
-        yield f"--estimate {estimate} has no effect: no policy here is told durations"
+        learn = sorted({result.info["policy"] for result in results if "predictor" in result.info["params"]})
+        fix = "".join(f" ({policy} takes it with --set {policy}.predictor=estimate)" for policy in learn)
+        yield f"--estimate {estimate} has no effect: no policy here is told durations{fix}"
 
 
 def _of_no_wait(results: "Sequence[Result]") -> Iterator[str]:
