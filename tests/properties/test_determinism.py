@@ -16,7 +16,7 @@ from tests.free import simulate
 SRC = Path(pointsman.__file__).parents[1]
 POLICIES = [
     *("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "tiresias", "las", "rounds(srtf, 60)"),
-    *("tiresias-skew", "gandiva", "dally"),
+    *("tiresias-skew", "gandiva", "dally", "gittins", "multifactor", "kueue"),
 ]
 CASES = """
 import hashlib, json, sys
