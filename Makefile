@@ -17,7 +17,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo test test-slow coverage wheel man lint bench docs clean learn ray .venv
+.PHONY: demo test test-slow coverage wheel man lint results results-sample bench docs clean learn ray .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -91,6 +91,14 @@ lint: .venv
 	$(BIN)/ruff format --check .
 	$(BIN)/ty check src
 	$(BIN)/lint-imports
+
+# One page of docs/results, its data and its picture: make results PAGE=dally
+results: .venv
+	$(BIN)/python -m benchmarks.results $(PAGE)
+
+# Five published rows of each page again, others every night
+results-sample: .venv
+	$(BIN)/python -m benchmarks.results.sample
 
 bench: .venv
 	$(BIN)/python -m benchmarks

@@ -13,6 +13,12 @@ from benchmarks.blocks import fill
 from benchmarks.results.figures import Figures
 from benchmarks.results.trials import DATA, PAGES, complete, page_of
 
+
+def names() -> list[str]:
+    """Of all pages."""
+    return sorted(path.stem for path in (Path(__file__).parent / "pages").glob("[!_]*.py"))
+
+
 OF_POLICY = ["options", "durations", "profiles", "progress"]
 
 
@@ -40,7 +46,7 @@ def read(file: Path) -> Figures:
 def main(arguments: list[str] | None = None) -> None:
     """See the module."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.results", description=__doc__)
-    parser.add_argument("page", choices=sorted(p.stem for p in (Path(__file__).parent / "pages").glob("[!_]*.py")))
+    parser.add_argument("page", choices=names())
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--page-only", action="store_true", help="run nothing: fill the page from its data file")

@@ -112,12 +112,12 @@ def answer(figures: Figures) -> str:
     behind = sum(mine > other for mine, other in zip(learnt, ours, strict=True))
     return "\n".join(
         [
-            f"* **Told nothing of durations**, least mean JCT: {'; '.join(told)}. `gittins` is {_plain(ours)} % above the "
-            f"lower bound, `fifo-backfill` {_plain(backfill)} %.",
+            f"* **Told nothing of durations**, least mean JCT: {'; '.join(told)}. `gittins` is {_plain(ours)} % above "
+            f"the lower bound, `fifo-backfill` {_plain(backfill)} %.",
             f"* **No policy leads everywhere.** {_exceptions(figures)}",
-            f"* **The learned policies** (`topdrl`, `metarl`, `marl`, told true durations, with the shipped weights): the "
-            f"best of them is ahead of `fifo-backfill` in {better} of {len(ours)} columns and behind `gittins`, which is "
-            f"told nothing, in {behind}. They were trained on other clusters.",
+            "* **The learned policies** (`topdrl`, `metarl`, `marl`, told true durations, with the shipped weights): "
+            f"the best of them is ahead of `fifo-backfill` in {better} of {len(ours)} columns and behind `gittins`, "
+            f"which is told nothing, in {behind}. They were trained on other clusters.",
             f"* **Fairness**: {_fairness(figures)}",
         ]
     )

@@ -1,0 +1,62 @@
+"""``python -m benchmarks.results.sample [--seed N]``: runs a sample of published rows again; the exit code is 1 if one
+differs.
+"""
+
+import argparse
+import math
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.results.__main__ import names, read
+from benchmarks.results.contestant import run
+from benchmarks.results.trials import DATA, Trial, page_of
+
+SLOW = ("marl", "metarl", "topdrl", "gandiva")
+"""Policies that take minutes for a run are left out."""
+
+
+def differs(kept: Any, found: Any) -> bool:
+    """Whether two figures differ beyond the digits that are kept."""
+    if isinstance(kept, float) and isinstance(found, float):
+        return not math.isclose(kept, found, rel_tol=1e-3)
+    return kept != found
+
+
+def faults(name: str, trial: Trial, index: int, kept: pl.DataFrame, data: Path) -> list[str]:
+    """What differs in one run of a trial."""
+    who = trial.contestants[index]
+    columns = [*vars(trial.cell).items(), ("seed", trial.seed), ("policy", who.label)]
+    rows = kept.filter(*(pl.col(column).eq_missing(pl.lit(value)) for column, value in columns))
+    if rows.height != 1:
+        return [f"{rows.height} rows"]
+    found, row = run(who, page_of(name).setting(trial.cell, trial.seed, data), trial.seed), rows.row(0, named=True)
+    return [f"{key}: {row[key]} kept, {value} now" for key, value in found.items() if differs(row[key], value)]
+
+
+def main() -> int:
+    """See the module."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.results.sample", description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is")
+    parser.add_argument("--seed", type=int, default=date.today().toordinal(), help="default: today's")
+    parser.add_argument("--runs", type=int, default=5, help="of each page")
+    given = parser.parse_args()
+    draw, wrong = np.random.default_rng(given.seed), 0
+    for name in names():
+        trials, kept = list(page_of(name).trials(given.data)), read(DATA / f"{name}.csv").frame
+        quick = [(t, k) for t in trials for k, who in enumerate(t.contestants) if who.policy not in SLOW]
+        for at in draw.choice(len(quick), min(given.runs, len(quick)), replace=False):
+            trial, index = quick[at]
+            told = faults(name, trial, index, kept, given.data)
+            wrong += bool(told)
+            what = f"{name}: {trial.contestants[index].label}, seed {trial.seed}, {vars(trial.cell)}"
+            print(f"{what}: {'; '.join(told) or 'as published'}", flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
