@@ -45,11 +45,17 @@ PLAIN: Final = (
     Contestant("gittins", "gittins"),
 )
 NEEDING: Final = tuple(who for name in ("sjf", "sjf-backfill", "easy", "multifactor", "srtf") for who in told(name))
-PLACED: Final = tuple(
-    replace(who, label=f"{who.label}, {place}", placement=place)
-    for who in (PLAIN[1], NEEDING[-2])
-    for place in PLACES
-) + tuple(replace(who, label=f"{who.label}, spread", placement="spread") for who in (PLAIN[0], NEEDING[4], PLAIN[2]))  # fmt: skip
+
+
+def placed(who: Contestant, place: str) -> Contestant:
+    """The same, placed otherwise."""
+    return replace(who, label=f"{who.label}, {place}", placement=place)
+
+
+PLACED: Final = (
+    *(placed(who, place) for who in (PLAIN[1], NEEDING[-2]) for place in PLACES),
+    *(placed(who, "spread") for who in (PLAIN[0], NEEDING[4], PLAIN[2])),
+)
 KUEUE: Final = Contestant("kueue", "kueue")
 QUEUED: Final = ("suite philly", "suite itp", "suite helios", "Philly")
 """Workloads whose jobs are in several queues."""
