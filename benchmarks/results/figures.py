@@ -56,9 +56,11 @@ class Figures:
         """Over seeds."""
         return float(self.values(where, policy, figure).mean())
 
-    def change(self, where: Where, policy: str, base: str, figure: str = "jct_mean_s") -> Difference:
-        """Of `policy` to `base`, paired on seeds."""
-        mine, others = self.values(where, policy, figure), self.values(where, base, figure)
+    def change(
+        self, where: Where, policy: str, base: str, figure: str = "jct_mean_s", base_where: Where | None = None
+    ) -> Difference:
+        """Of `policy` to `base`, which may be in another cell, paired on seeds."""
+        mine, others = self.values(where, policy, figure), self.values(base_where or where, base, figure)
         low, high = ratio_interval(mine, others) or (math.nan, math.nan)
         return Difference(*(100 * ratio for ratio in (float(mine.sum() / others.sum()) - 1, low, high)))
 

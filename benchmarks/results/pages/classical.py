@@ -9,7 +9,11 @@ from typing import Final
 from benchmarks.classical.cases import Case, cases
 from benchmarks.gittins.contestants import LADDER_GPU_S
 from benchmarks.results.contestant import Contestant, Setting
+from benchmarks.results.pages._classical import BLOCKS, PLACES, QUEUED
+from benchmarks.results.pages._classical_picture import draw
 from benchmarks.results.trials import Trial
+
+__all__ = ["BLOCKS", "draw", "setting", "trials"]
 
 ASSIGNMENTS = range(5)
 """A log has one set of jobs: its seeds assign models, and draw errors of estimates."""
@@ -34,8 +38,6 @@ def told(policy: str) -> tuple[Contestant, Contestant]:
     )
 
 
-PLACES: Final = ("few-racks", "tightest", "spread")
-"""Placements beside `consolidated`, the default."""
 PLAIN: Final = (
     Contestant("fifo", "fifo"),
     Contestant("fifo-backfill", "fifo-backfill"),
@@ -57,8 +59,6 @@ PLACED: Final = (
     *(placed(who, "spread") for who in (PLAIN[0], NEEDING[4], PLAIN[2])),
 )
 KUEUE: Final = Contestant("kueue", "kueue")
-QUEUED: Final = ("suite philly", "suite itp", "suite helios", "Philly")
-"""Workloads whose jobs are in several queues."""
 ALL: Final = (*PLAIN, *NEEDING, *PLACED)
 FREE: Final = tuple(who for who in ALL if who.label in ("fifo", "fifo-backfill", "las", "tiresias", "srtf"))
 UNMODELLED: Final = (*FREE, *(who for who in PLACED if who.placement == "spread"))
@@ -88,6 +88,3 @@ def setting(cell: Cell, seed: int, data: Path) -> Setting:
     assigned = (0 if suite else seed) if cell.models else None
     options = {"assign_models": assigned, "oversized": "drop", "overheads": cell.overheads}
     return Setting(case.workload(cell.load, seed if suite else 0), case.cluster, options, case.warmup_ratio)
-
-
-BLOCKS = {}

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.results.contestant import Contestant, Setting
+from benchmarks.results.pages._lwf import BLOCKS, CODE, PAPER, SLOW, draw
 from benchmarks.results.trials import Trial
 from pointsman import Workload, load_cluster
 
@@ -30,6 +31,8 @@ DNNS: Final = {
 }
 """Milliseconds of computing in an iteration, and megabytes of its transfer."""
 
+__all__ = ["BLOCKS", "draw", "setting", "trials"]
+
 
 @dataclass(frozen=True)
 class Version:
@@ -44,7 +47,6 @@ class Version:
     """ms/MB"""
 
 
-CODE, PAPER, SLOW = "code", "paper (recalled)", "code, 1 GbE"
 VERSIONS: Final = {
     CODE: Version((10, 60), 12.0, 20),
     PAPER: Version((1000, 6000), 1200.0, 5),
@@ -119,6 +121,3 @@ def setting(cell: Cell, seed: int, _: Path) -> Setting:
     law = f"iterations:b={version.b!r},eta={version.eta!r},sharing={cell.sharing}"
     options = {"profiles": (MODELS,), "overheads": "none", "rate_model": law}
     return Setting(workload(version, seed), load_cluster(CLUSTER), options, 0.0)
-
-
-BLOCKS = {}
