@@ -97,8 +97,8 @@ def unshared(figures: Figures) -> str:
     rows = []
     for policy in ALONE:
         rows.append(
-            [f"`{policy}`" if policy != BASE else policy, *figures.told(policy), plain(figures.mean(at(CODE, 1), policy)),
-             *(str(alone(figures, workload, policy)) for workload in (CODE, PAPER))]
+            [policy if policy == BASE else f"`{policy}`", *figures.told(policy),
+             plain(figures.mean(at(CODE, 1), policy)), *(str(alone(figures, workload, policy)) for workload in (CODE, PAPER))]
         )  # fmt: skip
     columns = ("policy", "durations", "profiles", "progress", "mean JCT, s (code)", "code, %", "paper, %")
     return markdown(columns, rows, words=4)
