@@ -52,6 +52,11 @@ class Figures:
             raise LookupError(f"{rows.height} runs of {policy} where {dict(where)}")
         return rows[figure].to_numpy()
 
+    def ran(self, where: Where, policy: str) -> bool:
+        """Whether the policy was run in a cell."""
+        wanted = [pl.col(name).eq_missing(pl.lit(value)) for name, value in where.items()]
+        return not self.frame.filter(pl.col("policy") == policy, *wanted).is_empty()
+
     def mean(self, where: Where, policy: str, figure: str = "jct_mean_s") -> float:
         """Over seeds."""
         return float(self.values(where, policy, figure).mean())

@@ -36,6 +36,10 @@ class InputError(PointsmanError):
         self.path, self.line, self.cause, self.fix = path, line, cause, fix
 
 
+class TooWideError(InputError):
+    """A job asks for more GPUs than it can ever have on this cluster."""
+
+
 class ThresholdError(PointsmanError):
     """A ``--fail-if`` condition came true."""
 

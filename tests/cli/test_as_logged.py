@@ -12,6 +12,18 @@ CLUSTER = ("--cluster", "2x4")
 BOTH = (*CLUSTER, "--policy", "fifo", "--policy", "easy")
 
 
+def test_overtaking_that_the_policy_does_not_do_is_explained(command: Command, here: Path) -> None:
+    """Half of the jobs are of a user who goes first: they start in the log before jobs submitted earlier."""
+    rows = ["job_id,submit_s,gpus,duration_s,start_s,end_s"]
+    for k in range(40):
+        first = 20_000 + 1000 * k if k % 2 == 0 else 500 * k
+        rows.append(f"j{k},{10 * k},8,400,{first},{first + 400}")
+    (here / "log.csv").write_text("\n".join(rows))
+    said = _explained(command, *CLUSTER, "--policy", "fifo", "--set", "overheads.start_s=0")
+    assert "50.0 % of the jobs started in the log before one that was submitted earlier" in said, said
+    assert "in the simulation 0.0 %" in said
+
+
 @pytest.fixture
 def logged(command: Command, jobs: str) -> str:
     """The jobs as `fifo-backfill` scheduled them, as a log."""

@@ -62,6 +62,12 @@ def test_no_cluster_is_larger_than_any_may_be(four: str, command: Command, monke
     assert "fifo does not meet it with up to 3 GPUs" in done.out, done.err
 
 
+@pytest.mark.parametrize("more", [["--policy", "easy", "--estimate", "limit"], ["--enforce-limits"]])
+def test_what_keeps_jobs_from_running_is_no_want_of_gpus(more: list[str], four: str, command: Command) -> None:
+    done = command("capacity", four, "--cluster", "2x1", "--policy", "fifo", *more)
+    assert done.code == 3 and "time_limit_s" in done.err and done.out == "", (done.out, done.err)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -69,6 +75,8 @@ def test_no_cluster_is_larger_than_any_may_be(four: str, command: Command, monke
         (["--target", "wait"], "is no condition"),
         (["--target", "engine_s<=1"], "is about this computer"),
         (["--target", "speed>1"], "names no metric"),
+        (["--target", "gpu_allocated_ratio>=0.6"], "more nodes lower this figure"),
+        (["--target", "jct_mean_s>=5"], "more nodes lower this figure"),
         (["--oversized", "drop"], "--oversized drop: capacity makes room for every job"),
         (["--oversized", "clamp"], "--oversized clamp: capacity makes room for every job"),
         (["--cluster", "fat-tree:4"], "a fat-tree has a fixed number of nodes"),
@@ -116,7 +124,7 @@ def test_quotas_do_not_grow_with_the_cluster(four: str, command: Command, here: 
     quota = ("--policy", "kueue", "--set", "kueue.nominal_quota={a: 1}")
     done = command("capacity", "quota.csv", "--cluster", "2x1", *quota, "--target", "pending_mean_s<=50")
     assert (done.code, "kueue does not meet it" in done.out) == (0, True), done.err
-    assert "kueue: with more GPUs it stays as it is, so quotas or limits of queues hold jobs back" in done.err
+    assert "kueue: with more GPUs it stays as it is: quotas or limits of queues hold jobs back" in done.err
 
 
 @pytest.mark.parametrize("cluster", ["6x8/rack=3+2x8/rack=2", "4x1/rack=2"])

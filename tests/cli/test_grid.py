@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,30 @@ def test_what_is_so_in_every_cell_is_said_once(command: Command, here: Path) -> 
     (here / "idle.csv").write_text("submit_s,gpus,duration_s\n0,1,100\n")
     done = command("compare", "idle.csv", "--cluster", "1x4", "--cluster", "2x4", "--policy", "fifo")
     assert done.err.count("no job waits") == 1 and "1x4: no job waits" not in done.err
+
+
+@pytest.mark.parametrize("place", ["grid", "grid/cells", "."])
+def test_a_report_replaces_nothing_that_it_reads(place: str, command: Command, jobs: str) -> None:
+    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+    done = command("report", "grid", "-o", place, "--force")
+    assert done.code == 2, done.err
+    assert len(list(Path("grid/cells").iterdir())) == 4
+    cell = next(Path("grid/cells").iterdir())
+    done = command("report", str(cell), "-o", "grid", "--force")
+    assert (done.code, "is reported: choose another place" in done.err, cell.exists()) == (2, True, True), done.err
+
+
+def test_a_grid_without_its_settings_or_with_a_pipe_for_a_table(command: Command, jobs: str) -> None:
+    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+    settings = Path("grid/config.resolved.yaml")
+    settings.rename("kept.yaml")
+    done = command("report", "grid")
+    assert (done.code, "the settings of this grid are missing" in done.err) == (3, True), done.err
+    assert command("report", "grid", "--window", "0:").code == 0
+    Path("kept.yaml").rename(settings)
+    Path("grid/grid.json").unlink()
+    os.mkfifo("grid/grid.json")
+    assert command("report", "grid").code == 3
 
 
 def test_estimates_vary(command: Command, jobs: str) -> None:

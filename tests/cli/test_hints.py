@@ -37,7 +37,9 @@ def test_no_job_waits(command: Command, log) -> None:
 def test_the_same_schedule(command: Command, log) -> None:
     """In the second log the second job is shorter, and `sjf` starts the third before it."""
     same, other = "0,4,10,\n1,4,5,\n2,4,7,\n", "0,4,10,\n1,4,9,\n2,4,7,\n"
-    assert "fifo and sjf made the same schedule; no job names a model" in told(command, log(same), "fifo", "sjf")
+    assert "fifo and sjf made the same schedule\n" in told(command, log(same), "fifo", "sjf")
+    by_models = told(command, log(same), "dally", "dally-nowait")
+    assert "dally and dally-nowait made the same schedule; no job names a model" in by_models
     assert "made the same schedule" not in told(command, log(other), "fifo", "sjf")
     named = same.replace(",\n", ",resnet50\n")
     said = told(command, log(named), "fifo", "sjf")
@@ -46,7 +48,7 @@ def test_the_same_schedule(command: Command, log) -> None:
 
 def test_a_doubtful_unit(command: Command, log) -> None:
     short = told(command, log("0,4,10,\n5,4,10,\n"), "fifo", "srtf")
-    assert "its jobs last 10 s on average: are its times in seconds? If not, say --time-unit" in short
+    assert "its jobs last 10 s on average: are its times in seconds? If not, read it by --columns" in short
     assert "times in seconds?" not in told(command, log("0,4,100,\n5,4,100,\n"), "fifo", "srtf")
     assert "the log spans" in told(command, log("0,4,100,\n500000000,4,100,\n"), "fifo", "srtf")
 
@@ -83,6 +85,10 @@ def test_columns_can_be_left_out(command: Command, here: Path) -> None:
     assert "the cluster names no partitions, so those of the log are not kept apart" in done.err
     assert "names no partitions" not in command(*given, "--ignore", "gpu_type,partition").err
     assert command(*given, "--ignore", "gpus").code == 2
+    assert command(*given, "--ignore", "gpu_type", "--ignore", "gpu_type").code == 0
+    assert command("compare", *given[1:], "--policy", "sjf", "--workers", "99999999").code == 2
+    twice = command(*given, "--set", "overheads.start_s=30", "--set", "overheads.start_s=3000")
+    assert (twice.code, "--set overheads.start_s is given twice" in twice.err) == (2, True), twice.err
 
 
 def test_an_error_of_profiles_that_nobody_is_told_of_is_named(command: Command, jobs: str) -> None:

@@ -130,7 +130,7 @@ def test_a_type_that_is_not_said_can_be_given(listed) -> None:
         ("NODELIST GRES\na gpu:a100:many\n", ":2: Gres of a is 'many', not a whole number"),
         ("NODELIST GRES\na (null)\n", "no node has a GPU"),
         ("name,gpus,gpu_type,rock\n", ":1: unknown column 'rock'"),
-        ("name,gpus\na,8\n", ":1: the column 'gpu_type' is missing"),
+        ("name,gpus\na,8\n", ":2: a has GPUs of a type that the list does n"),
         ("name,gpus,gpu_type\na,8\n", ":2: a row with more or fewer cells"),
         ("name,gpus,gpu_type\na,800,a100\n", ":2: gpus is '800', not a whole number from 0 to 64"),
         ("name,gpus,gpu_type,rack\na,8,a100,r1\nb,8,a100,\n", ":3: b has no rack, and others have"),

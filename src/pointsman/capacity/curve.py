@@ -11,6 +11,9 @@ from pointsman.report.metrics.comparison import TIMINGS
 from pointsman.report.metrics.threshold import OPERATORS, parse_threshold
 from pointsman.report.units import count, digits, duration, percent
 
+RISING = ("fairness_rho_jain",)
+"""Figures that more nodes may raise."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -46,6 +49,11 @@ def parse_target(text: str) -> Target:
         raise UsageError(f"--target {text!r:.60} is about this computer; give a figure of jobs: 'pending_p90_s<=1h'")
     if found.kind != "value":
         raise UsageError(f"--target {text!r} is a change to a baseline; give a value, as in 'pending_p90_s<=3600'")
+    if found.comparison.startswith(">") and found.metric not in RISING:
+        raise UsageError(
+            f"--target {text!r:.60}: more nodes lower this figure, so no least number of them reaches it; give what it "
+            "may be at most, as in 'pending_p90_s<=1h'"
+        )
     return Target(text, found.metric, found.comparison, found.limit)
 
 
@@ -95,15 +103,14 @@ def sentence(curves: Sequence[Curve], target: Target, nodes: Callable[[int], str
     return f"Target {limit}: {', '.join(told)}."
 
 
-def notes(curves: Sequence[Curve]) -> list[str]:
-    """What may surprise about the curves."""
+def notes(curves: Sequence[Curve], metric: str) -> list[str]:
+    """What may surprise about the curves of `metric`."""
     told, alike = [], []
     for curve in curves:
         known = [point for point in curve.points if point.value is not None]
         if _levels_off(curve, known):
-            held = "with more GPUs it stays as it is, so quotas or limits of queues hold jobs back, not the cluster"
-            told.append(f"{curve.policy}: {held}")
-        elif any(smaller.value == larger.value for smaller, larger in pairwise(known)):
+            told.append(f"{curve.policy}: with more GPUs it stays as it is: {_held(known[-1], metric)}")
+        elif any(smaller.value == larger.value != 0 for smaller, larger in pairwise(known)):
             alike.append(curve.policy)
         if _turns(known):
             told.append(f"{curve.policy}: the curve is not monotone: with more nodes jobs start in another order")
@@ -113,6 +120,13 @@ def notes(curves: Sequence[Curve]) -> list[str]:
             "nodes between them, which are of another partition or type, or too few for their gangs"
         )
     return told
+
+
+def _held(largest: Point, metric: str) -> str:
+    """What keeps a figure from falling further."""
+    if metric.startswith(("pending", "wait")) and largest.value:
+        return "quotas or limits of queues hold jobs back, not the cluster"
+    return "what is left is the time that jobs run, or quotas hold jobs back; more nodes change neither"
 
 
 def _levels_off(curve: Curve, known: Sequence[Point]) -> bool:

@@ -127,13 +127,13 @@ def mean_of(values: Sequence[float | None]) -> float | None:
 def figure_of(spec: "CellSpec", workload: "Workload", run: "Run", cluster: "Cluster", metric: str) -> float | None:
     """One figure of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
     from pointsman.api import simulate
-    from pointsman.errors import InputError
+    from pointsman.errors import TooWideError
     from pointsman.report import summarise
 
     options: dict[str, Any] = dict(spec.run_options(run.seed, log=False))
     try:
         result = simulate(workload, cluster, run.choice.name, params=run.choice.params, **options)
-    except InputError:
+    except TooWideError:
         return None
     if (result.jobs["state"] == "PENDING").any():
         return None
@@ -145,7 +145,7 @@ def _show(curves: "Sequence[Curve]", target: "Target", answer: str, nodes: int, 
     from pointsman.cli import screen
     from pointsman.report.units import NOTHING, count
 
-    for told in notes(curves):
+    for told in notes(curves, target.metric):
         screen.note(told)
     if format is not screen.Format.table:
         screen.show(rows_of(curves), format)

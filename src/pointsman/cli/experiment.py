@@ -151,7 +151,7 @@ def parse_settings(texts: list[str]) -> dict[str, Params]:
     """``--set`` texts by what they set: ``{"srtf": {"margin_s": 60.0}}``.
 
     Raises:
-        UsageError: a text is of another form.
+        UsageError: a text is of another form, or sets what another sets.
     """
     settings: dict[str, Params] = {}
     for text in texts:
@@ -159,7 +159,9 @@ def parse_settings(texts: list[str]) -> dict[str, Params]:
         name, _, param = key.rpartition(".")
         if not equals or not name or not param:
             raise UsageError(f"--set takes NAME.PARAM=VALUE, like srtf.margin_s=60, not {text!r:.60}")
-        settings.setdefault(name, {})[param] = _value(key, value)
+        if param in settings.setdefault(name, {}):
+            raise UsageError(f"--set {key:.60} is given twice: leave one out")
+        settings[name][param] = _value(key, value)
     return settings
 
 

@@ -10,8 +10,13 @@ if TYPE_CHECKING:
     from pointsman.workload import Workload
 
 
+TAKE_UNITS = ("tiresias", "columns")
+NAME_COLUMNS = "read it by --columns submit_s=NAME,gpus=NAME,duration_s=NAME with --time-unit ms, min or h"
 LONGEST_SPAN_S, LONGEST_MEAN_S, SHORTEST_MEAN_S = 5 * 365 * 86_400, 60 * 86_400, 60
 """Span of submits, and mean duration, beyond which the unit of a log's times is doubtful (ours)."""
+
+HARDLY = 1e-4
+"""Time that jobs wait over time that they run, up to which a comparison shows little (ours)."""
 
 
 def tell_of_units(workload: "Workload") -> None:
@@ -23,7 +28,8 @@ def tell_of_units(workload: "Workload") -> None:
     mean_s = float(jobs["duration_s"].mean())  # ty: ignore
     if span_s > LONGEST_SPAN_S or not SHORTEST_MEAN_S <= mean_s <= LONGEST_MEAN_S:
         said = f"the log spans {duration(span_s)}, and its jobs last {duration(mean_s)} on average"
-        screen.note(f"{said}: are its times in seconds? If not, say --time-unit ms, min or h")
+        unit = "say --time-unit ms, min or h" if workload.provenance.format in TAKE_UNITS else NAME_COLUMNS
+        screen.note(f"{said}: are its times in seconds? If not, {unit}")
 
 
 def remarks(
@@ -55,8 +61,11 @@ def _of_estimate(estimate: str | None, results: "Sequence[Result]") -> Iterator[
 
 
 def _of_no_wait(results: "Sequence[Result]") -> Iterator[str]:
-    if not any((result.jobs["pending_s"] > 0).any() for result in results):
-        yield "no job waits: the cluster is larger than these jobs need; --load 0.9 submits them closer together"
+    waited = [float(result.jobs["pending_s"].sum()) for result in results]
+    held = [float(result.jobs["run_s"].sum()) for result in results]
+    if all(wait <= HARDLY * run for wait, run in zip(waited, held, strict=True)):
+        said = "jobs hardly wait" if any(waited) else "no job waits"
+        yield f"{said}: the cluster is larger than these jobs need; --load 0.9 submits them closer together"
 
 
 def _of_no_profiles(results: "Sequence[Result]") -> Iterator[str]:
@@ -78,11 +87,19 @@ def _of_identical(labels: Sequence[str], results: "Sequence[Result]") -> Iterato
     for label, result in zip(labels, results, strict=True):
         if result.info["seed"] == results[0].info["seed"]:
             alike.setdefault(_schedule(result), []).append(label)
-    nameless = results[0].jobs["model"].null_count() == results[0].jobs.height
-    why = "; no job names a model, and --assign-models 0 gives them some" if nameless else ""
     for same in alike.values():
         if len(same) > 1:
+            why = _why_alike([result for label, result in zip(labels, results, strict=True) if label in same])
             yield f"{' and '.join(same)} made the same schedule{why}"
+
+
+def _why_alike(results: "Sequence[Result]") -> str:
+    """That a policy goes by models, and no job names one."""
+    from pointsman.policies.registry import get_policy
+
+    nameless = results[0].jobs["model"].null_count() == results[0].jobs.height
+    by_models = any(get_policy(result.info["policy"]).profiles for result in results)
+    return "; no job names a model, and --assign-models 0 gives them some" if nameless and by_models else ""
 
 
 def _schedule(result: "Result") -> int:

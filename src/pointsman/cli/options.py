@@ -41,6 +41,7 @@ AtOnce = Annotated[
     typer.Option(
         "--workers",
         min=1,
+        max=1024,
         help="Maximum number of parallel runs. Default: 1, or the number of CPUs of the Ray cluster.",
         rich_help_panel=OUTPUT,
     ),

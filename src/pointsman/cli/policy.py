@@ -20,8 +20,9 @@ NEEDS = {
     "none": "",
     "estimate": "the log's time limits, or the truth if not every job has one, unless --estimate says otherwise",
     "oracle": "the true durations, unless --estimate limit or lognormal:SIGMA says otherwise",
+    "history": "estimates that the run learns from jobs that have ended; the log tells it nothing",
 }
-"""What a policy with this need is told of durations."""
+"""What a policy with this need uses of durations."""
 
 ROUNDS = "rounds(POLICY,EVERY)"
 FORMS = {
@@ -38,7 +39,7 @@ INFORMATION = ("durations", "profiles", "progress")
 
 
 def _information(spec: "PolicySpec") -> dict[str, str]:
-    return {"durations": spec.needs, "profiles": " ".join(spec.profiles) or "none", "progress": spec.progress}
+    return {"durations": spec.durations, "profiles": " ".join(spec.profiles) or "none", "progress": spec.progress}
 
 
 @app.command("list")
@@ -54,6 +55,7 @@ def list_policies(format: FormatOption = screen.Format.table) -> None:
     screen.show(rows, format, left=("policy", *INFORMATION, "what it does"))
     if format is screen.Format.table:
         typer.echo(f"\nestimate: the policy uses {NEEDS['estimate']}.\noracle: the policy uses {NEEDS['oracle']}.")
+        typer.echo(f"history: the policy uses {NEEDS['history']}.")
         typer.echo("profiles are the true ones unless --profile-error SIGMA says otherwise.")
         typer.echo("service: the policy observes the GPU time that jobs received; work: their progress.")
 
@@ -79,7 +81,7 @@ def show(
         return
     told = "; ".join(f"{what}: {value}" for what, value in _information(spec).items())
     typer.echo(f"{spec.text} ({told})\n{spec.doc}")
-    if told := NEEDS.get(spec.needs):
+    if told := NEEDS.get(spec.durations):
         typer.echo(f"It uses {told}.")
     if spec.round_s:
         typer.echo(f"It decides only at multiples of {spec.round_s:g} s since the first submit.")

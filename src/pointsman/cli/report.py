@@ -48,9 +48,12 @@ def report(
         raise UsageError(f"--window: {error}") from None
     if output is not None:
         refuse_taken(output, force=force)
+        within = [place for place in runs if output.resolve() in (place.resolve(), *place.resolve().parents)]
+        if within:
+            raise UsageError(f"-o {output} holds {within[0]}, which is reported: choose another place")
     if figures is not None:
         check_output(figures / "figures")
-        if (figures / MARK).exists():
+        if any((place / MARK).exists() for place in (figures, *figures.absolute().parents)):
             raise UsageError(f"--figures {figures}: that is a results directory; figures need one of their own")
     shown, formats = _formats(format, has_figures=figures is not None)
     width_in = parse_width_in(width)

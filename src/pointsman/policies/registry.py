@@ -109,6 +109,11 @@ class PolicySpec:
         return getattr(self.factory, "needs", "none")
 
     @property
+    def durations(self) -> str:
+        """What it uses of durations by default: what it must be told, or ``history``, what the run learns of them."""
+        return self.make().durations if issubclass(self.factory, CompiledPolicy) else self.needs  # ty: ignore
+
+    @property
     def profiles(self) -> tuple[Profile, ...]:
         """What it is told of model profiles."""
         return getattr(self.factory, "profiles", ())

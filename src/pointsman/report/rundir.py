@@ -242,7 +242,7 @@ def _write_json(path: Path, content: Any) -> None:
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """By Python, which says why a file cannot be written; the library writes the bytes alone."""
     data = io.BytesIO()
-    frame.write_parquet(data, compression="zstd", compression_level=3)
+    frame.rechunk().write_parquet(data, compression="zstd", compression_level=3)
     path.write_bytes(data.getbuffer())
 
 

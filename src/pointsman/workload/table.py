@@ -40,6 +40,7 @@ class Workload:
 
     def without(self, columns: Sequence[str]) -> "Workload":
         """The same jobs as if their log did not say these columns; the quality report says so."""
+        columns = list(dict.fromkeys(columns))
         silent = [pl.lit(0 if name == "priority" else None, SCHEMA[name]).alias(name) for name in columns]
         note = f"columns ignored as told: {', '.join(columns)}"
         quality = replace(self.quality, notes=(*self.quality.notes, note))

@@ -53,6 +53,33 @@ def test_python_backfill_is_the_compiled_one() -> None:
     assert mine.info["decisions"] == theirs.info["decisions"]
 
 
+class LeastAttained:
+    """Every 10 s the job with the least attained service runs, alone; it notes what the view says of each."""
+
+    name, needs = "least-attained", "none"
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[float, list[float], list[float]]] = []
+
+    def decide(self, view: View) -> None:
+        slots = sorted([*view.running.tolist(), *view.pending.tolist()], key=lambda j: view.jobs["row"][j])
+        self.seen.append((view.now_s, view.attained_gpu_s[slots].tolist(), view.executed_s[slots].tolist()))
+        for job in view.running.tolist():
+            view.preempt(job)
+        if slots:
+            view.start(min(view.pending.tolist(), key=lambda j: (view.attained_gpu_s[j], view.jobs["row"][j])))
+            view.wake_at(view.now_s + 10.0)
+
+
+def test_attained_service_is_up_to_date() -> None:
+    """Two jobs of 2 GPUs and 15 s take turns of 10 s: 0 0, 20 0, 20 20 GPU-s; the first ends at 25 s."""
+    jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [2, 2], "duration_s": [15.0, 15.0]}))
+    policy = LeastAttained()
+    simulate(jobs, "1x2", policy)
+    assert policy.seen[:3] == [(0.0, [0.0, 0.0], [0.0, 0.0]), (10.0, [20.0, 0.0], [10.0, 0.0]),
+                               (20.0, [20.0, 20.0], [10.0, 10.0])]  # fmt: skip
+
+
 class Asking:
     """Tries everything that a policy must not do, once, and notes the answers."""
 

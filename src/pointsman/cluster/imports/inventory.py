@@ -1,4 +1,4 @@
-"""Nodes as people list them: a CSV with ``name,gpus,gpu_type`` and what else is known."""
+"""Nodes as people list them: a CSV with ``name,gpus`` and what else is known, such as ``gpu_type``."""
 
 import csv
 from pathlib import Path
@@ -9,8 +9,8 @@ from pointsman.errors import InputError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.types import MAX_NODE_GPUS
 
-REQUIRED: Final = ("name", "gpus", "gpu_type")
-COLUMNS: Final = (*REQUIRED, "cpus", "sockets", "memory_gib", "rack", "partitions")
+REQUIRED: Final = ("name", "gpus")
+COLUMNS: Final = (*REQUIRED, "gpu_type", "cpus", "sockets", "memory_gib", "rack", "partitions")
 
 
 def of_inventory(text: str, path: Path) -> list[Machine]:
@@ -27,7 +27,7 @@ def of_inventory(text: str, path: Path) -> list[Machine]:
             raise InputError(f"unknown column {column!r:.60}", path=path, line=1, fix=fix)
     if missing := [name for name in REQUIRED if name not in columns]:
         raise InputError(
-            f"the column {missing[0]!r} is missing", path=path, line=1, fix=f"begin with {','.join(REQUIRED)}"
+            f"the column {missing[0]!r} is missing", path=path, line=1, fix=f"begin with {','.join(REQUIRED)},gpu_type"
         )
     return [_machine(row, path, rows.line_num) for row in rows]
 
@@ -48,6 +48,6 @@ def _machine(row: dict[str, str], path: Path, line: int) -> Machine:
     gib = number("memory_gib", 10**6)
     partitions = tuple(part for part in cells.get("partitions", "").split("|") if part)
     return Machine(
-        cells["name"], number("gpus", MAX_NODE_GPUS) or 0, cells["gpu_type"], number("cpus"), number("sockets"),
+        cells["name"], number("gpus", MAX_NODE_GPUS) or 0, cells.get("gpu_type", ""), number("cpus"), number("sockets"),
         gib and 1024 * gib, partitions, cells.get("rack", ""), line,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from pointsman.cluster.layout import Layout
 from pointsman.engine.setup.demand import Pools
-from pointsman.errors import InputError
+from pointsman.errors import InputError, TooWideError
 from pointsman.workload import Workload
 from pointsman.workload.readers.locate import line_of
 
@@ -14,9 +14,10 @@ def too_wide(workload: Workload, row: int, gpus: int, widest: int, schedulers: i
     """The error for a gang that could never start."""
     if schedulers == 1:
         cause = f"asks for {gpus:,} GPUs and can never have more than {widest:,} at once here"
-        return _refused(workload, row, cause, "use a larger cluster, or --oversized drop or clamp")
+        return _refused(workload, row, cause, "use a larger cluster, or --oversized drop or clamp", TooWideError)
     cause = f"asks for {gpus:,} GPUs, and none of {schedulers} schedulers can ever give it more than {widest:,} at once"
-    return _refused(workload, row, cause, "use fewer schedulers, or a larger cluster, or --oversized drop or clamp")
+    fix = "use fewer schedulers, or a larger cluster, or --oversized drop or clamp"
+    return _refused(workload, row, cause, fix, TooWideError)
 
 
 def nowhere(
@@ -44,9 +45,9 @@ def _types_of(workload: Workload, kind: str | None) -> list[str]:
     return list(dict.fromkeys(first))[:MOST_TYPES]
 
 
-def _refused(workload: Workload, row: int, cause: str, fix: str) -> InputError:
+def _refused(workload: Workload, row: int, cause: str, fix: str, kind: type[InputError] = InputError) -> InputError:
     source = workload.provenance
     job_id = str(workload.jobs["job_id"][row])
     line = line_of(source, job_id)
     job = f"job {job_id!r:.60}" + (f" (row {row + 1})" if line is None else "")
-    return InputError(f"{job} {cause}", path=source.source, line=line, fix=fix)
+    return kind(f"{job} {cause}", path=source.source, line=line, fix=fix)

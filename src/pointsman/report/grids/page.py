@@ -6,6 +6,7 @@ from pointsman.report.grids.figures import draw_grid
 from pointsman.report.grids.grid import Grid, shown
 from pointsman.report.grids.table import grid_table
 from pointsman.report.metrics.comparison import Row
+from pointsman.report.metrics.paired import Difference
 from pointsman.report.pages.page import Page, render
 from pointsman.report.units import count, digits, duration, names
 
@@ -61,11 +62,17 @@ def _best(rows: Sequence[Row]) -> str:
     alike = len(rows) > 1 and len({row.values["jct_mean_s"] for row in rows}) == 1
     if alike:
         return "the same under every policy"
-    best, *others = sorted(known, key=_jct_s)
-    other = best if best is not rows[0] else others[0] if others else best
-    if other.differences["jct_mean_s"].may_be_chance:
-        return f"not different beyond chance between {rows[0].policy} and {other.policy}"
-    return f"least under {best.policy}"
+    others = sorted((row for row in known if row is not rows[0]), key=lambda row: _change(row).ratio or 0.0)
+    if not others:
+        return f"least under {known[0].policy}"
+    sooner = [row for row in others if not _change(row).may_be_chance and (_change(row).ratio or 0.0) < 0]
+    if not sooner and _change(others[0]).may_be_chance:
+        return f"not different beyond chance between {rows[0].policy} and {others[0].policy}"
+    return f"least under {(sooner or rows)[0].policy}"
+
+
+def _change(row: Row) -> Difference:
+    return row.differences["jct_mean_s"]
 
 
 def _jct_s(row: Row) -> float:

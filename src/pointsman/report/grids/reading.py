@@ -60,6 +60,8 @@ def read_grid(directory: str | Path, *, baseline: str | None = None, window: tup
 
 def _values(path: Path, varied: list[str], cells: int) -> list[dict[str, Any]]:
     """The options that vary, and their values in each cell."""
+    if path.exists() and not path.is_file():
+        raise _damaged(path, "this is no regular file")
     try:
         table = _Table.model_validate(json.loads(path.read_text(encoding="utf-8")))
         found = [{name: cell[name] for name in varied} for cell in table.cells]
@@ -73,9 +75,9 @@ def _values(path: Path, varied: list[str], cells: int) -> list[dict[str, Any]]:
 
 
 def _window(path: Path) -> tuple[float, float] | None:
-    """The jobs that the grid counts, if its settings are there."""
-    if not path.exists():
-        return None
+    """The jobs that the grid counts."""
+    if not path.is_file():
+        raise InputError("the settings of this grid are missing", path=path, fix="give --window, or run again")
     try:
         return read_document(path, _Config).content.spec.window
     except UsageError as error:

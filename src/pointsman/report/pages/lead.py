@@ -7,6 +7,9 @@ from pointsman.report.metrics.paired import Difference, difference
 from pointsman.report.tables.tables import counted_span, left_over
 from pointsman.report.units import count, duration, percent
 
+UNTOLD = ("none", "history")
+"""Durations that a policy is told nothing of: it uses none, or learns them from jobs that have ended."""
+
 
 def lead(groups: list[Group]) -> str:
     """The result in a sentence or two."""
@@ -20,46 +23,65 @@ def lead(groups: list[Group]) -> str:
             f"{_queued(base)}."
             f"{counted_span(base)}{left_over(groups)}"
         )
-    rivals = [group for group in groups if group.censored <= base.censored]  # to leave jobs over is no way to win
-    best = min(rivals, key=lambda group: group.mean_jct_s)
     if len({group.mean("jct_mean_s") for group in groups}) == 1:
         return (
             f"The mean completion time is {duration(base.mean('jct_mean_s'))} under every policy."
             f"{counted_span(base)}{left_over(groups)}"
         )
-    return f"{_least(base, best, rivals)}{counted_span(base)}{left_over(groups)}"
+    rivals = [group for group in groups[1:] if group.censored <= base.censored]  # to leave jobs over is no way to win
+    known = [group for group in rivals if group.mean("jct_mean_s") is not None]
+    if not known:
+        return f"The mean completion time is {_mean(base)}.{counted_span(base)}{left_over(groups)}"
+    return f"{_least(base, known)}{counted_span(base)}{left_over(groups)}"
 
 
-def _least(base: Group, best: Group, rivals: Sequence[Group]) -> str:
-    """Which policy has the least mean completion time, unless its difference to the baseline may be chance."""
-    others = [group for group in rivals if group is not best]
-    second = min(others, key=lambda group: group.mean_jct_s, default=base)
-    other = second if best is base else best
-    change = difference(other, base, "jct_mean_s")
-    marked = f"{base.label}{' (the baseline)' if base.is_baseline else ''}"
-    base_s, other_s, best_s = (duration(group.mean("jct_mean_s")) for group in (base, other, best))
+def _least(base: Group, rivals: Sequence[Group]) -> str:
+    """Which policy has the least mean completion time beyond chance, by the differences to the baseline."""
+    changes = [(difference(group, base, "jct_mean_s"), group) for group in rivals]
+    ranked = sorted(changes, key=lambda item: item[0].ratio or 0.0)
+    sooner = [(change, group) for change, group in ranked if not change.may_be_chance and (change.ratio or 0.0) < 0]
+    if sooner:
+        change, best = sooner[0]
+        others = [group for group in rivals if group is not best]
+        said = f"The mean completion time is {_mean(base)} and {_mean(best)}{_informed(best)}: {_shown(change)}."
+        return f"{said}{_close(best, others)}{_without_knowing([base, *rivals], best, base)}"
+    change, other = ranked[0]
     if change.may_be_chance:
         return (
-            f"No difference beyond chance in the mean completion time between {marked}, {base_s}, and {other.label}, "
-            f"{other_s}{_informed(other)}: {_shown(change)}."
+            f"No difference beyond chance in the mean completion time between {_named(base)}, "
+            f"{duration(base.mean('jct_mean_s'))}, and {other.label}, {duration(other.mean('jct_mean_s'))}"
+            f"{_informed(other)}: {_shown(change)}."
         )
-    least = f"The mean completion time is {base_s} under {marked} and least, {best_s}, under {best.label}"
-    return f"{least}{_informed(best)}.{_close(best, second, base)}{_without_knowing(rivals, best, base)}"
+    least = (
+        f"The mean completion time is least under {_named(base)}, {duration(base.mean('jct_mean_s'))}{_informed(base)}"
+    )
+    return f"{least}; next is {other.label}: {_shown(change)}.{_without_knowing([base, *rivals], base, base)}"
+
+
+def _named(group: Group) -> str:
+    return f"{group.label} (the baseline)" if group.is_baseline else group.label
+
+
+def _mean(group: Group) -> str:
+    return f"{duration(group.mean('jct_mean_s'))} under {_named(group)}"
 
 
 def _shown(change: Difference) -> str:
     """``-1.2 % [-4.0 % to +2.0 %]``."""
-    low, high = (percent(end, signed=True) for end in change.ratio_interval or (None, None))
+    if change.ratio_interval is None:
+        return percent(change.ratio, signed=True)
+    low, high = (percent(end, signed=True) for end in change.ratio_interval)
     return f"{percent(change.ratio, signed=True)} [{low} to {high}]"
 
 
-def _close(best: Group, second: Group, base: Group) -> str:
-    """That the second may be as good as the best, where neither is the baseline."""
-    if second is base or best is base:
+def _close(best: Group, others: Sequence[Group]) -> str:
+    """That another may be as good as the best."""
+    changes = [(difference(group, best, "jct_mean_s"), group) for group in others]
+    close = [(change, group) for change, group in changes if change.may_be_chance]
+    if not close:
         return ""
-    change = difference(second, best, "jct_mean_s")
-    said = f" No difference beyond chance between {best.label} and {second.label}: {_shown(change)}."
-    return said if change.may_be_chance else ""
+    change, other = min(close, key=lambda item: abs(item[0].ratio or 0.0))
+    return f" No difference beyond chance between {best.label} and {other.label}: {_shown(change)}."
 
 
 def happened(groups: list[Group]) -> str:
@@ -72,7 +94,8 @@ def happened(groups: list[Group]) -> str:
 
 def _informed(group: Group) -> str:
     """What the policy knew that a real scheduler may not, as a relative clause; empty if nothing."""
-    durations = {"none": "", "oracle": "knows every duration exactly"}.get(group.knowledge, f"knows: {group.knowledge}")
+    known = {"none": "", "history": "", "oracle": "knows every duration exactly"}
+    durations = known.get(group.knowledge, f"knows: {group.knowledge}")
     profiles = {"none": "", "true": "is told the true profiles of models"}.get(
         group.profiles, f"is told profiles of models with errors ({group.profiles})"
     )
@@ -90,8 +113,8 @@ def _queued(group: Group) -> str:
 
 def _without_knowing(groups: Sequence[Group], best: Group, base: Group) -> str:
     """Which policy is best of those that need no durations, if another is best of all."""
-    blind = [group for group in groups if group.knowledge == "none" and group.mean("jct_mean_s") is not None]
-    if best.knowledge == "none" or not blind:
+    blind = [group for group in groups if group.knowledge in UNTOLD and group.mean("jct_mean_s") is not None]
+    if best.knowledge in UNTOLD or not blind:
         return ""
     least = min(blind, key=lambda group: group.mean_jct_s)
     change = difference(least, base, "jct_mean_s")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -60,8 +61,8 @@ def read_rows(source: Source, columns: Sequence[str] | None = None, delimiter: s
     """
     header = columns is None
     names = split_header(source, delimiter) if columns is None else list(columns)
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
+    if len(set(names)) < len(names):
+        (twice, _), *_ = Counter(names).most_common(1)
         cause = f"the column {quoted(twice)} stands twice in the header"
         raise InputError(cause, path=source.path, line=1, fix="rename one of them")
     data = source.utf8.rstrip(b"\r\n")

@@ -108,7 +108,7 @@ def _standard_input() -> bytes:
 
 def _stored(name: str) -> bytes:
     try:
-        return _standard_input() if name == "-" else Path(name).read_bytes()
+        return _standard_input() if name == "-" else _of_file(Path(name))
     except FileNotFoundError:
         raise InputError("no such file", path=name, fix=_neighbour(Path(name))) from None
     except IsADirectoryError:
@@ -116,6 +116,12 @@ def _stored(name: str) -> bytes:
     except (OSError, ValueError) as error:
         cause = f"cannot be read: {getattr(error, 'strerror', None) or error}"
         raise InputError(cause, path=name, fix="check the path and your right to read it") from None
+
+
+def _of_file(path: Path) -> bytes:
+    if path.is_char_device() or path.is_block_device():
+        raise InputError("this is a device, not a file", path=path, fix="give a job log")
+    return path.read_bytes()
 
 
 def _neighbour(path: Path) -> str:

@@ -15,6 +15,10 @@ from pointsman.types import JOB_STEP, NO_GPU
 
 MANY = 0.01
 """Share of the jobs, or of the time, below which a cause is not worth telling."""
+SHORT_S = 60.0
+"""A wait up to which the scheduler's own latency explains it."""
+NEVER_RAN = (NO_GPU, JOB_STEP, "not ", "never ")
+"""How reasons begin why rows of a log are left out that held no GPUs."""
 FEW = 0.9
 """A cluster whose log never used this share of its GPUs may be too large."""
 
@@ -30,6 +34,7 @@ def explanations(logged: Run, run: Run) -> list[str]:
     info = run.result.info
     return [
         *_of_gpus(jobs, logged.gpus, _partitions(info)),
+        *_of_order(jobs, run.result.jobs),
         *_of_jobs(logged, info),
         *_of_cluster(logged, info),
         *_of_durations(jobs, info),
@@ -91,7 +96,7 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Itera
             f"At most {count(most)} of the {count(gpus)} GPUs were ever in use in the log: the cluster may have been "
             "smaller, or jobs of others are missing from the log."
         )
-    waiting = jobs.filter(pl.col("wait_s") > 0)
+    waiting = jobs.filter(pl.col("wait_s") > SHORT_S)
     idle_s = _waits_beside_idle(waiting, jobs, gpus, partitions)
     waited_s = float(waiting["wait_s"].sum())
     if idle_s.sum() > MANY * waited_s:
@@ -119,13 +124,32 @@ def _waits_beside_idle(
     return found
 
 
+def _of_order(logged: pl.DataFrame, simulated: pl.DataFrame) -> Iterator[str]:
+    """Whether more jobs overtook others in the log than in the simulation."""
+    in_log, here = _overtaking(logged), _overtaking(simulated)
+    if in_log > here + MANY:
+        yield (
+            f"{percent(in_log)} of the jobs started in the log before one that was submitted earlier to the same "
+            f"partition and asked for as many GPUs, in the simulation {percent(here)}: the real scheduler goes by "
+            "priorities, shares or quotas, which multifactor and kueue simulate."
+        )
+
+
+def _overtaking(jobs: pl.DataFrame) -> float:
+    """Share of the jobs that started well before one that was there first, and that could have had its GPUs."""
+    of_a_kind = [pl.col(name).fill_null("") for name in ("partition", "gpu_type")] + [pl.col("gpus")]
+    ahead = pl.col("start_s").cum_max().shift(1).over(of_a_kind)
+    started = jobs.filter(pl.col("start_s").is_not_null()).sort("submit_s", maintain_order=True)
+    return float(started.select((ahead > pl.col("start_s") + SHORT_S).fill_null(False).mean()).item() or 0.0)
+
+
 def _of_jobs(logged: Run, info: dict[str, Any]) -> Iterator[str]:
     """Jobs that ran beside these, and are not among them."""
     only = (info.get("workload") or {}).get("only")
     if only:
         yield f"Only jobs with {only} are replayed: the others used GPUs of the cluster, too."
     reasons = (info["quality"].get("dropped") or {}).items()
-    dropped = {why: n for why, n in reasons if why not in (NO_GPU, JOB_STEP) and not why.startswith("not ")}
+    dropped = {why: n for why, n in reasons if not why.startswith(NEVER_RAN)}
     if dropped:
         told = ", ".join(f"{count(n)} {why}" for why, n in dropped.items())
         yield f"Rows of the log are left out ({told}). Those that ran used GPUs, for which the replayed jobs waited."
