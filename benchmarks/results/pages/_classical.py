@@ -51,7 +51,7 @@ def answer(figures: Figures) -> str:
     def to(policy: str, base: str, wheres: Sequence[Where] = hard) -> str:
         return span(changes(figures, wheres, policy, base))
 
-    queued = [where for where in hard if where["workload"] in QUEUED]
+    queued = [where for where in hard if figures.ran(where, "kueue")]
     classical = (*UNTOLD[:2], *UNTOLD[3:6])
     other = [f"{named(where)}: `{best}`" for where in hard if (best := figures.best(where, classical)) != LADDER]
     spread, near = (
@@ -110,7 +110,7 @@ def needing(figures: Figures) -> str:
 
 
 def _above(figures: Figures, where: Where, policy: str) -> str:
-    if policy == "kueue" and where["workload"] not in QUEUED:
+    if not figures.ran(where, policy):
         return "–"
     return plain(figures.mean(where, policy, "above_bound_percent"))
 

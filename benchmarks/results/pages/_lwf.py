@@ -94,12 +94,11 @@ def admission(figures: Figures) -> str:
 
 def unshared(figures: Figures) -> str:
     """Policies that give each GPU to one job."""
-    rows = []
-    for policy in ALONE:
-        rows.append(
-            [policy if policy == BASE else f"`{policy}`", *figures.told(policy),
-             plain(figures.mean(at(CODE, 1), policy)), *(str(alone(figures, workload, policy)) for workload in (CODE, PAPER))]
-        )  # fmt: skip
+    rows = [
+        [policy if policy == BASE else f"`{policy}`", *figures.told(policy), plain(figures.mean(at(CODE, 1), policy)),
+         *(str(alone(figures, workload, policy)) for workload in (CODE, PAPER))]
+        for policy in ALONE
+    ]  # fmt: skip
     columns = ("policy", "durations", "profiles", "progress", "mean JCT, s (code)", "code, %", "paper, %")
     return markdown(columns, rows, words=4)
 
