@@ -66,12 +66,8 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 def main() -> int:
     """Run the benchmarks named on the command line, or all.
 
-    `classical`, `network`, `sharing`, `topdrl`, `profiles`, `pairs` and `pollux` make pages.
+    `network`, `sharing`, `topdrl`, `profiles`, `pairs` and `pollux` make pages.
     """
-    if sys.argv[1:2] == ["classical"]:
-        from benchmarks.classical.__main__ import main as classical
-
-        return classical(sys.argv[2:])
     if sys.argv[1:2] == ["network"]:
         from benchmarks.network.__main__ import main as network
 

@@ -1,1 +1,1 @@
-"""The classical policies on suite v1 and three real logs: makes the tables of ``docs/results/classical.md``."""
+"""Suite v1 and three real logs as several pages of results run them, and published runs of classical policies."""

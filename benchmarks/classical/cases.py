@@ -1,6 +1,6 @@
 """What the policies are measured on: the workloads of suite v1, and real logs at chosen loads."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,9 +39,11 @@ class Case:
     warmup_ratio: float
     """The share of the submit span, from its start, whose jobs run and do not count."""
 
-    def workloads(self, load: float) -> dict[int, Workload]:
-        """Its jobs at one load, by seed."""
-        return {seed: self.workload(load, seed) for seed in self.seeds}
+
+def window(case: Case, workloads: Mapping[int, Workload]) -> tuple[float, float]:
+    """Submits that count, for all seeds the same: what follows the warm-up."""
+    submit_s = workloads[min(workloads)].jobs["submit_s"]
+    return case.warmup_ratio * float(submit_s[-1] - submit_s[0]), float("inf")
 
 
 def cases(traces: Path) -> Iterator[Case]:

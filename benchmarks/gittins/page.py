@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.blocks import fill
-from benchmarks.classical.tables import markdown
 from benchmarks.gittins.contestants import GITTINS, NONE, TOLD
 from benchmarks.gittins.figures import RIVALS, Difference, Figures, Place, pairs, signed, table
 from benchmarks.gittins.picture import draw
 from benchmarks.gittins.runs import DEEP
+from benchmarks.results.figures import markdown
 
 PAGE = Path("docs/results/gittins.md")
 SHOWN = ("las, 20 thresholds", "dally", "dally, 600 s", NONE, GITTINS)

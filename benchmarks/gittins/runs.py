@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchmarks.classical.cases import Case, cases
-from benchmarks.classical.runs import window
+from benchmarks.classical.cases import Case, cases, window
 from benchmarks.gittins.contestants import AGEING, HINTED, KEEPING, LEARNT, RUNNABLE, SLOW, Contestant
 from pointsman import Workload
 from pointsman.api import simulate

@@ -1,6 +1,6 @@
 """``python -m benchmarks network [PART ...] [--record]``: prints the tables, or writes them into the page.
 
-Parts: dally, crossing, variations, lwf, sensitivity, doubling; by default all.
+Parts: dally, crossing, variations, sensitivity, doubling; by default all.
 """
 
 import argparse
@@ -13,14 +13,13 @@ from benchmarks.network.cells import FIGURES
 from benchmarks.network.dally import crossed, main_tables, variations
 from benchmarks.network.doubling import doubling
 from benchmarks.network.jobs import available
-from benchmarks.network.lwf import lwf
 from benchmarks.network.runs import Measured, as_json
 from benchmarks.network.scope import Scope, quick
 from benchmarks.network.sensitivity import sensitivity
 from benchmarks.parts import check_complete, exit_code, options_of, run_parts
 
 PARTS = {
-    "dally": main_tables, "crossing": crossed, "variations": variations, "lwf": lwf, "sensitivity": sensitivity,
+    "dally": main_tables, "crossing": crossed, "variations": variations, "sensitivity": sensitivity,
     "doubling": doubling,
 }  # fmt: skip
 """What makes the tables of each part."""

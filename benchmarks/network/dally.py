@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmarks.classical.tables import markdown
 from benchmarks.network.cells import ALL, BASE, Entry
 from benchmarks.network.jobs import fitting, pool
 from benchmarks.network.runs import Measured, measure
 from benchmarks.network.scope import Scope
 from benchmarks.network.tables import changes, crossing, detail, overview, ranges, shapes, signed
+from benchmarks.results.figures import markdown
 from pointsman.report.units import count, digits, duration, percent
 from pointsman.workload.generator.profile import DAY_S
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks.classical.tables import markdown
 from benchmarks.network.cells import BASE
 from benchmarks.network.dally import Found
 from benchmarks.network.jobs import cluster, doubled, fitting, sample
@@ -14,6 +13,7 @@ from benchmarks.network.runs import WORKERS
 from benchmarks.network.scope import Scope
 from benchmarks.network.sensitivity import CONSOLIDATED, DEFAULT, MANUAL, NOWAIT
 from benchmarks.network.tables import between
+from benchmarks.results.figures import markdown
 from pointsman.api import open_simulation, simulate
 from pointsman.engine.run.simulation import Simulation
 from pointsman.experiment import RunOptions

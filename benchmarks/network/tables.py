@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from benchmarks.classical.tables import markdown
 from benchmarks.network.cells import BASE, Entry
 from benchmarks.network.runs import Measured
+from benchmarks.results.figures import markdown
 from pointsman.report.metrics.confidence import Interval
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 

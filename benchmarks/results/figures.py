@@ -1,7 +1,7 @@
 """From a data file to the figures of a page: means over seeds, and differences paired on them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,9 +61,11 @@ class Figures:
         """Over seeds."""
         return float(self.values(where, policy, figure).mean())
 
-    def change(self, where: Where, policy: str, base: str, figure: str = "jct_mean_s") -> Difference:
-        """Of `policy` to `base`, paired on seeds."""
-        mine, others = self.values(where, policy, figure), self.values(where, base, figure)
+    def change(
+        self, where: Where, policy: str, base: str, figure: str = "jct_mean_s", base_where: Where | None = None
+    ) -> Difference:
+        """Of `policy` to `base`, which may be in another cell, paired on seeds."""
+        mine, others = self.values(where, policy, figure), self.values(base_where or where, base, figure)
         low, high = ratio_interval(mine, others) or (math.nan, math.nan)
         return Difference(*(100 * ratio for ratio in (float(mine.sum() / others.sum()) - 1, low, high)))
 
@@ -102,7 +104,8 @@ def span(values: Sequence[float], unit: str = " %") -> str:
     return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
 
 
-def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
     """A table; the first `words` columns are left-aligned."""
-    rule = [":--" if k < words else "--:" for k in range(len(columns))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (columns, rule, *rows)) + "\n"
+    rule = "|" + "".join(":--|" if k < words else "--:|" for k in range(len(columns)))
+    head, *body = (f"| {' | '.join(cells)} |" for cells in (columns, *rows))
+    return "\n".join([head, rule, *body]) + "\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.classical.tables import markdown
 from benchmarks.network.runs import Measured, measure
+from benchmarks.results.figures import markdown
 from benchmarks.sharing.cells import MIX, Cell, Figures, figures, run
 from benchmarks.sharing.constants import told
 from benchmarks.sharing.entries import BSBF, FFS, Entry

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.classical.tables import markdown
 from benchmarks.network.runs import Measured, measure
+from benchmarks.results.figures import markdown
 from benchmarks.sharing.cells import Cell, run_cell
 from benchmarks.sharing.entries import BACKFILL, BSBF, FFS, JOINT, SJF
 from benchmarks.sharing.paper import CELLS, EQUAL, Found

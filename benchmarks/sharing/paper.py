@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks.classical.tables import markdown
 from benchmarks.network.runs import Measured, measure
+from benchmarks.results.figures import markdown
 from benchmarks.sharing.cells import MIX, SHORT, Cell, run_cell
 from benchmarks.sharing.entries import (
     ALL,

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from functools import partial
 
-from benchmarks.classical.tables import markdown
 from benchmarks.measures import cpu_s
+from benchmarks.results.figures import markdown
 from benchmarks.sharing.entries import BSBF, CONSOLIDATED, FFS, JOINT, RESTARTS, Entry
 from benchmarks.sharing.paper import Found
 from benchmarks.sharing.scope import Scope

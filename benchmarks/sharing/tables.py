@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from math import isnan
 
-from benchmarks.classical.tables import markdown
 from benchmarks.network.runs import Measured
 from benchmarks.network.tables import between, signed
+from benchmarks.results.figures import markdown
 from benchmarks.sharing.entries import BSBF, Entry
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 

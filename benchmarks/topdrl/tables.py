@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.classical.tables import markdown
+from benchmarks.results.figures import markdown
 from benchmarks.topdrl.cells import Cell, Measured
 from benchmarks.topdrl.contestants import TOPDRL, Contestant
 from pointsman.learn.iqm import RESAMPLES, interquartile_mean, interval

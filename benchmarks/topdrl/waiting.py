@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.classical.tables import markdown
+from benchmarks.results.figures import markdown
 from benchmarks.topdrl.cells import LOGS, SPEC, WORKERS, Cell, replay
 from benchmarks.topdrl.contestants import Contestant
 from benchmarks.topdrl.tables import Values, change, iqm

@@ -20,7 +20,7 @@ from tests.against_oracle.test_iterations import simulation_of
 from tests.free import simulate
 from tests.oracle.chains import Chain, Ground
 
-LWF_MODELS = Path(__file__).parents[3] / "benchmarks" / "network" / "lwf_models.yaml"
+LWF_MODELS = Path(__file__).parents[3] / "benchmarks" / "results" / "pages" / "lwf_models.yaml"
 ETHERNET = 0.235 / 0.856
 Gpus = list[tuple[int, int]]
 

@@ -59,7 +59,8 @@ def place_whole_nodes(address: Int, a: Int, nodes: Int, rest: Int) -> Int:
     """
     S = open_state(address)
     A = S.alts[a]
-    left, rack = nodes, np.int64(-1)
+    left = nodes
+    rack = np.int64(-1)
     while left > 0:
         rack = _rack_for(S, A, left)
         here = min(left, _whole_in(S, A, rack))

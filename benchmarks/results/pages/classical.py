@@ -1,0 +1,90 @@
+"""The classical policies and placements, on suite v1 and on three logs, with typical models and realistic overheads."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from benchmarks.classical.cases import Case, cases
+from benchmarks.gittins.contestants import LADDER_GPU_S
+from benchmarks.results.contestant import Contestant, Setting
+from benchmarks.results.pages._classical import BLOCKS, PLACES, QUEUED
+from benchmarks.results.pages._classical_picture import draw
+from benchmarks.results.trials import Trial
+
+__all__ = ["BLOCKS", "draw", "setting", "trials"]
+
+ASSIGNMENTS = range(5)
+"""A log has one set of jobs: its seeds assign models, and draw errors of estimates."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One workload at one load."""
+
+    workload: str
+    load: float
+    models: bool = True
+    """Whether jobs have models (the typical mix), which are slower on several nodes."""
+    overheads: str = "realistic"
+
+
+def told(policy: str) -> tuple[Contestant, Contestant]:
+    """With true durations and with errors."""
+    return (
+        Contestant(policy, policy, estimate="oracle"),
+        Contestant(f"{policy}, σ = 1", policy, estimate="lognormal:1"),
+    )
+
+
+PLAIN: Final = (
+    Contestant("fifo", "fifo"),
+    Contestant("fifo-backfill", "fifo-backfill"),
+    Contestant("las", "las"),
+    Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": LADDER_GPU_S}),
+    Contestant("tiresias", "tiresias"),
+    Contestant("gittins", "gittins"),
+)
+NEEDING: Final = tuple(who for name in ("sjf", "sjf-backfill", "easy", "multifactor", "srtf") for who in told(name))
+
+
+def placed(who: Contestant, place: str) -> Contestant:
+    """The same, placed otherwise."""
+    return replace(who, label=f"{who.label}, {place}", placement=place)
+
+
+PLACED: Final = (
+    *(placed(who, place) for who in (PLAIN[1], NEEDING[-2]) for place in PLACES),
+    *(placed(who, "spread") for who in (PLAIN[0], NEEDING[4], PLAIN[2])),
+)
+KUEUE: Final = Contestant("kueue", "kueue")
+ALL: Final = (*PLAIN, *NEEDING, *PLACED)
+FREE: Final = tuple(who for who in ALL if who.label in ("fifo", "fifo-backfill", "las", "tiresias", "srtf"))
+UNMODELLED: Final = (*FREE, *(who for who in PLACED if who.placement == "spread"))
+
+
+@cache
+def all_cases(data: Path) -> dict[str, Case]:
+    """By name."""
+    return {case.name: case for case in cases(data / "traces")}
+
+
+def trials(data: Path) -> Iterator[Trial]:
+    """All policies; some without overheads, and without models."""
+    for case in all_cases(data).values():
+        seeds = case.seeds if len(case.seeds) > 1 else tuple(ASSIGNMENTS)
+        here = (*ALL, KUEUE) if case.name in QUEUED else ALL
+        for load in case.loads:
+            yield from (Trial(Cell(case.name, load), seed, here) for seed in seeds)
+            yield from (Trial(Cell(case.name, load, overheads="none"), seed, FREE) for seed in seeds)
+            yield from (Trial(Cell(case.name, load, models=False), seed, UNMODELLED) for seed in case.seeds)
+
+
+def setting(cell: Cell, seed: int, data: Path) -> Setting:
+    """The jobs of a seed; of a log, the same with other models."""
+    case = all_cases(data)[cell.workload]
+    suite = len(case.seeds) > 1
+    assigned = (0 if suite else seed) if cell.models else None
+    options = {"assign_models": assigned, "oversized": "drop", "overheads": cell.overheads}
+    return Setting(case.workload(cell.load, seed if suite else 0), case.cluster, options, case.warmup_ratio)

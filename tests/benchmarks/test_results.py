@@ -1,0 +1,52 @@
+"""Pages of results: what they say is what their data say, and they are short."""
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchmarks.blocks import fill
+from benchmarks.results.__main__ import blocks, read
+from benchmarks.results.figures import Figures
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "results"
+PAGES = sorted(path.stem for path in (ROOT / "benchmarks/results/pages").glob("[!_]*.py"))
+MOST_WORDS = 1500
+
+
+def page_of(name: str) -> Path:
+    """The file of a page, which must be written."""
+    page = RESULTS / f"{name}.md"
+    if not page.exists():
+        pytest.skip(f"{name} has runs, and no page yet")
+    return page
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_says_what_its_data_say(name: str, tmp_path: Path) -> None:
+    """All figures that are filled in, in tables and in sentences, are those of the data file beside the page."""
+    page = page_of(name)
+    again = Path(shutil.copy(page, tmp_path))
+    fill(again, blocks(name, read(RESULTS / "data" / f"{name}.csv")))
+    assert again.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), (
+        f"python -m benchmarks.results {name} --page-only"
+    )
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_short(name: str) -> None:
+    assert len(page_of(name).read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+def test_differences_are_paired_on_seeds() -> None:
+    """In cell b, x takes half as long as y does in cell a, on each of three seeds that differ tenfold."""
+    rows = [
+        {"cell": cell, "policy": policy, "seed": seed, "jct_mean_s": factor * 10.0**seed}
+        for cell, policy, factor in (("a", "y", 2.0), ("b", "x", 1.0))
+        for seed in range(3)
+    ]
+    found = Figures(pl.DataFrame(rows)).change({"cell": "b"}, "x", "y", base_where={"cell": "a"})
+    assert (found.percent, found.low, found.high) == pytest.approx((-50.0, -50.0, -50.0))
+    assert found.is_sure and str(found) == "−50.0 [−50.0, −50.0]"
