@@ -45,7 +45,7 @@ def subbatches_of(
 def _steps(
     catalogue: "Catalogue", model: str, gpu_type: str, place: "Topology", gpus: int, batch: int | None, memory: int
 ) -> list[tuple[float, float, int, int]]:
-    """(seconds of a step, stretch, bytes, exact) of each power of two up to the samples of a GPU of so much `memory`."""
+    """(seconds of a step, stretch, bytes, exact) of each power of two up to a GPU's samples, of so much `memory`."""
     from pointsman.speed.laws.iteration import iteration_time_s
 
     compute, _ = catalogue.compute(model, gpu_type)

@@ -58,8 +58,8 @@ def singles_on(S: State, n: Int, mask: Int) -> Int:
 
 @core
 def fitting(S: State, j: Int, n: Int, room: Int) -> Int:
-    """The least accumulation that the policy allows, as a power of two, at which job `j` needs no more than `room` bytes
-    of a GPU of node `n`; -1 if there is none.
+    """The least accumulation, as a power of two, that the policy allows and at which job `j` needs no more than `room`
+    bytes of a GPU of node `n`; -1 if there is none.
     """
     first = (S.jobs[j].speed + S.nodes[n].gpu_type) * ACCUMULATIONS
     allowed = S.params[ACCUMULATION]

@@ -63,8 +63,8 @@ def accumulation_parameter() -> Any:
     """Which jobs may accumulate gradients; the same in all policies that share."""
     return Field(
         default="all",
-        description="jobs that may split their batches (gradient accumulation) to fit beside others: all (the paper's), "
-        "exact (only models that train the same: without batch normalisation), none",
+        description="jobs that may accumulate gradients to fit beside others: all (the paper's), exact (models that "
+        "train the same by it, without batch normalisation), none",
         json_schema_extra={"unit": "", "source": "paper"},
     )
 
@@ -98,7 +98,11 @@ class SjfBsbf(CompiledPolicy):
         return self.gate
 
     def parameters(self) -> list[float]:
-        return [float(GATES.index(self.gate)), float(self.consolidate), float(ACCUMULATIONS_OF.index(self.accumulation))]
+        return [
+            float(GATES.index(self.gate)),
+            float(self.consolidate),
+            float(ACCUMULATIONS_OF.index(self.accumulation)),
+        ]
 
 
 @core
