@@ -26,6 +26,8 @@ class Contestant:
     params: Mapping[str, Any] = field(default_factory=dict)
     estimate: str | None = None
     placement: str | None = None
+    logs: bool = True
+    """Whether a plan log is kept where GPUs are shared, to tell how much; policies of short slices log too much."""
 
     @property
     def command(self) -> str:
@@ -52,7 +54,7 @@ def run(who: Contestant, setting: Setting, seed: int) -> dict[str, Any]:
     """The figures of one run; times in seconds."""
     result = simulate(
         setting.jobs, setting.cluster, who.policy, params=dict(who.params) or None, seed=seed, estimate=who.estimate,
-        placement=who.placement, log=shares(who.policy), **setting.options,
+        placement=who.placement, log=who.logs and shares(who.policy), **setting.options,
     )  # fmt: skip
     return figures(result, setting.warmup)
 
@@ -87,7 +89,7 @@ SUMMARY = (
     "fairness_rho_max", "window_allocated_ratio",
 )  # fmt: skip
 OF_SHARING = ("jobs_shared_ratio", "gpu_shared_ratio", "accumulated_ratio", "slow_down_mean")
-"""Only of policies that share GPUs."""
+"""Only of policies that share GPUs, from their plan log."""
 
 
 def _digits(value: Any) -> float | None:

@@ -15,7 +15,8 @@ class Cell:
     """What decides a run but for its policy and seed."""
 
     workload: str
-    jobs: int
+    submitted: int
+    """Jobs."""
     gpu: str
     slowdown: str
     """The GPU whose measured pairs are taken, or one number for all pairs."""
@@ -35,7 +36,7 @@ class Cell:
         """As tables call it."""
         if self.is_log:
             return self.workload
-        return f"{self.jobs} jobs" + (f", {self.workload}" if self.workload == WITHOUT else "")
+        return f"{self.submitted} jobs" + (f", {self.workload}" if self.workload == WITHOUT else "")
 
 
 MIX, WITHOUT = "Pollux's jobs", "without ImageNet"
@@ -44,7 +45,16 @@ EQUAL: Final = Cell(WITHOUT, 240, PAPERS_GPU, "P100")
 """As much work as 240 jobs with it, but no job of hours on half of the cluster: load 1.85."""
 BELIEVED: Final = (*PAPER, EQUAL)
 OTHER_PAIRS: Final = tuple(replace(cell, slowdown="V100") for cell in BELIEVED)
+P100S: Final = tuple(replace(cell, gpu="p100") for cell in BELIEVED)
 V100S: Final = tuple(replace(cell, gpu="v100", slowdown="V100") for cell in BELIEVED)
+MAPPINGS: Final = {
+    "RTX 2080 Ti, 11 GiB, pairs of P100": BELIEVED,
+    "RTX 2080 Ti, 11 GiB, pairs of V100": OTHER_PAIRS,
+    "P100, 16 GiB": P100S,
+    "V100, 32 GiB": V100S,
+}
+"""What the paper's GPU may be taken for, the likeliest first."""
+
 LOGS: Final = tuple(Cell(name, LOG_JOBS, "v100", "V100") for name in LOG_NAMES)
 LESS_MEMORY: Final = tuple(replace(cell, gpu="v100m16") for cell in LOGS)
 MAIN: Final = (*BELIEVED, *LOGS)

@@ -26,7 +26,7 @@ def test_every_trial_is_in_the_data() -> None:
     wanted = {
         (*vars(trial.cell).values(), trial.seed, who.label) for trial in trials(SHARED) for who in trial.contestants
     }
-    columns = ("workload", "jobs", "gpu", "slowdown", "seed", "policy")
+    columns = ("workload", "submitted", "gpu", "slowdown", "seed", "policy")
     frame = FIGURES.frame.with_columns(FIGURES.frame["slowdown"].cast(str))
     assert set(frame.select(columns).rows()) == wanted
     assert FIGURES.frame["jct_mean_s"].is_finite().all()

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,16 +13,14 @@ from benchmarks.results.contestant import Contestant, Setting
 from benchmarks.results.trials import Trial
 from benchmarks.sharing.blocks import BLOCKS as BLOCKS
 from benchmarks.sharing.cells import (
-    BELIEVED,
     CONSTANTS,
     EQUAL,
     HOURS,
     LESS_MEMORY,
     LOGS,
-    OTHER_PAIRS,
+    MAPPINGS,
     PAPERS_GPU,
     SWEPT,
-    V100S,
     Cell,
 )
 from benchmarks.sharing.picture import draw as draw
@@ -57,7 +56,7 @@ JOINT: Final = Contestant("sjf-bsbf, gate=joint", "sjf-bsbf", {"gate": "joint"})
 ALONE: Final = tuple(_any_place(name) for name in ("sjf-backfill", "sjf", "srtf", "fifo-backfill", "tiresias"))
 LADDER: Final = _any_place("tiresias", thresholds_gpu_s=[3250.0 * 2**k for k in range(12)])
 SLICES: Final = tuple(
-    Contestant(f"{policy}, {seconds} s", policy, {"slice_s": float(seconds)})
+    Contestant(f"{policy}, {seconds} s", policy, {"slice_s": float(seconds)}, logs=False)
     for policy in ("gandiva", "gandiva-packing")
     for seconds in (60, 600)
 )
@@ -74,7 +73,7 @@ SOME: Final = (BSBF[0], FFS[2], *ALONE[:1])
 
 def trials(data: Path) -> Iterator[Trial]:
     """All policies on the paper's cells and the logs; a few with one slowdown for all pairs."""
-    for cell in (*BELIEVED, *OTHER_PAIRS, *V100S):
+    for cell in chain(*MAPPINGS.values()):
         yield from (Trial(cell, seed, (*ALL, POLLUX)) for seed in SEEDS)
     for cell in LOGS:
         yield from (Trial(cell, seed, ALL) for seed in LOG_SEEDS)
@@ -88,13 +87,13 @@ def setting(cell: Cell, seed: int, data: Path) -> Setting:
     """The jobs of one seed on the cell's cluster."""
     interference = {"interference": slowdown(cell)}
     if cell.is_log:
-        jobs = poisson(sample(cell.workload, data, LOG_GPUS, cell.jobs, seed, ("typical", 0)), LOG_GPUS, 1.0, seed)
+        jobs = poisson(sample(cell.workload, data, LOG_GPUS, cell.submitted, seed, ("typical", 0)), LOG_GPUS, 1.0, seed)
         return Setting(
             jobs, load_cluster(f"32x8/gpu={cell.gpu},rack=8"), interference | {"overheads": "realistic"}, WARMUP
         )
-    nodes = 4 if cell.jobs == 30 else 16
+    nodes = 4 if cell.submitted == 30 else 16
     without, load = ("imagenet", 1.85) if cell.workload == EQUAL.workload else ("", None)
-    jobs = pollux_mix(data, 4 * nodes, cell.jobs, HOURS[cell.jobs], seed, load=load, without=without)
+    jobs = pollux_mix(data, 4 * nodes, cell.submitted, HOURS[cell.submitted], seed, load=load, without=without)
     cluster = load_cluster(f"{nodes}x4/gpu={cell.gpu},nic=10Gbps")
     return Setting(jobs, cluster, interference | {"overheads": RESTARTS}, 0.0)
 
