@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from benchmarks.results.figures import Figures
-from benchmarks.sharing.blocks import ALONE, BSBF, LADDER, PACKING, WHOLE_FFS, change, measured
+from benchmarks.sharing.blocks import ALONE, BSBF, LADDER, PACKING, WHOLE_BSBF, WHOLE_FFS, change, measured
 from benchmarks.sharing.cells import CONSTANTS, MAIN, SWEPT
 
 LOOKS: Final = {
@@ -43,26 +43,25 @@ def _policies(figures: Figures, axes: Any) -> None:
         axes.hlines(rows, [one.low for one in found], [one.high for one in found], color=colour, lw=1.2)
         axes.plot([one.percent for one in found], rows, marker, color=colour, label=label, ms=6)
     axes.axvline(0.0, color="black", lw=0.8)
-    axes.set_yticks(range(len(MAIN)), [cell.name for cell in MAIN])
+    axes.set_yticks(range(len(MAIN)), [cell.name.replace(", ", ",\n") for cell in MAIN])
     axes.invert_yaxis()
-    axes.set_xlabel("mean completion time compared with sjf-backfill, %\n(left is better; 95 % intervals)")
+    axes.set_xlabel("mean JCT compared with sjf-backfill, %\n(left is better; 95 % intervals)")
     axes.legend(fontsize="small", frameon=False)
 
 
 def _slowdowns(figures: Figures, axes: Any) -> None:
     at = [float(number) for number in CONSTANTS]
     for cell, colour in zip(SWEPT, COLOURS, strict=True):
-        for policy, style in ((BSBF, "-"), (WHOLE_FFS, "--")):
-            found = [change(figures, replace(cell, slowdown=number), ALONE, policy).percent for number in CONSTANTS]
-            axes.plot(at, found, style, color=colour, marker=".", label=cell.name if policy == BSBF else None)
+        for policy, style in ((BSBF, "-"), (WHOLE_BSBF, "--")):
+            if policy == BSBF or not cell.is_log:
+                swept = (replace(cell, slowdown=number) for number in CONSTANTS)
+                found = [change(figures, one, ALONE, policy).percent for one in swept]
+                axes.plot(at, found, style, color=colour, marker=".", label=cell.name if policy == BSBF else None)
     axes.axhline(0.0, color="black", lw=0.8)
+    across = axes.get_xaxis_transform()
     for gpu in ("v100", "p100"):
         axes.axvline(measured(gpu), color="black", lw=0.8, ls=":")
-        axes.text(
-            measured(gpu), 1.0, f" {gpu.upper()}", transform=axes.get_xaxis_transform(), va="top", fontsize="small"
-        )
-    axes.set_ylim(-80, 160)
-    axes.set_xlabel("slowdown ξ, the same for all pairs (dotted: median of measured pairs)")
-    axes.set_ylabel("compared with sjf-backfill, %")
-    axes.legend(title="sjf-bsbf (dashed: sjf-ffs, no accumulation)", title_fontsize="small", fontsize="small",
-                frameon=False)  # fmt: skip
+        axes.text(measured(gpu), 0.0, f" {gpu.upper()}", transform=across, va="bottom", fontsize="small")
+    axes.set_xlabel("slowdown of all pairs\n(dotted: median of measured pairs)")
+    axes.set_ylabel("sjf-bsbf compared with sjf-backfill, %")
+    axes.legend(title="dashed: no accumulation", title_fontsize="small", fontsize="small", frameon=False)

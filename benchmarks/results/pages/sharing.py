@@ -69,6 +69,7 @@ ALL: Final = (
     Contestant("tiresias, consolidated", "tiresias"), *SLICES, Contestant("gittins", "gittins"), *ERRORS,
 )  # fmt: skip
 SOME: Final = (BSBF[0], FFS[2], *ALONE[:1])
+WHOLE: Final = (*SOME, BSBF[2])
 
 
 def trials(data: Path) -> Iterator[Trial]:
@@ -80,7 +81,8 @@ def trials(data: Path) -> Iterator[Trial]:
     for cell in LESS_MEMORY:
         yield from (Trial(cell, seed, (*BSBF, *FFS, *ALONE[:1])) for seed in LOG_SEEDS)
     for cell in (replace(cell, slowdown=number) for cell in SWEPT for number in CONSTANTS):
-        yield from (Trial(cell, seed, SOME) for seed in (LOG_SEEDS if cell.is_log else SEEDS))
+        seeds, few = (LOG_SEEDS, SOME) if cell.is_log else (SEEDS, WHOLE)
+        yield from (Trial(cell, seed, few) for seed in seeds)
 
 
 def setting(cell: Cell, seed: int, data: Path) -> Setting:
