@@ -131,7 +131,7 @@ def answer(figures: Figures) -> str:
     where = ceases(figures)
     return "\n".join(
         [
-            f"* **Not on large clusters with jobs like ITP's or Philly's.** At load 1 its mean JCT is "
+            f"* **Not on large clusters with jobs like ITP's or Philly's.** At load 1 the mean JCT of `sjf-bsbf` is "
             f"{each(LOGS, logs[ALONE])} compared with `sjf-backfill`, which has the same durations and shares nothing; "
             f"{each(LOGS, logs['gittins'])} compared with `gittins`, which requires none.",
             f"* **Hardly on the paper's clusters**: {each(BELIEVED, at[ALONE])} compared with `sjf-backfill`, and "

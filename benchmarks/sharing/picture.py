@@ -17,7 +17,7 @@ LOOKS: Final = {
     "srtf": ("^", "tab:green", "srtf"),
     LADDER: ("x", "tab:purple", "tiresias, 12 thresholds"),
     "gittins": ("D", "tab:orange", "gittins"),
-    PACKING[1]: ("+", "tab:gray", "gandiva-packing (oracle), 600 s"),
+    PACKING[0]: ("+", "tab:gray", "gandiva-packing (oracle), 60 s"),
 }
 COLOURS: Final = ("tab:blue", "tab:cyan", "tab:red", "tab:brown")
 

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from benchmarks.results.__main__ import blocks, read
 from benchmarks.results.pages.sharing import setting, slowdown, trials
 from benchmarks.sharing.blocks import crossing
 from benchmarks.sharing.cells import BELIEVED, EQUAL, LOGS, MAIN, OTHER_PAIRS, PAPER, SWEPT
+from benchmarks.sharing.pollux_mix import published
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.slow_downs import load_interference
 
@@ -55,4 +57,7 @@ def test_the_jobs_are_so_many_and_so_much_work() -> None:
     assert (made.jobs.jobs.height, made.cluster.gpus) == (240, 64)
     without = setting(EQUAL, 0, SHARED)
     assert "imagenet" not in set(without.jobs.jobs["model"])
+    demands = published(SHARED).jobs.select("model", pl.col("batch_size") // pl.col("gpus")).rows()
+    catalogue = load_catalogue()
+    assert sum(catalogue.model(model).memory_bytes(samples) > 11 * 2**30 for model, samples in demands) == 14
     assert {setting(cell, 0, SHARED).cluster.gpus for cell in (*MAIN[:1], *LOGS)} == {16, 256}
