@@ -66,7 +66,7 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 def main() -> int:
     """Run the benchmarks named on the command line, or all.
 
-    `network`, `sharing`, `topdrl`, `profiles`, `pairs` and `pollux` make pages.
+    `network`, `topdrl`, `profiles`, `pairs` and `pollux` make pages.
     """
     if sys.argv[1:2] == ["network"]:
         from benchmarks.network.__main__ import main as network
@@ -76,10 +76,6 @@ def main() -> int:
         from benchmarks.topdrl.__main__ import main as topdrl
 
         return topdrl(sys.argv[2:])
-    if sys.argv[1:2] == ["sharing"]:
-        from benchmarks.sharing.__main__ import main as sharing
-
-        return sharing(sys.argv[2:])
     if sys.argv[1:2] == ["profiles"]:
         from benchmarks.profile_fit import main as profiles
 

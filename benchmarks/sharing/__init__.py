@@ -1,1 +1,1 @@
-"""Jobs that share GPUs: makes ``docs/results/sharing.md``."""
+"""Jobs that share GPUs: what `benchmarks.results.pages.sharing` runs, says and draws."""

@@ -97,6 +97,7 @@ def profiles_of(instance: SharedInstance, folder: Path, neighbours: Neighbours |
                 "source": "ours",
             },
             "overlap": {"delta": 2.0, "source": "ours"},
+            "accumulates": model.accumulates,
             "compute": {
                 kind: {"alpha_s": c.alpha_s, "beta_s_per_sample": c.beta_s, "delta": c.delta, "source": "ours"}
                 for kind, c in model.compute.items()

@@ -18,8 +18,6 @@ from pointsman.speed import load_catalogue, load_interference
 ROOT = Path(__file__).parents[2]
 PAIRS = ROOT.parent / "shared" / "data" / "profiles" / "gavel_pairs.csv.gz"
 
-MIX = ROOT.parent / "shared" / "data" / "samples" / "pollux" / "workload-1.csv"
-
 
 @dataclass(frozen=True)
 class Done:
@@ -111,34 +109,6 @@ def test_slow_downs_that_are_not_those_of_the_measurements_break_the_benchmark(
     done = benchmarks("pairs", "--data", str(tmp_path))
     assert done.returncode == 4
     assert "gavel.yaml is not what" in done.stdout
-
-
-def test_without_the_published_jobs_sharing_is_skipped_and_it_is_said(benchmarks: Benchmarks, tmp_path: Path) -> None:
-    done = benchmarks("sharing", "--data", str(tmp_path))
-    assert (done.returncode, done.stdout) == (
-        0,
-        f"sharing: skipped, for {tmp_path}/samples/pollux/workload-1.csv is not there\n",
-    )
-
-
-@pytest.mark.skipif(not MIX.is_file(), reason=f"no jobs: {MIX} is absent")
-def test_a_page_of_sharing_is_not_written_from_a_part_of_the_runs(benchmarks: Benchmarks) -> None:
-    done = benchmarks("sharing", "paper", "--quick", "--record")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "error: --record writes the page, which needs all the logs and all the runs" in done.stderr
-
-
-@pytest.mark.skipif(not MIX.is_file(), reason=f"no jobs: {MIX} is absent")
-def test_what_accumulation_makes_fit_is_counted_and_measured_against_jobs_whose_memory_does_not_shrink(
-    benchmarks: Benchmarks,
-) -> None:
-    done = benchmarks("sharing", "accumulation", "--quick")
-    assert done.returncode == 0, done.stderr
-    assert "| the profiles | 32 GiB | 28 | 784 | 729 | **0** | 55 | – |" in done.stdout
-    assert "| 16 GiB | deepspeech2 at 40 | – | fits | fits | 8 steps, × 2.45 | fits | – |" in done.stdout
-    row = next(line for line in done.stdout.splitlines() if line.startswith("| Pollux mix | 16 GiB | sjf-ffs "))
-    with_it, without = row.split(" | ")[3:5]
-    assert with_it != without
 
 
 def test_tables_are_filled_into_their_places_and_all_other_words_are_left(tmp_path: Path) -> None:

@@ -144,6 +144,8 @@ def _sharing() -> Iterator[Run]:
         rough = {"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS, "interference": "law"}
         yield Run(policy, MIXED, like="helios", options={**MODELS, **rough})
     yield Run("sjf-bsbf", options={**MODELS, "contention": "max-min", "interference": 1.3, "gpu_sharing": 3})
+    for policy, allowed in (("sjf-bsbf", "exact"), ("sjf-ffs", "none")):
+        yield Run(policy, MIXED, like="itp", options={**MODELS, "params": {"accumulation": allowed}})
     yield Run("fifo-backfill", options={**MODELS, "gpu_sharing": 2, "audit": True})
 
 

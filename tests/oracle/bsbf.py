@@ -130,7 +130,7 @@ def find_first_fit(world: SharingWorld, life: SharedLife) -> Shared | None:
     for eligible in alternatives(world.nodes, life.job):
         chosen, steps = free_on(world, eligible), 1
         for gpu in sorted(singles(world, eligible)):
-            fits = world.speeds.least_steps(life.job, {gpu: world.free_bytes(gpu)})
+            fits = world.speeds.least_steps(life.job, {gpu: world.free_bytes(gpu)}, world.accumulation)
             if fits is not None and len(chosen) < life.job.gpus:
                 chosen.append(gpu)
                 steps = max(steps, fits)
@@ -163,7 +163,8 @@ def partners(world: SharingWorld, life: SharedLife, nodes: Sequence[int], gpu_ty
     single = singles(world, nodes)
     for other in world.lives:
         gpus = sorted(gpu for gpu, owner in single.items() if owner is other)
-        steps = speeds.least_steps(life.job, {gpu: world.free_bytes(gpu) for gpu in gpus}) if gpus else None
+        free = {gpu: world.free_bytes(gpu) for gpu in gpus}
+        steps = speeds.least_steps(life.job, free, world.accumulation) if gpus else None
         if steps is not None:
             left = max(0, world.remaining(other)) / world.solo_rate(other)
             xi_a = speeds.xi(gpu_type, life.job.model, other.job.model)

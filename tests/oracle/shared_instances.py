@@ -147,9 +147,18 @@ def random_shared(
     if on_bcube:
         network = replace(instance.network, oversubscription=1)
         instance = replace(instance, bcube=nodes[-1].rack + 1, network=network, jobs=of_one_type(jobs))
+    instance = with_accumulation(instance) if policy in BSBF else instance
     if draw.random() < 0.7:
         return instance
     return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
+
+
+def with_accumulation(instance: SharedInstance) -> SharedInstance:
+    """Some models do not train the same with more steps, and some policies allow none, or not of these."""
+    draw = random.Random(-3 - instance.seed)
+    models = {name: replace(model, accumulates=draw.random() < 0.5) for name, model in instance.models.items()}
+    allowed = draw.choice(("all", "exact", "exact", "none"))
+    return replace(instance, models=models, params=instance.params | {"accumulation": allowed})
 
 
 def random_crowded(seed: int, *, on_bcube: bool = False) -> SharedInstance:

@@ -67,6 +67,7 @@ class SharingWorld(World):
     sharing: int = field(kw_only=True)
     """Jobs that may be on a GPU at once."""
     gate: str = "pairwise"
+    accumulation: str = "all"
     rebatch_ms: int = 0
     contention: Contention | None = None
     neighbours: Slowing | None = None
@@ -210,6 +211,7 @@ def simulate(
     *,
     sharing: int | None = None,
     gate: str = "pairwise",
+    accumulation: str = "all",
     placement: str | None = None,
     overheads: Mapping[str, float] = {},
     queue_limits: Mapping[str, int] = {},
@@ -228,6 +230,7 @@ def simulate(
     )
     refuse(pairs and placement != "tightest", f"{policy} places by tightest")
     refuse(gate not in ("pairwise", "joint"), f"no gate {gate}")
+    refuse(accumulation not in ("all", "exact", "none"), f"no accumulation {accumulation}")
     for row, job in enumerate(jobs):
         refuse(place(speeds.nodes, job, every_gpu(speeds.nodes), placement) is None, f"job {row} fits no empty cluster")
     world = (make or SharingWorld)(
@@ -239,6 +242,7 @@ def simulate(
         speeds=widened(speeds, contention),
         sharing=sharing or (2 if pairs else 1),
         gate=gate,
+        accumulation=accumulation,
         rebatch_ms=to_ms(overheads.get("rebatch_s", 0)),
         contention=contention,
         neighbours=neighbours,

@@ -32,6 +32,8 @@ class Model:
     fixed_bytes: float
     bytes_per_sample: float
     gradient_bytes: float = 0.0
+    accumulates: bool = True
+    """Whether it trains the same with more steps."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,14 @@ class Speeds:
             return self.memory[gpu_type]
         return min(self.wants_bytes(job, steps), self.memory[gpu_type])
 
-    def least_steps(self, job: Job, free: Mapping[Gpu, float]) -> int | None:
+    def allowed_steps(self, job: Job, accumulation: str) -> list[int]:
+        """Of these, those that a policy allows: `all`, `exact` or `none`."""
+        exact = job.model not in self.models or self.models[job.model].accumulates
+        return self.steps(job) if accumulation == "all" or (accumulation == "exact" and exact) else [1]
+
+    def least_steps(self, job: Job, free: Mapping[Gpu, float], accumulation: str = "all") -> int | None:
         """The fewest steps at which what the job takes fits what these GPUs have free; None if none does."""
-        for steps in self.steps(job):
+        for steps in self.allowed_steps(job, accumulation):
             if all(self.takes_bytes(job, steps, self.type_of(gpu)) <= left for gpu, left in free.items()):
                 return steps
         return None

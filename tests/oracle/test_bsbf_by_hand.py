@@ -1,6 +1,7 @@
 """Section 10, the policies: whether it pays to share, and where. Drawings and models as in `test_sharing_by_hand`."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -119,6 +120,25 @@ def test_the_newcomer_accumulates_as_little_as_fits() -> None:
     schedule = simulate(ground(1, xi=1.0), [heavy(0, 1, 100), heavy(1, 1, 50)], "sjf-bsbf")
     assert steps(schedule, 1) == 2
     assert schedule.end_ms == [100, 62]  # 1 + 50 · 1.2, rate rounded down a little
+
+
+@pytest.mark.parametrize("policy", ["sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs"])
+@pytest.mark.parametrize(("accumulation", "shares"), [("all", True), ("exact", False), ("none", False)])
+def test_who_may_not_accumulate_shares_only_where_it_fits_whole(policy: str, accumulation: str, shares: bool) -> None:
+    # As above, but heavy has batch normalisation: it waits for A's end. C (light) needs no accumulation to fit.
+    base = ground(1, xi=1.0)
+    speeds = replace(base, models={name: replace(m, accumulates=name != "heavy") for name, m in base.models.items()})
+    jobs = [heavy(0, 1, 100), heavy(1, 1, 50)]
+    schedule = simulate(speeds, jobs, policy, accumulation=accumulation)
+    assert schedule.first_start_ms == [0, 1 if shares else 100]
+    assert steps(schedule, 1) == (2 if shares else 1)
+    assert simulate(speeds, [heavy(0, 1, 100), light(1, 1, 50)], policy, accumulation=accumulation).end_ms == [100, 51]
+
+
+def test_a_model_that_trains_the_same_accumulates_where_others_may_not() -> None:
+    jobs = [heavy(0, 1, 100), heavy(1, 1, 50)]
+    assert simulate(ground(1, xi=1.0), jobs, "sjf-bsbf", accumulation="exact").first_start_ms == [0, 1]
+    assert simulate(ground(1, xi=1.0), jobs, "sjf-bsbf", accumulation="none").first_start_ms == [0, 100]
 
 
 def test_who_takes_all_memory_shares_with_nobody() -> None:

@@ -261,3 +261,11 @@ def test_a_wrong_demand_on_a_node_is_refused(tmp_path):
     )
     with pytest.raises(UsageError, match=r"mine.yaml:\d+: .*node"):
         load_catalogue(write(tmp_path, text))
+
+
+def test_models_with_batch_normalisation_do_not_accumulate() -> None:
+    """By their layers, and for the VGGs by their parameters, which are those without."""
+    without = {name for name, profile in CATALOGUE.models.items() if not profile.accumulates}
+    residual = {"resnet18", "resnet50", "resnet101", "resnet152", "resnext110"}
+    inception = {"googlenet", "inception3", "inception4", "inception_bn"}
+    assert without == residual | inception | {"mobilenet_v3", "shufflenet_v2", "yolov3", "deepspeech2"}

@@ -20,6 +20,7 @@ def without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
     found = np.zeros((rows, len(layout.gpu_types), ACCUMULATIONS), SUBBATCH)
     found["bytes"][:, :, 0] = layout.gpu_memory_bytes.astype(np.int64)
     found["stretch"][:, :, 0] = 1.0
+    found["exact"][:, :, 0] = 1
     return found.ravel()
 
 
@@ -43,8 +44,8 @@ def subbatches_of(
 
 def _steps(
     catalogue: "Catalogue", model: str, gpu_type: str, place: "Topology", gpus: int, batch: int | None, memory: int
-) -> list[tuple[float, float, int]]:
-    """(seconds of a step, stretch, bytes) of each power of two up to the samples of a GPU of so much `memory`."""
+) -> list[tuple[float, float, int, int]]:
+    """(seconds of a step, stretch, bytes, exact) of each power of two up to a GPU's samples, of so much `memory`."""
     from pointsman.speed.laws.iteration import iteration_time_s
 
     compute, _ = catalogue.compute(model, gpu_type)
@@ -57,5 +58,6 @@ def _steps(
         time_s = iteration_time_s(profile, compute, shape, place.network, samples / steps, steps)
         size = min(memory, int(profile.memory_bytes(ceil(samples / steps))))
         stretch = np.floor(time_s / whole_s * FINEST + 0.5) / FINEST
-        found.append((compute.time_s(samples / steps), stretch, size))
+        exact = int(steps == 1 or profile.accumulates)
+        found.append((compute.time_s(samples / steps), stretch, size, exact))
     return found

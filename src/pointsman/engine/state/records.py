@@ -213,6 +213,7 @@ SUBBATCH = np.dtype(
         ("compute", F),  # s of one step of accumulation
         ("stretch", F),  # how many times as long an iteration takes at the best locality as without accumulation
         ("bytes", I),  # of GPU memory; 0: there are not so many samples
+        ("exact", I),  # whether the model learns with it what it learns without
     ],
     align=True,
 )

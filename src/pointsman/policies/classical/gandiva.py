@@ -1,6 +1,6 @@
 """Gandiva's time-slicing and migration (Xiao et al., OSDI 2018, §3), as the baseline of network-sensitive schedulers.
 
-`gandiva-packing` also packs jobs in pairs on GPUs. What is left out: growing and shrinking of jobs.
+`gandiva-packing` also packs jobs in pairs on GPUs, as an oracle. What is left out: growing and shrinking of jobs.
 """
 
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Gandiva with packing: where GPUs are short, jobs that work well together share them."""
+"""Gandiva with packing by an oracle: where GPUs are short, jobs that slow each other little share them."""
 
 from typing import ClassVar
 
@@ -8,7 +8,8 @@ from pointsman.policies.sdk import Profile, parameter
 
 class GandivaPacking(Gandiva):
     """As gandiva, but a job that finds no free GPUs is packed onto those of a running job of as many GPUs, if the two
-    get more done together than in turns; who is packed is neither preempted nor moved.
+    make more progress together than in turns. An oracle: the true slowdown of each pair is looked up, where Gandiva
+    measures it and separates bad pairs. Packed jobs are neither preempted nor moved.
     """
 
     name: ClassVar[str] = "gandiva-packing"

@@ -1,5 +1,7 @@
-"""Packing jobs in pairs on the same GPUs (Gandiva, OSDI 2018, §3.2). There pairs are tried and parted again if they do
-not work out; here it is known before.
+"""Packing jobs in pairs on the same GPUs (Gandiva, OSDI 2018, §3.2), as an oracle.
+
+Gandiva tries pairs, measures them, and separates those that are not beneficial. Here the true slowdown of each pair is
+looked up before, so no bad pair is ever tried; a pair stays together until one of the two ends.
 """
 
 import numpy as np

@@ -25,6 +25,11 @@ from pointsman.policies.sdk import (
 
 CHOSEN = VICTIMS  # policies that share evict none
 ANYWHERE = -1
+ACCUMULATIONS_OF = ("all", "exact", "none")
+"""Which jobs may accumulate gradients to fit: all, those which train the same by it, or none."""
+
+ALL, EXACT, NONE = range(len(ACCUMULATIONS_OF))
+ACCUMULATION = 2  # of the params of policies that share: one of these
 
 
 @core
@@ -53,15 +58,16 @@ def singles_on(S: State, n: Int, mask: Int) -> Int:
 
 @core
 def fitting(S: State, j: Int, n: Int, room: Int) -> Int:
-    """The least accumulation, as a power of two, at which job `j` needs no more than `room` bytes of a GPU of node `n`;
-    -1 if there is none.
+    """The least accumulation, as a power of two, that the policy allows and at which job `j` needs no more than `room`
+    bytes of a GPU of node `n`; -1 if there is none.
     """
     first = (S.jobs[j].speed + S.nodes[n].gpu_type) * ACCUMULATIONS
-    for k in range(ACCUMULATIONS):
-        size = S.subbatches[first + k].bytes
-        if size == 0:
+    allowed = S.params[ACCUMULATION]
+    for k in range(1 if allowed == NONE else ACCUMULATIONS):
+        B = S.subbatches[first + k]
+        if B.bytes == 0 or (allowed == EXACT and B.exact == 0):
             break
-        if size <= room:
+        if B.bytes <= room:
             return np.int64(k)
     return np.int64(-1)
 

@@ -5,13 +5,19 @@ accumulation as the memory wants. No job is preempted. A class of alike jobs tha
 again until enough jobs got GPUs to themselves: who does not pay as a partner never will, but for shorter jobs.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from pointsman.policies.parts.pair_theorem import remaining
-from pointsman.policies.parts.partners import ANYWHERE, choose_partners, may_share, pays_somewhere
+from pointsman.policies.parts.partners import (
+    ACCUMULATIONS_OF,
+    ANYWHERE,
+    choose_partners,
+    may_share,
+    pays_somewhere,
+)
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,
@@ -45,10 +51,22 @@ from pointsman.policies.sharing.place_beside import place_beside, place_on_any
 
 GATES = ("pairwise", "joint", "none")
 PAIRWISE, JOINT, NONE = range(len(GATES))
-GATE, CONSOLIDATE = 0, 1  # params
+GATE, CONSOLIDATE = 0, 1  # params; the next is `partners.ACCUMULATION`
 NODE_UP = int(Event.NODE_UP)
 TICK = 1.0 / 1024.0
 """Keys are whole multiples of it."""
+
+Accumulation = Literal["all", "exact", "none"]
+
+
+def accumulation_parameter() -> Any:
+    """Which jobs may accumulate gradients; the same in all policies that share."""
+    return Field(
+        default="all",
+        description="jobs that may accumulate gradients to fit beside others: all (the paper's), exact (models that "
+        "train the same by it, without batch normalisation), none",
+        json_schema_extra={"unit": "", "source": "paper"},
+    )
 
 
 class SjfBsbf(CompiledPolicy):
@@ -72,13 +90,19 @@ class SjfBsbf(CompiledPolicy):
         json_schema_extra={"unit": "", "source": "paper"},
     )
 
+    accumulation: Accumulation = accumulation_parameter()
+
     @property
     def sharing_gate(self) -> str:
         """As configured."""
         return self.gate
 
     def parameters(self) -> list[float]:
-        return [float(GATES.index(self.gate)), float(self.consolidate)]
+        return [
+            float(GATES.index(self.gate)),
+            float(self.consolidate),
+            float(ACCUMULATIONS_OF.index(self.accumulation)),
+        ]
 
 
 @core

@@ -2,8 +2,9 @@
 
 from typing import ClassVar
 
+from pointsman.policies.parts.partners import ACCUMULATIONS_OF
 from pointsman.policies.sdk import CompiledPolicy, Knowledge, Progress
-from pointsman.policies.sharing.sjf_bsbf import GATES, SjfBsbf
+from pointsman.policies.sharing.sjf_bsbf import GATES, Accumulation, SjfBsbf, accumulation_parameter
 
 
 class SjfFfs(CompiledPolicy):
@@ -17,10 +18,12 @@ class SjfFfs(CompiledPolicy):
     gpu_sharing: ClassVar[int] = SjfBsbf.gpu_sharing
     source: ClassVar[str] = SjfBsbf.source
 
+    accumulation: Accumulation = accumulation_parameter()
+
     @property
     def sharing_gate(self) -> str:
         """First fit asks for memory alone."""
         return "none"
 
     def parameters(self) -> list[float]:
-        return [float(GATES.index("none")), 0.0]
+        return [float(GATES.index("none")), 0.0, float(ACCUMULATIONS_OF.index(self.accumulation))]

@@ -118,6 +118,8 @@ class ModelProfile(_Record):
     batch: Batch
     memory: Memory
     overlap: Overlap
+    accumulates: bool = True
+    """Whether a batch in several passes trains as a whole one does; not so with batch normalisation."""
     node: NodeDemand | None = None
     """None: not known. Such a job causes and suffers no interference on nodes."""
     compute: Annotated[dict[str, Compute], Field(min_length=1)]
