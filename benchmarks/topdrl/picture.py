@@ -1,0 +1,5 @@
+"""The picture of the page."""
+
+
+def draw(figures, path):
+    """Write it."""

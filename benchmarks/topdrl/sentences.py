@@ -1,0 +1,2 @@
+"""What is filled into the page."""
+BLOCKS = {}
