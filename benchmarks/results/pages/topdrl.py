@@ -33,7 +33,7 @@ class Cell:
     """What is measured: throughput, completion, batch or waiting."""
     workload: str
     gpus: int
-    jobs: int
+    submitted: int
     load: float | None
     """None: all jobs at once."""
     horizon_share: float | None = None
@@ -44,7 +44,7 @@ class Cell:
     def practice(self) -> PracticeConfig:
         """Whose held-out jobs are run, all but the log's folder."""
         return PracticeConfig(
-            cluster=CLUSTERS[self.gpus], workload="topdrl", jobs=self.jobs, load=self.load, horizon_s=None,
+            cluster=CLUSTERS[self.gpus], workload="topdrl", jobs=self.submitted, load=self.load, horizon_s=None,
             horizon_share=self.horizon_share,
         )  # fmt: skip
 
