@@ -66,7 +66,7 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 def main() -> int:
     """Run the benchmarks named on the command line, or all.
 
-    `classical`, `network`, `sharing`, `topdrl`, `profiles`, `pairs` and `pollux` make pages.
+    `classical`, `network`, `sharing`, `profiles`, `pairs` and `pollux` make pages, as does `python -m benchmarks.results`.
     """
     if sys.argv[1:2] == ["classical"]:
         from benchmarks.classical.__main__ import main as classical
@@ -76,10 +76,6 @@ def main() -> int:
         from benchmarks.network.__main__ import main as network
 
         return network(sys.argv[2:])
-    if sys.argv[1:2] == ["topdrl"]:
-        from benchmarks.topdrl.__main__ import main as topdrl
-
-        return topdrl(sys.argv[2:])
     if sys.argv[1:2] == ["sharing"]:
         from benchmarks.sharing.__main__ import main as sharing
 

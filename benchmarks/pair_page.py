@@ -46,16 +46,25 @@ def _span(frames: Frames, name: str, shown: str = ".0f") -> str:
 
 def answer(frames: Frames) -> str:
     """The bullets."""
-    other = _of(frames, "p100", ORACLE)["models_pay_percent"]
-    kinds = [_mapped(frames, text, "v100")["pay_percent"] for text in ("table", "table:resnet50", "table:resnet18")]
-    models = _mapped(frames, "table", "v100")["models"]
+    ours, other = (_of(frames, "p100", table)["models_pay_percent"] for table in SOURCES)
+    kinds = [_mapped(frames, text, "v100") for text in ("table", "table:resnet50", "table:resnet18")]
+    alike, large, small = (of["pay_percent"] for of in kinds)
     return f"""\
-* **Sharing a GPU is beneficial less often than its reputation.** Of the pairs of models, {_listed(frames, "models_pay_percent", ".0f")} % on V100, P100 and K80 end earlier on average together than one after the other.
-* **Two equal jobs slow each other by {_listed(frames, "xi_equal_jobs")}** (median). On a K80 they lose by sharing. Over all measured jobs the medians are {_listed(frames, "xi_jobs")}.
-* **Gavel's two tables disagree.** On P100 its other table has {other:.0f} % of the pairs beneficial, not {_of(frames, "p100")["models_pay_percent"]:.0f} %. Show a result on V100 or P100 with both.
-* **The law** `ξ = exp(sensitivity + pressure)` is {_span(frames, "law_error_percent")} % off (median); for a pair that it has not seen, {_span(frames, "law_error_left_out_percent")} %.
-* **What stands in for unmeasured models matters more.** On V100, {kinds[0]:.0f} % of the pairs of {models} catalogue models are beneficial with stand-ins of the same kind, {kinds[1]:.0f} % if all resembled ResNet-50, {kinds[2]:.0f} % if all resembled ResNet-18.
-* **Recommendation.** Show results under `table`, `table:sensitive` and `table:insensitive`. If you have two jobs and a GPU, [measure](../formats/pairs.md).
+* **Sharing a GPU is beneficial less often than one might think.** Of the pairs of models,
+  {_listed(frames, "models_pay_percent", ".0f")} % on V100, P100 and K80 have a lower mean completion time together than
+  one after the other.
+* **Two equal jobs slow each other by a factor of {_listed(frames, "xi_equal_jobs")}** (median). Above 1.5 sharing
+  lengthens their mean completion time; above 2 both end later. Over all measured jobs the medians are
+  {_listed(frames, "xi_jobs")}.
+* **Gavel's two tables disagree.** On P100 the other has {other:.0f} % of the pairs beneficial, not {ours:.0f} %. Show a
+  result on V100 or P100 with both.
+* **The law** `ξ = exp(sensitivity + pressure)` is {_span(frames, "law_error_percent")} % off (median); for a pair that
+  it has not seen, {_span(frames, "law_error_left_out_percent")} %.
+* **What stands in for unmeasured models matters more.** On V100, {alike:.0f} % of the pairs of {kinds[0]["models"]}
+  catalogue models are beneficial with stand-ins of the same kind, {large:.0f} % if all resembled ResNet-50,
+  {small:.0f} % if all resembled ResNet-18.
+* **Recommendation.** Show results under `table`, `table:sensitive` and `table:insensitive`. If you have two jobs and a
+  GPU, [measure](../formats/pairs.md).
 """
 
 

@@ -63,10 +63,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _row(source: str, kind: str, table: Table, figures: Figures) -> dict[str, object]:
     """All that is said of one GPU type in one table; shares and errors in percent."""
-    rows = table.of(kind)
+    rows, own = table.of(kind), figures[kind]
     return {
         "table": source, "gpu_type": kind, "measured": 2 * len(rows), "missing": 2 * table.missing.count(kind),
-        **_not_slowed(rows), **_medians(rows, figures[kind]), **_paying(rows, figures[kind]), **_law(rows, figures[kind]),
+        **_not_slowed(rows), **_medians(rows, own), **_paying(rows, own), **_law(rows, own),
     }  # fmt: skip
 
 

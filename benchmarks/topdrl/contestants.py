@@ -1,16 +1,13 @@
 """The policies of the page: TopDRL, the baselines of its paper, and those that any site has."""
 
-from pathlib import Path
 from typing import Final
 
 from benchmarks.results.contestant import Contestant
 
-TRAINED: Final = Path("benchmarks/topdrl/trained")
-TRAININGS: Final = range(1, 6)
-TOPDRL, DEEPRM = "topdrl", "DeepRM + first"
+TOPDRL: Final = "topdrl"
 SIGMAS: Final = (0.5, 1.0)
 CHOICES: Final = ("anchor", "first-available", "load-balance", "random")
-PATIENCE: Final = (100, 30, 10)
+PATIENCE: Final = 100
 
 
 def _pick(label: str, gpus: str, picker: str | None = None) -> Contestant:
@@ -35,9 +32,6 @@ NEAREST: Final = (
     _pick("DRF + nearest", "nearest", "drf"),
 )
 """The same job pickers with TopDRL's choice of GPUs."""
-EACH_DEEPRM: Final = tuple(
-    Contestant(f"{DEEPRM}, training {k}", f"deeprm:{TRAINED / f'deeprm-{k}'}", estimate="oracle") for k in TRAININGS
-)
 FIFO, FIFO_RACKS, LAS, LAS_RACKS = "fifo-backfill", "fifo-backfill, few racks", "las", "las, few racks"
 AT_ANY_SITE: Final = (
     Contestant(FIFO, "fifo-backfill", placement="consolidated"),
@@ -47,7 +41,7 @@ AT_ANY_SITE: Final = (
     Contestant("dally", "dally"),
     Contestant("gittins", "gittins"),
 )
-ALL: Final = (SHIPPED, *OF_THE_PAPER, *EACH_DEEPRM, *NEAREST, *AT_ANY_SITE)
+ALL: Final = (SHIPPED, *OF_THE_PAPER, *NEAREST, *AT_ANY_SITE)
 MISLED: Final = tuple(
     Contestant(f"{label}, σ = {sigma:g}", policy, params, estimate=f"lognormal:{sigma:g}")
     for label, policy, params in ((TOPDRL, "topdrl", {}), ("SJF + nearest", "pick-place-sjf", {"gpus": "nearest"}))
@@ -58,6 +52,6 @@ ELSEWHERE: Final = tuple(
     Contestant(f"{TOPDRL}, GPUs: {how}", "topdrl", {"gpus": how}, estimate="oracle") for how in CHOICES
 )
 """The network as it ships, with other choices of GPUs."""
-PATIENT: Final = tuple(
-    Contestant(f"{TOPDRL}, patience {n}", "topdrl", {"patience_durations": n}, estimate="oracle") for n in PATIENCE
+PATIENT: Final = Contestant(
+    f"{TOPDRL}, patience {PATIENCE}", "topdrl", {"patience_durations": PATIENCE}, estimate="oracle"
 )

@@ -1,2 +1,230 @@
 """What is filled into the page."""
-BLOCKS = {}
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from benchmarks.results.figures import Difference, Figures, Where, hours, markdown, plain, signed, span
+from benchmarks.topdrl.contestants import (
+    AT_ANY_SITE,
+    CHOICES,
+    FIFO,
+    FIFO_RACKS,
+    LAS,
+    LAS_RACKS,
+    NEAREST,
+    OF_THE_PAPER,
+    PATIENT,
+    SIGMAS,
+    TOPDRL,
+)
+
+OWN: Final = {"workload": "TopDRL's", "gpus": 32}
+PAPER: Final = tuple(who.label for who in OF_THE_PAPER)
+NEAR: Final = tuple(who.label for who in NEAREST)
+SITE: Final = tuple(who.label for who in AT_ANY_SITE)
+BLIND: Final = (FIFO, FIFO_RACKS, LAS, LAS_RACKS)
+"""Told nothing, of durations or profiles."""
+SHOWN: Final = (TOPDRL, *PAPER, "Tetris + nearest", FIFO_RACKS, LAS_RACKS, "dally", "gittins")
+WORK, JCT = "throughput", "jct_mean_s"
+
+
+def cells(figures: Figures, what: str, overheads: str = "realistic") -> list[dict[str, Any]]:
+    """Its sets of jobs, in the order of the file."""
+    found = figures.cells("what", "workload", "gpus", "overheads")
+    return [cell for cell in found if (cell["what"], cell["overheads"]) == (what, overheads)]
+
+
+def name(where: Where) -> str:
+    """As tables head it."""
+    return f"{where['workload']} {where['gpus']}"
+
+
+def own(what: str, overheads: str = "realistic") -> dict[str, Any]:
+    """The authors' set-up."""
+    return {"what": what, **OWN, "overheads": overheads}
+
+
+def most(figures: Figures, where: Where, policies: Iterable[str], figure: str = WORK) -> str:
+    """The policy with the highest mean."""
+    return max(policies, key=lambda policy: figures.mean(where, policy, figure))
+
+
+def ahead(figures: Figures, where: Where, policies: Iterable[str]) -> Difference:
+    """TopDRL's throughput to that of the best of these."""
+    return figures.change(where, TOPDRL, most(figures, where, policies), WORK)
+
+
+def later(figures: Figures, where: Where, policies: Iterable[str]) -> Difference:
+    """TopDRL's mean completion time to that of the best of these."""
+    return figures.change(where, TOPDRL, figures.best(where, list(policies)), JCT)
+
+
+def _each(figures: Figures, what: str, told: Callable[[Where], Difference]) -> str:
+    return "; ".join(f"{name(where)} {told(where)} %" for where in cells(figures, what))
+
+
+def _span(figures: Figures, what: str, told: Callable[[Where], Difference]) -> str:
+    return span([told(where).percent for where in cells(figures, what)])
+
+
+def answer(figures: Figures) -> str:
+    """The bullets."""
+    home, logs = own("throughput"), _logs(figures)
+    paper = _span(figures, "throughput", lambda where: ahead(figures, where, PAPER))
+    site, on_logs = ahead(figures, home, SITE), span([ahead(figures, where, SITE).percent for where in logs])
+    fifo = figures.change(home, TOPDRL, FIFO, WORK)
+    late = _span(figures, "completion", lambda where: later(figures, where, SITE))
+    near = _span(figures, "throughput", lambda where: ahead(figures, where, NEAR))
+    return f"""\
+* **Against its paper's baselines TopDRL wins.** With jobs always waiting, its throughput is {paper} of the best of the
+  four that do not learn.
+* **Against policies that any site has it hardly does.** On the authors' set-up its throughput is {site} % of the best
+  of them ({fifo} % of consolidated `fifo-backfill`, which is told nothing); on logs, {on_logs}.
+* **It completes jobs later.** Its mean JCT at load 1 is {late} of the best of them.
+* **Half of its advantage is placement.** Compared with the best fixed picker that has its choice of GPUs, its
+  throughput is {near}.
+* **Recommendation.** {recommendation(figures)}
+"""
+
+
+def _logs(figures: Figures) -> list[dict[str, Any]]:
+    return [cell for cell in cells(figures, "throughput") if cell["workload"] != OWN["workload"]]
+
+
+def recommendation(figures: Figures) -> str:
+    """It depends on what was found on the logs."""
+    wins = [name(where) for where in _logs(figures) if ahead(figures, where, SITE).low > 0]
+    if wins:
+        return f"Train it if work done matters more than JCT, and your cluster is like {', '.join(wins)}."
+    return "No. Use `gittins` or `dally`, which need neither training nor true durations."
+
+
+def _told(figures: Figures, policy: str) -> str:
+    return "/".join(figures.told(policy))
+
+
+def table(figures: Figures) -> str:
+    """Throughput of TopDRL, and of the others to it."""
+    where = cells(figures, "throughput")
+    rows = [[TOPDRL, _told(figures, TOPDRL), *(f"{figures.mean(cell, TOPDRL, WORK):.3f}" for cell in where)]]
+    rows += [
+        [policy, _told(figures, policy), *(_bold(figures.change(cell, policy, TOPDRL, WORK)) for cell in where)]
+        for policy in SHOWN[1:]
+    ]
+    return markdown(("policy", "told", *map(name, where)), rows, words=2)
+
+
+def completion(figures: Figures) -> str:
+    """Mean completion time of TopDRL, and of the others to it."""
+    where = cells(figures, "completion")
+    rows = [[TOPDRL, *(f"{hours(figures.mean(cell, TOPDRL))} h" for cell in where)]]
+    rows += [[policy, *(_bold(figures.change(cell, policy, TOPDRL, JCT)) for cell in where)] for policy in SHOWN[1:]]
+    return markdown(("policy", *map(name, where)), rows)
+
+
+def _bold(change: Difference) -> str:
+    told = f"{signed(change.percent)}"
+    return f"**{told}**" if change.is_sure else told
+
+
+def consolidated(figures: Figures) -> str:
+    """What few racks bring those that place on whole nodes."""
+    return (
+        "`fifo-backfill` and `las` consolidated, without regard to racks: throughput to TopDRL "
+        f"{_span(figures, 'throughput', lambda w: figures.change(w, FIFO, TOPDRL, WORK))} and "
+        f"{_span(figures, 'throughput', lambda w: figures.change(w, LAS, TOPDRL, WORK))}; mean JCT "
+        f"{_span(figures, 'completion', lambda w: figures.change(w, FIFO, TOPDRL, JCT))} and "
+        f"{_span(figures, 'completion', lambda w: figures.change(w, LAS, TOPDRL, JCT))}.\n"
+    )
+
+
+def claims(figures: Figures) -> str:
+    """The paper's claims."""
+    home = own("throughput")
+    gain = figures.change(home, TOPDRL, "FCFS + first", WORK)
+    wins = [figures.change(w, TOPDRL, policy, WORK).low > 0 for w in cells(figures, "throughput") for policy in PAPER]
+    wins_near = [
+        figures.change(w, TOPDRL, policy, WORK).low > 0 for w in cells(figures, "throughput") for policy in NEAR
+    ]
+    place = {how: figures.change(home, f"{TOPDRL}, GPUs: {how}", TOPDRL, WORK).percent for how in CHOICES}
+    told = "; ".join(f"{how} {signed(value)} %" for how, value in place.items())
+    rows = [
+        ["better throughput than six baselines", f"than the four that do not learn, surely in {sum(wins)} of "
+         f"{len(wins)} cells; the other two are not shown", "in part"],
+        ["throughput up by 47 % (two secondary sources)", f"{gain} % over FCFS with the first GPUs on their set-up; "
+         f"{ahead(figures, home, PAPER)} % over the best of the four", "depends on the baseline"],
+        ["the nearest GPUs are worth it", f"the same weights, other GPUs: {told}", "yes"],
+        ["learning is worth it", f"surely ahead of the same choice of GPUs with a fixed picker in {sum(wins_near)} of "
+         f"{len(wins_near)} cells; best of them {_span(figures, 'throughput', lambda w: ahead(figures, w, NEAR))}",
+         "mostly on their set-up"],
+    ]  # fmt: skip
+    return markdown(("claim", "measured", "met?"), rows, words=3)
+
+
+def free(figures: Figures) -> str:
+    """Without overheads."""
+    bare = [ahead(figures, w, SITE).percent for w in cells(figures, "throughput", "none")]
+    late = [later(figures, w, SITE).percent for w in cells(figures, "completion", "none")]
+    return (
+        f"With `--overheads none`, as the old page had it, TopDRL's throughput is {span(bare)} of the best any site "
+        f"has, its mean JCT {span(late)}; consolidated `fifo-backfill` makes "
+        f"{figures.mean(own('throughput', 'none'), FIFO, WORK):.3f} a GPU on the authors' set-up, TopDRL "
+        f"{figures.mean(own('throughput', 'none'), TOPDRL, WORK):.3f}.\n"
+    )
+
+
+def batches(figures: Figures) -> str:
+    """All jobs at once."""
+    where = cells(figures, "batch")
+    changes = [figures.change(cell, TOPDRL, "Tetris + nearest", "makespan_s") for cell in where]
+    worst = max(changes, key=lambda change: change.percent)
+    return (
+        f"200 jobs at once take {span([c.percent for c in changes])} as long under TopDRL as under Tetris with the "
+        f"nearest GPUs (largest {worst} %): widest first leaves narrow jobs to fill the end. Do not use TopDRL where a "
+        "batch must end soon.\n"
+    )
+
+
+def estimates(figures: Figures) -> str:
+    """Durations told wrongly."""
+    work, late = (
+        [
+            figures.change(w, f"{TOPDRL}, σ = {s:g}", TOPDRL, figure).percent
+            for s in SIGMAS
+            for w in cells(figures, what)
+        ]
+        for what, figure in (("throughput", WORK), ("completion", JCT))
+    )
+    others = [
+        figures.change(w, f"SJF + nearest, σ = {s:g}", "SJF + nearest", WORK).percent
+        for s in SIGMAS
+        for w in cells(figures, "throughput")
+    ]
+    return (
+        f"Durations that are wrong by a log-normal factor (σ = 0.5, 1) change TopDRL's throughput by {span(work)} and "
+        f"mean JCT by {span(late)}; SJF's throughput by {span(others)}.\n"
+    )
+
+
+def waiting(figures: Figures) -> str:
+    """A bound on waiting."""
+    where = cells(figures, "waiting")
+    work, late, worst = (
+        [figures.change(cell, PATIENT.label, TOPDRL, figure) for cell in where]
+        for figure in (WORK, JCT, "fairness_rho_max")
+    )
+    rho = "; ".join(
+        f"{name(cell)} {plain(figures.mean(cell, TOPDRL, 'fairness_rho_max'))} → "
+        f"{plain(figures.mean(cell, PATIENT.label, 'fairness_rho_max'))}"
+        for cell in where
+    )
+    return (
+        f"At load 3 it changes the worst finish-time ratio ρ by {span([w.percent for w in worst])} ({rho}), "
+        f"mean JCT by {span([w.percent for w in late])}, throughput by {span([w.percent for w in work])}.\n"
+    )
+
+
+BLOCKS: Final[Mapping[str, Callable[[Figures], str]]] = {
+    "answer": answer, "throughput": table, "completion": completion, "consolidated": consolidated, "claims": claims,
+    "free": free, "batches": batches, "estimates": estimates, "waiting": waiting,
+}  # fmt: skip

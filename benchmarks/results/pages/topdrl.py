@@ -53,16 +53,16 @@ def trials(data: Path) -> Iterator[Trial]:
     """Throughput and completion with and without overheads; batches; a bound on waiting."""
     most = contestants.ALL
     more = (*most, *contestants.MISLED)
-    for workload, gpus in SIZES:
-        busy = Cell("throughput", workload, gpus, 1000, None if workload == OWN else 1.5, 0.6)
-        late = Cell("completion", workload, gpus, 500, 1.0)
-        yield from _seeds(busy, (*more, *contestants.ELSEWHERE))
-        yield from _seeds(late, more)
-        yield from _seeds(Cell("batch", workload, gpus, 200, None), most)
-        yield from (trial for cell in (busy, late) for trial in _seeds(replace(cell, overheads="none"), most))
-        if gpus < max(CLUSTERS):
-            overloaded = Cell("waiting", workload, gpus, 500, 3.0)
-            yield from _seeds(overloaded, (contestants.SHIPPED, *contestants.PATIENT), FEW_SEEDS)
+    busy = [Cell("throughput", name, gpus, 1000, None if name == OWN else 1.5, 0.6) for name, gpus in SIZES]
+    late = [Cell("completion", name, gpus, 500, 1.0) for name, gpus in SIZES]
+    yield from (trial for cell in busy for trial in _seeds(cell, (*more, *contestants.ELSEWHERE)))
+    yield from (trial for cell in late for trial in _seeds(cell, more))
+    free = [replace(cell, overheads="none") for cell in (*busy, *late)]
+    at_once = [Cell("batch", name, gpus, 200, None) for name, gpus in SIZES]
+    yield from (trial for cell in (*free, *at_once) for trial in _seeds(cell, most, FEW_SEEDS))
+    patient = (contestants.SHIPPED, contestants.PATIENT)
+    overloaded = [Cell("waiting", name, gpus, 500, 3.0) for name, gpus in SIZES if gpus < max(CLUSTERS)]
+    yield from (trial for cell in overloaded for trial in _seeds(cell, patient, FEW_SEEDS))
 
 
 def _seeds(cell: Cell, who: tuple[Contestant, ...], seeds: range = SEEDS) -> Iterator[Trial]:
