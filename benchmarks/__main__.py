@@ -66,7 +66,7 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 def main() -> int:
     """Run the benchmarks named on the command line, or all.
 
-    `classical`, `network`, `sharing`, `profiles`, `pairs` and `pollux` make pages, as does `python -m benchmarks.results`.
+    `classical`, `network`, `sharing`, `profiles`, `pairs` and `pollux` make pages; `benchmarks.results` makes others.
     """
     if sys.argv[1:2] == ["classical"]:
         from benchmarks.classical.__main__ import main as classical
