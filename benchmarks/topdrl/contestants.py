@@ -1,10 +1,14 @@
 """The policies of the page: TopDRL, the baselines of its paper, and those that any site has."""
 
+from pathlib import Path
 from typing import Final
 
 from benchmarks.results.contestant import Contestant
 
-TOPDRL: Final = "topdrl"
+TRAINED: Final = Path("benchmarks/topdrl/trained")
+TRAININGS: Final = range(1, 6)
+TOPDRL, DEEPRM = "topdrl", "DeepRM + first"
+MISLEADING: Final = "σ = 1"
 SIGMAS: Final = (0.5, 1.0)
 CHOICES: Final = ("anchor", "first-available", "load-balance", "random")
 PATIENCE: Final = 100
@@ -25,6 +29,12 @@ OF_THE_PAPER: Final = (
     _pick("DRF + balance", "load-balance", "drf"),
 )
 """Of the six baselines those that learn nothing (docs/papers/topdrl.md §7)."""
+DEEPRMS: Final = tuple(
+    Contestant(f"{DEEPRM}, training {k}", f"deeprm:{TRAINED / f'deeprm-{k}'}", estimate="oracle") for k in TRAININGS
+)
+DEEPRMS_MISLED: Final = tuple(
+    Contestant(f"{who.label}, {MISLEADING}", who.policy, estimate="lognormal:1") for who in DEEPRMS
+)
 NEAREST: Final = (
     _pick("FCFS + nearest", "nearest", "fcfs"),
     _pick("SJF + nearest", "nearest"),

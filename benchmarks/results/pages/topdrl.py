@@ -52,10 +52,12 @@ class Cell:
 def trials(data: Path) -> Iterator[Trial]:
     """Throughput and completion with and without overheads; batches; a bound on waiting."""
     most = contestants.ALL
-    more = (*most, *contestants.MISLED)
+    more = (*most, *contestants.DEEPRMS, *contestants.MISLED)
     busy = [Cell("throughput", name, gpus, 1000, None if name == OWN else 1.5, 0.6) for name, gpus in SIZES]
     late = [Cell("completion", name, gpus, 500, 1.0) for name, gpus in SIZES]
-    yield from (trial for cell in busy for trial in _seeds(cell, (*more, *contestants.ELSEWHERE)))
+    for cell in busy:
+        misled = contestants.DEEPRMS_MISLED if cell.gpus < max(CLUSTERS) else ()
+        yield from _seeds(cell, (*more, *contestants.ELSEWHERE, *misled))
     yield from (trial for cell in late for trial in _seeds(cell, more))
     free = [replace(cell, overheads="none") for cell in (*busy, *late)]
     at_once = [Cell("batch", name, gpus, 200, None) for name, gpus in SIZES]
