@@ -260,8 +260,8 @@ def deeprm(figures: Figures) -> str:
         figures.change(cell, f"{DEEPRM}, {MISLEADING}", DEEPRM, WORK).percent for cell in where if cell["gpus"] < 256
     ]
     return (
-        f"* **DeepRM** is the mean of five trainings, which differ by {min(apart):.0f} to {max(apart):.0f} % (best to worst, by cell). Wrong "
-        f"durations ({MISLEADING}) change its throughput by {span(misled)}.\n"
+        f"* **DeepRM** is the mean of five trainings, which differ by {min(apart):.0f} to {max(apart):.0f} % (best to "
+        f"worst, by cell). Wrong durations ({MISLEADING}) change its throughput by {span(misled)}.\n"
     )
 
 

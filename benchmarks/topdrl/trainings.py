@@ -2,13 +2,14 @@
 
 Each candidate is trained once, a million decisions, and measured on held-out jobs of seeds that no table uses; the one
 with the highest throughput is trained with seeds 1 to 5, three million decisions each, as the shipped TopDRL was. What
-is there is kept. `benchmarks/topdrl/trained` holds copies of the five.
+is there is kept. `benchmarks/topdrl/trained` holds the five, and the throughput of the candidates.
 """
 
 import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,7 @@ import numpy as np
 from pointsman.learn.evaluation import measure
 from pointsman.learn.training_setup import PracticeConfig
 
-CANDIDATES: Final = {
+CANDIDATES: Final[Mapping[str, Mapping[str, object]]] = {
     "80 jobs": {"practice.jobs": 80, "reinforce.sequences": 3},
     "80 jobs, entropy": {"practice.jobs": 80, "reinforce.sequences": 3, "reinforce.entropy_weight": 0.01},
     "400 jobs": {"practice.jobs": 400, "reinforce.sequences": 3},
@@ -57,7 +58,7 @@ def _throughput(place: Path) -> float:
     return float(np.mean([run or 0.0 for run in runs])) / 32
 
 
-def _train(place: Path, settings: dict[str, object], seed: int, steps: int) -> None:
+def _train(place: Path, settings: Mapping[str, object], seed: int, steps: int) -> None:
     if (place / "policy.yaml").is_file():
         return
     given = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]

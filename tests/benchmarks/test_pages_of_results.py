@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
 from benchmarks import pair_page, profile_page
 from benchmarks.blocks import fill
@@ -12,7 +13,7 @@ from benchmarks.results.__main__ import blocks, read
 from benchmarks.results.contestant import run
 from benchmarks.results.pages import topdrl
 from benchmarks.results.trials import DATA
-from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER
+from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER, TRAINED, TRAININGS
 
 ROOT = Path(__file__).parents[2]
 WORDS, ROWS = 1500, 10
@@ -60,3 +61,11 @@ def test_completion_is_measured_until_all_have_ended() -> None:
     found = run(AT_ANY_SITE[0], topdrl.setting(cell, 1, Path("nowhere")), 1)
     assert (found["jobs"], found["unfinished"]) == (40, 0)
     assert found["jct_mean_s"] > 0
+
+
+def test_deeprm_was_trained_five_times_alike() -> None:
+    cards = [yaml.safe_load((ROOT / TRAINED / f"deeprm-{k}" / "policy.yaml").read_text()) for k in TRAININGS]
+    assert [card["seed"] for card in cards] == [1, 2, 3, 4, 5]
+    assert all(3_000_000 <= card["steps"] < 3_010_000 for card in cards)
+    for part in ("algorithm", "environment", "network"):
+        assert all(card[part] == cards[0][part] for card in cards)
