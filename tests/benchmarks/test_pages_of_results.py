@@ -13,6 +13,7 @@ from benchmarks.results.__main__ import blocks, read
 from benchmarks.results.contestant import run
 from benchmarks.results.pages import topdrl
 from benchmarks.results.trials import DATA
+from benchmarks.topdrl import sentences
 from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER, TRAINED, TRAININGS
 
 ROOT = Path(__file__).parents[2]
@@ -69,3 +70,20 @@ def test_deeprm_was_trained_five_times_alike() -> None:
     assert all(3_000_000 <= card["steps"] < 3_010_000 for card in cards)
     for part in ("algorithm", "environment", "network"):
         assert all(card[part] == cards[0][part] for card in cards)
+
+
+def test_what_topdrls_page_answers_holds() -> None:
+    """Its words, whose figures are filled in."""
+    figures = sentences.pooled(read(ROOT / DATA / "topdrl.csv"))
+    home, *logs = sentences.cells(figures, "throughput")
+    assert sentences.ahead(figures, home, sentences.SITE).low > 0
+    for where in (home, *logs):
+        assert sentences.ahead(figures, where, sentences.PAPER).low > 0
+    for where in logs:
+        paper, near, site = (
+            sentences.ahead(figures, where, by).percent for by in (sentences.PAPER, sentences.NEAR, sentences.SITE)
+        )
+        assert site < 0 and near < paper / 2
+    for where in sentences.cells(figures, "completion"):
+        assert sentences.later(figures, where, sentences.SITE).percent > 0
+        assert figures.mean(where, "gittins") < figures.mean(where, "topdrl")
