@@ -93,6 +93,7 @@ def answer(figures: Figures) -> str:
     site, on_logs = ahead(figures, home, SITE), span([ahead(figures, where, SITE).percent for where in logs])
     fifo = figures.change(home, TOPDRL, FIFO, WORK)
     late = [later(figures, where, SITE) for where in cells(figures, "completion")]
+    sure = f"{sum(change.low > 0 for change in late)} of {len(late)}"
     near, near_on_logs = ahead(figures, home, NEAR), span([ahead(figures, where, NEAR).percent for where in logs])
     return f"""\
 * **Against baselines of its paper TopDRL wins.** Throughput with jobs always waiting, relative to the best of five
@@ -100,7 +101,7 @@ def answer(figures: Figures) -> str:
 * **Against policies that any site has it wins only on the authors' set-up.** Throughput relative to the best of
   them: {site} % there ({fifo} % relative to consolidated `fifo-backfill`, which is told nothing), {on_logs} on logs.
 * **It completes jobs later.** Mean JCT at load 1 relative to the best of them:
-  {span([change.percent for change in late])} (certain in {sum(change.low > 0 for change in late)} of {len(late)} cells).
+  {span([change.percent for change in late])} (certain in {sure} cells).
 * **On logs its choice of GPUs does most of it.** Throughput relative to the best fixed picker with the same
   choice: {near} % on the authors' set-up, {near_on_logs} on logs.
 * **Recommendation.** {recommendation(figures)}
