@@ -66,16 +66,8 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 def main() -> int:
     """Run the benchmarks named on the command line, or all.
 
-    `network`, `topdrl`, `profiles`, `pairs` and `pollux` make pages.
+    `profiles`, `pairs` and `pollux` make pages; `benchmarks.results` makes others.
     """
-    if sys.argv[1:2] == ["network"]:
-        from benchmarks.network.__main__ import main as network
-
-        return network(sys.argv[2:])
-    if sys.argv[1:2] == ["topdrl"]:
-        from benchmarks.topdrl.__main__ import main as topdrl
-
-        return topdrl(sys.argv[2:])
     if sys.argv[1:2] == ["profiles"]:
         from benchmarks.profile_fit import main as profiles
 

@@ -1,19 +1,20 @@
 """``python -m benchmarks pairs [--record]``: how much jobs on one GPU slow each other, as Gavel measured it.
 
-Checks that the figures shipped are those of the measurements (exit 4 if not), and prints the medians, what share of the
-pairs pays, how far off the law is, and what stands in for what. ``--record`` writes the tables of
-``docs/results/pairs.md``, and the figures shipped.
+Checks that the figures shipped are those of the measurements (exit 4 if not), and prints what was found. ``--record``
+writes the figures shipped, ``docs/results/data/pairs*.csv``, and from these the figures of ``docs/results/pairs.md``.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from benchmarks.blocks import fill
 from benchmarks.pair_data import FILE, SHIPPED_SOURCE, SOURCES, Measured, Table, load
-from benchmarks.profile_fit import BROKEN, _head, _line
+from benchmarks.pair_page import BLOCKS, DATA, MAPPINGS, PAGE, TYPES
+from benchmarks.profile_fit import BROKEN
 from benchmarks.profile_fit_data import CATALOGUE, PROFILES
 from benchmarks.surveyed import surveyed
 from pointsman.speed import load_interference
@@ -21,16 +22,13 @@ from pointsman.speed.interference.file import Ordered, TypeFigures, interference
 from pointsman.speed.interference.fit import figures_of, law_errors, medians, pays, share_that_pays
 from pointsman.speed.interference.slow_downs import SHIPPED, shipped
 
-PAGE = Path(__file__).parent.parent / "docs" / "results" / "pairs.md"
-TYPES = ("v100", "p100", "k80")
-MAPPINGS = ("table", "law", "table:sensitive", "table:insensitive", "table:resnet50", "table:resnet18")
 Figures = Mapping[str, TypeFigures]
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check, print, and with ``--record`` keep."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks pairs", description=__doc__)
-    parser.add_argument("--record", action="store_true", help=f"write docs/results/{PAGE.name} and the figures shipped")
+    parser.add_argument("--record", action="store_true", help=f"write {PAGE}, its data and the figures shipped")
     parser.add_argument("--data", type=Path, default=PROFILES, help=f"where {FILE} is")
     parser.add_argument("--oracle", type=Path, metavar="OUT", help="write the other table's figures here")
     options = parser.parse_args(arguments)
@@ -46,77 +44,78 @@ def main(arguments: Sequence[str]) -> int:
     if options.record:
         SHIPPED.write_text(text)
         shipped.cache_clear()
-    parts = {
-        "medians": _medians(tables, figures),
-        "pays": _pays(tables, figures),
-        "law": _laws(tables, figures),
-        "pairs": _matrices(figures[SHIPPED_SOURCE]),
-        "models": _models(),
-        "gpu-types": _gpu_types(),
-        "mappings": _mappings(),
+    found = {
+        "pairs": pl.DataFrame([_row(source, kind, tables[source], figures[source]) for source, kind in _cases()]),
+        "pairs-xi": _slow_downs_of_models(figures),
+        "pairs-mappings": _mappings(),
+        "pairs-stand-ins": _stand_ins(),
     }
-    print("\n\n".join(parts.values()))
+    print("\n\n".join(block(found) for block in BLOCKS.values()))
     if options.record:
-        fill(PAGE, parts)
+        for name, frame in found.items():
+            frame.write_csv(DATA / f"{name}.csv")
+        fill(PAGE, {name: block(found) for name, block in BLOCKS.items()})
     if text != SHIPPED.read_text():
         print(f"pairs: {SHIPPED} is not what {options.data / FILE} gives (--record writes it)")
         return BROKEN
     return 0
 
 
-def _medians(tables: Mapping[str, Table], figures: Mapping[str, Figures]) -> str:
-    names = ("all jobs", "one model", "one model, one batch", "49 pairs of models", "a model beside itself")
-    lines = [_head("table", "GPU type", "measured", "missing", "not slowed", *(f"median ξ: {name}" for name in names))]
-    for source, kind in _cases():
-        rows = tables[source].of(kind)
-        pairs = medians(figures[source][kind])
-        like = [m for m in rows if m.pair.model_a == m.pair.model_b]
-        groups = (_slow_downs(rows), _slow_downs(like), _slow_downs([m for m in like if m.batch_a == m.batch_b]))
-        own = [xi for (a, b), xi in pairs.items() if a == b]
-        cells = [f"{np.median(group):.2f}" for group in (*groups, list(pairs.values()), own)]
-        free = sum(xi == 1 for xi in groups[0])
-        lines.append(
-            _line(source, kind, str(2 * len(rows)), str(2 * tables[source].missing.count(kind)), str(free), *cells)
-        )
-    return "\n".join(lines)
+def _row(source: str, kind: str, table: Table, figures: Figures) -> dict[str, object]:
+    """All that is said of one GPU type in one table; shares and errors in percent."""
+    rows, own = table.of(kind), figures[kind]
+    return {
+        "table": source, "gpu_type": kind, "measured": 2 * len(rows), "missing": 2 * table.missing.count(kind),
+        **_not_slowed(rows), **_medians(rows, own), **_paying(rows, own), **_law(rows, own),
+    }  # fmt: skip
 
 
-def _pays(tables: Mapping[str, Table], figures: Mapping[str, Figures]) -> str:
-    lines = [_head("table", "GPU type", "pairs of models, %", "pairs of jobs, %", "ξ < 1.5, jobs, %")]
-    for source, kind in _cases():
-        rows = tables[source].of(kind)
-        jobs = [pays(*(xi for _, xi in m.pair.slow_downs())) for m in rows]
-        shares = (
-            share_that_pays(medians(figures[source][kind])) or 0.0,
-            np.mean(jobs),
-            np.mean(np.array(_slow_downs(rows)) < 1.5),
-        )
-        lines.append(_line(source, kind, *(f"{100 * share:.0f}" for share in shares)))
-    return "\n".join(lines)
+def _not_slowed(rows: Sequence[Measured]) -> dict[str, object]:
+    """Jobs with ξ = 1, and the model that most of them have."""
+    free = [model for m in rows for (model, _), xi in m.pair.slow_downs() if xi == 1]
+    most = max(set(free), key=free.count) if free else ""
+    share = 100 * free.count(most) / len(free) if free else None
+    return {"not_slowed": len(free), "not_slowed_model": most, "not_slowed_model_percent": _digits(share)}
 
 
-def _laws(tables: Mapping[str, Table], figures: Mapping[str, Figures]) -> str:
-    titles = (
-        "R²",
-        "error, %",
-        "pair left out, %",
-        "jobs: R² by model",
-        "by model and batch",
-        "jobs: law, %",
-        "table, %",
-    )
-    lines = [_head("table", "GPU type", *titles)]
-    for source, kind in _cases():
-        own, rows = figures[source][kind], tables[source].of(kind)
-        errors = law_errors(own)
-        models = [(pair, xi) for m in rows for pair, xi in m.pair.slow_downs()]
-        jobs = [((m.job_a, m.job_b), m.pair.slow_downs()[0][1]) for m in rows]
-        jobs += [((m.job_b, m.job_a), m.pair.slow_downs()[1][1]) for m in rows]
-        cells = [f"{errors.r2:.2f}", _pct(errors.seen), _pct(errors.left_out), f"{_r2(models):.2f}", f"{_r2(jobs):.2f}"]
-        for said in (own.law.slow_down, own.slow_down_of):
-            cells.append(_pct(float(np.median([abs(said(*pair) / xi - 1) for pair, xi in models]))))
-        lines.append(_line(source, kind, *cells))
-    return "\n".join(lines)
+def _medians(rows: Sequence[Measured], figures: TypeFigures) -> dict[str, object]:
+    """Median ξ, over jobs and over pairs of models."""
+    pairs = medians(figures)
+    like = [m for m in rows if m.pair.model_a == m.pair.model_b]
+    groups = {
+        "xi_jobs": _slow_downs(rows), "xi_one_model": _slow_downs(like),
+        "xi_equal_jobs": _slow_downs([m for m in like if m.batch_a == m.batch_b]),
+        "xi_models": list(pairs.values()), "xi_model_beside_itself": [xi for (a, b), xi in pairs.items() if a == b],
+    }  # fmt: skip
+    return {name: _digits(float(np.median(group))) for name, group in groups.items()}
+
+
+def _paying(rows: Sequence[Measured], figures: TypeFigures) -> dict[str, object]:
+    """The percentage of pairs that end earlier together, and of jobs with ξ below 1.5."""
+    jobs = [pays(*(xi for _, xi in m.pair.slow_downs())) for m in rows]
+    shares = {
+        "models_pay": share_that_pays(medians(figures)) or 0.0, "jobs_pay": np.mean(jobs),
+        "jobs_below_1.5": np.mean(np.array(_slow_downs(rows)) < 1.5),
+    }  # fmt: skip
+    return {f"{name}_percent": _digits(100 * float(share)) for name, share in shares.items()}
+
+
+def _law(rows: Sequence[Measured], own: TypeFigures) -> dict[str, object]:
+    """How well the law explains the medians by pair of models, and law and table single measurements."""
+    errors = law_errors(own)
+    models = [(pair, xi) for m in rows for pair, xi in m.pair.slow_downs()]
+    jobs = [((m.job_a, m.job_b), m.pair.slow_downs()[0][1]) for m in rows]
+    jobs += [((m.job_b, m.job_a), m.pair.slow_downs()[1][1]) for m in rows]
+    return {
+        "law_r2": _digits(errors.r2), "law_error_percent": _percent(errors.seen),
+        "law_error_left_out_percent": _percent(errors.left_out), "law_r2_jobs_by_model": _digits(_r2(models)),
+        "law_r2_jobs_by_batch": _digits(_r2(jobs)), "law_error_jobs_percent": _median_error(own.law.slow_down, models),
+        "table_error_jobs_percent": _median_error(own.slow_down_of, models),
+    }  # fmt: skip
+
+
+def _median_error(said: Callable[[str, str], float], models: Sequence[tuple[Ordered, float]]) -> float | None:
+    return _percent(float(np.median([abs(said(*pair) / xi - 1) for pair, xi in models])))
 
 
 def _r2(rows: Sequence[tuple[Ordered, float]]) -> float:
@@ -130,50 +129,43 @@ def _r2(rows: Sequence[tuple[Ordered, float]]) -> float:
     return 1 - float(((told - design @ values) ** 2).sum() / ((told - told.mean()) ** 2).sum())
 
 
-def _matrices(figures: Figures) -> str:
-    parts = []
-    for kind in TYPES:
-        names = figures[kind].models
-        lines = [_head(f"{kind}: this, beside", *names)]
-        lines += [_line(a, *(f"{figures[kind].slow_down_of(a, b):.2f}" for b in names)) for a in names]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+def _slow_downs_of_models(figures: Mapping[str, Figures]) -> pl.DataFrame:
+    """ξ of each model beside each, the median over batches."""
+    return pl.DataFrame(
+        [
+            {"table": source, "gpu_type": kind, "model": a, "beside": b, "xi": _digits(of.slow_down_of(a, b))}
+            for source, kind in _cases()
+            for of in (figures[source][kind],)
+            for a in of.models
+            for b in of.models
+        ]
+    )
 
 
-def _models() -> str:
-    stand_ins = shipped().stand_ins
-    lines = [_head("measured", "stands in for")]
-    for model in shipped().gpu_types["v100"].models:
-        like = [name for name, stand_in in stand_ins.items() if stand_in == model]
-        lines.append(_line(f"`{model}`", ", ".join(f"`{name}`" for name in like) or "–"))
-    return "\n".join(lines)
-
-
-def _gpu_types() -> str:
-    table = load_interference("table", CATALOGUE)
-    lines = [_head("measured", "taken for")]
-    found: dict[str, list[str]] = {kind: [] for kind in TYPES}
-    for name in CATALOGUE.gpu_types:
-        for kind in TYPES:
-            if f"{name} as {kind}" in table.about([name], ["resnet50"])[0]:
-                found[kind].append(name)
-    lines += [_line(f"`{kind}`", ", ".join(f"`{name}`" for name in names) or "–") for kind, names in found.items()]
-    return "\n".join(lines)
-
-
-def _mappings() -> str:
+def _mappings() -> pl.DataFrame:
     """Over all pairs of the models surveyed, also those measured."""
-    lines = [_head("interference", *(f"{kind}: median ξ / pays, %" for kind in TYPES))]
+    names, rows = surveyed(CATALOGUE), []
     for text in MAPPINGS:
-        lines.append(_line(f"`{text}`", *(_over_catalogue(text, kind) for kind in TYPES)))
-    return "\n".join(lines)
+        interference = load_interference(text, CATALOGUE)
+        for kind in TYPES:
+            found = {(a, b): interference.slow_down(kind, a, b) for a in names for b in names}
+            paying = _digits(100 * (share_that_pays(found) or 0.0))
+            middle = _digits(float(np.median(list(found.values()))))
+            rows.append(
+                {"interference": text, "gpu_type": kind, "models": len(names), "xi": middle, "pay_percent": paying}
+            )
+    return pl.DataFrame(rows)
 
 
-def _over_catalogue(text: str, kind: str) -> str:
-    interference = load_interference(text, CATALOGUE)
-    names = surveyed(CATALOGUE)
-    found = {(a, b): interference.slow_down(kind, a, b) for a in names for b in names}
-    return f"{np.median(list(found.values())):.2f} / {100 * (share_that_pays(found) or 0):.0f}"
+def _stand_ins() -> pl.DataFrame:
+    """Models and GPU types that were not measured, and those taken in their place."""
+    table = load_interference("table", CATALOGUE)
+    kinds = [
+        (name, kind) for name in CATALOGUE.gpu_types for kind in TYPES
+        if f"{name} as {kind}" in table.about([name], ["resnet50"])[0]
+    ]  # fmt: skip
+    rows = [*(("model", *pair) for pair in shipped().stand_ins.items()), *(("GPU type", *pair) for pair in kinds)]
+    return pl.DataFrame(rows, schema=["what", "name", "taken_for"], orient="row")
 
 
 def _cases() -> list[tuple[str, str]]:
@@ -184,5 +176,9 @@ def _slow_downs(rows: Sequence[Measured]) -> list[float]:
     return [xi for m in rows for _, xi in m.pair.slow_downs()]
 
 
-def _pct(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"
+def _percent(share: float | None) -> float | None:
+    return None if share is None else _digits(100 * share)
+
+
+def _digits(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")

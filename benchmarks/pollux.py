@@ -13,7 +13,6 @@ import polars as pl
 
 import pointsman
 from benchmarks.blocks import fill
-from benchmarks.profile_fit import _head, _line
 from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
 
@@ -112,3 +111,11 @@ def _cost(path: Path) -> str:
         speeds = (f"{decisions / engine_s:,.0f}", f"{len(best.jobs) / engine_s:,.0f}")
         lines.append(_line(f"`{policy}`", f"{decisions:,}", *speeds))
     return "\n".join(lines)
+
+
+def _head(*names: str) -> str:
+    return _line(*names) + "\n" + "|---" * len(names) + "|"
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"

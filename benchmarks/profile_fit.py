@@ -2,28 +2,27 @@
 
 Fits α, β, δ and a network law to every table of step times in ``../shared/data/profiles``, and prints the relative
 errors, seen and with each placement left out; then the collectives and the laws of shared links. ``--record`` writes
-the tables of ``docs/results/profiles.md``.
+``docs/results/data/profiles*.csv``, and from these the figures of ``docs/results/profiles.md``.
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from benchmarks.blocks import fill
 from benchmarks.measures import Measure, judge, remember
 from benchmarks.profile_fit_data import CATALOGUE, PROFILES, even, rows, sources
 from benchmarks.profile_fit_links import collective_errors, sharing_errors
-from pointsman.speed.fitting.fit_errors import GroupError, errors_left_out, errors_seen, grouped, median, reach
+from benchmarks.profile_page import BLOCKS, DATA, ODD, PAGE, REACHES
+from pointsman.speed.fitting.fit_errors import errors_left_out, errors_seen, median, reach
 from pointsman.speed.fitting.fit_law import DEFAULT_DELTA, fit_platform
 from pointsman.speed.fitting.measurements import Step
 from pointsman.speed.fitting.step_law import PlatformLaw
 
-PAGE = Path(__file__).parent.parent / "docs" / "results" / "profiles.md"
-BEGIN, END = "<!-- measured by python -m benchmarks profiles --record -->", "<!-- end of what was measured -->"
 BROKEN = 4
-REACHES = ("one GPU", "one node", "several nodes")
 Errors = NDArray[np.float64]
 
 
@@ -37,9 +36,6 @@ class Fitted:
         self.left_out: Errors = errors_left_out(steps, self.law)
         self.rows_left_out: Errors = _rows_left_out(steps, self.law)
         self.reach = np.array([reach(step) for step in steps])
-
-    def groups(self, key: Callable[[Step], tuple[str, str, str]]) -> list[GroupError]:
-        return grouped(self.steps, self.seen, self.left_out, key)
 
 
 def _rows_left_out(steps: list[Step], law: PlatformLaw) -> Errors:
@@ -67,60 +63,60 @@ def measures(fits: Sequence[Fitted]) -> Iterable[Measure]:
     yield Measure("profile_fit/one_gpu_row_left_out", 100 * float(np.nanmedian(lone[one])), "%")
 
 
-def _by_reach(fits: Sequence[Fitted]) -> str:
-    lines = [_head("table", "rows", *(f"{r}: seen / left out" for r in ("all", *REACHES)), "one GPU: row left out")]
+def errors(fits: Sequence[Fitted]) -> pl.DataFrame:
+    """Median errors of all tables together, of each, and of each of its models; percent."""
+    together = [np.concatenate([getattr(f, part) for f in fits]) for part in PARTS]
+    rows = [_row("all", "", None, *together)]
     for f in fits:
-        cells = [f"{100 * median(f.seen):.1f} / {_pct(f.left_out)}"]
-        cells += [f"{_pct(f.seen[f.reach == r])} / {_pct(f.left_out[f.reach == r])}" for r in REACHES]
-        lines.append(_line(f.source, f"{len(f.steps):,}", *cells, _pct(f.rows_left_out)))
-    return "\n".join(lines)
-
-
-def _by_model(fits: Sequence[Fitted]) -> str:
-    lines = [_head("table", "model", "δ", *(f"{r}: seen / left out" for r in REACHES))]
-    for f in fits:
+        mine = [getattr(f, part) for part in PARTS]
+        rows.append(_row(f.source, "", None, *mine))
         for model, law in f.law.models.items():
             own = np.array([step.model == model for step in f.steps])
-            cells = [
-                f"{_pct(f.seen[own & (f.reach == r)])} / {_pct(f.left_out[own & (f.reach == r)])}" for r in REACHES
-            ]
             spread = (own & (f.reach != "one GPU")).any()
-            lines.append(_line(f.source, model, f"{law.delta:.2f}" if spread else "–", *cells))
-    return "\n".join(lines)
+            rows.append(_row(f.source, model, law.delta if spread else None, *(values[own] for values in mine)))
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _networks(fits: Sequence[Fitted]) -> str:
-    lines = [_head("table", "in a node, GB/s per GPU", "latency, µs", "between nodes, GB/s", "per", "latency, µs")]
+PARTS = ("seen", "left_out", "rows_left_out", "reach")
+
+
+def _row(
+    table: str, model: str, delta: float | None, seen: Errors, left_out: Errors, row: Errors, where: NDArray
+) -> dict[str, object]:
+    found: dict[str, object] = {"table": table, "model": model, "rows": len(seen), "delta": _digits(delta)}
+    for name in ("all", *REACHES):
+        own = np.ones(len(seen), bool) if name == "all" else where == name
+        key = name.replace(" ", "_").lower()
+        found |= {f"{key}_rows": int(own.sum()), f"{key}_seen": _percent(seen[own])}
+        found |= {f"{key}_left_out": _percent(left_out[own])}
+    return found | {"one_gpu_row_left_out": _percent(row[where == "one GPU"])}
+
+
+def networks(fits: Sequence[Fitted]) -> pl.DataFrame:
+    """The network found for each table: GB/s and µs."""
+    rows = []
     for f in fits:
-        node, rack = f.law.network.node, f.law.network.rack
-        cells = [f"{link.bandwidth_bytes_per_s / 1e9:.2f}" if link else "–" for link in (node, rack)]
-        late = [f"{1e6 * link.latency_s:.0f}" if link else "–" for link in (node, rack)]
-        lines.append(_line(f.source, cells[0], late[0], cells[1], f.law.network.cards, late[1]))
-    return "\n".join(lines)
+        links = {"node": f.law.network.node, "rack": f.law.network.rack}
+        speeds = {f"{k}_gb_per_s": _digits(v.bandwidth_bytes_per_s / 1e9 if v else None) for k, v in links.items()}
+        late = {f"{k}_latency_us": _digits(1e6 * v.latency_s if v else None) for k, v in links.items()}
+        rows.append({"table": f.source, **speeds, **late, "cards_per": f.law.network.cards})
+    return pl.DataFrame(rows)
 
 
-def _spread(t4: Fitted) -> str:
+def spread(t4: Fitted) -> pl.DataFrame:
     """Same GPUs on several nodes against one node: the fitted law's ratio against the measured one."""
-    lines = [_head("model", "rows", "measured, median", "predicted, median", "median error, %")]
-    table = [r for r in rows("one_node_vs_spread.csv") if r["cluster"] == "aws"]
+    found, table = [], [r for r in rows("one_node_vs_spread.csv") if r["cluster"] == "aws"]
     for name in sorted({r["model"] for r in table}):
         own = [r for r in table if r["model"] == name]
-        spread, together = (
+        apart, together = (
             t4.law.predict_s([_unmeasured(name, int(r["n_gpus"]), int(r["n_nodes"]) if s else 1, r) for r in own])
             for s in (True, False)
         )
         measured = np.array([float(r["step_vs_one_node"]) for r in own])
-        ratio = spread / together
-        lines.append(
-            _line(
-                name,
-                str(len(own)),
-                f"{median(measured):.2f}",
-                f"{median(ratio):.2f}",
-                _pct(np.abs(ratio / measured - 1)),
-            )
-        )
-    return "\n".join(lines)
+        error = _percent(np.abs(apart / together / measured - 1))
+        middle = {"measured": _digits(median(measured)), "predicted": _digits(median(apart / together))}
+        found.append({"model": name, "rows": len(own), **middle, "error_percent": error})
+    return pl.DataFrame(found)
 
 
 def _unmeasured(name: str, gpus: int, nodes: int, row: dict[str, str]) -> Step:
@@ -129,69 +125,67 @@ def _unmeasured(name: str, gpus: int, nodes: int, row: dict[str, str]) -> Step:
     return Step(0, model, "t4", even(gpus, nodes), float(row["local_batch"]), 1.0, np.nan, size)
 
 
-def _collectives() -> str:
-    lines = [_head("cluster", "GPUs per node", "rows", "own line, %", "one law: from 1 MB, %", "below 1 MB, %")]
-    for e in collective_errors():
-        cells = (f"{100 * v:.1f}" for v in (e.own, e.large, e.small))
-        lines.append(_line(e.cluster, e.layout, f"{e.rows:,}", *cells))
-    return "\n".join(lines)
+def collectives() -> pl.DataFrame:
+    """All-reduces by cluster and layout, errors in percent."""
+    named = {"own_line_percent": "own", "one_law_from_1_mb_percent": "large", "one_law_below_1_mb_percent": "small"}
+    return pl.DataFrame(
+        [
+            {"cluster": e.cluster, "gpus_per_node": e.layout, "rows": e.rows}
+            | {name: _digits(100 * getattr(e, part)) for name, part in named.items()}
+            for e in collective_errors()
+        ]
+    )
 
 
-def _sharing() -> str:
-    lines = [_head("law", "median, %", "90th percentile, %", "pairs left out: median, %")]
-    lines += [_line(e.law, *(f"{100 * v:.1f}" for v in (e.median, e.p90, e.left_out))) for e in sharing_errors()]
-    return "\n".join(lines)
+def links() -> pl.DataFrame:
+    """Laws of two jobs on one link, errors in percent."""
+    named = {"median_percent": "median", "p90_percent": "p90", "left_out_percent": "left_out"}
+    return pl.DataFrame(
+        [{"law": e.law} | {name: _digits(100 * getattr(e, part)) for name, part in named.items()}
+         for e in sharing_errors()]
+    )  # fmt: skip
 
 
-def _pct(errors: Errors) -> str:
+def odd(steps: Mapping[str, Sequence[Step]]) -> pl.DataFrame:
+    """Measured steps that no law of one GPU type covers."""
+    found = []
+    for table, model, placement, batch in ODD:
+        gpus = tuple(map(int, placement.split("+")))
+        one = next(s for s in steps[table] if (s.model, s.placement, s.batch_per_gpu) == (model, gpus, batch))
+        found.append(
+            {"table": table, "model": model, "placement": placement, "batch": batch, "step_s": _digits(one.step_s)}
+        )
+    return pl.DataFrame(found)
+
+
+def _percent(errors: Errors) -> float | None:
     known = errors[~np.isnan(errors)]
-    return f"{100 * float(np.median(known)):.1f}" if len(known) else "–"
+    return _digits(100 * float(np.median(known))) if len(known) else None
 
 
-def _head(*names: str) -> str:
-    return _line(*names) + "\n" + "|---" * len(names) + "|"
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+def _digits(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Fit, print, and with ``--record`` keep."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks profiles", description=__doc__)
-    parser.add_argument("--record", action="store_true", help="write docs/results/profiles.md, and add to budgets.yaml")
+    parser.add_argument("--record", action="store_true", help=f"write {PAGE} and its data, and add to budgets.yaml")
     options = parser.parse_args(arguments)
     if not PROFILES.is_dir():
         parser.error(f"no measurements: {PROFILES} is absent")
-    fits = [Fitted(source, steps) for source, steps in sources().items()]
+    steps = sources()
+    fits = [Fitted(source, list(own)) for source, own in steps.items()]
     figures, holds = judge(measures(fits))
-    parts = {
-        "Over everything": _goals(figures),
-        "By table": _by_reach(fits),
-        "By model": _by_model(fits),
-        "The networks found": _networks(fits),
-        "Spread against one node, T4": _spread(fits[0]),
-        "Collectives": _collectives(),
-        "Two jobs on one link": _sharing(),
-    }
-    text = "".join(f"\n### {title}\n\n{table}\n" for title, table in parts.items())
-    print(text)
+    found = {
+        "profiles": errors(fits), "profiles-networks": networks(fits), "profiles-spread": spread(fits[0]),
+        "profiles-collectives": collectives(), "profiles-links": links(), "profiles-odd": odd(steps),
+    }  # fmt: skip
+    told = {name: block(found) for name, block in BLOCKS.items()}
+    print("\n\n".join(told.values()))
     if options.record:
         remember(figures)
-        head, _, rest = PAGE.read_text().partition(BEGIN)
-        _, _, tail = rest.partition(END)
-        PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}")
+        for name, frame in found.items():
+            frame.write_csv(DATA / f"{name}.csv")
+        fill(PAGE, told)
     return 0 if holds else BROKEN
-
-
-def _goals(figures: Sequence[Measure]) -> str:
-    names = {
-        "overall_seen": ("all rows, seen", "8"),
-        "overall_left_out": ("all rows, their placement left out", "8"),
-        "one_gpu_seen": ("rows on one GPU, seen", "5"),
-        "one_gpu_left_out": ("rows on one GPU, every row on one GPU left out", "5"),
-        "one_gpu_row_left_out": ("rows on one GPU, only that row left out", "–"),
-    }
-    lines = [_head("median relative error, all tables together", "goal, %", "found, %")]
-    lines += [_line(*names[m.name.partition("/")[2]], f"{m.value:.1f}") for m in figures]
-    return "\n".join(lines)

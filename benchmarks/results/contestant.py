@@ -1,7 +1,7 @@
 """A policy as it is run, and what a run of it shows."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +48,8 @@ class Setting:
     cluster: Cluster
     options: Mapping[str, Any]
     warmup: float
+    also: Callable[[Result], Mapping[str, float | None]] | None = None
+    """Figures of a run besides those of all pages."""
 
 
 def run(who: Contestant, setting: Setting, seed: int) -> dict[str, Any]:
@@ -56,7 +58,8 @@ def run(who: Contestant, setting: Setting, seed: int) -> dict[str, Any]:
         setting.jobs, setting.cluster, who.policy, params=dict(who.params) or None, seed=seed, estimate=who.estimate,
         placement=who.placement, log=who.logs and shares(who.policy), **setting.options,
     )  # fmt: skip
-    return figures(result, setting.warmup)
+    also = setting.also(result) if setting.also else {}
+    return figures(result, setting.warmup) | {name: _digits(value) for name, value in also.items()}
 
 
 def shares(policy: str) -> bool:

@@ -1,66 +1,67 @@
-"""Who is compared: TopDRL, the six it is judged against, and those that place jobs as it does."""
+"""The policies of the page: TopDRL, the baselines of its paper, and those that any site has."""
 
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
-from pointsman.learn import evaluation
-from pointsman.policies.registry import get_policy
+from benchmarks.results.contestant import Contestant
 
-
-@dataclass(frozen=True)
-class Contestant(evaluation.Contestant):
-    """One of `pointsman eval`, and what it knows."""
-
-    estimate: str = ""
-    """What it is told of durations; empty: what it wants."""
-
-    @property
-    def knows(self) -> str:
-        """As tables say it."""
-        return self.estimate or get_policy(self.policies[0]).needs
-
-    def told(self, sigma: float) -> "Contestant":
-        """The same with estimates that are wrong by so much."""
-        return replace(self, label=f"{self.label}, σ = {sigma:g}", estimate=f"lognormal:{sigma:g}")
+TRAINED: Final = Path("benchmarks/topdrl/trained")
+TRAININGS: Final = range(1, 6)
+TOPDRL, DEEPRM = "topdrl", "DeepRM + first"
+MISLEADING: Final = "σ = 1"
+SIGMAS: Final = (0.5, 1.0)
+CHOICES: Final = ("anchor", "first-available", "load-balance", "random")
+PATIENCE: Final = 100
 
 
-def _pick(label: str, gpus: str, **params: str) -> Contestant:
-    policy = "pick-place" if params else "pick-place-sjf"
-    return Contestant(label, (policy,), {"gpus": gpus, **params})
+def _pick(label: str, gpus: str, picker: str | None = None) -> Contestant:
+    """A job picker and a GPU picker; the job picker is SJF by default."""
+    if picker:
+        return Contestant(label, "pick-place", {"gpus": gpus, "picker": picker})
+    return Contestant(label, "pick-place-sjf", {"gpus": gpus}, estimate="oracle")
 
 
-UNTRAINED_SIX = (
-    _pick("FCFS + first", "first-available", picker="fcfs"),
+SHIPPED: Final = Contestant(TOPDRL, "topdrl", estimate="oracle")
+OF_THE_PAPER: Final = (
+    _pick("FCFS + first", "first-available", "fcfs"),
     _pick("SJF + balance", "load-balance"),
-    _pick("Tetris + first", "first-available", picker="tetris"),
-    _pick("DRF + balance", "load-balance", picker="drf"),
+    _pick("Tetris + first", "first-available", "tetris"),
+    _pick("DRF + balance", "load-balance", "drf"),
 )
-"""Of the six, those that learn nothing (docs/papers/topdrl.md §7)."""
-
-NEAREST = (
-    _pick("FCFS + nearest", "nearest", picker="fcfs"),
+"""Of the six baselines those that learn nothing (docs/papers/topdrl.md §7)."""
+DEEPRMS: Final = tuple(
+    Contestant(f"{DEEPRM}, training {k}", f"deeprm:{TRAINED / f'deeprm-{k}'}", estimate="oracle") for k in TRAININGS
+)
+DEEPRMS_MISLED: Final = tuple(
+    Contestant(f"{who.label}, {MISLEADING}", who.policy, estimate="lognormal:1") for who in DEEPRMS
+)
+NEAREST: Final = (
+    _pick("FCFS + nearest", "nearest", "fcfs"),
     _pick("SJF + nearest", "nearest"),
-    _pick("Tetris + nearest", "nearest", picker="tetris"),
-    _pick("DRF + nearest", "nearest", picker="drf"),
+    _pick("Tetris + nearest", "nearest", "tetris"),
+    _pick("DRF + nearest", "nearest", "drf"),
 )
-"""Not of the six: the same pickers with TopDRL's own choice of GPUs."""
-
-TOPDRL, DEEPRM, PROXIMITY, RAW = "TopDRL", "DeepRM + first", "FCFS + PPO", "TopDRL, untrained"
-LEARNED = {TOPDRL: "topdrl", DEEPRM: "deeprm", PROXIMITY: "proximity-drl", RAW: "untrained"}
-"""Where the trainings of each are."""
-
-
-def trained(folder: Path, label: str, directory: str = "") -> Contestant:
-    """The trainings of a learned one: the directory of this name in `folder`."""
-    found, _ = evaluation.contestant(folder / (directory or LEARNED[label]))
-    return Contestant(label, found.policies)
-
-
-def six(folder: Path) -> tuple[Contestant, ...]:
-    """Those that TopDRL is judged against."""
-    return (*UNTRAINED_SIX, trained(folder, DEEPRM), trained(folder, PROXIMITY))
-
-
-def everybody(folder: Path) -> tuple[Contestant, ...]:
-    """TopDRL first."""
-    return (trained(folder, TOPDRL), *six(folder), *NEAREST, trained(folder, RAW))
+"""The same job pickers with TopDRL's choice of GPUs."""
+FIFO, FIFO_RACKS, LAS, LAS_RACKS = "fifo-backfill", "fifo-backfill, few racks", "las", "las, few racks"
+AT_ANY_SITE: Final = (
+    Contestant(FIFO, "fifo-backfill", placement="consolidated"),
+    Contestant(FIFO_RACKS, "fifo-backfill", placement="few-racks"),
+    Contestant(LAS, "las", placement="consolidated"),
+    Contestant(LAS_RACKS, "las", placement="few-racks"),
+    Contestant("dally", "dally"),
+    Contestant("gittins", "gittins"),
+)
+ALL: Final = (SHIPPED, *OF_THE_PAPER, *NEAREST, *AT_ANY_SITE)
+MISLED: Final = tuple(
+    Contestant(f"{label}, σ = {sigma:g}", policy, params, estimate=f"lognormal:{sigma:g}")
+    for label, policy, params in ((TOPDRL, "topdrl", {}), ("SJF + nearest", "pick-place-sjf", {"gpus": "nearest"}))
+    for sigma in SIGMAS
+)
+"""Durations are wrong by a log-normal factor."""
+ELSEWHERE: Final = tuple(
+    Contestant(f"{TOPDRL}, GPUs: {how}", "topdrl", {"gpus": how}, estimate="oracle") for how in CHOICES
+)
+"""The network as it ships, with other choices of GPUs."""
+PATIENT: Final = Contestant(
+    f"{TOPDRL}, patience {PATIENCE}", "topdrl", {"patience_durations": PATIENCE}, estimate="oracle"
+)

@@ -93,7 +93,7 @@ def test_without_the_measurements_the_pairs_are_skipped_and_it_is_said(benchmark
 def test_the_slow_downs_shipped_are_those_of_the_measurements(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("pairs", "--oracle", str(tmp_path / "oracle.yaml"))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "| gavel_simulation | v100 | 660 | 42 |" in done.stdout
+    assert "| simulation | v100 | 660 | 42 |" in done.stdout
     other = load_interference(str(tmp_path / "oracle.yaml"), load_catalogue())
     assert other.slow_down("v100", "a3c", "resnet50") == 1.645
 

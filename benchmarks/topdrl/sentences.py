@@ -1,0 +1,285 @@
+"""What is filled into the page."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import polars as pl
+
+from benchmarks.results.figures import Difference, Figures, Where, hours, markdown, plain, signed, span
+from benchmarks.topdrl.contestants import (
+    AT_ANY_SITE,
+    CHOICES,
+    DEEPRM,
+    DEEPRMS,
+    FIFO,
+    FIFO_RACKS,
+    LAS,
+    LAS_RACKS,
+    MISLEADING,
+    NEAREST,
+    OF_THE_PAPER,
+    PATIENT,
+    SIGMAS,
+    TOPDRL,
+)
+
+OWN: Final = {"workload": "TopDRL's", "gpus": 32}
+PAPER: Final = (*(who.label for who in OF_THE_PAPER), DEEPRM)
+NEAR: Final = tuple(who.label for who in NEAREST)
+SITE: Final = tuple(who.label for who in AT_ANY_SITE)
+BLIND: Final = (FIFO, FIFO_RACKS, LAS, LAS_RACKS)
+"""Told nothing, of durations or profiles."""
+SHOWN: Final = (TOPDRL, *PAPER, FIFO_RACKS, LAS_RACKS, "dally", "gittins")
+WORK, JCT = "throughput", "jct_mean_s"
+
+
+def pooled(figures: Figures) -> Figures:
+    """Also DeepRM as the mean of its trainings, seed by seed, with exact durations and with wrong ones."""
+    frames, by = [figures.frame], ["what", "workload", "gpus", "overheads", "seed"]
+    for label in (DEEPRM, f"{DEEPRM}, {MISLEADING}"):
+        each = [who.label + label.removeprefix(DEEPRM) for who in DEEPRMS]
+        rows = figures.frame.filter(pl.col("policy").is_in(each))
+        numbers = [name for name in rows.columns if rows[name].dtype.is_numeric() and name not in by]
+        means = pl.col(numbers).cast(pl.Float64).mean()
+        told = pl.col("durations", "profiles", "progress").first()
+        found = rows.group_by(by, maintain_order=True).agg(means, told).with_columns(policy=pl.lit(label))
+        frames.append(found)
+    return Figures(pl.concat(frames, how="diagonal_relaxed"))
+
+
+def cells(figures: Figures, what: str, overheads: str = "realistic") -> list[dict[str, Any]]:
+    """Its sets of jobs, in the order of the file."""
+    found = figures.cells("what", "workload", "gpus", "overheads")
+    return [cell for cell in found if (cell["what"], cell["overheads"]) == (what, overheads)]
+
+
+def name(where: Where) -> str:
+    """As tables head it."""
+    return f"{where['workload']} {where['gpus']}"
+
+
+def own(what: str, overheads: str = "realistic") -> dict[str, Any]:
+    """The authors' set-up."""
+    return {"what": what, **OWN, "overheads": overheads}
+
+
+def most(figures: Figures, where: Where, policies: Iterable[str], figure: str = WORK) -> str:
+    """The policy with the highest mean."""
+    return max(policies, key=lambda policy: figures.mean(where, policy, figure))
+
+
+def ahead(figures: Figures, where: Where, policies: Iterable[str]) -> Difference:
+    """TopDRL's throughput to that of the best of these."""
+    return figures.change(where, TOPDRL, most(figures, where, policies), WORK)
+
+
+def later(figures: Figures, where: Where, policies: Iterable[str]) -> Difference:
+    """TopDRL's mean completion time to that of the best of these."""
+    return figures.change(where, TOPDRL, figures.best(where, list(policies)), JCT)
+
+
+def _each(figures: Figures, what: str, told: Callable[[Where], Difference]) -> str:
+    return "; ".join(f"{name(where)} {told(where)} %" for where in cells(figures, what))
+
+
+def _span(figures: Figures, what: str, told: Callable[[Where], Difference]) -> str:
+    return span([told(where).percent for where in cells(figures, what)])
+
+
+def answer(figures: Figures) -> str:
+    """The bullets."""
+    home, logs = own("throughput"), _logs(figures)
+    paper = _span(figures, "throughput", lambda where: ahead(figures, where, PAPER))
+    site, on_logs = ahead(figures, home, SITE), span([ahead(figures, where, SITE).percent for where in logs])
+    fifo = figures.change(home, TOPDRL, FIFO, WORK)
+    late = [later(figures, where, SITE) for where in cells(figures, "completion")]
+    sure = f"{sum(change.low > 0 for change in late)} of {len(late)}"
+    near, near_on_logs = ahead(figures, home, NEAR), span([ahead(figures, where, NEAR).percent for where in logs])
+    return f"""\
+* **Against baselines of its paper TopDRL wins.** Throughput with jobs always waiting, relative to the best of five
+  of the six: {paper}.
+* **Against policies that any site has it wins only on the authors' set-up.** Throughput relative to the best of
+  them: {site} % there ({fifo} % relative to consolidated `fifo-backfill`, which is told nothing), {on_logs} on logs.
+* **It completes jobs later.** Mean JCT at load 1 relative to the best of them:
+  {span([change.percent for change in late])} (certain in {sure} cells).
+* **On logs its choice of GPUs does most of it.** Throughput relative to the best fixed picker with the same
+  choice: {near} % on the authors' set-up, {near_on_logs} on logs.
+* **Recommendation.** {recommendation(figures)}
+"""
+
+
+def _logs(figures: Figures) -> list[dict[str, Any]]:
+    return [cell for cell in cells(figures, "throughput") if cell["workload"] != OWN["workload"]]
+
+
+def recommendation(figures: Figures) -> str:
+    """It depends on what was found on the logs."""
+    wins = [name(where) for where in _logs(figures) if ahead(figures, where, SITE).low > 0]
+    if wins:
+        return f"Train it if throughput matters more than JCT, and your cluster is like {', '.join(wins)}."
+    return "No. Use `gittins`, or `las` with `--placement few-racks` if your models have no profiles."
+
+
+def _told(figures: Figures, policy: str) -> str:
+    return "/".join(figures.told(policy))
+
+
+def table(figures: Figures) -> str:
+    """Throughput of TopDRL, and of the others to it."""
+    where = cells(figures, "throughput")
+    rows = [[TOPDRL, _told(figures, TOPDRL), *(f"{figures.mean(cell, TOPDRL, WORK):.3f}" for cell in where)]]
+    rows += [
+        [policy, _told(figures, policy), *(_bold(figures.change(cell, policy, TOPDRL, WORK)) for cell in where)]
+        for policy in SHOWN[1:]
+    ]
+    return markdown(("policy", "told", *map(name, where)), rows, words=2)
+
+
+def completion(figures: Figures) -> str:
+    """Mean completion time of TopDRL, and of the others to it."""
+    where = cells(figures, "completion")
+    rows = [[TOPDRL, *(f"{hours(figures.mean(cell, TOPDRL))} h" for cell in where)]]
+    rows += [[policy, *(_bold(figures.change(cell, policy, TOPDRL, JCT)) for cell in where)] for policy in SHOWN[1:]]
+    return markdown(("policy", *map(name, where)), rows)
+
+
+def _bold(change: Difference) -> str:
+    told = f"{signed(change.percent)}"
+    return f"**{told}**" if change.is_sure else told
+
+
+def consolidated(figures: Figures) -> str:
+    """What few racks bring those that place on whole nodes."""
+    return (
+        "`fifo-backfill` and `las` consolidated, without regard to racks: throughput to TopDRL "
+        f"{_span(figures, 'throughput', lambda w: figures.change(w, FIFO, TOPDRL, WORK))} and "
+        f"{_span(figures, 'throughput', lambda w: figures.change(w, LAS, TOPDRL, WORK))}; mean JCT "
+        f"{_span(figures, 'completion', lambda w: figures.change(w, FIFO, TOPDRL, JCT))} and "
+        f"{_span(figures, 'completion', lambda w: figures.change(w, LAS, TOPDRL, JCT))}.\n"
+    )
+
+
+def claims(figures: Figures) -> str:
+    """The paper's claims."""
+    home, where = own("throughput"), cells(figures, "throughput")
+    wins, wins_near = (
+        _sure(figures.change(cell, TOPDRL, policy, WORK) for cell in where for policy in policies)
+        for policies in (PAPER, NEAR)
+    )
+    elsewhere = {
+        how: [figures.change(cell, TOPDRL, f"{TOPDRL}, GPUs: {how}", WORK) for cell in where] for how in CHOICES
+    }
+    told = "; ".join(f"{how} {span([change.percent for change in of])}" for how, of in elsewhere.items())
+    gain, best = figures.change(home, TOPDRL, "FCFS + first", WORK), ahead(figures, home, PAPER)
+    worse = _sure(change for of in elsewhere.values() for change in of)
+    near = _span(figures, "throughput", lambda cell: ahead(figures, cell, NEAR))
+    rows = [
+        ["more throughput than six baselines", f"TopDRL is ahead of five of them, certainly in {wins} cases"],
+        ["47 % more throughput (two secondary sources)",
+         f"{gain} % relative to FCFS with the first GPUs on the authors' set-up, {best} % to the best of five"],
+        ["nearest GPUs", f"the same network with nearest GPUs, relative to other choices: {told}; certainly more in "
+         f"{worse} cases"],
+        ["a network picks the job",
+         f"{near} relative to the best fixed picker with nearest GPUs; certainly more in {wins_near} cases"],
+    ]  # fmt: skip
+    return markdown(("claim", "measured (throughput)"), rows, words=2)
+
+
+def _sure(changes: Iterable[Difference]) -> str:
+    """In how many TopDRL is certainly ahead."""
+    found = [change.low > 0 for change in changes]
+    return f"{sum(found)} of {len(found)}"
+
+
+def free(figures: Figures) -> str:
+    """Without overheads."""
+    bare = [ahead(figures, w, SITE).percent for w in cells(figures, "throughput", "none")]
+    late = [later(figures, w, SITE).percent for w in cells(figures, "completion", "none")]
+    fifo, ours = (figures.mean(own("throughput", "none"), policy, WORK) for policy in (FIFO, TOPDRL))
+    return (
+        f"* **Without overheads** (`--overheads none`, as on the old page), throughput relative to the best that any "
+        f"site has: {span(bare)}; mean JCT: {span(late)}. Consolidated `fifo-backfill` makes {fifo:.3f} a GPU on the "
+        f"authors' set-up, TopDRL {ours:.3f}.\n"
+    )
+
+
+def batches(figures: Figures) -> str:
+    """All jobs at once."""
+    where = cells(figures, "batch")
+    changes = [figures.change(cell, TOPDRL, "Tetris + nearest", "makespan_s") for cell in where]
+    worst = max(changes, key=lambda change: change.percent)
+    return (
+        f"* **Batches.** Makespan of 200 jobs at once, relative to Tetris with nearest GPUs: "
+        f"{span([c.percent for c in changes])} (at most {worst} %). Widest first leaves narrow jobs to fill the end.\n"
+    )
+
+
+def estimates(figures: Figures) -> str:
+    """Durations told wrongly."""
+    work, late = (
+        [
+            figures.change(w, f"{TOPDRL}, σ = {s:g}", TOPDRL, figure).percent
+            for s in SIGMAS
+            for w in cells(figures, what)
+        ]
+        for what, figure in (("throughput", WORK), ("completion", JCT))
+    )
+    others = [
+        figures.change(w, f"SJF + nearest, σ = {s:g}", "SJF + nearest", WORK).percent
+        for s in SIGMAS
+        for w in cells(figures, "throughput")
+    ]
+    return (
+        f"* **Wrong durations** (a log-normal factor, σ = 0.5, 1) change TopDRL's throughput by {span(work)} and "
+        f"mean JCT by {span(late)}; SJF's throughput by {span(others)}.\n"
+    )
+
+
+def waiting(figures: Figures) -> str:
+    """A bound on waiting."""
+    where = cells(figures, "waiting")
+    work, late, worst = (
+        [figures.change(cell, PATIENT.label, TOPDRL, figure) for cell in where]
+        for figure in (WORK, JCT, "fairness_rho_max")
+    )
+    rho = "; ".join(
+        f"{name(cell)} {plain(figures.mean(cell, TOPDRL, 'fairness_rho_max'))} → "
+        f"{plain(figures.mean(cell, PATIENT.label, 'fairness_rho_max'))}"
+        for cell in where
+    )
+    return (
+        f"At load 3 it changes the worst finish-time ratio ρ by {span([w.percent for w in worst])} ({rho}), "
+        f"mean JCT by {span([w.percent for w in late])}, throughput by {span([w.percent for w in work])}.\n"
+    )
+
+
+def deeprm(figures: Figures) -> str:
+    """Its trainings."""
+    where = cells(figures, "throughput")
+    alone = [[figures.mean(cell, who.label, WORK) for who in DEEPRMS] for cell in where]
+    apart = [100 * (max(values) / min(values) - 1) for values in alone]
+    misled = [
+        figures.change(cell, f"{DEEPRM}, {MISLEADING}", DEEPRM, WORK).percent for cell in where if cell["gpus"] < 256
+    ]
+    return (
+        f"* **DeepRM** is the mean of five trainings, which differ by {min(apart):.0f} to {max(apart):.0f} % (best to "
+        f"worst, by cell). Wrong durations ({MISLEADING}) change its throughput by {span(misled)}.\n"
+    )
+
+
+def other(figures: Figures) -> str:
+    """The smaller questions."""
+    return "".join(make(figures) for make in (free, batches, estimates, deeprm))
+
+
+MADE: Final[Mapping[str, Callable[[Figures], str]]] = {
+    "answer": answer, "throughput": table, "completion": completion, "consolidated": consolidated, "claims": claims,
+    "other": other, "waiting": waiting,
+}  # fmt: skip
+
+
+def _of_pooled(make: Callable[[Figures], str]) -> Callable[[Figures], str]:
+    return lambda figures: make(pooled(figures))
+
+
+BLOCKS: Final = {block: _of_pooled(make) for block, make in MADE.items()}

@@ -1,0 +1,89 @@
+"""Pages whose figures are filled in from data files: they say what the data say, and are short."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks import pair_page, profile_page
+from benchmarks.blocks import fill
+from benchmarks.results.__main__ import blocks, read
+from benchmarks.results.contestant import run
+from benchmarks.results.pages import topdrl
+from benchmarks.results.trials import DATA
+from benchmarks.topdrl import sentences
+from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER, TRAINED, TRAININGS
+
+ROOT = Path(__file__).parents[2]
+WORDS, ROWS = 1500, 10
+PAGES = ("topdrl", "pairs", "profiles")
+
+
+def _filled_in(name: str) -> Mapping[str, str]:
+    if name == "topdrl":
+        return blocks(name, read(ROOT / DATA / f"{name}.csv"))
+    module = {"pairs": pair_page, "profiles": profile_page}[name]
+    frames = module.read()
+    return {block: make(frames) for block, make in module.BLOCKS.items()}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_says_what_its_data_say(name: str, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "results" / f"{name}.md").read_text(encoding="utf-8")
+    again = tmp_path / "page.md"
+    again.write_text(page, encoding="utf-8")
+    fill(again, _filled_in(name))
+    assert again.read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_short(name: str) -> None:
+    page = (ROOT / "docs" / "results" / f"{name}.md").read_text(encoding="utf-8")
+    assert len(page.split()) <= WORDS
+    for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        assert len(table.splitlines()) - 2 <= ROWS
+
+
+def test_throughput_is_measured_until_the_horizon() -> None:
+    """All jobs are there from the start, and some are cut off."""
+    cell = topdrl.Cell("throughput", topdrl.OWN, 32, 60, None, 0.6)
+    setting = topdrl.setting(cell, 0, Path("nowhere"))
+    assert setting.options["until_s"] > 0
+    found = run(OF_THE_PAPER[0], setting, 0)
+    assert found["unfinished"] > 0
+    assert 0.0 < found["throughput"] < 1.3
+    assert (found["durations"], found["profiles"], found["progress"]) == ("none", "none", "none")
+
+
+def test_completion_is_measured_until_all_have_ended() -> None:
+    cell = topdrl.Cell("completion", topdrl.OWN, 32, 40, 1.0)
+    found = run(AT_ANY_SITE[0], topdrl.setting(cell, 1, Path("nowhere")), 1)
+    assert (found["jobs"], found["unfinished"]) == (40, 0)
+    assert found["jct_mean_s"] > 0
+
+
+def test_deeprm_was_trained_five_times_alike() -> None:
+    cards = [yaml.safe_load((ROOT / TRAINED / f"deeprm-{k}" / "policy.yaml").read_text()) for k in TRAININGS]
+    assert [card["seed"] for card in cards] == [1, 2, 3, 4, 5]
+    assert all(3_000_000 <= card["steps"] < 3_010_000 for card in cards)
+    for part in ("algorithm", "environment", "network"):
+        assert all(card[part] == cards[0][part] for card in cards)
+
+
+def test_what_topdrls_page_answers_holds() -> None:
+    """Its words, whose figures are filled in."""
+    figures = sentences.pooled(read(ROOT / DATA / "topdrl.csv"))
+    home, *logs = sentences.cells(figures, "throughput")
+    assert sentences.ahead(figures, home, sentences.SITE).low > 0
+    for where in (home, *logs):
+        assert sentences.ahead(figures, where, sentences.PAPER).low > 0
+    for where in logs:
+        paper, near, site = (
+            sentences.ahead(figures, where, by).percent for by in (sentences.PAPER, sentences.NEAR, sentences.SITE)
+        )
+        assert site < 0 and near < paper / 2
+    for where in sentences.cells(figures, "completion"):
+        assert sentences.later(figures, where, sentences.SITE).percent > 0
+        assert figures.mean(where, "gittins") < figures.mean(where, "topdrl")
