@@ -62,23 +62,6 @@ def test_without_the_prototype_nothing_is_run_beside_it(benchmarks: Benchmarks, 
     assert done.stdout == f"there is no {tmp_path}/prototype/d_sim.cpp: the prototype is left out\n"
 
 
-@pytest.mark.slow
-def test_without_the_logs_the_network_is_measured_on_generated_jobs_only(
-    benchmarks: Benchmarks, tmp_path: Path
-) -> None:
-    done = benchmarks("network", "sensitivity", "--quick", "--data", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert f"network: ITP and Philly skipped, for {tmp_path}/traces has no such log" in done.stderr
-    assert "| Helios-like | load 1 | 16x |" in done.stdout
-    assert "| ITP" not in done.stdout
-
-
-def test_a_page_of_the_network_is_not_written_from_a_part_of_the_runs(benchmarks: Benchmarks, tmp_path: Path) -> None:
-    done = benchmarks("network", "--record", "--data", str(tmp_path))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "error: --record writes the page, which needs all the logs and all the runs" in done.stderr
-
-
 def test_without_the_workload_pollux_is_skipped_and_it_is_said(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("pollux", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, f"pollux: skipped, for {tmp_path}/workload-1.csv is not there\n")

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from benchmarks.network.jobs import NODE_GPUS, RACK_NODES, poisson, sample
 from benchmarks.results.contestant import Contestant, Setting
+from benchmarks.results.drawn_jobs import NODE_GPUS, RACK_NODES, poisson, sample
 from benchmarks.results.figures import Figures, Where, hours, markdown, signed, span
 from benchmarks.results.trials import Trial
 from pointsman.cluster.cluster import Cluster

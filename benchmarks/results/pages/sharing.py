@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.network.jobs import poisson, sample
 from benchmarks.results.contestant import Contestant, Setting
+from benchmarks.results.drawn_jobs import poisson, sample
 from benchmarks.results.trials import Trial
 from benchmarks.sharing.blocks import BLOCKS as BLOCKS
 from benchmarks.sharing.cells import (

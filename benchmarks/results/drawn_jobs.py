@@ -1,4 +1,4 @@
-"""What is run: jobs drawn from real logs and from a generated one, on clusters of A100 in racks of 8 nodes of 8."""
+"""Jobs drawn from real logs and from a generated one, for clusters of nodes of 8 GPUs in racks of 8 nodes."""
 
 from dataclasses import replace
 from functools import cache
@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from pointsman.cluster.cluster import Cluster
 from pointsman.speed.profiles.assign import assign_models
 from pointsman.workload import Workload, generate, read_workload
 from pointsman.workload.transforms.rescale import at_load
@@ -18,26 +17,6 @@ HELIOS_JOBS, HELIOS_GPUS = 40_000, 1064
 """Generated once, for a cluster like Venus; all samples are drawn from these."""
 
 NODE_GPUS, RACK_NODES = 8, 8
-
-NETWORKS = {"ib": ("a100", "200 Gb/s", "gpu"), "ethernet": ("v100", "100 Gb/s", "node")}
-"""GPU, bandwidth of a network card, and whose it is. ``ib`` is the network of Dally's paper, as far as we know it."""
-
-
-def available(data: Path) -> tuple[list[str], str]:
-    """The workloads that can be made, and what to say of those that cannot."""
-    missing = [name for name, file in LOGS.items() if not (data / "traces" / file).is_file()]
-    said = f"{' and '.join(missing)} skipped, for {data / 'traces'} has no such log" if missing else ""
-    return [*(name for name in LOGS if name not in missing), HELIOS], said
-
-
-@cache
-def cluster(gpus: int, network: str) -> Cluster:
-    """So many GPUs in nodes of 8, racks of 8 nodes."""
-    kind, card, owner = NETWORKS[network]
-    node = {"gpus": NODE_GPUS, "gpu_type": kind, "nic": {"bandwidth": card, "per": owner}}
-    nodes = [{"type": "node", "count": gpus // NODE_GPUS}]
-    spec = {"node_types": {"node": node}, "nodes": nodes, "nodes_per_rack": RACK_NODES}
-    return Cluster.model_validate({"metadata": {"name": f"{gpus // NODE_GPUS}x{NODE_GPUS}-{network}"}, "spec": spec})
 
 
 @cache
@@ -65,13 +44,6 @@ def poisson(batch: Workload, gpus: int, load: float, seed: int) -> Workload:
     """The same jobs submitted one after another with exponential gaps, scaled to be exactly this load."""
     gaps = np.random.default_rng((seed, gpus, 1)).exponential(1.0, batch.jobs.height)
     return at_load(_submitted(batch, np.cumsum(gaps)), gpus, load)
-
-
-def doubled(batch: Workload, gpus: int, load: float, seed: int, after: int) -> Workload:
-    """As `poisson`, but after so many jobs they come twice as fast."""
-    submit_s = poisson(batch, gpus, load, seed).jobs["submit_s"].to_numpy()
-    middle = submit_s[after]
-    return _submitted(batch, np.where(submit_s > middle, middle + (submit_s - middle) / 2, submit_s))
 
 
 def _submitted(batch: Workload, submit_s: np.ndarray) -> Workload:

@@ -1,1 +1,0 @@
-"""Policies that know the network, on networks fast and congested: makes ``docs/results/network.md``."""
