@@ -35,7 +35,11 @@ def faults(name: str, trial: Trial, index: int, kept: pl.DataFrame, data: Path) 
     if rows.height != 1:
         return [f"{rows.height} rows"]
     found, row = run(who, page_of(name).setting(trial.cell, trial.seed, data), trial.seed), rows.row(0, named=True)
-    return [f"{key}: {row[key]} kept, {value} now" for key, value in found.items() if differs(row[key], value)]
+    return [
+        f"{key}: {row[key]} kept, {value} now"
+        for key, value in found.items()
+        if key in row and differs(row[key], value)
+    ]
 
 
 def main() -> int:
