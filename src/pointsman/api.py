@@ -77,8 +77,8 @@ def simulate(
             policy requires.
         profile_error: Lognormal error of the model profiles that policies are given; jobs run at the true rates.
             Default: 0.0.
-        placement: Choice of GPUs for a job: consolidated, first-fit, spread or tightest. Default: the policy's own,
-            else consolidated.
+        placement: Choice of GPUs for a job: consolidated, first-fit, spread, tightest or few-racks. Default: the
+            policy's own, else consolidated.
         overheads: Cost of starting, preempting and restoring jobs: realistic, none or FILE. Default: realistic.
         oversized: Handling of jobs that need more GPUs than they can ever get: refuse, drop or clamp. Default: refuse.
         assign_models: Random seed for assigning models to jobs without one. Default: no models are assigned.

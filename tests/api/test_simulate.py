@@ -66,7 +66,7 @@ def random_table(n: int = 300) -> pointsman.Workload:
         ({"policy": "srtf", "params": {"margin_s": -1}}, "srtf.margin_s = -1: .*greater than or equal to 0"),
         ({"policy": "tiresias", "params": {"thresholds_gpu_s": [7, 3]}}, "thresholds must rise"),
         ({"policy": "fifo", "params": {"speed": 3}}, "it has no parameters"),
-        ({"placement": "random"}, "placement: must be 'consolidated', .* or 'tightest', not 'random'"),
+        ({"placement": "random"}, "placement: must be 'consolidated', .* or 'few-racks', not 'random'"),
         ({"oversized": "ignore"}, "oversized: must be 'refuse', 'drop' or 'clamp', not 'ignore'"),
         ({"policy": "sjf", "estimate": "guess"}, "unknown estimate 'guess'.*lognormal:SIGMA"),
         ({"policy": "sjf", "estimate": "lognormal:-1"}, "unknown estimate 'lognormal:-1'"),

@@ -125,7 +125,7 @@ WRONG = [
     (
         ["jobs.csv", *FIFO, "--placement", "best"],
         2,
-        "--placement: must be 'consolidated', 'first-fit', 'spread' or 'tightest'",
+        "--placement: must be 'consolidated', 'first-fit', 'spread', 'tightest' or 'few-racks'",
     ),
     (["jobs.csv", *FIFO, "--rate-model", "iteration"], 2, "did you mean 'iterations'? there are rates, iterations["),
     (["jobs.csv", *FIFO, "--contention", "node-link:x"], 2, "a number from 0, as in node-link:0.27\n"),

@@ -87,11 +87,13 @@ def test_what_does_not_go_with_it_is_refused(command: Command, here: Path) -> No
         (["--steps", "5"], "give --set cross-entropy.generations=N, not --steps"),
         (["--device", "cpu"], "scorer is no network"),
         (["--set", "ppo.clip=1"], "scorer has no part 'ppo'"),
-        (["--set", "cross-entropy.elite=9"], "cross-entropy.elite: must be at most the population, 3, not 9"),
+        (["--set", "cross-entropy.elite=9"], "--set cross-entropy.elite is given twice"),
         (["--set", "practice.contention=fair"], "contention"),
     ):
         done = command(*TRAIN, *more)
         assert done.code == 2 and said in done.err, (more, done.err)
+    wide = [word.replace("elite=2", "elite=9") for word in TRAIN]
+    assert "cross-entropy.elite: must be at most the population, 3, not 9" in command(*wide).err
     assert not (here / "mine").exists()
     assert command("train", "topdrl", "-o", "mine").code == 2
 
