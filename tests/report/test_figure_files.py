@@ -75,6 +75,22 @@ def test_on_axes_of_ones_own(results: list[Result]) -> None:
         assert axes.has_data() or axes.patches
 
 
+@pytest.mark.parametrize("name", ["jct_cdf", "pending_by_gpus", "fairness_cdf"])
+def test_a_result_draws_itself(name: str, results: list[Result]) -> None:
+    """Alone, and beside others as the function does."""
+    from matplotlib.figure import Figure
+
+    from pointsman.report import plots
+
+    first, *others = results
+    alone, beside, same = (Figure().subplots() for _ in range(3))
+    assert getattr(first.plot, name)(ax=alone) is alone
+    getattr(first.plot, name)(*others, ax=beside)
+    getattr(plots, name)(*results, ax=same)
+    drawn = [[line.get_xydata().tolist() for line in axes.lines] for axes in (alone, beside, same)]
+    assert drawn[1] == drawn[2] and drawn[0] != drawn[1]
+
+
 @pytest.mark.parametrize("names", [4, 5, 9])
 def test_the_legend_of_a_narrow_figure_is_not_cut(names: int) -> None:
     """Measured as it is drawn."""

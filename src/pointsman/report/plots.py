@@ -1,6 +1,7 @@
 """Figures of runs on axes of your own (``docs/guides/figures-for-papers.md``): ``jct_cdf(fifo, srtf, ax=ax)``."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pointsman.engine.run.result import Result
@@ -41,6 +42,25 @@ def pending_by_gpus(*results: Result, ax: "Axes | None" = None) -> "Axes":
 def fairness_cdf(*results: Result, ax: "Axes | None" = None) -> "Axes":
     """The distribution of finish-time fairness."""
     return _on(over_time.rho_cdf, results, ax)
+
+
+@dataclass(frozen=True)
+class Plots:
+    """The same figures of one result: ``result.plot.jct_cdf(ax=ax)``."""
+
+    result: Result
+
+    def jct_cdf(self, *others: Result, ax: "Axes | None" = None) -> "Axes":
+        """The distribution of job completion times, with a line for each of `others`."""
+        return jct_cdf(self.result, *others, ax=ax)
+
+    def pending_by_gpus(self, *others: Result, ax: "Axes | None" = None) -> "Axes":
+        """Time pending by GPUs requested, beside that of `others`."""
+        return pending_by_gpus(self.result, *others, ax=ax)
+
+    def fairness_cdf(self, *others: Result, ax: "Axes | None" = None) -> "Axes":
+        """The distribution of finish-time fairness, with a line for each of `others`."""
+        return fairness_cdf(self.result, *others, ax=ax)
 
 
 def _on(paint: Callable[[Any, list[Group]], str], results: tuple[Result, ...], ax: "Axes | None") -> "Axes":

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import polars as pl
@@ -38,3 +39,11 @@ class Result:
     info: dict[str, Any] = field(default_factory=dict)
     speeds: pl.DataFrame | None = None
     learnt: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def plot(self) -> Any:
+        """Figures of this run, and of `others` beside it: ``result.plot.jct_cdf(ax=ax)``, ``.pending_by_gpus``,
+        ``.fairness_cdf``, as in ``pointsman.report.plots``.
+        """
+        # by name, for a report is made of results and not the other way round
+        return import_module("pointsman.report.plots").Plots(self)
