@@ -16,7 +16,8 @@ def calibration_tables(calibration: Calibration) -> list[Table]:
     note = (
         "Jobs that start within a minute of the log; mean distance of simulated and logged starts; how much later (+) "
         "or sooner (-) than logged a tenth, half and nine tenths of the jobs start at most; mean distance of "
-        f"completion times. Closest to the log: {calibration.closest}."
+        f"completion times. Closest to the log: {calibration.closest}. Waits end at the first start, for a log says no "
+        "more; time pending after preemptions is in the first table."
     )
     return [
         Table("Calibration: wait and completion time, and their change to the log", TIMES, times),
