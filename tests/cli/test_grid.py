@@ -195,11 +195,20 @@ def test_a_report_made_again_is_the_grids_own(command: Command, jobs: str, monke
     assert other[0]["policy"] == "fifo"
 
 
+def test_figures_of_a_grid_for_papers(command: Command, jobs: str) -> None:
+    pytest.importorskip("matplotlib")
+    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+    done = command("report", "grid", "--figures", "figures", "--format", "pdf,png", "--width", "3.3in")
+    assert (done.code, "figures: 6 files in figures" in done.err) == (0, True), done.err
+    assert {path.name for path in Path("figures").iterdir()} == {
+        f"{name}.{ending}" for name in ("1a-mean-jct", "1b-mean-pending", "2-jct-cdf") for ending in ("pdf", "png")
+    }
+
+
 def test_what_a_grid_cannot_be_reported_with(command: Command, jobs: str) -> None:
     assert command("compare", jobs, *GRID, "-o", "grid").code == 0
-    for given in (("grid", "grid/cells/01-cluster=2x4,load=0.5"), ("grid", "--figures", "f")):
-        done = command("report", *given)
-        assert (done.code, "such as the cells of a grid: DIR/cells/NAME" in done.err) == (2, True), done.err
+    done = command("report", "grid", "grid/cells/01-cluster=2x4,load=0.5")
+    assert (done.code, "other reports take runs and comparisons: DIR/cells/NAME" in done.err) == (2, True), done.err
     assert command("report", "grid", "-o", "again").code == 0
     done = command("report", "again")
     assert (done.code, "again: the runs of this grid are not in its directory" in done.err) == (3, True)

@@ -50,7 +50,7 @@ def test_a_directory_is_written_and_what_was_kept_goes(jobs: pointsman.Workload,
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     page = (tmp_path / "out/report.html").read_text()
     assert "2 policies on 2 clusters at 2 loads" in page
-    assert all(f'id="figure-{name}"' in page for name in ("8a-mean-jct", "8b-mean-pending", "1-jct-cdf"))
+    assert all(f'id="figure-{name}"' in page for name in ("1a-mean-jct", "1b-mean-pending", "2-jct-cdf"))
     with pytest.raises(UsageError, match="exists"):
         pointsman.sweep(jobs, **GRID, directory=tmp_path / "out")
 

@@ -1,11 +1,14 @@
 """``pointsman report``: runs made before, side by side, in one page."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pointsman.cli import screen
+
+if TYPE_CHECKING:
+    from pointsman.report.grids.grid import Grid
 
 
 def report(
@@ -38,7 +41,8 @@ def report(
     from pointsman.inputs.option_types import parse_window_s
     from pointsman.inputs.output_path import check_output
     from pointsman.report import compare, read_runs, refuse_taken, write_comparison
-    from pointsman.report.figures.files import parse_width_in, save_figures
+    from pointsman.report.figures.files import parse_width_in, save_figures, save_paintings
+    from pointsman.report.grids.figures import paintings
     from pointsman.report.manifest import read_manifest
     from pointsman.report.staging import MARK
 
@@ -58,10 +62,11 @@ def report(
     shown, formats = _formats(format, has_figures=figures is not None)
     width_in = parse_width_in(width)
     if "grid" in {read_manifest(place, "run", "comparison", "grid")["kind"] for place in runs}:
-        if len(runs) > 1 or figures is not None:
-            only = "--figures takes" if figures is not None else "a grid is reported alone, other reports take"
-            raise UsageError(f"{only} runs and comparisons, such as the cells of a grid: DIR/cells/NAME")
-        _report_grid(runs[0], output, baseline, counted, force=force, format=shown)
+        if len(runs) > 1:
+            raise UsageError("a grid is reported alone; other reports take runs and comparisons: DIR/cells/NAME")
+        grid = _report_grid(runs[0], output, baseline, counted, force=force, format=shown)
+        if figures is not None:
+            _tell_figures(figures, save_paintings(_made(figures), paintings(grid), formats, width_in))
         return
     results = [result for place in runs for result in read_runs(place)]
     if output is None:
@@ -79,10 +84,17 @@ def report(
         )
         tell_page(output)
     if figures is not None:
-        figures.mkdir(parents=True, exist_ok=True)
-        made = save_figures(figures, comparison.groups, formats, width_in)
-        screen.note(f"figures: {len(made)} files in {figures}")
+        _tell_figures(figures, save_figures(_made(figures), comparison.groups, formats, width_in))
     show_comparison(comparison, shown)
+
+
+def _made(directory: Path) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def _tell_figures(directory: Path, files: "list[Path]") -> None:
+    screen.note(f"figures: {len(files)} files in {directory}")
 
 
 def _formats(text: str, *, has_figures: bool) -> tuple[screen.Format, list[str]]:
@@ -110,7 +122,7 @@ def _report_grid(
     *,
     force: bool,
     format: screen.Format,
-) -> None:
+) -> "Grid":
     from pointsman.cli.results import command_line, show_grid, tell_page
     from pointsman.report.grids.directory import write_grid_report
     from pointsman.report.grids.reading import read_grid
@@ -120,3 +132,4 @@ def _report_grid(
         write_grid_report(output, grid, force=force, command=command_line(), figures=screen.can_draw())
         tell_page(output)
     show_grid(grid, format)
+    return grid

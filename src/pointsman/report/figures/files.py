@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pointsman.errors import UsageError
 from pointsman.report.figures.catalogue import KINDS, Kind, shown_in
-from pointsman.report.figures.style import SETTINGS
+from pointsman.report.figures.style import SETTINGS, Painting
 from pointsman.report.metrics.groups import Group
 
 if TYPE_CHECKING:
@@ -56,11 +56,23 @@ def save_figures(directory: Path, groups: list[Group], formats: Sequence[str], w
     Raises:
         RunError: matplotlib is not installed.
     """
-    found = []
-    for kind in KINDS:
-        if kind.has_something(groups):
-            found += _save(directory, kind, shown_in(kind, groups), formats, width_in)
-    return found
+    paintings = [_painting(kind, shown_in(kind, groups)) for kind in KINDS if kind.has_something(groups)]
+    return save_paintings(directory, paintings, formats, width_in)
+
+
+def _painting(kind: Kind, groups: list[Group]) -> Painting:
+    return Painting(kind.name, kind.title, kind.size(len(groups)), lambda figure: kind.paint(figure, groups))
+
+
+def save_paintings(
+    directory: Path, paintings: Sequence[Painting], formats: Sequence[str], width_in: float
+) -> list[Path]:
+    """A file for each figure and each format.
+
+    Raises:
+        RunError: matplotlib is not installed.
+    """
+    return [path for painting in paintings for path in _save(directory, painting, formats, width_in)]
 
 
 def _wrap_labels(figure: "Figure", width_in: float) -> None:
@@ -72,21 +84,21 @@ def _wrap_labels(figure: "Figure", width_in: float) -> None:
             axes.set_title(fill(axes.get_title(side), most), loc=side)
 
 
-def _save(directory: Path, kind: Kind, groups: list[Group], formats: Sequence[str], width_in: float) -> list[Path]:
+def _save(directory: Path, painting: Painting, formats: Sequence[str], width_in: float) -> list[Path]:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    wide, high = kind.size(len(groups))
+    wide, high = painting.size
     height_in = high * (width_in / wide) ** 0.5  # text does not shrink with the width
-    settings: Any = SETTINGS | SMALL | {"svg.hashsalt": f"pointsman-{kind.name}", "pdf.fonttype": 42}
+    settings: Any = SETTINGS | SMALL | {"svg.hashsalt": f"pointsman-{painting.name}", "pdf.fonttype": 42}
     paths = []
     with matplotlib.rc_context(settings):
         figure = Figure(figsize=(width_in, height_in), layout="constrained")
         FigureCanvasAgg(figure)
-        kind.paint(figure, groups)
+        painting.paint(figure)
         _wrap_labels(figure, width_in)
         for format in formats:
-            paths.append(directory / f"{kind.name}.{format}")
+            paths.append(directory / f"{painting.name}.{format}")
             figure.savefig(paths[-1], dpi=DPI, facecolor="white", metadata=UNDATED[format])
     return paths

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +111,18 @@ def _columns(labels: Sequence[str], width_in: float) -> int:
         if sum(6 * em_in + 0.55 * em_in * letters for letters in widest) <= width_in:
             return columns
     return 1
+
+
+@dataclass(frozen=True)
+class Painting:
+    """A figure before it is drawn."""
+
+    name: str
+    title: str
+    size: tuple[float, float]
+    """On a page, in inches."""
+    paint: Callable[["Figure"], str]
+    """Fills a figure, and returns the sentence that says what it shows."""
 
 
 def draw(name: str, paint: Callable[["Figure"], str], size: tuple[float, float], caption: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pointsman.report.figures.catalogue import Drawing
 from pointsman.report.figures.distributions import time_ticks
-from pointsman.report.figures.style import draw, legend_above, line
+from pointsman.report.figures.style import Painting, draw, legend_above, line
 from pointsman.report.grids.grid import SHARES, Grid, GridCell, shown
 from pointsman.report.units import count, time_unit
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 ALONG: Final = ("load", "cluster", "estimate")
 """Options by how well they make an axis; the first of those that vary does."""
 MEANS: Final = (
-    ("jct_mean_s", "8a-mean-jct", "Mean completion time"),
-    ("pending_mean_s", "8b-mean-pending", "Mean time pending, all attempts"),
+    ("jct_mean_s", "1a-mean-jct", "Mean completion time"),
+    ("pending_mean_s", "1b-mean-pending", "Mean time pending, all attempts"),
 )
 """Metric, name and title of the figures along it."""
 STEEP: Final = 20
@@ -45,12 +45,18 @@ class _Panel:
 def draw_grid(grid: Grid) -> list[Drawing]:
     """Every figure of a grid."""
     caption = f"{count(len(grid.cells))} cells; means over the seeds and the counted jobs"
+    drawn = ((each, draw(each.name, each.paint, each.size, caption)) for each in paintings(grid))
+    return [Drawing(each.name, each.title, svg, sentence) for each, (svg, sentence) in drawn]
+
+
+def paintings(grid: Grid) -> list[Painting]:
+    """The same before they are drawn."""
     along = [name for name in ALONG if name in grid.varied][:1]
-    lines = [_lines(grid, name, *figure, caption) for name in along for figure in MEANS]
-    return [*lines, _distributions(grid, caption)]
+    lines = [_lines(grid, name, *figure) for name in along for figure in MEANS]
+    return [*lines, _distributions(grid)]
 
 
-def _lines(grid: Grid, along: str, metric: str, name: str, title: str, caption: str) -> Drawing:
+def _lines(grid: Grid, along: str, metric: str, name: str, title: str) -> Painting:
     panels = _panels(grid, along)[:MOST_PANELS]
     scale = _time_scale([row.values[metric] for cell in grid.cells for row in cell.rows])
 
@@ -58,8 +64,7 @@ def _lines(grid: Grid, along: str, metric: str, name: str, title: str, caption: 
         _paint_lines(figure, grid, panels, along, metric, scale)
         return _sentence(along, len(panels), scale)
 
-    svg, sentence = draw(name, paint, _size(len(panels), 2.8, least=4.2), caption)
-    return Drawing(name, f"{title} by {along}", svg, sentence)
+    return Painting(name, f"{title} by {along}", _size(len(panels), 2.8, least=4.2), paint)
 
 
 def _panels(grid: Grid, along: str) -> list[_Panel]:
@@ -175,13 +180,14 @@ def _sentence(along: str, panels: int, scale: _Scale) -> str:
     return f"A line is a policy, a point a cell, by {_axis_name(along)}. Lower is better.{alike}{short}"
 
 
-def _distributions(grid: Grid, caption: str) -> Drawing:
+def _distributions(grid: Grid) -> Painting:
     cells = grid.cells[:MOST_PANELS]
-    svg, sentence = draw(
-        "1-jct-cdf", lambda figure: _paint_cdfs(figure, grid, cells), _size(len(cells), 2.4, 4.2), caption
-    )
     more = f" The first {len(cells)} of {len(grid.cells)} cells." if len(cells) < len(grid.cells) else ""
-    return Drawing("1-jct-cdf", "Completion times in each cell", svg, sentence + more)
+
+    def paint(figure: "Figure") -> str:
+        return _paint_cdfs(figure, grid, cells) + more
+
+    return Painting("2-jct-cdf", "Completion times in each cell", _size(len(cells), 2.4, 4.2), paint)
 
 
 def _paint_cdfs(figure: "Figure", grid: Grid, cells: Sequence[GridCell]) -> str:
