@@ -187,7 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gittins.features", description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is")
     parser.add_argument("--into", type=Path, default=Path("out/gittins-features"))
-    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/gittins-features.csv"))
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/data/gittins-features.csv"))
     given = parser.parse_args()
     given.into.mkdir(parents=True, exist_ok=True)
     runs = given.into / "runs.jsonl"

@@ -18,7 +18,7 @@ SHOWN = ("las, 20 thresholds", "dally", "dally, 600 s", NONE, GITTINS)
 HINTS = ("gittins, R² 0.8", "gittins, R² 0.6", "gittins, R² 0.25", "gittins, shuffled", "gittins, reversed halfway")
 EARLIER = ("sjf", "sjf-backfill", "srtf", "easy")
 TO_THE_END = ("fifo-backfill", "kueue", "sjf-backfill, oracle", "gittins, preempt=false")
-SPEED = Path("docs/results/gittins-speed.csv")
+SPEED = Path("docs/results/data/gittins-speed.csv")
 
 
 def hardest(figures: Figures) -> list[Place]:
@@ -244,8 +244,8 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=PAGE)
     given = parser.parse_args()
     figures = Figures(given.runs)
-    table(figures).write_csv(given.page.with_suffix(".csv"))
-    pairs(figures).write_csv(given.page.with_name("gittins-pairs.csv"))
+    table(figures).write_csv(given.page.parent / "data" / "gittins.csv")
+    pairs(figures).write_csv(given.page.parent / "data" / "gittins-pairs.csv")
     draw(figures, hardest(figures), given.page.with_suffix(".svg"))
     fill(given.page, {name: make(figures) for name, make in BLOCKS.items()})
 

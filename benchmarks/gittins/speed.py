@@ -44,7 +44,7 @@ def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gittins.speed", description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is")
-    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/gittins-speed.csv"))
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/data/gittins-speed.csv"))
     given = parser.parse_args()
     table = pl.DataFrame(rows(given.data / "traces"))
     table.write_csv(given.output)

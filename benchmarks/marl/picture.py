@@ -74,7 +74,7 @@ def _with_intervals(axes: "Axes", above: str, rows: list[dict], at: list[int], m
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", type=Path, nargs="?", default=Path("docs/results/marl.csv"))
+    parser.add_argument("table", type=Path, nargs="?", default=Path("docs/results/data/marl.csv"))
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/marl.svg"))
     given = parser.parse_args()
     mpl.rcParams["svg.hashsalt"] = "marl"

@@ -69,7 +69,7 @@ def rows_of(who: Sequence[Contestant], seeds: Sequence[int]) -> list[dict[str, A
 def main(argv: Sequence[str] | None = None) -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/metarl-drift.csv"))
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/data/metarl-drift.csv"))
     given = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         everybody = {one.label: one for one in [*untrained(), *metarl(TRAINED, Path(folder))]}

@@ -100,7 +100,7 @@ def cost(policy: MetaRl, result: Result) -> dict[str, float]:
 def main(argv: Sequence[str] | None = None) -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/metarl-model.csv"))
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/data/metarl-model.csv"))
     given = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         rows = [row_of(cell, checkpoint, Path(folder)) for cell, checkpoint in product(CELLS, SOME)]

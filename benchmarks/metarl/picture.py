@@ -27,7 +27,7 @@ LOOKS: Final[Looks] = {
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", type=Path, nargs="?", default=Path("docs/results/metarl.csv"))
+    parser.add_argument("table", type=Path, nargs="?", default=Path("docs/results/data/metarl.csv"))
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/metarl.svg"))
     given = parser.parse_args()
     mpl.rcParams["svg.hashsalt"] = "metarl"

@@ -83,7 +83,7 @@ def row_of(cell: Cell, params: dict[str, Any], folder: Path) -> dict[str, Any]:
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/metarl-speed.csv"))
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/data/metarl-speed.csv"))
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = [row_of(cell, {"steps": steps}, Path(folder)) for cell, steps in CELLS]
