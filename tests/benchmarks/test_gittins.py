@@ -26,6 +26,7 @@ from pointsman import Workload, generate, load_cluster, simulate
 DURATIONS = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
 JOBS = Workload.of(pl.DataFrame({"submit_s": [0.0] * 6, "gpus": [1] * 6, "duration_s": DURATIONS}))
 PAGE = Path(__file__).parents[2] / "docs/results/gittins.md"
+DATA = PAGE.parent / "data"
 
 
 def test_wrong_hints() -> None:
@@ -102,7 +103,7 @@ def test_what_is_in_the_file_is_not_run_again(tmp_path: Path) -> None:
 
 def test_every_row_of_the_page_is_in_its_data() -> None:
     """The main table is that of the data file, for all policies that it shows."""
-    data = pl.read_csv(PAGE.parent / "data" / "gittins.csv")
+    data = pl.read_csv(DATA / "gittins.csv")
     text = PAGE.read_text()
     head, _, *rows = re.search(r"<!-- table main -->\n\n(.*?)<!-- end -->", text, re.DOTALL)[1].strip().splitlines()  # ty: ignore
     policies = [cell.strip() for cell in head.strip("|").split("|")][1:-2]
@@ -147,10 +148,10 @@ def test_time_limits_are_round_and_never_too_short() -> None:
 
 def test_intervals_of_the_page_can_be_drawn_again_from_its_data() -> None:
     """Those of days: sums of JCT by day, drawn with replacement."""
-    pairs = pl.read_csv(PAGE.parent / "data" / "gittins-pairs.csv").filter(
+    pairs = pl.read_csv(DATA / "gittins-pairs.csv").filter(
         workload="ITP cluster08", load=1.0, models=True
     )
-    row = pl.read_csv(PAGE.parent / "data" / "gittins.csv").filter(
+    row = pl.read_csv(DATA / "gittins.csv").filter(
         workload="ITP cluster08", load=1.0, models=True, policy="las"
     )  # fmt: skip
     sums = np.column_stack([pairs[name] * pairs["jobs"] for name in (GITTINS, "las")])
@@ -163,7 +164,7 @@ def test_intervals_of_the_page_can_be_drawn_again_from_its_data() -> None:
 
 
 def test_the_page_tells_the_measured_speed_and_is_short() -> None:
-    rates = pl.read_csv(PAGE.parent / "data" / "gittins-speed.csv").filter(policy=GITTINS)
+    rates = pl.read_csv(DATA / "gittins-speed.csv").filter(policy=GITTINS)
     for load, median in rates.select("load", "median").rows():
         assert f"load {load} {median / 1000:.0f} [" in PAGE.read_text()
     assert len(PAGE.read_text().split()) <= 1500
