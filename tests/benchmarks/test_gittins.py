@@ -148,9 +148,7 @@ def test_time_limits_are_round_and_never_too_short() -> None:
 
 def test_intervals_of_the_page_can_be_drawn_again_from_its_data() -> None:
     """Those of days: sums of JCT by day, drawn with replacement."""
-    pairs = pl.read_csv(DATA / "gittins-pairs.csv").filter(
-        workload="ITP cluster08", load=1.0, models=True
-    )
+    pairs = pl.read_csv(DATA / "gittins-pairs.csv").filter(workload="ITP cluster08", load=1.0, models=True)
     row = pl.read_csv(DATA / "gittins.csv").filter(
         workload="ITP cluster08", load=1.0, models=True, policy="las"
     )  # fmt: skip
