@@ -183,20 +183,22 @@ def answer(figures: Figures) -> str:
             "* **Yes, where nodes share one card and uplinks of racks are oversubscribed.** Mean JCT changes by "
             f"{_over(figures, SAME, RACKS)} against Tiresias with the same ladder on whole nodes, and by "
             f"{_over(figures, 'fifo-backfill', RACKS)} against `fifo-backfill`. Philly's jobs gain least.",
-            "* **About half of that is to keep gangs in few racks**: it is "
+            "* **Much of that is to keep gangs in few racks**: it is "
             f"{_over(figures, NEAR, RACKS)} against Tiresias with `--placement few-racks`, and "
             f"{_over(figures, NEAR, shared)} where jobs share links max–min fairly.",
             "* **No, where a rack is no better than the whole network**: "
             f"{_over(figures, SAME, [CONGESTED])} against Tiresias on whole nodes if everything beyond a node is 16 "
             "times slower. Its gangs fit one rack, but on more nodes than they need; `dally-whole-nodes` is level.",
-            f"* **No, for batches**: {_over(figures, SAME, batches)} against the same Tiresias.",
+            f"* **No, for batches**: mean JCT {_over(figures, SAME, batches)} against the same Tiresias.",
             "* **The ladder matters more than either.** Tiresias placed anywhere on ITP, 16 times slower, takes "
             f"{bare[0]:.1f} h with two levels and {bare[1]:.1f} h with Dally's twelve. Comparisons with Tiresias as "
             "published mix the two.",
             "* **Of its parts preemption does most** (ITP, 25 Gb/s, 16:1): "
             f"{parts['nopreempt']} % against Dally without it, {parts['manual']} % against fixed timers, "
             f"{parts['consolidated']} % against timers that never end.",
-            f"* **`gittins` is as good** where racks are oversubscribed: {_over(figures, 'gittins', RACKS)}.",
+            f"* **`gittins` is as good at load 1** where racks are oversubscribed: {_over(figures, 'gittins', RACKS)}. "
+            "Where everything beyond a node is 16 times slower, its mean JCT is "
+            f"{figures.change(crowded, 'gittins', SAME)} % against the same Tiresias (ITP).",
         ]
     )
 

@@ -144,9 +144,10 @@ def _fairness(figures: Figures) -> str:
     for cell in cells(figures):
         who = min(UNTOLD, key=lambda who: figures.mean(cell, who.label, "fairness_rho_max"))
         least[who.label] = least.get(who.label, 0) + 1
-    told = [f"`{who}` in {n}" for who, n in sorted(least.items(), key=lambda item: -item[1])]
+    told = ", ".join(f"`{who}` in {n}" for who, n in sorted(least.items(), key=lambda item: -item[1]))
+    several = f"of {len(cells(figures))} columns"
     return (
-        f"the least worst ρ (JCT to that with an equal share) has {', '.join(told)} of {len(cells(figures))} columns."
+        f"of the policies told nothing, the worst ρ (JCT to that with an equal share) is least under {told} {several}."
     )
 
 
