@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -64,6 +65,12 @@ def cases(traces: Path) -> Iterator[Case]:
     for name, cluster in (("cluster04", "itp-like"), ("cluster08", CLUSTER08_NODES)):
         jobs = read_workload(itp, only={"vc": name})
         yield _log_case(f"ITP {name}", "real log, its own cluster", jobs, load_cluster(cluster))
+
+
+@cache
+def cases_by_name(traces: Path) -> dict[str, Case]:
+    """The same by name; logs are read once a process."""
+    return {case.name: case for case in cases(traces)}
 
 
 def _suite_cases(suite: Suite) -> Iterator[Case]:

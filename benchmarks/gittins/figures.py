@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.gittins.contestants import GITTINS, RUNNABLE
 from benchmarks.gittins.runs import Cell, kept
-from pointsman.report.metrics.confidence import ratio_interval
+from benchmarks.results.figures import Difference, paired
 
 RESAMPLES = 2000
 RIVALS = tuple(who.label for who in RUNNABLE if who.policy != "gittins")
@@ -32,23 +32,6 @@ class Place:
     def name(self) -> str:
         """As tables have it."""
         return f"{self.workload} {self.load}"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Mean JCT of one policy less that of another, percent of the other's, with its 95 % interval."""
-
-    percent: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{signed(self.percent)} [{signed(self.low)}, {signed(self.high)}]"
-
-
-def signed(value: float) -> str:
-    """With its sign, and one digit."""
-    return f"{value:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
 
 
 class Figures:
@@ -97,7 +80,7 @@ class Figures:
         if len({row["seed"] for row in mine}) > 1:
             by_seed = {row["seed"]: row["jct_mean_s"] for row in others}
             pairs = [(row["jct_mean_s"] / by_seed[row["seed"]], 1.0) for row in mine if row["seed"] in by_seed]
-            return _of_seeds(np.array(pairs))
+            return paired(*np.array(pairs).T)
         return _resampled(_by_day(mine, others))
 
 
@@ -110,13 +93,6 @@ def _by_day(mine: Sequence[Row], others: Sequence[Row]) -> NDArray[np.float64]:
     sides = [[dict((day, total) for day, total, _ in row["days"]) for row in rows] for rows in (mine, others)]
     days = sorted(set(sides[0][0]) & set(sides[1][0]))
     return np.array([[np.mean([draw[day] for draw in side]) for side in sides] for day in days])
-
-
-def _of_seeds(pairs: NDArray[np.float64]) -> Difference:
-    """Ratio of the sums of both columns, with Student's interval: too few rows to resample."""
-    first, second = pairs.T
-    low, high = ratio_interval(first, second) or (math.nan, math.nan)
-    return Difference(*(100 * ratio for ratio in (float(first.sum() / second.sum()) - 1, low, high)))
 
 
 def _resampled(pairs: NDArray[np.float64]) -> Difference:

@@ -8,10 +8,10 @@ import polars as pl
 
 from benchmarks.blocks import fill
 from benchmarks.gittins.contestants import GITTINS, NONE, TOLD
-from benchmarks.gittins.figures import RIVALS, Difference, Figures, Place, pairs, signed, table
+from benchmarks.gittins.figures import RIVALS, Figures, Place, pairs, table
 from benchmarks.gittins.picture import draw
 from benchmarks.gittins.runs import DEEP
-from benchmarks.results.figures import markdown
+from benchmarks.results.figures import Difference, markdown, signed, span
 
 PAGE = Path("docs/results/gittins.md")
 SHOWN = ("las, 20 thresholds", "dally", "dally, 600 s", NONE, GITTINS)
@@ -177,13 +177,12 @@ def answer(figures: Figures) -> str:
 
 def _span(changes: Sequence[Difference]) -> str:
     """``−0.9 to +1.2``."""
-    found = [change.percent for change in changes]
-    return f"{signed(min(found))} to {signed(max(found))}"
+    return span([change.percent for change in changes], "")
 
 
 def _sure(changes: Sequence[Difference]) -> int:
     """How many are beyond their intervals."""
-    return sum(change.low > 0 or change.high < 0 for change in changes)
+    return sum(change.is_sure for change in changes)
 
 
 def _ratio(figures: Figures, place: Place, policy: str, other: str, figure: str = "jct_mean_s") -> float:

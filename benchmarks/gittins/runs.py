@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchmarks.classical.cases import Case, cases, window
+from benchmarks.classical.cases import Case, cases, cases_by_name, window
 from benchmarks.gittins.contestants import AGEING, HINTED, KEEPING, LEARNT, RUNNABLE, SLOW, Contestant
 from pointsman import Workload
 from pointsman.api import simulate
@@ -92,7 +92,7 @@ def measured(case: Case, cell: Cell, jobs: Workload, who: Contestant, draw: int 
 
 
 def _run(traces: Path, cell: Cell, labels: Sequence[str]) -> list[dict[str, Any]]:
-    case = next(case for case in cases(traces) if case.name == cell.workload)
+    case = cases_by_name(traces)[cell.workload]
     jobs = case.workload(cell.load, cell.seed)
     return [
         {**vars(cell), "policy": who.label, "draw": draw, **measured(case, cell, jobs, who, draw)}

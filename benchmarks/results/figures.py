@@ -34,11 +34,26 @@ class Difference:
         return f"{signed(self.percent)} [{signed(self.low)}, {signed(self.high)}]"
 
 
+def paired(mine: NDArray[np.float64], others: NDArray[np.float64]) -> Difference:
+    """Of the sums of both, value by value of the same jobs, with Student's interval."""
+    low, high = ratio_interval(mine, others) or (math.nan, math.nan)
+    return Difference(*(100 * ratio for ratio in (float(mine.sum() / others.sum()) - 1, low, high)))
+
+
 class Figures:
     """A data file, with a row for each run."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self.frame = frame
+
+    def runs(self, where: Where, policy: str) -> pl.DataFrame:
+        """The rows of one policy in one cell, by seed; none if it was not run there."""
+        wanted = [pl.col(name).eq_missing(pl.lit(value)) for name, value in where.items()]
+        return self.frame.filter(pl.col("policy") == policy, *wanted).sort("seed")
+
+    def ran(self, where: Where, policy: str) -> bool:
+        """Whether the policy was run in a cell."""
+        return not self.runs(where, policy).is_empty()
 
     def values(self, where: Where, policy: str, figure: str = "jct_mean_s") -> NDArray[np.float64]:
         """(seeds,) of one policy in one cell, by seed.
@@ -46,16 +61,10 @@ class Figures:
         Raises:
             LookupError: there is no such run.
         """
-        wanted = [pl.col(name).eq_missing(pl.lit(value)) for name, value in where.items()]
-        rows = self.frame.filter(pl.col("policy") == policy, *wanted).sort("seed")
+        rows = self.runs(where, policy)
         if rows.is_empty() or rows["seed"].n_unique() < rows.height:
             raise LookupError(f"{rows.height} runs of {policy} where {dict(where)}")
         return rows[figure].to_numpy()
-
-    def ran(self, where: Where, policy: str) -> bool:
-        """Whether the policy was run in a cell."""
-        wanted = [pl.col(name).eq_missing(pl.lit(value)) for name, value in where.items()]
-        return not self.frame.filter(pl.col("policy") == policy, *wanted).is_empty()
 
     def mean(self, where: Where, policy: str, figure: str = "jct_mean_s") -> float:
         """Over seeds."""
@@ -65,9 +74,7 @@ class Figures:
         self, where: Where, policy: str, base: str, figure: str = "jct_mean_s", base_where: Where | None = None
     ) -> Difference:
         """Of `policy` to `base`, which may be in another cell, paired on seeds."""
-        mine, others = self.values(where, policy, figure), self.values(base_where or where, base, figure)
-        low, high = ratio_interval(mine, others) or (math.nan, math.nan)
-        return Difference(*(100 * ratio for ratio in (float(mine.sum() / others.sum()) - 1, low, high)))
+        return paired(self.values(where, policy, figure), self.values(base_where or where, base, figure))
 
     def cells(self, *columns: str) -> list[dict[str, Any]]:
         """The combinations of values of these columns, in the order of the file."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from benchmarks.results.__main__ import names, read
 from benchmarks.results.contestant import run
+from benchmarks.results.figures import Figures
 from benchmarks.results.trials import DATA, Trial, page_of
 
 SLOW = ("marl", "metarl", "topdrl", "gandiva")
@@ -27,11 +27,10 @@ def differs(kept: Any, found: Any) -> bool:
     return kept != found
 
 
-def faults(name: str, trial: Trial, index: int, kept: pl.DataFrame, data: Path) -> list[str]:
+def faults(name: str, trial: Trial, index: int, kept: Figures, data: Path) -> list[str]:
     """What differs in one run of a trial."""
     who = trial.contestants[index]
-    columns = [*vars(trial.cell).items(), ("seed", trial.seed), ("policy", who.label)]
-    rows = kept.filter(*(pl.col(column).eq_missing(pl.lit(value)) for column, value in columns))
+    rows = kept.runs({**vars(trial.cell), "seed": trial.seed}, who.label)
     if rows.height != 1:
         return [f"{rows.height} rows"]
     found, row = run(who, page_of(name).setting(trial.cell, trial.seed, data), trial.seed), rows.row(0, named=True)
@@ -51,7 +50,7 @@ def main() -> int:
     given = parser.parse_args()
     draw, wrong = np.random.default_rng(given.seed), 0
     for name in names():
-        trials, kept = list(page_of(name).trials(given.data)), read(DATA / f"{name}.csv").frame
+        trials, kept = list(page_of(name).trials(given.data)), read(DATA / f"{name}.csv")
         quick = [(t, k) for t in trials for k, who in enumerate(t.contestants) if who.policy not in SLOW]
         for at in draw.choice(len(quick), min(given.runs, len(quick)), replace=False):
             trial, index = quick[at]

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from benchmarks.classical.cases import Case, cases
+from benchmarks.classical.cases import cases_by_name
 from benchmarks.gittins.contestants import LADDER_GPU_S
 from benchmarks.results.contestant import Contestant, Setting
 from benchmarks.results.pages._classical import BLOCKS, PLACES, QUEUED
@@ -64,15 +63,9 @@ FREE: Final = tuple(who for who in ALL if who.label in ("fifo", "fifo-backfill",
 UNMODELLED: Final = (*FREE, *(who for who in PLACED if who.placement == "spread"))
 
 
-@cache
-def all_cases(data: Path) -> dict[str, Case]:
-    """By name."""
-    return {case.name: case for case in cases(data / "traces")}
-
-
 def trials(data: Path) -> Iterator[Trial]:
     """All policies; some without overheads, and without models."""
-    for case in all_cases(data).values():
+    for case in cases_by_name(data / "traces").values():
         seeds = case.seeds if len(case.seeds) > 1 else tuple(ASSIGNMENTS)
         here = (*ALL, KUEUE) if case.name in QUEUED else ALL
         for load in case.loads:
@@ -83,7 +76,7 @@ def trials(data: Path) -> Iterator[Trial]:
 
 def setting(cell: Cell, seed: int, data: Path) -> Setting:
     """The jobs of a seed; of a log, the same with other models."""
-    case = all_cases(data)[cell.workload]
+    case = cases_by_name(data / "traces")[cell.workload]
     suite = len(case.seeds) > 1
     assigned = (0 if suite else seed) if cell.models else None
     options = {"assign_models": assigned, "oversized": "drop", "overheads": cell.overheads}

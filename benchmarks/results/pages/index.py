@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from benchmarks.classical.cases import Case, cases
+from benchmarks.classical.cases import Case, cases_by_name
 from benchmarks.gittins.contestants import LADDER_GPU_S
 from benchmarks.results.contestant import Contestant, Setting
 from benchmarks.results.figures import Figures, Where, markdown, plain
@@ -57,13 +56,8 @@ def trials(data: Path) -> Iterator[Trial]:
         yield from (Trial(cell, seed, who) for cell, seeds in places for seed in SEEDS if seed in seeds)
 
 
-@cache
-def _cases(data: Path) -> dict[str, Case]:
-    return {case.name: case for case in cases(data / "traces")}
-
-
 def _case(name: str, data: Path) -> Case:
-    return _cases(data)[name]
+    return cases_by_name(data / "traces")[name]
 
 
 def setting(cell: Cell, seed: int, data: Path) -> Setting:
