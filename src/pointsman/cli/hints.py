@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from pointsman.workload import Workload
 
 
-TAKE_UNITS = ("tiresias", "columns")
 NAME_COLUMNS = "read it by --columns submit_s=NAME,gpus=NAME,duration_s=NAME with --time-unit ms, min or h"
 LONGEST_SPAN_S, LONGEST_MEAN_S, SHORTEST_MEAN_S = 5 * 365 * 86_400, 60 * 86_400, 60
 """Span of submits, and mean duration, beyond which the unit of a log's times is doubtful (ours)."""
@@ -22,13 +21,14 @@ HARDLY = 1e-4
 def tell_of_units(workload: "Workload") -> None:
     """Say so if times are hardly in seconds."""
     from pointsman.report.units import duration
+    from pointsman.workload.readers.read import takes_time_unit
 
     jobs = workload.jobs
     span_s = float(jobs["submit_s"].max() - jobs["submit_s"].min())  # ty: ignore
     mean_s = float(jobs["duration_s"].mean())  # ty: ignore
     if span_s > LONGEST_SPAN_S or not SHORTEST_MEAN_S <= mean_s <= LONGEST_MEAN_S:
         said = f"the log spans {duration(span_s)}, and its jobs last {duration(mean_s)} on average"
-        unit = "say --time-unit ms, min or h" if workload.provenance.format in TAKE_UNITS else NAME_COLUMNS
+        unit = "say --time-unit ms, min or h" if takes_time_unit(workload.provenance.format) else NAME_COLUMNS
         screen.note(f"{said}: are its times in seconds? If not, {unit}")
 
 
@@ -111,12 +111,9 @@ def _schedule(result: "Result") -> int:
 
 def _of_oversized(workload: "Workload", labels: Sequence[str], results: "Sequence[Result]") -> Iterator[str]:
     """What the quality report gained when the jobs met the cluster, under which policies if not under all."""
-    found: dict[str, list[str]] = {}
-    for label, result in zip(labels, results, strict=True):
-        for said in _gained(workload, result):
-            found.setdefault(said, []).append(label)
-    for said, under in found.items():
-        yield said if len(under) == len(results) else f"{', '.join(dict.fromkeys(under))}: {said}"
+    from pointsman.report.units import attributed
+
+    yield from attributed(labels, [_gained(workload, result) for result in results])
 
 
 def _gained(workload: "Workload", result: "Result") -> Iterator[str]:

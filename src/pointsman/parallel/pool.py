@@ -1,6 +1,5 @@
 """Calls side by side: the one place that decides in which processes they run, here or on a Ray cluster."""
 
-import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pointsman.errors import UsageError
+from pointsman.inputs.environment import environment
 from pointsman.parallel.file_bundle import Parcel, read_files, write_files
 from pointsman.parallel.workers import Workers, returned_as
 
@@ -146,12 +146,6 @@ def _start_trackers() -> None:
 
     from joblib.externals.loky.backend import resource_tracker as joblibs_tracker
 
-    before = os.environ.get("PYTHONWARNINGS")
-    os.environ["PYTHONWARNINGS"] = "ignore"
-    try:
+    with environment(PYTHONWARNINGS="ignore"):
         for tracker in (resource_tracker, joblibs_tracker):
             tracker.ensure_running()
-    finally:
-        del os.environ["PYTHONWARNINGS"]
-        if before is not None:
-            os.environ["PYTHONWARNINGS"] = before

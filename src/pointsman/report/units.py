@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pointsman.inputs.durations import NOTHING, UNITS, digits, duration, time_unit
@@ -47,6 +47,18 @@ def policy_name(info: Mapping[str, Any]) -> str:
 def class_name(text: str) -> str:
     """``Mine`` of ``/home/me/mine.py:Mine``."""
     return _IN_FILE.sub("", text)
+
+
+def attributed(labels: Sequence[str], said: Sequence[Iterable[str]], between: str = ", ") -> list[str]:
+    """Each sentence once: those said of all labels as they are, others after the labels that they are said of."""
+    of: dict[str, list[str]] = {}
+    for label, sentences in zip(labels, said, strict=True):
+        for sentence in filter(None, sentences):
+            of.setdefault(sentence, []).append(label)
+    return [
+        sentence if len(who) == len(labels) else f"{between.join(dict.fromkeys(who))}: {sentence}"
+        for sentence, who in of.items()
+    ]
 
 
 def number_of_jobs(number: int) -> str:

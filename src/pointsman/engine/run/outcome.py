@@ -11,6 +11,7 @@ from pointsman.cluster import Cluster
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import copied
+from pointsman.engine.run.view import unsettled_ms
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.records import LOG
 from pointsman.types import Event, JobState, Locality, Reason, Verb
@@ -148,8 +149,7 @@ def _with_unfinished(simulation: Simulation) -> NDArray[np.void]:
     row, now = jobs["row"], int(state.g[0]["now"])
     outcomes["start"][row] = jobs["first_start"]
     outcomes["end"][row] = -1
-    since = np.where(jobs["state"] == JobState.RUNNING, now - jobs["settled"], 0)
-    outcomes["run"][row] = jobs["executed"] + since
+    outcomes["run"][row] = jobs["executed"] + unsettled_ms(jobs, now)
     waits = np.where(jobs["state"] == JobState.PENDING, now - jobs["pend_since"], 0)
     outcomes["pended"][row] = jobs["pended"] + waits
     outcomes["held"][row] = jobs["held"] + jobs["gpus"] * (now - jobs["held_since"])

@@ -19,6 +19,11 @@ _PENDING, _RUNNING = int(JobState.PENDING), int(JobState.RUNNING)
 _REASONS = {int(r): r for r in Reason}
 
 
+def unsettled_ms(jobs: NDArray[np.void], now_ms: int) -> NDArray[np.int64]:
+    """Time since the records of running jobs were last brought up to date; they are when their rates change."""
+    return np.where(jobs["state"] == _RUNNING, now_ms - jobs["settled"], 0)
+
+
 class Viewed(Protocol):
     """What a view looks at: a `Simulation`."""
 
@@ -68,17 +73,13 @@ class View:
     def attained_gpu_s(self) -> NDArray[np.float64]:
         """(slots,) GPU time that each job has held while RUNNING, up to now, in GPU-seconds: its attained service."""
         jobs = self._simulation.handle.jobs
-        return (jobs["attained"] + jobs["gpus"] * self._unsettled_ms(jobs)) / 1000.0
+        return (jobs["attained"] + jobs["gpus"] * unsettled_ms(jobs, self.now_ms)) / 1000.0
 
     @property
     def executed_s(self) -> NDArray[np.float64]:
         """(slots,) time that each job has been RUNNING, up to now, in seconds."""
         jobs = self._simulation.handle.jobs
-        return (jobs["executed"] + self._unsettled_ms(jobs)) / 1000.0
-
-    def _unsettled_ms(self, jobs: NDArray[np.void]) -> NDArray[np.int64]:
-        """Time since the records of running jobs were last brought up to date; they are when their rates change."""
-        return np.where(jobs["state"] == _RUNNING, self.now_ms - jobs["settled"], 0)
+        return (jobs["executed"] + unsettled_ms(jobs, self.now_ms)) / 1000.0
 
     @property
     def pending_count(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from pointsman.engine.jit.compiled_folder import find_place, has_user_cache
+from pointsman.inputs.environment import environment
 
 
 @contextmanager
@@ -14,13 +15,5 @@ def font_cache() -> Generator[None]:
         yield
         return
     folder = str(find_place("matplotlib").folder)
-    before = {name: os.environ.get(name) for name in ("MPLCONFIGDIR", "XDG_CACHE_HOME")}
-    os.environ.update(dict.fromkeys(before, folder))
-    try:
+    with environment(MPLCONFIGDIR=folder, XDG_CACHE_HOME=folder):
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

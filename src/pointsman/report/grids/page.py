@@ -65,7 +65,7 @@ def _best(rows: Sequence[Row]) -> str:
     others = sorted((row for row in known if row is not rows[0]), key=lambda row: _change(row).ratio or 0.0)
     if not others:
         return f"least under {known[0].policy}"
-    sooner = [row for row in others if not _change(row).may_be_chance and (_change(row).ratio or 0.0) < 0]
+    sooner = [row for row in others if _change(row).is_lower]
     if not sooner and _change(others[0]).may_be_chance:
         return f"not different beyond chance between {rows[0].policy} and {others[0].policy}"
     return f"least under {(sooner or rows)[0].policy}"

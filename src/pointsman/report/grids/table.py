@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pointsman.report.grids.grid import Grid
 from pointsman.report.tables.equal_columns import without_equal
 from pointsman.report.tables.tables import INFORMATION, Table, comparison_cells
+from pointsman.report.units import attributed
 
 
 def grid_table(grid: Grid) -> Table:
@@ -19,12 +20,7 @@ def grid_table(grid: Grid) -> Table:
 
 def by_cell(grid: Grid, said: Sequence[Sequence[str]]) -> list[str]:
     """The sentences about each cell: those about all of them as they are, others with the cells that they are about."""
-    of: dict[str, list[str]] = {}
-    for cell, sentences in zip(grid.cells, said, strict=True):
-        for words in sentences:
-            of.setdefault(words, []).append(cell.label)
-    of.pop("", None)
-    return [words if len(of[words]) == len(grid.cells) else f"{'; '.join(of[words])}: {words}" for words in of]
+    return attributed([cell.label for cell in grid.cells], said, between="; ")
 
 
 def _unlike_jobs(grid: Grid) -> list[str]:

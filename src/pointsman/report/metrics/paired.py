@@ -45,6 +45,11 @@ class Difference:
         """Whether 0 is in the interval of the share, which tables show; False where there is none."""
         return self.ratio_interval is not None and self.ratio_interval[0] <= 0 <= self.ratio_interval[1]
 
+    @property
+    def is_lower(self) -> bool:
+        """Whether it is below 0, and not by chance."""
+        return not self.may_be_chance and (self.ratio or 0.0) < 0
+
 
 @dataclass(frozen=True)
 class _Side:

@@ -39,7 +39,7 @@ def _least(base: Group, rivals: Sequence[Group]) -> str:
     """Which policy has the least mean completion time beyond chance, by the differences to the baseline."""
     changes = [(difference(group, base, "jct_mean_s"), group) for group in rivals]
     ranked = sorted(changes, key=lambda item: item[0].ratio or 0.0)
-    sooner = [(change, group) for change, group in ranked if not change.may_be_chance and (change.ratio or 0.0) < 0]
+    sooner = [(change, group) for change, group in ranked if change.is_lower]
     if sooner:
         change, best = sooner[0]
         others = [group for group in rivals if group is not best]

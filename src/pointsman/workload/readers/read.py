@@ -10,12 +10,15 @@ import polars as pl
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S
 from pointsman.workload.provenance import Provenance, Quality
-from pointsman.workload.readers.formats import detected, format_named, table_of
+from pointsman.workload.readers.formats import detected, format_named, formats, table_of
 from pointsman.workload.readers.named_columns import Columns, check_columns, read_named
 from pointsman.workload.readers.origin import recalled
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_format import TraceFormat
 from pointsman.workload.table import Workload
+
+BY_COLUMNS = "columns"
+"""What the format of a table is called whose columns are named."""
 
 Filter = Mapping[str, str | Sequence[str]]
 """From a column of the job table (or an alias, `vc`) to the value, or values, to keep."""
@@ -72,13 +75,18 @@ def read_workload(
     return workload
 
 
+def takes_time_unit(format: str) -> bool:
+    """Whether the reader of a format is told the unit of the log's times."""
+    return format == BY_COLUMNS or (format in formats() and "time_unit" in formats()[format].options)
+
+
 def _by_columns(columns: Columns) -> TraceFormat:
     check_columns(columns)
 
     def read(source: Source, time_unit: str | None = None) -> tuple[pl.DataFrame, Quality]:
         return read_named(source, columns, time_unit)
 
-    return TraceFormat("columns", "a table", lambda source: True, read, frozenset({"time_unit"}))
+    return TraceFormat(BY_COLUMNS, "a table", lambda source: True, read, frozenset({"time_unit"}))
 
 
 def filters(texts: Sequence[str]) -> dict[str, list[str]]:
