@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.gittins.contestants import GITTINS, NONE, TOLD
 from benchmarks.gittins.figures import Figures, Place
+from benchmarks.results.axes import above_bound
 
 LOOKS: Final = {
     "fifo-backfill": ("s", "tab:gray", "fifo-backfill"),
@@ -31,13 +32,6 @@ def draw(figures: Figures, places: Sequence[Place], path: Path) -> None:
     for policy, (marker, colour, label) in LOOKS.items():
         found = [(figures.above(p, policy), y) for y, p in enumerate(places) if policy in figures.policies(p)]
         axes.plot(*zip(*found, strict=True), marker, color=colour, label=label, markersize=8, markeredgewidth=1.6)
-    axes.set_yticks(range(len(places)), [place.name for place in places])
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set_xlabel("mean completion time above the lower bound, % (logarithmic; left is better)")
-    axes.grid(axis="both", alpha=0.3)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    above_bound(axes, [place.name for place in places])
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     figure.savefig(path, metadata={"Date": None})

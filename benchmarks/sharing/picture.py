@@ -7,6 +7,7 @@ from typing import Any, Final
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from benchmarks.results.axes import open_grid
 from benchmarks.results.figures import Figures
 from benchmarks.sharing.blocks import ALONE, BSBF, LADDER, PACKING, WHOLE_BSBF, WHOLE_FFS, change, measured
 from benchmarks.sharing.cells import CONSTANTS, MAIN, SWEPT
@@ -30,9 +31,7 @@ def draw(figures: Figures, path: Path) -> None:
     _policies(figures, left)
     _slowdowns(figures, right)
     for axes in (left, right):
-        axes.grid(alpha=0.3)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        open_grid(axes)
     figure.savefig(path, metadata={"Date": None})
 
 

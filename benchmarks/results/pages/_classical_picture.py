@@ -6,6 +6,7 @@ from typing import Any, Final
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from benchmarks.results.axes import open_grid
 from benchmarks.results.figures import Figures
 from benchmarks.results.pages._classical import BACKFILL, LADDER, PLACES, hardest, named
 
@@ -27,9 +28,7 @@ def draw(figures: Figures, path: Path) -> None:
     left.set_yticks(range(len(wheres)), [named(where) for where in wheres])
     left.invert_yaxis()
     for axes in (left, right):
-        axes.grid(axis="both", alpha=0.3)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        open_grid(axes)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=9)
     figure.savefig(path, metadata={"Date": None})
 

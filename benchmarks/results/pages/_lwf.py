@@ -6,6 +6,7 @@ from typing import Final
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from benchmarks.results.axes import open_grid
 from benchmarks.results.figures import Difference, Figures, Where, markdown, plain, signed, span
 
 CODE, PAPER, SLOW = "code", "paper (recalled)", "code, 1 GbE"
@@ -160,8 +161,6 @@ def draw(figures: Figures, path: Path) -> None:
     axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.set_xlabel("mean completion time, s (left is better)")
-    axes.grid(axis="both", alpha=0.3)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    open_grid(axes)
     figure.legend(loc="outside upper center", ncols=4, frameon=False)
     figure.savefig(path, metadata={"Date": None})

@@ -259,6 +259,8 @@ def draw(figures: Figures, path: Path) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    from benchmarks.results.axes import open_grid
+
     mpl.rcParams["svg.hashsalt"] = "dally"
     figure = Figure(figsize=(8.5, 3.4), layout="constrained")
     for axes, workload in zip(figure.subplots(1, 3, sharey=True), WORKLOADS, strict=True):
@@ -271,9 +273,7 @@ def draw(figures: Figures, path: Path) -> None:
             range(len(NETWORKS)), [name.replace(", ", ",\n").replace(" beyond", "\nbeyond") for name in NETWORKS]
         )
         axes.tick_params(labelsize=8)
-        axes.grid(alpha=0.3)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        open_grid(axes)
     figure.axes[0].invert_yaxis()
     figure.supxlabel("mean completion time under dally to that under each rival, % (left: dally is better)", fontsize=9)
     handles = figure.axes[0].get_legend_handles_labels()

@@ -157,6 +157,8 @@ def draw(figures: Figures, path: Path) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    from benchmarks.results.axes import above_bound
+
     mpl.rcParams["svg.hashsalt"] = "index"
     figure = Figure(figsize=(8.5, 4.0), layout="constrained")
     axes = figure.subplots()
@@ -165,13 +167,6 @@ def draw(figures: Figures, path: Path) -> None:
     for who, marker in zip(shown, "sPv^oDd|*xX", strict=True):
         values = [above(figures, c, who) for c in places]
         axes.plot(values, range(len(places)), marker, label=who.label, markersize=7, markeredgewidth=1.5)
-    axes.set_yticks(range(len(places)), [f"{c['workload']} {c['load']:g}" for c in places])
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set_xlabel("mean completion time above the lower bound, % (logarithmic; left is better)")
-    axes.grid(alpha=0.3)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    above_bound(axes, [f"{c['workload']} {c['load']:g}" for c in places])
     figure.legend(loc="outside upper center", ncols=6, frameon=False, fontsize=8)
     figure.savefig(path, metadata={"Date": None})
