@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
+
 from benchmarks.metarl import methods as bench
 from benchmarks.metarl.__main__ import fewer
 from benchmarks.metarl.cells import CHANGES, IMAGES, NEWCOMER, TALKERS, Cell

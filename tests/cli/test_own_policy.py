@@ -134,6 +134,12 @@ def test_a_dry_run_reads_no_observation_of_ones_own(command: Command, jobs: str)
     Path("seen.py").write_text(TELLTALE)
     given = ("--policy", "topdrl", "--set", "topdrl.observation=seen.py", "--cluster", "2x4", "--dry-run")
     assert command("simulate", jobs, *given).code == 0
+    assert not Path("imported").exists()
+
+
+def test_a_dry_run_of_a_training_reads_no_observation_of_ones_own(command: Command, here: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
+    Path("seen.py").write_text(TELLTALE)
     practice = ("--set", "practice.observation=seen.py", "--set", "practice.reward=seen.py", "--dry-run")
     assert command("train", "topdrl", *practice, "-o", "trained").code == 0
     assert not Path("imported").exists()
