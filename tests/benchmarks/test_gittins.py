@@ -187,7 +187,7 @@ def test_resorting_is_gittins_but_for_estimates() -> None:
     jobs = generate("helios", jobs=1500, cluster_gpus=64, load=0.9)
 
     def jct_s(policy: str, predictor: str) -> list[float]:
-        params = {"predictor": predictor, "score_deviations": 0}
+        params = {"predictor": predictor}
         return simulate(jobs, "8x8", policy, params=params, oversized="clamp").jobs["jct_s"].to_list()
 
     assert jct_s(RESORTED.policy, "none") == jct_s("gittins", "none")

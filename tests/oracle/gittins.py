@@ -35,12 +35,11 @@ class Settings(dally.Settings):
     refit_s: float = 43_200
     least_ends: int = 200
     groups: int = 24
-    strength: float = 30
-    score_deviations: float = 2
+    strength: float = 5
 
 
 PARAMS = (dally.PARAMS - {"first_level_gpu_s", "levels"}) | {
-    "predictor", "preempt", "ageing", "refit_s", "least_ends", "groups", "strength", "score_deviations",
+    "predictor", "preempt", "ageing", "refit_s", "least_ends", "groups", "strength",
 }  # fmt: skip
 
 
@@ -87,9 +86,9 @@ def indices(hazards: tuple[float, ...]) -> list[float]:
     return found
 
 
-def told_better(scores: Sequence[float], deviations: float) -> bool:
+def predicted_better(scores: Sequence[float]) -> bool:
     """Beyond rounding."""
-    return sum(scores) > deviations * math.sqrt(sum(score**2 for score in scores)) + 1e-9
+    return sum(scores) > 1e-9
 
 
 @dataclass
@@ -198,7 +197,7 @@ class GittinsWorld(DallyWorld):
             ended = [e for e in self.ended if self.group_of[e.kind] == group]
             theirs = [buckets[life.row] for life in unfinished if self.group_of[self.kinds[life.row]] == group]
             own = hazards_of([e.bucket for e in ended], theirs, pooled, self.settings.strength)
-            better = told_better([e.score for e in ended], self.settings.score_deviations)
+            better = predicted_better([e.score for e in ended])
             self.own_chances.append(chances(own)[1])
             self.index_of.append(indices(tuple(own if better else pooled)))
 

@@ -403,7 +403,6 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "least_ends": draw.choice((1, 2, 5)),
         "groups": draw.choice((1, 3, 8)),
         "strength": draw.choice((0.51, 3.3, 30)),
-        "score_deviations": draw.choice((0, 0.5, 2)),
     }
 
 

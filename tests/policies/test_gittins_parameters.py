@@ -53,7 +53,7 @@ def test_all_jobs_end_where_a_preemption_loses_more_than_a_quantum() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("quantum_s", -1), ("groups", 0), ("groups", 33), ("refit_s", 0.5), ("least_ends", 0), ("strength", 0),
-     ("strength", float("inf")), ("score_deviations", float("nan")), ("ageing", -1), ("predictor", "oracle")],
+     ("strength", float("inf")), ("strength", float("nan")), ("ageing", -1), ("predictor", "oracle")],
 )  # fmt: skip
 def test_nonsense_is_refused(name: str, value: Any) -> None:
     with pytest.raises(UsageError, match=f"gittins.{name}"):
@@ -62,8 +62,8 @@ def test_nonsense_is_refused(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize(
     "params",
-    [{"quantum_s": 0}, {"quantum_s": 1e9}, {"groups": 32, "score_deviations": 0}, {"refit_s": 1, "least_ends": 1},
-     {"strength": 1e-300, "score_deviations": 0}, {"strength": 2.0**53}, {"ageing": 2.0**53}],
+    [{"quantum_s": 0}, {"quantum_s": 1e9}, {"groups": 32}, {"refit_s": 1, "least_ends": 1},
+     {"strength": 1e-300}, {"strength": 2.0**53}, {"ageing": 2.0**53}],
 )  # fmt: skip
 @pytest.mark.parametrize("durations_s", [[0.0] * 60, [1e9, 1.0, 1e6] * 20, [1e9] * 60])
 def test_extremes_are_borne(durations_s: list[float], params: dict[str, Any]) -> None:

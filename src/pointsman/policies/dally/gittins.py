@@ -85,10 +85,7 @@ class Gittins(DelayScheduling):
     refit_s: float = parameter(43_200.0, "how often the distribution is fitted anew", unit="s", ge=1)
     least_ends: int = parameter(200, "jobs that must have ended before it is fitted", ge=1)
     groups: int = parameter(24, "into which jobs are sorted by what is estimated of them", ge=1, le=MOST_GROUPS)
-    strength: float = parameter(30.0, "jobs like all others that each group is taken to have had", unit="jobs", gt=0)
-    score_deviations: float = parameter(
-        2.0, "standard deviations by which a group must be told better by its own jobs than by all", ge=0
-    )
+    strength: float = parameter(5.0, "weight of the pooled hazards in those of a group", unit="jobs", gt=0)
 
     @property
     def durations(self) -> Knowledge | Literal["history"]:
@@ -96,10 +93,7 @@ class Gittins(DelayScheduling):
 
     def parameters(self) -> list[float]:
         hazards = [_PREDICTORS[self.predictor], self.ageing, milliseconds(self.refit_s), self.least_ends]
-        return [
-            *self._delays_ms(self.preempt),
-            *map(float, (*hazards, self.groups, self.strength, self.score_deviations)),
-        ]
+        return [*self._delays_ms(self.preempt), *map(float, (*hazards, self.groups, self.strength))]
 
     def standing(self, state: Any, job: Any) -> Standing:
         """Its rank."""

@@ -2,7 +2,7 @@
 them the Gittins index (Gittins, 1979; for jobs of unknown size: Aalto, Ayesta and Righter, 2009).
 
 Jobs are sorted into classes by their estimates, and classes into groups that divide mostly GPU time. A group has
-hazards of its own only as long as these have told the work of jobs that ended since better than the pooled ones. The
+hazards of its own only while these have predicted the work of jobs that ended since better than the pooled ones. The
 numbers are ours (``docs/reference/semantics.md`` §7).
 """
 
@@ -12,9 +12,7 @@ from pointsman.policies.dally.preemption import PREEMPTION_PARAMS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
 
-PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, SCORE_DEVIATIONS = range(  # params
-    PREEMPTION_PARAMS, PREEMPTION_PARAMS + 7
-)
+PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH = range(PREEMPTION_PARAMS, PREEMPTION_PARAMS + 6)  # params
 BY_ESTIMATE, BY_HISTORY = 1.0, 2.0  # predictors; 0: none
 BUCKETS, CLASSES, MOST_GROUPS = 64, 128, 32
 FIRST_BUCKET_MS, BUCKET_RATIO = 30_000.0, 1.25
@@ -24,7 +22,7 @@ GPU_TIME_SHARE = 0.6
 """Of a class's weight; the rest is by number of jobs."""
 LEAST_SURVIVAL, LEAST_CHANCE = 1e-9, 1e-12
 LEAST_SCORE = 1e-9
-"""By which a group's hazards must tell better; less is rounding."""
+"""By which a group's hazards must predict better; less is rounding."""
 HIGHEST_RANK = 2.0**53
 """Up to which float64 knows every whole number."""
 REFITTED = TUNER_MEMORY + 1
@@ -37,9 +35,7 @@ ENDED = CLASS_BEGINS + CLASSES
 GPU_MS = ENDED + CLASSES * BUCKETS
 """Their GPU time, by class."""
 SCORE = GPU_MS + CLASSES
-SQUARES = SCORE + CLASSES
-"""Of the scores of single jobs, summed up."""
-GROUP = SQUARES + CLASSES
+GROUP = SCORE + CLASSES
 """Of each class."""
 INDEX = GROUP + CLASSES
 """In ms, by group and bucket."""
@@ -124,9 +120,7 @@ def note_end(S: State, j: Int) -> None:
     M[GPU_MS + c] += S.jobs[j].asked * S.jobs[j].done
     if M[REFITTED] > 0.0:
         own = M[LOG_CHANCE + np.int64(M[GROUP + c]) * BUCKETS + b]
-        better = own - M[LOG_CHANCE + MOST_GROUPS * BUCKETS + b]
-        M[SCORE + c] += better
-        M[SQUARES + c] += better * better
+        M[SCORE + c] += own - M[LOG_CHANCE + MOST_GROUPS * BUCKETS + b]
 
 
 @core
@@ -262,14 +256,13 @@ def _count_buckets(S: State) -> None:
 
 
 @core
-def _has_told_better(S: State, group: Int) -> bool:
-    """Whether a group's own hazards have told the work of its jobs better than the pooled ones, beyond chance."""
-    score = squares = 0.0
+def _has_predicted_better(S: State, group: Int) -> bool:
+    """Whether a group's own hazards have predicted the work of its jobs better than the pooled ones."""
+    score = 0.0
     for c in range(CLASSES):
         if S.memory[GROUP + c] == group:
             score += S.memory[SCORE + c]
-            squares += S.memory[SQUARES + c]
-    return score > S.params[SCORE_DEVIATIONS] * np.sqrt(squares) + LEAST_SCORE
+    return score > LEAST_SCORE
 
 
 @cold
@@ -282,7 +275,7 @@ def refit_hazards(address: int) -> None:
     _set_hazards(S, np.int64(MOST_GROUPS), POOLED_STRENGTH)
     for group in range(np.int64(S.params[GROUPS])):
         _set_hazards(S, np.int64(group), S.params[STRENGTH])
-        of = np.int64(group) if _has_told_better(S, np.int64(group)) else np.int64(MOST_GROUPS)
+        of = np.int64(group) if _has_predicted_better(S, np.int64(group)) else np.int64(MOST_GROUPS)
         _set_index(S, HAZARD + of * BUCKETS, np.int64(group))
 
 
