@@ -1,41 +1,44 @@
 """Figures, what they must reach, and whether they still do (``budgets.yaml``)."""
 
-import math
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import median
 
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 BUDGETS = Path(__file__).with_name("budgets.yaml")
 HEADER = """\
-# What the benchmarks must reach, and what they did reach. `at_least` and `at_most` are goals; `mean` and `spread`
-# (standard deviation) are of `runs` runs on the developers' machine (2 shared cores); `margin` is the share of the mean
-# that a run may fall short by. A figure that meets its goal passes; one that does not, or that has no goal (more is
-# better then), breaks its budget only if it is also worse than the mean by more than the margin.
-# `python -m benchmarks --record` adds a run to mean and spread.
+# What the benchmarks must reach. `at_least` and `at_most` are goals; `known` is the median recorded last; `margin` is
+# the share of it that a run may fall short by. A figure that meets its goal passes; one that does not, or that has no
+# goal (more is better then), breaks its budget only if it is also worse than what is known by more than the margin.
+# `python -m benchmarks --record` writes what is known.
 """
+Runs = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure, named by a path such as ``throughput/fifo/0.9/of_cpp``."""
+    """A figure, named by a path such as ``throughput/fifo/0.9/of_same_cpp``, and what each of its runs gave."""
 
     name: str
-    value: float
+    runs: Runs | Sequence[float] | float
     unit: str = ""
+
+    @property
+    def value(self) -> float:
+        """The median of its runs."""
+        return float(np.median(self.runs))
 
 
 @dataclass(frozen=True)
 class Budget:
     """What a figure must reach. At most one of `at_least` and `at_most` is its goal; without one more is better."""
 
-    mean: float
-    spread: float
-    runs: int
     margin: float
+    known: float | None = None
     at_least: float | None = None
     at_most: float | None = None
 
@@ -57,17 +60,10 @@ class Budget:
 
     def holds(self, value: float) -> bool:
         """Whether `value` meets the goal, or is at least no worse than known by more than the margin."""
-        slack = self.margin * self.mean
-        known = value >= self.mean - slack if self.at_most is None else value <= self.mean + slack
-        return self.meets(value) or (self.runs > 0 and known)
-
-    def with_run(self, value: float) -> "Budget":
-        """The budget after one more run."""
-        runs = self.runs + 1
-        mean = self.mean + (value - self.mean) / runs
-        squares = self.spread**2 * max(self.runs - 1, 0) + (value - self.mean) * (value - mean)
-        spread = math.sqrt(squares / (runs - 1)) if runs > 1 else 0.0
-        return Budget(mean, spread, runs, self.margin, self.at_least, self.at_most)
+        if self.meets(value) or self.known is None:
+            return self.meets(value)
+        slack = self.margin * self.known
+        return value >= self.known - slack if self.at_most is None else value <= self.known + slack
 
 
 def load_budgets() -> dict[str, Budget]:
@@ -75,25 +71,25 @@ def load_budgets() -> dict[str, Budget]:
     return {name: Budget(**fields) for name, fields in yaml.safe_load(BUDGETS.read_text()).items()}
 
 
-def save_budgets(budgets: dict[str, Budget]) -> None:
-    """Write `budgets` back, one line each."""
+def remember(measures: Iterable[Measure]) -> None:
+    """Write what the figures with budgets are now known to be, one line each."""
+    values = {m.name: float(f"{m.value:.4g}") for m in measures}
     lines = []
-    for name, b in budgets.items():
-        goals = {"at_least": b.at_least, "at_most": b.at_most}
-        goal = "".join(f"{name}: {asked:.9g}, " for name, asked in goals.items() if asked is not None)
-        mean, spread = float(f"{b.mean:.4g}"), float(f"{b.spread:.2g}")  # as YAML reads numbers: 1e+02 is a word
-        fields = f"{goal}mean: {mean}, spread: {spread}, runs: {b.runs}, margin: {b.margin:g}"
-        lines.append(f"{name}: {{{fields}}}\n")
+    for name, budget in load_budgets().items():
+        b = replace(budget, known=values.get(name, budget.known))
+        fields = {"at_least": b.at_least, "at_most": b.at_most, "known": b.known, "margin": b.margin}
+        given = ", ".join(f"{key}: {value:.9g}" for key, value in fields.items() if value is not None)
+        lines.append(f"{name}: {{{given}}}\n")
     BUDGETS.write_text(HEADER + "".join(lines))
 
 
-def interleaved(runs: dict[str, Callable[[], float]], rounds: int = 5) -> dict[str, float]:
-    """The median of each run's seconds, taken A, B, B, A, A, B so that a slow spell of the machine hits all alike."""
+def interleaved(runs: dict[str, Callable[[], float]], rounds: int = 5) -> dict[str, Runs]:
+    """Each run's seconds by round, taken A, B, B, A, A, B so that a slow spell of the machine hits all alike."""
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for i in range(rounds):
         for name in list(runs)[:: -1 if i % 2 else 1]:
             seconds[name].append(runs[name]())
-    return {name: median(each) for name, each in seconds.items()}
+    return {name: np.array(each) for name, each in seconds.items()}
 
 
 def cpu_s(work: Callable[[], object]) -> float:
@@ -118,18 +114,9 @@ def judge(measures: Iterable[Measure]) -> tuple[list[Measure], bool]:
     return seen, unbroken
 
 
-def remember(measures: Iterable[Measure]) -> None:
-    """Add a run to the means of the budgets."""
-    budgets = load_budgets()
-    for m in measures:
-        if m.name in budgets:
-            budgets[m.name] = budgets[m.name].with_run(m.value)
-    save_budgets(budgets)
-
-
 def _verdict(budget: Budget, value: float) -> str:
     if budget.goal is None:
-        return f"no goal, {_number(budget.mean)} before{'' if budget.holds(value) else ': BROKEN'}"
+        return f"no goal, {_number(budget.known or 0.0)} before{'' if budget.holds(value) else ': BROKEN'}"
     word = "met" if budget.meets(value) else "missed, as known" if budget.holds(value) else "BROKEN"
     return f"goal {budget.sign} {_number(budget.goal)}: {word}"
 

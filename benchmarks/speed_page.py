@@ -1,0 +1,232 @@
+"""``docs/results/data/speed.csv``, and the figures of ``docs/results/speed.md`` from it."""
+
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks.blocks import fill
+from benchmarks.measures import Budget, Measure, load_budgets
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "results" / "speed.md"
+DATA = PAGE.parent / "data" / "speed.csv"
+POLICIES = ("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias")
+LOADS = ("0.9", "1.05")
+RATIOS = {"of_same_cpp": "the same in C++", "of_bare_cpp": "bare C++", "of_python": "bare Python"}
+COMPILED = ("fifo", "srtf", "tiresias", "easy", "dally")
+ENDS = {
+    "1000000/csv_with_report": "1,000,000 jobs, CSV, with report",
+    "1000000/parquet": "1,000,000 jobs, Parquet, without report",
+    "1000/parquet_with_report": "1,000 jobs, Parquet, with report",
+}
+LINKS = {"none": "none", "level": "level", "max-min": "max-min", "duty-cycle": "duty-cycle", "node-link": "node-link"}
+
+
+class Recorded:
+    """The figures recorded, by name."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self.rows = {row["figure"]: row for row in rows.iter_rows(named=True)}
+
+    def value(self, name: str) -> float:
+        """The median."""
+        return self.rows[name]["median"]
+
+    def spread(self, name: str, scale: float = 1.0) -> str:
+        """The median and the range of its runs, divided by `scale`."""
+        row = self.rows[name]
+        middle, least, greatest = (_short(row[key] / scale) for key in ("median", "least", "greatest"))
+        return middle if row["runs"] == 1 else f"{middle} [{least}, {greatest}]"
+
+
+def record(measures: Iterable[Measure]) -> None:
+    """Keep `measures`, in place of those of the same names that were recorded before."""
+    kept = {row["figure"]: row for row in pl.read_csv(DATA).iter_rows(named=True)} if DATA.exists() else {}
+    kept |= {m.name: _row(m) for m in measures}
+    pl.DataFrame([kept[name] for name in sorted(kept)], infer_schema_length=None).write_csv(DATA)
+
+
+def _row(measure: Measure) -> dict[str, object]:
+    runs = np.atleast_1d(np.asarray(measure.runs, float))
+    figures = {"median": np.median(runs), "least": runs.min(), "greatest": runs.max()}
+    return {
+        "figure": measure.name, "unit": measure.unit, **{key: float(f"{x:.4g}") for key, x in figures.items()},
+        "runs": len(runs), "version": _version(), "date": date.today().isoformat(), "machine": _machine(),
+    }  # fmt: skip
+
+
+def _version() -> str:
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
+    return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"
+
+
+def write_page() -> None:
+    """Fill the tables and sentences of the page from the data."""
+    fill(PAGE, blocks(pl.read_csv(DATA)))
+
+
+def blocks(rows: pl.DataFrame) -> dict[str, str]:
+    """What stands in each place of the page."""
+    recorded = Recorded(rows)
+    made: dict[str, Callable[[Recorded], str]] = {
+        "answer": _answer, "throughput": _throughput, "ratios": _ratios, "links": _links, "first": _first,
+        "ends": _ends, "growth": _growth, "learning": _learning, "prototype": _prototype, "goals": _goals,
+    }  # fmt: skip
+    return {"machine": _runs(rows)} | {name: block(recorded) for name, block in made.items()}
+
+
+def _answer(recorded: Recorded) -> str:
+    def rates(load: str) -> str:
+        values = [recorded.value(f"throughput/{policy}/{load}/jobs_per_s") for policy in POLICIES]
+        return f"{_short(min(values) / 1e6)} to {_short(max(values) / 1e6)} million jobs a second at load {load}"
+
+    cold = [recorded.value(f"cold/first/{policy}/wall_s") for policy in COMPILED]
+    again = [recorded.value(f"cold/again/{policy}/wall_s") for policy in COMPILED]
+    report = recorded.value("end_to_end/1000000/csv_with_report/cpu_s")
+    return "\n".join(
+        (
+            f"* **The engine** simulates {rates('0.9')} and {rates('1.05')}, on one core.",
+            f"* **A million jobs, from a CSV file to the report**, take {_short(report)} s of CPU time.",
+            f"* **A first command** takes {_range(cold)} s, because it compiles; later ones take {_range(again)} s.",
+        )
+    )
+
+
+def _throughput(recorded: Recorded) -> str:
+    heads = [f"{what}, load {load}" for load in LOADS for what in ("jobs", "with the plan log")]
+    rows = [
+        [f"`{policy}`"]
+        + [
+            recorded.spread(f"throughput/{policy}/{load}/{figure}", 1e6)
+            for load in LOADS
+            for figure in ("jobs_per_s", "jobs_per_s_logged")
+        ]
+        for policy in POLICIES
+    ]
+    return _table(["policy", *heads], rows)
+
+
+def _ratios(recorded: Recorded) -> str:
+    def cell(policy: str, figure: str, load: str) -> str:
+        name = f"throughput/{policy}/{load}/{figure}"
+        return recorded.spread(name) if name in recorded.rows else "–"
+
+    heads = [f"{what}, load {load}" for what in RATIOS.values() for load in LOADS]
+    rows = [
+        [f"`{policy}`", *(cell(policy, figure, load) for figure in RATIOS for load in LOADS)] for policy in POLICIES
+    ]
+    return _table(["policy", *heads], rows)
+
+
+def _links(recorded: Recorded) -> str:
+    def rate(kind: str) -> str:
+        values = [recorded.value(f"contended/dally/{load}/{kind}/jobs_per_s") / 1e3 for load in ("0.95", "1.05")]
+        return f"`{kind}` {'/'.join(map(_short, values))}"
+
+    return (
+        "Thousand jobs a second of `dally` with models, at load 0.95/1.05, by `--contention`: "
+        f"{', '.join(rate(kind) for kind in LINKS)}."
+    )
+
+
+def _first(recorded: Recorded) -> str:
+    rows = [
+        [f"`{policy}`", *(recorded.spread(f"cold/{when}/{policy}/wall_s") for when in ("first", "again", "edited"))]
+        for policy in COMPILED
+    ]
+    table = _table(["policy", "first `simulate`", "again", "policy edited"], rows)
+    return f"{table}\n\n`pointsman warmup` takes {recorded.spread('cold/warmup/wall_s')} s."
+
+
+def _ends(recorded: Recorded) -> str:
+    rows = [
+        [what, recorded.spread(f"end_to_end/{name}/cpu_s"), recorded.spread(f"end_to_end/{name}/peak_mb")]
+        for name, what in ENDS.items()
+    ]
+    return _table(["log", "CPU seconds", "highest memory, MB"], rows)
+
+
+def _growth(recorded: Recorded) -> str:
+    def most(sweep: str) -> str:
+        return _range(
+            [recorded.value(f"scaling/{sweep}/{policy}") for policy in ("fifo", "fifo-backfill", "srtf", "las")]
+        )
+
+    return (
+        f"The most expensive event costs {most('jobs')} times the least expensive one as logs grow, "
+        f"and {most('gpus')} times as clusters grow."
+    )
+
+
+def _learning(recorded: Recorded) -> str:
+    def rate(name: str) -> str:
+        return recorded.spread(f"environments/{name}_per_s", 1e3)
+
+    return (
+        f"Thousand steps a second of 256 environments on two cores: bare observation {rate('pick/vector/vector')}, "
+        f"TopDRL's window {rate('pick/topdrl/vector')}, gangs on 64 servers {rate('gang/gangs/vector')}. "
+        f"One environment through Gymnasium: {rate('pick/vector/single')}."
+    )
+
+
+def _prototype(recorded: Recorded) -> str:
+    def range_of(kind: str) -> str:
+        names = [
+            f"prototype/{policy}/{load}/of_{kind}" for policy in ("fifo", "fifo-backfill", "srtf") for load in LOADS
+        ]
+        return _range([recorded.value(name) for name in names])
+
+    return (
+        f"On the same jobs the engine is {range_of('cpp')} times as fast as its C++, "
+        f"and {range_of('python')} times as fast as its Python."
+    )
+
+
+def _goals(recorded: Recorded) -> str:
+    """How many goals of ``budgets.yaml`` are met, and those that are not."""
+    goals = {name: b for name, b in load_budgets().items() if name in recorded.rows and b.goal is not None}
+    missed = {name: b for name, b in goals.items() if not b.meets(recorded.value(name))}
+    said = f"{len(goals) - len(missed)} of {len(goals)} goals of `benchmarks/budgets.yaml` are met"
+    if not missed:
+        return f"{said}."
+    rows = [[f"`{name}`", _goal(b), recorded.spread(name)] for name, b in missed.items()]
+    return f"{said}; these are not:\n\n" + _table(["figure", "goal", "measured"], rows)
+
+
+def _runs(rows: pl.DataFrame) -> str:
+    """Of what version, when and where the figures are."""
+
+    def said(column: str) -> str:
+        return ", ".join(sorted(set(rows[column])))
+
+    return f"Version `{said('version')}`, {said('date')}, {said('machine')}."
+
+
+def _goal(budget: Budget) -> str:
+    return f"{budget.sign} {_short(budget.goal or 0.0)}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, [":--", *["--:"] * (len(heads) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _range(values: Sequence[float]) -> str:
+    least, most = _short(min(values)), _short(max(values))
+    return least if least == most else f"{least} to {most}"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
