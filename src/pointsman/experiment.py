@@ -133,7 +133,7 @@ class _Ground(_Part):
         },
         unset="the policy's own, else consolidated",
         metavar="KIND",
-        see="semantics.md#3-placement",
+        see="semantics/placement.md",
         panel=ASSUMED,
     )
     overheads: Costs = option(
@@ -234,7 +234,7 @@ class Assumptions(_Factors):
         0.0,
         unit="s",
         metavar="TIME",
-        see="semantics.md#7-policies",
+        see="semantics/policies-placers.md#schedulers",
         panel=ASSUMED,
     )
     enforce_limits: bool = option("Kill jobs that exceed their time limit.", False, panel=ASSUMED)

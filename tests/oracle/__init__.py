@@ -1,4 +1,4 @@
-"""An independent, slow and obvious simulator, written from docs/reference/semantics.md alone.
+"""An independent, slow and obvious simulator, written from docs/reference/semantics.md and its pages alone.
 
 It imports nothing of Pointsman, so that a disagreement with the engine is news.
 """

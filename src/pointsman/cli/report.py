@@ -24,7 +24,7 @@ def report(
         Path | None, typer.Option("--figures", metavar="DIR", help="Folder for the figures as files for a paper.")
     ] = None,
     width: Annotated[
-        str, typer.Option("--width", metavar="WIDTH", help="Width of these figures: 3.3in, 84mm.")
+        str, typer.Option("--width", metavar="WIDTH", help="Width of these figures, such as 84mm or 3.3in.")
     ] = "3.3in",
     force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
     format: Annotated[
