@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,15 @@ def test_runs_of_a_comparison_can_be_asked(command: Command, jobs: str) -> None:
     assert done.code == 0, done.err
     assert "PENDING" in command("explain", "j2", "--run", "both/runs/fifo_s0").out
     assert "RUNNING" in command("explain", "j2", "--run", "both/runs/srtf_s0").out
+
+
+def test_a_run_copied_out_of_its_comparison_says_so(command: Command, jobs: str) -> None:
+    given = ("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "easy", "-o", "both")
+    assert command(*given).code == 0
+    shutil.copytree("both/runs/fifo_s0", "alone")
+    done = command("explain", "j1", "--run", "alone")
+    assert (done.code, done.out) == (2, "")
+    assert "alone: this run was copied out of its comparison" in done.err
 
 
 @pytest.mark.parametrize(

@@ -100,13 +100,23 @@ def _spec_of(run: Path) -> "CellSpec":
     from pointsman.experiment import read_experiment
 
     for place in (run.resolve().parent.parent, run):
-        if (place / CONFIG).is_file():
+        if _is_experiment(place / CONFIG):
             try:
                 return read_experiment(place / CONFIG).spec.only_cell("explain")
             except UsageError:
                 if place == run:
                     raise
+    if (run / CONFIG).is_file():
+        raise UsageError(
+            f"{run}: this run was copied out of its comparison, whose {CONFIG} is needed to replay it; "
+            "explain the run where the comparison has it (COMPARISON/runs/RUN)"
+        )
     raise UsageError(f"{run}: has no {CONFIG}, so it cannot be replayed (make the run with 'pointsman simulate -o')")
+
+
+def _is_experiment(config: Path) -> bool:
+    """Whether the file says how to make the run; that of one run of a comparison only lists its settings."""
+    return config.is_file() and "\nkind: Experiment\n" in config.read_text(encoding="utf-8")
 
 
 def _row_of(jobs: "pl.DataFrame", job: str) -> int:
