@@ -118,16 +118,17 @@ def slowdown(cell: Cell, data: Path) -> str:
 @cache
 def as_on_v100() -> str:
     """A file in which pairs on the paper's GPU slow each other as on a V100."""
-    return _written("v100", {PAPERS_GPU: shipped().gpu_types["v100"]})
+    return _written("v100", shipped().source, {PAPERS_GPU: shipped().gpu_types["v100"]})
 
 
 @cache
 def by_other_table(data: Path) -> str:
     """A file of the table that is not shipped; what was not measured is mapped as in the shipped one."""
-    return _written("oracle", figures_of(pair_data.load(pair_data.SOURCES[1], data / "profiles").pairs()))
+    figures = figures_of(pair_data.load(pair_data.SOURCES[1], data / "profiles").pairs())
+    return _written("oracle", "Gavel: its oracle table of two jobs on one GPU", figures)
 
 
-def _written(name: str, figures: Mapping[str, TypeFigures]) -> str:
+def _written(name: str, source: str, figures: Mapping[str, TypeFigures]) -> str:
     path = Path(tempfile.mkdtemp(prefix="pointsman-")) / f"{name}.yaml"
-    path.write_text(interference_yaml(name, shipped().source, figures, shipped().stand_ins), encoding="utf-8")
+    path.write_text(interference_yaml(name, source, figures, shipped().stand_ins), encoding="utf-8")
     return str(path)
