@@ -46,25 +46,22 @@ def _span(frames: Frames, name: str, shown: str = ".0f") -> str:
 
 def answer(frames: Frames) -> str:
     """The bullets."""
-    ours, other = (_of(frames, "p100", table)["models_pay_percent"] for table in SOURCES)
     kinds = [_mapped(frames, text, "v100") for text in ("table", "table:resnet50", "table:resnet18")]
     alike, large, small = (of["pay_percent"] for of in kinds)
     return f"""\
-* **Sharing a GPU is beneficial less often than one might think.** Of the pairs of models,
-  {_listed(frames, "models_pay_percent", ".0f")} % on V100, P100 and K80 have a lower mean completion time together than
-  one after the other.
-* **Two equal jobs slow each other by a factor of {_listed(frames, "xi_equal_jobs")}** (median). Above 1.5 sharing
-  lengthens their mean completion time; above 2 both end later. Over all measured jobs the medians are
+* **Measure your own pairs** of jobs if you have a GPU ([how](../formats/pairs.md)). Otherwise show results with both
+  tables, and with `table:sensitive` and `table:insensitive`.
+* **Gavel's two tables disagree.** In the shipped one sharing is beneficial for
+  {_listed(frames, "models_pay_percent", ".0f")} % of the pairs of models on V100, P100 and K80. In the other it is for
+  {_listed(frames, "models_pay_percent", ".0f", ORACLE)} %.
+* **Two equal jobs slow each other by a factor of {_listed(frames, "xi_equal_jobs")}** (median, shipped table). Above
+  1.5 sharing lengthens their mean completion time. Above 2 both end later. Over all measured jobs the medians are
   {_listed(frames, "xi_jobs")}.
-* **Gavel's two tables disagree.** On P100 the other has {other:.0f} % of the pairs beneficial, not {ours:.0f} %. Show a
-  result on V100 or P100 with both.
-* **The law** `ξ = exp(sensitivity + pressure)` is {_span(frames, "law_error_percent")} % off (median); for a pair that
-  it has not seen, {_span(frames, "law_error_left_out_percent")} %.
-* **What stands in for unmeasured models matters more.** On V100, {alike:.0f} % of the pairs of {kinds[0]["models"]}
-  catalogue models are beneficial with stand-ins of the same kind, {large:.0f} % if all resembled ResNet-50,
-  {small:.0f} % if all resembled ResNet-18.
-* **Recommendation.** Show results under `table`, `table:sensitive` and `table:insensitive`. If you have two jobs and a
-  GPU, [measure](../formats/pairs.md).
+* **The law** `ξ = exp(sensitivity + pressure)` is {_span(frames, "law_error_percent")} % off (median). For a pair that
+  was left out of the fit it is {_span(frames, "law_error_left_out_percent")} % off.
+* **Stand-ins for unmeasured models matter more.** They decide for which of the pairs of {kinds[0]["models"]} catalogue
+  models sharing is beneficial on V100: {alike:.0f} % with stand-ins of the same kind, {large:.0f} % if all resembled
+  ResNet-50, {small:.0f} % if all resembled ResNet-18.
 """
 
 
@@ -99,21 +96,21 @@ def law_said(frames: Frames) -> str:
     return (
         f"Batches matter. With a sensitivity and a pressure for each batch, the law explains "
         f"{_listed(frames, 'law_r2_jobs_by_batch')} of the variance of single measurements on V100, P100 and K80 "
-        f"(R² of log ξ); with one for each model, {_listed(frames, 'law_r2_jobs_by_model')}.\n"
+        f"(R² of log ξ). With one for each model it explains {_listed(frames, 'law_r2_jobs_by_model')}.\n"
     )
 
 
 def doubts(frames: Frames) -> str:
     """Jobs that were not slowed."""
-    told = []
+    shares = []
     for kind, table in (("v100", SIMULATION), ("p100", ORACLE)):
         of = _of(frames, kind, table)
-        told.append(
+        shares.append(
             f"{100 * of['not_slowed'] / of['measured']:.0f} % of the jobs on {kind.upper()} in *{NAMES[table]}*, of "
             f"which {of['not_slowed_model_percent']:.0f} % are `{of['not_slowed_model']}`"
         )
     return (
-        f"* **Jobs that nothing slows** (ξ = 1) are {'; and '.join(told)}. On the other GPU types no job is. Their "
+        f"* **Some jobs are not slowed** (ξ = 1): {'; '.join(shares)}. Elsewhere there are none. Their "
         "speed alone may have been measured too low: the row of `resnet18` on V100 is doubtful.\n"
     )
 

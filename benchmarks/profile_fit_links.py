@@ -105,9 +105,9 @@ LAWS: dict[str, Callable[[Numbers, Numbers], Numbers]] = {
     "no contention": lambda mine, other: np.ones_like(mine),
     "max–min fair, persistent demand: 1/(1 + u)": _persistent,
     "max–min fair, duty-cycle demand: min(u, max(1/2, 1 − v))/u": _duty_cycle,
-    "halved while both talk: 1/(1 + u·v)": _by_chance,
+    "halved while both communicate: 1/(1 + u·v)": _by_chance,
     "LWF, k = 2 throughout: 1/(1 + u·(1 + η/b))": _lwf,
-    "LWF while both talk: 1/(1 + u·v·(1 + η/b))": _lwf_by_chance,
+    "LWF while both communicate: 1/(1 + u·v·(1 + η/b))": _lwf_by_chance,
 }
 """Speed of a job that needs the link for a share u of its time, beside one that needs it for v of its own."""
 

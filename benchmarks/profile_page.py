@@ -62,18 +62,18 @@ def answer(frames: Frames) -> str:
     fair, halved, none = (_law(frames, start)["left_out_percent"] for start in ("max–min fair, duty", "halved", "no"))
     own, together = (_layouts(frames, name) for name in ("own_line_percent", "one_law_from_1_mb_percent"))
     return f"""\
+* **Expect a step to be {min(others):.1f} to {max(others):.1f} % off** with the shipped profiles, {v100:.1f} % with
+  those of V100. Fit your own cluster with the gang sizes that you run.
 * **The median error of a step is {of["all_left_out"]:.1f} %** over {of["rows"]:,} rows, each placement left out of
-  the fit in turn. With all rows seen it is {of["all_seen"]:.1f} %. The goal was 8 %.
+  the fit in turn. With all rows in the fit it is {of["all_seen"]:.1f} %. The goal was 8 %.
 * **On one GPU the goal of 5 % is missed.** The error is {of["one_gpu_left_out"]:.1f} % if all rows on one GPU are left
-  out, {of["one_gpu_row_left_out"]:.1f} % if only that row is, {of["one_gpu_seen"]:.1f} % seen.
-* **It fails on Gavel's V100**: {v100:.1f} % left out; {min(others):.1f} to {max(others):.1f} % on the other tables. Its
-  rows seem to come from unlike machines.
+  out, {of["one_gpu_row_left_out"]:.1f} % if only that row is, {of["one_gpu_seen"]:.1f} % with all rows in the fit.
+* **The law fails on Gavel's V100**: {v100:.1f} % left out, compared with {min(others):.1f} to {max(others):.1f} % on
+  the other tables. Its rows seem to come from different machines.
 * **One law for all layouts of a cluster is not enough.** A line through one layout of an all-reduce is {own.min():.1f}
-  to {own.max():.1f} % off, one law for the whole cluster up to {together.max():.0f} %, even above 1 MB.
-* **Two jobs on one link**: max–min fairness with duty-cycle demand is {fair:.1f} % off on pairs that it has not seen,
-  halving while both communicate {halved:.1f} %, no contention {none:.1f} %.
-* **Recommendation.** Expect such errors of the shipped profiles, and fit your own cluster with the gang sizes that
-  you run.
+  to {own.max():.1f} % off. One law for the whole cluster is up to {together.max():.0f} % off, even above 1 MB.
+* **Two jobs on one link** need a model of contention. On pairs left out of the fit, max–min fairness with duty-cycle
+  demand is {fair:.1f} % off, halving while both communicate {halved:.1f} %, no contention {none:.1f} %.
 """
 
 
@@ -108,9 +108,9 @@ def networks_said(frames: Frames) -> str:
     """What they are beside the nominal ones."""
     slow = [_network(frames, name)["rack_gb_per_s"] for name in (K80, P100, V100)]
     return (
-        f"A T4 node's card moves {_network(frames, T4)['rack_gb_per_s']:.2f} GB/s of its nominal 6.25; the network of "
-        f"Gavel's machines, nominally 1.25, moves {min(slow):.2f} to {max(slow):.2f}. In an A100 node time does not "
-        "depend on bytes: the bandwidth found there is the bound of the search.\n"
+        f"A T4 node's card moves {_network(frames, T4)['rack_gb_per_s']:.2f} GB/s of its nominal 6.25. The network of "
+        f"Gavel's machines moves {min(slow):.2f} to {max(slow):.2f} of its nominal 1.25. In an A100 node the time does "
+        "not depend on bytes: the bandwidth found there is the upper limit of the search.\n"
     )
 
 
@@ -126,15 +126,15 @@ def odd(frames: Frames) -> str:
     lone, apart = sum(of["one_gpu_rows"] for of in gavel), [of["one_gpu_row_left_out"] for of in gavel]
     return f"""\
 * **Two nodes are slower than three** in Pollux's table: BERT at batch 4 takes {two:.2f} s on 1+1 T4 and {three:.2f} s
-  on 1+1+1; {eight:.2f} s on 4+4 and {twelve:.2f} s on 4+4+4. The law cannot say so.
-* **Gavel's V100**: ResNet-18 at batch 16 makes {1 / alone:.0f} steps/s on one GPU and {1 / of_eight:.0f} on each of
+  on 1+1+1; {eight:.2f} s on 4+4 and {twelve:.2f} s on 4+4+4. The law cannot express that.
+* **Gavel's V100**: ResNet-18 at batch 16 runs {1 / alone:.0f} steps/s on one GPU and {1 / of_eight:.0f} on each of
   eight.
 * **Gavel's K80**: ResNet-18 takes {small:.2f} s at batch 16 and {large:.2f} s at batch 32.
 * **ElasticFlow's A100**: DeepSpeech2 takes {ten / one:.0f} times as long at ten times the batch. NCF at one global
   batch takes {ncf} ms on 1, 2, 4 and 8 GPUs.
-* **Weights.** {share:.0f} % of the rows are Pollux's, so the medians over all rows are mostly its. Of the
-  {_of(frames, "all")["one_gpu_rows"]} rows on one GPU {lone} are Gavel's, where a single row left out is
-  {min(apart):.0f} to {max(apart):.0f} % off.
+* **Weights.** {share:.0f} % of the rows are Pollux's, which dominates the medians over all rows. Of the
+  {_of(frames, "all")["one_gpu_rows"]} rows on one GPU {lone} are Gavel's. A single row left out is
+  {min(apart):.0f} to {max(apart):.0f} % off there.
 """
 
 
@@ -156,9 +156,9 @@ def collectives(frames: Frames) -> str:
     pairs = of.filter(pl.col("cluster").str.contains("pairwise"), gpus_per_node="4")["one_law_from_1_mb_percent"]
     return f"""\
 * In one NVSwitch node the one law is {above.min():.0f} to {above.max():.0f} % off from 1 MB on. Below 1 MB it is up to
-  {below.max():.0f} % off, for latency does not grow with the GPUs as a ring's steps do.
-* Where only pairs of GPUs have NVLink, four are {pairs.min():.0f} to {pairs.max():.0f} % off: they communicate over
-  PCIe, two do not.
+  {below.max():.0f} % off, because latency does not grow with the GPUs as a ring's steps do.
+* Where only pairs of GPUs have NVLink, the law is {pairs.min():.0f} to {pairs.max():.0f} % off for four GPUs. Four
+  communicate over PCIe, two do not.
 * Between DGX nodes the layouts differ too: a node has several cards and uses some of them.
 """
 

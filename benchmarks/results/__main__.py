@@ -1,7 +1,7 @@
 """``python -m benchmarks.results PAGE``: makes a page of results, its data file and its figures anew.
 
-Runs are kept in ``out/results/PAGE.jsonl``; delete it to run everything again. ``--page-only`` fills the page from the
-data file that the repository has.
+Runs are kept in ``out/results/PAGE.jsonl``; delete it to run everything again. If it is missing, ``--published`` begins
+it with the runs of the data file that the repository has. ``--page-only`` fills the page from that data file.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmarks.blocks import fill
 from benchmarks.results.figures import Figures
-from benchmarks.results.trials import DATA, PAGES, complete, page_of
+from benchmarks.results.trials import DATA, PAGES, complete, page_of, take_as_done
 
 
 def names() -> list[str]:
@@ -49,11 +49,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("page", choices=names())
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where traces/ is")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--published", action="store_true", help="run only what the data file lacks")
     parser.add_argument("--page-only", action="store_true", help="run nothing: fill the page from its data file")
     given = parser.parse_args(arguments)
     file = DATA / f"{given.page}.csv"
+    kept = Path("out/results") / f"{given.page}.jsonl"
+    if given.published and not kept.exists():
+        take_as_done(given.page, given.data, read(file).frame, kept)
     if not given.page_only:
-        found = complete(given.page, given.data, given.workers, Path("out/results") / f"{given.page}.jsonl")
+        found = complete(given.page, given.data, given.workers, kept)
         file.parent.mkdir(exist_ok=True)
         write(found, file)
     figures = read(file)

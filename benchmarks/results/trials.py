@@ -60,6 +60,21 @@ def complete(name: str, data: Path, workers: int, kept: Path) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None).drop("key")
 
 
+def take_as_done(name: str, data: Path, published: pl.DataFrame, kept: Path) -> None:
+    """Begin the file `kept` with the published runs of a page's trials, so that only the others are run."""
+    trials: Sequence[Trial] = list(page_of(name).trials(data))
+    columns = ("seed", "policy", "options", *vars(trials[0].cell))
+    rows = {tuple(row[column] for column in columns): row for row in published.rows(named=True)}
+    done = [
+        {"key": trial.key(who), **row}
+        for trial in trials
+        for who in trial.contestants
+        if (row := rows.get((trial.seed, who.label, who.command, *vars(trial.cell).values())))
+    ]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("".join(json.dumps(row) + "\n" for row in done), encoding="utf-8")
+
+
 def _rows(name: str, trial: Trial, contestants: Sequence[Contestant], data: Path) -> list[dict[str, Any]]:
     setting = page_of(name).setting(trial.cell, trial.seed, data)
     return [

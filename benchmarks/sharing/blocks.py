@@ -4,16 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import exp, log
-from statistics import median
 from typing import Final
 
+import polars as pl
+
+from benchmarks import pair_data, pair_page
 from benchmarks.results.figures import Difference, Figures, markdown, signed
 from benchmarks.sharing.cells import (
     BELIEVED,
+    BELIEVED_OTHER,
+    BY_OTHER_TABLE,
     CONSTANTS,
     EQUAL,
     LESS_MEMORY,
     LOGS,
+    LOGS_OTHER,
     MAIN,
     MAPPINGS,
     OTHER_PAIRS,
@@ -22,16 +27,11 @@ from benchmarks.sharing.cells import (
     Cell,
 )
 from pointsman.report.units import duration
-from pointsman.speed.interference.slow_downs import shipped
 
 BSBF, FFS, ALONE = "sjf-bsbf", "sjf-ffs", "sjf-backfill"
 WHOLE_BSBF, WHOLE_FFS = (f"{policy}, accumulation=none" for policy in (BSBF, FFS))
-LADDER, PACKING = "tiresias, 12 thresholds", ("gandiva-packing, 60 s", "gandiva-packing, 600 s")
-PREEMPTIVE: Final = ("tiresias", "pollux", "srtf")
-"""Preemptive policies of the paper, and SRTF, which is told as much as SJF-BSBF."""
-RIVALS: Final = (
-    FFS, WHOLE_FFS, ALONE, "srtf", "tiresias", LADDER, "pollux", "gittins", "gandiva, 60 s", "gandiva, 600 s",
-)  # fmt: skip
+LADDER, PACKING = "tiresias, 12 thresholds", "gandiva-packing, 600 s"
+RIVALS: Final = ("srtf", "tiresias", LADDER, "pollux", "gittins", "gandiva, 60 s", "gandiva, 600 s")
 
 
 def change(figures: Figures, cell: Cell, base: str, policy: str = BSBF) -> Difference:
@@ -48,9 +48,9 @@ def main_table(figures: Figures) -> str:
     """Change of the mean JCT of `sjf-bsbf` to that of each other policy."""
     rows = []
     for rival in RIVALS:
-        told = (("–" if word == "none" else word) for word in figures.told(rival))
+        uses = (("–" if word == "none" else word) for word in figures.told(rival))
         shown = ("–" if rival == "pollux" and cell.is_log else bold(change(figures, cell, rival)) for cell in MAIN)
-        rows.append([named(rival), *told, *shown])
+        rows.append([named(rival), *uses, *shown])
     heads = (f"{cell.name} ({jct(figures, cell, BSBF)})" for cell in MAIN)
     return markdown(("compared with", "durations", "profiles", "progress", *heads), rows, words=4)
 
@@ -68,7 +68,7 @@ def bold(found: Difference) -> str:
 
 def mappings(figures: Figures) -> str:
     """The same jobs on what else the paper's GPU may be taken for."""
-    rivals = (*PREEMPTIVE, ALONE, FFS, WHOLE_FFS)
+    rivals = ("tiresias", ALONE)
     rows = [[name, *(listed(figures, cells, rival) for rival in rivals)] for name, cells in list(MAPPINGS.items())[1:]]
     return markdown(("GPU", *(named(rival) for rival in rivals)), rows)
 
@@ -109,10 +109,13 @@ def ceases(figures: Figures) -> Mapping[str, str]:
     return {name: "beyond 2.5" if xi is None else f"{xi:.2f}" for name, xi in found.items()}
 
 
-def measured(gpu_type: str) -> float:
-    """The median slowdown of the measured pairs on a GPU type."""
-    figures = shipped().gpu_types[gpu_type]
-    return median(figures.slow_down[a][b] for a, b in figures.measured())
+def measured(gpu_type: str, table: str = pair_page.SIMULATION) -> float:
+    """The median slowdown of the measured pairs of models on a GPU type, in one of Gavel's tables."""
+    return float(pair_page.read()["pairs"].row(by_predicate=_in(table, gpu_type), named=True)["xi_models"])
+
+
+def _in(table: str, gpu_type: str) -> pl.Expr:
+    return (pl.col("table") == table) & (pl.col("gpu_type") == gpu_type)
 
 
 def span(found: Sequence[Difference]) -> str:
@@ -123,36 +126,86 @@ def span(found: Sequence[Difference]) -> str:
 
 def answer(figures: Figures) -> str:
     """The findings."""
-    at = {rival: [change(figures, cell, rival) for cell in BELIEVED] for rival in RIVALS}
-    logs = {rival: [change(figures, cell, rival) for cell in LOGS] for rival in (ALONE, "gittins")}
-    whole = {policy: _whole(figures, policy) for policy in (BSBF, FFS)}
-    off = {rival: [change(figures, cell, rival, WHOLE_BSBF) for cell in BELIEVED] for rival in (ALONE, WHOLE_FFS)}
-    v100 = [change(figures, cell, "tiresias") for cell in OTHER_PAIRS]
-    where = ceases(figures)
-    return "\n".join(
-        [
-            f"* **Not on large clusters with jobs like ITP's or Philly's.** At load 1 the mean JCT of `sjf-bsbf` is "
-            f"{each(LOGS, logs[ALONE])} compared with `sjf-backfill`, which has the same durations and shares nothing; "
-            f"{each(LOGS, logs['gittins'])} compared with `gittins`, which requires none.",
-            f"* **Hardly on the paper's clusters**: {each(BELIEVED, at[ALONE])} compared with `sjf-backfill`, and "
-            f"{span(at['srtf'])} compared with `srtf`, which preempts.",
-            f"* **The paper's claims depend on the slowdowns.** Compared with `tiresias`: {span(at['tiresias'])} with "
-            f"pairs measured on P100, the type nearest to the paper's GPU; {span(v100)} with those of V100.",
-            f"* **Turn accumulation off.** On the paper's clusters the mean JCT of `sjf-bsbf` then changes by "
-            f"{span(whole[BSBF])} ({span(off[ALONE])} compared with `sjf-backfill`), that of `sjf-ffs` by "
-            f"{span(whole[FFS])}. The test before sharing then gains nothing: {span(off[WHOLE_FFS])} compared with "
-            "`sjf-ffs`.",
-            f"* **Sharing ceases to be beneficial** where all pairs slow each other by a factor of {where['ITP']} "
-            f"(ITP), {where['Philly']} (Philly), {where[PAPER[1].name]} ({PAPER[1].name}) or {where[EQUAL.name]} "
-            f"({EQUAL.workload}). Measured pairs have a median of {measured('v100'):.2f} on V100 and "
-            f"{measured('p100'):.2f} on P100.",
-        ]
+    return "\n".join(make(figures) for make in (_on_logs, _on_papers_clusters, _the_test, _the_claims, _the_limit))
+
+
+def _on_logs(figures: Figures) -> str:
+    shipped, other = (each(cells, [change(figures, cell, ALONE) for cell in cells]) for cells in (LOGS, LOGS_OTHER))
+    gittins = compared(figures, (*LOGS, *LOGS_OTHER), "gittins")
+    return (
+        "* **Not on large clusters with jobs like ITP's or Philly's**, by either of Gavel's two tables of pairs. At "
+        f"load 1 `sjf-bsbf` compared with `sjf-backfill`, which shares nothing: {shipped}; with the other table "
+        f"{other}. Compared with `gittins`, which requires no durations: {gittins}."
     )
 
 
-def _whole(figures: Figures, policy: str) -> list[Difference]:
-    """Of no accumulation to accumulation everywhere, on the paper's clusters."""
-    return [change(figures, cell, policy, f"{policy}, accumulation=none") for cell in BELIEVED]
+def _on_papers_clusters(figures: Figures) -> str:
+    shipped, other = (compared(figures, cells, ALONE, WHOLE_FFS) for cells in (BELIEVED, BELIEVED_OTHER))
+    return (
+        "* **On small clusters like the paper's, share wherever memory allows, without accumulation**, if jobs must "
+        f"not be preempted. `sjf-ffs` with `accumulation=none` compared with `sjf-backfill`: {shipped}; with the other "
+        f"table {other}. `srtf`, which preempts: {compared(figures, BELIEVED, ALONE, 'srtf')}."
+    )
+
+
+def _the_test(figures: Figures) -> str:
+    default, other = (compared(figures, cells, ALONE) for cells in (BELIEVED, BELIEVED_OTHER))
+    off = compared(figures, (*BELIEVED, *BELIEVED_OTHER), WHOLE_FFS, WHOLE_BSBF)
+    return (
+        f"* **The test of `sjf-bsbf` before sharing gains little there.** Compared with `sjf-backfill`: {default}; "
+        f"with the other table {other}. Both without accumulation, compared with `sjf-ffs`: {off}."
+    )
+
+
+def _the_claims(figures: Figures) -> str:
+    p100, v100 = (compared(figures, cells, "tiresias") for cells in ((*BELIEVED, *BELIEVED_OTHER), OTHER_PAIRS))
+    return (
+        f"* **The paper's claims hold in part.** Compared with `tiresias`: {p100} with P100's pairs of either table, "
+        f"{v100} with V100's."
+    )
+
+
+def _the_limit(figures: Figures) -> str:
+    where = ceases(figures)
+    medians = [f"{measured(gpu, table):.2f}" for gpu in ("v100", "p100") for table in pair_data.SOURCES]
+    return (
+        f"* **Sharing ceases to be beneficial** where all pairs slow each other by a factor of {where['ITP']} (ITP), "
+        f"{where['Philly']} (Philly), {where[PAPER[1].name]} ({PAPER[1].name}) or {where[EQUAL.name]} "
+        f"({EQUAL.workload}). Measured medians are {medians[0]} or {medians[1]} on V100, by table; {medians[2]} or "
+        f"{medians[3]} on P100."
+    )
+
+
+def compared(figures: Figures, cells: Sequence[Cell], base: str, policy: str = BSBF) -> str:
+    """``−18 to −2 %``, over these cells."""
+    return span([change(figures, cell, base, policy) for cell in cells])
+
+
+def by_table(figures: Figures) -> str:
+    """Mean JCT compared with `sjf-backfill`, by which of Gavel's tables slows pairs."""
+    sharing = [
+        (policy, table, cells)
+        for policy in (BSBF, WHOLE_BSBF, WHOLE_FFS, PACKING)
+        for table, cells in (("shipped", MAIN), ("other", BY_OTHER_TABLE))
+    ]
+    rows = [
+        [named(policy), table, *(bold(change(figures, cell, ALONE, policy)) for cell in cells)]
+        for policy, table, cells in (*sharing, *((policy, "–", MAIN) for policy in ("srtf", "gittins")))
+    ]
+    return markdown(("policy", "table", *(cell.name for cell in MAIN)), rows, words=2)
+
+
+def doubts(figures: Figures) -> str:
+    """How much the choice of the table changes."""
+    changes = [
+        figures.change(other.where, BSBF, BSBF, base_where=cell.where)
+        for cell, other in zip(MAIN, BY_OTHER_TABLE, strict=True)
+    ]
+    papers, logs = changes[: len(BELIEVED)], changes[len(BELIEVED) :]
+    return (
+        "* **The slowdowns decide.** They are of seven models on older GPUs, and do not depend on batches. The other "
+        f"table changes the mean JCT of `sjf-bsbf` by {span(papers)} on the paper's clusters, {each(LOGS, logs)}."
+    )
 
 
 def each(cells: Sequence[Cell], found: Sequence[Difference]) -> str:
@@ -160,42 +213,40 @@ def each(cells: Sequence[Cell], found: Sequence[Difference]) -> str:
     return ", ".join(f"{signed(one.percent, 0)} % ({cell.name})" for cell, one in zip(cells, found, strict=True))
 
 
-def oracle(figures: Figures) -> str:
-    """`gandiva-packing`, apart."""
-    told = [f"{cell.name} {bold(change(figures, cell, PACKING[0]))}/{bold(change(figures, cell, PACKING[1]))}"
-            for cell in MAIN]  # fmt: skip
-    return f"`sjf-bsbf` compared with it, slices of 60/600 s, %: {'; '.join(told)}."
-
-
 def errors(figures: Figures) -> str:
     """What errors of durations cost."""
-    told = []
-    for policy in (BSBF, ALONE, "srtf"):
-        found = [change(figures, cell, policy, f"{policy}, σ = 1") for cell in MAIN]
-        told.append(f"`{policy}` {span(found)}")
-    return f"Log-normal errors of durations (σ = 1) change the mean JCT of {', '.join(told)}."
+    changes = [
+        f"`{policy}` by {span([change(figures, cell, policy, f'{policy}, σ = 1') for cell in MAIN])}"
+        for policy in (BSBF, ALONE, "srtf")
+    ]
+    return f"Log-normal errors of durations (σ = 1) change the mean JCT of {', '.join(changes)}."
 
 
 def claims(figures: Figures) -> str:
     """The paper's, and what we find."""
     claimed = {"tiresias": "−27 to −33", "pollux": "−27 to −33", FFS: "up to −17"}
+    runs = (BELIEVED, BELIEVED_OTHER, OTHER_PAIRS)
     rows = [
-        [named(rival), said, *(listed(figures, cells[: len(PAPER)], rival) for cells in (BELIEVED, OTHER_PAIRS))]
+        [named(rival), said, *(listed(figures, cells[: len(PAPER)], rival) for cells in runs)]
         for rival, said in claimed.items()
     ]
-    return markdown(("compared with", "claimed, %", "measured, %", "with V100's pairs"), rows, words=2)
+    return markdown(("compared with", "claimed, %", "measured, %", "other table", "V100's pairs"), rows, words=2)
 
 
 def wasted(figures: Figures) -> str:
-    """How many share, and what they lose."""
-    told = []
-    for cell in LOGS:
+    """How many share, what they lose, and what errors of durations cost."""
+    losses = []
+    for cell in (*LOGS, *LOGS_OTHER):
         shared, slow = (figures.mean(cell.where, BSBF, name) for name in ("jobs_shared_ratio", "slow_down_mean"))
-        told.append(f"{cell.name} {100 * shared:.0f} %, {slow:.2f} times")
-    return f"Jobs that share under `sjf-bsbf`, and how much longer they run: {'; '.join(told)}."
+        losses.append(f"{cell.name} {100 * shared:.0f} %, {slow:.2f}")
+    first, second, *other = losses
+    return (
+        f"Jobs that share under `sjf-bsbf`, and their mean slowdown: {first}; {second}. With the other table: "
+        f"{'; '.join(other)}.\n\n{errors(figures)}"
+    )
 
 
 BLOCKS: Final = {
-    "answer": answer, "main": main_table, "mappings": mappings, "accumulation": accumulation, "oracle": oracle,
-    "errors": errors, "claims": claims, "shared": wasted,
+    "answer": answer, "main": main_table, "mappings": mappings, "accumulation": accumulation,
+    "claims": claims, "shared": wasted, "by-table": by_table, "doubts": doubts,
 }  # fmt: skip

@@ -7,19 +7,22 @@ from typing import Any, Final
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from benchmarks import pair_data
 from benchmarks.results.axes import open_grid
 from benchmarks.results.figures import Figures
 from benchmarks.sharing.blocks import ALONE, BSBF, LADDER, PACKING, WHOLE_BSBF, WHOLE_FFS, change, measured
-from benchmarks.sharing.cells import CONSTANTS, MAIN, SWEPT
+from benchmarks.sharing.cells import BY_OTHER_TABLE, CONSTANTS, MAIN, SWEPT, Cell
 
 LOOKS: Final = {
     BSBF: ("o", "tab:blue", "sjf-bsbf"),
-    WHOLE_FFS: ("s", "tab:cyan", "sjf-ffs, no accumulation"),
+    WHOLE_FFS: ("s", "tab:cyan", "sjf-ffs, accumulation=none"),
     "srtf": ("^", "tab:green", "srtf"),
     LADDER: ("x", "tab:purple", "tiresias, 12 thresholds"),
     "gittins": ("D", "tab:orange", "gittins"),
-    PACKING[0]: ("+", "tab:gray", "gandiva-packing (oracle), 60 s"),
+    PACKING: ("+", "tab:gray", "gandiva-packing (oracle), 600 s"),
 }
+SHARING: Final = (BSBF, WHOLE_FFS)
+"""Also drawn, hollow, with the slowdowns of the other table."""
 COLOURS: Final = ("tab:blue", "tab:cyan", "tab:red", "tab:brown")
 
 
@@ -37,15 +40,23 @@ def draw(figures: Figures, path: Path) -> None:
 
 def _policies(figures: Figures, axes: Any) -> None:
     for k, (policy, (marker, colour, label)) in enumerate(LOOKS.items()):
-        found = [change(figures, cell, ALONE, policy) for cell in MAIN]
         rows = [y + (k - 2.5) / 9 for y in range(len(MAIN))]
-        axes.hlines(rows, [one.low for one in found], [one.high for one in found], color=colour, lw=1.2)
-        axes.plot([one.percent for one in found], rows, marker, color=colour, label=label, ms=6)
+        _points(figures, axes, MAIN, policy, rows, fmt=marker, color=colour, label=label)
+        if policy in SHARING:
+            _points(figures, axes, BY_OTHER_TABLE, policy, rows, fmt=marker, color=colour, mfc="white")
     axes.axvline(0.0, color="black", lw=0.8)
-    axes.set_yticks(range(len(MAIN)), [cell.name.replace(", ", ",\n") for cell in MAIN])
+    axes.set_yticks(range(len(MAIN)), [cell.name.replace(" ImageNet", "\nImageNet") for cell in MAIN])
     axes.invert_yaxis()
-    axes.set_xlabel("mean JCT compared with sjf-backfill, %\n(left is better; 95 % intervals)")
+    axes.set_xlabel(
+        "mean JCT compared with sjf-backfill, %\n(left is better; 95 % intervals; hollow: other table of pairs)"
+    )
     axes.legend(fontsize="small", frameon=False)
+
+
+def _points(figures: Figures, axes: Any, cells: tuple[Cell, ...], policy: str, rows: list[float], **look: Any) -> None:
+    found = [change(figures, cell, ALONE, policy) for cell in cells]
+    low, high = zip(*((one.percent - one.low, one.high - one.percent) for one in found), strict=True)
+    axes.errorbar([one.percent for one in found], rows, xerr=(low, high), ms=6, elinewidth=1.2, **look)
 
 
 def _slowdowns(figures: Figures, axes: Any) -> None:
@@ -58,9 +69,11 @@ def _slowdowns(figures: Figures, axes: Any) -> None:
                 axes.plot(at, found, style, color=colour, marker=".", label=cell.name if policy == BSBF else None)
     axes.axhline(0.0, color="black", lw=0.8)
     across = axes.get_xaxis_transform()
-    for gpu in ("v100", "p100"):
-        axes.axvline(measured(gpu), color="black", lw=0.8, ls=":")
-        axes.text(measured(gpu), 0.0, f" {gpu.upper()}", transform=across, va="bottom", fontsize="small")
-    axes.set_xlabel("slowdown of all pairs\n(dotted: median of measured pairs)")
+    for height, (table, style) in enumerate(zip(pair_data.SOURCES, (":", "-."), strict=True)):
+        for gpu in ("v100", "p100"):
+            at_median = measured(gpu, table)
+            axes.axvline(at_median, color="black", lw=0.8, ls=style)
+            axes.text(at_median, 1 - height / 20, f" {gpu.upper()}", transform=across, va="top", fontsize="small")
+    axes.set_xlabel("slowdown of all pairs\n(measured medians: dotted shipped, dash-dotted other)")
     axes.set_ylabel("sjf-bsbf compared with sjf-backfill, %")
-    axes.legend(title="dashed: no accumulation", title_fontsize="small", fontsize="small", frameon=False)
+    axes.legend(title="dashed: accumulation=none", title_fontsize="small", fontsize="small", frameon=False)

@@ -1,4 +1,4 @@
-"""The picture of the page: throughput and mean completion time of each policy to TopDRL's, with intervals."""
+"""The picture of the page: throughput and mean completion time of each policy relative to TopDRL, with intervals."""
 
 from pathlib import Path
 from typing import Final
@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.results.figures import Figures
 from benchmarks.topdrl.contestants import FIFO_RACKS, LAS_RACKS, TOPDRL
-from benchmarks.topdrl.sentences import JCT, WORK, cells, name
+from benchmarks.topdrl.sentences import JCT, WORK, cells
 
 LOOKS: Final = {
     "FCFS + first": ("x", "tab:gray"),
@@ -22,8 +22,8 @@ LOOKS: Final = {
     "gittins": ("D", "tab:orange"),
 }
 PANELS: Final = (
-    ("throughput", WORK, "throughput to TopDRL's, % (right is better)"),
-    ("completion", JCT, "mean JCT to TopDRL's, % (left is better)"),
+    ("throughput", WORK, "throughput relative to TopDRL, %\n(right is better; 95 % intervals)"),
+    ("completion", JCT, "mean JCT relative to TopDRL, %\n(left is better; above 150 % at the edge)"),
 )
 FARTHEST: Final = 150.0
 """Beyond, points are drawn at the edge."""
@@ -53,7 +53,7 @@ def _panel(axes: Axes, figures: Figures, what: str, measure: str) -> None:
         heights = [y + (k - (len(LOOKS) - 1) / 2) * 0.09 for y in range(len(places))]
         axes.errorbar(middle, heights, xerr=bars, fmt=marker, color=colour, label=policy, markersize=5, linewidth=0.8)
     axes.axvline(0, color="black", linewidth=0.8)
-    axes.set_yticks(range(len(places)), [name(place) for place in places])
+    axes.set_yticks(range(len(places)), [f"{place['workload']},\n{place['gpus']} GPUs" for place in places])
     if measure == JCT:
         axes.set_xlim(right=FARTHEST + 10)
     axes.grid(axis="x", alpha=0.3)

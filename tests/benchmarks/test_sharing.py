@@ -5,10 +5,25 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmarks.results.__main__ import blocks, read
+from benchmarks.pair_page import ORACLE
+from benchmarks.pair_page import read as pairs
+from benchmarks.results.__main__ import blocks, read, write
 from benchmarks.results.pages.sharing import setting, slowdown, trials
-from benchmarks.sharing.blocks import crossing
-from benchmarks.sharing.cells import BELIEVED, EQUAL, LOGS, MAIN, OTHER_PAIRS, PAPER, SWEPT
+from benchmarks.results.trials import complete, take_as_done
+from benchmarks.sharing.blocks import ALONE, FFS, WHOLE_FFS, change, crossing
+from benchmarks.sharing.cells import (
+    BELIEVED,
+    BY_OTHER_TABLE,
+    EQUAL,
+    LOGS,
+    LOGS_OTHER,
+    MAIN,
+    OTHER,
+    OTHER_PAIRS,
+    PAPER,
+    SWEPT,
+    Cell,
+)
 from benchmarks.sharing.pollux_mix import published
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.slow_downs import load_interference
@@ -16,7 +31,8 @@ from pointsman.speed.interference.slow_downs import load_interference
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/results/sharing.md"
 SHARED = ROOT.parent / "shared" / "data"
-FIGURES = read(ROOT / "docs/results/data/sharing.csv")
+DATA = ROOT / "docs/results/data/sharing.csv"
+FIGURES = read(DATA)
 
 
 @pytest.mark.parametrize(("name", "text"), blocks("sharing", FIGURES).items())
@@ -41,8 +57,39 @@ def test_the_page_is_short() -> None:
 def test_pairs_on_the_papers_gpu_slow_each_other_as_on_a_p100_or_as_on_a_v100() -> None:
     catalogue = load_catalogue()
     for cell in (BELIEVED[0], OTHER_PAIRS[0]):
-        told = load_interference(slowdown(cell), catalogue).slow_down(cell.gpu, "resnet50", "bert")
-        assert told == load_interference("table", catalogue).slow_down(cell.slowdown.lower(), "resnet50", "bert")
+        used = load_interference(slowdown(cell, SHARED), catalogue).slow_down(cell.gpu, "resnet50", "bert")
+        assert used == load_interference("table", catalogue).slow_down(cell.slowdown.lower(), "resnet50", "bert")
+
+
+@pytest.mark.skipif(not (SHARED / "profiles").is_dir(), reason="no measured pairs")
+@pytest.mark.parametrize("cell", [BY_OTHER_TABLE[0], LOGS_OTHER[0]])
+def test_by_the_other_table_pairs_slow_each_other_as_the_page_on_pairs_says(cell: Cell) -> None:
+    used = load_interference(slowdown(cell, SHARED), load_catalogue()).slow_down(cell.gpu, "resnet50", "bert")
+    where = {"table": ORACLE, "gpu_type": cell.slowdown.removesuffix(OTHER).lower()}
+    said = pairs()["pairs-xi"].filter(**where, model="resnet50", beside="transformer")["xi"].item()
+    assert used == pytest.approx(said, rel=1e-3)
+
+
+def test_the_table_of_pairs_is_nothing_to_policies_that_share_nothing() -> None:
+    for cell, other in zip(MAIN, BY_OTHER_TABLE, strict=True):
+        for policy in (ALONE, "srtf", "tiresias", "gittins"):
+            assert (FIGURES.values(cell.where, policy) == FIGURES.values(other.where, policy)).all()
+        assert (FIGURES.values(cell.where, FFS) != FIGURES.values(other.where, FFS)).any()
+
+
+def test_what_the_page_answers_holds_by_both_tables() -> None:
+    for cell in (*LOGS, *LOGS_OTHER):
+        assert change(FIGURES, cell, ALONE).low > 0 and change(FIGURES, cell, "gittins").low > 0
+    for cell in set((*MAIN, *BY_OTHER_TABLE)) - {*LOGS, *LOGS_OTHER}:
+        assert change(FIGURES, cell, ALONE, WHOLE_FFS).percent < 0
+
+
+def test_published_runs_are_taken_as_done(tmp_path: Path) -> None:
+    """None is run again, and the data file stays as it is."""
+    kept, again = tmp_path / "sharing.jsonl", tmp_path / DATA.name
+    take_as_done("sharing", SHARED, FIGURES.frame, kept)
+    write(complete("sharing", SHARED, 1, kept), again)
+    assert again.read_bytes() == DATA.read_bytes()
 
 
 @pytest.mark.parametrize("cell", SWEPT)

@@ -1,24 +1,27 @@
 """Jobs that share GPUs: the paper's clusters, two logs, and where sharing ceases to be beneficial."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks import pair_data
 from benchmarks.results.contestant import Contestant, Setting
 from benchmarks.results.drawn_jobs import poisson, sample
 from benchmarks.results.trials import Trial
 from benchmarks.sharing.blocks import BLOCKS as BLOCKS
 from benchmarks.sharing.cells import (
+    BY_OTHER_TABLE,
     CONSTANTS,
     EQUAL,
     HOURS,
     LESS_MEMORY,
     LOGS,
     MAPPINGS,
+    OTHER,
     PAPERS_GPU,
     SWEPT,
     Cell,
@@ -26,7 +29,8 @@ from benchmarks.sharing.cells import (
 from benchmarks.sharing.picture import draw as draw
 from benchmarks.sharing.pollux_mix import pollux_mix
 from pointsman.cluster import load_cluster
-from pointsman.speed.interference.file import interference_yaml
+from pointsman.speed.interference.file import TypeFigures, interference_yaml
+from pointsman.speed.interference.fit import figures_of
 from pointsman.speed.interference.slow_downs import shipped
 
 SEEDS: Final = range(20)
@@ -76,8 +80,9 @@ def trials(data: Path) -> Iterator[Trial]:
     """All policies on the paper's cells and the logs; a few with one slowdown for all pairs."""
     for cell in chain(*MAPPINGS.values()):
         yield from (Trial(cell, seed, (*ALL, POLLUX)) for seed in SEEDS)
-    for cell in LOGS:
-        yield from (Trial(cell, seed, ALL) for seed in LOG_SEEDS)
+    for cell in (*LOGS, *BY_OTHER_TABLE):
+        seeds, who = (LOG_SEEDS, ALL) if cell.is_log else (SEEDS, (*ALL, POLLUX))
+        yield from (Trial(cell, seed, who) for seed in seeds)
     for cell in LESS_MEMORY:
         yield from (Trial(cell, seed, (*BSBF, *FFS, *ALONE[:1])) for seed in LOG_SEEDS)
     for cell in (replace(cell, slowdown=number) for cell in SWEPT for number in CONSTANTS):
@@ -87,7 +92,7 @@ def trials(data: Path) -> Iterator[Trial]:
 
 def setting(cell: Cell, seed: int, data: Path) -> Setting:
     """The jobs of one seed on the cell's cluster."""
-    interference = {"interference": slowdown(cell)}
+    interference = {"interference": slowdown(cell, data)}
     if cell.is_log:
         jobs = poisson(sample(cell.workload, data, LOG_GPUS, cell.submitted, seed, ("typical", 0)), LOG_GPUS, 1.0, seed)
         return Setting(
@@ -100,8 +105,10 @@ def setting(cell: Cell, seed: int, data: Path) -> Setting:
     return Setting(jobs, cluster, interference | {"overheads": RESTARTS}, 0.0)
 
 
-def slowdown(cell: Cell) -> str:
+def slowdown(cell: Cell, data: Path) -> str:
     """What `--interference` is to be: the shipped table takes an RTX 2080 Ti for a P100."""
+    if cell.slowdown.endswith(OTHER):
+        return by_other_table(data)
     measured = cell.slowdown in ("P100", "V100")
     if not measured:
         return cell.slowdown
@@ -111,7 +118,17 @@ def slowdown(cell: Cell) -> str:
 @cache
 def as_on_v100() -> str:
     """A file in which pairs on the paper's GPU slow each other as on a V100."""
-    told, path = shipped(), Path(tempfile.mkdtemp(prefix="pointsman-")) / "v100.yaml"
-    figures = {PAPERS_GPU: told.gpu_types["v100"]}
-    path.write_text(interference_yaml("v100", told.source, figures, told.stand_ins), encoding="utf-8")
+    return _written("v100", shipped().source, {PAPERS_GPU: shipped().gpu_types["v100"]})
+
+
+@cache
+def by_other_table(data: Path) -> str:
+    """A file of the table that is not shipped; what was not measured is mapped as in the shipped one."""
+    figures = figures_of(pair_data.load(pair_data.SOURCES[1], data / "profiles").pairs())
+    return _written("oracle", "Gavel: its oracle table of two jobs on one GPU", figures)
+
+
+def _written(name: str, source: str, figures: Mapping[str, TypeFigures]) -> str:
+    path = Path(tempfile.mkdtemp(prefix="pointsman-")) / f"{name}.yaml"
+    path.write_text(interference_yaml(name, source, figures, shipped().stand_ins), encoding="utf-8")
     return str(path)
