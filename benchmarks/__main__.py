@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measures import Measure, judge, remember
-from benchmarks.speed_page import record, write_page
+from benchmarks.speed_page import record, write_pages
 
 BROKEN = 4
 CONTENDED_JOBS = 200_000
@@ -103,7 +103,7 @@ def main() -> int:
             if name != "generator":  # the page is of speed
                 record(measures)
     if options.record:
-        write_page()
+        write_pages()
     return 0 if unbroken else BROKEN
 
 

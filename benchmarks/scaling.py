@@ -48,7 +48,7 @@ def _ns_per_event(case: Case, policy: str) -> list[float]:
 
 
 def _draw(by_jobs: dict[str, Curve], by_gpus: dict[str, Curve]) -> None:
-    """Both sweeps as SVG, and as PNG beside it."""
+    """Both sweeps as SVG."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -68,5 +68,4 @@ def _draw(by_jobs: dict[str, Curve], by_gpus: dict[str, Curve]) -> None:
     axes[1].legend(frameon=False)
     FIGURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(FIGURE, metadata={"Date": None})
-    figure.savefig(FIGURE.with_suffix(".png"), dpi=120)
     plt.close(figure)

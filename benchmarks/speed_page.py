@@ -1,4 +1,6 @@
-"""``docs/results/data/speed.csv``, and the figures of ``docs/results/speed.md`` from it."""
+"""``docs/results/data/speed.csv``, and from it the figures of ``docs/results/speed.md`` and of the page that explains
+them.
+"""
 
 import os
 import platform
@@ -16,6 +18,7 @@ from benchmarks.measures import Budget, Measure, load_budgets
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "speed.md"
 DATA = PAGE.parent / "data" / "speed.csv"
+EXPLAINED = ROOT / "docs" / "background" / "speed-of-the-engine.md"
 POLICIES = ("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "las", "tiresias")
 LOADS = ("0.9", "1.05")
 RATIOS = {"of_same_cpp": "the same in C++", "of_bare_cpp": "bare C++", "of_python": "bare Python"}
@@ -72,9 +75,11 @@ def _machine() -> str:
     return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"
 
 
-def write_page() -> None:
-    """Fill the tables and sentences of the page from the data."""
-    fill(PAGE, blocks(pl.read_csv(DATA)))
+def write_pages() -> None:
+    """Fill the tables and sentences of both pages from the data."""
+    rows = pl.read_csv(DATA)
+    fill(PAGE, blocks(rows))
+    fill(EXPLAINED, explained(rows))
 
 
 def blocks(rows: pl.DataFrame) -> dict[str, str]:
@@ -85,6 +90,27 @@ def blocks(rows: pl.DataFrame) -> dict[str, str]:
         "ends": _ends, "growth": _growth, "learning": _learning, "prototype": _prototype, "goals": _goals,
     }  # fmt: skip
     return {"machine": _runs(rows)} | {name: block(recorded) for name, block in made.items()}
+
+
+def explained(rows: pl.DataFrame) -> dict[str, str]:
+    """What stands in each place of the page that explains the figures."""
+    recorded = Recorded(rows)
+
+    def ratios(load: str, figure: str) -> list[float]:
+        return [recorded.value(f"throughput/{policy}/{load}/{figure}") for policy in POLICIES]
+
+    def logged(load: str) -> str:
+        pairs = zip(ratios(load, "jobs_per_s"), ratios(load, "jobs_per_s_logged"), strict=True)
+        return f"{_range([without / with_it for without, with_it in pairs])} times as long at load {load}"
+
+    same = _range([ratio for load in LOADS for ratio in ratios(load, "of_same_cpp")])
+    ours, bare = (1e9 / recorded.value(f"throughput/fifo/0.9/{of}jobs_per_s") for of in ("", "bare_cpp/"))
+    return {
+        "numba": f"The core compiled by numba is {same} times as fast as the same statements compiled by g++ −O3.",
+        "job": f"A job of `fifo` at load 0.9 costs {_short(ours)} ns (two events, two scheduling cycles). "
+        f"A bare C++ program for `fifo` alone needs {_short(bare)} ns.",
+        "log": f"With the log a run takes {' and '.join(logged(load) for load in LOADS)}.",
+    }
 
 
 def _answer(recorded: Recorded) -> str:

@@ -1,5 +1,6 @@
 """The speed page and its data: medians and ranges of runs of one version."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,18 @@ from benchmarks.blocks import fill
 from benchmarks.measures import Budget, Measure, interleaved
 
 
-def test_the_page_says_what_its_data_say(tmp_path: Path) -> None:
-    page = speed_page.PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "blocks"), [(speed_page.PAGE, speed_page.blocks), (speed_page.EXPLAINED, speed_page.explained)]
+)
+def test_a_page_says_what_its_data_say(
+    page: Path, blocks: Callable[[pl.DataFrame], Mapping[str, str]], tmp_path: Path
+) -> None:
+    text = page.read_text(encoding="utf-8")
     again = tmp_path / "page.md"
-    again.write_text(page, encoding="utf-8")
-    fill(again, speed_page.blocks(pl.read_csv(speed_page.DATA)))
-    assert again.read_text(encoding="utf-8") == page
-    assert len(page.split()) <= 1500
+    again.write_text(text, encoding="utf-8")
+    fill(again, blocks(pl.read_csv(speed_page.DATA)))
+    assert again.read_text(encoding="utf-8") == text
+    assert len(text.split()) <= 1500
 
 
 def test_all_figures_are_of_one_version_and_machine() -> None:
