@@ -1,6 +1,6 @@
 """What the policies are measured on: the workloads of suite v1, and real logs at chosen loads."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,11 +40,10 @@ class Case:
     warmup_ratio: float
     """The share of the submit span, from its start, whose jobs run and do not count."""
 
-
-def window(case: Case, workloads: Mapping[int, Workload]) -> tuple[float, float]:
-    """Submits that count, for all seeds the same: what follows the warm-up."""
-    submit_s = workloads[min(workloads)].jobs["submit_s"]
-    return case.warmup_ratio * float(submit_s[-1] - submit_s[0]), float("inf")
+    @property
+    def is_log(self) -> bool:
+        """Whether it has one set of jobs, those of a log."""
+        return len(self.seeds) == 1
 
 
 def cases(traces: Path) -> Iterator[Case]:
