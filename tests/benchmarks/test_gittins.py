@@ -54,7 +54,7 @@ def test_a_run_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """One after another on one GPU: the last three are submitted on the second day."""
     day_s, start_s = 86_400.0, 10.0  # realistic overheads: each start
     jobs = JOBS.with_jobs(JOBS.jobs.with_columns(submit_s=pl.Series([0.0] * 3 + [day_s] * 3)), reason="by hand")
-    case = Case("six", "by hand", load_cluster("1x1"), (1.0,), (0,), lambda load, seed: jobs, 0.0)
+    case = Case("six", load_cluster("1x1"), (1.0,), (0,), lambda load, seed: jobs, 0.0)
     monkeypatch.setattr(gittins, "cases_by_name", lambda traces: {"six": case})
     found = run(Contestant("fifo", "fifo"), gittins.setting(gittins.Cell("six", 1.0, models=False), 0, Path()), 0)
     days = [np.cumsum([start_s + duration for duration in DURATIONS[k : k + 3]]).sum() for k in (0, 3)]
