@@ -173,8 +173,8 @@ def answer(figures: Figures) -> str:
     most_gained, least_gained = _ends({name: hint.percent for name, hint in hints.items()})
     return "\n".join(
         [
-            "* **Yes.** At the highest load of each workload its mean JCT differs from that of the best other policy "
-            f"by {signed(gains[most])} % ({most}) to {signed(gains[worst])} % ({worst}). On ITP cluster08 no job is "
+            "* **Yes.** Against the best other policy, mean JCT at the highest load changes by "
+            f"{signed(gains[most])} % ({most}) to {signed(gains[worst])} % ({worst}). On ITP cluster08 no job is "
             "shorter than ten minutes, and policies that favour jobs with little service do badly.",
             f"* **The price is the tail**: its longest slow-down is up to {tails[longest]:.0f} times that of `dally` "
             f"({longest}).",

@@ -13,7 +13,7 @@ from pointsman import Workload
 Limits = Callable[[Workload, int], Workload]
 """Puts what policies are to use of durations, from a seed, into ``time_limit_s``, which `--estimate limit` reads."""
 
-LADDER_GPU_S: Final = tuple(float(round(s)) for s in np.geomspace(600.0, 1e7, 20))
+LADDER_GPU_S: Final = [float(round(s)) for s in np.geomspace(600.0, 1e7, 20)]
 """A fine ladder of thresholds."""
 
 
@@ -72,9 +72,9 @@ FREE: Final = (
     Contestant("kueue", "kueue"),
     Contestant("packed", "packed"),
     Contestant("las", "las"),
-    Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": list(LADDER_GPU_S)}),
+    Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": LADDER_GPU_S}),
     Contestant("tiresias", "tiresias"),
-    Contestant("tiresias, 20 thresholds", "tiresias", {"thresholds_gpu_s": list(LADDER_GPU_S)}),
+    Contestant("tiresias, 20 thresholds", "tiresias", {"thresholds_gpu_s": LADDER_GPU_S}),
     Contestant("tiresias-skew", "tiresias-skew"),
     Contestant("dally", "dally"),
     Contestant("dally, 600 s", "dally", {"quantum_s": 600}),
