@@ -66,7 +66,7 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
 def main() -> int:
     """Run the benchmarks named on the command line, or all.
 
-    `profiles`, `pairs` and `pollux` make pages; `benchmarks.results` makes others.
+    `profiles` and `pairs` make pages; `benchmarks.results` makes others.
     """
     if sys.argv[1:2] == ["profiles"]:
         from benchmarks.profile_fit import main as profiles
@@ -76,10 +76,6 @@ def main() -> int:
         from benchmarks.pairs import main as pairs
 
         return pairs(sys.argv[2:])
-    if sys.argv[1:2] == ["pollux"]:
-        from benchmarks.pollux import main as pollux
-
-        return pollux(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"of {', '.join(NAMES)}; by default all", default=[])
     parser.add_argument("--jobs", type=int, default=1_000_000, help="jobs of the largest runs")

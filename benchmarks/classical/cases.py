@@ -1,6 +1,6 @@
 """What the policies are measured on: the workloads of suite v1, and real logs at chosen loads."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from pointsman.errors import UsageError
 from pointsman.suite.definition import Cell, Suite, suite_v1
 from pointsman.workload import Workload, read_workload
 from pointsman.workload.generator.profile import DAY_S
-from pointsman.workload.transforms.rescale import at_load, offered_load
+from pointsman.workload.transforms.rescale import at_load
 
 LOADS = (0.7, 0.85, 1.0)
 """Of the logs; the suite has its own."""
@@ -32,7 +32,6 @@ class Case:
     """One workload at several loads, each for the seeds that make it."""
 
     name: str
-    told: str
     cluster: Cluster
     loads: tuple[float, ...]
     seeds: tuple[int, ...]
@@ -40,11 +39,10 @@ class Case:
     warmup_ratio: float
     """The share of the submit span, from its start, whose jobs run and do not count."""
 
-
-def window(case: Case, workloads: Mapping[int, Workload]) -> tuple[float, float]:
-    """Submits that count, for all seeds the same: what follows the warm-up."""
-    submit_s = workloads[min(workloads)].jobs["submit_s"]
-    return case.warmup_ratio * float(submit_s[-1] - submit_s[0]), float("inf")
+    @property
+    def is_log(self) -> bool:
+        """Whether it has one set of jobs, those of a log."""
+        return len(self.seeds) == 1
 
 
 def cases(traces: Path) -> Iterator[Case]:
@@ -60,11 +58,11 @@ def cases(traces: Path) -> Iterator[Case]:
     dense = philly.with_jobs(
         philly.jobs.filter(pl.col("submit_s") >= PHILLY_FROM_DAY * DAY_S), reason="before 2017-09-24"
     )
-    yield _log_case("Philly", "real log, from 2017-09-24 on", dense, load_cluster("philly"))
+    yield _log_case("Philly", dense, load_cluster("philly"))
     itp = traces / "ms_itp_2021.csv.gz"
     for name, cluster in (("cluster04", "itp-like"), ("cluster08", CLUSTER08_NODES)):
         jobs = read_workload(itp, only={"vc": name})
-        yield _log_case(f"ITP {name}", "real log, its own cluster", jobs, load_cluster(cluster))
+        yield _log_case(f"ITP {name}", jobs, load_cluster(cluster))
 
 
 @cache
@@ -79,13 +77,10 @@ def _suite_cases(suite: Suite) -> Iterator[Case]:
         def workload(load: float, seed: int, part=part) -> Workload:
             return Cell(suite, part, load).frozen(seed)
 
-        told = f"generated like {part.like}, suite {suite.metadata.name}"
         spec = suite.spec
         cluster = load_cluster(part.cluster)
-        yield Case(f"suite {part.like}", told, cluster, spec.loads, spec.seeds, workload, spec.warmup_ratio)
+        yield Case(f"suite {part.like}", cluster, spec.loads, spec.seeds, workload, spec.warmup_ratio)
 
 
-def _log_case(name: str, told: str, log: Workload, cluster: Cluster) -> Case:
-    own = offered_load(log.jobs, cluster.gpus)
-    told = f"{told}; at its own pace the load is {own:.2f}"
-    return Case(name, told, cluster, LOADS, (0,), lambda load, _: at_load(log, cluster.gpus, load), WARMUP_RATIO)
+def _log_case(name: str, log: Workload, cluster: Cluster) -> Case:
+    return Case(name, cluster, LOADS, (0,), lambda load, _: at_load(log, cluster.gpus, load), WARMUP_RATIO)

@@ -1,56 +1,47 @@
-"""The policies that are compared with `gittins`, and what each is told of durations."""
+"""The policies that are compared with `gittins`, and what each uses of durations."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import replace
+from functools import partial
+from typing import Final
 
 import numpy as np
-import polars as pl
 
+from benchmarks.results.contestant import Contestant
 from pointsman import Workload
 
-Hint = Callable[[Workload, int], Workload]
-"""Puts what policies are told of durations, from a seed, into ``time_limit_s``, which `--estimate limit` reads."""
+Limits = Callable[[Workload, int], Workload]
+"""Puts what policies are to use of durations, from a seed, into ``time_limit_s``, which `--estimate limit` reads."""
 
-LADDER_GPU_S: Final = tuple(float(round(s)) for s in np.geomspace(600.0, 1e7, 20))
+LADDER_GPU_S: Final = [float(round(s)) for s in np.geomspace(600.0, 1e7, 20)]
 """A fine ladder of thresholds."""
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """A policy with its parameters, and what it is told of durations."""
+def limited(limits: Limits, jobs: Workload, seed: int) -> tuple[Workload, str]:
+    """A hint by time limits."""
+    return limits(jobs, seed), "limit"
 
-    label: str
-    policy: str
-    params: dict[str, Any] = field(default_factory=dict)
-    estimate: str | None = None
-    r2: float | None = None
-    """Of the logarithm of durations that the estimate explains; None: as `estimate` says."""
-    hint: Hint | None = None
-    options: dict[str, Any] = field(default_factory=dict)
 
-    def estimate_for(self, jobs: pl.DataFrame) -> str | None:
-        """Noise on the logarithm that leaves a share `r2` of its variance explained."""
-        if self.r2 is None:
-            return self.estimate
-        variance = float(np.log(jobs["duration_s"].to_numpy()).var())
-        return f"lognormal:{np.sqrt(variance * (1 / self.r2 - 1)):.4f}"
+def noisy(r2: float, jobs: Workload, _: int) -> tuple[Workload, str]:
+    """A hint by noise on the logarithm of durations that leaves a share `r2` of its variance explained."""
+    variance = float(np.log(jobs.jobs["duration_s"].to_numpy()).var())
+    return jobs, f"lognormal:{np.sqrt(variance * (1 / r2 - 1)):.4f}"
 
 
 def shuffled(jobs: Workload, seed: int) -> Workload:
-    """Every job is told the duration of another: R² 0."""
-    told = jobs.jobs["duration_s"].to_numpy().copy()
-    np.random.default_rng(seed).shuffle(told)
-    return _told(jobs, told)
+    """Every job has the duration of another: R² 0."""
+    seconds = jobs.jobs["duration_s"].to_numpy().copy()
+    np.random.default_rng(seed).shuffle(seconds)
+    return with_limits(jobs, seconds)
 
 
 def reversed_halfway(jobs: Workload, seed: int) -> Workload:
-    """True durations in the first half of the jobs; then the longest is told to be the shortest."""
-    told = jobs.jobs["duration_s"].to_numpy().copy()
-    late = told[len(told) // 2 :]
+    """True durations in the first half of the jobs; then the longest has that of the shortest."""
+    seconds = jobs.jobs["duration_s"].to_numpy().copy()
+    late = seconds[len(seconds) // 2 :]
     ranks = np.argsort(np.argsort(late, kind="stable"), kind="stable")
-    told[len(told) // 2 :] = np.sort(late)[::-1][ranks]
-    return _told(jobs, told)
+    seconds[len(seconds) // 2 :] = np.sort(late)[::-1][ranks]
+    return with_limits(jobs, seconds)
 
 
 REQUESTS_S: Final = tuple(3600.0 * hours for hours in (1, 2, 4, 8, 12, 24, 48, 96, 168, 336, 720))
@@ -64,17 +55,18 @@ def requested(jobs: Workload, seed: int) -> Workload:
     seconds = jobs.jobs["duration_s"].to_numpy()
     cautious = seconds * (1 + np.abs(np.random.default_rng(seed).normal(0.0, 2.0, len(seconds))))
     chosen = np.searchsorted(REQUESTS_S, cautious).clip(max=len(REQUESTS_S) - 1)
-    return _told(jobs, np.maximum(np.array(REQUESTS_S)[chosen], seconds))
+    return with_limits(jobs, np.maximum(np.array(REQUESTS_S)[chosen], seconds))
 
 
-def _told(jobs: Workload, seconds: np.ndarray) -> Workload:
-    return replace(jobs, jobs=jobs.jobs.with_columns(time_limit_s=pl.Series(np.maximum(seconds, 0.001))))
+def with_limits(jobs: Workload, seconds: np.ndarray) -> Workload:
+    """These time limits."""
+    return replace(jobs, jobs=jobs.jobs.with_columns(time_limit_s=np.maximum(seconds, 0.001)))
 
 
 ESTIMATE: Final = {"predictor": "estimate"}
 GITTINS, NONE = "gittins", "gittins, no predictor"
-TOLD: Final = ("gittins, told", "srtf, tightest, told")
-RUNNABLE: Final = (
+ORACLES: Final = ("gittins, oracle", "srtf, tightest, oracle")
+FREE: Final = (
     Contestant("fifo", "fifo"),
     Contestant("fifo-backfill", "fifo-backfill"),
     Contestant("kueue", "kueue"),
@@ -90,26 +82,51 @@ RUNNABLE: Final = (
     Contestant(NONE, "gittins", {"predictor": "none"}),
     Contestant(GITTINS, "gittins"),
 )
-"""Those that are told no durations."""
+"""Those that require no durations."""
+RIVALS: Final = tuple(who.label for who in FREE if who.policy != "gittins")
+
+
+def _explained(policy: str, r2: float) -> Contestant:
+    params = ESTIMATE if policy == "gittins" else {}
+    said = f"lognormal:σ, σ for an R² of {r2:g}"
+    return Contestant(f"{policy}, R² {r2:g}", policy, params, said, hint=partial(noisy, r2))
+
+
+def _wrong(policy: str) -> tuple[Contestant, Contestant]:
+    params = ESTIMATE if policy == "gittins" else {}
+    return (
+        Contestant(f"{policy}, shuffled", policy, params, "limit, of shuffled durations",
+                   hint=partial(limited, shuffled)),
+        Contestant(f"{policy}, reversed halfway", policy, params, "limit, of durations reversed halfway",
+                   hint=partial(limited, reversed_halfway)),
+    )  # fmt: skip
+
+
 HINTED: Final = (
-    *(Contestant(f"gittins, R² {r2:g}", "gittins", ESTIMATE, r2=r2) for r2 in (0.8, 0.6, 0.25)),
-    Contestant("gittins, shuffled", "gittins", ESTIMATE, "limit", hint=shuffled),
-    Contestant("gittins, reversed halfway", "gittins", ESTIMATE, "limit", hint=reversed_halfway),
-    Contestant("srtf, R² 0.6", "srtf", r2=0.6),
-    Contestant("srtf, shuffled", "srtf", estimate="limit", hint=shuffled),
-    Contestant("srtf, reversed halfway", "srtf", estimate="limit", hint=reversed_halfway),
-    Contestant(TOLD[0], "gittins", ESTIMATE, "oracle"),
-    Contestant(TOLD[1], "srtf", estimate="oracle", options={"placement": "tightest"}),
+    *(_explained("gittins", r2) for r2 in (0.8, 0.6, 0.25)),
+    *_wrong("gittins"),
+    _explained("srtf", 0.6),
+    *_wrong("srtf"),
+    Contestant(ORACLES[0], "gittins", ESTIMATE, "oracle"),
+    Contestant(ORACLES[1], "srtf", estimate="oracle", placement="tightest"),
 )
-"""Those that are told durations, more or less."""
+"""Those that use durations, more or less true."""
 KEEPING: Final = (Contestant("gittins, preempt=false", "gittins", {"preempt": False}),)
 """It preempts nothing, as `fifo-backfill` and `sjf-backfill` do."""
 AGEING: Final = tuple(Contestant(f"gittins, ageing={a:g}", "gittins", {"ageing": a}) for a in (0.01, 0.1, 1.0))
-LEARNT: Final = tuple(
-    Contestant(f"{policy}, {estimate}", policy, estimate=estimate, hint=requested if estimate == "limit" else None)
-    for policy in ("sjf", "sjf-backfill", "srtf", "easy")
-    for estimate in ("history", "limit", "oracle")
-)
+
+
+def _estimated(policy: str) -> tuple[Contestant, ...]:
+    asked = "limit, of synthetic requests"
+    return (
+        Contestant(f"{policy}, history", policy, estimate="history"),
+        Contestant(f"{policy}, limit", policy, estimate=asked, hint=partial(limited, requested)),
+        Contestant(f"{policy}, oracle", policy, estimate="oracle"),
+    )
+
+
+LEARNT: Final = tuple(who for policy in ("sjf", "sjf-backfill", "srtf", "easy") for who in _estimated(policy))
 """Estimates from history for policies that need durations, beside synthetic time limits and the truth."""
 SLOW: Final = (Contestant("gandiva", "gandiva"),)
-"""It is told no durations either, but takes more than a minute on a large cluster."""
+"""It requires no durations either, but takes more than a minute on a large cluster."""
+DEEP: Final = (*HINTED, *KEEPING, *AGEING, *LEARNT)

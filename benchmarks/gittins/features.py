@@ -11,20 +11,22 @@ Synthetic, for no log has them: *models* (`--assign-models 0`), *limits* (`conte
 import argparse
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from benchmarks.classical.cases import Case, cases
-from benchmarks.gittins.contestants import ESTIMATE, GITTINS, NONE, REQUESTS_S, Contestant, Hint, requested
-from benchmarks.gittins.figures import Figures, Place
+from benchmarks.classical.cases import cases_by_name
+from benchmarks.gittins.contestants import ESTIMATE, GITTINS, NONE, REQUESTS_S, Limits, limited, requested, with_limits
+from benchmarks.gittins.figures import against
 from benchmarks.gittins.regression import SHIPPED, Key, estimates_s, log_work
-from benchmarks.gittins.runs import Cell, kept, measured
+from benchmarks.results.contestant import Contestant, Setting, run, simulated
+from benchmarks.results.figures import Figures
+from benchmarks.results.pages.gittins import DRAWS, Cell, setting
 from pointsman import Workload
-from pointsman.api import open_simulation, simulate
+from pointsman.api import open_simulation
 from pointsman.experiment import RunOptions
 from pointsman.policies.dally.hazards import CLASSES, ENDS, SCORE
 from pointsman.policies.registry import get_policy
@@ -35,9 +37,8 @@ LIMIT: Final = (Key(("time_limit_s", "size"), 0.99, 1, 2.0), Key(("user", "time_
 NAME: Final = (Key(("user", "name"), 0.95, 2, 0.5),)
 RESORTED: Final = Contestant("re-sorted", f"{Path(__file__).with_name('resorting.py')}:Resorting")
 SPREAD: Final = 0.5
-DRAWS: Final = 3
-"""Of limits and names, on logs; each seed of the suite has its own."""
-OPTIONS: Final[dict[str, Any]] = {"oversized": "drop", "overheads": "realistic", "assign_models": 0}
+LOG_SEEDS: Final = DRAWS[:3]
+"""Of limits and names; each seed of the suite has its own."""
 
 
 def named(jobs: pl.DataFrame, seed: int) -> pl.Series:
@@ -55,27 +56,29 @@ def named(jobs: pl.DataFrame, seed: int) -> pl.Series:
 
 def vague(jobs: Workload, seed: int) -> Workload:
     """Synthetic limits, too, but half of the jobs request the longest."""
-    told = requested(jobs, seed).jobs
-    careless = pl.Series(np.random.default_rng([seed, 2]).random(told.height) < 0.5)
-    longest = pl.max_horizontal(pl.lit(REQUESTS_S[-1]), "time_limit_s")
-    limits = pl.when(careless).then(longest).otherwise(pl.col("time_limit_s"))
-    return replace(jobs, jobs=told.with_columns(time_limit_s=limits))
+    limits = requested(jobs, seed).jobs["time_limit_s"].to_numpy()
+    careless = np.random.default_rng([seed, 2]).random(len(limits)) < 0.5
+    return with_limits(jobs, np.where(careless, np.maximum(limits, REQUESTS_S[-1]), limits))
 
 
-def known_of(jobs: Workload, limits: Hint, seed: int) -> pl.DataFrame:
+def known_of(jobs: Workload, limits: Limits, seed: int) -> pl.DataFrame:
     """What may be known of each job as it is submitted, and its duration."""
     limited = limits(jobs, seed).jobs
     return assign_models(limited, 0).with_columns(named(limited, seed))
+
+
+def _by(limits: Limits, label: str, said: str) -> Contestant:
+    return Contestant(label, "gittins", ESTIMATE, f"limit, {said}", hint=partial(limited, limits))
 
 
 KNOWN: Final = (
     Contestant(GITTINS, "gittins"),
     Contestant(NONE, "gittins", {"predictor": "none"}),
     RESORTED,
-    Contestant("limit, no regression", "gittins", ESTIMATE, "limit", hint=requested),
-    Contestant("vague limit, no regression", "gittins", ESTIMATE, "limit", hint=vague),
+    _by(requested, "limit, no regression", "synthetic"),
+    _by(vague, "vague limit, no regression", "half of them the longest"),
 )
-SETS: Final[dict[str, tuple[tuple[Key, ...], Hint]]] = {
+SETS: Final[dict[str, tuple[tuple[Key, ...], Limits]]] = {
     "as shipped": (SHIPPED, requested),
     "model": (SHIPPED + MODEL, requested),
     "limit": (SHIPPED + LIMIT, requested),
@@ -87,99 +90,85 @@ DRAWN: Final = ("limit", "limit, no regression", "name", "all")
 """What several draws on logs are made of."""
 
 
-def _told(who: Contestant, seconds: np.ndarray) -> Contestant:
-    def hint(jobs: Workload, _: int) -> Workload:
-        return replace(jobs, jobs=jobs.jobs.with_columns(time_limit_s=pl.Series(seconds)))
-
-    return replace(who, hint=hint)
+def _estimated(label: str, seconds: np.ndarray) -> Contestant:
+    return _by(lambda jobs, _: with_limits(jobs, seconds), label, "estimated outside the engine")
 
 
-def _fixed(hint: Hint, seed: int) -> Hint:
-    return lambda jobs, _: hint(jobs, seed)
-
-
-def learnt(case: Case, jobs: Workload, known: pl.DataFrame, keys: tuple[Key, ...]) -> np.ndarray:
+def learnt(place: Setting, known: pl.DataFrame, keys: tuple[Key, ...]) -> np.ndarray:
     """The estimates (s) of a predictor that knows jobs by `keys`."""
-    result = simulate(jobs, case.cluster, "gittins", log=False, **OPTIONS)
+    who = KNOWN[0]
     for _ in range(2):
-        seconds = estimates_s(known, result.jobs["end_s"].to_numpy(), keys)
-        told = replace(jobs, jobs=jobs.jobs.with_columns(time_limit_s=pl.Series(seconds)))
-        result = simulate(told, case.cluster, "gittins", params=ESTIMATE, estimate="limit", log=False, **OPTIONS)
+        seconds = estimates_s(known, simulated(who, place, 0).jobs["end_s"].to_numpy(), keys)
+        who = _estimated("learnt", seconds)
     return seconds
 
 
-def score(case: Case, jobs: Workload, who: Contestant) -> float:
+def score(place: Setting, who: Contestant, seed: int) -> float:
     """By how much the hazards of a job's group have told its work better than the pooled ones, as the policy counts
     it: the mean logarithm of the ratio of both probabilities, over all ended jobs.
     """
-    told = who.hint(jobs, 0) if who.hint else jobs
+    jobs, estimate = who.hint(place.jobs, seed) if who.hint else (place.jobs, who.estimate)
     spec = get_policy(who.policy)
-    options = RunOptions(estimate=who.estimate, **OPTIONS)
-    simulation = open_simulation(told, case.cluster, spec, spec.make(who.params), options)[0]
+    options = RunOptions(estimate=estimate, **place.options)
+    simulation = open_simulation(jobs, place.cluster, spec, spec.make(who.params), options)[0]
     simulation.run()
     memory = simulation.handle.state.memory
     return float(memory[SCORE : SCORE + CLASSES].sum() / memory[ENDS])
 
 
-def quality(case: Case, jobs: pl.DataFrame, seconds: np.ndarray) -> dict[str, float]:
+def quality(place: Setting, seconds: np.ndarray) -> dict[str, float]:
     """R² of the logarithm of durations, and Spearman's correlation, of the jobs that count."""
+    jobs = place.jobs.jobs
     submit_s = jobs["submit_s"] - jobs["submit_s"][0]
-    counts = (submit_s >= case.warmup_ratio * submit_s[-1]).to_numpy()
+    counts = (submit_s >= place.warmup * submit_s[-1]).to_numpy()
     truth, estimate = log_work(jobs)[counts], np.log(np.maximum(seconds, 1e-3))[counts]
     ranks = pl.DataFrame({"truth": truth, "estimate": estimate}).select(pl.corr("truth", "estimate", method="spearman"))
     return {"r2": 1 - float(((truth - estimate) ** 2).mean() / truth.var()), "spearman": float(ranks.item())}
 
 
-def rows_of(case: Case, seed: int, draw: int, labels: Collection[str]) -> Iterator[dict[str, Any]]:
+def rows_of(cell: Cell, seed: int, labels: Collection[str], data: Path) -> Iterator[dict[str, Any]]:
     """One set of jobs with one draw of limits and names, by these contestants."""
-    cell = Cell(case.name, case.loads[-1], seed, models=True)
-    jobs = case.workload(cell.load, seed)
-    drawn = seed + 1000 * draw
-    for who in KNOWN:
-        if who.label in labels:
-            told = replace(who, hint=_fixed(who.hint, drawn)) if who.hint else who
-            found = {"score": score(case, jobs, told)}
-            yield {**vars(cell), "draw": draw, "policy": who.label, **found, **measured(case, cell, jobs, told)}
+    place = setting(cell, seed, data)
+
+    def row(who: Contestant, **found: float) -> dict[str, Any]:
+        found["score"] = score(place, who, seed)
+        return {**vars(cell), "seed": seed, "policy": who.label, **found, **run(who, place, seed)}
+
+    yield from (row(who) for who in KNOWN if who.label in labels)
     for label, (keys, limits) in SETS.items():
         if label in labels:
-            seconds = learnt(case, jobs, known_of(jobs, limits, drawn), keys)
-            who = _told(Contestant(label, "gittins", ESTIMATE, "limit"), seconds)
-            found = {"score": score(case, jobs, who), **quality(case, jobs.jobs, seconds)}
-            yield {**vars(cell), "draw": draw, "policy": label, **found, **measured(case, cell, jobs, who)}
+            seconds = learnt(place, known_of(place.jobs, limits, seed), keys)
+            yield row(_estimated(label, seconds), **quality(place, seconds))
 
 
 def table(figures: Figures) -> pl.DataFrame:
     """A row for each workload and set of features."""
     rows = []
-    for place in figures.places:
+    for where in figures.cells("workload", "load"):
         for label in (*SETS, *(who.label for who in KNOWN[1:])):
-            change = figures.against(place, label, GITTINS)
-            found = {name: _mean(figures, place, label, name) for name in ("r2", "spearman", "score")}
+            change, runs = against(figures, where, label, GITTINS), figures.runs(where, label)
             rows.append(
-                {"workload": place.name, "features": label, "runs": len(figures.runs[place, label]), **found,
+                {"workload": f"{where['workload']} {where['load']}", "features": label, "runs": runs.height,
+                 **{name: runs[name].mean() for name in ("r2", "spearman", "score")},
                  "to_gittins_percent": change.percent, "low": change.low, "high": change.high}
             )  # fmt: skip
     return pl.DataFrame(rows).with_columns(pl.col(pl.Float64).round(3))
 
 
-def _mean(figures: Figures, place: Place, label: str, name: str) -> float | None:
-    return figures.mean(place, label, name) if name in figures.runs[place, label][0] else None
-
-
-def _complete(runs: Path, traces: Path) -> None:
+def _complete(runs: Path, data: Path) -> pl.DataFrame:
     """Run what the file lacks."""
-    there = {
-        (cell.workload, cell.seed, row["draw"], label) for (cell, label), rows in kept(runs).items() for row in rows
-    }
-    for case in cases(traces):
-        for seed in case.seeds:
-            for draw in range(1 if len(case.seeds) > 1 else DRAWS):
-                labels = DRAWN if draw else (*SETS, *(who.label for who in KNOWN))
-                lacking = [label for label in labels if (case.name, seed, draw, label) not in there]
-                lines = [json.dumps(row) + "\n" for row in rows_of(case, seed, draw, lacking)] if lacking else []
-                with runs.open("a", encoding="utf-8") as file:
-                    file.writelines(lines)
-                print(f"{case.name}, seed {seed}, draw {draw}", flush=True)
+    found = [json.loads(line) for line in runs.read_text().splitlines()] if runs.exists() else []
+    there = {(row["workload"], row["seed"], row["policy"]) for row in found}
+    for case in cases_by_name(data / "traces").values():
+        for k, seed in enumerate(LOG_SEEDS if case.is_log else case.seeds):
+            labels = DRAWN if k and case.is_log else (*SETS, *(who.label for who in KNOWN))
+            lacking = [label for label in labels if (case.name, seed, label) not in there]
+            new = list(rows_of(Cell(case.name, case.loads[-1]), seed, lacking, data)) if lacking else []
+            with runs.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row in new)
+            found += new
+            print(f"{case.name}, seed {seed}", flush=True)
+    return pl.DataFrame(found, infer_schema_length=None)
 
 
 def main() -> None:
@@ -191,8 +180,7 @@ def main() -> None:
     given = parser.parse_args()
     given.into.mkdir(parents=True, exist_ok=True)
     runs = given.into / "runs.jsonl"
-    _complete(runs, given.data / "traces")
-    table(Figures(runs)).write_csv(given.output)
+    table(Figures(_complete(runs, given.data))).write_csv(given.output)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
-"""The picture of the page: percent above the bound, a panel a workload."""
+"""The picture of the page: percent above the bound, a line a workload."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from benchmarks.gittins.contestants import GITTINS, NONE, TOLD
-from benchmarks.gittins.figures import Figures, Place
+from benchmarks.gittins.blocks import hardest, name_of
+from benchmarks.gittins.contestants import GITTINS, NONE, ORACLES
+from benchmarks.gittins.figures import above
 from benchmarks.results.axes import above_bound
+from benchmarks.results.figures import Figures
 
 LOOKS: Final = {
     "fifo-backfill": ("s", "tab:gray", "fifo-backfill"),
@@ -20,18 +21,18 @@ LOOKS: Final = {
     NONE: ("d", "tab:red", "gittins, no predictor"),
     GITTINS: ("D", "tab:orange", "gittins"),
     "gittins, R² 0.6": ("*", "tab:brown", "gittins, hints of R² 0.6"),
-    TOLD[0]: ("|", "black", "gittins, told durations"),
+    ORACLES[0]: ("|", "black", "gittins, true durations"),
 }
 
 
-def draw(figures: Figures, places: Sequence[Place], path: Path) -> None:
+def draw(figures: Figures, path: Path) -> None:
     """Write it."""
     mpl.rcParams["svg.hashsalt"] = "gittins"
     figure = Figure(figsize=(8.0, 4.2), layout="constrained")
-    axes = figure.subplots()
+    axes, places = figure.subplots(), hardest(figures)
     for policy, (marker, colour, label) in LOOKS.items():
-        found = [(figures.above(p, policy), y) for y, p in enumerate(places) if policy in figures.policies(p)]
+        found = [(above(figures, where, policy), y) for y, where in enumerate(places) if figures.ran(where, policy)]
         axes.plot(*zip(*found, strict=True), marker, color=colour, label=label, markersize=8, markeredgewidth=1.6)
-    above_bound(axes, [place.name for place in places])
+    above_bound(axes, [name_of(where) for where in places])
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     figure.savefig(path, metadata={"Date": None})

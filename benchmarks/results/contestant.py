@@ -16,10 +16,13 @@ from pointsman.policies.registry import get_policy
 from pointsman.report.metrics.counted import is_submitted_in, submit_window
 from pointsman.report.metrics.summary import summarise
 
+Hint = Callable[[Workload, int], tuple[Workload, str]]
+"""From jobs and a seed: jobs with what a policy is to use of durations, and the estimate that reads it."""
+
 
 @dataclass(frozen=True)
 class Contestant:
-    """A policy with its parameters, what it is told, and how tables name it."""
+    """A policy with its parameters, what it uses of durations, and how tables name it."""
 
     label: str
     policy: str
@@ -28,6 +31,8 @@ class Contestant:
     placement: str | None = None
     logs: bool = True
     """Whether a plan log is kept where GPUs are shared, to tell how much; policies of short slices log too much."""
+    hint: Hint | None = None
+    """What stands in for `estimate`, which then only says it in words."""
 
     @property
     def command(self) -> str:
@@ -48,18 +53,30 @@ class Setting:
     cluster: Cluster
     options: Mapping[str, Any]
     warmup: float
-    also: Callable[[Result], Mapping[str, float | None]] | None = None
+    also: Callable[[Result], Mapping[str, float | str | None]] | None = None
     """Figures of a run besides those of all pages."""
+    digits: int = 4
+    """That data files hold of each figure."""
+    log: bool = False
+    """Whether a plan log is kept of every run."""
 
 
 def run(who: Contestant, setting: Setting, seed: int) -> dict[str, Any]:
     """The figures of one run; times in seconds."""
-    result = simulate(
-        setting.jobs, setting.cluster, who.policy, params=dict(who.params) or None, seed=seed, estimate=who.estimate,
-        placement=who.placement, log=who.logs and shares(who.policy), **setting.options,
-    )  # fmt: skip
+    result = simulated(who, setting, seed)
     also = setting.also(result) if setting.also else {}
-    return figures(result, setting.warmup) | {name: _digits(value) for name, value in also.items()}
+    said = {"durations": f"estimate {who.estimate}"} if who.hint else {}
+    found = figures(result, setting.warmup) | said | also
+    return {name: rounded(value, setting.digits) if name not in COUNTS else value for name, value in found.items()}
+
+
+def simulated(who: Contestant, setting: Setting, seed: int) -> Result:
+    """One run."""
+    jobs, estimate = who.hint(setting.jobs, seed) if who.hint else (setting.jobs, who.estimate)
+    return simulate(
+        jobs, setting.cluster, who.policy, params=dict(who.params) or None, seed=seed, estimate=estimate,
+        placement=who.placement, log=setting.log or (who.logs and shares(who.policy)), **setting.options,
+    )  # fmt: skip
 
 
 def shares(policy: str) -> bool:
@@ -67,26 +84,33 @@ def shares(policy: str) -> bool:
     return jobs_per_gpu(get_policy(policy).factory, None) > 1
 
 
+def counted(result: Result, warmup: float) -> pl.DataFrame:
+    """The jobs whose submits count."""
+    return result.jobs.filter(is_submitted_in(result.jobs, submit_window(result, _window(result, warmup))))
+
+
+def _window(result: Result, warmup: float) -> tuple[float, float]:
+    return warmup * submit_window(result).to_s, math.inf
+
+
 def figures(result: Result, warmup: float) -> dict[str, Any]:
-    """What data files hold of a run, four digits of each."""
-    window = (warmup * submit_window(result).to_s, math.inf)
-    found = summarise(result, window=window)
-    counted = result.jobs.filter(is_submitted_in(result.jobs, submit_window(result, window)))
+    """What data files hold of a run."""
+    found, jobs = summarise(result, window=_window(result, warmup)), counted(result, warmup)
     above = found["jct_above_bound_ratio"]
-    slowdown = (counted["jct_s"] / counted["duration_s"].clip(10.0)).clip(1.0)
-    wide = counted.filter(pl.col("nodes") > 1)
+    slowdown = (jobs["jct_s"] / jobs["duration_s"].clip(10.0)).clip(1.0)
     return {
         "durations": found["knowledge"], "profiles": found["told_profiles"] or "none", "progress": found["progress"],
         "jobs": found["jobs_counted"], "unfinished": found["jobs_censored"],
-        **{name: _digits(found[name]) for name in SUMMARY},
-        "above_bound_percent": None if above is None else _digits(100 * above),
-        "slowdown_p99": _digits(slowdown.quantile(0.99, "linear")), "slowdown_max": _digits(slowdown.max()),
-        "preemptions": _digits(found["preemptions"] / result.jobs.height),
-        "on_nodes_mean": _digits(wide["nodes"].mean()),
-        **{name: _digits(value) for name, value in (found["sharing"] or {}).items() if name in OF_SHARING},
+        **{name: found[name] for name in SUMMARY},
+        "above_bound_percent": None if above is None else 100 * above,
+        "slowdown_p99": slowdown.quantile(0.99, "linear"), "slowdown_max": slowdown.max(),
+        "preemptions": found["preemptions"] / result.jobs.height,
+        "on_nodes_mean": jobs.filter(pl.col("nodes") > 1)["nodes"].mean(),
+        **{name: value for name, value in (found["sharing"] or {}).items() if name in OF_SHARING},
     }  # fmt: skip
 
 
+COUNTS = ("jobs", "unfinished")
 SUMMARY = (
     "jct_mean_s", "jct_p99_s", "pending_mean_s", "pending_p99_s", "comm_mean_s", "makespan_s", "makespan_lower_bound_s",
     "fairness_rho_max", "window_allocated_ratio",
@@ -95,5 +119,6 @@ OF_SHARING = ("jobs_shared_ratio", "gpu_shared_ratio", "accumulated_ratio", "slo
 """Only of policies that share GPUs, from their plan log."""
 
 
-def _digits(value: Any) -> float | None:
-    return None if value is None else float(f"{float(value):.4g}")
+def rounded(value: Any, digits: int) -> Any:
+    """A number to so many digits; words as they are."""
+    return value if value is None or isinstance(value, str) else float(f"{float(value):.{digits}g}")

@@ -1,7 +1,7 @@
 // Shows the CSV files of the results, filtered by words, `column=value` and `column<number`.
 "use strict";
 (() => {
-  const files = ["index", "dally", "gittins", "gittins-pairs", "classical", "sharing", "topdrl", "lwf", "marl", "metarl", "pairs", "profiles"];
+  const files = ["index", "dally", "gittins", "classical", "sharing", "topdrl", "lwf", "marl", "metarl", "pairs", "pollux", "profiles"];
   const most = 200;
   const at = new URL("data/", document.currentScript.src);
   const [file, filter, count, table] = ["file", "filter", "count", "table"].map((id) => document.getElementById(`browse-${id}`));

@@ -62,11 +62,6 @@ def test_without_the_prototype_nothing_is_run_beside_it(benchmarks: Benchmarks, 
     assert done.stdout == f"there is no {tmp_path}/prototype/d_sim.cpp: the prototype is left out\n"
 
 
-def test_without_the_workload_pollux_is_skipped_and_it_is_said(benchmarks: Benchmarks, tmp_path: Path) -> None:
-    done = benchmarks("pollux", "--data", str(tmp_path))
-    assert (done.returncode, done.stdout) == (0, f"pollux: skipped, for {tmp_path}/workload-1.csv is not there\n")
-
-
 def test_without_the_measurements_the_pairs_are_skipped_and_it_is_said(benchmarks: Benchmarks, tmp_path: Path) -> None:
     done = benchmarks("pairs", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (0, f"pairs: skipped, for {tmp_path}/gavel_pairs.csv.gz is not there\n")

@@ -9,7 +9,7 @@ import yaml
 
 from benchmarks import pair_page, profile_page
 from benchmarks.blocks import fill
-from benchmarks.results.__main__ import blocks, read
+from benchmarks.results.__main__ import read
 from benchmarks.results.contestant import run
 from benchmarks.results.pages import topdrl
 from benchmarks.results.trials import DATA
@@ -18,15 +18,12 @@ from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER, TRAINED, TR
 
 ROOT = Path(__file__).parents[2]
 WORDS, ROWS = 1500, 10
-PAGES = ("topdrl", "pairs", "profiles")
+PAGES = {"pairs": pair_page, "profiles": profile_page}
 
 
 def _filled_in(name: str) -> Mapping[str, str]:
-    if name == "topdrl":
-        return blocks(name, read(ROOT / DATA / f"{name}.csv"))
-    module = {"pairs": pair_page, "profiles": profile_page}[name]
-    frames = module.read()
-    return {block: make(frames) for block, make in module.BLOCKS.items()}
+    frames = PAGES[name].read()
+    return {block: make(frames) for block, make in PAGES[name].BLOCKS.items()}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -1,5 +1,6 @@
 """Pages of results: what they say is what their data say, and they are short."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from benchmarks.results.figures import Figures
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 PAGES = sorted(path.stem for path in (ROOT / "benchmarks/results/pages").glob("[!_]*.py"))
-MOST_WORDS = 1500
+MOST_WORDS, MOST_ROWS = 1500, 10
 
 
 def page_of(name: str) -> Path:
@@ -37,7 +38,10 @@ def test_a_page_says_what_its_data_say(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_short(name: str) -> None:
-    assert len(page_of(name).read_text(encoding="utf-8").split()) <= MOST_WORDS
+    page = page_of(name).read_text(encoding="utf-8")
+    assert len(page.split()) <= MOST_WORDS
+    for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        assert len(table.splitlines()) - 2 <= MOST_ROWS
 
 
 def test_differences_are_paired_on_seeds() -> None:

@@ -66,7 +66,7 @@ UNMODELLED: Final = (*FREE, *(who for who in PLACED if who.placement == "spread"
 def trials(data: Path) -> Iterator[Trial]:
     """All policies; some without overheads, and without models."""
     for case in cases_by_name(data / "traces").values():
-        seeds = case.seeds if len(case.seeds) > 1 else tuple(ASSIGNMENTS)
+        seeds = tuple(ASSIGNMENTS) if case.is_log else case.seeds
         here = (*ALL, KUEUE) if case.name in QUEUED else ALL
         for load in case.loads:
             yield from (Trial(Cell(case.name, load), seed, here) for seed in seeds)
@@ -77,7 +77,6 @@ def trials(data: Path) -> Iterator[Trial]:
 def setting(cell: Cell, seed: int, data: Path) -> Setting:
     """The jobs of a seed; of a log, the same with other models."""
     case = cases_by_name(data / "traces")[cell.workload]
-    suite = len(case.seeds) > 1
-    assigned = (0 if suite else seed) if cell.models else None
+    assigned = (seed if case.is_log else 0) if cell.models else None
     options = {"assign_models": assigned, "oversized": "drop", "overheads": cell.overheads}
-    return Setting(case.workload(cell.load, seed if suite else 0), case.cluster, options, case.warmup_ratio)
+    return Setting(case.workload(cell.load, 0 if case.is_log else seed), case.cluster, options, case.warmup_ratio)

@@ -26,7 +26,7 @@ class Cell:
 UNTOLD: Final = (
     Contestant("fifo-backfill", "fifo-backfill"),
     Contestant("kueue", "kueue"),
-    Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": list(LADDER_GPU_S)}),
+    Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": LADDER_GPU_S}),
     Contestant("tiresias", "tiresias"),
     Contestant("dally", "dally"),
     Contestant("dally-whole-nodes", "dally-whole-nodes"),

@@ -1,0 +1,248 @@
+"""What is filled into the page of `gittins`."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+
+from benchmarks.gittins.contestants import GITTINS, NONE, ORACLES, RIVALS
+from benchmarks.gittins.figures import above, against, best, closed
+from benchmarks.results.figures import Difference, Figures, Where, markdown, signed, span
+from benchmarks.results.trials import DATA
+
+SHOWN: Final = ("las, 20 thresholds", "dally", "dally, 600 s", NONE, GITTINS)
+HINTS: Final = tuple(f"gittins, {hint}" for hint in ("R² 0.8", "R² 0.6", "R² 0.25", "shuffled", "reversed halfway"))
+EARLIER: Final = ("sjf", "sjf-backfill", "srtf", "easy")
+PROTOTYPES: Final = {"workload": "ITP cluster04", "load": 1.0, "models": False}
+TO_THE_END: Final = ("fifo-backfill", "kueue", "sjf-backfill, oracle", "gittins, preempt=false")
+
+
+def every(figures: Figures) -> list[Where]:
+    """All cells."""
+    return figures.cells("workload", "load", "models")
+
+
+def name_of(where: Where) -> str:
+    """As tables have it."""
+    return f"{where['workload']} {where['load']}"
+
+
+def hardest(figures: Figures) -> list[Where]:
+    """Each workload at its highest load, with models."""
+    return list({where["workload"]: where for where in every(figures) if where["models"]}.values())
+
+
+def deep(figures: Figures) -> list[Where]:
+    """Those of `hardest` where hints and parameters are looked at."""
+    return [where for where in hardest(figures) if figures.ran(where, HINTS[1])]
+
+
+def main_table(figures: Figures) -> str:
+    """Percent above the bound of the best known policies."""
+    rows = [
+        [name_of(place), *(_figure(above(figures, place, policy)) for policy in SHOWN), best(figures, place),
+         str(against(figures, place, GITTINS, best(figures, place)))]
+        for place in hardest(figures)
+    ]  # fmt: skip
+    return markdown(("workload, load", *SHOWN, "best of the others", "gittins to it, %"), rows)
+
+
+def losses(figures: Figures) -> str:
+    """Where another policy that requires no durations is better beyond the interval."""
+    found = {(name, rival): against(figures, place, GITTINS, rival)
+             for name, place in _named(every(figures)).items() for rival in RIVALS}  # fmt: skip
+    worse = [f"{name} ({rival}: +{change.percent:.2f} %)" for (name, rival), change in found.items() if change.low > 0]
+    head = f"Compared with {len(RIVALS)} policies in {len(every(figures))} cells, `gittins` is worse beyond the paired "
+    return f"{head}interval in {len(worse)}: {'; '.join(worse)}." if worse else f"{head}interval in none."
+
+
+def _named(places: Sequence[Where]) -> dict[str, Where]:
+    return {name_of(place) + ("" if place["models"] else ", no models"): place for place in places}
+
+
+def hints(figures: Figures) -> str:
+    """Share closed of what is between the best without durations and the best with true ones."""
+    rows = [
+        [name_of(place), *(f"{closed(figures, place, policy, ORACLES):.0f}" for policy in (NONE, GITTINS, *HINTS))]
+        for place in deep(figures)
+    ]
+    columns = ("no predictor", "history", *(hint.removeprefix("gittins, ") for hint in HINTS))
+    return markdown(("workload, load", *columns), rows)
+
+
+def unhinted(figures: Figures) -> str:
+    """Why the other workloads are not in the table of hints."""
+    left = [place for place in hardest(figures) if place not in deep(figures)]
+    found = [
+        f"{str(place['workload']).capitalize()} is not in the table: its best policy without durations is "
+        f"{above(figures, place, best(figures, place)):.1f} % above the lower bound, so no more can be closed."
+        for place in left
+    ]
+    return " ".join(found)
+
+
+def misled(figures: Figures) -> str:
+    """What wrong hints do to `srtf` and to `gittins`."""
+    found = []
+    for how in ("shuffled", "reversed halfway"):
+        theirs, ours = (
+            [above(figures, place, f"{policy}, {how}") for place in deep(figures)] for policy in ("srtf", "gittins")
+        )
+        found.append(
+            f"{how}, {_figure(min(theirs))} to {_figure(max(theirs))} % above the bound (`gittins` "
+            f"{_figure(min(ours))} to {_figure(max(ours))} %)"
+        )
+    return f"Wrong hints mislead `srtf`: {'; '.join(found)}."
+
+
+def keeping(figures: Figures) -> str:
+    """Policies that preempt nothing; also where the prototype was measured."""
+    places = _named([*deep(figures), PROTOTYPES])
+    rows = [[name, *(_with_tail(figures, place, who) for who in TO_THE_END)] for name, place in places.items()]
+    return markdown(("workload, load", *TO_THE_END), rows)
+
+
+def _with_tail(figures: Figures, place: Where, policy: str) -> str:
+    return f"{_figure(above(figures, place, policy))}/{_figure(figures.mean(place, policy, 'slowdown_p99'))}"
+
+
+def tail(figures: Figures) -> str:
+    """Mean and worst slow-down by ageing."""
+    shown = (GITTINS, *(f"gittins, ageing={a}" for a in ("0.01", "1")), "dally")
+    rows = [
+        [name_of(place), *(f"{_figure(above(figures, place, p))}/{figures.mean(place, p, 'slowdown_p99'):.1f}/"
+                       f"{figures.mean(place, p, 'slowdown_max'):,.0f}" for p in shown)]
+        for place in deep(figures)
+    ]  # fmt: skip
+    return markdown(("workload, load", *shown), rows)
+
+
+def price(figures: Figures) -> str:
+    """What ageing costs."""
+    found = []
+    for ageing in ("0.01", "1"):
+        changes = {name_of(p): against(figures, p, f"gittins, ageing={ageing}", GITTINS) for p in deep(figures)}
+        worst = max(changes, key=lambda name: changes[name].percent)
+        found.append(f"{ageing}: {changes[worst]} % ({worst})")
+    return f"Most that `ageing` adds to mean JCT: {'; '.join(found)}."
+
+
+def slow(figures: Figures) -> str:
+    """Policies too slow for large clusters."""
+    places = [place for place in every(figures) if figures.ran(place, "gandiva")]
+    times = [_ratio(figures, place, "gandiva", GITTINS) for place in places]
+    many = f"{min(times):.0f} to {max(times):.0f} times"
+    return f"`gandiva` takes minutes on large clusters. It ran on ITP: {many} the mean JCT of `gittins`."
+
+
+def learnt(figures: Figures) -> str:
+    """Estimates from history for policies that need durations."""
+
+    def all_three(place: Where, policy: str) -> str:
+        return "/".join(_figure(above(figures, place, f"{policy}, {how}")) for how in ("history", "limit", "oracle"))
+
+    rows = [[name_of(place), *(all_three(place, policy) for policy in EARLIER)] for place in deep(figures)]
+    return markdown(("workload, load", *EARLIER), rows)
+
+
+def speed(_: Figures) -> str:
+    """Jobs a second, by ``python -m benchmarks.results.speed gittins``."""
+    rates = (
+        pl.read_csv(DATA / "gittins-speed.csv")
+        .filter(policy=GITTINS)
+        .select("load", pl.col("median", "least", "most") / 1000)
+    )
+    found = [f"load {load} {median:.0f} [{least:.0f}, {most:.0f}]" for load, median, least, most in rates.rows()]
+    head = "Thousand jobs a second on 584 GPUs (suite itp), refits included, median [range] of five runs:"
+    return f"{head} {'; '.join(found)}."
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def answer(figures: Figures) -> str:
+    """The findings, each with its figures."""
+    hard, hinted = hardest(figures), deep(figures)
+    gains = {name_of(place): against(figures, place, GITTINS, best(figures, place)).percent for place in hard}
+    learns = [against(figures, place, GITTINS, NONE) for place in every(figures)]
+    hints = {name_of(place): against(figures, place, HINTS[1], NONE) for place in hinted}
+    kept = {who: [against(figures, p, "gittins, preempt=false", who) for p in hinted] for who in TO_THE_END[:2]}
+    tails = {name_of(p): _ratio(figures, p, GITTINS, "dally", "slowdown_max") for p in hinted}
+    (worst, most), (_, longest) = _ends(gains), _ends(tails)
+    most_gained, least_gained = _ends({name: hint.percent for name, hint in hints.items()})
+    return "\n".join(
+        [
+            "* **Yes.** Against the best other policy, mean JCT at the highest load changes by "
+            f"{signed(gains[most])} % ({most}) to {signed(gains[worst])} % ({worst}). On ITP cluster08 no job is "
+            "shorter than ten minutes, and policies that favour jobs with little service do badly.",
+            f"* **The price is the tail**: its longest slow-down is up to {tails[longest]:.0f} times that of `dally` "
+            f"({longest}).",
+            "* **Its estimates from history change little**: mean JCT by "
+            f"{_span(learns)} %, beyond the interval in {_sure(learns)} of {len(learns)} cells.",
+            "* **Hints of durations are beneficial on some logs**: an R² of 0.6 changes mean JCT by "
+            f"{hints[most_gained]} % ({most_gained}) to {hints[least_gained]} % ({least_gained}) against no predictor. "
+            "Wrong hints do little harm.",
+            "* **Where nothing may be preempted**, its mean JCT changes by "
+            f"{_span(kept['fifo-backfill'])} % against `fifo-backfill` (beyond the interval in "
+            f"{_sure(kept['fifo-backfill'])} of {len(hinted)} cells). Against `kueue` the change is "
+            f"{_span(kept['kueue'])} % ({_sure(kept['kueue'])} of {len(hinted)}).",
+        ]
+    )
+
+
+def _span(changes: Sequence[Difference]) -> str:
+    """``−0.9 to +1.2``."""
+    return span([change.percent for change in changes], "")
+
+
+def _sure(changes: Sequence[Difference]) -> int:
+    """How many are beyond their intervals."""
+    return sum(change.is_sure for change in changes)
+
+
+def _ratio(figures: Figures, place: Where, policy: str, other: str, figure: str = "jct_mean_s") -> float:
+    return figures.mean(place, policy, figure) / figures.mean(place, other, figure)
+
+
+def _ends(values: dict[str, float]) -> tuple[str, str]:
+    """The names of the least and of the greatest."""
+    return min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+
+
+GOALS: Final = {"suite itp 0.95": 20, "ITP cluster04 1.0": 60, "ITP cluster08 1.0": 60}
+"""Percent to be closed with an R² of 0.6."""
+
+
+def goals(figures: Figures) -> str:
+    """What the hints were to reach."""
+    places = _named(deep(figures))
+    found = [
+        f"{name} {closed(figures, places[name], HINTS[1], ORACLES):.0f} % (goal {goal} %)"
+        for name, goal in GOALS.items()
+    ]
+    return f"With R² 0.6: {'; '.join(found)}."
+
+
+def harm(figures: Figures) -> str:
+    """Whether wrong hints are worse than none."""
+    changes = {f"{name}, {hint.removeprefix('gittins, ')}": against(figures, place, hint, NONE)
+               for name, place in _named(deep(figures)).items() for hint in HINTS[3:]}  # fmt: skip
+    worse = [f"{name}: {change}" for name, change in changes.items() if change.low > 0]
+    head = "With wrong hints the mean JCT of `gittins` is longer than without, beyond the interval, in "
+    head += f"{len(worse)} of {len(changes)} cases"
+    return f"{head} (%, {'; '.join(worse)})." if worse else f"{head}."
+
+
+BLOCKS: Final = {
+    "answer": answer,
+    "main": lambda figures: f"{main_table(figures)}\n{losses(figures)}",
+    "hints": lambda figures: f"{hints(figures)}\n{unhinted(figures)}",
+    "goals": goals,
+    "misled": lambda figures: f"{misled(figures)} {harm(figures)}",
+    "keeping": keeping,
+    "tail": lambda figures: f"{tail(figures)}\n{price(figures)}",
+    "slow": slow,
+    "learnt": learnt,
+    "speed": speed,
+}
