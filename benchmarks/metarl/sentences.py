@@ -81,8 +81,8 @@ def drift(means: Means) -> str:
     changes = [row["to true model"] for row in early]
     change = Difference(*(last[f"to true model{end}"] for end in ("", ", low", ", high")))
     return (
-        f"**ITP's whole log**, by half months: relative to the true model, {span(changes)} in the first "
-        f"{len(early)}, and {change} % in the last ([metarl-drift.csv](data/metarl-drift.csv); three workloads).\n"
+        f"**ITP's whole log**, by half months, relative to the true model: {span(changes)} in the first {len(early)}, "
+        f"{change} % in the last. Data: [metarl-drift.csv](data/metarl-drift.csv), three workloads.\n"
     )
 
 
