@@ -28,7 +28,7 @@ PARTS: Final = {
 }
 OF_SHORT: Final = (ITSELF, FROZEN, NETWORK, UNTAUGHT)
 OWN, OTHER = "metarl-1", "none"
-"""Checkpoints of which the page tells how good the model is."""
+"""Checkpoints whose model the page describes."""
 
 
 def _changes(means: Means, cells: Iterable[Cell], who: str, other: str) -> list[Difference]:
