@@ -1,11 +1,9 @@
-"""``python -m benchmarks.marl.choices [--trained DIR] [-o FILE]``: how often MARL chooses otherwise than the scorer it
-mends.
+"""``python -m benchmarks.marl.choices``: how often MARL chooses otherwise than the scorer that it begins from.
 
-FILE has, for each cell, the percent of decisions in which it does, and what it does instead. Where it never
-did, its schedule would be the scorer's, so that all it gains comes from these decisions.
+``docs/results/data/marl-choices.csv`` has, for each cell, the percent of decisions in which it does, and what it does
+instead. If it never did, its schedule would be the scorer's.
 """
 
-import argparse
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,15 +13,17 @@ import polars as pl
 import torch
 
 from benchmarks.marl.cells import SEEDS, Cell
-from benchmarks.marl.contestants import MARL, Contestant, everybody
+from benchmarks.marl.contestants import MARL, everybody
 from benchmarks.placement.cell import run
+from benchmarks.placement.contestants import given
+from benchmarks.results.trials import DATA
 from pointsman.learn.policies.marl import Marl
 
 if TYPE_CHECKING:
     from pointsman.engine.run.view import View
 
 CELLS: Final = [Cell(), Cell(load=0.9), Cell("1-16", 0.9)]
-ROUNDS: Final = 1
+SEED: Final = SEEDS[0]
 
 
 class Counted(Marl):
@@ -48,14 +48,14 @@ def _kind(action: int, actions: int) -> str:
     return {actions - 2: "forward", actions - 1: "wait"}.get(action, "place")
 
 
-def row_of(cell: Cell, folder: Path, who: Contestant) -> dict[str, Any]:
+def row_of(cell: Cell, folder: Path) -> dict[str, Any]:
     """Percent of decisions, over all trainings."""
     on, servers = cell.cluster(folder)
     found: Counter[str] = Counter()
-    for training in range(len(who.trainings)):
-        for seed in SEEDS[:ROUNDS]:
-            policy = Counted(**who.params(training, cell))
-            run(cell.workload(servers, seed), on, policy, seed=seed)
+    for who in everybody(cell):
+        if who.label.startswith(MARL):
+            policy = Counted(**given(who))
+            run(cell.workload(servers, SEED), on, policy, seed=SEED)
             found += policy.found
     many = found.pop("decisions")
     shares = {kind: round(100 * times / many, 2) for kind, times in found.most_common()}
@@ -64,17 +64,9 @@ def row_of(cell: Cell, folder: Path, who: Contestant) -> dict[str, Any]:
 
 def main() -> None:
     """See the module."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trained", type=Path, default=Path("out/marl"))
-    parser.add_argument("-o", "--output", type=Path, help="by default DIR/choices.csv")
-    given = parser.parse_args()
-    who = next(one for one in everybody(given.trained) if one.label == MARL)
-    rows = []
     with TemporaryDirectory() as folder:
-        for cell in CELLS:
-            rows.append(row_of(cell, Path(folder), who))
-            print(rows[-1], flush=True)
-    pl.DataFrame(rows).write_csv(given.output or given.trained / "choices.csv")
+        rows = [row_of(cell, Path(folder)) for cell in CELLS]
+    pl.DataFrame(rows).write_csv(DATA / "marl-choices.csv")
 
 
 if __name__ == "__main__":

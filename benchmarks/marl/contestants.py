@@ -1,97 +1,63 @@
-"""Who is compared, and where the trainings are."""
+"""The policies that are compared, with the options that each has in a cell."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.marl import variants
 from benchmarks.marl.cells import Cell
 from benchmarks.marl.variants import FIVE, LEARNT, Variant
 from benchmarks.placement.cell import BLIND
+from benchmarks.placement.contestants import MARL as TRAINED
+from benchmarks.placement.contestants import trained
+from benchmarks.results.contestant import Contestant
 
-Params = Mapping[str, Any]
 SCORER, MARL, SINGLE = "scorer", variants.MARL.label, variants.SINGLE.label
+DIVIDED: Final = f"{SCORER}, divided"
+UNTRAINED: Final = tuple(
+    Contestant(name, name)
+    for name in (*BLIND, "random-place", "packed", "packed-lif", "packed-patience", "fifo-backfill", "sjf-backfill")
+)
+"""Placers that learn nothing, with the true interference, and what operators have."""
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """A policy, with the parameters of each of its trainings."""
-
-    label: str
-    policy: str
-    trainings: tuple[Params, ...] = ({},)
-    divided: bool = False
-    """Whether the schedulers of the cell share the cluster."""
-    forward: bool = True
-    """Whether they forward jobs."""
-    knows: Path | None = None
-    """The file by which it forecasts interference. None: it does not, or by the truth."""
-
-    def params(self, training: int, cell: Cell) -> Params:
-        """Of one of its trainings, in a cell."""
-        shared = {"schedulers": cell.schedulers, "forward": self.forward} if self.divided else {}
-        return {**self.trainings[training], **shared, **self._told(cell)}
-
-    def _told(self, cell: Cell) -> Params:
-        if self.knows is None:
-            return {}
-        return {"interference": str(self.knows.with_name(cell.learnt) if self.knows.name == LEARNT else self.knows)}
+def everybody(cell: Cell) -> tuple[Contestant, ...]:
+    """All but ablations."""
+    return (
+        *UNTRAINED,
+        *_scorer(SCORER, _knowing(cell)),
+        *_scorer(DIVIDED, _shared(cell) | _knowing(cell)),
+        *_marl(variants.SINGLE, cell),
+        *_marl(variants.MARL, cell),
+    )
 
 
-def untrained() -> list[Contestant]:
-    """Placers that learn nothing, and what operators have. They are told the truth."""
-    names = (*BLIND, "random-place", "packed", "packed-lif", "packed-patience", "fifo-backfill", "sjf-backfill")
-    return [Contestant(name, name) for name in names]
-
-
-def everybody(folder: Path) -> list[Contestant]:
-    """Those above, and whichever trainings are in `folder`."""
-    found = [
-        *untrained(),
-        _scorer(folder, SCORER),
-        _scorer(folder, f"{SCORER}, divided", divided=True),
-        _marl(folder, variants.SINGLE),
-        _marl(folder, variants.MARL),
-    ]
-    return [one for one in found if one.trainings]
-
-
-def ablations(folder: Path) -> list[Contestant]:
+def ablations(cell: Cell) -> tuple[Contestant, ...]:
     """What differs in one thing from the scorer, divided, or from MARL."""
-    no_wait: Params = {"patience": 0.0}
-    found = [
-        _scorer(folder, f"{SCORER}, no waiting", no_wait, divided=True),
-        _scorer(folder, f"{SCORER}, no forwarding", divided=True, forward=False),
-        _scorer(folder, f"{SCORER}, the truth", knows=None, divided=True),
-        _marl(folder, variants.MARL, f"{MARL}, no forwarding", forward=False),
-        *(_marl(folder, variant) for variant in variants.ABLATIONS),
-    ]
-    return [one for one in found if one.trainings]
+    alone, shared = _knowing(cell), _shared(cell)
+    return (
+        *_scorer(f"{SCORER}, no waiting", {"patience": 0.0} | shared | alone),
+        *_scorer(f"{SCORER}, no forwarding", shared | {"forward": False} | alone),
+        *_scorer(f"{SCORER}, true interference", shared),
+        *_marl(variants.MARL, cell, f"{MARL}, no forwarding", forward=False),
+        *(one for variant in variants.ABLATIONS for one in _marl(variant, cell)),
+    )
 
 
-def _scorer(
-    folder: Path,
-    label: str,
-    also: Params | None = None,
-    *,
-    knows: str | None = LEARNT,
-    divided: bool = False,
-    forward: bool = True,
-) -> Contestant:
-    places = [folder / f"scorer-{training}" / "policy.json" for training in FIVE]
-    found = [json.loads(place.read_text(encoding="utf-8")) for place in places if place.is_file()]
-    trainings = tuple(one | (also or {}) for one in found)
-    return Contestant(label, "scorer", trainings, divided, forward, _file(folder, knows))
+def _scorer(label: str, params: Mapping[str, Any]) -> tuple[Contestant, ...]:
+    return trained(label, "scorer", [TRAINED / f"scorer-{k}" for k in FIVE], params)
 
 
-def _marl(folder: Path, variant: Variant, label: str = "", forward: bool = True) -> Contestant:
-    places = [folder / f"{variant.name}-{training}" for training in variant.trainings]
-    trainings = tuple({"checkpoint": str(place.absolute())} for place in places if place.is_dir())
-    knows = _file(folder, variant.knows)
-    return Contestant(label or variant.label, "marl", trainings, variant.divided, forward, knows)
+def _marl(variant: Variant, cell: Cell, label: str = "", forward: bool = True) -> tuple[Contestant, ...]:
+    places = [TRAINED / f"{variant.name}-{k}" for k in variant.trainings]
+    shared = _shared(cell) | {"forward": forward} if variant.divided else {}
+    return trained(label or variant.label, "marl", places, shared | _knowing(cell, variant.knows))
 
 
-def _file(folder: Path, name: str | None) -> Path | None:
-    return None if name is None else folder.absolute() / name
+def _shared(cell: Cell) -> dict[str, Any]:
+    """Schedulers, which forward jobs."""
+    return {"schedulers": cell.schedulers, "forward": True}
+
+
+def _knowing(cell: Cell, file: str | None = LEARNT) -> dict[str, Any]:
+    """The file by which interference is forecast; the truth without one."""
+    return {"interference": str(TRAINED / (cell.learnt if file == LEARNT else file))} if file else {}

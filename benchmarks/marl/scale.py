@@ -1,13 +1,11 @@
-"""``python -m benchmarks.marl.scale [--trained DIR] [--servers N ...] [-o FILE]``: how long decisions take by servers
-and schedulers, and what that costs the jobs that wait (``--decision-time``).
+"""``python -m benchmarks.marl.scale``: how long decisions take by servers and schedulers, and what that costs the jobs
+that wait (``--decision-time``).
 
-Each scheduler decides about one job after another. FILE has, for each count of servers and of schedulers, the
-milliseconds of a decision of MARL's network on one core, and percent of mean JCT above that of one scheduler which
-takes no time: of MARL, taking what it takes, and of the linear scorer, taking what slow schedulers take. One workload
-each, for at 1,024 servers a run of MARL lasts minutes.
+Each scheduler decides about one job after another. ``docs/results/data/marl-scale.csv`` has, for each count of servers
+and of schedulers, the milliseconds of a decision of MARL's network on one core. It also has percent of mean JCT above
+that of one scheduler which takes no time: of MARL with its own times, and of the linear scorer with longer ones.
 """
 
-import argparse
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -17,8 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from benchmarks.marl.cells import SEEDS, Cell
-from benchmarks.marl.contestants import MARL, SCORER, Contestant, everybody
+from benchmarks.marl.contestants import DIVIDED, MARL, SCORER, everybody
 from benchmarks.placement.cell import cluster, mean_jct_s, run, workload
+from benchmarks.placement.contestants import given
+from benchmarks.results.contestant import Contestant
+from benchmarks.results.trials import DATA
 from pointsman.learn.policies.marl import Marl
 
 if TYPE_CHECKING:
@@ -47,23 +48,22 @@ class Timed(Marl):
         return action
 
 
-def rows_of(servers: int, folder: Path, who: dict[str, Contestant]) -> list[dict[str, Any]]:
+def rows_of(servers: int, folder: Path) -> list[dict[str, Any]]:
     """A row for each count of schedulers and time of a decision."""
-    on, cell = cluster(folder, servers, per_rack=4), Cell(load=LOAD)
+    on = cluster(folder, servers, per_rack=4)
     found: list[dict[str, Any]] = []
     for schedulers in SCHEDULERS:
-        shared = {"schedulers": schedulers, "forward": True}
-        ms = _decision_ms(on, servers, dict(who[MARL].params(0, cell)) | shared)
+        who = {one.label: one for one in everybody(Cell(load=LOAD, schedulers=schedulers))}
+        marl, scorer = (who[f"{label}, training 1"] for label in (MARL, DIVIDED))
+        ms = _decision_ms(on, servers, given(marl))
         mine = (0.0, ms / 1e3) if schedulers == 1 else (ms / 1e3,)
-        for label, times_s in ((SCORER, (0.0, *SLOW_S)), (MARL, mine)):
-            params = dict(who[label].params(0, cell)) | shared
+        for label, one, times_s in ((SCORER, scorer, (0.0, *SLOW_S)), (MARL, marl, mine)):
             for decision_s in times_s:
-                jct_s = _mean_jct_s(on, servers, who[label], params, decision_s)
+                jct_s = _mean_jct_s(on, servers, one, decision_s)
                 found.append(
                     {"servers": servers, "schedulers": schedulers, "who": label, "decision_ms": 1e3 * decision_s}
                     | {"mean_jct_s": round(jct_s, 1)}
                 )
-                print(found[-1], flush=True)
     alone = {row["who"]: row["mean_jct_s"] for row in found[::-1] if row["schedulers"] == 1 and not row["decision_ms"]}
     return [row | {"to_one_pct": round(100 * (row["mean_jct_s"] / alone[row["who"]] - 1), 2)} for row in found]
 
@@ -75,22 +75,16 @@ def _decision_ms(on: str, servers: int, params: dict[str, Any]) -> float:
     return round(1e3 * median(policy.took_s), 3)
 
 
-def _mean_jct_s(on: str, servers: int, who: Contestant, params: dict[str, Any], decision_s: float) -> float:
+def _mean_jct_s(on: str, servers: int, who: Contestant, decision_s: float) -> float:
     jobs = workload("1-8", LOAD, JOBS_PER_SERVER * servers, SEEDS[0], servers)
-    return mean_jct_s(run(jobs, on, who.policy, params=params, decision_time=decision_s))
+    return mean_jct_s(run(jobs, on, who.policy, params=dict(who.params), decision_time=decision_s))
 
 
 def main() -> None:
     """See the module."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trained", type=Path, default=Path("out/marl"))
-    parser.add_argument("--servers", type=int, nargs="*", default=list(SERVERS))
-    parser.add_argument("-o", "--output", type=Path, help="by default DIR/scale.csv")
-    given = parser.parse_args()
-    who = {one.label: one for one in everybody(given.trained)}
     with TemporaryDirectory() as folder:
-        rows = [row for servers in given.servers for row in rows_of(servers, Path(folder), who)]
-    pl.DataFrame(rows).write_csv(given.output or given.trained / "scale.csv")
+        rows = [row for servers in SERVERS for row in rows_of(servers, Path(folder))]
+    pl.DataFrame(rows).write_csv(DATA / "marl-scale.csv")
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ SINGLE: Final = Variant("single", "single agent", ALONE, trainings=FIVE, divided
 FROM_NOTHING: Final = {"marl.weights": "1,1,1,1,1,1", "marl.caution": "0", "practice.patience": "1"}
 ABLATIONS: Final = (
     Variant("no-graph", "no graph", {"marl.graph": "false"}),
-    Variant("no-patience", "scorer begins without waiting", {"practice.patience": "0"}),
+    Variant("no-patience", "scorer without waiting", {"practice.patience": "0"}),
     Variant("blind", "no interference model", knows=BLIND),
     Variant("measured", "measured combinations only", knows=MEASURED),
-    Variant("truth", "the truth instead of the model", knows=None),
+    Variant("truth", "true interference", knows=None),
     Variant("from-nothing", "no trained scorer, no caution", FROM_NOTHING),
 )

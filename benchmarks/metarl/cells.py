@@ -7,13 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-import yaml
 
-from benchmarks.marl.cells import LOGS
+from benchmarks.marl.cells import DATA, LOGS, named
 from benchmarks.marl.cells import Cell as Log
 from benchmarks.placement.cell import CPUS, GPUS, NIC_GBPS, cluster, workload
 from pointsman import Workload
-from pointsman.engine.run.result import Result
 
 IMAGES: Final = ("resnet50", "resnext110", "inception_bn")
 """Of DL2's models those that need most cores a GPU."""
@@ -21,18 +19,8 @@ TALKERS: Final = ("vgg16", "seq2seq")
 """Those with the most bytes of gradients for the time of a step."""
 NEWCOMER: Final = "newcomer"
 """A model that no training has seen (ours)."""
-PROFILE: Final = {
-    "title": "A model that no training has seen",
-    "gradient": {"bytes": 60_000_000, "source": "ours"},
-    "batch": {"per_gpu": 32, "source": "ours"},
-    "memory": {"fixed_bytes": 1.5e9, "bytes_per_sample": 2.5e7, "source": "ours"},
-    "overlap": {"delta": 2.0, "source": "ours"},
-    "node": {
-        "cores": {"per_gpu": 4, "theta": 0.8, "source": "ours"},
-        "traffic": {"mb_per_s_per_gpu": 500, "theta": 0.5, "source": "ours"},
-    },
-    "compute": {"gtx1080ti": {"alpha_s": 0.3, "beta_s_per_sample": 0.0, "source": "ours"}},
-}
+UNSEEN: Final = "an unseen model"
+PROFILE: Final = "benchmarks/metarl/newcomer.yaml"
 
 
 def _only(models: tuple[str, ...]) -> Callable[[pl.DataFrame, np.random.Generator], pl.DataFrame]:
@@ -59,9 +47,9 @@ def _newcomers(jobs: pl.DataFrame, draw: np.random.Generator) -> pl.DataFrame:
 CHANGES: Final[dict[str, Callable[[pl.DataFrame, np.random.Generator], pl.DataFrame]]] = {
     "image models": _only(IMAGES),
     "models that communicate": _only(TALKERS),
-    "rate x 1.25": _faster(1.25),
-    "rate x 2": _faster(2.0),
-    "an unseen model": _newcomers,
+    "rate × 1.25": _faster(1.25),
+    "rate × 2": _faster(2.0),
+    UNSEEN: _newcomers,
 }
 """What becomes of the jobs of the second half."""
 
@@ -73,26 +61,32 @@ class Cell:
     sizes: str = "philly"
     load: float = 0.7
     sigma: float = 0.2
-    jobs: int = 1500
+    submitted: int = 1500
     servers: int = 32
     nic_gbps: float = NIC_GBPS
     cpus: int = CPUS
-    change: str = ""
-    """One of `CHANGES`; then mean JCT is of the jobs that came after it."""
+    change: str = "none"
+    """Or one of `CHANGES`; then the jobs that came after it are counted."""
     estimate: str = "oracle"
 
     @property
     def name(self) -> str:
         """As in tables: what tells it from the base cell."""
         base = Cell()
-        words = [self.sizes if self.sizes in LOGS else f"{self.sizes}, load {self.load:g}"]
-        words += [f"σ {self.sigma:g}"] * (self.sigma != base.sigma)
-        words += [f"{self.jobs} jobs"] * (self.jobs != base.jobs)
+        words: list[str] = []
+        words += [f"σ = {self.sigma:g}"] * (self.sigma != base.sigma)
+        words += [f"{self.submitted} jobs"] * (self.submitted != base.submitted)
         words += [f"{self.servers} servers"] * (self.servers != base.servers)
         words += [f"{self.nic_gbps:g} Gb/s, {self.cpus // GPUS} cores a GPU"] * (self.nic_gbps != base.nic_gbps)
-        words += [f"then {self.change}"] * bool(self.change)
-        words += [f"lengths {self.estimate}"] * (self.estimate != base.estimate)
-        return ", ".join(words)
+        words += [f"wrong durations, σ = {self.estimate.partition(':')[2]}"] * (self.estimate != base.estimate)
+        words += [f"then {self.change}"] * (self.change != base.change)
+        is_base = (self.sizes, self.load) == (base.sizes, base.load)
+        return ", ".join(words if words and is_base else [named(self.sizes, self.load), *words])
+
+    @property
+    def before_change(self) -> int:
+        """How many jobs come before the change."""
+        return self.submitted // 2 if self.change in CHANGES else 0
 
     def cluster(self, folder: Path) -> tuple[str, int]:
         """Its cluster file, written into `folder`, and how many servers it has."""
@@ -101,44 +95,33 @@ class Cell:
         on = cluster(folder, self.servers, per_rack=4, cpus=self.cpus, nic_gbps=self.nic_gbps)
         return on, self.servers
 
-    def workload(self, servers: int, seed: int) -> Workload:
+    def workload(self, servers: int, seed: int, data: Path = DATA) -> Workload:
         """From `seed`."""
         if self.sizes in LOGS:
-            return Log(self.sizes, jobs=self.jobs).workload(servers, seed)
-        found = workload(self.sizes, self.load, self.jobs, seed, servers)
-        if not self.change:
+            return Log(self.sizes, submitted=self.submitted).workload(servers, seed, data)
+        found = workload(self.sizes, self.load, self.submitted, seed, servers)
+        if not self.before_change:
             return found
-        first, second = found.jobs.head(self.jobs // 2), found.jobs.tail(self.jobs - self.jobs // 2)
+        first, second = found.jobs.head(self.before_change), found.jobs.tail(-self.before_change)
         changed = CHANGES[self.change](second, np.random.default_rng([seed, 1]))
         return Workload.of(pl.concat([first, changed]))
 
-    def options(self, seed: int, folder: Path) -> dict[str, Any]:
-        """Of a run: the truth of this seed, and what else differs."""
+    def options(self, seed: int) -> dict[str, Any]:
+        """Of a run: the truth of this seed, and the profile of a model that only some have."""
         truth: dict[str, Any] = {"node_interference": f"table:sigma={self.sigma:g},seed={seed}"}
-        truth |= {"estimate": self.estimate} if self.estimate != Cell.estimate else {}
-        if self.change == "an unseen model":
-            head = {"apiVersion": "pointsman/v1", "kind": "ModelProfiles", "metadata": {"name": NEWCOMER}}
-            path = folder / f"{NEWCOMER}.yaml"
-            path.write_text(yaml.safe_dump(head | {"spec": {"models": {NEWCOMER: PROFILE}}}))
-            truth |= {"profiles": [str(path)]}
-        return truth
+        return truth | ({"profiles": [PROFILE]} if self.change == UNSEEN else {})
 
-    def mean_jct_s(self, result: Result) -> float:
-        """Of the jobs that came after the change, or of all."""
-        jobs = self._counted(result.jobs)
-        return float((jobs["end_s"] - jobs["submit_s"]).mean())  # ty: ignore
-
-    def bound_s(self, jobs: Workload) -> float:
-        """The mean duration of these."""
-        return float(self._counted(jobs.jobs)["duration_s"].mean())  # ty: ignore
-
-    def _counted(self, jobs: pl.DataFrame) -> pl.DataFrame:
-        return jobs.tail(self.jobs - self.jobs // 2) if self.change else jobs
+    def warmup(self, jobs: pl.DataFrame) -> float:
+        """The share of the submits, from the first, that ends between the last job before the change and the next."""
+        if not self.before_change:
+            return 0.0
+        since_s = jobs["submit_s"] - jobs["submit_s"].min()
+        return float(since_s[self.before_change - 1 : self.before_change + 1].mean()) / float(since_s.max())  # ty: ignore
 
 
 BASE: Final = [Cell()]
 CHANGED: Final = [Cell(change=change) for change in CHANGES]
-SHORT: Final = [Cell(jobs=jobs) for jobs in (30, 60, 100, 200, 400)]
+SHORT: Final = [Cell(submitted=jobs) for jobs in (30, 60, 100, 200, 400)]
 VARIED: Final = [
     Cell(sigma=0.1),
     Cell(sigma=0.05),

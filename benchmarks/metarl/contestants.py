@@ -1,91 +1,79 @@
-"""Who is compared: `metarl` as it was trained, without one of its parts, and what it is compared with."""
+"""The policies that are compared: `metarl` as it was trained, without one of its parts, and its rivals."""
 
-import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from benchmarks.marl import variants
-from benchmarks.marl.cells import Cell as MarlCell
+from benchmarks.metarl.cells import BASE, CHANGED, SEEDS, SHORT, Cell
 from benchmarks.placement.cell import BLIND
-from pointsman.learn.meta.actor_critic import EPSILON
-from pointsman.speed.interference.online.file import NAME
+from benchmarks.placement.contestants import FIVE, MARL, METARL, TWO, trained
+from benchmarks.results.contestant import Contestant
 
-MARL: Final = Path(__file__).parents[1] / "marl" / "trained"
-LEARNT: Final = MARL / "interference.yaml"
+LEARNT: Final = MARL / variants.LEARNT
 """From logged placements, where no pair of models slowed each other more than others do."""
-FIVE, TWO = (1, 2, 3, 4, 5), (1, 2)
 STEPS: Final = 3
-CEILING: Final = "scorer, true model"
+EXPLORING: Final = {"explore": 0.05, "directed": False, "bound": 1.0, "budget": 1.0}
+"""As in the trainings of `learn.meta.actor_critic`."""
+CEILING, ITSELF, FROZEN = "scorer, true model", "metarl", "metarl, frozen"
+SOURCES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "true model": {},
+    "demands known": {"interference": "table"},
+    "learnt file": {"interference": str(LEARNT)},
+}
+"""Of interference, for `lif` and `scorer`."""
+UNTRAINED: Final = (
+    *(Contestant(name, name) for name in BLIND[:2]),
+    *(Contestant(f"lif, {source}", "lif", params) for source, params in SOURCES.items()),
+    Contestant("packed", "packed"),
+    Contestant("packed-patience", "packed-patience"),
+    *(Contestant(f"scorer, {source}", "scorer", params) for source, params in SOURCES.items()),
+)
+SINGLE: Final = trained(
+    "single agent, learnt file", "marl", [MARL / f"{variants.SINGLE.name}-{k}" for k in TWO],
+    {"schedulers": 1, "interference": str(LEARNT)},
+)  # fmt: skip
+"""One scheduler, whose network was trained on a model that is not corrected, as in Harmony."""
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """A policy, with the parameters of each of its trainings."""
-
-    label: str
-    policy: str
-    trainings: tuple[Mapping[str, Any], ...] = ({},)
-
-    def params(self, training: int, cell: object) -> Mapping[str, Any]:
-        """Of one of its trainings."""
-        return self.trainings[training]
+def _metarl(label: str, kind: str, trainings: Sequence[int], **params: Any) -> tuple[Contestant, ...]:
+    return trained(label, "metarl", [METARL / f"{kind}-{k}" for k in trainings], params)
 
 
-def untrained() -> list[Contestant]:
-    """Those that learn nothing while they run."""
-    told: dict[str, Mapping[str, Any]] = {
-        "true model": {},
-        "demands known": {"interference": "table"},
-        "learnt file": {"interference": str(LEARNT)},
-    }
-    return [
-        *(Contestant(name, name) for name in BLIND[:2]),
-        *(Contestant(f"lif, {what}", "lif", (params,)) for what, params in told.items()),
-        Contestant("packed", "packed"),
-        Contestant("packed-patience", "packed-patience"),
-        *(Contestant(f"scorer, {what}", "scorer", (params,)) for what, params in told.items()),
-        Contestant("single agent, learnt file", "marl", tuple(_single(k) for k in TWO)),
-    ]
+IN_FULL: Final = (*_metarl(ITSELF, "metarl", FIVE), *_metarl(FROZEN, "metarl", FIVE, learn=False))
+NOTHING: Final = Contestant("metarl, nothing meta-learnt", "metarl:none")
+PARTS: Final = (
+    *_metarl("metarl, no exploration", "metarl", TWO, explore=0.0),
+    *_metarl("metarl, exploring anywhere", "metarl", TWO, directed=False),
+    *_metarl("metarl, plain training", "plain", TWO, directed=False),
+    *_metarl("Harmony-like", "actor-critic", TWO, **EXPLORING),
+    *_metarl("metarl, no network", "no-network", TWO),
+)
+"""Plain training: as long, without meta-learning; each run goes on from the weights of the last. Harmony-like: an actor
+and a critic, trained as long by policy gradients, which explore at random. Both correct their model too.
+"""
+ADAPTING: Final = (
+    *_metarl("metarl, adapting", "metarl", TWO, steps=STEPS),
+    *_metarl("metarl, adapting from scratch", "no-network", TWO, steps=STEPS),
+)
+"""They take minutes a run."""
+FEW: Final = 5
+"""Workloads, of what is not measured in full."""
 
 
-def _single(k: int) -> Mapping[str, Any]:
-    """Harmony-like: one scheduler whose network was trained on a model, and which is not corrected."""
-    place = str((MARL / f"{variants.SINGLE.name}-{k}").absolute())
-    return {"checkpoint": place, "schedulers": 1, "interference": str(MARL / MarlCell().learnt)}
+def contestants(cell: Cell, seed: int) -> tuple[Contestant, ...]:
+    """All in the base cell and after changes; elsewhere none that adapt. The first workloads have more."""
+    adapting = ADAPTING if cell in (*BASE, *CHANGED) else ()
+    full, few = (*UNTRAINED, *IN_FULL, NOTHING), (*SINGLE, *PARTS, *adapting)
+    if cell not in (*BASE, *CHANGED, *SHORT):
+        full, few = (), (*UNTRAINED, *_first_two(IN_FULL), NOTHING, *few)
+    found = (*full, *few) if seed in SEEDS[:FEW] else full
+    return tuple(replace(one, estimate=_estimate(cell)) for one in found)
 
 
-def metarl(trained: Path, laws: Path) -> list[Contestant]:
-    """`metarl` of the trainings in `trained`, itself and changed; checkpoints without a network go into `laws`.
-
-    Plain training: as long, without meta-learning, each run going on from the weights of the last. Harmony-like: an
-    actor and a critic trained as long by policy gradients, which explore at random. Both correct their model too.
-    """
-    five, two = ([str((trained / f"metarl-{k}").absolute()) for k in some] for some in (FIVE, TWO))
-    plain, actors = ([str((trained / f"{how}-{k}").absolute()) for k in TWO] for how in ("plain", "actor-critic"))
-    without = [str(_law(Path(place), laws)) for place in two]
-    variants: list[tuple[str, list[str], Mapping[str, Any]]] = [
-        ("metarl", five, {}),
-        ("metarl, frozen", five, {"learn": False}),
-        ("metarl, no exploration", two, {"explore": 0.0}),
-        ("metarl, exploring anywhere", two, {"directed": False}),
-        ("metarl, plain training", plain, {"directed": False}),
-        ("harmony-like", actors, EPSILON),
-        ("metarl, no network", without, {}),
-        ("metarl, nothing meta-learnt", ["none"], {}),
-        ("metarl, adapting", two, {"steps": STEPS}),
-        ("metarl, adapting from scratch", without, {"steps": STEPS}),
-    ]
-    return [
-        Contestant(label, "metarl", tuple({"checkpoint": place, **params} for place in places))
-        for label, places, params in variants
-    ]
+def _first_two(who: Sequence[Contestant]) -> list[Contestant]:
+    return [one for one in who if int(one.label[-1]) <= len(TWO)]
 
 
-def _law(place: Path, laws: Path) -> Path:
-    """A checkpoint without its network."""
-    to = laws / place.name
-    to.mkdir(parents=True, exist_ok=True)
-    shutil.copy(place / NAME, to)
-    return to
+def _estimate(cell: Cell) -> str | None:
+    return None if cell.estimate == Cell.estimate else cell.estimate

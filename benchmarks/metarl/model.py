@@ -1,14 +1,12 @@
-"""``python -m benchmarks.metarl.model [-o FILE]``: how wrong the model of `metarl` is while it runs, and what exploring
-costs.
+"""``python -m benchmarks.metarl.model``: how wrong the model of `metarl` is while it runs, and what exploring
+costs (``docs/results/data/metarl-model.csv``).
 
 An error is |forecast / measured - 1| of a slow-down, just before it is corrected: at *first sight*, where those jobs
 were never seen on one server before, and *later*. *Within*: the share of first sights where the logarithms differ by
 no more than twice the disagreement of the laws.
 """
 
-import argparse
 import tempfile
-from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -17,16 +15,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmarks.metarl.__main__ import FEW, TRAINED
-from benchmarks.metarl.cells import SEEDS, Cell
-from benchmarks.metarl.contestants import TWO
+from benchmarks.metarl.cells import SEEDS, UNSEEN, Cell
+from benchmarks.metarl.contestants import FEW
 from benchmarks.placement.cell import run
+from benchmarks.placement.contestants import METARL, TWO
+from benchmarks.results.trials import DATA
 from pointsman.engine.run.result import Result
 from pointsman.learn.policies.closed_loop import ClosedLoop
 from pointsman.learn.policies.metarl import MetaRl
 
-CELLS: Final = [Cell(), Cell(sigma=0.1), Cell(sigma=0.05), Cell(change="an unseen model")]
-SOME: Final = [*(str((TRAINED / f"metarl-{k}").absolute()) for k in TWO), "none"]
+CELLS: Final = [Cell(), Cell(sigma=0.1), Cell(sigma=0.05), Cell(change=UNSEEN)]
+SOME: Final = [*(str(METARL / f"metarl-{k}") for k in TWO), "none"]
 Floats = NDArray[np.float64]
 
 
@@ -60,7 +59,7 @@ def row_of(cell: Cell, checkpoint: str, folder: Path) -> dict[str, Any]:
     found = []
     for seed in SEEDS[:FEW]:
         policy = Watching(checkpoint=checkpoint)
-        result = run(cell.workload(servers, seed), on, policy, seed=seed, **cell.options(seed, folder))
+        result = run(cell.workload(servers, seed), on, policy, seed=seed, **cell.options(seed))
         found.append({**errors(np.concatenate(policy.interference.sights)), **cost(policy, result)})
     of = {name: round(float(np.mean([one[name] for one in found])), 2) for name in found[0]}
     return {"cell": cell.name, "checkpoint": Path(checkpoint).name, **of}
@@ -97,15 +96,11 @@ def cost(policy: MetaRl, result: Result) -> dict[str, float]:
     }
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """See the module."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/data/metarl-model.csv"))
-    given = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         rows = [row_of(cell, checkpoint, Path(folder)) for cell, checkpoint in product(CELLS, SOME)]
-    pl.DataFrame(rows).write_csv(given.output)
-    print(pl.DataFrame(rows))
+    pl.DataFrame(rows).write_csv(DATA / "metarl-model.csv")
 
 
 if __name__ == "__main__":

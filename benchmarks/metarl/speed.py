@@ -1,9 +1,9 @@
-"""``python -m benchmarks.metarl.speed [-o FILE]``: how long `metarl` takes to decide, to fit its model, and to adapt.
+"""``python -m benchmarks.metarl.speed``: how long `metarl` takes to decide, to fit its model, and to adapt
+(``docs/results/data/metarl-speed.csv``).
 
 A decision is one job placed or let wait, with what was measured just before; fits and adaptations are apart.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 from time import perf_counter
@@ -15,13 +15,14 @@ import polars as pl
 from benchmarks.metarl.cells import Cell
 from benchmarks.metarl.contestants import STEPS
 from benchmarks.placement.cell import run
+from benchmarks.results.trials import DATA
 from pointsman.learn.policies.metarl import MetaRl
 
 CELLS: Final = [
     (Cell(), STEPS),
     (Cell(servers=64), STEPS),
     (Cell(servers=256), 0),
-    (Cell(servers=1024, jobs=6000), 0),
+    (Cell(servers=1024, submitted=6000), 0),
 ]
 """And how many steps an adaptation has."""
 
@@ -66,9 +67,9 @@ class Timed(MetaRl):
 def row_of(cell: Cell, params: dict[str, Any], folder: Path) -> dict[str, Any]:
     """One run, after one that compiles."""
     on, servers = cell.cluster(folder)
-    run(Cell(jobs=200).workload(servers, 1), on, MetaRl(), seed=1, **cell.options(1, folder))
+    run(Cell(submitted=200).workload(servers, 1), on, MetaRl(), seed=1, **cell.options(1))
     policy = Timed(**params)
-    run(cell.workload(servers, 1), on, policy, seed=1, **cell.options(1, folder))
+    run(cell.workload(servers, 1), on, policy, seed=1, **cell.options(1))
     return {
         "servers": servers,
         **params,
@@ -82,13 +83,9 @@ def row_of(cell: Cell, params: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def main() -> None:
     """See the module."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, default=Path("docs/results/data/metarl-speed.csv"))
-    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = [row_of(cell, {"steps": steps}, Path(folder)) for cell, steps in CELLS]
-    pl.DataFrame(rows).write_csv(given.output)
-    print(pl.DataFrame(rows))
+    pl.DataFrame(rows).write_csv(DATA / "metarl-speed.csv")
 
 
 if __name__ == "__main__":

@@ -2,16 +2,20 @@
 and `--node-interference table` (``docs/papers/marl.md``).
 """
 
+import math
 import re
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Protocol
 
 import yaml
 
 import pointsman
-from pointsman.cluster import load_cluster
+from benchmarks.results.contestant import Setting
+from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
+from pointsman.report.metrics.counted import is_submitted_in, submit_window
 from pointsman.workload.generator.dl2 import dl2
 
 SIZES: Final = ("philly", "1-8", "1-16")
@@ -83,3 +87,28 @@ def run(jobs: pointsman.Workload, on: str, policy: Any, **options: Any) -> Resul
 def mean_jct_s(result: Result) -> float:
     """Of all jobs."""
     return float((result.jobs["end_s"] - result.jobs["submit_s"]).mean())
+
+
+class OnFile(Protocol):
+    """A cell whose cluster is a file."""
+
+    def cluster(self, folder: Path) -> tuple[str, int]:
+        """The file, written into `folder`, and how many servers it has."""
+        ...
+
+
+def loaded(cell: OnFile) -> tuple[Cluster, int]:
+    """The cluster of a cell, and how many servers it has."""
+    with TemporaryDirectory() as folder:
+        on, servers = cell.cluster(Path(folder))
+        return load_cluster(on), servers
+
+
+def setting(jobs: pointsman.Workload, on: Cluster, warmup: float = 0.0, **options: Any) -> Setting:
+    """Of a run behind a page."""
+
+    def unhindered(result: Result) -> dict[str, float]:
+        counted = is_submitted_in(result.jobs, submit_window(result, (warmup * submit_window(result).to_s, math.inf)))
+        return {"duration_mean_s": float(result.jobs.filter(counted)["duration_s"].mean())}  # ty: ignore
+
+    return Setting(jobs, on, {"overheads": "none"} | OPTIONS | options, warmup, unhindered)

@@ -37,7 +37,8 @@ class Contestant:
     @property
     def command(self) -> str:
         """The options that make `pointsman simulate` run it."""
-        given = [f"--policy {self.policy}", *(f"--set '{self.policy}.{k}={v}'" for k, v in self.params.items())]
+        name = self.policy.partition(":")[0]
+        given = [f"--policy {self.policy}", *(f"--set '{name}.{k}={v}'" for k, v in self.params.items())]
         given += [f"--{name} {value}" for name, value in vars(self).items() if name in OPTIONS and value]
         return " ".join(given)
 

@@ -95,6 +95,11 @@ def signed(value: float, digits: int = 1) -> str:
     return f"{0:.{digits}f}" if float(shown) == 0 else shown.replace("-", "−")
 
 
+def bold(change: Difference) -> str:
+    """Percent, in bold if the interval excludes 0."""
+    return f"**{signed(change.percent)}**" if change.is_sure else signed(change.percent)
+
+
 def plain(value: float) -> str:
     """Three digits or so."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 1 else f"{value:.2f}"

@@ -35,6 +35,11 @@ def page_of(name: str) -> Any:
     return import_module(f"benchmarks.results.pages.{name}")
 
 
+def study(name: str) -> pl.DataFrame:
+    """The data file of a study beside a page."""
+    return pl.read_csv(Path(__file__).parents[2] / DATA / f"{name}.csv", infer_schema_length=None)
+
+
 def complete(name: str, data: Path, workers: int, kept: Path) -> pl.DataFrame:
     """Run what the file `kept` lacks of a page's trials, and add it.
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from benchmarks.results.figures import Difference, Figures, Where, hours, markdown, plain, signed, span
+from benchmarks.results.figures import Difference, Figures, Where, bold, hours, markdown, plain, span
 from benchmarks.topdrl.contestants import (
     AT_ANY_SITE,
     CHOICES,
@@ -138,7 +138,7 @@ def table(figures: Figures) -> str:
     where = cells(figures, "throughput")
     rows = [[TOPDRL, _information(figures, TOPDRL), *(f"{figures.mean(cell, TOPDRL, WORK):.3f}" for cell in where)]]
     rows += [
-        [policy, _information(figures, policy), *(_bold(figures.change(cell, policy, TOPDRL, WORK)) for cell in where)]
+        [policy, _information(figures, policy), *(bold(figures.change(cell, policy, TOPDRL, WORK)) for cell in where)]
         for policy in SHOWN[1:]
     ]
     return markdown(("policy", "information", *map(name, where)), rows, words=2)
@@ -148,13 +148,8 @@ def completion(figures: Figures) -> str:
     """Mean completion time of TopDRL, and of the others to it."""
     where = cells(figures, "completion")
     rows = [[TOPDRL, *(f"{hours(figures.mean(cell, TOPDRL))} h" for cell in where)]]
-    rows += [[policy, *(_bold(figures.change(cell, policy, TOPDRL, JCT)) for cell in where)] for policy in SHOWN[1:]]
+    rows += [[policy, *(bold(figures.change(cell, policy, TOPDRL, JCT)) for cell in where)] for policy in SHOWN[1:]]
     return markdown(("policy", *map(name, where)), rows)
-
-
-def _bold(change: Difference) -> str:
-    shown = signed(change.percent)
-    return f"**{shown}**" if change.is_sure else shown
 
 
 def consolidated(figures: Figures) -> str:

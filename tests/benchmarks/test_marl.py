@@ -1,82 +1,106 @@
-"""The runs behind MARL's page: each is kept as soon as it has ended, and not run again."""
+"""The runs behind MARL's page, and what the page says of them."""
 
 import shutil
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
-from benchmarks.marl import runs
-from benchmarks.marl.__main__ import compared, rows_of, told
-from benchmarks.marl.cells import Cell
-from benchmarks.marl.contestants import MARL, SCORER, Contestant, ablations, everybody
+from benchmarks.marl.cells import ABLATED, CLAIM, EIGHT, Cell
+from benchmarks.marl.contestants import DIVIDED, MARL, SCORER, UNTRAINED, ablations, everybody
 from benchmarks.marl.trainings import know_less
 from benchmarks.marl.variants import BLIND as UNKNOWN
 from benchmarks.marl.variants import LEARNT, MEASURED
-from benchmarks.placement.cell import BLIND, mean_jct_s, run
+from benchmarks.placement.cell import BLIND
+from benchmarks.placement.means import BOUND, Means, above, middle
+from benchmarks.results.__main__ import read
+from benchmarks.results.contestant import Contestant, run
+from benchmarks.results.figures import Figures
+from benchmarks.results.pages import marl as page
+from benchmarks.results.trials import DATA
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.combinations import combination_of
 from pointsman.speed.interference.learned.file import read_learned
 
-TRAINED = Path(runs.__file__).parent / "trained"
-SMALL = Cell(topology="fat-tree:4", jobs=30)
+ROOT = Path(__file__).parents[2]
+TRAINED = ROOT / "benchmarks" / "marl" / "trained"
+SMALL = Cell(topology="fat-tree:4", load=1.2, submitted=30)
 
 
-def test_runs_go_on_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "WORKERS", 1)
-    three = [Contestant(name, name) for name in BLIND]
-    file = tmp_path / "runs.jsonl"
-    runs.complete(file, [SMALL], three, [1])
-    before = file.read_text()
-    who = [*three, Contestant("two trainings", "scorer", ({}, {"patience": 0.0}), divided=True)]
-    found = runs.complete(file, [SMALL], who, [1, 2])
-    assert file.read_text().startswith(before)
-    assert len(found) == 2 * (1 + 3 + 2) == len(file.read_text().splitlines())
-    assert runs.kept(file) == pytest.approx(found, abs=1e-3)
-    means = runs.means_of(found, SMALL, "two trainings", 2, [1, 2])
-    assert means.shape == (2, 2) and (means[0] != means[1]).any()
-    assert (runs.means_of(found, SMALL, runs.BOUND, 1, [1, 2]) < means).all()
-    below = {row["who"]: row["below the three"] for row in rows_of(found, SMALL, who, [1, 2])}
-    assert max(below[name] for name in BLIND) == 0.0 <= below[runs.BOUND]
+@pytest.fixture(scope="module")
+def published() -> Figures:
+    """The data of the page."""
+    return read(ROOT / DATA / "marl.csv")
 
 
-def test_runs_that_share_a_network_are_as_alone() -> None:
-    """Of unlike length: the others go on."""
-    pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
-    from benchmarks.marl.together import mean_jcts_s
+@pytest.fixture(scope="module")
+def means(published: Figures) -> Means:
+    """Its means."""
+    return Means(published, Cell)
 
-    params = next(one for one in everybody(TRAINED) if one.label == MARL).params(1, SMALL)
-    cells = [replace(SMALL, load=1.2), replace(SMALL, load=1.2, jobs=12)]
-    with tempfile.TemporaryDirectory() as folder:
-        on, servers = SMALL.cluster(Path(folder))
-        workloads = [cell.workload(servers, seed) for cell in cells for seed in (1, 2)]
-        found = mean_jcts_s(workloads, on, [5] * 4, params)
-        alone = [mean_jct_s(run(jobs, on, "marl", params=params, seed=5)) for jobs in workloads]
-        scorer = mean_jct_s(run(workloads[0], on, "scorer", params={"schedulers": 4, "forward": True}, seed=5))
-    assert found == alone and alone[0] != scorer
+
+def _row(who: Contestant, cell: Cell, seed: int) -> dict:
+    found = run(who, page.setting(cell, seed, Path("nowhere")), seed)
+    return {**vars(cell), "seed": seed, "policy": who.label, **found}
+
+
+def test_runs_become_means_over_trainings_and_seeds() -> None:
+    trained = [Contestant(f"x, training {k + 1}", "scorer", {"patience": 2.0 * k}) for k in range(2)]
+    who = [*UNTRAINED[: len(BLIND)], *trained]
+    found = Means(Figures(pl.DataFrame([_row(one, SMALL, seed) for one in who for seed in (1, 2)])), Cell)
+    of = found.of(SMALL, "x")
+    assert of.shape == (2, 2) and (of[0] != of[1]).any()
+    assert (found.of(SMALL, BOUND) < of).all()
+    best = np.min([found.of(SMALL, name) for name in BLIND], axis=0)
+    middle_two = np.sort(100 * (1 - of / best).ravel())[1:3]
+    assert found.below(SMALL, "x").percent == pytest.approx(middle_two.mean())
+
+
+def test_each_published_run_is_that_of_a_trial(published: Figures) -> None:
+    trials = list(page.trials(Path("nowhere")))
+    wanted = {(trial.cell, trial.seed, who.label) for trial in trials for who in trial.contestants}
+    names = [*vars(SMALL), "seed", "policy"]
+    found = [(Cell(*cell), seed, label) for *cell, seed, label in published.frame.select(names).iter_rows()]
+    assert set(found) == wanted and len(found) == len(wanted)
+    options = {who.label: who.command for who in trials[0].contestants}
+    for label, command in options.items():
+        assert command in published.frame.filter(policy=label)["options"][0].split("; ")
+
+
+def test_a_published_run_is_made_again(published: Figures) -> None:
+    cell, seed = CLAIM[0], 1001
+    who = next(one for one in everybody(cell) if one.label == f"{DIVIDED}, training 2")
+    kept = published.runs({**vars(cell), "seed": seed}, who.label)
+    found = _row(who, cell, seed)
+    for figure in ("jct_mean_s", "duration_mean_s"):
+        assert found[figure] == pytest.approx(kept[figure].item(), rel=1e-3)
 
 
 def test_trainings_are_compared_one_by_one_and_with_what_was_not_trained() -> None:
     mine, theirs, alone = np.array([[1.0, 4.0], [3.0, 8.0]]), np.array([[2.0, 4.0], [3.0, 4.0]]), np.array([[1.0, 2.0]])
-    assert compared(mine, theirs).tolist() == [[-50.0, 0.0], [0.0, 100.0]]
-    assert compared(mine, alone).tolist() == [[0.0, 100.0], [200.0, 300.0]]
-    assert compared(alone, theirs).tolist() == [[-50.0, -50.0], [pytest.approx(-200 / 3), -50.0]]
-    assert told("x", np.full((2, 3), 7.0)) == {"x": 7.0, "x, low": 7.0, "x, high": 7.0}
-    assert told("x", np.array([[7.0]])) == {"x": 7.0, "x, low": None, "x, high": None}
+    assert above(mine, theirs).tolist() == [[-50.0, 0.0], [0.0, 100.0]]
+    assert above(mine, alone).tolist() == [[0.0, 100.0], [200.0, 300.0]]
+    assert above(alone, theirs).tolist() == [[-50.0, -50.0], [pytest.approx(-200 / 3), -50.0]]
+    assert above(np.vstack([mine, mine]), theirs[:, :1]).tolist() == [[-50.0], [0.0]]
+    assert str(middle(np.full((2, 3), 7.0))) == "+7.0 [+7.0, +7.0]"
+    assert str(middle(np.array([[7.0]]))) == "+7.0"
 
 
 def test_all_that_is_trained_decides_by_what_was_learnt_on_such_servers() -> None:
-    who = {one.label: one for one in [*everybody(TRAINED), *ablations(TRAINED)]}
-    assert [len(who[name].trainings) for name in (SCORER, MARL)] == [5, 5]
-    told = who[MARL].params(2, Cell(schedulers=8))
-    assert told["checkpoint"].endswith("marl-3") and (told["schedulers"], told["forward"]) == (8, True)
-    assert told["interference"] == str(TRAINED.absolute() / "interference.yaml")
-    assert who[SCORER].params(0, Cell(cpus=48))["interference"].endswith("/interference-48-cores.yaml")
-    assert "interference" not in who["lif"].params(0, Cell()) | who[f"{SCORER}, the truth"].params(0, Cell())
-    assert who[f"{SCORER}, no waiting"].params(1, Cell())["patience"] == 0.0
-    assert not who[f"{MARL}, no forwarding"].params(1, Cell())["forward"]
+    def of(label: str, cell: Cell) -> Contestant:
+        return next(one for one in (*everybody(cell), *ablations(cell)) if one.label == f"{label}, training 3")
+
+    eight = of(MARL, Cell(schedulers=8))
+    assert eight.policy == "marl:benchmarks/marl/trained/marl-3"
+    told = {"schedulers": 8, "forward": True, "interference": "benchmarks/marl/trained/interference.yaml"}
+    assert eight.params == told
+    assert of(SCORER, Cell(cpus=48)).params["interference"].endswith("/interference-48-cores.yaml")
+    assert "interference" not in of(f"{SCORER}, true interference", Cell()).params
+    assert of(f"{SCORER}, no waiting", Cell()).params["patience"] == 0.0
+    assert not of(f"{MARL}, no forwarding", Cell()).params["forward"]
+    assert "schedulers" not in of(SCORER, Cell()).params
 
 
 def test_what_ablations_know_is_less(tmp_path: Path) -> None:
@@ -90,3 +114,30 @@ def test_what_ablations_know_is_less(tmp_path: Path) -> None:
     beside = combination_of("vgg16", "2 beside resnet50*2")
     assert whole.slow_downs[beside] == measured.slow_downs[beside] > 1.0
     assert [one.models["vgg16"].otherwise.slow_down(beside) for one in (measured, blind)] == [1.0, 1.0]
+
+
+def test_what_the_page_answers_holds(means: Means) -> None:
+    """Its words, whose figures are filled in."""
+    for cell in CLAIM:
+        assert means.below(cell, MARL).low > 20
+        assert means.below(cell, "packed").percent > 0.5 * means.below(cell, MARL).percent
+        against = means.above(cell, "sjf-backfill", MARL)
+        assert against.high < 0 if cell.load == 0.9 else against.low > 0
+    assert [cell for cell in means.cells if means.above(cell, MARL, DIVIDED).low > 0] == [Cell(cpus=8)]
+
+
+def test_what_the_page_says_of_parts_holds(means: Means) -> None:
+    early, late = ABLATED
+    assert all(means.above(cell, "no graph", MARL).percent < 0.5 for cell in ABLATED)
+    assert not any(means.above(cell, "true interference", MARL).is_sure for cell in ABLATED)
+    assert means.above(early, "no interference model", DIVIDED).low > 0
+    for label, other in ((f"{MARL}, no forwarding", MARL), (f"{SCORER}, no waiting", DIVIDED)):
+        assert means.above(late, label, other).low > means.above(early, label, other).high
+    for cell in EIGHT:
+        assert means.above(cell, f"{SCORER}, no forwarding", DIVIDED).low > 5
+
+
+def test_cells_are_named_apart() -> None:
+    assert replace(SMALL, sizes="1-16", load=0.9).name == "1–16 GPUs, load 0.9, fat-tree:4"
+    cells = {trial.cell for trial in page.trials(Path("nowhere"))}
+    assert len({cell.name for cell in cells}) == len(cells) == 25

@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 
 from benchmarks.metarl import methods as bench
-from benchmarks.metarl.__main__ import fewer
 from benchmarks.metarl.cells import CHANGES, IMAGES, NEWCOMER, TALKERS, Cell
-from benchmarks.metarl.contestants import Contestant
+from benchmarks.metarl.contestants import EXPLORING
 from benchmarks.metarl.model import errors, row_of
+from pointsman.learn.meta.actor_critic import EPSILON
 from pointsman.speed.interference.online.file import NAME, read_experience
 
 
@@ -28,10 +28,10 @@ def test_each_contestant_is_measured_against_the_true_model(tmp_path: Path, monk
 
 def test_a_change_is_one_of_the_second_half() -> None:
     """Models, rates; the first half stays as it was."""
-    plain = Cell(jobs=100).workload(32, 2001).jobs
+    plain = Cell(submitted=100).workload(32, 2001).jobs
     late = {}
     for change in CHANGES:
-        jobs = Cell(jobs=100, change=change).workload(32, 2001).jobs
+        jobs = Cell(submitted=100, change=change).workload(32, 2001).jobs
         assert jobs.head(50).equals(plain.head(50))
         late[change] = jobs.tail(50)
     assert set(late["image models"]["model"]) == set(IMAGES)
@@ -39,7 +39,7 @@ def test_a_change_is_one_of_the_second_half() -> None:
     assert 10 < (late["an unseen model"]["model"] == NEWCOMER).sum() < 40
     gaps = {change: np.diff(jobs["submit_s"]) for change, jobs in late.items()}
     for times in (1.25, 2):
-        assert gaps[f"rate x {times:g}"] == pytest.approx(gaps["image models"] / times)
+        assert gaps[f"rate × {times:g}"] == pytest.approx(gaps["image models"] / times)
 
 
 def test_errors_at_first_sight_and_later() -> None:
@@ -55,21 +55,11 @@ def test_errors_at_first_sight_and_later() -> None:
 
 
 def test_what_was_seen_is_forecast_better(tmp_path: Path) -> None:
-    row = row_of(Cell(jobs=300), "none", tmp_path)
+    row = row_of(Cell(submitted=300), "none", tmp_path)
     assert row["error later, %"] < row["error at first sight, %"] / 5
     assert row["disagreement later, %"] < row["disagreement at first sight, %"] / 2
     assert 0 < row["explored GPU time, %"] <= 2
 
 
-def test_variants_have_fewer_runs_than_the_policy_itself() -> None:
-    five, two, one = (Contestant(f"{n}", "metarl", ({},) * n) for n in (5, 2, 1))
-    assert [(len(who.trainings), len(seeds)) for who, seeds in fewer([five, two, one], True)] == [
-        (5, 10),
-        (2, 5),
-        (1, 10),
-    ]
-    assert [(len(who.trainings), len(seeds)) for who, seeds in fewer([five, two, one], False)] == [
-        (2, 5),
-        (2, 5),
-        (1, 5),
-    ]
+def test_the_actor_explores_as_it_was_trained() -> None:
+    assert EXPLORING == EPSILON

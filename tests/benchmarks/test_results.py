@@ -9,7 +9,9 @@ import pytest
 
 from benchmarks.blocks import fill
 from benchmarks.results.__main__ import blocks, read
+from benchmarks.results.contestant import Contestant
 from benchmarks.results.figures import Figures
+from benchmarks.results.sample import differs, is_quick
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
@@ -54,3 +56,19 @@ def test_differences_are_paired_on_seeds() -> None:
     found = Figures(pl.DataFrame(rows)).change({"cell": "b"}, "x", "y", base_where={"cell": "a"})
     assert (found.percent, found.low, found.high) == pytest.approx((-50.0, -50.0, -50.0))
     assert found.is_sure and str(found) == "−50.0 [−50.0, −50.0]"
+
+
+def test_a_sampled_run_is_compared_by_the_digits_that_are_kept() -> None:
+    """And by the words that some run of its policy has."""
+    assert not differs(12345.678, 12350.0) and differs(12345.678, 12370.0)
+    assert not differs("oracle; estimate lognormal:1", "oracle") and differs("oracle; estimate lognormal:1", "none")
+    assert differs(None, 3.0) and not differs(None, None)
+
+
+def test_only_quick_runs_are_sampled() -> None:
+    """On the page of metarl all but those that adapt; on the others none of a learned policy."""
+    pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
+    adapting, itself = (Contestant("x", "metarl:none", params) for params in ({"steps": 3}, {}))
+    assert [is_quick(page, itself) for page in ("metarl", "index")] == [True, False]
+    assert not is_quick("metarl", adapting)
+    assert is_quick("index", Contestant("x", "gittins"))
