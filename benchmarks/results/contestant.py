@@ -19,7 +19,7 @@ from pointsman.report.metrics.summary import summarise
 
 @dataclass(frozen=True)
 class Contestant:
-    """A policy with its parameters, what it is told, and how tables name it."""
+    """A policy with its parameters, the durations it uses, and how tables name it."""
 
     label: str
     policy: str
