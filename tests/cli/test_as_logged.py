@@ -144,7 +144,10 @@ def test_the_table_is_printed_with_its_reasons(command: Command, logged: str) ->
     [
         (("--load", "0.9"), "the log's own starts and ends are left out: the submit times are no longer the log's"),
         (("--enforce-limits",), "no row as-logged: durations were cut at the time limits"),
-        (("--cluster", "1x4", "--oversized", "clamp"), "no row as-logged: jobs were narrowed to the cluster"),
+        (
+            ("--cluster", "1x4", "--oversized", "clamp"),
+            "no row as-logged: GPUs of jobs were reduced to fit the cluster",
+        ),
     ],
 )
 def test_a_notice_says_why_the_row_is_missing(

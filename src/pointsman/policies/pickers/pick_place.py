@@ -75,7 +75,7 @@ class PickPlace(_Picked):
     @classmethod
     def _knows_no_durations(cls, value: object) -> object:
         if value == "sjf":
-            raise ValueError("the shortest first needs durations: take the policy pick-place-sjf")
+            raise ValueError("the shortest job first requires durations: use the policy pick-place-sjf")
         return value
 
     def parameters(self) -> list[float]:
