@@ -81,13 +81,13 @@ class Gittins(DelayScheduling):
         unit="GPUs",
         ge=0,
     )
-    quantum_s: float = parameter(600.0, "a job runs at least this long before it is preempted", unit="s", ge=0)
-    refit_s: float = parameter(43_200.0, "how often the distribution is fitted anew", unit="s", ge=1)
-    least_ends: int = parameter(200, "jobs that must have ended before it is fitted", ge=1)
-    groups: int = parameter(24, "into which jobs are sorted by what is estimated of them", ge=1, le=MOST_GROUPS)
-    strength: float = parameter(30.0, "jobs like all others that each group is taken to have had", unit="jobs", gt=0)
+    quantum_s: float = parameter(600.0, "minimum run time before a job can be preempted", unit="s", ge=0)
+    refit_s: float = parameter(43_200.0, "interval between fits of the distribution", unit="s", ge=1)
+    least_ends: int = parameter(200, "completed jobs required before the first fit", ge=1)
+    groups: int = parameter(24, "number of groups of jobs, by their estimates", ge=1, le=MOST_GROUPS)
+    strength: float = parameter(30.0, "weight of the distribution of all jobs in that of a group", unit="jobs", gt=0)
     score_deviations: float = parameter(
-        2.0, "standard deviations by which a group must be told better by its own jobs than by all", ge=0
+        2.0, "standard deviations by which a group's own jobs must predict better than all jobs", ge=0
     )
 
     @property
