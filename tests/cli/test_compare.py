@@ -152,7 +152,7 @@ def test_runs_can_be_reported_on_later(command: Command, jobs: str, monkeypatch:
     [
         (["nowhere"], 3, "no run found"),
         (["both", "--window", "x"], 2, "--window: 'x' is no window"),
-        (["both", "both"], 2, "is there twice"),
+        (["both", "both"], 2, "occurs twice"),
         (["both", "--baseline", "las"], 2, "baseline 'las' is not among"),
     ],
 )

@@ -132,7 +132,7 @@ WRONG = [
     (["jobs.csv", *FIFO, "--policy", "easy"], 2, "simulate runs one policy with one seed; for several use"),
     (["jobs.csv", *FIFO, "--seed", "1", "--seed", "2"], 2, "simulate runs one policy with one seed"),
     (["jobs.csv", *FIFO, "--window", "tomorrow"], 2, "--window: 'tomorrow' is no window; write it FROM:TO"),
-    (["jobs.csv", *FIFO, "--window", "10d:11d"], 2, "holds no submit"),
+    (["jobs.csv", *FIFO, "--window", "10d:11d"], 2, "contains no submission"),
     (["jobs.csv", *FIFO, "--load", "0"], 2, "--load: must be from 1e-06 to 1000 (1 keeps every GPU busy), not 0.0"),
     (["jobs.csv", *FIFO, "--load", "inf"], 2, "--load: must be from"),
     (["jobs.csv", *FIFO, "--load", "1e300"], 2, "(1 keeps every GPU busy), not 1e+300"),

@@ -98,7 +98,7 @@ def test_force_replaces_a_run_and_nothing_else(fifo: Result, srtf: Result, tmp_p
     (tmp_path / "link").symlink_to(tmp_path / "out")
     (tmp_path / "file").write_text("")
     for name in ("home", "link", "file"):
-        with pytest.raises(UsageError, match="no run directory"):
+        with pytest.raises(UsageError, match="not a run directory"):
             write_run(tmp_path / name, fifo, figures=False, force=True)
     assert (tmp_path / "home" / "thesis.tex").read_text() == "years of work"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "home", "link", "out"], "nothing else is left"
@@ -159,7 +159,7 @@ def test_no_permission_is_one_sentence(fifo: Result) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("manifest.json", "{", "no JSON"),
+        ("manifest.json", "{", "not JSON"),
         ("manifest.json", "[]", "not the manifest of a run"),
         ("manifest.json", '{"kind": "run", "schema_version": 99}', "schema 99 is not 1"),
         ("jobs.parquet", "junk", "damaged or was changed"),
