@@ -147,9 +147,9 @@ def _fairness(figures: Figures) -> str:
 
     least = min(WITHOUT, key=worst)
     return (
-        "a job takes longer than with an equal share of the cluster by a factor (worst ρ) of up to "
-        f"{plain(worst(OURS))}, with `{least.label}` of up to {plain(worst(least))}, with `{BACKFILL.label}` of up to "
-        f"{plain(worst(BACKFILL))}."
+        "some jobs wait long. The worst ρ, a job's JCT over that with an equal share of the cluster, is up to "
+        f"{plain(worst(OURS))}. It is up to {plain(worst(least))} with `{least.label}` and up to "
+        f"{plain(worst(BACKFILL))} with `{BACKFILL.label}`."
     )
 
 
