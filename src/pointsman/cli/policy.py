@@ -18,16 +18,16 @@ app = typer.Typer(no_args_is_help=True, help="Scheduling policies: list, describ
 
 NEEDS = {
     "none": "",
-    "estimate": "the log's time limits, or the truth if not every job has one, unless --estimate says otherwise",
-    "oracle": "the true durations, unless --estimate limit or lognormal:SIGMA says otherwise",
-    "history": "estimates that the run learns from jobs that have ended; the log tells it nothing",
+    "estimate": "the log's time limits, or true durations unless every job has a limit; --estimate overrides this",
+    "oracle": "true durations; --estimate limit or lognormal:SIGMA overrides this",
+    "history": "durations learned during the run from completed jobs; none from the log",
 }
 """What a policy with this need uses of durations."""
 
 ROUNDS = "rounds(POLICY,EVERY)"
 FORMS = {
     ROUNDS: "Any policy, deciding periodically: rounds(srtf,60), rounds(easy,5m).",
-    "file.py:Class": "A policy of your own; 'pointsman policy new' writes one to start from.",
+    "file.py:Class": "Your own policy; 'pointsman policy new' creates one.",
 }
 """Policies that are made of others, or by you."""
 

@@ -38,8 +38,8 @@ LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
 
 
 class DelayScheduling(CompiledPolicy):
-    """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs slowed by
-    the network are moved when a better place becomes free.
+    """Each job waits for a node, then a rack, for at most a timer tuned from recent waits; jobs slowed by the network
+    move when a better place becomes free.
     """
 
     needs: ClassVar[Knowledge] = "none"
@@ -80,8 +80,8 @@ class DelayScheduling(CompiledPolicy):
 
 
 class Dally(DelayScheduling):
-    """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs that
-    received least go first and may preempt; jobs slowed by the network are moved when a better place becomes free.
+    """Each job waits for a node, then a rack, for at most a timer tuned from recent waits; jobs that received the least
+    service run first and may preempt; jobs slowed by the network move when a better place becomes free.
     """
 
     name: ClassVar[str] = "dally"

@@ -61,8 +61,8 @@ FINISH, LEVEL, TIMER = int(Event.FINISH), int(Event.LEVEL), int(Event.TIMER)
 
 
 class Gittins(DelayScheduling):
-    """Learns the distribution of durations from jobs that have ended, and runs next the job that is most likely to
-    end soon for the GPU time it takes; places and preemption are those of `dally`.
+    """Learns the distribution of durations from completed jobs, and runs next the job that is most likely to end soon
+    per GPU time; placement and preemption are those of `dally`.
     """
 
     name: ClassVar[str] = "gittins"
