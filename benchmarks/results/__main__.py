@@ -28,7 +28,7 @@ def blocks(name: str, figures: Figures) -> dict[str, str]:
 
 
 def write(found: pl.DataFrame, file: Path) -> None:
-    """The runs in one file, and beside it what makes each policy and what it is told, which is the same in most."""
+    """The runs in one file, and beside it the options of each policy and the information that it uses."""
     found.drop(OF_POLICY).write_csv(file)
     of_policy = found.select("policy", *OF_POLICY).unique(maintain_order=True)
     of_policy.group_by("policy", maintain_order=True).agg(pl.col(OF_POLICY).unique(maintain_order=True).str.join("; "))\

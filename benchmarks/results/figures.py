@@ -81,7 +81,7 @@ class Figures:
         return self.frame.select(columns).unique(maintain_order=True).rows(named=True)
 
     def told(self, policy: str) -> tuple[str, str, str]:
-        """What a policy is told of durations and profiles, and sees of progress."""
+        """The durations and profiles that a policy uses, and the progress that it observes."""
         return self.frame.filter(policy=policy).select("durations", "profiles", "progress").row(0)
 
     def best(self, where: Where, policies: Sequence[str], figure: str = "jct_mean_s") -> str:

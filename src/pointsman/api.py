@@ -72,17 +72,17 @@ def simulate(
         policy: A name (``fifo``, ``rounds(srtf, 60)``, ``my_policy.py:MyPolicy``) or a policy object.
         params: Parameters of a named policy that differ from its defaults.
         seed: Random seed. Default: 0.
-        estimate: Job durations that policies are given: none, limit, history, oracle or
-            lognormal:SIGMA. Default: what each
-            policy requires.
-        profile_error: Lognormal error of the model profiles that policies are given; jobs run at the true rates.
+        estimate: Job durations that policies use: none, limit, history, oracle or
+            lognormal:SIGMA. Default: what each policy requires.
+        profile_error: Lognormal error of the model profiles that policies use; jobs run at the true rates.
             Default: 0.0.
         placement: Choice of GPUs for a job: consolidated, first-fit, spread, tightest or few-racks. Default: the
             policy's own, else consolidated.
         overheads: Cost of starting, preempting and restoring jobs: realistic, none or FILE. Default: realistic.
-        oversized: Handling of jobs that need more GPUs than they can ever get: refuse, drop or clamp. Default: refuse.
+        oversized: Handling of jobs that request more GPUs than the cluster can ever allocate to them: refuse, drop or
+            clamp. Default: refuse.
         assign_models: Random seed for assigning models to jobs without one. Default: no models are assigned.
-        profiles: Files of model profiles, which take precedence over the shipped ones.
+        profiles: Files of model profiles that take precedence over the shipped ones.
         congestion: Factors that divide the bandwidth of network levels: rack, pod, cluster or network.
         contention: Sharing of network links between jobs: none, level, max-min, duty-cycle or node-link[:PENALTY].
             Default: none.
@@ -93,14 +93,14 @@ def simulate(
         node_interference: Slowdown of jobs on different GPUs of a node: none, table, FILE or
             table:kappa=K,sigma=S,seed=N.
             Default: none.
-        decision_time: Time a scheduler takes to decide about a job, one job after another; of policies with schedulers.
+        decision_time: Time that a scheduler takes to decide about a job, for policies with schedulers.
             Default: 0.0.
         enforce_limits: Kill jobs that exceed their time limit.
         log_speeds: Record every change of a job's speed, in speeds.parquet.
-        log: Keep a log of every event and decision, in events.parquet; null: only while it is small.
+        log: Keep a log of every event and decision, in events.parquet; null keeps it only while it is small.
         audit: Check every invariant at every event (slow).
-        node_events: Changes of node states, as (time_s, node name or index, UP, DRAIN or DOWN).
-        cancels: Jobs that their users cancel, as (time_s, row), after the job's submission.
+        node_events: Changes of node states: tuples of time_s, node name or index, and UP, DRAIN or DOWN.
+        cancels: Jobs that their users cancel: tuples of time_s, after the job's submission, and row.
         until_s: Time at which the simulation stops, in seconds since the first submission; by default it runs to the
             end.
         progress: A function that is called from time to time with the share of jobs that have ended.
@@ -162,7 +162,7 @@ def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | N
         spec = get_policy(policy)
         return spec, spec.make(params)
     if params:
-        raise UsageError("params go with a policy's name; a policy object has its own")
+        raise UsageError("params require a policy name; a policy object has its own parameters")
     check_declarations(policy)
     return PolicySpec(getattr(policy, "name", type(policy).__name__), type(policy)), policy
 

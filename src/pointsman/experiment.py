@@ -100,12 +100,12 @@ class _Ground(_Part):
     """What one run assumes of policies, jobs and cluster, apart from factors."""
 
     estimate: str | None = option(
-        "Job durations that policies are given",
+        "Job durations that policies use",
         None,
         values={
             "none": "no durations",
             "limit": "the time limit that the user requested",
-            "history": "learnt in the run from the jobs that have finished",
+            "history": "learned during the run from completed jobs",
             "oracle": "the true duration",
             "lognormal:SIGMA": "the true duration with a lognormal error, as in lognormal:0.5",
         },
@@ -114,7 +114,7 @@ class _Ground(_Part):
         panel=ASSUMED,
     )
     profile_error: Sigma = option(
-        "Lognormal error of the model profiles that policies are given; jobs run at the true rates.",
+        "Lognormal error of the model profiles that policies use; jobs run at the true rates.",
         0.0,
         example="0.3",
         metavar="SIGMA",
@@ -128,7 +128,7 @@ class _Ground(_Part):
             "consolidated": "the node with the fewest free GPUs that fits; wider jobs take whole nodes",
             "first-fit": "the same, but the first node that fits",
             "spread": "one GPU at a time, from the node with the most free GPUs",
-            "tightest": "the tightest level with room: a node, else as few racks and nodes as possible",
+            "tightest": "the tightest level with enough free GPUs: a node, else as few racks and nodes as possible",
             "few-racks": "as consolidated, but whole nodes come from as few racks as possible",
         },
         unset="the policy's own, else consolidated",
@@ -149,12 +149,12 @@ class _Ground(_Part):
         panel=ASSUMED,
     )
     oversized: Oversized = option(
-        "Handling of jobs that need more GPUs than they can ever get",
+        "Handling of jobs that request more GPUs than the cluster can ever allocate to them",
         "refuse",
         values={
             "refuse": "report an error",
             "drop": "leave these jobs out",
-            "clamp": "reduce their GPUs to what they can get",
+            "clamp": "reduce their GPUs to what the cluster can allocate",
         },
         metavar="KIND",
         panel=ASSUMED,
@@ -167,7 +167,7 @@ class _Ground(_Part):
         panel=ASSUMED,
     )
     profiles: Paths = option(
-        "Files of model profiles, which take precedence over the shipped ones.",
+        "Files of model profiles that take precedence over the shipped ones.",
         (),
         metavar="FILE",
         see="../formats/model-profiles.md",
@@ -230,7 +230,7 @@ class Assumptions(_Factors):
     """What one run assumes of policies, jobs and cluster, with the options that its factors add."""
 
     decision_time: Duration = option(
-        "Time a scheduler takes to decide about a job, one job after another; of policies with schedulers.",
+        "Time that a scheduler takes to decide about a job, for policies with schedulers.",
         0.0,
         unit="s",
         metavar="TIME",
@@ -240,7 +240,7 @@ class Assumptions(_Factors):
     enforce_limits: bool = option("Kill jobs that exceed their time limit.", False, panel=ASSUMED)
     log_speeds: bool = option("Record every change of a job's speed, in speeds.parquet.", False, panel=ASSUMED)
     log: bool | None = option(
-        "Keep a log of every event and decision, in events.parquet; null: only while it is small.",
+        "Keep a log of every event and decision, in events.parquet; null keeps it only while it is small.",
         True,
         see="../formats/run-directory.md#eventsparquet",
         panel=ASSUMED,
@@ -253,10 +253,10 @@ class RunOptions(Assumptions):
 
     seed: Seed = option("Random seed.", 0, metavar="SEED", panel=WHAT)
     node_events: SkipValidation[Any] = option(
-        "Changes of node states, as (time_s, node name or index, UP, DRAIN or DOWN).", ()
+        "Changes of node states: tuples of time_s, node name or index, and UP, DRAIN or DOWN.", ()
     )
     cancels: SkipValidation[Any] = option(
-        "Jobs that their users cancel, as (time_s, row), after the job's submission.", ()
+        "Jobs that their users cancel: tuples of time_s, after the job's submission, and row.", ()
     )
 
 
@@ -271,7 +271,7 @@ class _Replayed(_Part):
     )
     trace_format: str | None = option("Format of the job log.", None, unset="auto-detected", metavar="NAME", panel=WHAT)
     columns: dict[str, str] = option(
-        "Columns of a table of any kind, by ours: submit_s, gpus, duration_s (or start_s and end_s) and any other.",
+        "Columns of a custom table that hold submit_s, gpus, duration_s (or start_s and end_s) and other fields.",
         {},
         unset="by the format of the log",
         example="submit_s=Submit,gpus=AllocTRES,duration_s=Elapsed",
@@ -280,7 +280,7 @@ class _Replayed(_Part):
         panel=WHAT,
     )
     ignore: tuple[Ignorable, ...] = option(
-        "Columns of the log to leave out, for a cluster that does not have its GPU types or partitions.",
+        "Columns of the log to ignore, for a cluster without its GPU types or partitions.",
         (),
         unset="none",
         example="gpu_type",
@@ -288,14 +288,14 @@ class _Replayed(_Part):
         panel=WHAT,
     )
     time_unit: Literal["ms", "s", "min", "h"] | None = option(
-        "Unit of times in lists of the Tiresias simulator, and in tables whose columns are named.",
+        "Unit of times in Tiresias job lists, and in tables read with --columns.",
         None,
         unset="seconds, or what the format says",
         metavar="UNIT",
         panel=WHAT,
     )
     only: Filters = option(
-        "Keep only jobs with these values in these columns.",
+        "Keep only jobs with this value in this column.",
         {},
         unset="all jobs",
         example="vc=cluster04",
@@ -306,8 +306,8 @@ class _Replayed(_Part):
         "Cluster to simulate",
         min_length=1,
         values={
-            "NAME": "a ready cluster, listed by 'pointsman cluster list'",
-            "SHORTHAND": "nodes, GPUs a node and more, or a topology such as fat-tree:8",
+            "NAME": "a built-in cluster, listed by 'pointsman cluster list'",
+            "SHORTHAND": "nodes, GPUs per node and more, or a topology such as fat-tree:8",
             "FILE": "a cluster file",
         },
         example="16x4/rack=4,gpu=v100",

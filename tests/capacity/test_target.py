@@ -14,7 +14,7 @@ def test_a_time_may_be_a_duration(text: str, limit: float) -> None:
 
 
 def test_other_figures_have_no_durations() -> None:
-    with pytest.raises(UsageError, match="is no condition"):
+    with pytest.raises(UsageError, match="is not a condition"):
         parse_target("fairness_rho_max<=1h")
     with pytest.raises(UsageError, match="is no duration"):
         parse_target("pending_p90_s<=1fortnight")

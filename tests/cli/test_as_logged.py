@@ -144,7 +144,10 @@ def test_the_table_is_printed_with_its_reasons(command: Command, logged: str) ->
     [
         (("--load", "0.9"), "the log's own starts and ends are left out: the submit times are no longer the log's"),
         (("--enforce-limits",), "no row as-logged: durations were cut at the time limits"),
-        (("--cluster", "1x4", "--oversized", "clamp"), "no row as-logged: jobs were narrowed to the cluster"),
+        (
+            ("--cluster", "1x4", "--oversized", "clamp"),
+            "no row as-logged: GPUs of jobs were reduced to fit the cluster",
+        ),
     ],
 )
 def test_a_notice_says_why_the_row_is_missing(
@@ -172,7 +175,7 @@ def test_a_log_without_starts_has_no_row_and_no_notice(command: Command, jobs: s
     done = command("compare", jobs, *BOTH)
     assert "logged" not in done.out + done.err
     done = command("compare", jobs, *BOTH, "--baseline", "as-logged")
-    assert (done.code, "the log does not say when its jobs started" in done.err) == (2, True)
+    assert (done.code, "the log has no start times" in done.err) == (2, True)
     assert "replay" not in done.err, "refused before the runs"
 
 

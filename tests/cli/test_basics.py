@@ -173,12 +173,12 @@ def test_policies_in_three_formats(command: Command) -> None:
         "rounds(POLICY,EVERY)",
         "file.py:Class",
     ]
-    assert "oracle: the policy uses the true durations, unless --estimate limit or lognormal:SIGMA says" in notes
+    assert "oracle: the policy uses true durations; --estimate limit or lognormal:SIGMA overrides" in notes
 
 
 def test_policy_show_says_what_it_is_told_and_when_it_decides(command: Command) -> None:
     shown = command("policy", "show", "rounds(srtf, 5m)").out
-    assert "It uses the true durations, unless --estimate" in shown
+    assert "It uses true durations; --estimate" in shown
     assert "only at multiples of 300 s since the first submit" in shown
     assert "the log's time limits" in command("policy", "show", "easy").out
     assert "the policy that decides periodically" in command("policy", "show", "rounds").out

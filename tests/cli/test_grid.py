@@ -72,7 +72,11 @@ def test_a_report_replaces_nothing_that_it_reads(place: str, command: Command, j
     assert len(list(Path("grid/cells").iterdir())) == 4
     cell = next(Path("grid/cells").iterdir())
     done = command("report", str(cell), "-o", "grid", "--force")
-    assert (done.code, "is reported: choose another place" in done.err, cell.exists()) == (2, True, True), done.err
+    assert (done.code, "one of the reported runs: choose another directory" in done.err, cell.exists()) == (
+        2,
+        True,
+        True,
+    ), done.err
 
 
 def test_a_grid_without_its_settings_or_with_a_pipe_for_a_table(command: Command, jobs: str) -> None:
@@ -208,7 +212,7 @@ def test_figures_of_a_grid_for_papers(command: Command, jobs: str) -> None:
 def test_what_a_grid_cannot_be_reported_with(command: Command, jobs: str) -> None:
     assert command("compare", jobs, *GRID, "-o", "grid").code == 0
     done = command("report", "grid", "grid/cells/01-cluster=2x4,load=0.5")
-    assert (done.code, "other reports take runs and comparisons: DIR/cells/NAME" in done.err) == (2, True), done.err
+    assert (done.code, "or give runs and comparisons: DIR/cells/NAME" in done.err) == (2, True), done.err
     assert command("report", "grid", "-o", "again").code == 0
     done = command("report", "again")
     assert (done.code, "again: the runs of this grid are not in its directory" in done.err) == (3, True)
@@ -241,7 +245,7 @@ def test_a_damaged_grid_is_refused(name: str, text: str | None, said: str, comma
 BAD = {
     "kueue": (("--set", "kueue.nominal_quota={nobody: 3}"), "kueue.nominal_quota names the queue 'nobody'"),
     "multifactor": (("--set", "multifactor.shares={nobody: 3}"), "shares of 'nobody': the log has no such account"),
-    "lwf": (("--profile-error", "0.5"), "'lwf' uses what profiles say of iterations"),
+    "lwf": (("--profile-error", "0.5"), "'lwf' uses profiles of iterations"),
 }
 PLACES = {"one cell": ("--cluster", "2x4"), "a grid": ("--cluster", "2x4", "--cluster", "4x4", "--load", "0.5")}
 

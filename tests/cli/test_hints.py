@@ -99,6 +99,6 @@ def test_an_error_of_profiles_that_nobody_is_told_of_is_named(command: Command, 
 
 def test_an_estimate_that_no_policy_is_told_is_noted(command: Command, log) -> None:
     given = ("compare", log("0,1,10,\n"), "--cluster", "2x4", "--estimate", "lognormal:1", "--policy", "fifo")
-    said = "--estimate lognormal:1 has no effect: no policy here is told durations"
+    said = "--estimate lognormal:1 has no effect: no policy here uses it"
     assert said in command(*given).err
     assert said not in command(*given, "--policy", "srtf").err

@@ -81,7 +81,10 @@ def test_runs_that_tell_nothing_are_refused(command: Command, here: Path) -> Non
             run("tree", few, log_speeds=True, rate_model="tree"),
             "tree: the rate model 'tree' logs slow-downs of iterations",
         ),
-        (run("nameless", nameless, log_speeds=True), "no job of a known model ran on one node (models: a column of"),
+        (
+            run("nameless", nameless, log_speeds=True),
+            "no job with a profiled model ran on one node (models: a column of",
+        ),
     ):
         done = command("profile", "interference", name)
         assert done.code == 3 and said in done.err, done.err

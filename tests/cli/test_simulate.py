@@ -129,10 +129,10 @@ WRONG = [
     ),
     (["jobs.csv", *FIFO, "--rate-model", "iteration"], 2, "did you mean 'iterations'? there are rates, iterations["),
     (["jobs.csv", *FIFO, "--contention", "node-link:x"], 2, "a number from 0, as in node-link:0.27\n"),
-    (["jobs.csv", *FIFO, "--policy", "easy"], 2, "simulate makes one run; give one --policy and one --seed, or use"),
-    (["jobs.csv", *FIFO, "--seed", "1", "--seed", "2"], 2, "simulate makes one run"),
+    (["jobs.csv", *FIFO, "--policy", "easy"], 2, "simulate runs one policy with one seed; for several use"),
+    (["jobs.csv", *FIFO, "--seed", "1", "--seed", "2"], 2, "simulate runs one policy with one seed"),
     (["jobs.csv", *FIFO, "--window", "tomorrow"], 2, "--window: 'tomorrow' is no window; write it FROM:TO"),
-    (["jobs.csv", *FIFO, "--window", "10d:11d"], 2, "holds no submit"),
+    (["jobs.csv", *FIFO, "--window", "10d:11d"], 2, "contains no submission"),
     (["jobs.csv", *FIFO, "--load", "0"], 2, "--load: must be from 1e-06 to 1000 (1 keeps every GPU busy), not 0.0"),
     (["jobs.csv", *FIFO, "--load", "inf"], 2, "--load: must be from"),
     (["jobs.csv", *FIFO, "--load", "1e300"], 2, "(1 keeps every GPU busy), not 1e+300"),
@@ -196,7 +196,7 @@ def test_a_place_that_takes_no_folder_is_refused_before_the_run(place: str, comm
     Path("file").touch()
     done = command("simulate", "not-even-looked-at.csv", *FIFO, "-o", place)
     assert done.code == 2
-    assert "is no folder, so nothing can be written there" in done.err
+    assert "is not a directory" in done.err
 
 
 def test_a_folder_without_the_right_to_write_is_refused_before_the_run(

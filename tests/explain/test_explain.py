@@ -147,7 +147,7 @@ def test_a_run_copied_out_of_its_comparison_says_so(command: Command, jobs: str)
     [
         (["j44", "--run", "run"], 2, "the run has no job 'j44' (did you mean 'j4'?)"),
         (["j1", "--run", "run", "--at", "noon"], 2, "--at: 'noon' is no duration"),
-        (["j1", "--run", "nowhere"], 3, "no run can be read here"),
+        (["j1", "--run", "nowhere"], 3, "no run found"),
         (["j1"], 2, "missing option '--run'"),
     ],
 )
@@ -178,7 +178,7 @@ def test_a_log_from_standard_input_is_not_kept(here: Path, jobs: str) -> None:
     assert pointsman(*given, stdin=Path(jobs).read_text(), cwd=here).returncode == 0
     done = pointsman("explain", "j1", "--run", "run", cwd=here)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "run: its log came from standard input and is not kept; make the run from a file instead" in done.stderr
+    assert "run: its job log came from standard input and was not kept; simulate from a file instead" in done.stderr
 
 
 HOLDING = "submit_s,gpus,duration_s,job_id,model\n0,2,20,a,\n0,2,30,b,\n1,2,10,c,vgg16\n2,4,10,wide,vgg16\n"

@@ -45,9 +45,9 @@ def test_a_running_job_says_beside_whom_and_how_much_slower(command: Command) ->
     assert f"it holds 1 GPU on n0000, shared with job b, {shared} 0 s" in explained(command, "a", 20)
     assert f"it holds 1 GPU on n0000, shared with job a, {shared} 10 s" in explained(command, "b", 20)
     assert explained(command, "c", 20) == (
-        "PENDING (Resources): needs 1 GPU; 0 of those it may use are free, and none has just one job on it that it "
-        "could share with; by what is told of durations, if no other job comes, it starts at 130 s (2.17 min after the "
-        "first submit), when job a ends"
+        "PENDING (Resources): needs 1 GPU; 0 of those it may use are free, and no GPU has exactly one job to "
+        "share with; by the estimated durations, if no other job arrives, it starts at 130 s (2.17 min after the first "
+        "submit), when job a ends"
     )
     assert "it holds 1 GPU on n0000 since 0 s" in explained(command, "a", 100)
 
@@ -58,9 +58,9 @@ def test_sharing_that_does_not_pay_is_told_in_numbers(command: Command) -> None:
     """
     run(command, THREE, "1x1/gpu=v100", "sjf-bsbf", "--interference", "2")
     assert explained(command, "b", 20) == (
-        "PENDING (Resources): needs 1 GPU; 0 of those it may use are free, and sharing does not pay with job a (mean "
-        "time to the end 2.17 min together, 1.83 min in turn); by what is told of durations, if no other job comes, it "
-        "starts at 100 s (1.67 min after the first submit), when job a ends"
+        "PENDING (Resources): needs 1 GPU; 0 of those it may use are free, and sharing is not beneficial with job a "
+        "(mean time to the end 2.17 min together, 1.83 min in turn); by the estimated durations, if no other job "
+        "arrives, it starts at 100 s (1.67 min after the first submit), when job a ends"
     )
 
 
@@ -71,8 +71,8 @@ def test_the_best_of_several_partners_is_told(command: Command) -> None:
     rows = [(0, 1, 100, "a"), (0, 1, 80, "x"), (10, 1, 30, "b")]
     run(command, rows, "1x2/gpu=v100", "sjf-bsbf", "--interference", "3")
     assert (
-        "sharing pays with none of 2 partners, the best being job x (mean time to the end 1.75 min together, 1.25 min "
-        "in turn); by what is told of durations, if no other job comes, it starts at 80 s"
+        "sharing is beneficial with none of 2 partners, the best being job x (mean time to the end 1.75 min together, "
+        "1.25 min in turn); by the estimated durations, if no other job arrives, it starts at 80 s"
     ) in explained(command, "b", 20)
 
 
@@ -82,14 +82,14 @@ def test_a_gang_counts_free_gpus_partners_and_ends(command: Command) -> None:
     """
     run(command, GANGS, "1x3/gpu=v100", "sjf-bsbf", "--interference", "1.5")
     assert (
-        "needs 3 GPUs; 0 of those it may use are free, and sharing pays with job b (mean time to the end 1.28 min "
-        "together, 1.31 min in turn), job x (mean time to the end 2.33 min together, 3.42 min in turn): 2 GPUs more; "
-        "by what is told of durations, if no other job comes, it starts at 200 s"
+        "needs 3 GPUs; 0 of those it may use are free, and sharing is beneficial with job b (mean time to the end 1.28 "
+        "min together, 1.31 min in turn), job x (mean time to the end 2.33 min together, 3.42 min in turn): 2 GPUs "
+        "more; by the estimated durations, if no other job arrives, it starts at 200 s"
     ) in explained(command, "c", 20)
     assert (
-        "needs 1 GPU; 0 of those it may use are free, and it shares none, for nothing is known of its model; by what "
-        "is told of durations, if no other job comes, it starts at 100 s (1.67 min after the first submit), when job b "
-        "ends"
+        "needs 1 GPU; 0 of those it may use are free, and it cannot share GPUs, because its model has no profile; "
+        "by the estimated durations, if no other job arrives, it starts at 100 s (1.67 min after the first submit), "
+        "when job b ends"
     ) in explained(command, "n", 20)
 
 
@@ -113,8 +113,8 @@ def batch_of(share: float) -> int:
     ("share", "policy", "said"),
     [
         (0.55, "sjf-bsbf", "it holds 1 GPU on n0000, shared with job a, with 2 steps of accumulation, since 1 s"),
-        (0.99, "sjf-bsbf", "and beside job a there is no memory for it; by what is told"),
-        (0.99, "sjf-ffs", "and beside job a there is no memory for it; by what is told"),
+        (0.99, "sjf-bsbf", "and beside job a there is too little memory; by the estimated"),
+        (0.99, "sjf-ffs", "and beside job a there is too little memory; by the estimated"),
     ],
 )
 def test_memory_and_accumulation_are_told(share: float, policy: str, said: str, command: Command) -> None:

@@ -143,7 +143,7 @@ def test_another_that_was_not_told_of_the_cluster_cannot_take_over(checkpoint: P
             view.what_if(f"marl:{checkpoint}")
 
     jobs = generate("dl2-1-8", jobs=2, cluster_gpus=32, load=1.0, seed=2)
-    with pytest.raises(PointsmanError, match="'marl' must be told of the cluster before a run"):
+    with pytest.raises(PointsmanError, match="'marl' must see the cluster before the run"):
         simulate(jobs, "8x4/rack=2", Asks(), **OPTIONS)
 
 
@@ -151,7 +151,7 @@ def test_another_that_was_not_told_of_the_cluster_cannot_take_over(checkpoint: P
     ("params", "said"),
     [
         ({"schedulers": 0}, "marl.schedulers = 0: it must be from 1 to 1000"),
-        ({"schedulers": 5}, "5 schedulers need a rack each, and the cluster has 4"),
+        ({"schedulers": 5}, "5 schedulers need one rack each, and the cluster has 4"),
         ({"patience": -1.0}, "marl.patience = -1: it must be from 0"),
         ({"checkpoint": "/nowhere"}, "there is no such directory"),
         ({"checkpoint": "benchmarks/marl/trained/scorer-1"}, "a checkpoint of 'scorer'"),

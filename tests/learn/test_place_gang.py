@@ -160,7 +160,7 @@ def test_many_at_once_are_as_one_alone() -> None:
 
 
 def test_more_schedulers_than_racks_are_refused() -> None:
-    with pytest.raises(pointsman.errors.UsageError, match="3 schedulers need a rack each"):
+    with pytest.raises(pointsman.errors.UsageError, match="3 schedulers need one rack each"):
         PlaceGangEnv(cluster="4x4/rack=2", schedulers=3, workload=Generated("dl2-1-8", jobs=5))
 
 

@@ -130,7 +130,7 @@ def test_calls_run_on_both_nodes_with_the_files_they_read(here: Path, on_it: Clu
     # Ray's C++ part may write lines of its own on a busy machine; they begin with a date in brackets.
     wrong, other, dead = (line for line in done.stderr.splitlines() if "Error: " in line and line[0] != "[")
     assert wrong == "InputError: jobs.csv:3: no good (mend it)"
-    assert other.startswith("UsageError: ") and "has another Pointsman than this machine" in other
+    assert other.startswith("UsageError: ") and "has a different version of Pointsman" in other
     assert dead.startswith("BackendError: the Ray cluster failed: ")
     nodes = done.stdout.split()
     assert len(nodes) == 8

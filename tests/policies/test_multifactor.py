@@ -121,7 +121,7 @@ def test_small_jobs_may_be_favoured() -> None:
 
 def test_priorities_of_partitions_that_no_job_is_in_are_refused() -> None:
     jobs = of((0, 1, 1, None, None, "gpu"))
-    with pytest.raises(UsageError, match="partition_priority names 'gpus', a partition that no job is in"):
+    with pytest.raises(UsageError, match="partition_priority names 'gpus', a partition without jobs"):
         order(jobs, partition_priority={"gpus": 4})
 
 
@@ -166,7 +166,7 @@ def test_wrong_parameters_are_refused(params: dict[str, Any], said: str) -> None
 
 def test_it_cannot_take_over_a_run() -> None:
     simulation, _ = opened(WORKED)
-    with pytest.raises(UsageError, match="must be told of the jobs before a run"):
+    with pytest.raises(UsageError, match="must see the jobs before the run"):
         simulation.adopt(get_policy("multifactor").make())
 
 

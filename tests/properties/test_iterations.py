@@ -68,7 +68,7 @@ def test_what_if_needs_estimates_and_a_policy_of_this_rate_model() -> None:
             super().decide(view)
             if view.now_ms > 20:
                 view.what_if("lwf").run()
-                with pytest.raises(UsageError, match="computes with rates"):
+                with pytest.raises(UsageError, match="uses rates of jobs"):
                     view.what_if("easy")
 
     ground, jobs = random_chains(7)

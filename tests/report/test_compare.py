@@ -243,11 +243,11 @@ def test_a_change_to_a_baseline_of_zero(many: list[Result]) -> None:
 @pytest.mark.parametrize(
     ("condition", "complaint"),
     [
-        ("jct_mean_s", "no condition"),
-        ("jct_mean_s=5", "no condition"),
-        ("jct_mean_s>nan", "no condition"),
-        ("jct_mean_s>1e999", "beyond all numbers"),
-        ("jct_mean>+5%", "names no metric"),
+        ("jct_mean_s", "not a condition"),
+        ("jct_mean_s=5", "not a condition"),
+        ("jct_mean_s>nan", "not a condition"),
+        ("jct_mean_s>1e999", "an infinite limit"),
+        ("jct_mean>+5%", "does not name a metric"),
         ("jct_mean_s>5%", r"write \+5%"),
     ],
 )

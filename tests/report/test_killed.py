@@ -57,7 +57,7 @@ def test_it_is_back_before_the_next_run_begins(tmp_path: Path) -> None:
     killed_while_it_writes(tmp_path / "out")
     (left,) = tmp_path.iterdir()
     left.rename(left.with_name(left.name.replace(".partial", ".old")))
-    with pytest.raises(UsageError, match="exists; choose another place"):
+    with pytest.raises(UsageError, match="exists; choose another directory"):
         refuse_taken(tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

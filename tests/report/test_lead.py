@@ -13,7 +13,7 @@ from pointsman.report.grids.page import _best
 from pointsman.report.metrics.comparison import compare
 from pointsman.report.pages.lead import lead
 
-CHANCE = "No difference beyond chance in the mean completion time between"
+CHANCE = "No significant difference in the mean completion time between"
 
 
 def beside(result: Result, policy: str, later_s: float, **told: str) -> Result:
@@ -45,20 +45,20 @@ def test_a_difference_beyond_chance_has_one(fifo: Result) -> None:
 def test_the_second_may_be_as_good_as_the_best(fifo: Result) -> None:
     best = beside(fifo, "las", -3000.0)
     said = lead(compare([fifo, best, beside(best, "other", 20.0)]).groups)
-    assert "under las: -" in said and "%]. No difference beyond chance between las and other: +" in said
+    assert "under las: -" in said and "%]. No significant difference between las and other: +" in said
 
 
 def test_the_best_of_those_without_durations_may_be_no_better_than_the_baseline(fifo: Result) -> None:
     rivals = [beside(fifo, "best", -3000.0, knowledge="oracle"), beside(fifo, "las", -20.0)]
     said = lead(compare([fifo, *rivals]).groups)
-    assert "Of the policies that need no durations las has the least, " in said
-    assert ", no difference beyond chance to fifo: -" in said
+    assert "Of the policies that require no durations, las has the least, " in said
+    assert ", no significant difference from fifo: -" in said
 
 
 def test_what_a_run_learns_itself_counts_as_told_nothing(fifo: Result) -> None:
     rivals = [beside(fifo, "best", -3000.0, knowledge="oracle"), beside(fifo, "gittins", -2000.0, knowledge="history")]
     said = lead(compare([fifo, *rivals]).groups)
-    assert "Of the policies that need no durations gittins has the least" in said
+    assert "Of the policies that require no durations, gittins has the least" in said
     said = lead(compare([fifo, rivals[1]]).groups)
     assert said.count("under gittins") == 1 and "knows" not in said
 
@@ -69,7 +69,7 @@ def test_the_best_beyond_chance_is_named_though_another_has_the_least_mean(fifo:
     steady = replace(fifo, jobs=every, info=fifo.info | {"policy": "las"})
     said = lead(compare([fifo, beside(fifo, "other", -20.0), steady]).groups)
     assert "under fifo (the baseline) and " in said and " under las: -" in said
-    assert "No difference beyond chance between las and other" in said
+    assert "No significant difference between las and other" in said
 
 
 def test_a_baseline_that_is_best_is_named_once(fifo: Result) -> None:

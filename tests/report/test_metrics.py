@@ -113,7 +113,7 @@ def test_window_counts_submits_in_it(three: Result) -> None:
 
 
 def test_window_without_submits_is_refused(three: Result) -> None:
-    with pytest.raises(UsageError, match="holds no submit"):
+    with pytest.raises(UsageError, match="contains no submission"):
         summarise(three, window=(5, 9))
 
 

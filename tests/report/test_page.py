@@ -286,8 +286,8 @@ def test_the_page_names_files_without_their_folders(fifo: Result) -> None:
 def test_the_lead_names_the_best_policy_that_needs_no_durations(many: list[Result]) -> None:
     groups = group_runs(many)
     said = lead(groups)
-    assert "under srtf, which knows every duration exactly: -" in said
-    assert "Of the policies that need no durations fifo has" in said
+    assert "under srtf, which uses true durations: -" in said
+    assert "Of the policies that require no durations, fifo has" in said
     assert "Counted are" not in said, "all are"
     assert "between 60 min and" in lead(group_runs(many, (3600, float("inf")))).replace("1 h", "60 min")
 
@@ -387,10 +387,10 @@ def test_what_nobody_did_is_left_out(draw_only: Callable[..., None]) -> None:
     ("told", "said"),
     [
         ({}, "under fifo: -"),
-        ({"told_profiles": "true"}, "under fifo, which is told the true profiles of models: -"),
+        ({"told_profiles": "true"}, "under fifo, which uses true model profiles: -"),
         (
             {"knowledge": "oracle", "told_profiles": "lognormal:0.3"},
-            "which knows every duration exactly and is told profiles of models with errors (lognormal:0.3): -",
+            "which uses true durations and model profiles with errors (lognormal:0.3): -",
         ),
     ],
 )

@@ -85,7 +85,7 @@ def test_without_a_plan_log(fifo: Result, tmp_path: Path) -> None:
 
 def test_an_existing_directory_is_refused(fifo: Result, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(UsageError, match="exists; choose another place with -o, or replace it with --force"):
+    with pytest.raises(UsageError, match="exists; choose another directory with -o, or replace it with --force"):
         write_run(tmp_path / "out", fifo, figures=False)
 
 
@@ -98,7 +98,7 @@ def test_force_replaces_a_run_and_nothing_else(fifo: Result, srtf: Result, tmp_p
     (tmp_path / "link").symlink_to(tmp_path / "out")
     (tmp_path / "file").write_text("")
     for name in ("home", "link", "file"):
-        with pytest.raises(UsageError, match="no run directory"):
+        with pytest.raises(UsageError, match="not a run directory"):
             write_run(tmp_path / name, fifo, figures=False, force=True)
     assert (tmp_path / "home" / "thesis.tex").read_text() == "years of work"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "home", "link", "out"], "nothing else is left"
@@ -118,7 +118,7 @@ def test_nothing_is_left_after_an_error(tmp_path: Path, error: BaseException) ->
 
 
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
-    full = r"out: No space left on device while it was being written"
+    full = r"out: No space left on device while it was written"
     with pytest.raises(RunError, match=full) as caught, whole_directory(tmp_path / "out"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert caught.value.exit_code == 1
@@ -147,7 +147,7 @@ def test_a_file_that_may_not_grow_leaves_nothing(srtf: Result, tmp_path: Path) -
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert "RunError" in last
-    assert "File too large while it was being written, so nothing is left of it" in last
+    assert "File too large while it was written, so its files were removed" in last
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -159,7 +159,7 @@ def test_no_permission_is_one_sentence(fifo: Result) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("manifest.json", "{", "no JSON"),
+        ("manifest.json", "{", "not JSON"),
         ("manifest.json", "[]", "not the manifest of a run"),
         ("manifest.json", '{"kind": "run", "schema_version": 99}', "schema 99 is not 1"),
         ("jobs.parquet", "junk", "damaged or was changed"),
@@ -173,7 +173,7 @@ def test_a_damaged_run_is_refused(fifo: Result, tmp_path: Path, name: str, conte
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no run can be read here"):
+    with pytest.raises(InputError, match="no run found"):
         read_run(tmp_path)
 
 

@@ -80,6 +80,6 @@ def test_options_are_checked_with_every_policy_before_any_run(
     jobs: pointsman.Workload, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pointsman.sweeps.cells.simulated", lambda *_: pytest.fail("a run began"))
-    with pytest.raises(UsageError, match="'lwf' uses what profiles say of iterations"):
+    with pytest.raises(UsageError, match="'lwf' uses profiles of iterations"):
         pointsman.sweep(jobs, **GRID | {"policy": ["fifo", "lwf"]}, profile_error=0.5, directory=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -41,7 +41,7 @@ def _policies(axes: Any, figures: Figures) -> None:
         axes.plot(above, range(len(above)), marker, color=colour, label=policy, markersize=8, markeredgewidth=1.6)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set_xlabel("mean completion time above the lower bound, %")
+    axes.set_xlabel("mean completion time above the lower bound, %\n(logarithmic; left is better)")
 
 
 def _places(axes: Any, figures: Figures) -> None:
@@ -55,4 +55,4 @@ def _places(axes: Any, figures: Figures) -> None:
         heights = [row + 0.18 * (shift - 1) for row in range(len(found))]
         axes.errorbar(middle, heights, xerr=ends, fmt=marker, color=colour, label=place, markersize=6, capsize=2)
     axes.axvline(0, color="black", linewidth=1)
-    axes.set_xlabel("fifo-backfill: change from consolidated, %")
+    axes.set_xlabel("fifo-backfill: change of mean completion\ntime from consolidated, %")

@@ -29,7 +29,7 @@ class Cell:
     overheads: str = "realistic"
 
 
-def told(policy: str) -> tuple[Contestant, Contestant]:
+def both(policy: str) -> tuple[Contestant, Contestant]:
     """With true durations and with errors."""
     return (
         Contestant(policy, policy, estimate="oracle"),
@@ -45,7 +45,7 @@ PLAIN: Final = (
     Contestant("tiresias", "tiresias"),
     Contestant("gittins", "gittins"),
 )
-NEEDING: Final = tuple(who for name in ("sjf", "sjf-backfill", "easy", "multifactor", "srtf") for who in told(name))
+NEEDING: Final = tuple(who for name in ("sjf", "sjf-backfill", "easy", "multifactor", "srtf") for who in both(name))
 
 
 def placed(who: Contestant, place: str) -> Contestant:

@@ -37,7 +37,7 @@ def check_logged(workload: "Workload", baseline: str | None) -> None:
     from pointsman.errors import UsageError
 
     if baseline == AS_LOGGED and not workload.is_logged:
-        raise UsageError(f"--baseline {AS_LOGGED}: the log does not say when its jobs started, or it no longer counts")
+        raise UsageError(f"--baseline {AS_LOGGED}: the log has no start times, or they no longer apply")
 
 
 def tell_logged(workload: "Workload", result: "Result", window: tuple[float, float] | None) -> None:

@@ -29,14 +29,14 @@ def capacity(
         str,
         typer.Option(
             metavar="CONDITION",
-            help="What the cluster must reach: a figure of summary.json, a comparison, a value. Seconds or shares.",
+            help="Target to meet: a metric of summary.json, an operator and a value (seconds or a share).",
             rich_help_panel=WHAT,
         ),
     ] = "pending_p90_s<=3600",
     at_once: AtOnce = None,
     on: On = "local",
 ) -> None:
-    """Find the least number of nodes, in the proportions of the cluster file, that meets a target."""
+    """Find the smallest cluster that meets a target, with node types in the proportions of the cluster file."""
     from pointsman.capacity.curve import parse_target, sentence
     from pointsman.capacity.nodes import nodes_of
     from pointsman.capacity.scaling import scaled, size_of
@@ -54,7 +54,7 @@ def capacity(
     experiment, wanted = resolve(options), parse_target(target)
     spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
     if spec.oversized != "refuse":
-        raise UsageError(f"--oversized {spec.oversized}: capacity makes room for every job as it is; leave it out")
+        raise UsageError(f"--oversized {spec.oversized}: capacity requires that every job fits; leave the option out")
     if wanted.metric.startswith("wait_"):
         screen.note("wait_* ends at the first start; pending_* also counts waiting after preemptions")
     if options.dry_run:

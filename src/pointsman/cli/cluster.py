@@ -12,10 +12,10 @@ from pointsman.cli.suggest import suggest
 if TYPE_CHECKING:
     from pointsman.cluster import Cluster, ClusterGraph
 
-app = typer.Typer(no_args_is_help=True, help="Clusters: ready ones by name, files, shorthands, node lists.")
+app = typer.Typer(no_args_is_help=True, help="Clusters: list, show, import and check them.")
 
 Named = Annotated[
-    str, typer.Argument(help="Ready name, shorthand (16x4/rack=4 or fat-tree:8), YAML file or node list.")
+    str, typer.Argument(help="Built-in cluster, shorthand (16x4/rack=4 or fat-tree:8), YAML file or node list.")
 ]
 
 
@@ -36,9 +36,9 @@ class DocumentFormat(StrEnum):
 
 @app.command("list")
 def list_clusters(
-    format: Annotated[ListFormat, typer.Option("--format", help="How to print.")] = ListFormat.table,
+    format: Annotated[ListFormat, typer.Option("--format", help="Output format.")] = ListFormat.table,
 ) -> None:
-    """List the ready clusters."""
+    """List the built-in clusters."""
     from pointsman.cluster import load_cluster, ready_clusters
 
     rows = [_row(load_cluster(name)) for name in ready_clusters()]
@@ -53,9 +53,9 @@ def list_clusters(
 @app.command()
 def show(
     name: Named,
-    format: Annotated[DocumentFormat, typer.Option("--format", help="How to print.")] = DocumentFormat.yaml,
+    format: Annotated[DocumentFormat, typer.Option("--format", help="Output format.")] = DocumentFormat.yaml,
 ) -> None:
-    """Print a cluster as a file you can save, edit and use."""
+    """Print a cluster file, to save and edit."""
     from pointsman.cluster import load_cluster
 
     cluster = load_cluster(name)
@@ -70,10 +70,13 @@ def graph(
     name: Named,
     format: Annotated[
         ListFormat,
-        typer.Option("--format", help="Kinds of links (table), every node, switch and link (json), links (csv)."),
+        typer.Option(
+            "--format",
+            help="Output format: table has kinds of links, json every node, switch and link, csv every link.",
+        ),
     ] = ListFormat.table,
 ) -> None:
-    """Print a cluster's nodes, switches and links with their bandwidth in Gb/s, one direction."""
+    """Print a cluster's nodes, switches and links, with their bandwidth in Gb/s per direction."""
     from pointsman.cluster import load_cluster
 
     graph = load_cluster(name).graph()
@@ -90,7 +93,7 @@ def import_node_list(
     file: Annotated[
         Path,
         typer.Argument(
-            help="What 'scontrol show node', 'sinfo -N -o \"%N %P %G %c %X %m\"' or 'kubectl get nodes -o json' "
+            help="Output of 'scontrol show node', 'sinfo -N -o \"%N %P %G %c %X %m\"' or 'kubectl get nodes -o json', "
             "prints, an inventory (CSV: name,gpus,gpu_type) or an openb node list; '-' is standard input."
         ),
     ],
@@ -101,7 +104,7 @@ def import_node_list(
             metavar="[NAME=]TYPE",
             default_factory=list,
             show_default=False,
-            help="Which GPUs these are: a100 where the list does not say, tesla=v100 where it says tesla. Repeat it.",
+            help="GPU type: a100 for nodes without a type, tesla=v100 for nodes of type tesla. Repeatable.",
         ),
     ],
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
@@ -137,7 +140,7 @@ def _gpu_types(texts: list[str]) -> dict[str, str]:
 
 @app.command()
 def validate(file: Annotated[Path, typer.Argument(help="Cluster file (YAML or JSON) or node list (CSV).")]) -> None:
-    """Check a cluster file; the exit code is 0 when it is valid."""
+    """Check a cluster file. The exit code is 0 if it is valid."""
     from pointsman.cluster import load_cluster
 
     typer.echo(f"{file}: valid: {_size(load_cluster(file))}")

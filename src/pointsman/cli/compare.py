@@ -28,13 +28,13 @@ def compare(
             metavar="CONDITION",
             default_factory=list,
             show_default=False,
-            help="Exit with code 4 if this condition is true: 'jct_mean_s>+5%'. Repeat it.",
+            help="Exit with code 4 if this condition is true: 'jct_mean_s>+5%'. Repeatable.",
             rich_help_panel=OUTPUT,
         ),
     ],
     baseline: Annotated[
         str | None,
-        typer.Option(help="Policy that the others are compared with. Default: the first.", rich_help_panel=OUTPUT),
+        typer.Option(help="Baseline policy. Default: the first.", rich_help_panel=OUTPUT),
     ] = None,
     first_divergence: Annotated[
         bool,
@@ -47,7 +47,7 @@ def compare(
     at_once: AtOnce = None,
     on: On = "local",
 ) -> None:
-    """Replay a job log under several policies, and put them side by side."""
+    """Simulate a job log under several policies and compare them."""
     from pointsman.cli.as_logged import check_logged
     from pointsman.cli.comparing import check_grid, comparison_of, grid_of
     from pointsman.cli.experiment import resolve
@@ -105,7 +105,7 @@ def _check_conditions(
     others = baseline == AS_LOGGED or len({choice.name for choice in spec.policies}) > 1
     for condition in conditions:
         if parse_threshold(condition).kind != "value" and not others:
-            raise UsageError(f"--fail-if {condition!r} is a change to the baseline; it needs a second policy")
+            raise UsageError(f"--fail-if {condition!r} compares with the baseline and needs a second policy")
     if first_divergence:
         spec.only_cell("--first-divergence")
     if baseline == AS_LOGGED:

@@ -7,7 +7,7 @@ import typer
 from pointsman.cli import screen
 from pointsman.cli.options import Options, WithOptions, with_options
 
-app = typer.Typer(no_args_is_help=True, help="Experiment files: resolve them, and print their schema.")
+app = typer.Typer(no_args_is_help=True, help="Experiment files: resolve them and print their schema.")
 
 
 @app.command(cls=WithOptions)
@@ -16,7 +16,7 @@ def show(
     options: Options,
     origin: Annotated[bool, typer.Option("--origin", help="Print the origin of each field.")] = False,
 ) -> None:
-    """Print the experiment that these options of 'simulate' or 'compare' define."""
+    """Print the experiment that these options of simulate or compare define."""
     from dataclasses import replace
 
     from pointsman.cli.experiment import origins, resolve

@@ -26,16 +26,16 @@ class Finding(NamedTuple):
 
 
 def doctor(
-    format: Annotated[screen.Format, typer.Option("--format", help="How to print.")] = screen.Format.table,
+    format: Annotated[screen.Format, typer.Option("--format", help="Output format.")] = screen.Format.table,
 ) -> None:
-    """Look whether everything a run needs is there and works; exit code 1 if something is broken."""
+    """Check the installation. The exit code is 1 if something is broken."""
     findings = list(examine())
     screen.show([finding._asdict() for finding in findings], format, left=("check", "state", "found"))
     broken = [finding.check for finding in findings if finding.state == "broken"]
     if broken:
         from pointsman.errors import RunError
 
-        raise RunError(f"broken: {', '.join(broken)}; the table says what was found")
+        raise RunError(f"broken: {', '.join(broken)}; see the table")
 
 
 def examine() -> Iterator[Finding]:

@@ -22,7 +22,7 @@ LEFT = ("cluster", "workload", "policy")
 def evaluate(
     checkpoint: Annotated[
         list[Path],
-        typer.Argument(metavar="CHECKPOINT...", help="Directory that 'pointsman train -o DIR' wrote, with its seeds."),
+        typer.Argument(metavar="CHECKPOINT...", help="Output directory of 'pointsman train -o DIR'."),
     ],
     policy: Annotated[
         list[str],
@@ -30,7 +30,7 @@ def evaluate(
             metavar="NAME",
             default_factory=list,
             show_default=False,
-            help="Policy to measure as well. Repeat it.",
+            help="Additional policy to measure. Repeatable.",
             rich_help_panel=WHAT,
         ),
     ],
@@ -41,32 +41,41 @@ def evaluate(
             metavar="practice.PARAM=VALUE",
             default_factory=list,
             show_default=False,
-            help="Measure in another practice than the first checkpoint's: practice.horizon_s=6h.",
+            help="Set a parameter of the evaluation workload. Example: --set practice.horizon_s=6h.",
             rich_help_panel=WHAT,
         ),
     ],
     baselines: Annotated[
-        bool, typer.Option("--baselines", help="Measure job pickers x GPU pickers as well.", rich_help_panel=WHAT)
+        bool,
+        typer.Option(
+            "--baselines", help="Also measure all combinations of job pickers and GPU pickers.", rich_help_panel=WHAT
+        ),
     ] = False,
-    cluster: Annotated[str | None, typer.Option(help="Cluster. Default: as in training.", rich_help_panel=WHAT)] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Cluster to evaluate on. Default: as in training.", rich_help_panel=WHAT)
+    ] = None,
     workload: Annotated[
         str | None,
         typer.Option(
-            help="topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log.",
+            help="Jobs to evaluate on: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log.",
             rich_help_panel=WHAT,
         ),
     ] = None,
     seeds: Annotated[
         str,
         typer.Option(
-            "--seeds", "--seed", metavar="LIST", help="Seeds of the held-out workloads: 0-4.", rich_help_panel=WHAT
+            "--seeds",
+            "--seed",
+            metavar="LIST",
+            help="Random seeds of the held-out workloads. Example: --seeds 0-4.",
+            rich_help_panel=WHAT,
         ),
     ] = "0-9",
     at_once: AtOnce = None,
     on: On = "local",
     format: Printed = screen.Format.table,
 ) -> None:
-    """Measure trained policies: interquartile means over trainings and held-out workloads, with 95 % intervals."""
+    """Evaluate trained policies: interquartile means over trainings and held-out workloads, with 95 % intervals."""
     from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import parse_seeds
     from pointsman.cli.learning import need_torch

@@ -17,19 +17,19 @@ CONFIG = "config.resolved.yaml"
 
 
 def explain(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the job, as in jobs.parquet.")],
-    run: Annotated[Path, typer.Option("--run", metavar="DIR", help="Directory of the run.")],
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Job id, as in jobs.parquet.")],
+    run: Annotated[Path, typer.Option("--run", metavar="DIR", help="Run directory.")],
     at: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="On the log's clock, as in jobs.parquet: 749605; or since the first submit: +3h. "
-            "By default, when the job was submitted.",
+            help="Time to explain: on the log's clock (749605) or since the first submission (+3h). "
+            "Default: the job's submission.",
         ),
     ] = None,
-    format: Annotated[screen.Format, typer.Option(help="How to print.")] = screen.Format.table,
+    format: Annotated[screen.Format, typer.Option(help="Output format.")] = screen.Format.table,
 ) -> None:
-    """Say what a job was doing at a time, and if it was waiting, for what."""
+    """Explain the state of a job at a given time, and why it was waiting."""
     from pointsman.cli.replay import read_jobs, replayable
     from pointsman.errors import InputError, UsageError
     from pointsman.experiment import Cell
@@ -44,7 +44,7 @@ def explain(
     info = manifest["info"]
     spec = _spec_of(run)
     if spec.trace == "-":
-        raise UsageError(f"{run}: its log came from standard input and is not kept; make the run from a file instead")
+        raise UsageError(f"{run}: its job log came from standard input and was not kept; simulate from a file instead")
     (workload,) = read_jobs([Cell({}, spec)])
     if workload.provenance.sha256 != info["workload"]["sha256"]:
         raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")

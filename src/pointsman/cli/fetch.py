@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def fetch(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which log; without it, all are listed.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Name of the log. Default: list all.")] = None,
     to: Annotated[
-        Path | None, typer.Option("--to", metavar="DIR", help="Folder for the log. Default: the user's cache.")
+        Path | None, typer.Option("--to", metavar="DIR", help="Download directory. Default: the user's cache.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Fetch again what is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Download the log again.")] = False,
 ) -> None:
-    """Fetch a public job log from its publisher, and print where it is."""
+    """Download a public job log from its publisher and print its path."""
     from pointsman.workload.public.catalogue import PUBLIC
     from pointsman.workload.public.fetch import fetch as fetch_trace
 

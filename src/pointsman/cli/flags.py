@@ -53,7 +53,7 @@ def _parameter(name: str, info: FieldInfo, several: Sequence[str]) -> inspect.Pa
     if said.example:
         told.append(f"Example: {flags[0]} {said.example}.")
     if repeated and (name in several or name not in GRID):
-        told.append("Repeat it.")
+        told.append("Repeatable.")
     if info.is_required():
         told.append("Required without -c.")
     shown: dict[str, Any] = {"help": " ".join(told), "show_default": False}

@@ -59,7 +59,7 @@ def _of_estimate(estimate: str | None, results: "Sequence[Result]") -> Iterator[
     if estimate not in (None, "none") and all(estimate not in result.info["knowledge"] for result in results):
         learn = sorted({result.info["policy"] for result in results if "predictor" in result.info["params"]})
         fix = "".join(f" ({policy} takes it with --set {policy}.predictor=estimate)" for policy in learn)
-        yield f"--estimate {estimate} has no effect: no policy here is told durations{fix}"
+        yield f"--estimate {estimate} has no effect: no policy here uses it{fix}"
 
 
 def _of_no_wait(results: "Sequence[Result]") -> Iterator[str]:
@@ -76,8 +76,8 @@ def _of_no_profiles(results: "Sequence[Result]") -> Iterator[str]:
         result.info.get("told_profiles", "none") == "none" for result in results
     ):
         yield (
-            "--profile-error has no effect: no policy was told a profile, because it uses none or no job names a model "
-            "(--assign-models 0 gives them some)"
+            "--profile-error has no effect: no policy used a profile, because it uses none or no job has a model "
+            "(--assign-models 0 assigns models)"
         )
 
 

@@ -25,7 +25,8 @@ PREDICTORS = ("constant", "additive", "networks")
 
 def interference(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Directories of runs or comparisons, made with --log-speeds.")
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Directories of runs or comparisons that were made with --log-speeds."),
     ],
     profiles: Annotated[
         list[str],
@@ -33,17 +34,17 @@ def interference(
             metavar="FILE",
             default_factory=list,
             show_default=False,
-            help="Profiles of your own, before the shipped ones.",
+            help="Model profiles that take precedence over the shipped ones. Repeatable.",
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Write a file for --node-interference (YAML).")
+        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (YAML), for --node-interference.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
 ) -> None:
-    """Learn from recorded runs how much jobs on different GPUs of a node slow each other."""
+    """Fit slowdowns of jobs on different GPUs of a node to recorded runs."""
     from pointsman.cli import screen
     from pointsman.cli.results import command_line
     from pointsman.errors import InputError
@@ -63,7 +64,7 @@ def interference(
             observe(_recorded(place, result, catalogue), found)
     if not found:
         fix = "models: a column of the log, or --assign-models SEED"
-        raise InputError("no job of a known model ran on one node", path=runs[0], fix=fix)
+        raise InputError("no job with a profiled model ran on one node", path=runs[0], fix=fix)
     with screen.progress("leaving out combinations") as progress:
         learned = learn(found, seed, progress.update)
     _show(learned, format)

@@ -31,7 +31,7 @@ On = Annotated[
         "--on",
         metavar="PLACE",
         callback=check_place,
-        help="Where to simulate: local, ray (this machine's Ray cluster) or ray://HOST[:PORT]. "
+        help="Place to run simulations: local, ray (this machine's Ray cluster) or ray://HOST[:PORT]. "
         "Input is read and output written on this machine.",
         rich_help_panel=OUTPUT,
     ),
@@ -50,7 +50,7 @@ OutputFolder = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="DIR", help="Output directory.", rich_help_panel=OUTPUT)
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.", rich_help_panel=OUTPUT)]
-Printed = Annotated[Format, typer.Option("--format", help="Format of what is printed.", rich_help_panel=OUTPUT)]
+Printed = Annotated[Format, typer.Option("--format", help="Output format.", rich_help_panel=OUTPUT)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class Options:
             metavar="NAME.PARAM=VALUE",
             default_factory=list,
             show_default=False,
-            help="Set a parameter of a policy or of the overheads. Example: --set overheads.start_s=30. Repeat it.",
+            help="Set a parameter of a policy or of the overheads. Example: --set overheads.start_s=30. Repeatable.",
             rich_help_panel=ASSUMED,
         ),
     ]
@@ -85,7 +85,7 @@ class Options:
     format: Printed = Format.table
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Print the complete experiment, and run nothing.", rich_help_panel=OUTPUT),
+        typer.Option("--dry-run", help="Print the complete experiment without running it.", rich_help_panel=OUTPUT),
     ] = False
 
 

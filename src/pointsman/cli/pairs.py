@@ -24,20 +24,22 @@ def pairs(
             metavar="FILE",
             default_factory=list,
             show_default=False,
-            help="Profiles of your own, before the shipped ones.",
+            help="Model profiles that take precedence over the shipped ones. Repeatable.",
         ),
     ],
     measurements: Annotated[
         Path | None,
-        typer.Argument(help="Measured pairs (CSV): docs/formats/pairs.md. Without: the shipped table.", metavar="FILE"),
+        typer.Argument(
+            help="Measured pairs (CSV), as in docs/formats/pairs.md. Default: the shipped table.", metavar="FILE"
+        ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Write a file for --interference (YAML).")
+        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (YAML), for --interference.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
-    format: Annotated[Format, typer.Option(help="How to print; csv has the pairs only.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="Output format; csv has the pairs only.")] = Format.table,
 ) -> None:
-    """Show how much jobs on one GPU slow each other, and fit the law of it to measured pairs."""
+    """Print the slowdowns of jobs that share a GPU, and fit a formula to measured pairs."""
     from pointsman.errors import UsageError
     from pointsman.inputs.output_path import check_output_file, write_whole
     from pointsman.speed import load_catalogue

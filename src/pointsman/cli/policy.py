@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
     from pointsman.policies.registry import PolicySpec
 
-app = typer.Typer(no_args_is_help=True, help="Scheduling policies: the built-in ones, and your own.")
+app = typer.Typer(no_args_is_help=True, help="Scheduling policies: list, describe and create them.")
 
 NEEDS = {
     "none": "",
-    "estimate": "the log's time limits, or the truth if not every job has one, unless --estimate says otherwise",
-    "oracle": "the true durations, unless --estimate limit or lognormal:SIGMA says otherwise",
-    "history": "estimates that the run learns from jobs that have ended; the log tells it nothing",
+    "estimate": "the log's time limits, or true durations unless every job has a limit; --estimate overrides this",
+    "oracle": "true durations; --estimate limit or lognormal:SIGMA overrides this",
+    "history": "durations learned during the run from completed jobs; none from the log",
 }
 """What a policy with this need uses of durations."""
 
 ROUNDS = "rounds(POLICY,EVERY)"
 FORMS = {
     ROUNDS: "Any policy, deciding periodically: rounds(srtf,60), rounds(easy,5m).",
-    "file.py:Class": "A policy of your own; 'pointsman policy new' writes one to start from.",
+    "file.py:Class": "Your own policy; 'pointsman policy new' creates one.",
 }
 """Policies that are made of others, or by you."""
 
-FormatOption = Annotated[screen.Format, typer.Option("--format", help="How to print.")]
+FormatOption = Annotated[screen.Format, typer.Option("--format", help="Output format.")]
 
 
 INFORMATION = ("durations", "profiles", "progress")
@@ -44,7 +44,7 @@ def _information(spec: "PolicySpec") -> dict[str, str]:
 
 @app.command("list")
 def list_policies(format: FormatOption = screen.Format.table) -> None:
-    """List the policies, and the information each uses."""
+    """List the policies and the information that each uses."""
     from pointsman.policies.registry import get_policy, policy_names
 
     specs = [get_policy(name) for name in policy_names()]
@@ -62,7 +62,7 @@ def list_policies(format: FormatOption = screen.Format.table) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A policy's name, file.py:Class, or 'rounds(POLICY, EVERY)'.")],
+    name: Annotated[str, typer.Argument(help="Name of the policy, FILE.py:CLASS or 'rounds(POLICY, EVERY)'.")],
     format: FormatOption = screen.Format.table,
 ) -> None:
     """Describe a policy and its parameters."""
@@ -96,12 +96,12 @@ def show(
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the policy: lower-case letters, digits, hyphens.")],
-    folder: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Directory of the files.")] = Path(),
+    name: Annotated[str, typer.Argument(help="Name of the policy, in lower-case letters, digits and hyphens.")],
+    folder: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Output directory.")] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be written, and write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the files without writing them.")] = False,
 ) -> None:
-    """Write a working policy and its test, to start from."""
+    """Create a working policy and its test, as a starting point."""
     from pointsman.cli.scaffold import class_name, scaffold
     from pointsman.inputs.output_path import check_output, check_output_file, write_whole
 

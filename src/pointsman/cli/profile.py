@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from pointsman.speed.fitting.step_law import PlatformLaw
     from pointsman.speed.profiles.catalogue import Catalogue
 
-app = typer.Typer(no_args_is_help=True, help="Model profiles: how fast models compute and how much they exchange.")
+app = typer.Typer(no_args_is_help=True, help="Model profiles: list, show, fit and measure the speed of models.")
 
 Profiles = Annotated[
     list[str],
     typer.Option(
-        metavar="FILE", default_factory=list, show_default=False, help="Profiles of your own, before the shipped ones."
+        metavar="FILE",
+        default_factory=list,
+        show_default=False,
+        help="Model profiles that take precedence over the shipped ones. Repeatable.",
     ),
 ]
 PER_CENT = 100.0
@@ -31,9 +34,9 @@ app.command()(interference)
 
 @app.command("list")
 def list_models(
-    profiles: Profiles, format: Annotated[Format, typer.Option(help="How to print.")] = Format.table
+    profiles: Profiles, format: Annotated[Format, typer.Option(help="Output format.")] = Format.table
 ) -> None:
-    """List the models."""
+    """List the models that have a profile."""
     from pointsman.cli import screen
     from pointsman.speed import load_catalogue
 
@@ -53,8 +56,8 @@ def list_models(
 
 
 @app.command()
-def show(model: Annotated[str, typer.Argument(help="Name or alias.")], profiles: Profiles) -> None:
-    """Print a model's profile as a file you can save, edit and use."""
+def show(model: Annotated[str, typer.Argument(help="Name or alias of the model.")], profiles: Profiles) -> None:
+    """Print the profile of a model as a file, to save and edit."""
     import yaml
 
     from pointsman.speed import load_catalogue
@@ -73,15 +76,17 @@ def show(model: Annotated[str, typer.Argument(help="Name or alias.")], profiles:
 
 @app.command()
 def fit(
-    measurements: Annotated[Path, typer.Argument(help="Step times (CSV): docs/formats/measurements.md.")],
+    measurements: Annotated[
+        Path, typer.Argument(help="Measured step times (CSV), as in docs/formats/measurements.md.")
+    ],
     profiles: Profiles,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the profiles here (YAML).")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Output file (YAML) of the profiles.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
-    format: Annotated[Format, typer.Option(help="How to print the errors.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="Output format of the errors.")] = Format.table,
 ) -> None:
-    """Fit α, β, δ of each model and the network's law to measured step times."""
+    """Fit model profiles and the network model to measured step times."""
     from pointsman.cli import screen
     from pointsman.inputs.output_path import check_output_file, write_whole
     from pointsman.speed import load_catalogue

@@ -12,16 +12,22 @@ if TYPE_CHECKING:
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs, comparisons or one grid.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Directories of runs or comparisons, or of one grid.")
+    ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Directory for the page and the tables.")
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Output directory of the page and the tables.")
     ] = None,
     baseline: Annotated[str | None, typer.Option(help="Baseline policy. Default: the first.")] = None,
     window: Annotated[
-        str | None, typer.Option(metavar="FROM:TO", help="Submit times of the jobs that count: 1d:8d.")
+        str | None,
+        typer.Option(
+            metavar="FROM:TO",
+            help="Count only jobs submitted between these times, since the first submission. Example: --window 1d:8d.",
+        ),
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option("--figures", metavar="DIR", help="Folder for the figures as files for a paper.")
+        Path | None, typer.Option("--figures", metavar="DIR", help="Output directory of figures for a paper.")
     ] = None,
     width: Annotated[
         str, typer.Option("--width", metavar="WIDTH", help="Width of these figures, such as 84mm or 3.3in.")
@@ -31,11 +37,11 @@ def report(
         str,
         typer.Option(
             metavar="FORMAT",
-            help="Output format of the table: table, json or csv. With --figures: formats of these files, pdf,svg,png.",
+            help="Output format: table, json or csv. With --figures: file formats, as in pdf,svg,png.",
         ),
     ] = "table",
 ) -> None:
-    """Make one table, and with -o one page, of runs made before."""
+    """Print one table of earlier runs; with -o also write a page."""
     from pointsman.cli.results import command_line, show_comparison, tell_page
     from pointsman.errors import UsageError
     from pointsman.inputs.option_types import parse_window_s
@@ -54,16 +60,18 @@ def report(
         refuse_taken(output, force=force)
         within = [place for place in runs if output.resolve() in (place.resolve(), *place.resolve().parents)]
         if within:
-            raise UsageError(f"-o {output} holds {within[0]}, which is reported: choose another place")
+            raise UsageError(f"-o {output} contains {within[0]}, one of the reported runs: choose another directory")
     if figures is not None:
         check_output(figures / "figures")
         if any((place / MARK).exists() for place in (figures, *figures.absolute().parents)):
-            raise UsageError(f"--figures {figures}: that is a results directory; figures need one of their own")
+            raise UsageError(
+                f"--figures {figures}: that is a results directory; choose a separate directory for figures"
+            )
     shown, formats = _formats(format, has_figures=figures is not None)
     width_in = parse_width_in(width)
     if "grid" in {read_manifest(place, "run", "comparison", "grid")["kind"] for place in runs}:
         if len(runs) > 1:
-            raise UsageError("a grid is reported alone; other reports take runs and comparisons: DIR/cells/NAME")
+            raise UsageError("report a grid alone, or give runs and comparisons: DIR/cells/NAME")
         grid = _report_grid(runs[0], output, baseline, counted, force=force, format=shown)
         if figures is not None:
             _tell_figures(figures, save_paintings(_made(figures), paintings(grid), formats, width_in))

@@ -17,13 +17,13 @@ def simulate(
         typer.Option(
             "--schedule",
             metavar="FILE",
-            help="Write the job log with the starts and ends of this run: FILE ends in .csv, .parquet or .swf.",
+            help="Output file of the job log with this run's start and end times: .csv, .parquet or .swf.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
     on: On = "local",
 ) -> None:
-    """Replay a job log on a cluster under one policy."""
+    """Simulate a job log on a cluster under one policy."""
     from pointsman.cli import screen
     from pointsman.cli.as_logged import tell_logged
     from pointsman.cli.experiment import resolve
@@ -41,7 +41,7 @@ def simulate(
     experiment = resolve(options)
     spec, cells = experiment.spec.only_cell("simulate"), experiment.spec.cells()
     if len(spec.policies) * len(spec.seeds) > 1:
-        raise UsageError("simulate makes one run; give one --policy and one --seed, or use 'pointsman compare'")
+        raise UsageError("simulate runs one policy with one seed; for several use 'pointsman compare'")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return

@@ -9,7 +9,7 @@ from pointsman.cli.trace import Columns, Only, Throughputs, TimeUnit, read
 
 
 def suggest(
-    log: Annotated[str, typer.Argument(metavar="LOG", help="Job log of any known format; '-' is standard input.")],
+    log: Annotated[str, typer.Argument(metavar="LOG", help="Job log in any supported format; '-' is standard input.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Cluster file to write; '-' prints it.")],
     only: Only = None,
     columns: Columns = None,
@@ -20,7 +20,7 @@ def suggest(
     throughputs: Throughputs = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
 ) -> None:
-    """Suggest a cluster file for a job log: a starting point, with its assumptions in comments."""
+    """Suggest a cluster file for a job log, with its assumptions in comments."""
     from pointsman.cli import screen
     from pointsman.cluster.imports.job_log import commented
     from pointsman.cluster.imports.job_log import suggest as suggested_for

@@ -8,9 +8,7 @@ import typer
 from pointsman.cli import screen
 from pointsman.cli.options import OUTPUT, AtOnce, Force, On, OutputFolder, Printed
 
-app = typer.Typer(
-    no_args_is_help=True, help="Suite v1: frozen workloads, clusters, loads and seeds to measure policies on."
-)
+app = typer.Typer(no_args_is_help=True, help="Suite v1: a benchmark with fixed workloads, clusters, loads and seeds.")
 
 if TYPE_CHECKING:
     from pointsman.report.metrics.comparison import Comparison
@@ -25,7 +23,7 @@ def run(
             metavar="NAME",
             default_factory=list,
             show_default=False,
-            help="Policy to measure; the first is the baseline. Default: the suite's own policies. Repeat it.",
+            help="Policy to measure; the first is the baseline. Default: the suite's own policies. Repeatable.",
         ),
     ],
     only: Annotated[
@@ -34,7 +32,7 @@ def run(
             metavar="KEY=VALUE",
             default_factory=list,
             show_default=False,
-            help="Measure only this part: workload=philly, load=0.85 or seed=0,1. Repeat it.",
+            help="Part to measure: workload=philly, load=0.85 or seed=0,1. Repeatable. Default: all.",
         ),
     ],
     output: OutputFolder = None,
@@ -43,7 +41,7 @@ def run(
     force: Force = False,
     format: Printed = screen.Format.table,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the runs, and run nothing.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--dry-run", help="Print the runs without running them.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
     """Measure policies on suite v1."""
@@ -100,7 +98,7 @@ def run(
 
 @app.command()
 def digests() -> None:
-    """Print the digest of each workload as this machine generates it."""
+    """Print the digest of each workload that this machine generates."""
     from pointsman.suite.definition import digests as computed
     from pointsman.suite.definition import suite_v1
 

@@ -12,30 +12,34 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Job logs: inspect, convert, generate and fetch them.")
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="Job log of any known format; '-' is standard input.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="Job log in any supported format; '-' is standard input.")]
 LogFormat = Annotated[
     str | None, typer.Option("--trace-format", metavar="NAME", help="Format of the log. Default: auto-detected.")
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="COLUMN=VALUE", help="Keep only matching jobs: vc=cluster04, status=completed."),
+    typer.Option(
+        "--only",
+        metavar="COLUMN=VALUE",
+        help="Keep only jobs with this value in this column. Example: --only vc=cluster04. Repeatable.",
+    ),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--columns",
         metavar="NAME=COLUMN",
-        help="Columns of a table of any kind, by ours: submit_s=Submit,gpus=AllocTRES,duration_s=Elapsed.",
+        help="Columns of a custom table. Example: --columns submit_s=Submit,gpus=AllocTRES,duration_s=Elapsed.",
     ),
 ]
 TimeUnit = Annotated[
     str | None,
-    typer.Option("--time-unit", metavar="UNIT", help="Unit of its times, where it is not seconds: ms, min, h."),
+    typer.Option("--time-unit", metavar="UNIT", help="Unit of times in the log: ms, min or h. Default: seconds."),
 ]
 Throughputs = Annotated[
     str | None, typer.Option("--throughputs", metavar="FILE", help="Gavel throughput file (JSON) for a Gavel trace.")
 ]
-Printed = Annotated[screen.Format, typer.Option("--format", help="How to print.")]
+Printed = Annotated[screen.Format, typer.Option("--format", help="Output format.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
 
 
@@ -82,7 +86,7 @@ def head(
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
 ) -> None:
-    """Print the first jobs, in order of submission, as Pointsman reads them."""
+    """Print the first jobs of a log, in order of submission."""
     workload = read(file, only, columns, time_unit, trace_format, throughputs)
     jobs = workload.jobs
     told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
@@ -92,9 +96,14 @@ def head(
 
 @app.command()
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="Job log of any known format; '-' is standard input.")],
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="Job log in any supported format; '-' is standard input.")
+    ],
     target: Annotated[
-        str, typer.Argument(metavar="OUT", help="File ending in .parquet, .csv or .swf (.gz, .zst); '-' prints CSV.")
+        str,
+        typer.Argument(
+            metavar="OUT", help="Output file: .parquet, .csv or .swf, optionally .gz or .zst; '-' prints CSV."
+        ),
     ],
     only: Only = None,
     columns: Columns = None,
@@ -103,7 +112,7 @@ def convert(
     throughputs: Throughputs = None,
     force: Force = False,
 ) -> None:
-    """Convert a job log to a native table (Parquet, CSV) or to SWF."""
+    """Convert a job log to Parquet, CSV or SWF."""
     from pointsman.workload import write_workload
     from pointsman.workload.writers.write import check_target
 
@@ -119,17 +128,22 @@ def generate(
     like: Annotated[
         str,
         typer.Option(
-            "--like", help="Workload to imitate: philly, itp, helios, topdrl, dl2-1-8, … or a profile (YAML)."
+            "--like", help="Workload to imitate: philly, itp, helios, topdrl, dl2-1-8, … or a workload profile (YAML)."
         ),
     ],
     jobs: Annotated[int, typer.Option("--jobs", min=2, max=100_000_000, help="Number of jobs.")],
     cluster: Annotated[str, typer.Option("--cluster", help="Cluster that the load refers to.")],
-    output: Annotated[str, typer.Option("-o", "--output", help="File ending in .parquet, .csv or .swf; '-' prints.")],
-    load: Annotated[float | None, typer.Option("--load", help="Exact load. Default: that of the real trace.")] = None,
+    output: Annotated[str, typer.Option("-o", "--output", help="Output file: .parquet, .csv or .swf; '-' prints CSV.")],
+    load: Annotated[
+        float | None,
+        typer.Option(
+            "--load", help="Offered load, GPU-hours requested per GPU-hour available. Default: that of the real trace."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed.")] = 0,
     force: Force = False,
 ) -> None:
-    """Generate a workload like a real one."""
+    """Generate a synthetic workload that resembles a real one."""
     from pointsman.cluster import load_cluster
     from pointsman.workload import generate as make
     from pointsman.workload import write_workload
@@ -144,7 +158,7 @@ def generate(
 
 @app.command()
 def formats(format: Printed = screen.Format.table) -> None:
-    """List the formats of job logs that can be read."""
+    """List the supported formats of job logs."""
     from pointsman.workload.readers.formats import formats as known
 
     rows: list[dict[str, Any]] = [

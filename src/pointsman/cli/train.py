@@ -20,10 +20,14 @@ GOES_BY = {"scorer": "generations: give --set cross-entropy.generations=N", "met
 
 
 def train(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="topdrl, deeprm, proximity-drl, marl, scorer or metarl.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Agent: topdrl, deeprm, proximity-drl, marl, scorer or metarl.")
+    ],
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="DIR", help="Directory for the checkpoint.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="Output directory of the checkpoint.", rich_help_panel=OUTPUT
+        ),
     ],
     settings: Annotated[
         list[str],
@@ -32,7 +36,8 @@ def train(
             metavar="NAME.PARAM=VALUE",
             default_factory=list,
             show_default=False,
-            help="Set a parameter of the agent, of its algorithm (ppo, cross-entropy, meta, …) or of its 'practice'.",
+            help="Set a parameter of the agent, of its algorithm (ppo, cross-entropy, meta, …) or of its training "
+            "workload (practice). Repeatable.",
             rich_help_panel=WHAT,
         ),
     ],
@@ -40,18 +45,18 @@ def train(
         int | None,
         typer.Option(
             min=1,
-            help="Decisions to train a network on, rounded up to whole updates.",
+            help="Number of training decisions, rounded up to whole updates.",
             show_default=False,
             rich_help_panel=HOW,
         ),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="Training cluster: short for practice.cluster.", rich_help_panel=WHAT)
+        str | None, typer.Option(help="Training cluster; same as --set practice.cluster.", rich_help_panel=WHAT)
     ] = None,
     workload: Annotated[
         str | None,
         typer.Option(
-            help="Training jobs: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log; short for "
+            help="Training jobs: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log; same as "
             "practice.workload.",
             rich_help_panel=WHAT,
         ),
@@ -59,18 +64,26 @@ def train(
     seed: Annotated[int, typer.Option(min=0, max=(1 << 62) - 1, help="Random seed.", rich_help_panel=HOW)] = 0,
     seeds: Annotated[
         int,
-        typer.Option(min=1, max=1000, help="Number of trainings, in DIR/seed-N, from --seed on.", rich_help_panel=HOW),
+        typer.Option(
+            min=1,
+            max=1000,
+            help="Number of trainings, with seeds from --seed on, each in DIR/seed-N.",
+            rich_help_panel=HOW,
+        ),
     ] = 1,
     at_once: AtOnce = None,
     on: On = "local",
     device: Annotated[
-        str, typer.Option(help="auto takes a GPU if there is one; else cpu.", rich_help_panel=HOW)
+        str, typer.Option(help="PyTorch device: cpu, cuda or auto (a GPU if there is one).", rich_help_panel=HOW)
     ] = "auto",
     threads: Annotated[
-        int, typer.Option(min=1, help="Threads of PyTorch. Another number changes rounding.", rich_help_panel=HOW)
+        int,
+        typer.Option(
+            min=1, help="Number of PyTorch threads. A different number changes rounding.", rich_help_panel=HOW
+        ),
     ] = 1,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Resume the training in DIR.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--resume", help="Resume the interrupted training in DIR.", rich_help_panel=OUTPUT)
     ] = False,
     force: Annotated[
         bool,
@@ -79,10 +92,10 @@ def train(
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print all settings, and train nothing.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--dry-run", help="Print all settings without training.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Train an agent, and keep it as a checkpoint that --policy NAME:DIR takes; Ctrl-C saves, --resume goes on."""
+    """Train an agent and save a checkpoint, for --policy NAME:DIR. Ctrl-C saves it, --resume continues."""
     from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import parse_settings
     from pointsman.cli.learning import need_torch

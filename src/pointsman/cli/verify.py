@@ -10,11 +10,9 @@ SHOWN = 10
 
 
 def verify(
-    run: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Directory of a run, or of a comparison or grid with its runs.")
-    ],
+    run: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a run, comparison or grid.")],
 ) -> None:
-    """Check a kept run: its digests, and its tables and figures against its events. The exit code is 3 on a fault."""
+    """Check a run directory: digests, and tables and metrics against events. The exit code is 3 on a fault."""
     from pointsman.errors import InputError, UsageError
 
     places = _runs_in(run)

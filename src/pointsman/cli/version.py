@@ -6,7 +6,7 @@ from pointsman.cli import screen
 
 
 def version() -> None:
-    """Print the version; with -v also those of what the results depend on."""
+    """Print the version; with -v also versions of dependencies."""
     from pointsman.version import __version__
 
     typer.echo(f"pointsman {__version__}")

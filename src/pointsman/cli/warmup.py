@@ -4,7 +4,7 @@ from pointsman.cli import screen
 
 
 def warmup() -> None:
-    """Compile the simulator now, once, so that no later run has to wait for it."""
+    """Compile the simulator once, so that later runs start at once."""
     import time
 
     from pointsman.cli.compiled import compile_all
@@ -13,7 +13,7 @@ def warmup() -> None:
 
     place = find_place()
     if not place.lasts:
-        raise RunError(f"compiled code would be {place.why}; let POINTSMAN_HOME name a folder of your own")
+        raise RunError(f"compiled code would be {place.why}; set POINTSMAN_HOME to your own directory")
     started_s = time.perf_counter()
     with screen.progress("compiling the simulator") as progress:
         compile_all(progress.update)

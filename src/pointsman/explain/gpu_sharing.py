@@ -70,17 +70,21 @@ class BesideOthers:
     def _has(self, offer: Offer) -> str:
         """What there is for a job, and if none is a partner, why."""
         if not offer.may_share:
-            return f"{_needs(offer)}, and it shares none, for nothing is known of its model"
+            return f"{_needs(offer)}, and it cannot share GPUs, because its model has no profile"
         if not offer.partners:
-            return f"{_needs(offer)}, and none has just one job on it that it could share with"
+            return f"{_needs(offer)}, and no GPU has exactly one job to share with"
         if offer.paying:
-            what = "there is room beside" if self.room.any_partner else "sharing pays with"
+            what = "there is room beside" if self.room.any_partner else "sharing is beneficial with"
             return f"{_needs(offer)}, and {what} {self._all_told(offer.paying)}: {_gpus(offer.beside)} more"
         slots = [partner.slot for partner in offer.partners]
         best = next((partner for partner in offer.partners if partner.accumulation), None)
         if best is None:
-            return f"{_needs(offer)}, and beside {self._ids(slots)} there is no memory for it"
-        among = f"pays with none of {len(slots)} partners, the best being" if len(slots) > 1 else "does not pay with"
+            return f"{_needs(offer)}, and beside {self._ids(slots)} there is too little memory"
+        among = (
+            f"is beneficial with none of {len(slots)} partners, the best being"
+            if len(slots) > 1
+            else "is not beneficial with"
+        )
         return f"{_needs(offer)}, and sharing {among} {self._told(best)}"
 
     def _soonest(self, slot: int) -> str:
@@ -89,14 +93,14 @@ class BesideOthers:
         end = self._future(NEVER_MS - 1).handle.world.outcomes
         start_ms = int(end["start"][row])
         if end["state"][row] == 0 or start_ms < 0:
-            return "by what is told of durations there will never be enough"
+            return "by the estimated durations there will never be enough"
         enders = np.flatnonzero((end["end"] == start_ms) & (end["state"] != 0) & (np.arange(len(end)) != row)).tolist()
         occupants = self._future(start_ms).handle.state.occupants
         others = np.setdiff1d(occupants[(occupants == slot).any(axis=1)], (-1, slot)).tolist()
         when = f", when {self._named(enders)} end{'s' if len(enders) == 1 else ''}" if enders else ""
         beside = f", beside {self._ids(others)}" if others else ""
         return (
-            f"by what is told of durations, if no other job comes, it starts at {self.instant(start_ms)}{when}{beside}"
+            f"by the estimated durations, if no other job arrives, it starts at {self.instant(start_ms)}{when}{beside}"
         )
 
     def _future(self, until_ms: int) -> Simulation:

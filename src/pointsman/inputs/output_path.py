@@ -33,7 +33,7 @@ def check_output(path: Path) -> None:
     except OSError as error:
         said = f"{_shown(path)}: nothing can be written to {there}: {error.strerror}"
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise RunError(f"{said}; make room, or choose another place") from None
+            raise RunError(f"{said}; free some space, or choose another place") from None
         raise UsageError(f"{said}; choose another place") from None
 
 
@@ -58,7 +58,7 @@ def check_folder(folder: Path) -> None:
     """UsageError unless `folder` can be written to, or made."""
     there = _nearest(folder)
     if not there.is_dir():
-        raise UsageError(f"{folder}: {there} is no folder, so nothing can be written there; choose another place")
+        raise UsageError(f"{folder}: {there} is not a directory; choose another place")
     if not os.access(there, os.W_OK | os.X_OK):
         raise UsageError(f"{folder}: {there} may not be written to; choose another place, or change its rights")
 

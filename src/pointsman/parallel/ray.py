@@ -43,7 +43,7 @@ def cluster(address: str | None, at_once: int | None) -> Generator[Workers]:
     with _connected(address) as ray:
         cpus = int(ray.cluster_resources().get("CPU", 0))
         if cpus < 2:  # Ray's pool and joblib want two, even for one call
-            raise BackendError(f"the Ray cluster has {cpus} CPUs, and two are needed; start a node with more")
+            raise BackendError(f"the Ray cluster has {cpus} CPUs and needs at least two; add a node")
         calls = _Calls(ray, min(at_once or cpus, cpus))
         try:
             yield calls
@@ -130,7 +130,9 @@ def _answer(sent: Any, function: Callable[..., Any], arguments: list[Any]) -> An
 
     digest, parcel = ray.get(sent)
     if digest != source_digest():
-        raise UsageError(f"{socket.gethostname()} has another Pointsman than this machine; install the same on both")
+        raise UsageError(
+            f"{socket.gethostname()} has a different version of Pointsman; install the same version on both machines"
+        )
     os.chdir(parcel.unpacked(find_place("sent").folder))
     return function(*(ray.get(each) if isinstance(each, ray.ObjectRef) else each for each in arguments))
 

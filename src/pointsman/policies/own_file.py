@@ -56,7 +56,7 @@ def read_class(path: str, name: str) -> type[Any]:
 def _file(path: str) -> Path:
     file = Path(path)
     if not names_file(file):
-        raise UsageError(f"{path}: no such file (a policy of your own goes by file.py:Class)")
+        raise UsageError(f"{path}: no such file (name your own policy as FILE.py:CLASS)")
     return file
 
 

@@ -172,7 +172,7 @@ class PolicySpec:
             why = f"{type(error).__name__}: {error}"
             raise UsageError(f"policy {self.text!r} cannot be made with {given!r:.200}: {why}") from error
         if not self.compiled and not isinstance(policy, Policy):
-            raise UsageError(f"{self.text} is no policy: it needs `name`, `needs` and a method `decide(view)`")
+            raise UsageError(f"{self.text} is not a policy: it needs `name`, `needs` and a method `decide(view)`")
         check_declarations(policy)
         return policy
 
@@ -271,7 +271,7 @@ def get_policy(text: str, *, imports: bool = True) -> PolicySpec:
         return PolicySpec(text, found[text].load())
     if text.strip().startswith("rounds"):
         raise UsageError(
-            f"{text!r:.60} lacks a part: write rounds(POLICY, EVERY), like rounds(fifo, 60) or rounds(srtf, 5m)"
+            f"{text!r:.60} is incomplete: write rounds(POLICY, EVERY), like rounds(fifo, 60) or rounds(srtf, 5m)"
         )
     close = difflib.get_close_matches(text, policy_names(), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""

@@ -52,11 +52,9 @@ def read_manifest(directory: Path, *kinds: str) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(
-            f"no run can be read here ({error.strerror})", path=path, fix="give the directory of a run"
-        ) from None
+        raise InputError(f"no run found ({error.strerror})", path=path, fix="give the directory of a run") from None
     except (ValueError, RecursionError):
-        raise InputError("this is no JSON", path=path, fix="the run directory is damaged; run again") from None
+        raise InputError("this is not JSON", path=path, fix="the run directory is damaged; run again") from None
     if not isinstance(manifest, dict) or manifest.get("kind") not in kinds:
         wanted = " or ".join(f"a {kind}" for kind in kinds)
         raise InputError(f"this is not the manifest of {wanted}", path=path, fix=f"give the directory of {wanted}")

@@ -38,8 +38,8 @@ def whole_directory(directory: Path, *, force: bool = False) -> Generator[Path]:
         _put(partial, directory, hidden(directory, f"{mine}.old"))
     except OSError as error:
         raise RunError(
-            f"{directory}: {error.strerror or error} while it was being written, so nothing is left of it; "
-            "make room or choose another place with -o"
+            f"{directory}: {error.strerror or error} while it was written, so its files were removed; "
+            "free some space or choose another directory with -o"
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -57,11 +57,11 @@ def refuse_taken(directory: Path, *, force: bool = False) -> None:
     if not directory.exists() and not directory.is_symlink():
         return
     if not force:
-        raise UsageError(f"{directory} exists; choose another place with -o, or replace it with --force")
+        raise UsageError(f"{directory} exists; choose another directory with -o, or replace it with --force")
     ours = directory.is_dir() and not directory.is_symlink()
     if not ours or (any(directory.iterdir()) and not (directory / MARK).is_file()):
         raise UsageError(
-            f"{directory} exists and is no run directory, so --force does not replace it; choose another place"
+            f"{directory} exists and is not a run directory, so --force does not replace it; choose another directory"
         )
 
 

@@ -118,8 +118,8 @@ class Cell:
         name = f"{self.name}, seed {seed}"
         if digest(workload.jobs) != frozen_digests().get(name):
             raise RunError(
-                f"suite {self.suite.metadata.name}: the jobs generated for {name} are not the frozen ones, "
-                "so results would not compare (compare 'pointsman suite digests' with the digests in the package)"
+                f"suite {self.suite.metadata.name}: the jobs generated for {name} differ from the published ones, "
+                "so results would not be comparable (compare 'pointsman suite digests' with the digests in the package)"
             )
         return workload
 

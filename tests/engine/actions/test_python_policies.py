@@ -278,7 +278,7 @@ def test_example_passes_over_a_queue_at_its_limit(tmp_path: Path) -> None:
 def test_jobs_that_only_evict_each_other_end_with_a_sentence() -> None:
     """Each loses four seconds of work when preempted, and is promoted over the other before it has done so much."""
     jobs = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0, 0.0], "gpus": [1, 1], "duration_s": [10.0, 10.0]}))
-    with pytest.raises(PointsmanError, match="the jobs only preempt each other and get nothing done"):
+    with pytest.raises(PointsmanError, match="jobs only preempt each other and make no progress"):
         simulate(
             jobs, "1x1", "tiresias", params={"promote_knob": 1.0, "thresholds_gpu_s": 2.0}, log=False,
             overheads=Overheads(lost_s=4),
@@ -319,9 +319,12 @@ def test_who_waits_for_a_node_or_does_work_again_is_not_stopped(
     [
         (
             Restless(idle=True),
-            "jobs wait, none runs, nothing is to come, and policy 'restless' goes on",
+            "jobs wait, none runs, no event is pending, and policy 'restless' goes on",
         ),
-        (Restless(always=True), "no job is left, nothing is to come, and policy 'restless' goes on asking to be woken"),
+        (
+            Restless(always=True),
+            "no job is left, no event is pending, and policy 'restless' goes on asking to be woken",
+        ),
     ],
 )
 def test_who_goes_on_for_nothing_is_stopped(policy: Restless, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,7 +347,7 @@ def test_who_lets_chains_wait_for_ever_is_stopped(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(engine_simulation, "_PATIENCE", 500)
     frame = {"submit_s": [0.0] * 2, "gpus": [2] * 2, "duration_s": [300.0] * 2, "model": ["vgg16"] * 2}
     jobs = pointsman.Workload.of(pl.DataFrame(frame))
-    with pytest.raises(PointsmanError, match="all jobs that run wait, nothing is to come, and policy 'shy' admits no"):
+    with pytest.raises(PointsmanError, match="all jobs that run wait, no event is pending, and policy 'shy' admits no"):
         simulate(jobs, "2x2/gpu=v100", Shy(), placement="spread", rate_model="iterations", log=False)
 
 

@@ -97,7 +97,7 @@ def test_every_base_model_has_it(model: str, tmp_path: Path) -> None:
 
 
 def test_nodes_that_it_does_not_know_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nothing was learnt of nodes of 4 x v100 \(it knows 8 x v100\)"):
+    with pytest.raises(UsageError, match=r"no data about nodes of 4 x v100 \(only 8 x v100\)"):
         ends(tmp_path, [("a", 12, g(0))], TEXT.replace("gpus: 4", "gpus: 8"))
 
 

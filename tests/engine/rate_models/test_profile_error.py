@@ -58,7 +58,7 @@ def test_a_policy_that_is_told_none_decides_alike(policy: str, jobs: pointsman.W
 
 @pytest.mark.parametrize("policy", REFUSED)
 def test_what_has_no_error_yet_is_refused(policy: str, jobs: pointsman.Workload) -> None:
-    with pytest.raises(UsageError, match=f"policy '{policy}' uses what profiles say of .* leave the option"):
+    with pytest.raises(UsageError, match=f"policy '{policy}' uses profiles of .* leave the option"):
         run(jobs, policy, 0.1)
 
 

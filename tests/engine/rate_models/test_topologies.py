@@ -90,5 +90,5 @@ def test_alone_on_bcube_a_gang_is_as_fast_on_either_card_as_on_both() -> None:
 
 def test_iterations_on_bcube_are_refused() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [2], "duration_s": [100.0], "model": ["vgg16"]})
-    with pytest.raises(UsageError, match=r"rate model iterations does not know .*bcube"):
+    with pytest.raises(UsageError, match=r"rate model iterations does not support .*bcube"):
         simulate(pointsman.Workload.of(jobs), "bcube:4x1", "srsf")

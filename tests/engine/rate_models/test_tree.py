@@ -115,10 +115,10 @@ def test_a_rate_is_kept_while_others_come_and_go() -> None:
     [
         ({"contention": "max-min"}, "jobs do not share links"),
         ({"gpu_sharing": 2}, "jobs do not share GPUs"),
-        ({"congestion": {"network": 2.0}}, "a network law of its own"),
+        ({"congestion": {"network": 2.0}}, "has its own network model"),
         ({"rate_model": "tree:racks=1"}, "no parameter 'racks'"),
         ({"rate_model": "tree:rack=-1"}, "no number from 0"),
-        ({"rate_model": "tree:rack=0,node=0,gpu=0"}, "a GPU costs something"),
+        ({"rate_model": "tree:rack=0,node=0,gpu=0"}, "the cost of a GPU"),
         ({"rate_model": "trees"}, "unknown rate model"),
     ],
 )

@@ -186,7 +186,7 @@ def test_a_gang_too_wide_for_every_scheduler_is_refused_by_name(tmp_path: Path) 
 
 
 def test_fewer_racks_than_schedulers_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="3 schedulers need a rack each, and the cluster has 2 racks"):
+    with pytest.raises(UsageError, match="3 schedulers need one rack each, and the cluster has 2 racks"):
         run(tmp_path, "lb", "[..|..]\n[..|..]", [1], **among(3))
 
 

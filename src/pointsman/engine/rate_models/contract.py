@@ -84,13 +84,9 @@ class BaseModel(ABC):
         if own is not None and own.partition(":")[0] != cls.name:
             raise UsageError(f"policy {title!r} needs the rate model {own!r}")
         if cls.name != "rates" and own is None and int(getattr(policy, "gpu_sharing", 1)) > 1:
-            raise UsageError(
-                f"policy {title!r} shares GPUs by what that does to rates, which are others in {cls.name!r}"
-            )
+            raise UsageError(f"policy {title!r} shares GPUs by their effect on rates, which {cls.name!r} does not have")
         if cls.counts_iterations and getattr(policy, "needs_rates", False):
-            raise UsageError(
-                f"policy {title!r} computes with rates, which jobs do not have in the rate model {cls.name!r}"
-            )
+            raise UsageError(f"policy {title!r} uses rates of jobs, which the rate model {cls.name!r} does not have")
 
     def check_network(self, contention: str, congestion: Mapping[str, float]) -> None:
         """That the model goes with sharing of links and a congested network.
@@ -101,7 +97,7 @@ class BaseModel(ABC):
         if contention != "none" and not self.shares_links:
             raise UsageError(f"in the rate model {self.name!r} jobs do not share links: leave out {contention!r}")
         if self.instead_of_congestion and any(factor > 1 for factor in congestion.values()):
-            raise UsageError(f"the rate model {self.name!r} has a network law of its own: {self.instead_of_congestion}")
+            raise UsageError(f"the rate model {self.name!r} has its own network model: {self.instead_of_congestion}")
 
     def check_gpu_sharing(self, asked: int | None) -> None:
         """That the model goes with so many jobs on a GPU, if that was asked for.
@@ -201,5 +197,5 @@ def _numbers(cls: type[BaseModel], settings: str) -> dict[str, float]:
         except ValueError:
             value = ""
         if not value or "_" in value:  # Python reads 1_0 as ten; here it is a slip
-            raise UsageError(f"rate model {cls.name!r}: {setting.strip()!r} gives {key} no number")
+            raise UsageError(f"rate model {cls.name!r}: {setting.strip()!r} gives no number for {key}")
     return given

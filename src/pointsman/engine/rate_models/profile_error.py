@@ -28,7 +28,7 @@ def check_profile_error(policy: Any, sigma: float) -> None:
     exact = [what for what in getattr(policy, "profiles", ()) if what not in WITH_ERROR]
     if sigma > 0.0 and exact:
         raise UsageError(
-            f"policy {policy.name!r} uses what profiles say of {' and '.join(exact)}, to which --profile-error adds no "
+            f"policy {policy.name!r} uses profiles of {' and '.join(exact)}, to which --profile-error adds no "
             f"error (it does to {', '.join(WITH_ERROR)}): leave the option or the policy out"
         )
 

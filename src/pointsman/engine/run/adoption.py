@@ -37,7 +37,7 @@ def check_forecasts(policy: object, before: object) -> None:
     """
     source = getattr(policy, "interference", None)
     if source is not None and not isinstance(source, str) and not source.begun:
-        raise UsageError(f"policy {_title(policy)!r} learns interference from the first job on: begin the run with it")
+        raise UsageError(f"policy {_title(policy)!r} learns interference from the first job on: start the run with it")
     if isinstance(source, str) and source != getattr(before, "interference", None):
         raise UsageError(
             f"policy {_title(policy)!r} forecasts interference by {source!r}, which this run has not read: begin the "
@@ -52,9 +52,9 @@ def check_told_of_cluster(policy: object, before: object) -> None:
         UsageError: it must.
     """
     if hasattr(policy, "on_cluster") and policy is not before:
-        raise UsageError(f"policy {_title(policy)!r} must be told of the cluster before a run: it cannot take over")
+        raise UsageError(f"policy {_title(policy)!r} must see the cluster before the run: it cannot take over")
     if getattr(policy, "briefed", False):
-        raise UsageError(f"policy {_title(policy)!r} must be told of the jobs before a run: it cannot take over")
+        raise UsageError(f"policy {_title(policy)!r} must see the jobs before the run: it cannot take over")
 
 
 def learns_alike(policy: object, before: object) -> bool:

@@ -58,7 +58,7 @@ def _chain_ends(handle: Handle, work: NDArray[np.float64]) -> NDArray[np.float64
     runs = jobs["state"] == _RUNNING
     if not np.isfinite(work[jobs["state"] != 0]).all():
         raise UsageError(
-            "what_if needs estimates where jobs are chains of iterations: let the policy that asks declare needs = "
+            "what_if needs estimates in the rate model iterations: the calling policy must declare needs = "
             "'estimate' or 'oracle'"
         )
     chains = handle.world.chains[: len(jobs)]

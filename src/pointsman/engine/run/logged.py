@@ -63,7 +63,7 @@ def _beside_log(workload: Workload, run: Result) -> pl.DataFrame:
     if 2 * known < jobs.height:
         raise UsageError(f"the log says of {known:,} of {jobs.height:,} jobs only when they started")
     if not (jobs["gpus"] == jobs["gpus_l"]).all():
-        raise UsageError("jobs were narrowed to the cluster, so they did not run as the log has them")
+        raise UsageError("GPUs of jobs were reduced to fit the cluster, so the schedule is not the log's")
     if (jobs["duration_s"] - jobs["duration_l"]).abs().max() > 0.001:  # ty: ignore
         raise UsageError("durations were cut at the time limits, so they are not the log's")
     return jobs.drop("gpus_l", "duration_l")

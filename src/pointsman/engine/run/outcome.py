@@ -78,7 +78,7 @@ def _assumptions(prepared: Prepared, needs: str) -> list[str]:
     if prepared.jobs["model"].null_count() == len(prepared.jobs):
         told.append(prepared.base_model.without_models)
     if prepared.knowledge == "oracle" and needs != "none":
-        told.append("the policy knows every duration exactly, which no real scheduler does")
+        told.append("the policy uses true durations, which no real scheduler has")
     return [*told, *prepared.assumptions]
 
 

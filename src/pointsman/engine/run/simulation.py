@@ -200,7 +200,7 @@ class Simulation:
 
     def _named(self, name: str) -> Named:
         if self.named is None:
-            raise UsageError(f"this run knows no policies by name: give what_if a policy object, not {name!r}")
+            raise UsageError(f"this run has no policies by name: give what_if a policy object, not {name!r}")
         return self.named(name)
 
     def adopt(self, policy: CompiledPolicy | Policy, round_ms: int = 0) -> "Simulation":
@@ -221,7 +221,7 @@ class Simulation:
         check_takeover(handle, policy, placement)
         check_forecasts(policy, self.policy)
         if round_ms > 0 and self.handle.state.g[0]["decision_us"] > 0:
-            raise UsageError("in rounds the decisions of schedulers that take time would not end: leave out the rounds")
+            raise UsageError("schedulers with a decision time cannot decide in rounds: leave out the rounds")
         handle = self._with_memory_for(policy, handle)
         other = self._beside(handle, policy, kept)
         state = handle.state
@@ -307,10 +307,10 @@ class _Watch:
                     idle, left = "admits no transfer", "all jobs that run wait"
                 elif g["pending"]:
                     idle, left = "goes on starting none", "jobs wait, none runs"
-                raise RunError(f"{at} {left}, nothing is to come, and {name} {idle}")
+                raise RunError(f"{at} {left}, no event is pending, and {name} {idle}")
             raise RunError(
-                f"{at} the jobs only preempt each other and get nothing done ({name}): a preemption costs more than "
-                "they do between two; raise its quantum or slice, or lower the overheads"
+                f"{at} jobs only preempt each other and make no progress ({name}): a preemption costs more than "
+                "they gain between two; raise its quantum or slice, or lower the overheads"
             )
 
 

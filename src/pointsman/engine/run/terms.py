@@ -109,7 +109,9 @@ def knowledge_for(asked_for: Asked, estimate: str | None, has_limits: bool, dura
     if estimate is None:
         return "limit" if needs == "estimate" and has_limits else "oracle"
     if estimate == "none":
-        raise UsageError(f"policy {asked_for.title!r} needs durations ({needs}); --estimate none leaves it without")
+        raise UsageError(
+            f"policy {asked_for.title!r} requires durations ({needs}), which --estimate none does not provide"
+        )
     return estimate
 
 

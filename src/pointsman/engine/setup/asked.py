@@ -60,7 +60,7 @@ def asked_of(
         UsageError: there are fewer racks than schedulers.
     """
     if workload.jobs.is_empty():
-        raise InputError("there are no jobs to run", path=workload.provenance.source, fix="give at least one")
+        raise InputError("the workload has no jobs", path=workload.provenance.source, fix="give at least one")
     pools = make_pools(layout, scheduler_of_nodes(layout, schedulers))
     assumptions: list[str] = []
     jobs = _without_partitions(_by_submit(workload.jobs), pools, assumptions)

@@ -59,7 +59,7 @@ def load_overheads(named: str | Mapping[str, Any]) -> Overheads:
     if named in ("none", "realistic"):
         return Overheads() if named == "none" else REALISTIC
     if not names_file(named):
-        raise UsageError(f"unknown overheads {named!r:.60}: neither none nor realistic, and there is no such file")
+        raise UsageError(f"unknown overheads {named!r:.60}: use none, realistic or an existing file")
     return read_document(named, Overheads).content
 
 

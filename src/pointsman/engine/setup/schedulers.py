@@ -28,8 +28,8 @@ def scheduler_of_nodes(layout: Layout, schedulers: int) -> NDArray[np.int64]:
     if len(up_to) < schedulers:
         racks = "1 rack" if len(up_to) == 1 else f"{len(up_to)} racks"
         raise UsageError(
-            f"{schedulers} schedulers need a rack each, and the cluster has {racks}: use fewer schedulers, or say "
-            "which nodes make up a rack (nodes_per_rack in a cluster file, or 64x4/rack=4)"
+            f"{schedulers} schedulers need one rack each, and the cluster has {racks}: use fewer schedulers, or define "
+            "smaller racks (nodes_per_rack in a cluster file, or 64x4/rack=4)"
         )
     cuts = [0]
     for k in range(1, schedulers):

@@ -50,8 +50,10 @@ class MetaRl:
         explore: Annotated[float, "share of decisions that may place a job to learn from it"] = 0.2,
         budget: Annotated[float, "share of the GPU time so far that such placements may take"] = 0.02,
         bound: Annotated[float, "how much longer than in the best place they may take, as a share"] = 0.15,
-        directed: Annotated[bool, "whether they go where least is known; else anywhere within the bound"] = True,
-        seed: Annotated[int, "of the draws by which the model knows what it does not know"] = 0,
+        directed: Annotated[
+            bool, "whether they go where the model is least certain; else anywhere within the bound"
+        ] = True,
+        seed: Annotated[int, "random seed of the model's estimate of its uncertainty"] = 0,
         steps: Annotated[int, "steps of the network when it adapts to other jobs; 0: it never does"] = 0,
         learn: Annotated[bool, "whether it measures how fast jobs run, and corrects its model"] = True,
         checkpoint: Annotated[

@@ -70,7 +70,7 @@ class Easy(CompiledPolicy):
     overrun_floor_s: float = parameter(
         60.0, "a job past its estimated end is given at least this much more", unit="s", gt=0
     )
-    overrun_share: float = parameter(0.1, "and at least this share of the time it has run", gt=0, le=1)
+    overrun_share: float = parameter(0.1, "and at least this share of its run time so far", gt=0, le=1)
 
     def parameters(self) -> list[float]:
         return [milliseconds(self.overrun_floor_s), 1.0 / self.overrun_share]

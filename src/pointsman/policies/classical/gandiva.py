@@ -62,8 +62,8 @@ class Gandiva(CompiledPolicy):
     needs_rates: ClassVar[bool] = True
     source: ClassVar[str] = "Xiao et al., Gandiva: Introspective Cluster Scheduling for Deep Learning, OSDI 2018"
 
-    slice_s: float = parameter(60.0, "a job runs this long before it makes way", unit="s", source="paper", gt=0)
-    round_s: float = parameter(60.0, "moves to better places are looked for at multiples of this", unit="s", gt=0)
+    slice_s: float = parameter(60.0, "minimum run time before a job can be preempted", unit="s", source="paper", gt=0)
+    round_s: float = parameter(60.0, "interval at which better placements are searched", unit="s", gt=0)
 
     def parameters(self) -> list[float]:
         return [max(1.0, milliseconds(self.slice_s)), max(1.0, milliseconds(self.round_s))]

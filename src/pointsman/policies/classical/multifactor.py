@@ -109,7 +109,7 @@ class Multifactor(Easy):
         """That some job is of each account, user and partition that parameters name, and no account its own parent."""
         Accounts(jobs.unique(["account", "queue", "user"]), self.parents, self.shares).check(self.shares)
         if unknown := sorted(set(self.partition_priority) - set(jobs["partition"].drop_nulls().unique().to_list())):
-            raise UsageError(f"multifactor.partition_priority names {unknown[0]!r:.60}, a partition that no job is in")
+            raise UsageError(f"multifactor.partition_priority names {unknown[0]!r:.60}, a partition without jobs")
 
     def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
         """The user, the size factor and the partition factor of each job, and the tree of accounts."""

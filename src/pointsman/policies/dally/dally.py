@@ -38,8 +38,8 @@ LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
 
 
 class DelayScheduling(CompiledPolicy):
-    """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs slowed by
-    the network are moved when a better place becomes free.
+    """Each job waits for a node, then a rack, for at most a timer tuned from recent waits; jobs slowed by the network
+    move when a better place becomes free.
     """
 
     needs: ClassVar[Knowledge] = "none"
@@ -50,16 +50,16 @@ class DelayScheduling(CompiledPolicy):
     needs_rates: ClassVar[bool] = True
     tuned: ClassVar[bool] = True
 
-    node_timer_s: float = parameter(7200.0, "hold out for one node this long, until the tuner knows", unit="s", ge=0)
-    rack_timer_s: float = parameter(14_400.0, "hold out for one rack this long, until the tuner knows", unit="s", ge=0)
-    history_s: float = parameter(86_400.0, "how far back the tuner looks", unit="s", gt=0)
-    least_entries: int = parameter(5, "waits that the tuner must have seen", ge=1)
-    deviations: float = parameter(1.0, "standard deviations that a timer is above the mean wait", ge=0)
-    shortest_timer_s: float = parameter(0.0, "no tuned timer is shorter", unit="s", ge=0)
-    longest_timer_s: float = parameter(86_400.0, "no tuned timer is longer", unit="s", ge=0)
-    epsilon: float = parameter(0.0, "hold out for a level only if the next is slower by more than this share", ge=0)
-    quantum_s: float = parameter(1800.0, "a job runs at least this long before it is preempted", unit="s", ge=0)
-    round_s: float = parameter(60.0, "moves to better places are looked for at multiples of this", unit="s", gt=0)
+    node_timer_s: float = parameter(7200.0, "initial timer for waiting for one node", unit="s", ge=0)
+    rack_timer_s: float = parameter(14_400.0, "initial timer for waiting for one rack", unit="s", ge=0)
+    history_s: float = parameter(86_400.0, "span of recent waits that timers are tuned from", unit="s", gt=0)
+    least_entries: int = parameter(5, "waits required before timers are tuned", ge=1)
+    deviations: float = parameter(1.0, "standard deviations by which a timer exceeds the mean wait", ge=0)
+    shortest_timer_s: float = parameter(0.0, "minimum of a tuned timer", unit="s", ge=0)
+    longest_timer_s: float = parameter(86_400.0, "maximum of a tuned timer", unit="s", ge=0)
+    epsilon: float = parameter(0.0, "wait for a level only if the next one is slower by more than this share", ge=0)
+    quantum_s: float = parameter(1800.0, "minimum run time before a job can be preempted", unit="s", ge=0)
+    round_s: float = parameter(60.0, "interval at which better placements are searched", unit="s", gt=0)
 
     def delay_of(self, job: Any) -> Delay | None:
         """Until the timer of its level ends."""
@@ -80,8 +80,8 @@ class DelayScheduling(CompiledPolicy):
 
 
 class Dally(DelayScheduling):
-    """Each job holds out for a node, then a rack, as long as such places have lately taken to appear; jobs that
-    received least go first and may preempt; jobs slowed by the network are moved when a better place becomes free.
+    """Each job waits for a node, then a rack, for at most a timer tuned from recent waits; jobs that received the least
+    service run first and may preempt; jobs slowed by the network move when a better place becomes free.
     """
 
     name: ClassVar[str] = "dally"
@@ -92,7 +92,7 @@ class Dally(DelayScheduling):
     first_level_gpu_s: float = parameter(
         3250.0, "service at which a job leaves the first level; each further level is twice as much", unit="GPU-s", gt=0
     )
-    levels: int = parameter(12, "how many times a job can sink", ge=0, le=40)
+    levels: int = parameter(12, "number of times that a job can move down a level", ge=0, le=40)
     sensitive: bool = parameter(False, "service is GPUs times nominal work done; else GPUs times time they were held")
 
     def parameters(self) -> list[float]:
@@ -111,8 +111,8 @@ class DallyNoWait(Dally):
 
     name: ClassVar[str] = "dally-nowait"
     tuned: ClassVar[bool] = False
-    node_timer_s: float = parameter(0.0, "hold out for one node this long", unit="s", ge=0, le=0)
-    rack_timer_s: float = parameter(0.0, "hold out for one rack this long", unit="s", ge=0, le=0)
+    node_timer_s: float = parameter(0.0, "maximum wait for one node", unit="s", ge=0, le=0)
+    rack_timer_s: float = parameter(0.0, "maximum wait for one rack", unit="s", ge=0, le=0)
 
 
 class DallyConsolidated(Dally):

@@ -61,8 +61,8 @@ FINISH, LEVEL, TIMER = int(Event.FINISH), int(Event.LEVEL), int(Event.TIMER)
 
 
 class Gittins(DelayScheduling):
-    """Learns the distribution of durations from jobs that have ended, and runs next the job that is most likely to
-    end soon for the GPU time it takes; places and preemption are those of `dally`.
+    """Learns the distribution of durations from completed jobs, and runs next the job that is most likely to end soon
+    per GPU time; placement and preemption are those of `dally`.
     """
 
     name: ClassVar[str] = "gittins"
@@ -81,11 +81,11 @@ class Gittins(DelayScheduling):
         unit="GPUs",
         ge=0,
     )
-    quantum_s: float = parameter(600.0, "a job runs at least this long before it is preempted", unit="s", ge=0)
-    refit_s: float = parameter(43_200.0, "how often the distribution is fitted anew", unit="s", ge=1)
-    least_ends: int = parameter(200, "jobs that must have ended before it is fitted", ge=1)
-    groups: int = parameter(24, "into which jobs are sorted by what is estimated of them", ge=1, le=MOST_GROUPS)
-    strength: float = parameter(5.0, "weight of the pooled hazards in those of a group", unit="jobs", gt=0)
+    quantum_s: float = parameter(600.0, "minimum run time before a job can be preempted", unit="s", ge=0)
+    refit_s: float = parameter(43_200.0, "interval between fits of the distribution", unit="s", ge=1)
+    least_ends: int = parameter(200, "completed jobs required before the first fit", ge=1)
+    groups: int = parameter(24, "number of groups of jobs, by their estimates", ge=1, le=MOST_GROUPS)
+    strength: float = parameter(5.0, "weight of the distribution of all jobs in that of a group", unit="jobs", gt=0)
 
     @property
     def durations(self) -> Knowledge | Literal["history"]:

@@ -23,13 +23,15 @@ class Lwf(CompiledPolicy):
     takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Wang, Shi, Wang and Chu, arXiv 2002.10105 (their simulator: HKBU-HPML/dl-scheduling)"
 
-    kappa: int = parameter(1, "jobs of more GPUs are consolidated on nodes", unit="GPUs", source="paper", ge=0)
+    kappa: int = parameter(
+        1, "jobs with more GPUs than this are consolidated on nodes", unit="GPUs", source="paper", ge=0
+    )
     choice: Literal["lwf", "first-fit", "random", "list"] = Field(
         default="lwf",
         description="lwf; or what it is measured against: GPUs of lowest index, by chance, or of least work (κ = ∞)",
         json_schema_extra={"unit": "", "source": "paper"},
     )
-    random_seed: int = parameter(0, "of the choice by chance", ge=0)
+    random_seed: int = parameter(0, "random seed of the choice", ge=0)
 
     def parameters(self) -> list[float]:
         return [float(self.kappa), float(CHOICES.index(self.choice)), float(self.random_seed)]

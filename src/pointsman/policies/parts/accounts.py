@@ -64,8 +64,8 @@ class Accounts:
         self.owned()
         if unknown := sorted(set(shares) - set(self.names)):
             raise UsageError(
-                f"shares of {unknown[0]!r:.60}: the log has no such account (where it names none, its "
-                "queues are the accounts; a user goes by ACCOUNT/USER)"
+                f"shares of {unknown[0]!r:.60}: the log has no such account (if it names none, its "
+                "queues are the accounts; a user is ACCOUNT/USER)"
             )
 
     def _shares(self, given: Mapping[str, float]) -> NDArray[np.float64]:
@@ -82,7 +82,7 @@ class Accounts:
                 return owned
             owned *= np.where(above >= 0, self.shares[above], 1.0)
             above = np.where(above >= 0, self.parent[above], -1)
-        raise UsageError("the parents of accounts go in a circle: an account is its own parent")
+        raise UsageError("the parents of accounts form a cycle: an account is its own parent")
 
     def memory(self) -> NDArray[np.float64]:
         """The tree as rows of a policy's memory, the root first."""

@@ -46,7 +46,7 @@ class _Picked(CompiledPolicy):
         "rack and node with most free, or any",
         json_schema_extra={"unit": "", "source": "their code; nearest: ours, theirs generalised"},
     )
-    random_seed: int = parameter(0, "of choices by chance", ge=0)
+    random_seed: int = parameter(0, "random seed of choices", ge=0)
 
     def _numbers(self, picker: str, strict: bool) -> list[float]:
         numbers = PICKERS.index(picker), GPU_PICKERS.index(self.gpus), strict, self.random_seed
@@ -75,7 +75,7 @@ class PickPlace(_Picked):
     @classmethod
     def _knows_no_durations(cls, value: object) -> object:
         if value == "sjf":
-            raise ValueError("the shortest first needs durations: take the policy pick-place-sjf")
+            raise ValueError("the shortest job first requires durations: use the policy pick-place-sjf")
         return value
 
     def parameters(self) -> list[float]:

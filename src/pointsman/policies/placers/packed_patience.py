@@ -18,7 +18,7 @@ class PackedPatience(PatientPlacer):
     hooks: ClassVar[str] = "pointsman.policies.placers.packed_patience"
     source: ClassVar[str] = "ours (docs/papers/marl.md)"
 
-    patience: float = parameter(0.5, "how long a job waits for a compact place, as a share of its duration", ge=0)
+    patience: float = parameter(0.5, "maximum wait for a compact placement, as a share of the job's duration", ge=0)
 
 
 @core

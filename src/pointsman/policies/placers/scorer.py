@@ -50,11 +50,11 @@ class Scorer(PatientPlacer):
     harm: float = parameter(shipped.HARM, "weight of the delay of running jobs, over the job's own work")
     servers: float = parameter(shipped.SERVERS, "weight of servers beyond the first")
     racks: float = parameter(shipped.RACKS, "weight of racks beyond the first")
-    gpus_left: float = parameter(shipped.GPUS_LEFT, "weight of the GPUs left over on its servers, in eights")
+    gpus_left: float = parameter(shipped.GPUS_LEFT, "weight of the GPUs left over on its servers, in eighths")
     broken_sockets: float = parameter(shipped.BROKEN_SOCKETS, "weight of the CPU sockets broken, in quarters")
     interference: str | None = parameter(None, FORECASTS_BY)
     patience: float = parameter(
-        shipped.PATIENCE, "how long a job waits for a compact place, as a share of its duration", ge=0
+        shipped.PATIENCE, "maximum wait for a compact placement, as a share of the job's duration", ge=0
     )
 
     def parameters(self) -> list[float]:

@@ -79,11 +79,11 @@ class Pollux(CompiledPolicy):
     takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Qiao et al., Pollux: Co-adaptive Cluster Scheduling, OSDI 2021"
 
-    interval_s: float = parameter(60.0, "rounds are at multiples of this", unit="s", source="paper", gt=0)
+    interval_s: float = parameter(60.0, "interval between rounds", unit="s", source="paper", gt=0)
     power: float = parameter(
         -1.0, "p of the power mean of speedups: the lower, the fairer", source="paper", ge=-10, le=1
     )
-    restart_s: float = parameter(30.0, "what the search takes a restart to cost", unit="s", source="paper", ge=0)
+    restart_s: float = parameter(30.0, "cost of a restart that the search assumes", unit="s", source="paper", ge=0)
 
     def parameters(self) -> list[float]:
         return [max(1.0, milliseconds(self.interval_s)), self.power, milliseconds(self.restart_s)]

@@ -112,7 +112,7 @@ class Kueue(CompiledPolicy):
             if unknown := sorted(set(getattr(self, parameter_name)) - names):
                 known = ", ".join(sorted(names)[:12]) or "none"
                 raise UsageError(
-                    f"kueue.{parameter_name} names the queue {unknown[0]!r:.60}, which no job is in (queues: {known})"
+                    f"kueue.{parameter_name} names the queue {unknown[0]!r:.60}, which has no jobs (queues: {known})"
                 )
 
     def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:

@@ -48,8 +48,8 @@ def submit_window(result: Result, window: tuple[float, float] | None = None) -> 
     from_s, to_s = window
     if not from_s <= to_s or from_s > last_s or to_s < 0:
         raise UsageError(
-            f"the window {from_s:g}:{to_s:g} s holds no submit (jobs are submitted from 0 to {last_s:g} s); "
-            "choose one inside"
+            f"the window {from_s:g}:{to_s:g} s contains no submission (jobs are submitted from 0 to {last_s:g} s); "
+            "choose a window within that range"
         )
     return Window(max(from_s, 0.0), min(to_s, last_s))
 

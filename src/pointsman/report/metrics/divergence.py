@@ -106,7 +106,7 @@ def _whole_decisions(plan: pl.DataFrame, at: int) -> int:
 
 def _refuse_unlike(first: Result, second: Result) -> None:
     if first.events is None or second.events is None:
-        raise UsageError("a run was made without a plan log; run it again with the log kept to see where policies part")
+        raise UsageError("a run was made without a plan log; run it again with a log to see where policies diverge")
     told = ("job_id", "submit_s", "gpus", "duration_s")
     if not first.jobs.select(told).equals(second.jobs.select(told)):
         raise UsageError(

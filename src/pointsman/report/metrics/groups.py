@@ -152,7 +152,7 @@ def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | No
         UsageError: there are none, one run is there twice, or no job was submitted in the window.
     """
     if not results:
-        raise UsageError("there is no run to report on; give at least one")
+        raise UsageError("no run to report; give at least one")
     runs = [result if isinstance(result, Run) else measure(result, window) for result in results]
     sorts: dict[str, list[Run]] = {}
     for run in runs:
@@ -164,7 +164,7 @@ def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | No
 def _group(label: str, runs: list[Run]) -> Group:
     if len({run.seed for run in runs}) < len(runs):
         raise UsageError(
-            f"{label} is there twice with one seed; give each run once, or compare workloads one at a time"
+            f"{label} occurs twice with the same seed; give each run once, or compare one workload at a time"
         )
     return Group(label, tuple(sorted(runs, key=lambda run: run.seed)))
 

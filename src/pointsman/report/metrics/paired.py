@@ -91,7 +91,7 @@ def _pairs(group: Group, baseline: Group) -> list[tuple[Run, Run]]:
         if not _same_log(run, other):
             raise UsageError(
                 f"{group.label} and {baseline.label} did not run the same jobs (seed {run.seed}), so their difference "
-                "would say nothing of the policies; compare runs of one workload, and report others apart"
+                "would say nothing about the policies; compare runs of one workload, and report others separately"
             )
     return pairs
 

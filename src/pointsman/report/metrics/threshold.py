@@ -55,18 +55,18 @@ def parse_threshold(text: str) -> Threshold:
     """
     found = PATTERN.fullmatch(text)
     if found is None:
-        raise UsageError(f"{text!r} is no condition; write it like 'jct_mean_s>+5%' or 'gpu_allocated_ratio<0.6'")
+        raise UsageError(f"{text!r} is not a condition; write it like 'jct_mean_s>+5%' or 'gpu_allocated_ratio<0.6'")
     metric, comparison, sign, number, percent = found.groups()
     if metric not in METRICS + COUNTS:
-        raise UsageError(f"{text!r} names no metric that is compared; choose from {', '.join(METRICS + COUNTS)}")
+        raise UsageError(f"{text!r} does not name a metric of comparisons; choose from {', '.join(METRICS + COUNTS)}")
     if percent and not sign and not metric.endswith("_ratio"):
         raise UsageError(
-            f"{text!r} leaves open what it is a percentage of; write +{number}% for a change to the baseline"
+            f"{text!r} does not say what the percentage refers to; write +{number}% for a change to the baseline"
         )
     kind = "value" if not sign else "ratio" if percent else "difference"
     limit = float(sign + number) / (100 if percent else 1)
     if not math.isfinite(limit):
-        raise UsageError(f"{text!r:.60} has a limit beyond all numbers, so it would never come true")
+        raise UsageError(f"{text!r:.60} has an infinite limit, so it would never be true")
     return Threshold(text, metric, comparison, limit, kind)
 
 

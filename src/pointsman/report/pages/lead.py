@@ -7,8 +7,8 @@ from pointsman.report.metrics.paired import Difference, difference
 from pointsman.report.tables.tables import counted_span, left_over
 from pointsman.report.units import count, duration, percent
 
-UNTOLD = ("none", "history")
-"""Durations that a policy is told nothing of: it uses none, or learns them from jobs that have ended."""
+WITHOUT_DURATIONS = ("none", "history")
+"""Kinds of information that require no durations: none, or durations learned from completed jobs."""
 
 
 def lead(groups: list[Group]) -> str:
@@ -48,7 +48,7 @@ def _least(base: Group, rivals: Sequence[Group]) -> str:
     change, other = ranked[0]
     if change.may_be_chance:
         return (
-            f"No difference beyond chance in the mean completion time between {_named(base)}, "
+            f"No significant difference in the mean completion time between {_named(base)}, "
             f"{duration(base.mean('jct_mean_s'))}, and {other.label}, {duration(other.mean('jct_mean_s'))}"
             f"{_informed(other)}: {_shown(change)}."
         )
@@ -81,7 +81,7 @@ def _close(best: Group, others: Sequence[Group]) -> str:
     if not close:
         return ""
     change, other = min(close, key=lambda item: abs(item[0].ratio or 0.0))
-    return f" No difference beyond chance between {best.label} and {other.label}: {_shown(change)}."
+    return f" No significant difference between {best.label} and {other.label}: {_shown(change)}."
 
 
 def happened(groups: list[Group]) -> str:
@@ -93,13 +93,13 @@ def happened(groups: list[Group]) -> str:
 
 
 def _informed(group: Group) -> str:
-    """What the policy knew that a real scheduler may not, as a relative clause; empty if nothing."""
-    known = {"none": "", "history": "", "oracle": "knows every duration exactly"}
-    durations = known.get(group.knowledge, f"knows: {group.knowledge}")
-    profiles = {"none": "", "true": "is told the true profiles of models"}.get(
-        group.profiles, f"is told profiles of models with errors ({group.profiles})"
+    """The information that the policy used and a real scheduler may lack, as a relative clause; empty if none."""
+    known = {"none": "", "history": "", "oracle": "uses true durations"}
+    durations = known.get(group.knowledge, f"uses durations from {group.knowledge}")
+    profiles = {"none": "", "true": "uses true model profiles"}.get(
+        group.profiles, f"uses model profiles with errors ({group.profiles})"
     )
-    told = " and ".join(filter(None, (durations, profiles)))
+    told = " and ".join(filter(None, (durations, profiles))).replace(" and uses ", " and ")
     return f", which {told}" if told else ""
 
 
@@ -113,11 +113,11 @@ def _queued(group: Group) -> str:
 
 def _without_knowing(groups: Sequence[Group], best: Group, base: Group) -> str:
     """Which policy is best of those that need no durations, if another is best of all."""
-    blind = [group for group in groups if group.knowledge in UNTOLD and group.mean("jct_mean_s") is not None]
-    if best.knowledge in UNTOLD or not blind:
+    blind = [group for group in groups if group.knowledge in WITHOUT_DURATIONS and group.mean("jct_mean_s") is not None]
+    if best.knowledge in WITHOUT_DURATIONS or not blind:
         return ""
     least = min(blind, key=lambda group: group.mean_jct_s)
     change = difference(least, base, "jct_mean_s")
-    chance = f", no difference beyond chance to {base.label}: {_shown(change)}" if change.may_be_chance else ""
+    chance = f", no significant difference from {base.label}: {_shown(change)}" if change.may_be_chance else ""
     said = f"{least.label} has the least, {duration(least.mean('jct_mean_s'))}{chance}"
-    return f" Of the policies that need no durations {said}."
+    return f" Of the policies that require no durations, {said}."

@@ -16,7 +16,7 @@ class Goodput(BaseModel):
     """Jobs of known models tune their batches to the GPUs they have (Qiao et al., OSDI 2021)."""
 
     name = "goodput"
-    meaning = "at a rate that includes the batch size, which jobs tune to their GPUs"
+    meaning = "rate includes the batch size, which jobs tune to their GPUs"
     form = "goodput"
     units = ("progress_phases",)
     shares_gpus = False

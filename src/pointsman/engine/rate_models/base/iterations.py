@@ -33,7 +33,7 @@ class Iterations(BaseModel):
     """Jobs on a GPU at most, if its memory holds them; ours, theirs has no limit but memory."""
 
     name = "iterations"
-    meaning = "as chains of iterations on GPUs that jobs share, with one transfer each"
+    meaning = "jobs are chains of iterations on shared GPUs, each with one transfer"
     form = "iterations[:PARAM=VALUE,...]"
     units = ("iterations",)
     counts_iterations = True
@@ -45,8 +45,8 @@ class Iterations(BaseModel):
                 raise UsageError(f"rate model iterations: {name} = {getattr(self, name)} is no number from 0")
         if self.b < LEAST_B or self.eta > MOST_PENALTY * self.b:
             raise UsageError(
-                f"rate model iterations: b = {self.b:g}, eta = {self.eta:g}; a transfer takes some time (b from "
-                f"{LEAST_B:g} on), and not for ever (eta up to {MOST_PENALTY:g} b)"
+                f"rate model iterations: b = {self.b:g}, eta = {self.eta:g}; b must be at least "
+                f"{LEAST_B:g} and eta at most {MOST_PENALTY:g} b"
             )
         if self.sharing not in range(1, MAX_SHARING + 1):
             raise UsageError(f"rate model iterations: sharing = {self.sharing}; a GPU has 1 to {MAX_SHARING} jobs")
@@ -65,7 +65,7 @@ class Iterations(BaseModel):
             return replace(speeds, steps=steps_without_models(named.layout))
         if named.layout.cards_apart:
             raise UsageError(
-                "rate model iterations does not know clusters whose nodes have two network cards (bcube): "
+                "rate model iterations does not support clusters whose nodes have two network cards (bcube): "
                 "use --rate-model rates, or another topology, such as fat-tree:8"
             )
         steps = steps_of(named.congested, named.demands, named.catalogue, named.tables, self.b, self.a)

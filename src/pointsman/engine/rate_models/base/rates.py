@@ -15,7 +15,7 @@ class Rates(BaseModel):
     """A job's rate is an iteration where its duration was recorded, over an iteration where it is."""
 
     name = "rates"
-    meaning = "at a rate that depends on the job's placement and the jobs beside it"
+    meaning = "rate depends on the job's placement and on co-located jobs"
     form = "rates"
     shares_links = True
 

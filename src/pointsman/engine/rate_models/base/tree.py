@@ -31,7 +31,7 @@ class Tree(BaseModel):
     """Below which the cost does not fall: with 1, no gang runs faster than its model would."""
 
     name = "tree"
-    meaning = "at a rate that falls with the racks, nodes and GPUs that a job spans"
+    meaning = "rate falls with the numbers of racks, nodes and GPUs that a job spans"
     form = "tree[:PARAM=VALUE,...]"
     units = ("tree",)
     shares_gpus = False
@@ -50,7 +50,9 @@ class Tree(BaseModel):
                     f"rate model tree: {field.name} = {getattr(self, field.name)} is no number from 0 to {MOST_COST:g}"
                 )
         if self.rack + self.node + self.gpu + self.clamp < LEAST_COST:
-            raise UsageError(f"rate model tree: a GPU costs something (its edges, or clamp, {LEAST_COST:g} at least)")
+            raise UsageError(
+                f"rate model tree: the cost of a GPU (its edges, or clamp) must be at least {LEAST_COST:g}"
+            )
 
     @property
     def costs(self) -> "TreeCost":

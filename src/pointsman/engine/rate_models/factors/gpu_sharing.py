@@ -45,7 +45,7 @@ class GpuSharing(Factor):
                     "law": "a formula fitted to the measured pairs",
                     "NUMBER": "the same slowdown for all jobs, from 1",
                     "FILE": "a file of 'pointsman profile pairs'",
-                    "table:MAPPING": "table, law or FILE, with MAPPING for models that were not measured",
+                    "table:MAPPING": "table, law or FILE, with the stand-ins of MAPPING for unmeasured models",
                 },
                 unset="table",
                 metavar="SOURCE",
@@ -99,7 +99,7 @@ def jobs_per_gpu(policy: object, asked: int | None) -> int:
         raise UsageError(f"gpu sharing {limit}: a GPU has 1 to {MAX_SHARING} jobs")
     if limit > own and own == 1 and getattr(policy, "takes_whole_gpus", False):
         raise UsageError(
-            f"policy {title!r} takes whole GPUs, or shares them by rules of its own: leave out the sharing of GPUs "
+            f"policy {title!r} uses whole GPUs, or shares them by its own rules: leave out the sharing of GPUs "
             f"({limit} jobs each)"
         )
     if limit < own:

@@ -156,7 +156,7 @@ def _kinds_of(factor: LearnedInterference, layout: "Layout") -> list[int]:
         if node not in known:
             there_are = ", ".join(map(str, known))
             raise UsageError(
-                f"{factor.source}: nothing was learnt of nodes of {node} (it knows {there_are}): learn from a run on "
-                "such nodes, or say in a copy of the file what they are like"
+                f"{factor.source}: no data about nodes of {node} (only {there_are}): fit it to a run on "
+                "such nodes, or describe them in a copy of the file"
             )
     return [known[node] for node in nodes]

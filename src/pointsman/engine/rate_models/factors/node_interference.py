@@ -57,10 +57,10 @@ class NodeInterference(Factor):
                 "none",
                 values={
                     "none": "jobs do not slow each other on nodes",
-                    "table": "by the cores and the traffic of their models, as model profiles state them",
-                    "FILE": "by those that a file states, or by a file of 'profile interference'",
-                    "table:kappa=K,sigma=S,seed=N": "table or FILE, with another strength of other jobs' traffic (4 in "
-                    "table), and with slowdowns by pair of models besides that are drawn (0 in table)",
+                    "table": "from the cores and traffic of their models, as in model profiles",
+                    "FILE": "from cores and traffic in a file, or from a file of 'pointsman profile interference'",
+                    "table:kappa=K,sigma=S,seed=N": "table or FILE, with weight K of other jobs' traffic (default 4) "
+                    "and random slowdowns by pair of models with deviation S (default 0)",
                 },
                 metavar="SOURCE",
                 see="../guides/node-interference.md",
