@@ -37,8 +37,8 @@ def test_gittins_gains_less_without_preemption() -> None:
 
 def test_tiresias_is_better_than_gittins_where_all_of_the_network_is_slow() -> None:
     found = [data_of("dally").change(where, "gittins", SAME) for where in everywhere([CONGESTED])]
-    assert min(change.percent for change in found) > 0
-    assert max(change.low for change in found) > 0
+    assert min(change.high for change in found) > 0, "it is certainly better nowhere"
+    assert max(change.low for change in found) > 0, "and certainly worse somewhere"
 
 
 def test_dally_is_better_where_uplinks_are_oversubscribed() -> None:
