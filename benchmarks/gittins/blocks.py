@@ -10,7 +10,7 @@ from benchmarks.gittins.figures import above, against, best, closed
 from benchmarks.results.figures import Difference, Figures, Where, markdown, signed, span
 from benchmarks.results.trials import DATA
 
-SHOWN: Final = ("las, 20 thresholds", "dally", "dally, 600 s", NONE, GITTINS)
+SHOWN: Final = ("las, 20 thresholds", "las, 20 thresholds, tightest", "dally", "dally, 600 s", NONE, GITTINS)
 HINTS: Final = tuple(f"gittins, {hint}" for hint in ("R² 0.8", "R² 0.6", "R² 0.25", "shuffled", "reversed halfway"))
 EARLIER: Final = ("sjf", "sjf-backfill", "srtf", "easy")
 PROTOTYPES: Final = {"workload": "ITP cluster04", "load": 1.0, "models": False}

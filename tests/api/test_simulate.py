@@ -70,7 +70,7 @@ def random_table(n: int = 300) -> pointsman.Workload:
         ({"oversized": "ignore"}, "oversized: must be 'refuse', 'drop' or 'clamp', not 'ignore'"),
         ({"policy": "sjf", "estimate": "guess"}, "unknown estimate 'guess'.*lognormal:SIGMA"),
         ({"policy": "sjf", "estimate": "lognormal:-1"}, "unknown estimate 'lognormal:-1'"),
-        ({"policy": "sjf", "estimate": "none"}, "policy 'sjf' needs durations"),
+        ({"policy": "sjf", "estimate": "none"}, "policy 'sjf' requires durations"),
         ({"overheads": "heavy"}, "unknown overheads 'heavy'"),
         ({"node_events": [(5.0, "nobody", "DOWN")]}, "no such node"),
         ({"node_events": [(5.0, "0", "BROKEN")]}, "UP, DRAIN, DOWN"),

@@ -143,7 +143,7 @@ def _documents() -> Iterator[Target]:
     yield Target("generator", (GENERATOR,), _named("g.yaml", lambda path: load_profile(str(path))), 1)
 
 
-LEARNED = (ROOT / "docs/guides/node-interference.md").read_bytes().split(b"```yaml\n")[2].split(b"```")[0]
+LEARNED = (ROOT / "docs/guides/learn-interference.md").read_bytes().split(b"```yaml\n")[1].split(b"```")[0]
 GENERATOR = (PACKAGE / "workload/generator/itp.yaml").read_bytes()[:3000]
 
 

@@ -142,7 +142,7 @@ def test_what_it_is_told_follows_its_predictor(predictor: str, estimate: str | N
 
 
 def test_an_estimate_that_it_sorts_by_must_be_there() -> None:
-    with pytest.raises(UsageError, match="needs durations"):
+    with pytest.raises(UsageError, match="requires durations"):
         simulate(busy(1, 30), "2x8", "gittins", params={"predictor": "estimate"}, estimate="none")
 
 

@@ -26,7 +26,9 @@ class Cell:
 WITHOUT: Final = (
     Contestant("fifo-backfill", "fifo-backfill"),
     Contestant("kueue", "kueue"),
+    Contestant("las, tightest", "las", placement="tightest"),
     Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": LADDER_GPU_S}),
+    Contestant("las, 20 thresholds, tightest", "las", {"thresholds_gpu_s": LADDER_GPU_S}, placement="tightest"),
     Contestant("tiresias", "tiresias"),
     Contestant("dally", "dally"),
     Contestant("dally-whole-nodes", "dally-whole-nodes"),
@@ -36,13 +38,13 @@ WITHOUT: Final = (
 BACKFILL, OURS = WITHOUT[0], WITHOUT[-1]
 ESTIMATED: Final = (
     Contestant("easy", "easy", estimate="lognormal:1"),
-    Contestant("srtf, σ = 1", "srtf", estimate="lognormal:1", placement="tightest"),
+    Contestant("srtf, σ = 1", "srtf", estimate="lognormal:1"),
     Contestant("gittins, σ = 1", "gittins", {"predictor": "estimate"}, estimate="lognormal:1"),
     Contestant("sjf-bsbf, σ = 1", "sjf-bsbf", estimate="lognormal:1"),
 )
 """They use durations with errors: a log-normal factor with σ = 1."""
 ORACLES: Final = (
-    Contestant("srtf", "srtf", placement="tightest"),
+    Contestant("srtf", "srtf"),
     Contestant("gittins, true durations", "gittins", {"predictor": "estimate"}, estimate="oracle"),
     Contestant("sjf-bsbf", "sjf-bsbf"),
 )

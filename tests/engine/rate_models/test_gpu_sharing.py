@@ -238,7 +238,7 @@ def test_without_sharing_a_fraction_takes_the_whole_gpu() -> None:
 
 @pytest.mark.parametrize("policy", ["easy", "srtf", "tiresias", "dally", "lwf"])
 def test_policies_that_take_gpus_away_do_not_share_them(policy: str) -> None:
-    with pytest.raises(UsageError, match="takes whole GPUs"):
+    with pytest.raises(UsageError, match="uses whole GPUs"):
         run([{"duration_s": 1.0}], ONE_GPU, policy)
 
 

@@ -251,12 +251,12 @@ class Strange(Asks):
         (
             "easy",
             {"gpu_sharing": 2, "estimate": "oracle"},
-            "'easy' takes whole GPUs, .* in this run up to 2 jobs share",
+            "'easy' uses whole GPUs, .* in this run up to 2 jobs share",
         ),
         ("easy", {"rate_model": "iterations", "estimate": "oracle"}, "uses rates of jobs"),
-        ("easy", {}, r"'easy' needs durations \(estimate\), and 3 jobs of this run have none"),
-        ("sjf", {}, r"'sjf' needs durations \(oracle\), and 3 jobs of this run have none"),
-        (AsksKnowing(), {}, r"'asks' needs durations \(estimate\)"),
+        ("easy", {}, r"'easy' requires durations \(estimate\), and 3 jobs of this run have none"),
+        ("sjf", {}, r"'sjf' requires durations \(oracle\), and 3 jobs of this run have none"),
+        (AsksKnowing(), {}, r"'asks' requires durations \(estimate\)"),
         (Strange(), {}, "'asks' declares placement = 'upside-down' .there are consolidated"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_queue_at_its_limit_is_passed_over(tmp_path: Path) -> None:
 def test_the_shortest_first_is_a_policy_of_its_own_for_it_must_be_told_of_durations() -> None:
     with pytest.raises(UsageError, match="pick-place-sjf"):
         starts(table(*BUSY), picker="sjf")
-    with pytest.raises(UsageError, match="needs durations"):
+    with pytest.raises(UsageError, match="requires durations"):
         simulate(table(*BUSY), "1x4", "pick-place-sjf", estimate="none")
 
 

@@ -56,8 +56,8 @@ def test_the_law_is_for_the_rest(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_guide_is_a_valid_file(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs/guides/node-interference.md").read_text()
-    spec = read(tmp_path, page.split("```yaml\n")[2].split("```")[0])
+    page = (Path(__file__).parents[3] / "docs/guides/learn-interference.md").read_text()
+    spec = read(tmp_path, page.split("```yaml\n")[1].split("```")[0])
     assert spec.servers[0].slow_downs[Combination("vgg16", 1, (("wlm", 3),))] == 1.2
 
 

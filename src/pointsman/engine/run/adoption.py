@@ -109,7 +109,7 @@ def _check_sharing(handle: Handle, policy: object) -> None:
         )
     if limit > own == 1 and getattr(policy, "takes_whole_gpus", False):
         raise UsageError(
-            f"policy {_title(policy)!r} takes whole GPUs, or shares them by rules of its own, and in this run up to "
+            f"policy {_title(policy)!r} uses whole GPUs, or shares them by its own rules, and in this run up to "
             f"{limit} jobs share one: run it with --gpu-sharing 1, or ask for a policy that shares"
         )
 
@@ -125,8 +125,8 @@ def _check_estimates(handle: Handle, policy: object) -> None:
         without += int(np.isnan(to_come).sum())
     if without:
         raise UsageError(
-            f"policy {_title(policy)!r} needs durations ({needs}), and {without} jobs of this run have none: the run "
-            "must be of a policy that needs them too (needs = 'estimate' or 'oracle')"
+            f"policy {_title(policy)!r} requires durations ({needs}), and {without} jobs of this run have none: "
+            "the run must be of a policy that requires them too (needs = 'estimate' or 'oracle')"
         )
 
 

@@ -60,7 +60,7 @@ class GpuSharing(Factor):
         """Where a GPU may have several jobs, and the base model does not let them take turns.
 
         Raises:
-            UsageError: no such number of jobs, the policy takes whole GPUs, or there is no such source of ξ.
+            UsageError: no such number of jobs, the policy uses whole GPUs, or there is no such source of ξ.
         """
         interference = options.get("interference")
         if interference is not None:
@@ -90,7 +90,7 @@ def jobs_per_gpu(policy: object, asked: int | None) -> int:
     """How many jobs a GPU may have: what was asked for, or the policy's own, else 1.
 
     Raises:
-        UsageError: no such number, or the policy takes whole GPUs.
+        UsageError: no such number, or the policy uses whole GPUs.
     """
     own = int(getattr(policy, "gpu_sharing", 1))
     limit = own if asked is None else asked
