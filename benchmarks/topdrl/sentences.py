@@ -115,9 +115,19 @@ def recommendation(figures: Figures) -> str:
         return f"**Train it** if throughput matters more than JCT, and your cluster is like {', '.join(wins)}."
     gains = {policy: _over_topdrl(figures, policy) for policy in ("gittins", LAS_RACKS)}
     return (
-        f"**No: use `gittins`.** On logs it has {gains['gittins']} relative to TopDRL. If your models have no\n"
+        f"**No: use `gittins`.** On logs it has {gains['gittins']} relative to TopDRL\n"
+        f"  ({_certain(figures, 'gittins')}). If your models have no\n"
         f"  profiles, use `las` with `--placement few-racks`: {gains[LAS_RACKS]}."
     )
+
+
+def _certain(figures: Figures, policy: str) -> str:
+    """On how many logs both measures are beyond their intervals."""
+    work, late = (
+        [figures.change(where, policy, TOPDRL, measure).is_sure for where in cells(figures, what)[1:]]
+        for what, measure in (("throughput", WORK), ("completion", JCT))
+    )
+    return f"significant on {sum(work)} and {sum(late)} of {len(work)} logs"
 
 
 def _over_topdrl(figures: Figures, policy: str) -> str:
