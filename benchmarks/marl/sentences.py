@@ -162,7 +162,7 @@ def claims(means: Means) -> str:
             ["a learned interference model replaces measuring",
              f"the truth instead: {_spans(truth)}; no model, load 0.7: {without} %", "yes"],
             ["ours: nowhere worse than `scorer`",
-             f"certainly worse in {worse} of {len(changes)} cells", "no"],
+             f"significantly worse in {worse} of {len(changes)} cells", "no"],
         ],
         words=3,
     )  # fmt: skip

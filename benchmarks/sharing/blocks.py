@@ -171,7 +171,7 @@ def _the_limit(figures: Figures) -> str:
     where = ceases(figures)
     medians = [f"{measured(gpu, table):.2f}" for gpu in ("v100", "p100") for table in pair_data.SOURCES]
     return (
-        f"* **Sharing ceases to be beneficial** where all pairs slow each other by a factor of {where['ITP']} (ITP), "
+        f"* **Sharing stops being beneficial** where all pairs slow each other by a factor of {where['ITP']} (ITP), "
         f"{where['Philly']} (Philly), {where[PAPER[1].name]} ({PAPER[1].name}) or {where[EQUAL.name]} "
         f"({EQUAL.workload}). Measured medians are {medians[0]} or {medians[1]} on V100, by table; {medians[2]} or "
         f"{medians[3]} on P100."
