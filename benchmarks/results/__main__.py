@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmarks.blocks import fill
 from benchmarks.results.figures import Figures
-from benchmarks.results.trials import DATA, PAGES, complete, page_of, take_as_done
+from benchmarks.results.trials import DATA, JOINT, PAGES, complete, page_of, take_as_done
 
 
 def names() -> list[str]:
@@ -28,10 +28,11 @@ def blocks(name: str, figures: Figures) -> dict[str, str]:
 
 
 def write(found: pl.DataFrame, file: Path) -> None:
-    """The runs in one file, and beside it what makes each policy and what it is told, which is the same in most."""
+    """The runs in one file, and beside it what makes each policy and what it uses, which is the same in most."""
     found.drop(OF_POLICY).write_csv(file)
     of_policy = found.select("policy", *OF_POLICY).unique(maintain_order=True)
-    of_policy.group_by("policy", maintain_order=True).agg(pl.col(OF_POLICY).unique(maintain_order=True).str.join("; "))\
+    all_of_it = pl.col(OF_POLICY).str.split(JOINT).explode().unique(maintain_order=True).str.join(JOINT)
+    of_policy.group_by("policy", maintain_order=True).agg(all_of_it)\
         .write_csv(file.with_name(f"{file.stem}-policies.csv"))  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from pointsman.parallel.pool import Processes
 
 PAGES = Path("docs/results")
 DATA = PAGES / "data"
+JOINT = "; "
+"""Between the options, or the words on what is used, of a policy that has others in other cells."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,14 @@ def complete(name: str, data: Path, workers: int, kept: Path) -> pl.DataFrame:
 def take_as_done(name: str, data: Path, published: pl.DataFrame, kept: Path) -> None:
     """Begin the file `kept` with the published runs of a page's trials, so that only the others are run."""
     trials: Sequence[Trial] = list(page_of(name).trials(data))
-    columns = ("seed", "policy", "options", *vars(trials[0].cell))
+    columns = ("seed", "policy", *vars(trials[0].cell))
     rows = {tuple(row[column] for column in columns): row for row in published.rows(named=True)}
     done = [
-        {"key": trial.key(who), **row}
+        {"key": trial.key(who), **row, "options": who.command}
         for trial in trials
         for who in trial.contestants
-        if (row := rows.get((trial.seed, who.label, who.command, *vars(trial.cell).values())))
+        if (row := rows.get((trial.seed, who.label, *vars(trial.cell).values())))
+        and who.command in row["options"].split(JOINT)
     ]
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("".join(json.dumps(row) + "\n" for row in done), encoding="utf-8")
