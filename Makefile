@@ -1,4 +1,4 @@
-# make demo   a Philly-like cluster under every classical policy, and its report
+# make demo   a Philly-like cluster under eight policies, and its report
 # make test   the everyday tests                 make lint   style, types, import contracts
 # make bench  the benchmarks                     make docs   the documentation, in site/
 # make test-slow  those that take minutes, such as 10,000 more instances for the oracle
@@ -14,7 +14,7 @@ BIN := .venv/bin
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null && echo $$p && break; done)
-CLASSICAL := fifo sjf fifo-backfill sjf-backfill easy srtf las tiresias
+DEMO_POLICIES := fifo-backfill fifo sjf-backfill srtf las tiresias dally gittins
 DEMO_JOBS := out/demo-jobs.parquet
 
 .PHONY: demo test test-slow coverage wheel man lint results results-sample bench docs clean learn ray .venv
@@ -51,7 +51,7 @@ ray: .venv/ray
 demo: .venv
 	@mkdir -p out
 	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --load 1.2 --seed 1 --force -o $(DEMO_JOBS)
-	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly $(CLASSICAL:%=--policy %) --window 2d: --force -o out/demo
+	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly $(DEMO_POLICIES:%=--policy %) --window 2d: --force -o out/demo
 
 test: .venv
 	$(BIN)/pointsman warmup

@@ -59,8 +59,8 @@ def answer(frames: Frames) -> str:
   {_listed(frames, "xi_jobs")}.
 * **The law** `ξ = exp(sensitivity + pressure)` is {_span(frames, "law_error_percent")} % off (median). For a pair that
   was left out of the fit it is {_span(frames, "law_error_left_out_percent")} % off.
-* **Stand-ins for unmeasured models matter more.** They decide for which of the pairs of {kinds[0]["models"]} catalogue
-  models sharing is beneficial on V100: {alike:.0f} % with stand-ins of the same kind, {large:.0f} % if all resembled
+* **Stand-ins for unmeasured models matter more.** They decide which pairs of the {kinds[0]["models"]} catalogue
+  models gain from sharing on V100: {alike:.0f} % with stand-ins of the same kind, {large:.0f} % if all resembled
   ResNet-50, {small:.0f} % if all resembled ResNet-18.
 """
 

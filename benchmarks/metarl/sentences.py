@@ -63,15 +63,17 @@ def answer(means: Means) -> str:
   base cell, and {_below(means, CHANGED, ITSELF)} after a change. Most of this is packing: `packed` is
   {_below(means, REGIMES, PACKED)} below.
 * **Measuring while it runs gains most.** Relative to its frozen self: {_span(frozen)} in the base cell and after
-  changes. With 1–16 GPUs and on both logs nothing is certain ({_span(elsewhere)}).
+  changes. With 1–16 GPUs and on both logs nothing is significant ({_span(elsewhere)}).
 * **It matches a linear scheduler with the true interference.** Relative to that `scorer` it is {_span(other)} outside
-  of ITP, and certainly lower in {lower} of {len(true)} cells. `metarl` uses model names, durations and measured speeds.
-* **Meta-learning helps.** Without it mean JCT is {_span(untaught)} (certain in {_sure(untaught)} cells); on ITP,
+  of ITP, and significantly lower in {lower} of {len(true)} cells. `metarl` uses model names, durations and measured
+  speeds.
+* **Meta-learning helps.** Without it mean JCT is {_span(untaught)} (significant in {_sure(untaught)} cells); on ITP,
   {means.above(ITP, UNTAUGHT, ITSELF)} %.
-* **Adapting and exploring gain nothing certain.** With adaptation: {_span(adapting)}; without exploration:
-  {_span(unexplored)}.
+* **Adapting and exploring gain little.** With adaptation: {_span(adapting)} (significant in {_sure(adapting)}
+  cells). Without exploration: {_span(unexplored)} ({_sure(unexplored)}).
 * **It can be worse.** On ITP's held-out jobs it is {true[ITP]} % relative to `scorer` with the true model.
-* **Recommendation.** Run `metarl` if your jobs name their models, durations are known, and speeds can be measured.
+* **Recommendation.** Run `metarl` if jobs slow each other on nodes, name their models, and have known durations,
+  and if speeds can be measured. On jobs like those of the logs it gains nothing significant.
 """
 
 
@@ -161,7 +163,7 @@ def claims(means: Means) -> str:
             ["the policy adapts quickly", "the corrected model does at once; gradient steps add nothing", "in part"],
             ["directed exploration", f"none: {_span(explored)}", "no"],
             ["ours: not worse than `scorer` with the true model",
-             f"certainly worse in {sum(change.low > 0 for change in true)} of {len(true)} cells", "no"],
+             f"significantly worse in {sum(change.low > 0 for change in true)} of {len(true)} cells", "no"],
         ],
         words=3,
     )  # fmt: skip

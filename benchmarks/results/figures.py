@@ -70,6 +70,10 @@ class Figures:
         """Over seeds."""
         return float(self.values(where, policy, figure).mean())
 
+    def greatest(self, where: Where, policy: str, figure: str) -> float:
+        """Over seeds."""
+        return float(self.values(where, policy, figure).max())
+
     def change(
         self, where: Where, policy: str, base: str, figure: str = "jct_mean_s", base_where: Where | None = None
     ) -> Difference:

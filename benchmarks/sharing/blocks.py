@@ -151,9 +151,11 @@ def _on_papers_clusters(figures: Figures) -> str:
 def _the_test(figures: Figures) -> str:
     default, other = (compared(figures, cells, ALONE) for cells in (BELIEVED, BELIEVED_OTHER))
     off = compared(figures, (*BELIEVED, *BELIEVED_OTHER), WHOLE_FFS, WHOLE_BSBF)
+    v100 = compared(figures, OTHER_PAIRS, ALONE)
     return (
-        f"* **The test of `sjf-bsbf` before sharing gains little there.** Compared with `sjf-backfill`: {default}; "
-        f"with the other table {other}. Both without accumulation, compared with `sjf-ffs`: {off}."
+        f"* **The test of `sjf-bsbf` before sharing gains little there.** Compared with `sjf-backfill`: {default} with "
+        f"P100's pairs, the paper's nearest type ({v100} with V100's), and {other} with the other table. Both without "
+        f"accumulation, compared with `sjf-ffs`: {off}."
     )
 
 
@@ -169,7 +171,7 @@ def _the_limit(figures: Figures) -> str:
     where = ceases(figures)
     medians = [f"{measured(gpu, table):.2f}" for gpu in ("v100", "p100") for table in pair_data.SOURCES]
     return (
-        f"* **Sharing ceases to be beneficial** where all pairs slow each other by a factor of {where['ITP']} (ITP), "
+        f"* **Sharing stops being beneficial** where all pairs slow each other by a factor of {where['ITP']} (ITP), "
         f"{where['Philly']} (Philly), {where[PAPER[1].name]} ({PAPER[1].name}) or {where[EQUAL.name]} "
         f"({EQUAL.workload}). Measured medians are {medians[0]} or {medians[1]} on V100, by table; {medians[2]} or "
         f"{medians[3]} on P100."

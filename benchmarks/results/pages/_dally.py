@@ -24,7 +24,7 @@ NEAR: Final = "tiresias, 12 levels, whole nodes, few racks"
 
 NETWORKS: Final = {
     "200 Gb/s per GPU": EVEN,
-    "the same, 16 times slower beyond a node": CONGESTED,
+    "200 Gb/s per GPU, 16 times slower beyond a node": CONGESTED,
     **{f"{str(net['cards']).replace(' a ', ' per ')}, racks {net['uplinks']:g}:1": net for net in RACKS},
 }
 RIVALS: Final = {
@@ -82,6 +82,12 @@ def _gains_least(figures: Figures) -> str:
     return max(most, key=lambda workload: most[workload])
 
 
+def _significant(figures: Figures, other: str) -> str:
+    """In how many cells with oversubscribed uplinks the difference is beyond its interval."""
+    found = [figures.change(cell, BASE, other).is_sure for cell in everywhere(RACKS)]
+    return f"significant in {sum(found)} of {len(found)} cells"
+
+
 def beyond(found: Sequence[Difference]) -> str:
     """How many differences have an interval without 0."""
     return f"beyond the interval in {sum(change.is_sure for change in found)} of {len(found)} cells"
@@ -112,12 +118,15 @@ def answer(figures: Figures) -> str:
     parts = {p: figures.change(HARD, BASE, f"dally-{p}") for p in ("manual", "consolidated", "nopreempt")}
     return "\n".join(
         [
-            "* **Yes, where nodes share one card and uplinks of racks are oversubscribed.** Mean JCT changes by "
-            f"{_over(figures, SAME, RACKS)} against Tiresias with the same levels on whole nodes, and by "
+            "* **Yes, where a node's GPUs share one network card and uplinks of racks are oversubscribed.** Mean JCT "
+            "changes by "
+            f"{_over(figures, SAME, RACKS)} against Tiresias with the same levels on whole nodes "
+            f"({_significant(figures, SAME)}), and by "
             f"{_over(figures, 'fifo-backfill', RACKS)} against `fifo-backfill`. {_gains_least(figures)} jobs gain "
             "least.",
             "* **Part of that comes from using few racks**: mean JCT changes by "
-            f"{_over(figures, NEAR, RACKS)} against Tiresias with `--placement few-racks`, and by "
+            f"{_over(figures, NEAR, RACKS)} against Tiresias with `--placement few-racks` "
+            f"({_significant(figures, NEAR)}), and by "
             f"{_over(figures, NEAR, SHARED)} where jobs share links max–min fairly.",
             "* **No, where racks are no faster than the whole network**: "
             f"{_over(figures, SAME, [CONGESTED])} against Tiresias on whole nodes if all bandwidth beyond a node is "

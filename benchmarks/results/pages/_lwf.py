@@ -65,7 +65,7 @@ def answer(figures: Figures) -> str:
             "* **Start one transfer on a link at a time**, as SRSF(1) does. Relative to it, Ada-SRSF changes mean JCT "
             f"by {span([level.percent for level in levels])}, beyond the interval in "
             f"{sum(level.is_sure for level in levels)} of {len(levels)} workloads. Relative to starting all at once, "
-            f"it changes it by {span(freely)}.",
+            f"Ada-SRSF changes mean JCT by {span(freely)}.",
             f"* **Errors in durations** change mean JCT by {errors[0]} % with σ = 0.5 and by {errors[1]} % with σ = 1.",
         ]
     )

@@ -56,6 +56,7 @@ def placed(who: Contestant, place: str) -> Contestant:
 PLACED: Final = (
     *(placed(who, place) for who in (PLAIN[1], NEEDING[-2]) for place in PLACES),
     *(placed(who, "spread") for who in (PLAIN[0], NEEDING[4], PLAIN[2])),
+    placed(PLAIN[3], "tightest"),
 )
 KUEUE: Final = Contestant("kueue", "kueue")
 ALL: Final = (*PLAIN, *NEEDING, *PLACED)

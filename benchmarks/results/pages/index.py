@@ -88,7 +88,7 @@ def table(figures: Figures, group: Sequence[Contestant]) -> str:
 
 def _row(figures: Figures, who: Contestant) -> list[str]:
     return [
-        f"{plain(above(figures, c, who))} / {plain(figures.mean(c, who.label, 'fairness_rho_max'))}"
+        f"{plain(above(figures, c, who))} / {plain(figures.greatest(c, who.label, 'fairness_rho_max'))}"
         for c in cells(figures)
     ]
 
@@ -109,12 +109,17 @@ def answer(figures: Figures) -> str:
         [
             f"* **Use `{OURS.label}`**, our default. It requires no durations: it learns them from completed jobs.",
             f"* **Gain**: mean JCT is {least:.1f} to {most:.1f} % below that of `{BACKFILL.label}`. {_leads(figures)}",
-            "* **Conditions**: jobs may be preempted; [without preemption](gittins.md#without-preemption) it gains "
-            "less. Where the network between all nodes is slow, `tiresias` with fine thresholds is [better](dally.md).",
+            "* **Conditions**: high load and preemption. [At lower loads](gittins.md#at-lower-loads) and "
+            "[without preemption](gittins.md#without-preemption) it gains less. It uses the progress of jobs, and "
+            "profiles of models that have one. Where the network between all nodes is slow, `tiresias` with fine "
+            "thresholds is [better](dally.md).",
             f"* **Price**: {_fairness(figures)}",
             f"* **Learned policies** (`topdrl`, `metarl`, `marl`) use true durations. {_learned(figures)}",
         ]
     )
+
+
+CERTAIN: Final = "Its lead over the best of the others is significant only on ITP cluster08 ([intervals](gittins.md))."
 
 
 def _leads(figures: Figures) -> str:
@@ -125,9 +130,9 @@ def _leads(figures: Figures) -> str:
     behind = {name: gap for name, gap in gaps.items() if gap > 0}
     first = f"It has the least mean JCT of the policies without durations on {len(gaps) - len(behind)} of {len(gaps)}"
     if not behind:
-        return f"{first} workloads."
+        return f"{first} workloads. {CERTAIN}"
     worst = max(behind, key=lambda name: behind[name])
-    return f"{first} workloads, and is at most {plain(behind[worst])} points of the bound behind ({worst})."
+    return f"{first} workloads, and is at most {plain(behind[worst])} points of the bound behind ({worst}). {CERTAIN}"
 
 
 def _learned(figures: Figures) -> str:
@@ -137,7 +142,7 @@ def _learned(figures: Figures) -> str:
     worse = sum(best[str(c)] > above(figures, c, OURS) for c in cells(figures))
     return (
         f"The best of them is ahead of `{BACKFILL.label}` on {better} of {len(best)} workloads and behind "
-        f"`{OURS.label}` on {worse}. They were trained on other clusters."
+        f"`{OURS.label}` on {worse}. They do not preempt, and were trained on other clusters."
     )
 
 
@@ -145,7 +150,7 @@ def _fairness(figures: Figures) -> str:
     """The worst ρ of the default and of the policy where it is least."""
 
     def worst(who: Contestant) -> float:
-        return max(figures.mean(cell, who.label, "fairness_rho_max") for cell in cells(figures))
+        return max(figures.greatest(cell, who.label, "fairness_rho_max") for cell in cells(figures))
 
     least = min(WITHOUT, key=worst)
     return (

@@ -14,10 +14,10 @@ def calibration_tables(calibration: Calibration) -> list[Table]:
     logged = (calibration.logged, *_times(first.wait_logged, None), *_times(first.jct_logged, None))
     times = [logged, *((fit.policy, *_both(fit)) for fit in calibration.fits)]
     note = (
-        "Jobs that start within a minute of the log; mean distance of simulated and logged starts; how much later (+) "
-        "or sooner (-) than logged a tenth, half and nine tenths of the jobs start at most; mean distance of "
-        f"completion times. Closest to the log: {calibration.closest}. Waits end at the first start, for a log says no "
-        "more; time pending after preemptions is in the first table."
+        "Columns: share of jobs that start within a minute of the log; mean absolute difference of starts; 10th, 50th "
+        "and 90th percentile of simulated less logged start (negative: sooner); mean absolute difference of completion "
+        f"times. Closest to the log: {calibration.closest}. A wait ends at the first start, because logs record no "
+        "later ones; time pending after preemptions is in the first table."
     )
     return [
         Table("Calibration: wait and completion time, and their change to the log", TIMES, times),
