@@ -179,7 +179,7 @@ def draw(figures: Figures, path: Path) -> None:
     axes = figure.subplots()
     places = cells(figures)
     shown = (*WITHOUT, ORACLES[0], *LEARNED)
-    for k, (who, marker) in enumerate(zip(shown, "sPv^oDd|*xX", strict=True)):
+    for k, (who, marker) in enumerate(zip(shown, "sP<v>^oDd|*xX", strict=True)):
         values, named = [above(figures, c, who) for c in places], who.label
         label = f"{named}, true durations" if who in ORACLES or who in LEARNED else named
         colour = f"C{k}" if k < 10 else "black"
