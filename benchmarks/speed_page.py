@@ -65,8 +65,12 @@ def _row(measure: Measure) -> dict[str, object]:
 
 
 def _version() -> str:
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    """The commit that last changed the source; with a mark if it has changes that are not committed."""
+    return _git("log", "-1", "--format=%h", "--", "src") + ("-dirty" if _git("status", "--porcelain", "src") else "")
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _machine() -> str:
