@@ -55,7 +55,7 @@ BY_HAND = {
     "call_apart": "handle__call_apart",
     "prefetch": "handle__prefetch",
 }
-CASTS = {"np.int64": "I", "np.float64": "F", "float": "F", "int": "I"}
+CASTS = {"bool": "bool", "np.int64": "I", "np.float64": "F", "float": "F", "int": "I"}
 CALLS = {
     "np.ceil": "std::ceil",
     "np.floor": "std::floor",
