@@ -93,8 +93,8 @@ def import_node_list(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Output of 'scontrol show node', 'sinfo -N -o \"%N %P %G %c %X %m\"' or 'kubectl get nodes -o json', "
-            "prints, an inventory (CSV: name,gpus,gpu_type) or an openb node list; '-' is standard input."
+            help="What 'scontrol show node', 'sinfo -N -o \"%N %P %G %c %X %m\"' or 'kubectl get nodes -o json' "
+            "prints; an inventory (CSV: name,gpus,gpu_type) or an openb node list; '-' is standard input."
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Cluster file to write; '-' prints it.")],

@@ -40,12 +40,13 @@ def parameters(several: Sequence[str]) -> list[inspect.Parameter]:
 
 
 def _parameter(name: str, info: FieldInfo, several: Sequence[str]) -> inspect.Parameter:
-    kind, flags, said = _kind(info.annotation), [flag_of(name)], about(info)
+    kind, flags = _kind(info.annotation), [flag_of(name)]
     if name in VARIED and name not in several:
         kind = get_args(kind)[0]
     if name == "seeds":
         kind, flags = (list[str], ["--seeds", "--seed"]) if name in several else (list[int], flags)
         info = info if name in several else RunOptions.model_fields["seed"]
+    said = about(info)
     repeated = get_origin(kind) is list
     told = [sentence_of(info)]
     if name == "policies" and name in several:

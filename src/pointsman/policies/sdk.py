@@ -1,7 +1,7 @@
 """All that a compiled policy imports: the contract, the state, the verbs, the indexes, placement and speed.
 
 A policy imports this module, its own family and ``policies.parts``, and nothing else of the engine. Each name is
-documented where it is defined; ``docs/guides/write-a-policy.md`` shows the most used ones at work.
+documented where it is defined; ``docs/guides/compiled-policies.md`` shows the most used ones at work.
 """
 
 from pointsman.engine.actions.eviction import RESERVED, end_holds, release_tentatively, start_or_evict, take_back
