@@ -16,7 +16,10 @@ def show(
     options: Options,
     origin: Annotated[bool, typer.Option("--origin", help="Print the origin of each field.")] = False,
 ) -> None:
-    """Print the experiment that these options of simulate or compare define."""
+    """Print the experiment that these options of simulate or compare define.
+
+    It takes their whole command lines; -o, --force and --dry-run have no effect.
+    """
     from dataclasses import replace
 
     from pointsman.cli.experiment import origins, resolve
