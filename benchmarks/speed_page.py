@@ -50,9 +50,14 @@ class Recorded:
 
 def record(measures: Iterable[Measure]) -> None:
     """Keep `measures`, in place of those of the same names that were recorded before."""
-    kept = {row["figure"]: row for row in pl.read_csv(DATA).iter_rows(named=True)} if DATA.exists() else {}
+    kept = {row["figure"]: row for row in read().iter_rows(named=True)} if DATA.exists() else {}
     kept |= {m.name: _row(m) for m in measures}
     pl.DataFrame([kept[name] for name in sorted(kept)], infer_schema_length=None).write_csv(DATA)
+
+
+def read() -> pl.DataFrame:
+    """The figures recorded; a version may consist of digits only."""
+    return pl.read_csv(DATA, schema_overrides={"version": pl.String})
 
 
 def _row(measure: Measure) -> dict[str, object]:
@@ -81,7 +86,7 @@ def _machine() -> str:
 
 def write_pages() -> None:
     """Fill the tables and sentences of both pages from the data."""
-    rows = pl.read_csv(DATA)
+    rows = read()
     fill(PAGE, blocks(rows))
     fill(EXPLAINED, explained(rows))
 

@@ -21,13 +21,13 @@ def test_a_page_says_what_its_data_say(
     text = page.read_text(encoding="utf-8")
     again = tmp_path / "page.md"
     again.write_text(text, encoding="utf-8")
-    fill(again, blocks(pl.read_csv(speed_page.DATA)))
+    fill(again, blocks(speed_page.read()))
     assert again.read_text(encoding="utf-8") == text
     assert len(text.split()) <= 1500
 
 
 def test_all_figures_are_of_one_version_and_machine() -> None:
-    rows = pl.read_csv(speed_page.DATA)
+    rows = speed_page.read()
     assert rows.select("version", "machine").unique().height == 1
     assert "dirty" not in rows["version"][0]
     assert rows.filter((pl.col("least") > pl.col("median")) | (pl.col("median") > pl.col("greatest"))).is_empty()
@@ -37,7 +37,7 @@ def test_a_figure_recorded_again_replaces_the_former(tmp_path: Path, monkeypatch
     monkeypatch.setattr(speed_page, "DATA", tmp_path / "speed.csv")
     speed_page.record([Measure("b", [1.0, 2.0, 9.0], "s"), Measure("a", 5.0)])
     speed_page.record([Measure("b", [3.0, 4.0, 5.0], "s")])
-    rows = pl.read_csv(tmp_path / "speed.csv").select("figure", "median", "least", "greatest", "runs").rows()
+    rows = speed_page.read().select("figure", "median", "least", "greatest", "runs").rows()
     assert rows == [("a", 5.0, 5.0, 5.0, 1), ("b", 4.0, 3.0, 5.0, 3)]
 
 
