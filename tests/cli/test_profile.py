@@ -81,4 +81,4 @@ def test_bad_data_is_exit_3_with_file_and_line(command: Command, here: Path) -> 
 def test_a_place_where_nothing_can_be_written(command: Command, measurements: str) -> None:
     done = command("profile", "fit", measurements, "-o", "nowhere/fitted.yaml")
     assert (done.code, done.out) == (2, "")
-    assert "nowhere/fitted.yaml: there is no folder nowhere; make it first" in done.err
+    assert "nowhere/fitted.yaml: there is no directory nowhere; make it first" in done.err

@@ -65,7 +65,7 @@ def test_the_table_and_what_is_there_already(command: Command, recorded: str, he
     assert (refused.code, (here / "learnt.yaml").read_text()) == (2, "mine")
     assert "learnt.yaml: exists already" in refused.err
     refused = command("profile", "interference", recorded, "-o", "there/learnt.yaml")
-    assert refused.code == 2 and "there/learnt.yaml: there is no folder there; make it first" in refused.err
+    assert refused.code == 2 and "there/learnt.yaml: there is no directory there; make it first" in refused.err
 
 
 def test_runs_that_tell_nothing_are_refused(command: Command, here: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_place_that_takes_no_file_is_refused_before_any_work(tmp_path, place):
     (tmp_path / "folder.csv").mkdir()
     result = run("convert", tmp_path / "not-there.csv", tmp_path / place)
     assert isinstance(result.exception, UsageError)
-    assert "choose" in str(result.exception)
+    assert "directory" in str(result.exception)
 
 
 def test_convert_from_standard_input_to_standard_output():

@@ -70,7 +70,7 @@ def test_missing_files_and_folders(tmp_path):
     written(tmp_path, TEXT, "trace.csv")
     with pytest.raises(InputError, match=r"no such file \(did you mean .*trace\.csv\?\)"):
         read_workload(tmp_path / "tracee.csv")
-    with pytest.raises(InputError, match="this is a folder"):
+    with pytest.raises(InputError, match="this is a directory"):
         read_workload(tmp_path)
     with pytest.raises(InputError, match="does not exist either"):
         read_workload(tmp_path / "no" / "file.csv")

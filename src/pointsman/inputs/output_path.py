@@ -46,11 +46,11 @@ def check_output_file(path: Path, *, force: bool) -> None:
     there = _nearest(path.parent)
     _check_names(path, there)
     if path.is_dir():
-        raise UsageError(f"{path}: this is a folder; name the file to write")
+        raise UsageError(f"{path}: this is a directory; name the file to write")
     if path.exists() and not force:
         raise UsageError(f"{path}: exists already (choose another name, or --force)")
     if not path.parent.exists():
-        raise UsageError(f"{path}: there is no folder {path.parent}; make it first")
+        raise UsageError(f"{path}: there is no directory {path.parent}; make it first")
     check_output(path)
 
 

@@ -22,21 +22,21 @@ def simulate(home: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_damaged_code_is_made_anew(tmp_path: Path) -> None:
-    for unit in units_of("pointsman.policies.classical.fifo"):
-        load_unit(unit)
+    loaded = [Path(str(load_unit(unit).__file__)).stem for unit in units_of("pointsman.policies.classical.fifo")]
     build = tmp_path / "home" / "compiled" / build_folder().name
     for folder in (build.parent.parent, build.parent):
         folder.mkdir(0o700)  # whatever the umask: one that others may write to is refused
-    ours = shutil.ignore_patterns("hooks_[!f]*", "hooks_fifo_backfill*", "user_*")
-    shutil.copytree(build_folder(), build, ignore=ours)
-    damaged = [*(build / "__pycache__").glob("hooks_fifo_*.nbc"), *(build / "__pycache__").glob("main_loop_*.nbc")]
+    shutil.copytree(build_folder(), build, ignore=shutil.ignore_patterns("hooks_*", "user_*"))
+    hooks, loop = (next(name for name in loaded if name.startswith(kind)) for kind in ("hooks_fifo_", "main_loop_"))
+    for file in build_folder().rglob(f"{hooks}.*"):  # there may be others, of earlier versions
+        shutil.copy2(file, build / file.relative_to(build_folder()))
+    damaged = [file for name in (hooks, loop) for file in (build / "__pycache__").glob(f"{name}.*.nbc")]
     assert len(damaged) == 3  # an event, a decision, the loop
     for file in damaged:
         file.write_bytes(file.read_bytes()[:1000])
     done = simulate(tmp_path / "home", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    (hooks,) = build.glob("hooks_fifo_*.py")
-    hooks.write_text("")
+    (build / f"{hooks}.py").write_text("")
     assert simulate(tmp_path / "home", tmp_path).returncode == 0
 
 

@@ -112,7 +112,7 @@ def _stored(name: str) -> bytes:
     except FileNotFoundError:
         raise InputError("no such file", path=name, fix=_neighbour(Path(name))) from None
     except IsADirectoryError:
-        raise InputError("this is a folder", path=name, fix="name the job log inside it") from None
+        raise InputError("this is a directory", path=name, fix="name the job log inside it") from None
     except (OSError, ValueError) as error:
         cause = f"cannot be read: {getattr(error, 'strerror', None) or error}"
         raise InputError(cause, path=name, fix="check the path and your right to read it") from None
