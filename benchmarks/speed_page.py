@@ -14,6 +14,7 @@ import polars as pl
 
 from benchmarks.blocks import fill
 from benchmarks.measures import Budget, Measure, load_budgets
+from benchmarks.results.figures import markdown
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "speed.md"
@@ -150,7 +151,7 @@ def _throughput(recorded: Recorded) -> str:
         ]
         for policy in POLICIES
     ]
-    return _table(["policy", *heads], rows)
+    return markdown(["policy", *heads], rows)
 
 
 def _ratios(recorded: Recorded) -> str:
@@ -162,7 +163,7 @@ def _ratios(recorded: Recorded) -> str:
     rows = [
         [f"`{policy}`", *(cell(policy, figure, load) for figure in RATIOS for load in LOADS)] for policy in POLICIES
     ]
-    return _table(["policy", *heads], rows)
+    return markdown(["policy", *heads], rows)
 
 
 def _links(recorded: Recorded) -> str:
@@ -181,8 +182,8 @@ def _first(recorded: Recorded) -> str:
         [f"`{policy}`", *(recorded.spread(f"cold/{when}/{policy}/wall_s") for when in ("first", "again", "edited"))]
         for policy in COMPILED
     ]
-    table = _table(["policy", "first `simulate`", "again", "policy edited"], rows)
-    return f"{table}\n\n`pointsman warmup` takes {recorded.spread('cold/warmup/wall_s')} s."
+    table = markdown(["policy", "first `simulate`", "again", "policy edited"], rows)
+    return f"{table}\n`pointsman warmup` takes {recorded.spread('cold/warmup/wall_s')} s."
 
 
 def _ends(recorded: Recorded) -> str:
@@ -190,7 +191,7 @@ def _ends(recorded: Recorded) -> str:
         [what, recorded.spread(f"end_to_end/{name}/cpu_s"), recorded.spread(f"end_to_end/{name}/peak_mb")]
         for name, what in ENDS.items()
     ]
-    return _table(["log", "CPU seconds", "highest memory, MB"], rows)
+    return markdown(["log", "CPU seconds", "highest memory, MB"], rows)
 
 
 def _growth(recorded: Recorded) -> str:
@@ -237,7 +238,7 @@ def _goals(recorded: Recorded) -> str:
     if not missed:
         return f"{said}."
     rows = [[f"`{name}`", _goal(b), recorded.spread(name)] for name, b in missed.items()]
-    return f"{said}; these are not:\n\n" + _table(["figure", "goal", "measured"], rows)
+    return f"{said}; these are not:\n\n" + markdown(["figure", "goal", "measured"], rows)
 
 
 def _runs(rows: pl.DataFrame) -> str:
@@ -251,11 +252,6 @@ def _runs(rows: pl.DataFrame) -> str:
 
 def _goal(budget: Budget) -> str:
     return f"{budget.sign} {_short(budget.goal or 0.0)}"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, [":--", *["--:"] * (len(heads) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _range(values: Sequence[float]) -> str:

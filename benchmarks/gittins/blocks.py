@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmarks.gittins.contestants import GITTINS, NONE, ORACLES, RIVALS
 from benchmarks.gittins.figures import above, against, best, closed, distance
-from benchmarks.results.figures import Difference, Figures, Where, markdown, signed, span
+from benchmarks.results.figures import Figures, Where, how_many_sure, markdown, signed, span, spread
 from benchmarks.results.trials import DATA
 
 SHOWN: Final = ("las, 20 thresholds", "las, 20 thresholds, tightest", "dally", "dally, 600 s", GITTINS)
@@ -187,14 +187,14 @@ def answer(figures: Figures) -> str:
             f"* **The price is the tail**: its longest slow-down is up to {tails[longest]:.0f} times that of `dally` "
             f"({longest}).",
             "* **Its estimates from history change little**: mean JCT by "
-            f"{_span(learns)} %, beyond the interval in {_sure(learns)} of {len(learns)} cells.",
+            f"{spread(learns, '')} %, beyond the interval in {how_many_sure(learns)} cells.",
             "* **Hints of durations are beneficial on some logs**: an R² of 0.6 changes mean JCT by "
             f"{hints[most_gained]} % ({most_gained}) to {hints[least_gained]} % ({least_gained}) against no predictor. "
             "Wrong hints do little harm.",
             "* **Where nothing may be preempted**, its mean JCT changes by "
-            f"{_span(kept['fifo-backfill'])} % against `fifo-backfill` (beyond the interval in "
-            f"{_sure(kept['fifo-backfill'])} of {len(hinted)} cells). Against `kueue` the change is "
-            f"{_span(kept['kueue'])} % ({_sure(kept['kueue'])} of {len(hinted)}).",
+            f"{spread(kept['fifo-backfill'], '')} % against `fifo-backfill` (beyond the interval in "
+            f"{how_many_sure(kept['fifo-backfill'])} cells). Against `kueue` the change is "
+            f"{spread(kept['kueue'], '')} % ({how_many_sure(kept['kueue'])}).",
         ]
     )
 
@@ -205,16 +205,6 @@ def _wins(figures: Figures) -> str:
     won = [place for place in cells if against(figures, place, GITTINS, best(figures, place)).high < 0]
     names = sorted({str(place["workload"]) for place in won})
     return f"{len(won)} of {len(cells)} cells" + (f" ({', '.join(names)})" if won else "")
-
-
-def _span(changes: Sequence[Difference]) -> str:
-    """``−0.9 to +1.2``."""
-    return span([change.percent for change in changes], "")
-
-
-def _sure(changes: Sequence[Difference]) -> int:
-    """How many are beyond their intervals."""
-    return sum(change.is_sure for change in changes)
 
 
 def _ratio(figures: Figures, place: Where, policy: str, other: str, figure: str = "jct_mean_s") -> float:

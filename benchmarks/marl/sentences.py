@@ -1,6 +1,6 @@
 """What is filled into MARL's page."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import polars as pl
@@ -8,7 +8,7 @@ import polars as pl
 from benchmarks.marl.cells import ABLATED, CLAIM, EIGHT, Cell
 from benchmarks.marl.contestants import DIVIDED, MARL, SCORER, SINGLE
 from benchmarks.placement.means import BOUND, Means, of_page
-from benchmarks.results.figures import Difference, bold, markdown, signed, span
+from benchmarks.results.figures import bold, markdown, signed, span, spread
 from benchmarks.results.trials import study
 
 FIFO, SJF, PACKED = "fifo-backfill", "sjf-backfill", "packed"
@@ -158,18 +158,14 @@ def claims(means: Means) -> str:
             [f"mean JCT > {CLAIMED:.0f} % below LB, Tetris and LIF", f"{_below(means, MARL)} in {len(CLAIM)} cells",
              f"yes; `packed` alone is {_below(means, PACKED)} below"],
             ["several schedulers scale better than one", "one is fast enough for 1,024 servers", "not for speed"],
-            ["hierarchical graph networks", f"without them {_spans(graph)}", "no"],
+            ["hierarchical graph networks", f"without them {spread(graph)}", "no"],
             ["a learned interference model replaces measuring",
-             f"the truth instead: {_spans(truth)}; no model, load 0.7: {without} %", "yes"],
+             f"the truth instead: {spread(truth)}; no model, load 0.7: {without} %", "yes"],
             ["ours: nowhere worse than `scorer`",
              f"significantly worse in {worse} of {len(changes)} cells", "no"],
         ],
         words=3,
     )  # fmt: skip
-
-
-def _spans(changes: Sequence[Difference]) -> str:
-    return span([change.percent for change in changes])
 
 
 MADE: Final[dict[str, Callable[[Means], str]]] = {

@@ -1,12 +1,12 @@
 """What is filled into Meta-RL's page."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from benchmarks.metarl.cells import BASE, CHANGED, SHORT, Cell
 from benchmarks.metarl.contestants import CEILING, FROZEN, ITSELF, NOTHING
 from benchmarks.placement.means import BOUND, Means, of_page
-from benchmarks.results.figures import Difference, bold, markdown, signed, span
+from benchmarks.results.figures import Difference, bold, how_many_sure, markdown, signed, span, spread
 from benchmarks.results.trials import study
 
 BASELINES: Final = ("lb", "tetris-place", "lif, demands known")
@@ -35,14 +35,6 @@ def _changes(means: Means, cells: Iterable[Cell], who: str, other: str) -> list[
     return [means.above(cell, who, other) for cell in cells]
 
 
-def _span(changes: Sequence[Difference]) -> str:
-    return span([change.percent for change in changes])
-
-
-def _sure(changes: Sequence[Difference]) -> str:
-    return f"{sum(change.is_sure for change in changes)} of {len(changes)}"
-
-
 def _below(means: Means, cells: Iterable[Cell], who: str) -> str:
     found = [round(means.below(cell, who).percent) for cell in cells]
     return f"{min(found)} to {max(found)} %" if min(found) < max(found) else f"{min(found)} %"
@@ -62,15 +54,15 @@ def answer(means: Means) -> str:
 * **The paper's claim holds.** Mean JCT is {_below(means, BASE, ITSELF)} below the best of LB, Tetris and LIF in the
   base cell, and {_below(means, CHANGED, ITSELF)} after a change. Most of this is packing: `packed` is
   {_below(means, REGIMES, PACKED)} below.
-* **Measuring while it runs gains most.** Relative to its frozen self: {_span(frozen)} in the base cell and after
-  changes. With 1–16 GPUs and on both logs nothing is significant ({_span(elsewhere)}).
-* **It matches a linear scheduler with the true interference.** Relative to that `scorer` it is {_span(other)} outside
+* **Measuring while it runs gains most.** Relative to its frozen self: {spread(frozen)} in the base cell and after
+  changes. With 1–16 GPUs and on both logs nothing is significant ({spread(elsewhere)}).
+* **It matches a linear scheduler with the true interference.** Relative to that `scorer` it is {spread(other)} outside
   of ITP, and significantly lower in {lower} of {len(true)} cells. `metarl` uses model names, durations and measured
   speeds.
-* **Meta-learning helps.** Without it mean JCT is {_span(untaught)} (significant in {_sure(untaught)} cells); on ITP,
-  {means.above(ITP, UNTAUGHT, ITSELF)} %.
-* **Adapting and exploring gain little.** With adaptation: {_span(adapting)} (significant in {_sure(adapting)}
-  cells). Without exploration: {_span(unexplored)} ({_sure(unexplored)}).
+* **Meta-learning helps.** Without it mean JCT is {spread(untaught)} (significant in
+  {how_many_sure(untaught)} cells); on ITP, {means.above(ITP, UNTAUGHT, ITSELF)} %.
+* **Adapting and exploring gain little.** With adaptation: {spread(adapting)} (significant in {how_many_sure(adapting)}
+  cells). Without exploration: {spread(unexplored)} ({how_many_sure(unexplored)}).
 * **It can be worse.** On ITP's held-out jobs it is {true[ITP]} % relative to `scorer` with the true model.
 * **Recommendation.** Run `metarl` if jobs slow each other on nodes, name their models, and have known durations,
   and if speeds can be measured. On jobs like those of the logs it gains nothing significant.
@@ -161,7 +153,7 @@ def claims(means: Means) -> str:
             ["meta-learning is sample-efficient",
              f"nothing meta-learnt: {means.above(Cell(submitted=60), UNTAUGHT, ITSELF)} % in the first 60 jobs", "yes"],
             ["the policy adapts quickly", "the corrected model does at once; gradient steps add nothing", "in part"],
-            ["directed exploration", f"none: {_span(explored)}", "no"],
+            ["directed exploration", f"none: {spread(explored)}", "no"],
             ["ours: not worse than `scorer` with the true model",
              f"significantly worse in {sum(change.low > 0 for change in true)} of {len(true)} cells", "no"],
         ],

@@ -99,9 +99,10 @@ def signed(value: float, digits: int = 1) -> str:
     return f"{0:.{digits}f}" if float(shown) == 0 else shown.replace("-", "−")
 
 
-def bold(change: Difference) -> str:
+def bold(change: Difference, digits: int = 1) -> str:
     """Percent, in bold if the interval excludes 0."""
-    return f"**{signed(change.percent)}**" if change.is_sure else signed(change.percent)
+    shown = signed(change.percent, digits)
+    return f"**{shown}**" if change.is_sure else shown
 
 
 def plain(value: float) -> str:
@@ -118,6 +119,16 @@ def span(values: Sequence[float], unit: str = " %") -> str:
     """``−12.3 to +4.5 %``."""
     low, high = signed(min(values)), signed(max(values))
     return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def spread(changes: Sequence[Difference], unit: str = " %") -> str:
+    """From the least difference to the greatest."""
+    return span([change.percent for change in changes], unit)
+
+
+def how_many_sure(changes: Sequence[Difference]) -> str:
+    """``3 of 12``: those whose interval excludes 0."""
+    return f"{sum(change.is_sure for change in changes)} of {len(changes)}"
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from benchmarks import pair_data, pair_page
-from benchmarks.results.figures import Difference, Figures, markdown, signed
+from benchmarks.results.figures import Difference, Figures, bold, markdown, signed
 from benchmarks.sharing.cells import (
     BELIEVED,
     BELIEVED_OTHER,
@@ -49,7 +49,7 @@ def main_table(figures: Figures) -> str:
     rows = []
     for rival in RIVALS:
         uses = (("–" if word == "none" else word) for word in figures.told(rival))
-        shown = ("–" if rival == "pollux" and cell.is_log else bold(change(figures, cell, rival)) for cell in MAIN)
+        shown = ("–" if rival == "pollux" and cell.is_log else bold(change(figures, cell, rival), 0) for cell in MAIN)
         rows.append([named(rival), *uses, *shown])
     heads = (f"{cell.name} ({jct(figures, cell, BSBF)})" for cell in MAIN)
     return markdown(("compared with", "durations", "profiles", "progress", *heads), rows, words=4)
@@ -61,11 +61,6 @@ def named(label: str) -> str:
     return f"`{policy}`{comma}{rest}"
 
 
-def bold(found: Difference) -> str:
-    """Percent; bold where the interval excludes 0."""
-    return f"**{signed(found.percent, 0)}**" if found.is_sure else signed(found.percent, 0)
-
-
 def mappings(figures: Figures) -> str:
     """The same jobs on what else the paper's GPU may be taken for."""
     rivals = ("tiresias", ALONE)
@@ -75,7 +70,7 @@ def mappings(figures: Figures) -> str:
 
 def listed(figures: Figures, cells: Sequence[Cell], rival: str) -> str:
     """A figure for each cell."""
-    return ", ".join(bold(change(figures, cell, rival)) for cell in cells)
+    return ", ".join(bold(change(figures, cell, rival), 0) for cell in cells)
 
 
 def accumulation(figures: Figures) -> str:
@@ -84,7 +79,7 @@ def accumulation(figures: Figures) -> str:
     for cell in (*BELIEVED, *LESS_MEMORY):
         shares = (100 * figures.mean(cell.where, policy, "accumulated_ratio") for policy in (BSBF, FFS))
         ways = (
-            bold(change(figures, cell, policy, f"{policy}, accumulation={how}"))
+            bold(change(figures, cell, policy, f"{policy}, accumulation={how}"), 0)
             for policy in (BSBF, FFS)
             for how in ("exact", "none")
         )
@@ -191,7 +186,7 @@ def by_table(figures: Figures) -> str:
         for table, cells in (("shipped", MAIN), ("other", BY_OTHER_TABLE))
     ]
     rows = [
-        [named(policy), table, *(bold(change(figures, cell, ALONE, policy)) for cell in cells)]
+        [named(policy), table, *(bold(change(figures, cell, ALONE, policy), 0) for cell in cells)]
         for policy, table, cells in (*sharing, *((policy, "–", MAIN) for policy in ("srtf", "gittins")))
     ]
     return markdown(("policy", "table", *(cell.name for cell in MAIN)), rows, words=2)

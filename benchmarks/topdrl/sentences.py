@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from benchmarks.results.figures import Difference, Figures, Where, bold, hours, markdown, plain, span
+from benchmarks.results.figures import Difference, Figures, Where, bold, hours, markdown, plain, span, spread
 from benchmarks.topdrl.contestants import (
     AT_ANY_SITE,
     CHOICES,
@@ -98,7 +98,7 @@ def answer(figures: Figures) -> str:
   these is {site} % there and {on_logs} on logs. Relative to consolidated `fifo-backfill`, which uses neither
   durations nor profiles, it is {fifo} % there.
 * **It completes jobs later.** Mean JCT at load 1 relative to the best of the same is
-  {span([change.percent for change in late])}; in {sure} cells the interval excludes 0.
+  {spread(late)}; in {sure} cells the interval excludes 0.
 * **On logs, its choice of GPUs matters more than its choice of jobs.** Throughput relative to the best fixed picker
   with the same choice of GPUs: {near} % on the authors' set-up, {near_on_logs} on logs.
 """
@@ -183,7 +183,7 @@ def claims(figures: Figures) -> str:
     elsewhere = {
         how: [figures.change(cell, TOPDRL, f"{TOPDRL}, GPUs: {how}", WORK) for cell in where] for how in CHOICES
     }
-    choices = "; ".join(f"{how} {span([change.percent for change in of])}" for how, of in elsewhere.items())
+    choices = "; ".join(f"{how} {spread(of)}" for how, of in elsewhere.items())
     gain, best = figures.change(home, TOPDRL, "FCFS + first", WORK), ahead(figures, home, PAPER)
     worse = _sure(change for of in elsewhere.values() for change in of)
     near = _span(figures, "throughput", lambda cell: ahead(figures, cell, NEAR))

@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from benchmarks.results.axes import open_grid
-from benchmarks.results.figures import Difference, Figures, Where, hours, markdown, signed, span
+from benchmarks.results.figures import Difference, Figures, Where, hours, how_many_sure, markdown, signed, span, spread
 
 WORKLOADS: Final = ("ITP", "Philly", "Helios-like")
 EVEN: Final[Where] = {"cards": "200 Gb/s a GPU", "uplinks": 1.0, "congestion": 1.0, "contention": "none", "load": 1.0}
@@ -84,13 +84,13 @@ def _gains_least(figures: Figures) -> str:
 
 def _significant(figures: Figures, other: str) -> str:
     """In how many cells with oversubscribed uplinks the difference is beyond its interval."""
-    found = [figures.change(cell, BASE, other).is_sure for cell in everywhere(RACKS)]
-    return f"significant in {sum(found)} of {len(found)} cells"
+    found = [figures.change(cell, BASE, other) for cell in everywhere(RACKS)]
+    return f"significant in {how_many_sure(found)} cells"
 
 
 def beyond(found: Sequence[Difference]) -> str:
     """How many differences have an interval without 0."""
-    return f"beyond the interval in {sum(change.is_sure for change in found)} of {len(found)} cells"
+    return f"beyond the interval in {how_many_sure(found)} cells"
 
 
 def everywhere(networks: Sequence[Where]) -> list[Where]:
@@ -168,7 +168,7 @@ def _against(figures: Figures, who: str, other: str) -> list[Difference]:
 
 def _range(figures: Figures, who: str, other: str) -> str:
     found = _against(figures, who, other)
-    return f"{span([change.percent for change in found])}, {beyond(found)}"
+    return f"{spread(found)}, {beyond(found)}"
 
 
 def twenty(figures: Figures) -> str:

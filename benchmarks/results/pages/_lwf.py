@@ -7,7 +7,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from benchmarks.results.axes import open_grid
-from benchmarks.results.figures import Difference, Figures, Where, markdown, plain, signed, span
+from benchmarks.results.figures import Difference, Figures, Where, how_many_sure, markdown, plain, signed, span, spread
 
 CODE, PAPER, SLOW = "code", "paper (recalled)", "code, 1 GbE"
 BASE: Final = "LWF-1, Ada-SRSF"
@@ -63,8 +63,8 @@ def answer(figures: Figures) -> str:
             f"* **If jobs share GPUs, place by LWF-1.** First-fit takes {times(figures, CODE)} times its mean JCT. "
             f"Larger κ changes mean JCT by {span(larger)}.",
             "* **Start one transfer on a link at a time**, as SRSF(1) does. Relative to it, Ada-SRSF changes mean JCT "
-            f"by {span([level.percent for level in levels])}, beyond the interval in "
-            f"{sum(level.is_sure for level in levels)} of {len(levels)} workloads. Relative to starting all at once, "
+            f"by {spread(levels)}, beyond the interval in "
+            f"{how_many_sure(levels)} workloads. Relative to starting all at once, "
             f"Ada-SRSF changes mean JCT by {span(freely)}.",
             f"* **Errors in durations** change mean JCT by {errors[0]} % with σ = 0.5 and by {errors[1]} % with σ = 1.",
         ]
