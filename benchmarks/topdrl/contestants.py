@@ -7,7 +7,9 @@ from benchmarks.results.contestant import Contestant
 
 TRAINED: Final = Path("benchmarks/topdrl/trained")
 TRAININGS: Final = range(1, 6)
-TOPDRL, DEEPRM = "topdrl", "DeepRM + first"
+TOPDRL, DEEPRM, PROXIMITY = "topdrl", "DeepRM + first", "FCFS + Proximity-DRL"
+FIVE: Final = f"{TOPDRL}, five trainings"
+"""The mean of the shipped weights and four more."""
 MISLEADING: Final = "σ = 1"
 SIGMAS: Final = (0.5, 1.0)
 CHOICES: Final = ("anchor", "first-available", "load-balance", "random")
@@ -29,9 +31,18 @@ OF_THE_PAPER: Final = (
     _pick("DRF + balance", "load-balance", "drf"),
 )
 """Of the six baselines those that learn nothing (docs/papers/topdrl.md §7)."""
-DEEPRMS: Final = tuple(
-    Contestant(f"{DEEPRM}, training {k}", f"deeprm:{TRAINED / f'deeprm-{k}'}", estimate="oracle") for k in TRAININGS
-)
+
+
+def _trained(label: str, agent: str, trainings: range) -> tuple[Contestant, ...]:
+    return tuple(
+        Contestant(f"{label}, training {k}", f"{agent}:{TRAINED / f'{agent}-{k}'}", estimate="oracle")
+        for k in trainings
+    )
+
+
+TOPDRLS: Final = (SHIPPED, *_trained(TOPDRL, "topdrl", range(1, 5)))
+DEEPRMS: Final = _trained(DEEPRM, "deeprm", TRAININGS)
+PROXIMITIES: Final = _trained(PROXIMITY, "proximity-drl", TRAININGS)
 DEEPRMS_MISLED: Final = tuple(
     Contestant(f"{who.label}, {MISLEADING}", who.policy, estimate="lognormal:1") for who in DEEPRMS
 )

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.results.figures import Figures
-from benchmarks.topdrl.contestants import FIFO_RACKS, LAS_RACKS, TOPDRL
+from benchmarks.topdrl.contestants import FIFO_RACKS, FIVE, LAS_RACKS
 from benchmarks.topdrl.sentences import JCT, WORK, cells
 
 LOOKS: Final = {
@@ -46,7 +46,7 @@ def draw(figures: Figures, path: Path) -> None:
 def _panel(axes: Axes, figures: Figures, what: str, measure: str) -> None:
     places = cells(figures, what)
     for k, (policy, (marker, colour)) in enumerate(LOOKS.items()):
-        changes = [figures.change(place, policy, TOPDRL, measure) for place in places]
+        changes = [figures.change(place, policy, FIVE, measure) for place in places]
         middle = [min(change.percent, FARTHEST) for change in changes]
         low, high = zip(*((c.percent - c.low, c.high - c.percent) for c in changes), strict=True)
         bars = [[0.0 if m == FARTHEST else v for m, v in zip(middle, side, strict=True)] for side in (low, high)]

@@ -66,6 +66,13 @@ def test_what_is_saved_comes_back(name: str, tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name not in (CARD, WEIGHTS)]
 
 
+def test_weights_may_be_of_half_precision(saved: Path) -> None:
+    weights = {name: tensor.half() for name, tensor in safetensors.load_file(saved / WEIGHTS).items()}
+    safetensors.save_file(weights, saved / WEIGHTS)
+    for name, tensor in load_policy(saved).network.state_dict().items():
+        assert tensor.dtype == torch.float32 and torch.equal(tensor, weights[name].float())
+
+
 @pytest.mark.parametrize("kept", [0, 4, 100, 0.5, 0.999])
 def test_truncated_weights(saved: Path, kept: float) -> None:
     content = (saved / WEIGHTS).read_bytes()

@@ -52,7 +52,8 @@ class Cell:
 def trials(data: Path) -> Iterator[Trial]:
     """Throughput and completion with and without overheads; batches; a bound on waiting."""
     most = contestants.ALL
-    more = (*most, *contestants.DEEPRMS, *contestants.MISLED)
+    learned = (*contestants.TOPDRLS[1:], *contestants.DEEPRMS, *contestants.PROXIMITIES)
+    more = (*most, *learned, *contestants.MISLED)
     busy = [Cell("throughput", name, gpus, 1000, None if name == OWN else 1.5, 0.6) for name, gpus in SIZES]
     late = [Cell("completion", name, gpus, 500, 1.0) for name, gpus in SIZES]
     for cell in busy:

@@ -208,7 +208,7 @@ def load_policy(directory: Path, observation: ObservationSpec | None = None) -> 
 
 
 def load_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> "dict[str, Tensor]":
-    """Float32 tensors of exactly these names and shapes.
+    """Float32 tensors of exactly these names and shapes; the file may hold them as float16, at half the size.
 
     Raises:
         InputError: the file is missing, broken, no safetensors, or holds something else.
@@ -221,10 +221,10 @@ def load_tensors(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> "dict[str
         if alien := sorted(found.keys() - shapes.keys()):
             _refuse(path, f"holds {alien[0]!r:.80}, which the network has not", "it belongs to another architecture")
         for name, (dtype, shape) in found.items():
-            if shape != shapes[name] or dtype != "F32":
+            if shape != shapes[name] or dtype not in ("F32", "F16"):
                 wanted = f"F32 {list(shapes[name])}"
                 _refuse(path, f"{name!r} is {dtype} {list(shape)}, not {wanted}", "it belongs to another architecture")
-        tensors = {name: file.get_tensor(name) for name in shapes}
+        tensors = {name: file.get_tensor(name).float() for name in shapes}
     for name, tensor in tensors.items():
         if not bool(tensor.isfinite().all()):
             _refuse(path, f"{name!r} has NaN or infinity in it", "the training went wrong; train it again")
