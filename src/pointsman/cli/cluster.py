@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Clusters: list, show, import and check them.")
 
 Named = Annotated[
-    str, typer.Argument(help="Built-in cluster, shorthand (16x4/rack=4 or fat-tree:8), YAML file or node list.")
+    str,
+    typer.Argument(
+        metavar="CLUSTER", help="Built-in cluster, shorthand (16x4/rack=4 or fat-tree:8), YAML file or node list."
+    ),
 ]
 
 
@@ -93,8 +96,9 @@ def import_node_list(
     file: Annotated[
         Path,
         typer.Argument(
+            metavar="FILE",
             help="What 'scontrol show node', 'sinfo -N -o \"%N %P %G %c %X %m\"' or 'kubectl get nodes -o json' "
-            "prints; an inventory (CSV: name,gpus,gpu_type) or an openb node list; '-' is standard input."
+            "prints; an inventory (CSV: name,gpus,gpu_type) or an openb node list; '-' is standard input.",
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Cluster file to write; '-' prints it.")],
@@ -139,7 +143,9 @@ def _gpu_types(texts: list[str]) -> dict[str, str]:
 
 
 @app.command()
-def validate(file: Annotated[Path, typer.Argument(help="Cluster file (YAML or JSON) or node list (CSV).")]) -> None:
+def validate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Cluster file (YAML or JSON) or node list (CSV).")],
+) -> None:
     """Check a cluster file. The exit code is 0 if it is valid."""
     from pointsman.cluster import load_cluster
 

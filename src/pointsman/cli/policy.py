@@ -62,7 +62,9 @@ def list_policies(format: FormatOption = screen.Format.table) -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="Name of the policy, FILE.py:CLASS or 'rounds(POLICY, EVERY)'.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the policy, FILE.py:CLASS or 'rounds(POLICY, EVERY)'.")
+    ],
     format: FormatOption = screen.Format.table,
 ) -> None:
     """Describe a policy and its parameters."""
@@ -96,7 +98,9 @@ def show(
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the policy, in lower-case letters, digits and hyphens.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the policy, in lower-case letters, digits and hyphens.")
+    ],
     folder: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Output directory.")] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the files without writing them.")] = False,

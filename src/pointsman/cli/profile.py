@@ -56,7 +56,9 @@ def list_models(
 
 
 @app.command()
-def show(model: Annotated[str, typer.Argument(help="Name or alias of the model.")], profiles: Profiles) -> None:
+def show(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Name or alias of the model.")], profiles: Profiles
+) -> None:
     """Print the profile of a model as a file, to save and edit."""
     import yaml
 
@@ -77,7 +79,7 @@ def show(model: Annotated[str, typer.Argument(help="Name or alias of the model."
 @app.command()
 def fit(
     measurements: Annotated[
-        Path, typer.Argument(help="Measured step times (CSV), as in docs/formats/measurements.md.")
+        Path, typer.Argument(metavar="FILE", help="Measured step times (CSV), as in docs/formats/measurements.md.")
     ],
     profiles: Profiles,
     output: Annotated[
