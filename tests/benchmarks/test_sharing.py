@@ -10,7 +10,7 @@ from benchmarks.pair_page import read as pairs
 from benchmarks.results.__main__ import blocks, read, write
 from benchmarks.results.pages.sharing import setting, slowdown, trials
 from benchmarks.results.trials import complete, take_as_done
-from benchmarks.sharing.blocks import ALONE, FFS, WHOLE_FFS, change, crossing
+from benchmarks.sharing.blocks import ALONE, FFS, WHOLE_FFS, change, crossing, crossing_interval
 from benchmarks.sharing.cells import (
     BELIEVED,
     BY_OTHER_TABLE,
@@ -96,6 +96,8 @@ def test_published_runs_are_taken_as_done(tmp_path: Path) -> None:
 def test_where_sharing_ceases_is_between_two_slowdowns_that_were_run(cell: object) -> None:
     found = crossing(FIGURES, cell)  # ty: ignore
     assert found is None or 1.0 < found < 2.5
+    low, high = crossing_interval(FIGURES, cell)  # ty: ignore
+    assert found is None or low <= found <= high
 
 
 @pytest.mark.skipif(not (SHARED / "samples").is_dir(), reason="no jobs")
