@@ -200,8 +200,8 @@ def _the_limit(figures: Figures) -> str:
     return (
         f"* **Sharing stops being beneficial** where all pairs slow each other by a factor of {where['ITP']} (ITP), "
         f"{where['Philly']} (Philly), {where[PAPER[1].name]} ({PAPER[1].name}) or {where[EQUAL.name]} "
-        f"({EQUAL.workload}; 95 % intervals over seeds). Measured medians are {medians[0]} or {medians[1]} on V100, by table; {medians[2]} or "
-        f"{medians[3]} on P100."
+        f"({EQUAL.workload}; 95 % intervals over seeds). Measured medians are {medians[0]} or {medians[1]} on V100, "
+        f"by table; {medians[2]} or {medians[3]} on P100."
     )
 
 
