@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from benchmarks.gittins.contestants import GITTINS, NONE, ORACLES, RIVALS
-from benchmarks.gittins.figures import above, against, best, closed, distance
+from benchmarks.gittins.figures import above, against, best, closed, distance, has_days
 from benchmarks.results.figures import Figures, Where, how_many_sure, markdown, signed, span, spread
 from benchmarks.results.trials import DATA
 
@@ -14,6 +14,7 @@ SHOWN: Final = ("las, 20 thresholds", "las, 20 thresholds, tightest", "dally", "
 HINTS: Final = tuple(f"gittins, {hint}" for hint in ("R² 0.8", "R² 0.6", "R² 0.25", "shuffled", "reversed halfway"))
 EARLIER: Final = ("sjf", "sjf-backfill", "srtf", "easy")
 PROTOTYPES: Final = {"workload": "ITP cluster04", "load": 1.0, "models": False}
+LONGER_DAYS: Final = 7
 TO_THE_END: Final = ("fifo-backfill", "kueue", "sjf-backfill, oracle", "gittins, preempt=false")
 
 
@@ -253,6 +254,21 @@ def harm(figures: Figures) -> str:
     return f"{head} (%, {'; '.join(worse)})." if worse else f"{head}."
 
 
+def blocks_of_days(figures: Figures) -> str:
+    """Whether longer blocks of days change what is significant against the best other policy."""
+    places = [place for place in every(figures) if has_days(figures, place)]
+    by_day, longer = (
+        [against(figures, place, GITTINS, best(figures, place), days).is_sure for place in places]
+        for days in (1, LONGER_DAYS)
+    )
+    gained = sum(not short and long for short, long in zip(by_day, longer, strict=True))
+    lost = sum(short and not long for short, long in zip(by_day, longer, strict=True))
+    return (
+        f"Queues last for days: with blocks of {LONGER_DAYS} days, {gained} of {len(places)} comparisons with the best "
+        f"other policy become significant, {lost} insignificant."
+    )
+
+
 BLOCKS: Final = {
     "answer": answer,
     "main": lambda figures: f"{main_table(figures)}\n{losses(figures)}",
@@ -262,7 +278,7 @@ BLOCKS: Final = {
     "misled": lambda figures: f"{misled(figures)} {harm(figures)}",
     "keeping": keeping,
     "tail": lambda figures: f"{tail(figures)}\n{price(figures)}",
-    "slow": slow,
+    "slow": lambda figures: f"{slow(figures)}\n{blocks_of_days(figures)}",
     "learnt": learnt,
     "speed": speed,
 }

@@ -38,13 +38,18 @@ def distance(figures: Figures, where: Where, oracles: Sequence[str]) -> float:
     return above(figures, where, best(figures, where)) - min(above(figures, where, one) for one in oracles)
 
 
-def against(figures: Figures, where: Where, policy: str, other: str) -> Difference:
-    """Paired by seed, all seeds alike, or by day of submission where there is one set of jobs."""
+def against(figures: Figures, where: Where, policy: str, other: str, days: int = 1) -> Difference:
+    """Paired by seed, all seeds alike, or by blocks of so many days of submission where there is one set of jobs."""
     mine, others = (_days(figures, where, who) for who in (policy, other))
     if mine is None or others is None:
         ratios = figures.values(where, policy) / figures.values(where, other)
         return paired(ratios, np.ones_like(ratios))
-    return _resampled(np.column_stack([mine, others]))
+    return _resampled(np.column_stack([mine, others]), days)
+
+
+def has_days(figures: Figures, where: Where) -> bool:
+    """Whether there is one set of jobs, and JCTs by day."""
+    return _days(figures, where, best(figures, where)) is not None
 
 
 def _days(figures: Figures, where: Where, policy: str) -> NDArray[np.float64] | None:
@@ -53,9 +58,13 @@ def _days(figures: Figures, where: Where, policy: str) -> NDArray[np.float64] | 
     return np.array([draw.split() for draw in draws], float).mean(0) if isinstance(draws[0], str) else None
 
 
-def _resampled(pairs: NDArray[np.float64]) -> Difference:
-    """Ratio of the sums of both columns, with an interval from rows drawn with replacement."""
-    picked = np.random.default_rng(0).integers(0, len(pairs), (RESAMPLES, len(pairs)))
+def _resampled(pairs: NDArray[np.float64], block: int) -> Difference:
+    """Ratio of the sums of both columns, with an interval from blocks of rows drawn with replacement (circular, as in
+    Politis and Romano, 1992).
+    """
+    rows = len(pairs)
+    first = np.random.default_rng(0).integers(0, rows, (RESAMPLES, -(-rows // block)))
+    picked = ((first[..., None] + np.arange(block)) % rows).reshape(RESAMPLES, -1)[:, :rows]
     sums, whole = pairs[picked].sum(1), pairs.sum(0)
     low, high = np.percentile(100 * (sums[:, 0] / sums[:, 1] - 1), [2.5, 97.5])
     return Difference(100 * float(whole[0] / whole[1] - 1), float(low), float(high))

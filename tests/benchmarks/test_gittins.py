@@ -100,6 +100,19 @@ def test_intervals_are_of_days() -> None:
     assert found.low < 0 < found.high and found.percent == pytest.approx(0.0)
 
 
+def test_blocks_of_days_keep_what_belongs_together() -> None:
+    """Better for 20 days, then as much worse for 20: single days hide what whole blocks show. Blocks of all days, which
+    go round, say that nothing varies.
+    """
+    figures = _runs({"fifo": [100.0] * 40, GITTINS: [50.0] * 20 + [150.0] * 20})
+    widths = []
+    for days in (1, 5, 40):
+        found = against(figures, WHERE, GITTINS, "fifo", days)
+        assert found.percent == pytest.approx(0.0)
+        widths.append(found.high - found.low)
+    assert widths[1] > 1.5 * widths[0] and widths[2] == pytest.approx(0.0)
+
+
 def test_intervals_of_seeds_are_students() -> None:
     """Ratios 0.9, 1.1 and 0.99, where the other always takes 100 s: t(0.975, 2) is 4.303."""
     jct_s = {"fifo": (100.0, 100.0, 100.0), GITTINS: (90.0, 110.0, 99.0)}
