@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.results.figures import Figures
+from benchmarks.topdrl.comparisons import JCT, WORK, cells
 from benchmarks.topdrl.contestants import FIFO_RACKS, FIVE, LAS_RACKS
-from benchmarks.topdrl.sentences import JCT, WORK, cells
 
 LOOKS: Final = {
     "FCFS + first": ("x", "tab:gray"),

@@ -13,10 +13,11 @@ from benchmarks.results.__main__ import read
 from benchmarks.results.contestant import run
 from benchmarks.results.pages import topdrl
 from benchmarks.results.trials import DATA
-from benchmarks.topdrl import sentences
-from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER, TRAINED, TRAININGS
+from benchmarks.topdrl import comparisons
+from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER, TRAINED
 
 ROOT = Path(__file__).parents[2]
+SHIPPED = ROOT / "src/pointsman/learn/policies/shipped/topdrl"
 WORDS, ROWS = 1500, 10
 PAGES = {"pairs": pair_page, "profiles": profile_page}
 
@@ -61,26 +62,34 @@ def test_completion_is_measured_until_all_have_ended() -> None:
     assert found["jct_mean_s"] > 0
 
 
-def test_deeprm_was_trained_five_times_alike() -> None:
-    cards = [yaml.safe_load((ROOT / TRAINED / f"deeprm-{k}" / "policy.yaml").read_text()) for k in TRAININGS]
-    assert [card["seed"] for card in cards] == [1, 2, 3, 4, 5]
+@pytest.mark.parametrize(
+    ("agent", "seeds"), [("topdrl", range(1, 5)), ("deeprm", range(1, 6)), ("proximity-drl", range(1, 6))]
+)
+def test_trainings_are_alike(agent: str, seeds: range) -> None:
+    """TopDRL's fifth is the shipped one."""
+    cards = [yaml.safe_load((ROOT / TRAINED / f"{agent}-{k}" / "policy.yaml").read_text()) for k in seeds]
+    assert [card["seed"] for card in cards] == list(seeds)
+    if agent == "topdrl":
+        cards.append(yaml.safe_load((SHIPPED / "policy.yaml").read_text()))
     assert all(3_000_000 <= card["steps"] < 3_010_000 for card in cards)
-    for part in ("algorithm", "environment", "network"):
-        assert all(card[part] == cards[0][part] for card in cards)
+    for card in cards:
+        assert card["algorithm"] == cards[0]["algorithm"] and card["network"] == cards[0]["network"]
+        assert cards[-1]["environment"].items() <= card["environment"].items()
 
 
 def test_what_topdrls_page_answers_holds() -> None:
     """Its words, whose figures are filled in."""
-    figures = sentences.pooled(read(ROOT / DATA / "topdrl.csv"))
-    home, *logs = sentences.cells(figures, "throughput")
-    assert sentences.ahead(figures, home, sentences.SITE).low > 0
+    figures = comparisons.pooled(read(ROOT / DATA / "topdrl.csv"))
+    home, *logs = comparisons.cells(figures, "throughput")
+    assert comparisons.ahead(figures, home, comparisons.SITE).low > 0
     for where in (home, *logs):
-        assert sentences.ahead(figures, where, sentences.PAPER).low > 0
+        assert comparisons.ahead(figures, where, comparisons.PAPER).low > 0
     for where in logs:
         paper, near, site = (
-            sentences.ahead(figures, where, by).percent for by in (sentences.PAPER, sentences.NEAR, sentences.SITE)
+            comparisons.ahead(figures, where, by).percent
+            for by in (comparisons.PAPER, comparisons.NEAR, comparisons.SITE)
         )
         assert site < 0 and near < paper / 2
-    for where in sentences.cells(figures, "completion"):
-        assert sentences.later(figures, where, sentences.SITE).percent > 0
+    for where in comparisons.cells(figures, "completion"):
+        assert comparisons.later(figures, where, comparisons.SITE).percent > 0
         assert figures.mean(where, "gittins") < figures.mean(where, "topdrl")
