@@ -90,8 +90,8 @@ def test_a_network_that_was_taught_nothing_gains_nothing() -> None:
 
 def test_steps_explain_more_of_what_choices_are_worth() -> None:
     adaptation = Adaptation(begun(seed=1), environments(), seed=1, decisions=128)
-    explained = [adaptation.step()["explained"] for _ in range(8)]
-    assert np.mean(explained[-3:]) > max(explained[0], 0.05)
+    explained = [adaptation.step()["explained"] for _ in range(12)]
+    assert np.mean(explained[-6:]) > max(np.mean(explained[:3]), 0.05)  # single steps scatter by 0.1
 
 
 def test_the_network_it_begins_with_stays_as_it_was() -> None:
