@@ -1,4 +1,4 @@
-"""What TopDRL's networks are shown (docs/guides/train-a-policy.md, "Observations"): five parts, each flat."""
+"""What TopDRL's networks are shown (docs/reference/api.md, "Observations"): five parts, each flat."""
 
 from math import frexp
 

@@ -1,5 +1,5 @@
 """Environments in which agents learn to schedule: ``pointsman/PickJob-v0``, ``pointsman/PlaceJob-v0`` and
-``pointsman/PlaceGang-v0``, on the compiled engine (``docs/guides/train-a-policy.md``). None needs PyTorch.
+``pointsman/PlaceGang-v0``, on the compiled engine (``docs/guides/training-environments.md``). None needs PyTorch.
 For PettingZoo there is the module `parallel`.
 """
 

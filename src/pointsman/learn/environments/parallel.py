@@ -80,7 +80,7 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Do the action of the owner, and let time pass to the next decision. Without agents, all that is given back is
+        """Do the action of the owner, and let time pass to the next decision. Without live agents, all results are
         empty.
 
         Raises:

@@ -50,53 +50,53 @@ REWARDS = {"picking": "", "choosing": "proximity", "gangs": "delay"}
 
 @dataclass(frozen=True)
 class Setting:
-    """The keywords of every environment; some are of one kind of choice only, as they say.
+    """The keywords of every environment; some are for one environment only, as they say.
 
-    Rewards are integrals over simulated time in units of `tau_s`, discounted from the action on; `discount` in the
-    info of a step is gamma to the power of the time it took over `tau_s`.
+    Rewards are integrals over simulated time in units of `tau_s`, discounted from the action on. `discount` in the
+    info of a step is `gamma` to the power of the step's time over `tau_s`.
     """
 
     cluster: Cluster | str = "8x4/rack=4"
-    """A `Cluster`, or what `load_cluster` takes; by default the authors' 2 racks of 4 nodes of 4 GPUs."""
+    """A `Cluster`, or what `load_cluster` takes; by default TopDRL's 2 racks of 4 nodes of 4 GPUs."""
     workload: Sampler | None = None
-    """A sampler (`workloads`); by default `Generated()`."""
+    """A sampler of episodes; by default `Generated()`."""
     observation: str = ""
-    """``topdrl``, ``vector``, ``proximity``, ``gangs``, or a file; by default topdrl for PickJob, proximity for
-    PlaceJob, gangs for PlaceGang."""
+    """``topdrl``, ``vector``, ``graph``, ``proximity``, ``gangs``, or a file; by default topdrl for PickJob, proximity
+    for PlaceJob, gangs for PlaceGang."""
     reward: str = ""
     """``throughput``, ``throughput_b``, ``jobs``, ``delay``, ``slowdown``, ``proximity``, or a file; by default
-    proximity for PlaceJob, delay for PlaceGang, and for PickJob throughput, or jobs where `horizon_s` is None."""
+    proximity for PlaceJob, delay for PlaceGang, and for PickJob throughput, or jobs if `horizon_s` is None."""
     slots: int = 10
-    """Waiting jobs that the agent sees, the first in order."""
+    """Number of waiting jobs that the agent sees, from 1 to 64."""
     gpus: str = "nearest"
-    """Of PickJob: a GPU picker (`policies.pickers.gpu_pickers`), or a placement of the engine."""
+    """PickJob only: a GPU picker, as of the policy `pick-place`, or a value of ``--placement``."""
     schedulers: int = 1
-    """Of PlaceGang: how many share the cluster, each with racks and jobs of its own."""
+    """PlaceGang only: number of schedulers that share the cluster, each with its own racks and jobs."""
     patience: float = shipped.PATIENCE
-    """Of PlaceGang: the share of its duration in which a job would rather wait for a compact place, as of `scorer`."""
+    """PlaceGang only: how long a job may wait for a compact place, in durations of the job, as under `scorer`."""
     picker: str = "fcfs"
-    """Of PlaceJob: the order of waiting jobs, the first of which is placed."""
+    """PlaceJob only: the order of waiting jobs, the first of which is placed: fcfs, sjf, tetris, drf or random."""
     rate_model: str | None = None
-    """An option of a run (``docs/reference/options.md``); iterations are not known here."""
+    """An option of a run (``docs/reference/options.md``); ``iterations`` is refused."""
     contention: str = "none"
     """An option of a run."""
     factors: Mapping[str, Any] = field(default_factory=dict)
-    """Options of a run that its factors add, but for the sharing of GPUs."""
+    """Options of factors, such as ``node_interference``, except those of GPU sharing."""
     profiles: Sequence[str | Path] = ()
     """An option of a run: files of model profiles."""
     assign_models: int | None = None
     """An option of a run."""
     estimate: str = "oracle"
-    """An option of a run."""
+    """An option of a run; ``history`` is refused."""
     horizon_s: float | None = HORIZON_S
-    """When episodes are cut; None: they end when all jobs are done."""
+    """Simulated time at which episodes are cut; None: they end when all jobs are done."""
     gamma: float = 0.99
     tau_s: float = 241.5
-    """The authors' time step."""
+    """Unit of time of rewards; by default the time step of TopDRL's authors."""
     hold: float = 0.1
-    """What a GPU that is waited for costs, in the reward throughput; a running one is worth 1."""
+    """Cost of a GPU that is waited for, in the reward throughput; a running one is worth 1."""
     episodes: int = 64
-    """In the bank, from which each reset takes another."""
+    """Number of prepared episodes, of which each reset takes the next."""
 
     def __post_init__(self) -> None:
         Assumptions.checked({name: getattr(self, name) for name in OF_A_RUN} | {**self.factors})

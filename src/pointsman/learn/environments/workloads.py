@@ -32,17 +32,17 @@ SEASON, CUTS = 20_000, 32
 
 @dataclass(frozen=True)
 class Generated:
-    """Jobs like a real log's (``trace generate``), another stretch of a generated log each episode; or drawn anew, as
-    ``topdrl``'s and ``dl2-1-8``'s are.
+    """Jobs like a real log's (``trace generate``): each episode is another stretch of a generated log. Those of
+    ``topdrl`` and ``dl2-1-8`` are drawn anew.
     """
 
     like: str = "philly"
     jobs: int = 256
     load: float | None = 1.5
-    """Offered to the cluster; None: the log's own gaps, or topdrl's jobs all at once."""
+    """Offered load; None: the gaps of the log, or topdrl's jobs all at once."""
     seed: int = 0
     widest: int | None = None
-    """GPUs to which wider gangs are narrowed; None: a quarter of the cluster, as 8 of 32 in the authors' set-up."""
+    """GPUs to which wider gangs are narrowed; None: a quarter of the cluster."""
 
     def __call__(self, episode: int, gpus: int) -> Workload:
         rng = np.random.default_rng((self.seed, episode))
@@ -63,17 +63,17 @@ def _season(like: str, jobs: int, seed: int, number: int) -> Workload:
 
 @dataclass(frozen=True)
 class Windows:
-    """Stretches of a real log, so many jobs one after another, at another load: those for training are from its first
-    part, those held out from the rest.
+    """Stretches of consecutive jobs of a real log, at another load and without their GPU types, partitions and queues:
+    those for training are from its first part, those held out from the rest.
     """
 
     log: Workload | str | Path
     jobs: int = 256
     load: float | None = 1.5
-    """Offered to the cluster; None: the log's own gaps."""
+    """Offered load; None: the gaps of the log."""
     part: Literal["train", "held-out"] = "train"
     held_out: float = 0.3
-    """Share of the jobs, the last submitted, that are not trained on."""
+    """Share of the jobs, the last submitted, that are held out."""
     seed: int = 0
     widest: int | None = None
     """As for `Generated`."""
@@ -106,7 +106,7 @@ class Windows:
 
 @dataclass(frozen=True)
 class Listed:
-    """These workloads, one after another and over again."""
+    """These workloads, in turn."""
 
     workloads: Sequence[Workload]
 
@@ -116,7 +116,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class AtOnce:
-    """The jobs of another sampler, all there from the first moment."""
+    """The jobs of another sampler, all submitted at once."""
 
     sampler: Sampler
 
