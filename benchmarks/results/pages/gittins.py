@@ -40,7 +40,7 @@ DEEP_LOADS: Final[Mapping[str, tuple[float, ...]]] = {
 DEEP_WITHOUT_MODELS: Final = "ITP cluster04"
 SMALL: Final = ("suite itp", "ITP cluster04", "ITP cluster08")
 """Where slow policies run too: clusters of 80 and 584 GPUs."""
-DRAWS: Final = range(0, 5000, 1000)
+DRAWS: Final = range(0, 20_000, 1000)
 """Seeds of a log: it has one set of jobs, for which hints are drawn several times."""
 
 
