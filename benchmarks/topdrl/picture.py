@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.results.figures import Figures
-from benchmarks.topdrl.comparisons import JCT, WORK, cells
+from benchmarks.topdrl.comparisons import JCT, WORK, cells, pooled
 from benchmarks.topdrl.contestants import FIFO_RACKS, FIVE, LAS_RACKS
 
 LOOKS: Final = {
@@ -35,7 +35,7 @@ def draw(figures: Figures, path: Path) -> None:
     figure = Figure(figsize=(9.0, 4.6), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (what, measure, label) in zip(panels, PANELS, strict=True):
-        _panel(axes, figures, what, measure)
+        _panel(axes, pooled(figures), what, measure)
         axes.set_xlabel(label)
     panels[0].invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()

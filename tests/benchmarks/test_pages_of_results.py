@@ -14,7 +14,7 @@ from benchmarks.results.contestant import run
 from benchmarks.results.pages import topdrl
 from benchmarks.results.trials import DATA
 from benchmarks.topdrl import comparisons
-from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER, TRAINED
+from benchmarks.topdrl.contestants import AT_ANY_SITE, OF_THE_PAPER, PROXIMITY, TRAINED
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "src/pointsman/learn/policies/shipped/topdrl"
@@ -90,6 +90,8 @@ def test_what_topdrls_page_answers_holds() -> None:
             for by in (comparisons.PAPER, comparisons.NEAR, comparisons.SITE)
         )
         assert site < 0 and near < paper / 2
+        chosen, first = (figures.mean(where, who, "throughput") for who in (PROXIMITY, "FCFS + first"))
+        assert chosen < 1.001 * first
     for where in comparisons.cells(figures, "completion"):
         assert comparisons.later(figures, where, comparisons.SITE).percent > 0
         assert figures.mean(where, "gittins") < figures.mean(where, "topdrl")
