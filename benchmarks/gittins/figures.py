@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.gittins.contestants import RIVALS
 from benchmarks.results.figures import Difference, Figures, Where, paired
 
-RESAMPLES: Final = 2000
+RESAMPLES: Final = 20_000
 ABOVE, BY_DAY = "above_bound_percent", "jct_by_day_s"
 
 

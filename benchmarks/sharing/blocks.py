@@ -128,11 +128,11 @@ def ceases(figures: Figures) -> Mapping[str, str]:
     return {cell.name: _ceases(figures, cell) for cell in SWEPT}
 
 
-def _ceases(figures: Figures, cell: Cell) -> str:
-    xi = crossing(figures, cell)
+def _ceases(figures: Figures, cell: Cell, policy: str = BSBF) -> str:
+    xi = crossing(figures, cell, policy)
     if xi is None:
         return "beyond 2.5"
-    low, high = crossing_interval(figures, cell)
+    low, high = crossing_interval(figures, cell, policy)
     return f"{xi:.2f} [{low:.2f}, {'> 2.5' if isinf(high) else f'{high:.2f}'}]"
 
 
@@ -180,9 +180,9 @@ def _the_test(figures: Figures) -> str:
     off = compared(figures, (*BELIEVED, *BELIEVED_OTHER), WHOLE_FFS, WHOLE_BSBF)
     v100 = compared(figures, OTHER_PAIRS, ALONE)
     return (
-        f"* **The test of `sjf-bsbf` before sharing gains little there.** Compared with `sjf-backfill`: {default} with "
-        f"P100's pairs, the paper's nearest type ({v100} with V100's), and {other} with the other table. Both without "
-        f"accumulation, compared with `sjf-ffs`: {off}."
+        f"* **The test of `sjf-bsbf` before sharing is not beneficial there.** Compared with `sjf-backfill`: {default} "
+        f"with P100's pairs, the paper's nearest type ({v100} with V100's), and {other} with the other table. Both "
+        f"without accumulation, compared with `sjf-ffs`: {off}."
     )
 
 
@@ -198,10 +198,11 @@ def _the_limit(figures: Figures) -> str:
     where = ceases(figures)
     medians = [f"{measured(gpu, table):.2f}" for gpu in ("v100", "p100") for table in pair_data.SOURCES]
     return (
-        f"* **Sharing stops being beneficial** where all pairs slow each other by a factor of {where['ITP']} (ITP), "
+        f"* **`sjf-bsbf` stops being beneficial** where all pairs slow each other by a factor of {where['ITP']} (ITP), "
         f"{where['Philly']} (Philly), {where[PAPER[1].name]} ({PAPER[1].name}) or {where[EQUAL.name]} "
-        f"({EQUAL.workload}; 95 % intervals over seeds). Measured medians are {medians[0]} or {medians[1]} on V100, "
-        f"by table; {medians[2]} or {medians[3]} on P100."
+        f"({EQUAL.workload}); `sjf-ffs` without accumulation where by "
+        f"{_ceases(figures, PAPER[1], WHOLE_FFS)} or {_ceases(figures, EQUAL, WHOLE_FFS)}. "
+        f"Measured medians are {medians[0]} or {medians[1]} on V100, by table; {medians[2]} or {medians[3]} on P100."
     )
 
 

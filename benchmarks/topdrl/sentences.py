@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from benchmarks.results.figures import Difference, Figures, Where, bold, hours, markdown, span, spread
+from benchmarks.results.figures import Difference, Figures, Where, bold, hours, how_many_sure, markdown, span, spread
 from benchmarks.topdrl.comparisons import (
     JCT,
     NEAR,
@@ -52,7 +52,7 @@ def answer(figures: Figures) -> str:
     fifo = figures.change(home, FIVE, FIFO, WORK)
     late = [later(figures, where, SITE) for where in cells(figures, "completion")]
     sure = f"{sum(change.low > 0 for change in late)} of {len(late)}"
-    near, near_on_logs = ahead(figures, home, NEAR), span([ahead(figures, where, NEAR).percent for where in logs])
+    near, near_on_logs = ahead(figures, home, NEAR), [ahead(figures, where, NEAR) for where in logs]
     return f"""\
 * {recommendation(figures)}
 * **TopDRL beats the baselines of its paper.** Throughput with jobs always waiting, relative to the best of the six:
@@ -62,8 +62,8 @@ def answer(figures: Figures) -> str:
   durations nor profiles, it is {fifo} % there.
 * **It completes jobs later.** Mean JCT at load 1 relative to the best of the same is
   {spread(late)}; in {sure} cells the interval excludes 0.
-* **On logs, its choice of GPUs matters more than its choice of jobs.** Throughput relative to the best fixed picker
-  with the same choice of GPUs: {near} % on the authors' set-up, {near_on_logs} on logs.
+* **On logs, its choice of jobs gains little.** Throughput relative to the best fixed picker with the same GPUs:
+  {near} % on the authors' set-up, {spread(near_on_logs)} on logs (significant in {how_many_sure(near_on_logs)} cells).
 """
 
 
@@ -79,18 +79,18 @@ def recommendation(figures: Figures) -> str:
     gains = {policy: _over_topdrl(figures, policy) for policy in ("gittins", LAS_RACKS)}
     return (
         f"**No: use `gittins`.** On logs it has {gains['gittins']} relative to TopDRL\n"
-        f"  ({_certain(figures, 'gittins')}). If your models have no\n"
-        f"  profiles, use `las` with `--placement few-racks`: {gains[LAS_RACKS]}."
+        f"  ({_certain(figures, 'gittins')}). If your models have no profiles, use\n"
+        f"  `las` with `--placement few-racks`: {gains[LAS_RACKS]} ({_certain(figures, LAS_RACKS)})."
     )
 
 
 def _certain(figures: Figures, policy: str) -> str:
-    """On how many logs both measures are beyond their intervals."""
+    """In how many cells of logs each of both measures is beyond its interval."""
     work, late = (
         [figures.change(where, policy, FIVE, measure).is_sure for where in cells(figures, what)[1:]]
         for what, measure in (("throughput", WORK), ("completion", JCT))
     )
-    return f"significant on {sum(work)} and {sum(late)} of {len(work)} logs"
+    return f"significant in {sum(work)} and {sum(late)} of {len(work)} cells"
 
 
 def _over_topdrl(figures: Figures, policy: str) -> str:
@@ -214,8 +214,8 @@ def estimates(figures: Figures) -> str:
     ]
     return (
         f"* **Wrong durations** (a log-normal factor, σ = 0.5, 1) change TopDRL's throughput by {span(work)} and "
-        f"its mean JCT by {span(late)}. They change SJF's throughput by {span(others)}, DeepRM's ({MISLEADING}) by "
-        f"{span(misled)}.\n"
+        f"its mean JCT by {span(late)}. They change SJF's throughput by {span(others)}, DeepRM's "
+        f"({MISLEADING}, 32 and 64 GPUs) by {span(misled)}.\n"
     )
 
 
