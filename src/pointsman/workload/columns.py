@@ -10,9 +10,12 @@ SCHEMA: Final[dict[str, pl.DataType]] = {
     "queue": pl.String(),
     "account": pl.String(),
     "partition": pl.String(),
+    "qos": pl.String(),
     "model": pl.String(),
     "gpu_type": pl.String(),
     "batch_size": pl.Int64(),
+    "nodes_requested": pl.Int64(),
+    "gpus_per_node": pl.Int64(),
     "fraction": pl.Float64(),
     "time_limit_s": pl.Float64(),
     "priority": pl.Int64(),
@@ -22,13 +25,22 @@ SCHEMA: Final[dict[str, pl.DataType]] = {
     "duration_s": pl.Float64(),
     "start_s": pl.Float64(),
     "end_s": pl.Float64(),
+    "node_list": pl.String(),
 }
 """Every column of the job table, in order. `submit_s` is in seconds from any origin ≥ 0; `duration_s` is the run
-time on the GPUs asked for; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]. `start_s` (first
-start) and `end_s` are when the job really ran, from the same origin as `submit_s`."""
+time on the GPUs asked for; `nodes_requested` and `gpus_per_node` are the shape of the gang: exactly so many nodes with
+exactly so many GPUs each; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]. `start_s` (first
+start) and `end_s` are when the job really ran, from the same origin as `submit_s`; `node_list` is where, in Slurm's
+hostlist notation."""
 
 LOGGED: Final = ("start_s", "end_s")
-"""Columns of the schedule that the log records, which no policy sees."""
+"""Times of the schedule that the log records, which no policy sees."""
+
+OF_SCHEDULE: Final = (*LOGGED, "node_list")
+"""All columns of that schedule."""
+
+SHAPE: Final = ("nodes_requested", "gpus_per_node")
+"""Columns that say how a gang is spread over nodes; either may be null."""
 
 REQUIRED: Final = ("submit_s", "gpus", "duration_s")
 """Columns that a native file must have; the others are null where a file is silent (`priority`: 0)."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.workload.columns import LOGGED, SCHEMA
+from pointsman.workload.columns import OF_SCHEDULE, SCHEMA
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.rules.native_table import validated
 
@@ -56,7 +56,7 @@ class Workload:
         if not self.is_logged:
             return self
         note = f"the log's own starts and ends are left out: {why}"
-        silent = [pl.lit(None, SCHEMA[name]).alias(name) for name in LOGGED]
+        silent = [pl.lit(None, SCHEMA[name]).alias(name) for name in OF_SCHEDULE]
         quality = replace(self.quality, notes=(*self.quality.notes, note))
         return replace(self, jobs=self.jobs.with_columns(silent), quality=quality)
 

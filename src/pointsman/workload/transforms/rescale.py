@@ -6,7 +6,7 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.inputs.bounds import check_load
-from pointsman.workload.columns import LOGGED, MAX_SUBMIT_S
+from pointsman.workload.columns import MAX_SUBMIT_S, OF_SCHEDULE
 from pointsman.workload.table import Workload
 
 
@@ -37,5 +37,5 @@ def at_load(workload: Workload, gpus: int, load: float) -> Workload:
         )
     workload = workload.unlogged("the submit times are no longer the log's")
     note = f"gaps between submits are scaled by {now / load:.4g}, from load {now:.4g} to {load:.4g}"
-    jobs = jobs.with_columns(workload.jobs.select(LOGGED))
+    jobs = jobs.with_columns(workload.jobs.select(OF_SCHEDULE))
     return replace(workload, jobs=jobs, quality=replace(workload.quality, notes=(*workload.quality.notes, note)))

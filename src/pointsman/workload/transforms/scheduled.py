@@ -24,7 +24,8 @@ def scheduled(workload: Workload, run: _Run) -> Workload:
             started or ended have no such time.
     """
     ran = run.jobs.select("job_id", *_OF_RUN)
-    table = workload.jobs.drop(_OF_RUN).join(ran, on="job_id", how="inner", maintain_order="left")
+    others = workload.jobs.drop(_OF_RUN).with_columns(node_list=pl.lit(None, pl.String))  # a run is elsewhere
+    table = others.join(ran, on="job_id", how="inner", maintain_order="left")
     logged = workload.with_jobs(table.select(workload.jobs.columns), reason="not in the run")
     note = "start_s and end_s are those of a simulated run"
     return replace(logged, quality=replace(logged.quality, notes=(*logged.quality.notes, note)))
