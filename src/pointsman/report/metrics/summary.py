@@ -89,7 +89,8 @@ def _communication(counted: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _mean(values: pl.Series) -> float | None:
-    return None if values.is_empty() else float(values.mean())  # ty: ignore
+    mean = values.mean()
+    return None if mean is None else float(mean)  # ty: ignore
 
 
 def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
@@ -244,10 +245,13 @@ def _fairness(counted: pl.DataFrame) -> dict[str, Any]:
 
 
 def stranded(series: pl.DataFrame, gpus: int) -> pl.Series:
-    """Idle GPUs of each sample that the first waiting job cannot use although it asks for no more than are idle."""
+    """Idle GPUs of each sample that the first waiting job cannot use although it asks for no more than are idle;
+    null where that is unknown.
+    """
     idle = gpus - pl.col("used_gpus")
     waits_in_vain = (pl.col("head_gpus") > 0) & (pl.col("head_gpus") <= idle)
-    return series.select(pl.when(waits_in_vain).then(idle).otherwise(0).alias("stranded")).to_series()
+    lost = pl.when(waits_in_vain).then(idle).when(waits_in_vain.is_not_null()).then(0)
+    return series.select(lost.alias("stranded")).to_series()
 
 
 def _fragmentation(result: Result, window: Window) -> dict[str, Any]:
