@@ -53,6 +53,7 @@ def compare(
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, say_what_is_kept
     from pointsman.cli.results import printed_first, show_comparison, show_grid
+    from pointsman.errors import UsageError
     from pointsman.parallel.pool import workers
     from pointsman.report import fail_if as check
     from pointsman.report import refuse_taken
@@ -89,6 +90,8 @@ def compare(
         return
     if first_divergence:
         _tell_divergences(cells[0].spec, tasks[0][0].workload, simulated(comparison.groups), options.format)
+    if fail_if and baseline == AS_LOGGED and not comparison.groups[0].is_logged:
+        raise UsageError(f"--fail-if was not checked: there is no row {AS_LOGGED}, the baseline that was asked for")
     check(comparison, *fail_if)
 
 

@@ -15,6 +15,7 @@ from pointsman.report.metrics.threshold import check_rows
 from pointsman.report.rundir import write_comparison
 from pointsman.sweeps import outcome
 from pointsman.sweeps.kept import Store, forget
+from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
     from pointsman.engine.run.result import Result
@@ -31,6 +32,9 @@ def comparison_of(
     results, window = take(tasks, store), experiment.spec.window
     logged = logged_runs(tasks[0].workload, results)
     results = [*logged, *results]
+    if baseline == AS_LOGGED and not logged:
+        baseline = None
+        screen.note("the baseline is the first policy instead")
     if not options.output:
         comparison = compare(results, baseline=baseline, window=window)
         show(comparison)

@@ -66,16 +66,25 @@ def with_seed(logged: Result, seed: int) -> Result:
     return replace(logged, info=logged.info | {"seed": seed})
 
 
+def check_starts(start_s: pl.Series) -> None:
+    """Whether enough of the jobs have a logged start.
+
+    Raises:
+        UsageError: none has, or fewer than half.
+    """
+    known = len(start_s) - start_s.null_count()
+    if not known:
+        raise UsageError("the log does not say when its jobs started")
+    if 2 * known < len(start_s):
+        raise UsageError(f"the log says of {known:,} of {len(start_s):,} jobs only when they started")
+
+
 def _beside_log(workload: Workload, run: Result) -> pl.DataFrame:
     """The jobs of the run, with the times that the log has of them."""
     told = ("job_id", "start_s", "end_s", "fraction", "node_list")
     log = workload.jobs.select(*told, gpus_l="gpus", duration_l="duration_s")
     jobs = run.jobs.select(_OF_JOBS).join(log, on="job_id", how="left", maintain_order="left")
-    known = jobs.height - jobs["start_s"].null_count()
-    if not known:
-        raise UsageError("the log does not say when its jobs started")
-    if 2 * known < jobs.height:
-        raise UsageError(f"the log says of {known:,} of {jobs.height:,} jobs only when they started")
+    check_starts(jobs["start_s"])
     if not (jobs["gpus"] == jobs["gpus_l"]).all():
         raise UsageError("GPUs of jobs were reduced to fit the cluster, so the schedule is not the log's")
     if (jobs["duration_s"] - jobs["duration_l"]).abs().max() > 0.001:  # ty: ignore

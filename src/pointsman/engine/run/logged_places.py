@@ -43,14 +43,14 @@ def _level(nodes: Sequence[int | None], racks: Sequence[int], pods: Sequence[int
 def said_of_places(jobs: pl.DataFrame) -> Iterator[str]:
     """What is not known of where jobs ran that started, in sentences; `jobs` is what `with_places` gives."""
     started = jobs.filter(pl.col("start_s").is_not_null())
+    told, read, known = (pl.col(name).is_not_null() for name in ("node_list", "nodes", "locality"))
     kinds = (
-        (pl.col("node_list").is_null(), "the log does not say where {} ran"),
-        (pl.col("node_list").is_not_null() & pl.col("nodes").is_null(), "the nodes of {} cannot be read"),
-        (pl.col("nodes").is_not_null() & pl.col("locality").is_null(), "{} ran on nodes that this cluster lacks"),
+        (~told, "the log does not say where {number} ran"),
+        (told & ~read, "node lists of {number} cannot be read, such as {example!r:.60}"),
+        (read & ~known, "{number} ran on nodes that this cluster lacks, such as {example!r:.60}: locality unknown"),
     )
     for chosen, said in kinds:
         them = started.filter(chosen)["node_list"]
         if len(them):
             number = "1 job" if len(them) == 1 else f"{len(them):,} jobs"
-            example = "" if them[0] is None else f" (such as {them[0]!r:.60})"
-            yield f"{said.format(number)}{example}: of these, places are left open"
+            yield said.format(number=number, example=them[0])

@@ -33,10 +33,15 @@ def utilisation(figure: "Figure", groups: list[Group]) -> str:
     legend_of_lines(figure, [upper, lower], [group.label for group in groups])
     first = baseline_of(groups)
     used = first.mean("window_allocated_ratio")
-    queue = max(int(run.result.series["pending"].max() or 0) for run in first.runs)  # ty: ignore
+    queue = max(_most(run.result.series["pending"]) for run in first.runs)
     in_use = "" if used is None else f", {percent(used)} of the GPUs are in use while jobs are submitted, and"
     waits = f"Under {first.label}{in_use} at worst {queue:,} jobs wait at once."
     return f"{waits} Grey: outside the submit window that is counted.{_unknown_use(groups)}"
+
+
+def _most(values: pl.Series) -> int:
+    known = values.cast(pl.Float64).drop_nans().drop_nulls()
+    return 0 if known.is_empty() else int(known.max())  # ty: ignore
 
 
 def _unknown_use(groups: list[Group]) -> str:

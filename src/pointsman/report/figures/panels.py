@@ -143,10 +143,13 @@ def _occupancy_sentence(group: Group) -> str:
 
 
 def _left_out(groups: list[Group]) -> str:
-    """Jobs of the log's own schedule of which it is not known where they ran."""
+    """What the log's own schedule does not say of places."""
     logged = [group.first.result.jobs.filter(pl.col("start_s").is_not_null()) for group in groups if group.is_logged]
+    if not logged:
+        return ""
     unknown = sum(jobs["locality"].null_count() for jobs in logged)
-    return f" {number_of_jobs(unknown)} of the log, whose nodes are unknown, are left out." if unknown else ""
+    without = f", without {number_of_jobs(unknown)} on unknown nodes" if unknown else ""
+    return f" In the log's own schedule a job has the same number of GPUs on each of its nodes{without}."
 
 
 def _nodes_of_a_row(nodes: int) -> str:
