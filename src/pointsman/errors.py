@@ -52,6 +52,10 @@ class BackendError(PointsmanError):
     exit_code = 5
 
 
+class FigureWarning(UserWarning):
+    """A figure could not be drawn; the results that it would show are complete."""
+
+
 def _sentence(text: str) -> str:
     """On one line, without what a terminal would obey, and of a bearable length."""
     if not text.isprintable():

@@ -1,10 +1,15 @@
 """What really happened is a row of its own, wherever the log says it."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
+
+from pointsman.report.figures import catalogue
+from pointsman.report.metrics.holdings import holdings
+from pointsman.report.rundir import read_run
 
 from .conftest import Command
 
@@ -250,3 +255,48 @@ def test_what_is_many_times_as_long_is_not_told_in_percent(command: Command, her
     done = command("compare", "log.csv", "--cluster", "2x4", "--policy", "fifo", "--overheads", "none")
     assert done.code == 0, done.err
     assert "(999 times)" in done.out and "99,800" not in done.out
+
+
+def test_tables_and_figures_of_places_show_where_the_log_says_that_jobs_ran(
+    command: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the heat map the wide job holds two GPUs on each of its nodes; the last one's node is unknown."""
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    monkeypatch.setattr(catalogue, "KINDS", [kind for kind in catalogue.KINDS if kind.name == "6-occupancy"])
+    Path("two.yaml").write_text(
+        "{apiVersion: pointsman/v1, kind: Cluster, metadata: {name: two}, "
+        "spec: {node_types: {big: {gpus: 4, gpu_type: v100}}, nodes: [{type: big, names: 'm[1-2]'}]}}"
+    )
+    Path("log.csv").write_text(
+        "submit_s,gpus,duration_s,start_s,node_list\n"
+        '0,4,100,0,"m[1-2]"\n1,4,50,100,m2\n2,1,10,100,m1\n3,1,10,110,old7\n400,1,10,400,m1\n'
+    )
+    done = command("compare", "log.csv", "--cluster", "two.yaml", "--policy", "fifo", "-o", "out")
+    assert (done.code, "missing" in done.err) == (0, False), done.err
+    page = Path("out/report.html").read_text()
+    table = page.partition("<h3>Where jobs ran</h3>")[2].partition("</table>")[0]
+    cells = [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in table.split("<tr>")[1:]]
+    assert cells[0] == ["jobs within", "as-logged", "fifo"]
+    assert {row[0]: row[1] for row in cells[1:]} == {
+        "one GPU": "2 (50.0\N{NO-BREAK SPACE}%)",
+        "one node": "1 (25.0\N{NO-BREAK SPACE}%)",
+        "nodes of a rack": "1 (25.0\N{NO-BREAK SPACE}%)",
+    }
+    assert "1 job ran on nodes that this cluster lacks, such as &#39;old7&#39;: locality unknown (as-logged)" in page
+    assert "a job has the same number of GPUs on each of its nodes, without 1 job on unknown nodes." in page
+    assert "as-logged" in Path("out/plots/6-occupancy.svg").read_text()
+    held = holdings(read_run("out/runs/as-logged_s0"))
+    assert held is not None
+    assert held.select("row", "node", "gpus").rows() == [
+        (0, 0, 2.0), (0, 1, 2.0), (1, 1, 4.0), (2, 0, 1.0), (3, None, 1.0), (4, 0, 1.0)
+    ]  # fmt: skip
+
+
+def test_places_that_the_log_says_of_few_jobs_are_shown_of_policies_only(
+    command: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    monkeypatch.setattr(catalogue, "KINDS", [kind for kind in catalogue.KINDS if kind.name == "6-occupancy"])
+    Path("log.csv").write_text("submit_s,gpus,duration_s,start_s,node_list\n0,1,9,0,x\n1,1,9,1,n0\n2,1,9,2,\n")
+    assert command("compare", "log.csv", *CLUSTER, "--policy", "fifo", "-o", "out").code == 0
+    assert "as-logged" not in Path("out/plots/6-occupancy.svg").read_text()

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pointsman.capacity.curve import Curve, Target
 from pointsman.report.figures.distributions import time_ticks
-from pointsman.report.figures.style import INK, draw, legend_above, line
+from pointsman.report.figures.drawing import Drawing, attempted
+from pointsman.report.figures.style import INK, draw, draw_line, legend_of_lines, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+NAME: Final = "capacity"
 CHARACTERS: Final = 100
 """Of a line of the caption."""
 
@@ -19,8 +21,14 @@ CHARACTERS: Final = 100
 def picture(curves: Sequence[Curve], target: Target, answer: str) -> str:
     """An SVG, with the answer below it."""
     caption = "\n".join(wrap(answer, CHARACTERS))
-    svg, _ = draw("capacity", lambda figure: _paint(figure, curves, target), (7.0, 3.6), caption)
+    svg, _ = draw(NAME, lambda figure: _paint(figure, curves, target), (7.0, 3.6), caption)
     return svg
+
+
+def drawing(curves: Sequence[Curve], target: Target, answer: str) -> Drawing:
+    """The same, or why it could not be drawn."""
+    title = "Capacity"
+    return attempted(NAME, title, lambda: Drawing(NAME, title, picture(curves, target, answer), answer))
 
 
 def _paint(figure: "Figure", curves: Sequence[Curve], target: Target) -> str:
@@ -30,7 +38,7 @@ def _paint(figure: "Figure", curves: Sequence[Curve], target: Target) -> str:
         known = {point.gpus: point.value for point in curve.points if point.value is not None}
         values += known.values()
         look: dict[str, Any] = line(i) | {"markevery": 1, "markersize": 3}
-        axes.plot(list(known), list(known.values()), label=curve.policy, **look)
+        draw_line(axes, list(known), list(known.values()), label=curve.policy, **look)
         if curve.answer is not None and curve.answer.value is not None:
             axes.plot(curve.answer.gpus, curve.answer.value, marker="o", markersize=9, fillstyle="none", color=INK)
     axes.axhline(target.limit, color=INK, linewidth=0.9, linestyle=(0, (2, 2)))
@@ -41,8 +49,8 @@ def _paint(figure: "Figure", curves: Sequence[Curve], target: Target) -> str:
     if target.metric.endswith("_s"):
         axes.set_yscale("symlog", linthresh=1.0, linscale=0.5)
         time_ticks(axes.yaxis, max(values) * 1.5)
-        axes.set_ylim(0, max(values) * 1.5)
-    legend_above(figure, *axes.get_legend_handles_labels())
+        axes.set_ylim(0, max(values) * 1.5 or 1.0)
+    legend_of_lines(figure, [axes], [curve.policy for curve in curves])
     return ""
 
 

@@ -32,12 +32,19 @@ def check_logged(workload: "Workload", baseline: str | None) -> None:
     """Before a long run: the log says when its jobs started, if policies are to be compared with that.
 
     Raises:
-        UsageError: it does not.
+        UsageError: it does not, or of fewer than half of them.
     """
+    from pointsman.engine.run.logged import check_starts
     from pointsman.errors import UsageError
 
-    if baseline == AS_LOGGED and not workload.is_logged:
+    if baseline != AS_LOGGED:
+        return
+    if not workload.is_logged:
         raise UsageError(f"--baseline {AS_LOGGED}: the log has no start times, or they no longer apply")
+    try:
+        check_starts(workload.jobs["start_s"])
+    except UsageError as why:
+        raise UsageError(f"--baseline {AS_LOGGED}: {why}") from None
 
 
 def tell_logged(workload: "Workload", result: "Result", window: tuple[float, float] | None) -> None:

@@ -44,6 +44,7 @@ def capacity(
     from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, say_what_is_kept
+    from pointsman.cli.results import printed_first
     from pointsman.cluster import load_cluster
     from pointsman.errors import UsageError
     from pointsman.parallel.pool import workers
@@ -72,11 +73,13 @@ def capacity(
             prepare_code((choice.name for choice in spec.policies), dict(spec))
         curves = _curves(spec, workload, cluster, wanted, some, values_for(options.output))
     answer = sentence(curves, wanted, lambda nodes: nodes_of(scaled(cluster, nodes)))
-    if options.output:
-        _write(options.output, curves, wanted, answer, force=options.force)
-        forget(options.output)
-        screen.note(f"curve: {options.output / ('capacity.svg' if screen.can_draw() else 'capacity.csv')}")
-    _show(curves, wanted, answer, size_of(cluster), options.format)
+    with printed_first() as printing:
+        printing(partial(_show, wanted, answer, size_of(cluster)), options.format)(curves)
+        if options.output:
+            _write(options.output, curves, wanted, answer, force=options.force)
+            forget(options.output)
+            drawn = options.output / "capacity.svg"
+            screen.note(f"curve: {drawn if drawn.exists() else options.output / 'capacity.csv'}")
 
 
 def _curves(
@@ -140,7 +143,7 @@ def figure_of(spec: "CellSpec", workload: "Workload", run: "Run", cluster: "Clus
     return summarise(result, window=spec.window)[metric]
 
 
-def _show(curves: "Sequence[Curve]", target: "Target", answer: str, nodes: int, format: Any) -> None:
+def _show(target: "Target", answer: str, nodes: int, curves: "Sequence[Curve]", format: Any) -> None:
     from pointsman.capacity.curve import notes
     from pointsman.cli import screen
     from pointsman.report.units import NOTHING, count
@@ -182,17 +185,18 @@ def rows_of(curves: "Sequence[Curve]") -> list[dict[str, Any]]:
 
 
 def _write(directory: Path, curves: "Sequence[Curve]", target: "Target", answer: str, *, force: bool) -> None:
-    """``capacity.csv``, ``capacity.svg`` and the manifest."""
+    """``capacity.csv``, the manifest, and last ``capacity.svg``, or ``capacity.txt``, which says why it is missing."""
     import polars as pl
 
-    from pointsman.capacity.picture import picture
+    from pointsman.capacity.picture import drawing
     from pointsman.cli import screen
     from pointsman.cli.results import command_line
+    from pointsman.report.figures.drawing import save_drawing
     from pointsman.report.manifest import write_manifest
     from pointsman.report.staging import whole_directory
 
     with whole_directory(directory, force=force) as partial:
         pl.DataFrame(rows_of(curves)).write_csv(partial / "capacity.csv")
-        if screen.can_draw():
-            (partial / "capacity.svg").write_text(picture(curves, target, answer), encoding="utf-8")
         write_manifest(partial, "capacity", [], command_line(), target=target.text)
+        if screen.can_draw():
+            save_drawing(partial, drawing(curves, target, answer))

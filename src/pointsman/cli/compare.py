@@ -52,7 +52,8 @@ def compare(
     from pointsman.cli.comparing import check_grid, comparison_of, grid_of
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, say_what_is_kept
-    from pointsman.cli.results import show_comparison, show_grid
+    from pointsman.cli.results import printed_first, show_comparison, show_grid
+    from pointsman.errors import UsageError
     from pointsman.parallel.pool import workers
     from pointsman.report import fail_if as check
     from pointsman.report import refuse_taken
@@ -78,16 +79,20 @@ def compare(
             check_logged(workloads[0], baseline)
             tasks = tasks_of(cells, workloads)
             replay(tasks, some, store)
-        grid = grid_of(options, experiment, tasks, store, baseline) if spec.varied() else None
-        comparison = comparison_of(options, experiment, tasks[0], store, baseline) if grid is None else None
-    if grid is not None:
-        show_grid(grid, options.format)
+        given = options, experiment
+        with printed_first() as printing:
+            if spec.varied():
+                grid = grid_of(*given, tasks, store, baseline, printing(show_grid, options.format))
+            else:
+                comparison = comparison_of(*given, tasks[0], store, baseline, printing(show_comparison, options.format))
+    if spec.varied():
         check_grid(grid, fail_if)
-    elif comparison is not None:
-        show_comparison(comparison, options.format)
-        if first_divergence:
-            _tell_divergences(cells[0].spec, tasks[0][0].workload, simulated(comparison.groups), options.format)
-        check(comparison, *fail_if)
+        return
+    if first_divergence:
+        _tell_divergences(cells[0].spec, tasks[0][0].workload, simulated(comparison.groups), options.format)
+    if fail_if and baseline == AS_LOGGED and not comparison.groups[0].is_logged:
+        raise UsageError(f"--fail-if was not checked: there is no row {AS_LOGGED}, the baseline that was asked for")
+    check(comparison, *fail_if)
 
 
 def _tell_divergences(spec: "CellSpec", workload: "Workload", groups: "list[Group]", format: screen.Format) -> None:

@@ -1,6 +1,6 @@
 """From the finished runs of an experiment to a comparison or a grid, in the output directory if there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pointsman.cli import screen
@@ -15,6 +15,7 @@ from pointsman.report.metrics.threshold import check_rows
 from pointsman.report.rundir import write_comparison
 from pointsman.sweeps import outcome
 from pointsman.sweeps.kept import Store, forget
+from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
     from pointsman.engine.run.result import Result
@@ -24,19 +25,29 @@ if TYPE_CHECKING:
 
 
 def comparison_of(
-    options: Options, experiment: "Experiment", tasks: "Sequence[Task]", store: Store, baseline: str | None
-) -> Comparison:
-    """The runs of the only cell side by side."""
+    options: Options, experiment: "Experiment", tasks: "Sequence[Task]", store: Store, baseline: str | None,
+    show: "Callable[[Comparison], None]",
+) -> Comparison:  # fmt: skip
+    """The runs of the only cell side by side, shown before the report is written."""
     results, window = take(tasks, store), experiment.spec.window
     logged = logged_runs(tasks[0].workload, results)
     results = [*logged, *results]
+    if baseline == AS_LOGGED and not logged:
+        baseline = None
+        screen.note("the baseline is the first policy instead")
     if not options.output:
-        return compare(results, baseline=baseline, window=window)
-    screen.note("writing the report")
+        comparison = compare(results, baseline=baseline, window=window)
+        show(comparison)
+        return comparison
+
+    def tell(comparison: Comparison) -> None:
+        show(comparison)
+        screen.note("writing the report")
+
     comparison = write_comparison(
         options.output, results, baseline=baseline, force=options.force, command=command_line(),
         config=outcome.config_of(experiment), window=window, figures=screen.can_draw(),
-        kept=[*[None] * len(logged), *outcome.places(tasks, store)],
+        kept=[*[None] * len(logged), *outcome.places(tasks, store)], tell=tell,
     )  # fmt: skip
     forget(options.output)
     tell_page(options.output)
@@ -44,13 +55,12 @@ def comparison_of(
 
 
 def grid_of(
-    options: Options, experiment: "Experiment", tasks: "Sequence[Sequence[Task]]", store: Store, baseline: str | None
-) -> "Grid":
-    """All cells; says what should be known of the results of each."""
+    options: Options, experiment: "Experiment", tasks: "Sequence[Sequence[Task]]", store: Store, baseline: str | None,
+    show: "Callable[[Grid], None]",
+) -> "Grid":  # fmt: skip
+    """All cells, shown before their figures are drawn; says what should be known of the results of each."""
     if any(own[0].workload.is_logged for own in tasks):
         screen.note("grids have no row as-logged: compare in one cell shows what really happened")
-    if options.output:
-        screen.note("writing the report")
     remarks: list[list[str]] = []
 
     def taken(own: "Sequence[Task]", store: Store) -> "list[Result]":
@@ -58,12 +68,17 @@ def grid_of(
         remarks.append(list(remarks_on(own, found)))
         return found
 
+    def tell(grid: "Grid") -> None:
+        for said in by_cell(grid, remarks):
+            screen.note(said)
+        show(grid)
+        if options.output:
+            screen.note("writing the report")
+
     grid = outcome.grid_of(
         experiment, tasks, store, options.output, baseline=baseline, force=options.force, command=command_line(),
-        figures=screen.can_draw(), take=taken,
+        figures=screen.can_draw(), take=taken, tell=tell,
     )  # fmt: skip
-    for said in by_cell(grid, remarks):
-        screen.note(said)
     if options.output:
         tell_page(options.output)
     return grid

@@ -8,6 +8,8 @@ import typer
 from pointsman.cli import screen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pointsman.report.grids.grid import Grid
 
 
@@ -42,7 +44,7 @@ def report(
     ] = "table",
 ) -> None:
     """Print one table of earlier runs; with -o also write a page."""
-    from pointsman.cli.results import command_line, show_comparison, tell_page
+    from pointsman.cli.results import command_line, printed_first, show_comparison, show_grid, tell_page
     from pointsman.errors import UsageError
     from pointsman.inputs.option_types import parse_window_s
     from pointsman.inputs.output_path import check_output
@@ -72,28 +74,25 @@ def report(
     if "grid" in {read_manifest(place, "run", "comparison", "grid")["kind"] for place in runs}:
         if len(runs) > 1:
             raise UsageError("report a grid alone, or give runs and comparisons: DIR/cells/NAME")
-        grid = _report_grid(runs[0], output, baseline, counted, force=force, format=shown)
-        if figures is not None:
-            _tell_figures(figures, save_paintings(_made(figures), paintings(grid), formats, width_in))
+        with printed_first() as printing:
+            grid = _report_grid(runs[0], output, baseline, counted, printing(show_grid, shown), force=force)
+            if figures is not None:
+                _tell_figures(figures, save_paintings(_made(figures), paintings(grid), formats, width_in))
         return
     results = [result for place in runs for result in read_runs(place)]
-    if output is None:
-        comparison = compare(results, baseline=baseline, window=counted)
-    else:
-        comparison = write_comparison(
-            output,
-            results,
-            baseline=baseline,
-            force=force,
-            command=command_line(),
-            window=counted,
-            runs=False,
-            figures=screen.can_draw(),
-        )
-        tell_page(output)
-    if figures is not None:
-        _tell_figures(figures, save_figures(_made(figures), comparison.groups, formats, width_in))
-    show_comparison(comparison, shown)
+    with printed_first() as printing:
+        show = printing(show_comparison, shown)
+        if output is None:
+            comparison = compare(results, baseline=baseline, window=counted)
+            show(comparison)
+        else:
+            comparison = write_comparison(
+                output, results, baseline=baseline, force=force, command=command_line(), window=counted, runs=False,
+                figures=screen.can_draw(), tell=show,
+            )  # fmt: skip
+            tell_page(output)
+        if figures is not None:
+            _tell_figures(figures, save_figures(_made(figures), comparison.groups, formats, width_in))
 
 
 def _made(directory: Path) -> Path:
@@ -127,17 +126,17 @@ def _report_grid(
     output: Path | None,
     baseline: str | None,
     window: tuple[float, float] | None,
+    show: "Callable[[Grid], None]",
     *,
     force: bool,
-    format: screen.Format,
 ) -> "Grid":
-    from pointsman.cli.results import command_line, show_grid, tell_page
+    from pointsman.cli.results import command_line, tell_page
     from pointsman.report.grids.directory import write_grid_report
     from pointsman.report.grids.reading import read_grid
 
     grid = read_grid(place, baseline=baseline, window=window)
+    show(grid)
     if output is not None:
         write_grid_report(output, grid, force=force, command=command_line(), figures=screen.can_draw())
         tell_page(output)
-    show_grid(grid, format)
     return grid

@@ -3,6 +3,8 @@
 import json
 import shlex
 import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,34 @@ if TYPE_CHECKING:
     from pointsman.report.grids.grid import Grid
     from pointsman.report.metrics.calibration.fits import Calibration
     from pointsman.report.tables.tables import Table
+
+
+Show = Callable[..., None]
+"""Prints something in a format."""
+
+
+@contextmanager
+def printed_first() -> Generator[Callable[[Show, screen.Format], Show]]:
+    """Prints results before files are written and figures drawn.
+
+    Yields what makes of a `Show` and its format one that prints now; where stdout cannot be written to, that is raised
+    when the block ends, for its reader may stop reading and the files are wanted all the same.
+    """
+    lost: list[OSError] = []
+
+    def printing(show: Show, format: screen.Format) -> Show:
+        def print_now(result: Any) -> None:
+            try:
+                show(result, format)
+                sys.stdout.flush()
+            except OSError as error:
+                lost.append(error)
+
+        return print_now
+
+    yield printing
+    if lost:
+        raise lost[0]
 
 
 def show_comparison(comparison: "Comparison", format: screen.Format) -> None:

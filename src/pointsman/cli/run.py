@@ -8,15 +8,18 @@ import errno
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 import typer
 import typer.main
 
+from pointsman.cli import screen
 from pointsman.cli.app import GLOBAL_FLAGS, app
-from pointsman.errors import PointsmanError, UsageError
+from pointsman.errors import FigureWarning, PointsmanError, UsageError
 from pointsman.inputs.messages import wording
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -80,9 +83,27 @@ def globals_first(argv: list[str]) -> list[str]:
 
 def _command(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
-    code = command.main(args=arguments, prog_name="pointsman", standalone_mode=False)
+    with _figures_missing_noted():
+        code = command.main(args=arguments, prog_name="pointsman", standalone_mode=False)
     sys.stdout.flush()  # a reader that has left is noticed here
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _figures_missing_noted() -> Generator[None]:
+    """A figure that could not be drawn is a note; other warnings are shown as ever."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FigureWarning)
+        as_ever = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if issubclass(category, FigureWarning):
+                screen.note(str(message))
+            else:
+                as_ever(message, category, *where)
+
+        warnings.showwarning = show  # ty: ignore
+        yield
 
 
 def _usage(error: typer.TyperException) -> str:

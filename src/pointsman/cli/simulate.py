@@ -28,7 +28,7 @@ def simulate(
     from pointsman.cli.as_logged import tell_logged
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, take
-    from pointsman.cli.results import command_line, show_summary, tell_page
+    from pointsman.cli.results import command_line, printed_first, show_summary, tell_page
     from pointsman.errors import UsageError
     from pointsman.experiment import located
     from pointsman.parallel.pool import workers
@@ -61,16 +61,17 @@ def simulate(
         write_workload(scheduled(workload, result), schedule)
         screen.note(f"schedule: {schedule}")
     run = measure(result, spec.window)
-    if options.output:  # before anything is printed: its reader may stop reading
-        screen.note("writing the report")
-        write_run(
-            options.output,
-            run,
-            force=options.force,
-            command=command_line(),
-            config=located(experiment, Path.cwd()).to_dict(),
-            figures=screen.can_draw(),
-        )
-        tell_page(options.output)
-    show_summary(run.summary, options.format)
-    tell_logged(workload, result, spec.window)
+    with printed_first() as printing:
+        printing(show_summary, options.format)(run.summary)
+        if options.output:
+            screen.note("writing the report")
+            write_run(
+                options.output,
+                run,
+                force=options.force,
+                command=command_line(),
+                config=located(experiment, Path.cwd()).to_dict(),
+                figures=screen.can_draw(),
+            )
+            tell_page(options.output)
+        tell_logged(workload, result, spec.window)

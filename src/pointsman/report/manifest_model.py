@@ -66,6 +66,7 @@ class RunInfo(_Part):
     wall_s: Seconds | None = None
     tree: TreeInfo | None = None
     node_racks: list[Count] | None = None
+    node_pods: list[Count] | None = None
     node_gpu_types: Texts | None = None
     node_partitions: list[Texts] | None = None
     assumptions: Texts | None = None
@@ -90,7 +91,7 @@ class RunInfo(_Part):
 
     @model_validator(mode="after")
     def _nodes_agree(self) -> "RunInfo":
-        lists = {"node_names": self.node_names, "node_gpus": self.node_gpus, "node_racks": self.node_racks}
+        lists = {name: getattr(self, name) for name in ("node_names", "node_gpus", "node_racks", "node_pods")}
         for name, found in lists.items():
             if found is not None and len(found) != self.nodes:
                 raise ValueError(f"{name} has {len(found)} entries for {self.nodes} nodes")

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from pointsman.engine.run.result import Result
 from pointsman.errors import InputError
 from pointsman.experiment import Assumptions
 from pointsman.inputs.parquet_file import read_foreign_parquet
+from pointsman.report.figures.drawing import save_drawing
 from pointsman.report.manifest import read_manifest, write_manifest
 from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.groups import Run, group_runs
@@ -81,13 +82,16 @@ def write_comparison(
     runs: bool = True,
     figures: bool = True,
     kept: Sequence[Path | None] = (),
+    tell: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Writes one table and with `figures` one page of several runs, and with `runs` each of them under ``runs/``.
 
     Arguments and errors as of `write_run` and `compare`; `kept` are the directories in which `keep_run` keeps the
-    results, if it does.
+    results, if it does; `tell` is called with the comparison before anything is written or drawn.
     """
     comparison = compare(results, baseline=baseline, window=window)
+    if tell is not None:
+        tell(comparison)
     places = {id(result): place for result, place in zip(results, kept, strict=False)}
     named = _named_runs(comparison) if runs else []
     with whole_directory(Path(directory), force=force) as partial:
@@ -97,11 +101,11 @@ def write_comparison(
             write_config(partial, config)
         (partial / "comparison.json").write_text(comparison.to_json(), encoding="utf-8")
         (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
-        if figures:
-            write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
         for name, run in named:
             (partial / "runs" / name).mkdir(parents=True)
             _write_data(partial / "runs" / name, run, command, None, places.get(id(run.result)))
+        if figures:
+            write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
     return comparison
 
 
@@ -276,8 +280,8 @@ def _plain(value: Any) -> Any:
 
 
 def write_page(directory: Path, page: Page) -> None:
-    """Writes ``report.html`` and ``plots/``."""
+    """Writes ``report.html`` and ``plots/``: of a figure that could not be drawn, ``NAME.txt`` with the reason."""
     (directory / "plots").mkdir()
     for drawing in page.drawings:
-        (directory / "plots" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
+        save_drawing(directory / "plots", drawing)
     (directory / "report.html").write_text(page.html, encoding="utf-8")

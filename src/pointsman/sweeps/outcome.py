@@ -40,6 +40,7 @@ def grid_of(
     command: str | None = None,
     figures: bool = True,
     take: Take = take,
+    tell: Callable[[Grid], None] | None = None,
 ) -> Grid:
     """The grid of all cells, in the directory if there is one; the runs of one cell are held at a time.
 
@@ -53,13 +54,17 @@ def grid_of(
         command: what made it.
         figures: also draw the page.
         take: how results are taken from the store.
+        tell: called with the grid before its figures are drawn.
     """
     runs, window = _runs(experiment, tasks, store, take), experiment.spec.window
     if directory is None:
-        return Grid([cell_of(cell.values, compare(cell.results, baseline=baseline, window=window)) for cell in runs])
+        grid = Grid([cell_of(cell.values, compare(cell.results, baseline=baseline, window=window)) for cell in runs])
+        if tell is not None:
+            tell(grid)
+        return grid
     grid = write_grid(
         directory, runs, baseline=baseline, force=force, command=command, config=config_of(experiment), window=window,
-        figures=figures,
+        figures=figures, tell=tell,
     )  # fmt: skip
     forget(directory)
     return grid

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pointsman.engine.run.logged_places import said_of_places, with_places
 from pointsman.engine.run.result import Result
 from pointsman.engine.setup.prepare import milliseconds
 from pointsman.errors import UsageError
@@ -22,19 +23,27 @@ _UNTOLD = {
     "estimate_s": pl.Float64(), "preemptions": pl.Int64(), "lost_s": pl.Float64(), "comm_s": pl.Float64(),
     "nodes": pl.Int64(), "locality": pl.String(),
 }  # fmt: skip
-"""What a log does not record."""
+"""What a log does not record, apart from the nodes that some name."""
 _OF_JOBS = (
     "job_id", "user", "queue", "partition", "model", "gpu_type", "gpus", "priority", "submit_s", "duration_s", "row",
 )  # fmt: skip
-_OF_RUN = ("cluster", "gpus", "nodes", "node_names", "node_gpus", "node_gpu_types", "workload", "quality", "seed")
+_OF_RUN = (
+    "cluster", "gpus", "nodes", "node_names", "node_gpus", "node_gpu_types", "node_racks", "node_pods", "workload",
+    "quality", "seed",
+)  # fmt: skip
+PLACES_UNTOLD: Final = (
+    "the schedule is the log's own; what it does not record, such as places and preemptions, is left open"
+)
+PLACES_TOLD: Final = "schedule and places are the log's own; what it does not record, such as preemptions, is left open"
 
 
 def as_logged(workload: Workload, run: Result) -> Result:
     """The schedule that the log of `workload` records, for the jobs, the cluster and the seed of `run`.
 
     A job waited from its submission to its first start. It was pending for all of its time in the system that its
-    duration does not cover, and at least for that wait. Where it ran, what that cost and how often it was preempted are
-    null: a log does not say.
+    duration does not cover, and at least for that wait. How often it was preempted and what that cost are null: a log
+    does not say. Where it ran is known if the log has a `node_list`: `nodes` are then how many it names, and `locality`
+    is by the racks and pods of the run's cluster, null where that has no node of such a name.
 
     Args:
         workload: what was run.
@@ -45,7 +54,11 @@ def as_logged(workload: Workload, run: Result) -> Result:
             log has them: their durations or GPUs were changed.
     """
     jobs = _times(_beside_log(workload, run))
-    return Result(jobs, None, _series(jobs), _info(run))
+    if jobs["node_list"].null_count() == jobs.height:
+        jobs = jobs.drop("node_list")
+        return Result(jobs, None, _series(jobs), _info(run, [PLACES_UNTOLD]))
+    jobs = with_places(jobs, run.info)
+    return Result(jobs, None, _series(jobs), _info(run, [PLACES_TOLD, *said_of_places(jobs)]))
 
 
 def with_seed(logged: Result, seed: int) -> Result:
@@ -53,15 +66,25 @@ def with_seed(logged: Result, seed: int) -> Result:
     return replace(logged, info=logged.info | {"seed": seed})
 
 
-def _beside_log(workload: Workload, run: Result) -> pl.DataFrame:
-    """The jobs of the run, with the times that the log has of them."""
-    log = workload.jobs.select("job_id", "start_s", "end_s", "fraction", gpus_l="gpus", duration_l="duration_s")
-    jobs = run.jobs.select(_OF_JOBS).join(log, on="job_id", how="left", maintain_order="left")
-    known = jobs.height - jobs["start_s"].null_count()
+def check_starts(start_s: pl.Series) -> None:
+    """Whether enough of the jobs have a logged start.
+
+    Raises:
+        UsageError: none has, or fewer than half.
+    """
+    known = len(start_s) - start_s.null_count()
     if not known:
         raise UsageError("the log does not say when its jobs started")
-    if 2 * known < jobs.height:
-        raise UsageError(f"the log says of {known:,} of {jobs.height:,} jobs only when they started")
+    if 2 * known < len(start_s):
+        raise UsageError(f"the log says of {known:,} of {len(start_s):,} jobs only when they started")
+
+
+def _beside_log(workload: Workload, run: Result) -> pl.DataFrame:
+    """The jobs of the run, with the times that the log has of them."""
+    told = ("job_id", "start_s", "end_s", "fraction", "node_list")
+    log = workload.jobs.select(*told, gpus_l="gpus", duration_l="duration_s")
+    jobs = run.jobs.select(_OF_JOBS).join(log, on="job_id", how="left", maintain_order="left")
+    check_starts(jobs["start_s"])
     if not (jobs["gpus"] == jobs["gpus_l"]).all():
         raise UsageError("GPUs of jobs were reduced to fit the cluster, so the schedule is not the log's")
     if (jobs["duration_s"] - jobs["duration_l"]).abs().max() > 0.001:  # ty: ignore
@@ -81,6 +104,7 @@ def _times(jobs: pl.DataFrame) -> pl.DataFrame:
         *times.values(),
         *(pl.lit(None, dtype).alias(name) for name, dtype in _UNTOLD.items()),
         state=pl.when(started).then(pl.lit("COMPLETED")).otherwise(pl.lit(UNKNOWN)),
+        node_list=pl.when(started).then("node_list"),
     )
 
 
@@ -139,8 +163,8 @@ def _sum_since(since: NDArray[np.float64], what: NDArray[np.float64], at: NDArra
     return sums[np.searchsorted(since[order], at, side="right")]
 
 
-def _info(run: Result) -> dict[str, Any]:
-    told = ["the schedule is the log's own; what it does not record, such as places and preemptions, is left open"]
+def _info(run: Result, told: list[str]) -> dict[str, Any]:
     own = {"policy": AS_LOGGED, "policy_name": AS_LOGGED, "logged": True, "needs": "none", "knowledge": "recorded"}
     unknown = dict.fromkeys(("engine_s", "decisions", "events", "wall_s"))
-    return {**own, "params": {}, "assumptions": told, **unknown, **{name: run.info[name] for name in _OF_RUN}}
+    of_run = {name: run.info[name] for name in _OF_RUN if name in run.info}
+    return {**own, "params": {}, "assumptions": told, **unknown, **of_run}

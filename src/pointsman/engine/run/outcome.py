@@ -47,6 +47,8 @@ def make_result(
         "node_gpus": layout.node_gpus.tolist(),
         "node_gpu_types": [layout.gpu_types[k] for k in layout.node_gpu_type],
         **({"node_partitions": [*map(list, layout.node_partitions)]} if any(layout.node_partitions) else {}),
+        **({"node_racks": layout.node_rack.tolist()} if layout.node_rack.any() else {}),
+        **({"node_pods": layout.node_pod.tolist()} if layout.node_pod.any() else {}),
         "engine_s": simulation.engine_s,
         "decisions": simulation.decisions,
         "events": int(simulation.handle.world.clock[0]["events"]),

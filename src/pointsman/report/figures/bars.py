@@ -23,11 +23,13 @@ def jct_bars(figure: "Figure", groups: list[Group]) -> str:
 
 def _one_policy(figure: "Figure", group: Group) -> str:
     axes = figure.subplots()
-    hours = [(group.mean(metric) or 0.0) / 3600 for metric in HEADLINE]
-    axes.barh(range(len(hours)), hours, height=0.6, **bar(0))
-    for at, value in enumerate(hours):
-        axes.annotate(duration(3600 * value), (value, at), xytext=(5, 0), textcoords="offset points", va="center")
-    axes.set_yticks(range(len(hours)), list(HEADLINE.values()))
+    seconds = [group.mean(metric) for metric in HEADLINE]
+    for at, value in enumerate(seconds):
+        hours = (value or 0.0) / 3600
+        if value is not None:
+            axes.barh(at, hours, height=0.6, **bar(0))
+        axes.annotate(duration(value), (hours, at), xytext=(5, 0), textcoords="offset points", va="center")
+    axes.set_yticks(range(len(seconds)), list(HEADLINE.values()))
     axes.invert_yaxis()
     axes.margins(x=0.15)
     axes.grid(False, axis="y")
@@ -55,11 +57,13 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
     if len(ranked) == len(groups) and best.mean_jct_s == ranked[-1].mean_jct_s:
         return f"The mean is the same under every policy: {duration(best.mean('jct_mean_s'))}."
     change = difference(best, base, "jct_mean_s")
-    against = f"{percent(change.ratio, signed=True)} to {base.label}{', which may be chance' * change.may_be_chance}"
+    against = f", {percent(change.ratio, signed=True)} to {base.label}{', which may be chance' * change.may_be_chance}"
     if best is base:
-        against = "which is the baseline"
+        against = ", which is the baseline"
+    elif change.ratio is None:
+        against = ""
     return (
-        f"The mean is least under {best.label}: {duration(best.mean('jct_mean_s'))}, {against}. In brackets: what the "
+        f"The mean is least under {best.label}: {duration(best.mean('jct_mean_s'))}{against}. In brackets: what the "
         "policy requires to know of durations. Whiskers: 95 % interval of the paired difference."
     )
 

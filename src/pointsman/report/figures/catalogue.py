@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pointsman.report.figures import bars, distributions, fragments, over_time, panels
+from pointsman.report.figures.drawing import Drawing, attempted
 from pointsman.report.figures.grid import panel_size
 from pointsman.report.figures.style import draw
-from pointsman.report.metrics.groups import Group, baseline_of, shown_span_s, simulated
+from pointsman.report.metrics.groups import Group, baseline_of, placed, shown_span_s
 from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.units import count, digits, duration
 
@@ -27,18 +29,18 @@ class Kind:
     """Whether there is anything to show; an empty figure is left out."""
     over_time: bool = False
     """It has a time axis and shows the lowest seed of each policy, not all of them."""
-    by_place: bool = False
-    """It shows where jobs ran, which a log does not record."""
+    of: Callable[[list[Group]], list[Group]] = lambda groups: groups
+    """The groups that it can show."""
+
+    def shown(self, groups: list[Group]) -> list[Group]:
+        """The groups that it shows; none: there is nothing to show."""
+        known = self.of(groups)
+        return known if known and self.has_something(known) else []
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A drawn figure: its SVG, and the sentence that says what it shows."""
-
-    name: str
-    title: str
-    svg: str
-    sentence: str
+def of_policies(groups: list[Group]) -> list[Group]:
+    """Without the log's own schedule."""
+    return [group for group in groups if not group.is_logged]
 
 
 def _bar_size(groups: int) -> tuple[float, float]:
@@ -60,28 +62,30 @@ KINDS = (
     Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (10.0, 4.8), over_time=True),
     Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (10.0, 4.0)),
     Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), panels.any_tenants, True),
-    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True, by_place=True),
+    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True, of=placed),
     Kind(
-        "7-fragmentation", "Fragmentation", fragments.fragmentation, _fragmentation_size, over_time=True, by_place=True
+        "7-fragmentation", "Fragmentation", fragments.fragmentation, _fragmentation_size, over_time=True, of=of_policies
     ),
     Kind("8-preemptions", "Preemptions and lost work", bars.preemptions, _bar_size, bars.any_preempted),
 )
 
 
 def draw_all(groups: list[Group]) -> list[Drawing]:
-    """Every figure of the runs that shows something, policies overlaid; the first group is the baseline."""
+    """Every figure of the runs that shows something, policies overlaid; the first group is the baseline.
+
+    One that cannot be drawn is a sentence in its place.
+    """
+    drawn = (attempted(kind.name, kind.title, partial(_drawing, kind, groups)) for kind in KINDS)
+    return [drawing for drawing in drawn if drawing is not None]
+
+
+def _drawing(kind: Kind, groups: list[Group]) -> Drawing | None:
+    shown = kind.shown(groups)
+    if not shown:
+        return None
     caption = runs_caption(groups)
-    return [_drawing(kind, shown_in(kind, groups), caption) for kind in KINDS if kind.has_something(groups)]
-
-
-def shown_in(kind: Kind, groups: list[Group]) -> list[Group]:
-    """The groups that a figure can show."""
-    return simulated(groups) if kind.by_place else groups
-
-
-def _drawing(kind: Kind, groups: list[Group], caption: str) -> Drawing:
-    svg, sentence = draw(kind.name, lambda figure: kind.paint(figure, groups), kind.size(len(groups)), caption)
-    return Drawing(kind.name, kind.title, svg, sentence + (_shown(groups) if kind.over_time else ""))
+    svg, sentence = draw(kind.name, lambda figure: kind.paint(figure, shown), kind.size(len(shown)), caption)
+    return Drawing(kind.name, kind.title, svg, sentence + (_shown(shown) if kind.over_time else ""))
 
 
 def _shown(groups: list[Group]) -> str:

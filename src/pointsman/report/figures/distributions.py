@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.report.figures.style import COLOURS, INK, bar, legend_above, line
+from pointsman.report.figures.style import COLOURS, INK, bar, draw_line, legend_above, legend_of_lines, line
 from pointsman.report.metrics.counted import BUCKETS
 from pointsman.report.metrics.groups import Group, baseline_of
 from pointsman.report.units import duration, names
@@ -30,7 +30,7 @@ def paint_cdf(axes: "Axes", groups: list[Group], column: str, least: float) -> N
     for i, group in enumerate(groups):
         values = group.values(column)
         if values.size:
-            axes.plot(np.maximum(np.quantile(values, SHARES), least), SHARES, label=group.label, **line(i))
+            draw_line(axes, np.maximum(np.quantile(values, SHARES), least), SHARES, label=group.label, **line(i))
     axes.set_ylabel("share of jobs")
     axes.set_ylim(0, 1.01)
 
@@ -52,7 +52,7 @@ def jct_cdf(figure: "Figure", groups: list[Group]) -> str:
     time_ticks(axes.xaxis, longest_s)
     axes.set_xlim(max(1.0, least_s), longest_s * 1.3)
     axes.set_xlabel("job completion time, submit to end (logarithmic; below 1 s shown at 1 s)")
-    legend_above(figure, *axes.get_legend_handles_labels())
+    legend_of_lines(figure, [axes], [group.label for group in groups])
     return _jct_sentence(groups)
 
 

@@ -1,14 +1,18 @@
 """Figures as files for papers: PDF, SVG or PNG, of the width of a column, with text of the size of a caption."""
 
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from pointsman.errors import UsageError
-from pointsman.report.figures.catalogue import KINDS, Kind, shown_in
-from pointsman.report.figures.style import SETTINGS, Painting
+from pointsman.report.figures.catalogue import KINDS, Kind
+from pointsman.report.figures.drawing import failure
+from pointsman.report.figures.style import SETTINGS, Painting, check_matplotlib, without_glyph_warnings
 from pointsman.report.metrics.groups import Group
 
 if TYPE_CHECKING:
@@ -53,26 +57,51 @@ def parse_width_in(text: str) -> float:
 def save_figures(directory: Path, groups: list[Group], formats: Sequence[str], width_in: float) -> list[Path]:
     """A file for each figure of these runs and each format; the first group is the baseline.
 
+    Where a figure cannot be drawn there is ``NAME.txt``, which says why.
+
     Raises:
         RunError: matplotlib is not installed.
     """
-    paintings = [_painting(kind, shown_in(kind, groups)) for kind in KINDS if kind.has_something(groups)]
-    return save_paintings(directory, paintings, formats, width_in)
+    check_matplotlib()
+    made = ((kind.name, partial(_painting, kind, groups)) for kind in KINDS)
+    return [path for name, make in made for path in _save(directory, name, make, formats, width_in)]
 
 
-def _painting(kind: Kind, groups: list[Group]) -> Painting:
-    return Painting(kind.name, kind.title, kind.size(len(groups)), lambda figure: kind.paint(figure, groups))
+def _painting(kind: Kind, groups: list[Group]) -> Painting | None:
+    shown = kind.shown(groups)
+    if not shown:
+        return None
+    return Painting(kind.name, kind.title, kind.size(len(shown)), lambda figure: kind.paint(figure, shown))
 
 
 def save_paintings(
     directory: Path, paintings: Sequence[Painting], formats: Sequence[str], width_in: float
 ) -> list[Path]:
-    """A file for each figure and each format.
+    """The same of figures that are not of single runs.
 
     Raises:
         RunError: matplotlib is not installed.
     """
-    return [path for painting in paintings for path in _save(directory, painting, formats, width_in)]
+    check_matplotlib()
+    made = ((painting.name, partial(replace, painting)) for painting in paintings)
+    return [path for name, make in made for path in _save(directory, name, make, formats, width_in)]
+
+
+def _save(
+    directory: Path, name: str, make: Callable[[], Painting | None], formats: Sequence[str], width_in: float
+) -> list[Path]:
+    """Files of one figure, instead of those that other runs have left there."""
+    try:
+        painting = make()
+        contents = {} if painting is None else _drawn(painting, formats, width_in)
+    except Exception as error:
+        contents = {"txt": (failure(name, error) + "\n").encode()}
+    for ending in {*formats, "txt"} - contents.keys():
+        (directory / f"{name}.{ending}").unlink(missing_ok=True)
+    paths = {directory / f"{name}.{ending}": content for ending, content in contents.items()}
+    for path, content in paths.items():
+        path.write_bytes(content)
+    return list(paths)
 
 
 def _wrap_labels(figure: "Figure", width_in: float) -> None:
@@ -84,7 +113,8 @@ def _wrap_labels(figure: "Figure", width_in: float) -> None:
             axes.set_title(fill(axes.get_title(side), most), loc=side)
 
 
-def _save(directory: Path, painting: Painting, formats: Sequence[str], width_in: float) -> list[Path]:
+def _drawn(painting: Painting, formats: Sequence[str], width_in: float) -> dict[str, bytes]:
+    """The content of the file of each format."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -92,13 +122,14 @@ def _save(directory: Path, painting: Painting, formats: Sequence[str], width_in:
     wide, high = painting.size
     height_in = high * (width_in / wide) ** 0.5  # text does not shrink with the width
     settings: Any = SETTINGS | SMALL | {"svg.hashsalt": f"pointsman-{painting.name}", "pdf.fonttype": 42}
-    paths = []
-    with matplotlib.rc_context(settings):
+    contents = {}
+    with matplotlib.rc_context(settings), without_glyph_warnings():
         figure = Figure(figsize=(width_in, height_in), layout="constrained")
         FigureCanvasAgg(figure)
         painting.paint(figure)
         _wrap_labels(figure, width_in)
         for format in formats:
-            paths.append(directory / f"{painting.name}.{format}")
-            figure.savefig(paths[-1], dpi=DPI, facecolor="white", metadata=UNDATED[format])
-    return paths
+            content = io.BytesIO()
+            figure.savefig(content, format=format, dpi=DPI, facecolor="white", metadata=UNDATED[format])
+            contents[format] = content.getvalue()
+    return contents

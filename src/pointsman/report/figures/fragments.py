@@ -36,7 +36,7 @@ def _one_policy(figure: "Figure", groups: list[Group]) -> str:
     lower.set_ylim(0, max(1.0, lower.get_ylim()[1]))
     details = groups[0].first.summary["fragmentation"]
     if details is None:
-        return "There are no samples in the window."
+        return "How many GPUs were idle is unknown."
     return (
         f"Under {groups[0].label} the first job in line waits {percent(details['blocked_time_ratio'])} of the time "
         f"although as many GPUs as it requests are idle; "
@@ -78,8 +78,4 @@ def _paint_idle(axes: "Axes", run: Run, span_s: float, size: float) -> None:
 
 def _told(group: Group) -> str:
     details = group.first.summary["fragmentation"]
-    return (
-        "no samples in the window"
-        if details is None
-        else f"dark {percent(details['blocked_time_ratio'])} of the window"
-    )
+    return "unknown" if details is None else f"dark {percent(details['blocked_time_ratio'])} of the window"

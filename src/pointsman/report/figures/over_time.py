@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 
 from pointsman.report.figures.distributions import paint_cdf
-from pointsman.report.figures.style import FAINT, INK, legend_above, line, time_axis
+from pointsman.report.figures.style import FAINT, INK, draw_line, legend_of_lines, line, time_axis
 from pointsman.report.metrics.groups import Group, Run, baseline_of, shown_span_s
 from pointsman.report.metrics.steps import step_means
-from pointsman.report.units import digits, percent
+from pointsman.report.units import digits, names, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,14 +30,28 @@ def utilisation(figure: "Figure", groups: list[Group]) -> str:
     upper.set_ylim(0, 102)
     lower.set_ylabel("jobs waiting")
     lower.set_ylim(bottom=0)
-    legend_above(figure, *upper.get_legend_handles_labels())
+    legend_of_lines(figure, [upper, lower], [group.label for group in groups])
     first = baseline_of(groups)
     used = first.mean("window_allocated_ratio")
-    queue = max(int(run.result.series["pending"].max() or 0) for run in first.runs)  # ty: ignore
-    in_use = (
-        "" if used is None else f"Under {first.label} {percent(used)} of the GPUs are in use while jobs are submitted; "
-    )
-    return f"{in_use}at worst {queue:,} jobs wait at once. Grey: outside the submit window that is counted."
+    queue = max(_most(run.result.series["pending"]) for run in first.runs)
+    in_use = "" if used is None else f", {percent(used)} of the GPUs are in use while jobs are submitted, and"
+    waits = f"Under {first.label}{in_use} at worst {queue:,} jobs wait at once."
+    return f"{waits} Grey: outside the submit window that is counted.{_unknown_use(groups)}"
+
+
+def _most(values: pl.Series) -> int:
+    known = values.cast(pl.Float64).drop_nans().drop_nulls()
+    return 0 if known.is_empty() else int(known.max())  # ty: ignore
+
+
+def _unknown_use(groups: list[Group]) -> str:
+    """Of whom it is not known how many GPUs were in use."""
+    unknown = [group.label for group in groups if _is_unknown(group.first.result.series["used_gpus"])]
+    return f" How many GPUs were in use is unknown of {names(unknown)}." if unknown else ""
+
+
+def _is_unknown(values: pl.Series) -> bool:
+    return len(values) > 0 and values.null_count() == len(values)
 
 
 def paint_lines(axes: "Axes", groups: list[Group], column: Callable[[Run], pl.Series]) -> None:
@@ -49,7 +63,7 @@ def paint_lines(axes: "Axes", groups: list[Group], column: Callable[[Run], pl.Se
         series = group.first.result.series
         if not series.is_empty():
             means = step_means(series["time_ms"] / 1000, column(group.first).cast(pl.Float64), edges_s)
-            axes.plot((edges_s[1:] + edges_s[:-1]) / 2 / size, means, label=group.label, **line(i, width=1.2))
+            draw_line(axes, (edges_s[1:] + edges_s[:-1]) / 2 / size, means, label=group.label, **line(i, width=1.2))
 
 
 def paint_window(upper: "Axes", lower: "Axes", groups: list[Group]) -> None:
@@ -71,8 +85,9 @@ def rho_cdf(figure: "Figure", groups: list[Group]) -> str:
     axes.axvline(1.0, color=INK, linewidth=0.9, linestyle="--")
     axes.set_xlabel("finish-time fairness ρ (logarithmic; right of the line: later than with a fair share)")
     axes.xaxis.set_major_formatter("{x:g}")
-    legend_above(figure, *axes.get_legend_handles_labels())
-    return " ".join(_rho_sentence(group, run) for group, run in _fairest_and_least([*groups]))
+    legend_of_lines(figure, [axes], [group.label for group in groups])
+    said = " ".join(_rho_sentence(group, run) for group, run in _fairest_and_least([*groups]))
+    return said or "No counted job has ended with a known fairness."
 
 
 def _rho_sentence(group: Group, run: Run) -> str:

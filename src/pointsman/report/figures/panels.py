@@ -7,10 +7,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.report.figures import grid
-from pointsman.report.figures.style import COLOURS, HATCHES, INK
+from pointsman.report.figures.style import COLOURS, HATCHES, INK, columns_of, shown_name
 from pointsman.report.metrics.groups import Group, Run, shown_span_s
 from pointsman.report.metrics.holdings import mean_held
-from pointsman.report.units import percent
+from pointsman.report.units import number_of_jobs, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,11 +30,11 @@ def tenant_shares(figure: "Figure", groups: list[Group]) -> str:
     panels = grid.panels(figure, groups)
     span_s = shown_span_s(groups)
     size = grid.label_bottoms(panels, span_s)
-    by, names = tenants(groups[0].first)
+    by, named, names = tenants(groups[0].first)
     edges_s = np.linspace(0, span_s or 1.0, (80 if len(groups) == 1 else 48) + 1)
     drawn: list[Any] = []
     for i, (axes, group) in enumerate(zip(panels, groups, strict=True)):
-        shares = _shares(group.first, by, names, edges_s)
+        shares = _shares(group.first, by, named, len(names), edges_s)
         if i % grid.columns(len(panels)) == 0:
             axes.set_ylabel("GPUs held (%)")
         axes.set_ylim(0, 100)
@@ -43,31 +43,35 @@ def tenant_shares(figure: "Figure", groups: list[Group]) -> str:
         else:
             drawn = _stack(axes, edges_s / size, shares)
     if drawn:
-        figure.legend(drawn, names, loc="outside upper left", ncols=len(names), title=f"by {by}", alignment="left")
-    return _tenant_sentence(groups[0].first, by, names)
+        shown = [shown_name(name) for name in names]
+        ncols = columns_of(shown, figure.get_figwidth(), most=len(shown))
+        figure.legend(drawn, shown, loc="outside upper left", ncols=ncols, title=f"by {by}", alignment="left")
+    return _tenant_sentence(groups[0].first, by)
 
 
 def any_tenants(groups: list[Group]) -> bool:
     """Whether the log names queues or users."""
-    by, _ = tenants(groups[0].first)
+    by, *_ = tenants(groups[0].first)
     return bool(groups[0].first.summary[f"by_{by}"])
 
 
-def tenants(run: Run) -> tuple[str, list[str]]:
-    """Whether queues or users are the tenants, and the names of the largest by GPU-hours, then ``others``."""
+def tenants(run: Run) -> tuple[str, list[str], list[str]]:
+    """Whether queues or users are the tenants, the largest by GPU-hours, and the same with ``others`` if there are."""
     by = "queue" if run.result.jobs["queue"].drop_nulls().n_unique() > 1 else "user"
     named = [str(row[by]) for row in run.summary[f"by_{by}"][:TENANTS]]
-    return by, [*named, "others"] if run.result.jobs[by].n_unique() > len(named) else named
+    return by, named, [*named, "others"] if run.result.jobs[by].n_unique() > len(named) else named
 
 
-def _shares(run: Run, by: str, names: list[str], edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def _shares(
+    run: Run, by: str, named: list[str], tenants: int, edges_s: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
     held = run.held
     if held is None:
         return None
-    number = pl.col(by).replace_strict(names, range(len(names)), default=len(names) - 1, return_dtype=pl.Int64)
-    jobs = run.result.jobs.select("row", tenant=number.fill_null(len(names) - 1)).sort("row")
+    number = pl.col(by).replace_strict(named, range(len(named)), default=tenants - 1, return_dtype=pl.Int64)
+    jobs = run.result.jobs.select("row", tenant=number.fill_null(tenants - 1)).sort("row")
     of = jobs["tenant"].to_numpy()[np.searchsorted(jobs["row"].to_numpy(), held["row"].to_numpy())]
-    return 100 * mean_held(held, of, len(names), edges_s) / run.gpus
+    return 100 * mean_held(held, of, tenants, edges_s) / run.gpus
 
 
 def _stack(axes: "Axes", edges: NDArray[np.float64], shares: NDArray[np.float64]) -> list[Any]:
@@ -82,7 +86,7 @@ def _stack(axes: "Axes", edges: NDArray[np.float64], shares: NDArray[np.float64]
     ]  # fmt: skip
 
 
-def _tenant_sentence(run: Run, by: str, names: list[str]) -> str:
+def _tenant_sentence(run: Run, by: str) -> str:
     rows = run.summary[f"by_{by}"]
     total = sum(row["gpu_hours"] for row in rows) or 1.0
     top = ", ".join(f"{row[by]} {percent(row['gpu_hours'] / total)}" for row in rows[:3])
@@ -113,7 +117,7 @@ def occupancy(figure: "Figure", groups: list[Group]) -> str:
     if image is None:
         return "The runs were made without a plan log, so the use of the nodes over time is unknown."
     figure.colorbar(image, ax=panels, label="GPUs of the node in use (%)", pad=0.01, aspect=16 * rows, fraction=0.05)
-    return _occupancy_sentence(groups[0])
+    return _occupancy_sentence(groups[0]) + _left_out(groups)
 
 
 def node_rows(nodes: int) -> NDArray[np.int64]:
@@ -123,8 +127,9 @@ def node_rows(nodes: int) -> NDArray[np.int64]:
 
 def _filled(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
     held = run.held
-    if held is None or held["node"].null_count():
+    if held is None or held["node"].null_count() == held.height > 0:
         return None
+    held = held.filter(pl.col("node").is_not_null())
     row_of = node_rows(int(run.result.info["nodes"]))
     rows = int(row_of[-1]) + 1
     capacity = np.bincount(row_of, np.asarray(run.result.info["node_gpus"], dtype=np.float64), rows)
@@ -135,6 +140,16 @@ def _occupancy_sentence(group: Group) -> str:
     nodes = int(group.first.result.info["nodes"])
     row = _nodes_of_a_row(nodes)
     return f"Each row is {row}; bright is busy. Bands that stay dark are nodes that the placement uses last."
+
+
+def _left_out(groups: list[Group]) -> str:
+    """What the log's own schedule does not say of places."""
+    logged = [group.first.result.jobs.filter(pl.col("start_s").is_not_null()) for group in groups if group.is_logged]
+    if not logged:
+        return ""
+    unknown = sum(jobs["locality"].null_count() for jobs in logged)
+    without = f", without {number_of_jobs(unknown)} on unknown nodes" if unknown else ""
+    return f" In the log's own schedule a job has the same number of GPUs on each of its nodes{without}."
 
 
 def _nodes_of_a_row(nodes: int) -> str:

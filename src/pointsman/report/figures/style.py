@@ -1,10 +1,15 @@
 """One look for every figure: told apart by colour, by dash and by marker, so also in grey."""
 
 import io
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from pointsman.errors import RunError
 from pointsman.report.figures.font_cache import font_cache
@@ -54,12 +59,17 @@ SETTINGS: dict[str, Any] = {
     "legend.labelcolor": INK,
     "legend.handlelength": 2.8,
     "text.color": INK,
+    "text.parse_math": False,
     "xtick.color": INK,
     "ytick.color": INK,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
 }
+
+
+LONGEST_NAME = 24
+"""Characters of a name from a log."""
 
 
 def line(index: int, *, width: float = 1.6) -> dict[str, Any]:
@@ -84,6 +94,12 @@ def bar(index: int) -> dict[str, Any]:
     }
 
 
+def draw_line(axes: "Axes", x: ArrayLike, y: ArrayLike, **look: Any) -> None:
+    """A line through the points that are known; a series that is empty throughout draws nothing."""
+    if np.isfinite(np.asarray(y, dtype=np.float64)).any():
+        axes.plot(x, y, **look)
+
+
 def time_axis(axes: "Axes", span_s: float) -> float:
     """Labels the time axis in a unit that suits; returns the seconds in it."""
     size, unit = time_unit(span_s)
@@ -95,16 +111,29 @@ def time_axis(axes: "Axes", span_s: float) -> float:
 def legend_above(figure: "Figure", handles: Sequence[Any], labels: Sequence[str]) -> None:
     """A legend in rows above the axes; none for one policy."""
     if len(labels) > 1:
-        figure.legend(handles, labels, loc="outside upper left", ncols=_columns(labels, figure.get_figwidth()))
+        figure.legend(handles, labels, loc="outside upper left", ncols=columns_of(labels, figure.get_figwidth()))
 
 
-def _columns(labels: Sequence[str], width_in: float) -> int:
-    """As many columns, of at most four, as a legend has room for: an entry has 6 em beside its letters of 0.55 em."""
+def legend_of_lines(figure: "Figure", every: Sequence["Axes"], labels: Sequence[str]) -> None:
+    """A legend of the policies that have a line on any of the axes, in the order of `labels`."""
+    lines = {str(line.get_label()): line for axes in every for line in axes.lines}
+    known = [label for label in labels if label in lines]
+    legend_above(figure, [lines[label] for label in known], known)
+
+
+def shown_name(text: str) -> str:
+    """A name from a log as a figure shows it: of a bearable length, without characters that no SVG may hold."""
+    plain = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+    return plain if len(plain) <= LONGEST_NAME else f"{plain[: LONGEST_NAME - 1]}…"
+
+
+def columns_of(labels: Sequence[str], width_in: float, most: int = 4) -> int:
+    """As many columns, of at most `most`, as a legend has room for: an entry has 6 em beside its letters of 0.55 em."""
     import matplotlib
     from matplotlib.font_manager import FontProperties
 
     em_in = FontProperties(size=matplotlib.rcParams["legend.fontsize"]).get_size_in_points() / 72
-    for columns in range(min(len(labels), 4), 1, -1):
+    for columns in range(min(len(labels), most), 1, -1):
         rows, fuller = divmod(len(labels), columns)  # the first columns have a row more
         ends = [rows * k + min(k, fuller) for k in range(columns + 1)]
         widest = [max(map(len, labels[begin:end])) for begin, end in pairwise(ends)]
@@ -125,21 +154,41 @@ class Painting:
     """Fills a figure, and returns the sentence that says what it shows."""
 
 
+def check_matplotlib() -> None:
+    """Imports what draws.
+
+    Raises:
+        RunError: matplotlib is not installed, or cannot be loaded.
+    """
+    try:
+        with font_cache():
+            import matplotlib.backends.backend_svg
+            import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise RunError("figures need matplotlib; install it with: pip install 'pointsman[plot]'") from None
+
+
+@contextmanager
+def without_glyph_warnings() -> Generator[None]:
+    """Names in scripts that matplotlib's own font lacks are drawn by the reader's fonts."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)
+        yield
+
+
 def draw(name: str, paint: Callable[["Figure"], str], size: tuple[float, float], caption: str) -> tuple[str, str]:
     """The SVG of one figure, its caption under it, and the sentence that `paint` found to say of it.
 
     Raises:
         RunError: matplotlib is not installed.
     """
-    try:
-        with font_cache():
-            import matplotlib
-            from matplotlib.backends.backend_svg import FigureCanvasSVG
-            from matplotlib.figure import Figure
-    except ImportError:
-        raise RunError("figures need matplotlib; install it with: pip install 'pointsman[plot]'") from None
+    check_matplotlib()
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
     settings: Any = SETTINGS | {"svg.hashsalt": f"pointsman-{name}"}
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(settings), without_glyph_warnings():
         figure = Figure(figsize=size, layout="constrained")
         sentence = paint(figure)
         figure.supxlabel(caption, fontsize=8, x=0.01, ha="left")

@@ -1,7 +1,7 @@
 """The directory of a grid: a comparison for each cell, and one table and page of all."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,14 +39,17 @@ def write_grid(
     config: Mapping[str, Any] | None = None,
     window: tuple[float, float] | None = None,
     figures: bool = True,
+    tell: Callable[[Grid], None] | None = None,
 ) -> Grid:
     """Writes ``cells/``, ``grid.csv``, ``grid.json`` and with `figures` the page; one cell's runs are held at a time.
 
-    Arguments and errors as of `write_comparison`.
+    Arguments and errors as of `write_comparison`; `tell` is called with the grid before its figures are drawn.
     """
     with whole_directory(Path(directory), force=force) as partial:
         names: list[str] = []
         grid = Grid(list(_written(partial / "cells", cells, names, baseline, command, window)))
+        if tell is not None:
+            tell(grid)
         if config is not None:
             write_config(partial, config)
         _write_tables(partial, grid, names, command, figures=figures)

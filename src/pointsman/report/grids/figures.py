@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pointsman.report.figures.catalogue import Drawing
 from pointsman.report.figures.distributions import time_ticks
-from pointsman.report.figures.style import Painting, draw, legend_above, line
+from pointsman.report.figures.drawing import Drawing, attempted
+from pointsman.report.figures.style import Painting, draw, draw_line, legend_of_lines, line
 from pointsman.report.grids.grid import SHARES, Grid, GridCell, shown
 from pointsman.report.units import count, time_unit
 
@@ -43,10 +44,14 @@ class _Panel:
 
 
 def draw_grid(grid: Grid) -> list[Drawing]:
-    """Every figure of a grid."""
+    """Every figure of a grid; one that cannot be drawn is a sentence in its place."""
     caption = f"{count(len(grid.cells))} cells; means over the seeds and the counted jobs"
-    drawn = ((each, draw(each.name, each.paint, each.size, caption)) for each in paintings(grid))
-    return [Drawing(each.name, each.title, svg, sentence) for each, (svg, sentence) in drawn]
+    drawn = (attempted(each.name, each.title, partial(_drawing, each, caption)) for each in paintings(grid))
+    return [drawing for drawing in drawn if drawing is not None]
+
+
+def _drawing(each: Painting, caption: str) -> Drawing:
+    return Drawing(each.name, each.title, *draw(each.name, each.paint, each.size, caption))
 
 
 def paintings(grid: Grid) -> list[Painting]:
@@ -58,9 +63,9 @@ def paintings(grid: Grid) -> list[Painting]:
 
 def _lines(grid: Grid, along: str, metric: str, name: str, title: str) -> Painting:
     panels = _panels(grid, along)[:MOST_PANELS]
-    scale = _time_scale([row.values[metric] for cell in grid.cells for row in cell.rows])
 
     def paint(figure: "Figure") -> str:
+        scale = _time_scale([row.values[metric] for cell in grid.cells for row in cell.rows])
         _paint_lines(figure, grid, panels, along, metric, scale)
         return _sentence(along, len(panels), scale)
 
@@ -116,13 +121,13 @@ def _paint_lines(
             points = [(at, _value(cell, policy, metric)) for at, cell in zip(places, panel.cells, strict=True)]
             known = [(at, scale.of(value)) for at, value in points if value is not None]
             look: dict[str, Any] = line(i) | {"markevery": 1}
-            axes.plot([at for at, _ in known], [value for _, value in known], label=policy, **look)
+            draw_line(axes, [at for at, _ in known], [value for _, value in known], label=policy, **look)
     for axes in _leftmost(every):
         axes.set_ylabel(f"{'JCT' if metric.startswith('jct') else 'time pending'}, mean{scale.unit}")
     scale.label(every[0])
     for axes in _lowest(every):
         axes.set_xlabel(_axis_name(along))
-    legend_above(figure, *every[0].get_legend_handles_labels())
+    legend_of_lines(figure, every, grid.policies)
 
 
 def _value(cell: GridCell, policy: str, metric: str) -> float | None:
@@ -197,7 +202,7 @@ def _paint_cdfs(figure: "Figure", grid: Grid, cells: Sequence[GridCell]) -> str:
     for axes, cell in zip(every, cells, strict=True):
         for i, policy in enumerate(grid.policies):
             times = cell.jct_s.get(policy, np.array([]))
-            axes.plot(np.maximum(times, LEAST_S), SHARES[: times.size], label=policy, **line(i))
+            draw_line(axes, np.maximum(times, LEAST_S), SHARES[: times.size], label=policy, **line(i))
         axes.set_xscale("log")
     every[0].set_xticks([at for at, _ in TICKS], [text for _, text in TICKS])
     every[0].set_xticks([], minor=True)
@@ -207,5 +212,5 @@ def _paint_cdfs(figure: "Figure", grid: Grid, cells: Sequence[GridCell]) -> str:
     for axes in _leftmost(every):
         axes.set_ylabel("share of jobs")
     every[0].set_ylim(0, 1.01)
-    legend_above(figure, *every[0].get_legend_handles_labels())
+    legend_of_lines(figure, every, grid.policies)
     return "A panel for each cell, on common axes. A line further left is better."

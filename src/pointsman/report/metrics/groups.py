@@ -54,6 +54,15 @@ class Group:
         """Whether it is no policy's, but the schedule that the log records."""
         return bool(self.first.result.info.get("logged"))
 
+    @cached_property
+    def tells_places(self) -> bool:
+        """Whether it is known where its jobs ran: of the log's own schedule, for half of those that started or more."""
+        if not self.is_logged:
+            return True
+        started = self.first.result.jobs.filter(pl.col("start_s").is_not_null())
+        known = started.height - started["locality"].null_count()
+        return 0 < known >= started.height - known
+
     @property
     def first(self) -> Run:
         """The run of the lowest seed, shown where several cannot be."""
@@ -134,6 +143,11 @@ def simulated(groups: Sequence[Group]) -> list[Group]:
     first = baseline_of(groups)
     ordered = [first, *(group for group in groups if group is not first)]
     return [group for group in ordered if not group.is_logged] or ordered
+
+
+def placed(groups: Sequence[Group]) -> list[Group]:
+    """The groups of which it is known where jobs ran, in their order."""
+    return [group for group in groups if group.tells_places]
 
 
 def shown_span_s(groups: list[Group]) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pointsman.cluster.hostlist_nodes import nodes_named
 from pointsman.engine.run.result import Result
 from pointsman.report.metrics.shared import divided, model_of_run, shares_gpus
 
@@ -33,7 +34,7 @@ def holdings(result: Result) -> pl.DataFrame | None:
     share GPUs one per GPU and stretch of time, each of n jobs on it holding 1/n (`shared.divided`).
 
     Without a plan log, a run in which no job was preempted, shared a GPU or changed its number of them is read from its
-    job table, ``node`` null; None otherwise.
+    job table, ``node`` null (of a log's own schedule known where the log names it); None otherwise.
     """
     if result.events is not None:
         held = _from_log(result, result.events)
@@ -46,13 +47,25 @@ def _from_jobs(result: Result) -> pl.DataFrame:
     origin_s = result.jobs["submit_s"].min()
     started = result.jobs.filter(pl.col("start_s").is_not_null())
     gpus = _mean_gpus() if result.info.get("logged") else pl.col("gpus")
-    return started.select(
+    held = started.select(
         "row",
         pl.lit(None, pl.Int64).alias("node"),
         gpus,
         (pl.col("start_s") - origin_s).alias("from_s"),
         (pl.col("end_s") - origin_s).fill_null(horizon_s(result)).alias("to_s"),
     )
+    return _by_node(result, started, held) if "node_list" in started.columns else held
+
+
+def _by_node(result: Result, started: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """The holdings on each node that a log names, which does not say how many GPUs on each: the same number on all."""
+    texts = started["node_list"].drop_nulls().unique(maintain_order=True)
+    named = nodes_named(texts, result.info["node_names"])
+    schema = {"node_list": pl.String(), "nodes": pl.List(pl.Int64())}
+    table = pl.DataFrame([[*named], [*named.values()]], schema)
+    nodes = started.select("node_list").join(table, on="node_list", how="left", maintain_order="left")["nodes"]
+    parts = held.with_columns(gpus=pl.col("gpus") / nodes.list.len().fill_null(1), node=nodes)
+    return parts.explode("node").select(held.columns)
 
 
 def _mean_gpus() -> pl.Expr:

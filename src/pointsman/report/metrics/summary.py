@@ -89,7 +89,8 @@ def _communication(counted: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _mean(values: pl.Series) -> float | None:
-    return None if values.is_empty() else float(values.mean())  # ty: ignore
+    mean = values.mean()
+    return None if mean is None else float(mean)  # ty: ignore
 
 
 def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
@@ -184,23 +185,23 @@ def _usage(result: Result, window: Window, held: pl.DataFrame | None) -> dict[st
     offered_gpu_s = int(result.info["gpus"]) * whole.span_s
     held_gpu_s = float(result.jobs["held_gpu_s"].sum())
     if shares_gpus(result):  # a GPU is in use once, however many jobs are on it
-        held_gpu_s = _gpus_in_use(result, whole, held) * whole.span_s
+        held_gpu_s = (_gpus_in_use(result, whole, held) or 0.0) * whole.span_s
     cut_work_s = (pl.col("run_s") - pl.col("lost_s")).clip(0, pl.col("duration_s"))
     if "done_s" in result.jobs.columns:
         cut_work_s = pl.col("done_s")
     done_gpu_s = _gpu_s(result, pl.when(pl.col("state").is_in(ENDED)).then("duration_s").otherwise(cut_work_s))
-    in_window = _gpus_in_use(result, window, held) / int(result.info["gpus"]) if window.span_s > 0 else None
+    in_use = _gpus_in_use(result, window, held) if window.span_s > 0 else None
     return {
         "gpu_allocated_ratio": held_gpu_s / offered_gpu_s if offered_gpu_s else None,
         "gpu_productive_ratio": done_gpu_s / offered_gpu_s if offered_gpu_s else None,
-        "window_allocated_ratio": in_window,
+        "window_allocated_ratio": None if in_use is None else in_use / int(result.info["gpus"]),
         "gpu_hours_offered": offered_gpu_s / 3600,
         "gpu_hours_allocated": held_gpu_s / 3600,
         "gpu_hours_productive": done_gpu_s / 3600,
     }
 
 
-def _gpus_in_use(result: Result, window: Window, held: pl.DataFrame | None) -> float:
+def _gpus_in_use(result: Result, window: Window, held: pl.DataFrame | None) -> float | None:
     """Time average in the window, by the plan log, or where there is none by the samples."""
     if held is None or window.span_s <= 0:
         return _time_mean(result, result.series["used_gpus"], window)
@@ -208,10 +209,16 @@ def _gpus_in_use(result: Result, window: Window, held: pl.DataFrame | None) -> f
     return float(mean_held(held, one_group, 1, np.array([window.from_s, window.to_s]))[0, 0])
 
 
-def _time_mean(result: Result, values: pl.Series, window: Window) -> float:
-    """Time average of a column of the series in the window, or in all of the run if everything came at once."""
+def _time_mean(result: Result, values: pl.Series, window: Window) -> float | None:
+    """Time average of a column of the series in the window, or in all of the run if everything came at once.
+
+    None: the column is unknown at some time, or there are no samples.
+    """
+    if values.is_empty():
+        return None
     edges_s = (window.from_s, window.to_s) if window.span_s > 0 else (0.0, max(horizon_s(result), 1e-3))
-    return float(step_means(result.series["time_ms"] / 1000, values.cast(pl.Float64), edges_s)[0])
+    mean = float(step_means(result.series["time_ms"] / 1000, values.cast(pl.Float64), edges_s)[0])
+    return None if np.isnan(mean) else mean
 
 
 def _preemptions(result: Result) -> dict[str, Any]:
@@ -244,27 +251,29 @@ def _fairness(counted: pl.DataFrame) -> dict[str, Any]:
 
 
 def stranded(series: pl.DataFrame, gpus: int) -> pl.Series:
-    """Idle GPUs of each sample that the first waiting job cannot use although it asks for no more than are idle."""
+    """Idle GPUs of each sample that the first waiting job cannot use although it asks for no more than are idle;
+    null where that is unknown.
+    """
     idle = gpus - pl.col("used_gpus")
     waits_in_vain = (pl.col("head_gpus") > 0) & (pl.col("head_gpus") <= idle)
-    return series.select(pl.when(waits_in_vain).then(idle).otherwise(0).alias("stranded")).to_series()
+    lost = pl.when(waits_in_vain).then(idle).when(waits_in_vain.is_not_null()).then(0)
+    return series.select(lost.alias("stranded")).to_series()
 
 
 def _fragmentation(result: Result, window: Window) -> dict[str, Any]:
     gpus, series = int(result.info["gpus"]), result.series
-    if series.is_empty():
-        return {"fragmentation_ratio": None, "fragmentation": None}
     lost = stranded(series, gpus)
     means = {
+        "lost_mean": lost,
         "blocked_time_ratio": lost > 0,
         "idle_gpus_mean": gpus - series["used_gpus"],
         "largest_free_mean": series["largest_free"],
         "whole_free_nodes_mean": series["whole_free_nodes"],
     }
-    return {
-        "fragmentation_ratio": _time_mean(result, lost, window) / gpus,
-        "fragmentation": {name: _time_mean(result, values, window) for name, values in means.items()},
-    }
+    found: dict[str, Any] = {name: _time_mean(result, values, window) for name, values in means.items()}
+    if None in found.values():
+        return {"fragmentation_ratio": None, "fragmentation": None}
+    return {"fragmentation_ratio": found.pop("lost_mean") / gpus, "fragmentation": found}
 
 
 def _locality(counted: pl.DataFrame) -> dict[str, int]:

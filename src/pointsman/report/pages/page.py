@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pointsman.engine.rate_models.registry import parse_rate_model
-from pointsman.report.figures.catalogue import Drawing, draw_all, workload_name
+from pointsman.report.figures.catalogue import draw_all, workload_name
+from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group, simulated
@@ -52,7 +53,7 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         title=title(policies),
         lead=lead(policies) + happened(groups),
         facts=facts(policies),
-        assumptions=assumptions(policies),
+        assumptions=assumptions(groups),
         headline=summary_table(groups[0].first.summary)
         if comparison is None
         else without_equal(comparison_table(comparison)),
@@ -78,7 +79,7 @@ def render(drawings: list[Drawing], **parts: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"glued": glued, "is_long": is_long, "needed_em": needed_em}
-    told = [(drawing, Markup(inline(drawing))) for drawing in drawings]  # ours, so trusted
+    told = [(drawing, Markup(inline(drawing.name, drawing.svg or ""))) for drawing in drawings]  # ours, so trusted
     return environment.get_template("report.html.j2").render(drawings=told, version=__version__, **parts)
 
 
@@ -89,12 +90,12 @@ def waiting(groups: list[Group]) -> list[Table]:
     return [*tables, longest_waits(groups[0])] if anyone else tables
 
 
-def inline(drawing: Drawing) -> str:
+def inline(name: str, svg: str) -> str:
     """An SVG for use inside a page: the page's text and grid colours, its width, and ids of its own."""
-    svg = PREAMBLE.sub("", drawing.svg, count=1)
+    svg = PREAMBLE.sub("", svg, count=1)
     for colour, variable in THEMED.items():
         svg = svg.replace(colour, f"var(--{variable})")
-    svg = NAMED.sub(rf"\g<1>f{drawing.name}-", svg)
+    svg = NAMED.sub(rf"\g<1>f{name}-", svg)
     return re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', svg, count=1)
 
 
@@ -230,9 +231,10 @@ def _each(groups: list[Group], name: str) -> str:
 
 
 def assumptions(groups: list[Group]) -> list[str]:
-    """Every assumption of any of the runs, once; with the policies it holds for, if not for all."""
+    """Every assumption of any of the runs, once; with those that it is about, if not about all policies."""
     by_text: dict[str, list[str]] = {}
-    for group in groups:
+    for group in sorted(groups, key=lambda group: group.is_logged):
         for told in group.first.result.info.get("assumptions") or ():
             by_text.setdefault(told, []).append(group.label)
-    return [told if len(of) == len(groups) else f"{told} ({', '.join(of)})" for told, of in by_text.items()]
+    policies = [group.label for group in simulated(groups)]
+    return [told if {*policies} <= {*of} else f"{told} ({', '.join(of)})" for told, of in by_text.items()]

@@ -1,8 +1,8 @@
 """Tables of the page: what became of the GPU time, how it was shared, and how far apart gangs were placed."""
 
-from pointsman.report.metrics.groups import Group, simulated
+from pointsman.report.metrics.groups import Group, placed
 from pointsman.report.tables.tables import Table
-from pointsman.report.units import NOTHING, count, digits, percent
+from pointsman.report.units import NOTHING, count, digits, number_of_jobs, percent
 
 PLACES = {
     "gpu": "one GPU",
@@ -62,7 +62,7 @@ def _sharing(group: Group) -> tuple[str, ...]:
 
 def locality_table(groups: list[Group]) -> Table:
     """Counted jobs by the tightest level of the cluster that held their last placement."""
-    groups = simulated(groups)
+    groups = placed(groups)
     found = [
         dict(group.counted["locality"].drop_nulls().str.to_lowercase().value_counts().iter_rows()) for group in groups
     ]
@@ -72,7 +72,13 @@ def locality_table(groups: list[Group]) -> Table:
         if any(place in jobs for jobs in found)
     ]
     columns = ("jobs within", *(group.label for group in groups))
-    return Table("Where jobs ran", columns, rows, "The last placement of each counted job." if rows else "")
+    return Table("Where jobs ran", columns, rows, _placement_note(groups) if rows else "")
+
+
+def _placement_note(groups: list[Group]) -> str:
+    unknown = sum(group.counted["locality"].null_count() for group in groups if group.is_logged)
+    left_out = f" The log does not name nodes of this cluster for {number_of_jobs(unknown)}." if unknown else ""
+    return f"The last placement of each counted job.{left_out}"
 
 
 def _share(jobs: int, of: int) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from pointsman.engine.setup.overheads import REALISTIC
 from pointsman.report.metrics.groups import Group
-from pointsman.report.units import duration, percent
+from pointsman.report.units import NOTHING, duration, percent
 
 CHECKPOINT = "checkpoint_every_s"
 
@@ -15,7 +15,7 @@ def overheads_of(groups: Sequence[Group]) -> str:
     said = {named(group.first.result.info.get("overheads")): group.label for group in groups if not group.is_logged}
     if len(said) == 1:
         return next(iter(said))
-    return "; ".join(f"{label}: {words}" for words, label in said.items())
+    return "; ".join(f"{label}: {words}" for words, label in said.items()) or NOTHING
 
 
 def named(overheads: Any) -> str:
@@ -26,9 +26,9 @@ def named(overheads: Any) -> str:
 
 
 def setting(value: Any) -> str:
-    """A name, or the costs of a run that are not 0."""
+    """A name, or the costs of a run that are not 0; a log states none."""
     if not isinstance(value, dict):
-        return str(value)
+        return NOTHING if value is None else str(value)
     return (
         ", ".join(_cost(name, cost) for name, cost in value.items() if cost)
         or "none (starting, stopping and restoring are free)"
