@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from pointsman.workload.readers.trace_cleaning import text
+from pointsman.workload.readers.cells import text
 
 
 def tres_gpus(column: str) -> pl.Expr:
@@ -21,6 +21,11 @@ def tres_gpu_type(tres: pl.Expr) -> pl.Expr:
     names = tres.str.extract_all(r"gres/gpu:[^=,]+=").list.eval(pl.element().str.slice(9).str.strip_chars_end("="))
     joined = names.list.unique(maintain_order=True).list.join("+")
     return pl.when(joined != "").then(joined)
+
+
+def is_step(job_id: pl.Expr) -> pl.Expr:
+    """Whether an id is that of a step of a job: `801.batch`, `801.extern`, `801_4.0`."""
+    return job_id.str.contains(r"^\s*[0-9]+(?:[_+][^.]*)?\.[^\s.]+\s*$").fill_null(False)
 
 
 _UNITS_S = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
