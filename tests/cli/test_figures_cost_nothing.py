@@ -120,6 +120,8 @@ def test_the_exit_code_is_that_of_the_result(command: Command, jobs: str, paint:
     done = command("compare", jobs, *BOTH, "--fail-if", "jct_mean_s>0", "-o", "out")
     assert (done.code, Path("out/report.html").exists()) == (4, True), done.err
     assert "figure 1-jct-cdf is missing" not in command("-q", "compare", jobs, *BOTH, "-o", "quiet").err
+    assert "in fails\n" in command("--debug", "compare", jobs, *BOTH, "-o", "shown").err
+    assert "Traceback" not in done.err and "(--debug shows where)" in done.err
 
 
 @pytest.mark.parametrize("case", ["crash_min.csv", "by hand"])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pointsman.engine.run.logged import as_logged
@@ -31,6 +31,12 @@ JOBS = pl.DataFrame(
         "node_list": ["n0", None, "n1", "n[0-1]", "gpu[", "n9"],
     }
 )
+SAMPLED = ("used_gpus", "pending", "largest_free", "head_gpus", "running")
+NONE = {
+    "jobs": 6, "unended": 0, "unstarted": 0, "nulls": set(), "nans": set(), "samples": None, "at_once": False,
+    "log": True,
+}  # fmt: skip
+"""Nothing is taken away."""
 TIMES = ("start_s", "end_s", "wait_s", "jct_s")
 
 
@@ -46,7 +52,7 @@ def whole() -> list[Result]:
 @st.composite
 def holes(draw: st.DrawFn) -> dict:
     """What to take away: rows, ends, starts, columns of the samples, the samples, the plan log."""
-    series = st.sampled_from(("used_gpus", "pending", "largest_free", "head_gpus", "running"))
+    series = st.sampled_from(SAMPLED)
     return {
         "jobs": draw(st.integers(0, 6)),
         "unended": draw(st.integers(0, 6)),
@@ -79,9 +85,15 @@ def with_holes(result: Result, hole: dict) -> Result:
     return replace(result, jobs=jobs, series=series, events=events)
 
 
-@settings(max_examples=25, deadline=None)
-@given(hole=holes(), kind=st.sampled_from(KINDS), which=st.sets(st.sampled_from((0, 1, 2)), min_size=1))
-def test_every_figure_is_drawn_of_what_there_is(whole: list[Result], hole: dict, kind: Kind, which: set[int]) -> None:
+@pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
+@settings(max_examples=4, deadline=None)
+@given(hole=holes(), which=st.sets(st.sampled_from((0, 1, 2)), min_size=1))
+@example(hole=NONE | {"nulls": {*SAMPLED}}, which={0, 1})
+@example(hole=NONE | {"nans": {*SAMPLED}}, which={1})
+@example(hole=NONE | {"unstarted": 6}, which={0, 1, 2})
+@example(hole=NONE | {"jobs": 1, "unended": 1}, which={1, 2})
+@example(hole=NONE | {"jobs": 0, "samples": 0}, which={1})
+def test_every_figure_is_drawn_of_what_there_is(kind: Kind, whole: list[Result], hole: dict, which: set[int]) -> None:
     results = [with_holes(whole[i], hole) for i in sorted(which)]
     drawing = _drawing(kind, compare(results).groups)
     if drawing is not None:
@@ -90,8 +102,9 @@ def test_every_figure_is_drawn_of_what_there_is(whole: list[Result], hole: dict,
         assert " nan" not in drawing.svg, "no coordinate is unknown"
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(some=st.lists(holes(), min_size=1, max_size=3))
+@example(some=[NONE | {"unended": 6}, NONE | {"unstarted": 6}])
 def test_every_figure_of_a_grid_is_drawn_of_what_there_is(whole: list[Result], some: list[dict]) -> None:
     cells = [
         cell_of({"load": 0.5 + k}, compare([with_holes(run, hole) for run in whole[1:]])) for k, hole in enumerate(some)

@@ -8,6 +8,7 @@ import errno
 import os
 import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -83,24 +84,26 @@ def globals_first(argv: list[str]) -> list[str]:
 
 def _command(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
-    with _figures_missing_noted():
+    with _figures_missing_noted(debug="--debug" in arguments):
         code = command.main(args=arguments, prog_name="pointsman", standalone_mode=False)
     sys.stdout.flush()  # a reader that has left is noticed here
     return code if isinstance(code, int) else 0
 
 
 @contextmanager
-def _figures_missing_noted() -> Generator[None]:
-    """A figure that could not be drawn is a note; other warnings are shown as ever."""
+def _figures_missing_noted(*, debug: bool) -> Generator[None]:
+    """A figure that could not be drawn is a note, with `debug` also a traceback; other warnings are shown as ever."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", FigureWarning)
         as_ever = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
-            if issubclass(category, FigureWarning):
-                screen.note(str(message))
-            else:
+            if not isinstance(message, FigureWarning):
                 as_ever(message, category, *where)
+                return
+            screen.note(f"{message}" if debug else f"{message} (--debug shows where)")
+            if debug:
+                traceback.print_exception(message.__cause__)
 
         warnings.showwarning = show  # ty: ignore
         yield

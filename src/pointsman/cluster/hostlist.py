@@ -1,7 +1,7 @@
 """Node names in Slurm's hostlist notation: ``gpu[01-03,7],login``."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 MAX_NAMES: Final = 1_000_000
@@ -28,6 +28,22 @@ def expand(text: str) -> list[str]:
         else:
             names += [prefix + number + suffix for number in _numbers(ranges, MAX_NAMES - len(names))]
     return names
+
+
+def nodes_named(texts: Iterable[str], node_names: Sequence[str]) -> dict[str, list[int | None]]:
+    """Indices of the nodes that each hostlist names, in order, each once; None for a name that the cluster lacks.
+
+    A text that is no hostlist has no entry.
+    """
+    index = {name: i for i, name in enumerate(node_names)}
+    found: dict[str, list[int | None]] = {}
+    for text in texts:
+        try:
+            names = dict.fromkeys(expand(text))
+        except ValueError:
+            continue
+        found[text] = [index.get(name) for name in names]
+    return found
 
 
 def compress(names: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """What really happened, as a `Result`: the schedule that a log records, beside runs of the same jobs."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -7,11 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.engine.run.logged_places import said_of_places, with_places
+from pointsman.cluster.hostlist import nodes_named
 from pointsman.engine.run.result import Result
 from pointsman.engine.setup.prepare import milliseconds
 from pointsman.errors import UsageError
-from pointsman.types import AS_LOGGED
+from pointsman.types import AS_LOGGED, Locality
 from pointsman.workload import Workload
 from pointsman.workload.columns import LOGGED
 
@@ -24,6 +25,8 @@ _UNTOLD = {
     "nodes": pl.Int64(), "locality": pl.String(),
 }  # fmt: skip
 """What a log does not record, apart from the nodes that some name."""
+_LEVELS = {int(level): level.name.lower() for level in Locality}
+_PLACES = {"node_list": pl.String(), "nodes": pl.Int64(), "level": pl.Int64()}
 _OF_JOBS = (
     "job_id", "user", "queue", "partition", "model", "gpu_type", "gpus", "priority", "submit_s", "duration_s", "row",
 )  # fmt: skip
@@ -57,8 +60,8 @@ def as_logged(workload: Workload, run: Result) -> Result:
     if jobs["node_list"].null_count() == jobs.height:
         jobs = jobs.drop("node_list")
         return Result(jobs, None, _series(jobs), _info(run, [PLACES_UNTOLD]))
-    jobs = with_places(jobs, run.info)
-    return Result(jobs, None, _series(jobs), _info(run, [PLACES_TOLD, *said_of_places(jobs)]))
+    jobs = _with_places(jobs, run.info)
+    return Result(jobs, None, _series(jobs), _info(run, [PLACES_TOLD, *_said_of_places(jobs)]))
 
 
 def with_seed(logged: Result, seed: int) -> Result:
@@ -126,6 +129,50 @@ def _milliseconds(jobs: pl.DataFrame, origin_s: float) -> pl.DataFrame:
         "held_gpu_s": pl.when(~shared).then(pl.col("gpus") * run),
     }
     return jobs.select(pl.when(known).then(value).alias(name) for name, value in ms.items())
+
+
+def _with_places(jobs: pl.DataFrame, info: Mapping[str, Any]) -> pl.DataFrame:
+    """The jobs with `nodes` and `locality` by their `node_list`, null where it is null or no hostlist.
+
+    The locality is null, too, where the cluster lacks a node of that name. `info` is that of a run on the cluster.
+    """
+    texts = jobs["node_list"].drop_nulls().unique(maintain_order=True).to_list()
+    racks, pods = (info.get(name) or [0] * int(info["nodes"]) for name in ("node_racks", "node_pods"))
+    named = nodes_named(texts, info["node_names"]).items()
+    rows = [(text, len(nodes), _level(nodes, racks, pods)) for text, nodes in named]
+    table = pl.DataFrame(rows, _PLACES, orient="row")
+    level = pl.when((pl.col("gpus") == 1) & pl.col("level").is_not_null()).then(int(Locality.GPU)).otherwise("level")
+    placed = jobs.drop("nodes", "locality").join(table, on="node_list", how="left", maintain_order="left")
+    locality = level.replace_strict(_LEVELS, return_dtype=pl.String()).alias("locality")
+    return placed.with_columns(locality).select(jobs.columns)
+
+
+def _level(nodes: Sequence[int | None], racks: Sequence[int], pods: Sequence[int]) -> int | None:
+    """The tightest level that holds these nodes, as `Locality`; None: one of them is not of the cluster."""
+    known = [node for node in nodes if node is not None]
+    if len(known) < len(nodes):
+        return None
+    if len(known) == 1:
+        return int(Locality.NODE)
+    if len({pods[node] for node in known}) > 1:
+        return int(Locality.CLUSTER)
+    return int(Locality.POD if len({racks[node] for node in known}) > 1 else Locality.RACK)
+
+
+def _said_of_places(jobs: pl.DataFrame) -> Iterator[str]:
+    """What is not known of where jobs ran that started, in sentences; `jobs` is what `_with_places` gives."""
+    started = jobs.filter(pl.col("start_s").is_not_null())
+    told, read, known = (pl.col(name).is_not_null() for name in ("node_list", "nodes", "locality"))
+    kinds = (
+        (~told, "the log does not say where {number} ran"),
+        (told & ~read, "node lists of {number} cannot be read, such as {example!r:.60}"),
+        (read & ~known, "{number} ran on nodes that this cluster lacks, such as {example!r:.60}: locality unknown"),
+    )
+    for chosen, said in kinds:
+        them = started.filter(chosen)["node_list"]
+        if len(them):
+            number = "1 job" if len(them) == 1 else f"{len(them):,} jobs"
+            yield said.format(number=number, example=them[0])
 
 
 def _seconds(ms: pl.Series) -> pl.Series:

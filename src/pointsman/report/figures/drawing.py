@@ -40,7 +40,9 @@ def failure(name: str, error: Exception) -> str:
     why = f"{type(error).__name__}: {error}" if bug else str(error) or "out of memory"
     why = why if len(why) <= LONGEST_REASON else f"{why[:LONGEST_REASON]}…"
     more = " This is a bug in Pointsman." if bug else ""
-    warnings.warn(f"figure {name} is missing ({why}); tables and data are complete", FigureWarning, stacklevel=2)
+    missing = FigureWarning(f"figure {name} is missing ({why}); tables and data are complete")
+    missing.__cause__ = error
+    warnings.warn(missing, stacklevel=2)
     return f"This figure could not be drawn ({why}). Tables and data are complete.{more}"
 
 

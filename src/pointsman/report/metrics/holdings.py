@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.cluster.hostlist_nodes import nodes_named
+from pointsman.cluster.hostlist import nodes_named
 from pointsman.engine.run.result import Result
 from pointsman.report.metrics.shared import divided, model_of_run, shares_gpus
 
