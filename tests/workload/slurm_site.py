@@ -98,8 +98,8 @@ def _job(draw: st.DrawFn, site: Site, kind: str, cluster: str, number: int) -> i
 
 
 def _record(
-    of: dict[str, Any], number: int | str, start: int, run_s: int, *, state: str = "COMPLETED", shown: str | None = None,
-    tres: str | None = None, restarts: int = 0,
+    of: dict[str, Any], number: int | str, start: int, run_s: int, *, state: str = "COMPLETED",
+    shown: str | None = None, tres: str | None = None, restarts: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
     given = of["TRES"] if tres is None else tres
     return {

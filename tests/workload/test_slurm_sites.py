@@ -21,7 +21,7 @@ def truth_of(workload: Workload) -> Truth:
 def check(path: Path, site: Site, data: bytes, steps: int) -> None:
     path.write_bytes(data)
     if not site.truth:
-        with pytest.raises(InputError, match="no job is left|none of .* rows names a GPU"):
+        with pytest.raises(InputError, match=r"no job is left|none of .* rows names a GPU"):
             read_workload(path)
         return
     read = read_workload(path)

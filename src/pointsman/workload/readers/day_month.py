@@ -27,7 +27,7 @@ def order_of(cells: Iterable[pl.Series]) -> Order | None:
         first, second = parts["first"].cast(pl.Int64), parts["second"].cast(pl.Int64)
         votes |= {"dmy"} if ((first > 12) | (parts["mark"] == ".")).any() else set()
         votes |= {"mdy"} if (second > 12).any() else set()
-    return votes.pop() if len(votes) == 1 else None  # ty: ignore[invalid-explicit-return]
+    return votes.pop() if len(votes) == 1 else None
 
 
 def day_month_s(cells: pl.Series, order: Order | None, path: str) -> pl.Series:

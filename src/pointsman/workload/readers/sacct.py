@@ -153,7 +153,7 @@ def _left_out(jobs: pl.DataFrame) -> list[str]:
         return []
     gpu_h = float((lost["no_share_gpus"].cast(pl.Float64) * lost["elapsed"]).sum()) / 3600
     kinds = lost["no_share"].value_counts(sort=True).rows()
-    said = ", ".join(f"{kind:.60} ({count:,} jobs)" for kind, count in kinds[:_MOST_NAMED])
+    said = ", ".join(f"{kind:.60} ({count:,} job{'s' * (count > 1)})" for kind, count in kinds[:_MOST_NAMED])
     return [f"left out, at most {gpu_h:,.1f} GPU-h on slices or shares that are no share of one GPU: {said}"]
 
 

@@ -159,7 +159,7 @@ def _add_quoted(found: _Found, lines: list[str], header: Header, line: int, soun
         else:
             whole.append(row[:width])
             at.append(line + number - 1)
-    if len(lost) > len(whole):
+    if len(lost) >= len(whole):  # the header is among these
         cause = f"{len(lost):,} rows have more or fewer cells than the header: are there commas in the cells?"
         raise InputError(cause, path=found.path, line=lost[0], fix=f"export with `{COMMAND}`")
     frame = _frame(whole, header.names, np.asarray(at, np.int64))

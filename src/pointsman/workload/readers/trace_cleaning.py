@@ -63,7 +63,7 @@ def settle(
     merged = {what: n for what, n in (merged or {}).items() if n}
     if rows is not None:
         ragged, notes = rows.ragged, [*notes, *rows.notes, *not_read(rows.unread)]
-        if LINE not in frame.columns and frame.height == rows.frame.height:
+        if rows.records is None and LINE not in frame.columns and frame.height == rows.frame.height:
             frame = frame.with_columns(pl.Series(LINE, rows.numbers))
     seen = frame.height + len(ragged) + sum(merged.values())
     if zone is not None:
