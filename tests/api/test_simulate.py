@@ -238,11 +238,13 @@ def test_a_job_that_cannot_run_is_found_in_its_file(tmp_path: Path, two_kinds: s
         simulate(log, "2x4", "fifo")
     log.write_text("submit_s,gpus,duration_s,gpu_type\n9,4,5,t5|x\n0,1,5,\n")
     with pytest.raises(
-        InputError, match=r"csv:2: job '0' asks .*GPU type 't5.x'.*like --cluster 16x8/gpu=t5, or leave"
+        InputError, match=r"csv:2: job '0' asks .*GPU type 't5.x'.*by 'pointsman cluster suggest LOG -o FILE', or leave"
     ):
         simulate(log, two_kinds, "fifo")
-    log.write_text("submit_s,gpus,duration_s,gpu_type\n0,4,5,t5\n1,1,5,h100\n")
-    with pytest.raises(InputError, match=r"like --cluster 16x8/gpu=(t5\+16x8/gpu=h100|h100\+16x8/gpu=t5), or"):
+    log.write_text("submit_s,gpus,duration_s,gpu_type\n0,4,5,NVIDIA-B200\n1,1,5,nvidia_h100_80gb_hbm3\n2,1,5,T4\n")
+    with pytest.raises(
+        InputError, match=r"other jobs ask for h100, .*like --cluster 16x8/gpu=b200\+16x8/gpu=h100\+16x8"
+    ):
         simulate(log, two_kinds, "fifo")
     log.write_text("submit_s,gpus,duration_s,partition\n9,4,5,\n0,1,5,batch\n")
     with pytest.raises(InputError, match=r"csv:3: job '1' asks .*its partitions are debug, train; add it .*, or leave"):

@@ -97,8 +97,9 @@ def import_node_list(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="What 'scontrol show node', 'sinfo -N -o \"%N %P %G %c %X %m\"' or 'kubectl get nodes -o json' "
-            "prints; an inventory (CSV: name,gpus,gpu_type) or an openb node list; '-' is standard input.",
+            help="What 'scontrol show node', 'sinfo -N -o \"%N %P %G %c %X %m\"', 'kubectl get nodes -o json' or "
+            "'nvidia-smi topo -m' prints; slurm.conf; an inventory (CSV: name,gpus,gpu_type) or an openb node list; "
+            "'-' is standard input.",
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Cluster file to write; '-' prints it.")],
@@ -108,37 +109,53 @@ def import_node_list(
             metavar="[NAME=]TYPE",
             default_factory=list,
             show_default=False,
-            help="GPU type: a100 for nodes without a type, tesla=v100 for nodes of type tesla. Repeatable.",
+            help="GPU type: a100 for nodes without a type, tesla=v100 for nodes of type tesla, own=own for a type that "
+            "the catalogue lacks. Repeatable.",
         ),
     ],
+    topology: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Racks and pods of the nodes: Slurm's topology.conf, or what 'scontrol show topo' prints.",
+        ),
+    ] = None,
+    gpu_topology: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CPU sockets of the nodes: what 'nvidia-smi topo -m' prints on one of them."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
 ) -> None:
     """Convert a list of nodes to a cluster file."""
     from pointsman.cluster.imports.read import import_nodes
     from pointsman.inputs.output_path import write_new
 
-    read = import_nodes(file, _gpu_types(gpu_type))
+    read = import_nodes(file, _gpu_types(gpu_type), topology, gpu_topology)
     if str(output) == "-":
         typer.echo(read.cluster.to_yaml(), nl=False)
     else:
         write_new(output, read.cluster.to_yaml(), force=force)
-    typer.echo("; ".join([f"{output}: {_size(read.cluster)}", *read.notes]), err=True)
+    typer.echo("\n  ".join([f"{output}: {_size(read.cluster)}", *read.notes]), err=True)
 
 
 app.command()(suggest)
 
 
 def _gpu_types(texts: list[str]) -> dict[str, str]:
-    from pointsman.cluster.gpu_catalogue import GPU_MODELS
+    """Types by what the list calls them: the catalogue's, or, where both names are the same, one of its own."""
+    from pointsman.cluster.imports.gpu_types import own_name
     from pointsman.errors import UsageError
     from pointsman.inputs.did_you_mean import did_you_mean
+    from pointsman.inputs.gpu_names import NAMES, known_name
 
     found = {}
     for text in texts:
         name, _, gpu_type = text.rpartition("=")
-        if gpu_type not in GPU_MODELS:
-            raise UsageError(f"--gpu-type {text!r:.60}: unknown type ({did_you_mean(gpu_type, GPU_MODELS)})")
-        found[name] = gpu_type
+        own = own_name(name) if name and own_name(gpu_type) == own_name(name) else None
+        known = known_name(gpu_type) or own
+        if known is None:
+            raise UsageError(f"--gpu-type {text!r:.60}: unknown type ({did_you_mean(gpu_type, NAMES)})")
+        found[name] = known
     return found
 
 

@@ -12,6 +12,7 @@ from pointsman.cluster.gpu_catalogue import known_gpu
 from pointsman.cluster.parts import Level, NodeType
 from pointsman.cluster.quantities import bandwidth_bytes_per_s, latency_s, memory_bytes
 from pointsman.cluster.spec import ClusterSpec, Piece
+from pointsman.inputs.gpu_names import spelled
 from pointsman.types import LOCALITIES, Locality
 
 DEFAULT_LATENCY: Final = {
@@ -82,6 +83,13 @@ class Layout:
     """(K)"""
     cards_apart: bool = False
     """Whether the links of levels are cards of their own of each node, and not uplinks that nodes of a rack share."""
+    gpu_aliases: tuple[tuple[str, ...], ...] = ()
+    """(T) what else the site calls each GPU type."""
+
+    def types_called(self, name: str) -> list[int]:
+        """Which GPU types ``name`` stands for, however it is spelled; none: the cluster has no such type."""
+        by_alias = (i for i, others in enumerate(self.gpu_aliases) if spelled(name, others))
+        return spelled(name, self.gpu_types) or list(by_alias)
 
 
 def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
@@ -112,6 +120,7 @@ def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
         queue_limits={name: q.gpu_limit for name, q in spec.queues.items() if q.gpu_limit is not None},
         hosts=tuple(_host(name, spec.node_types[name]) for name in node_types),
         cards_apart=spec.topology is not None and spec.topology.kind.CARDS_APART,
+        gpu_aliases=tuple(_aliases(spec, name) for name in gpu_types),
     )
 
 
@@ -132,11 +141,17 @@ def _host(name: str, node: NodeType) -> Host:
 
 
 def _gpu_memory_bytes(spec: ClusterSpec, gpu_type: str) -> float:
-    if gpu_type in spec.gpu_types:
-        return memory_bytes(spec.gpu_types[gpu_type].memory)
+    declared = spec.declared(gpu_type)
+    if declared is not None and declared.memory is not None:
+        return memory_bytes(declared.memory)
     model = known_gpu(gpu_type)
     assert model is not None  # ClusterSpec has checked it
     return memory_bytes(model.memory)
+
+
+def _aliases(spec: ClusterSpec, gpu_type: str) -> tuple[str, ...]:
+    declared = spec.declared(gpu_type)
+    return declared.aliases if declared is not None else ()
 
 
 def _levels(spec: ClusterSpec) -> dict[Locality, Level]:

@@ -88,14 +88,16 @@ class Metadata(Part):
 class GpuType(Part):
     """A GPU type the catalogue does not know, or knows differently."""
 
-    memory: Memory
-    """Memory of one GPU, such as `32 GiB`."""
+    memory: Memory | None = None
+    """Memory of one GPU, such as `32 GiB`; default: what the catalogue says of the type."""
+    aliases: tuple[Name, ...] = ()
+    """What else logs of the site call it, such as `tesla`."""
 
 
 class Interconnect(Part):
     """How the GPUs of one node reach each other."""
 
-    kind: Literal["nvlink", "pcie", "xgmi"]
+    kind: Literal["nvlink", "pcie", "xgmi", "other"]
     """What they are linked by (for people; the bandwidth is what counts)."""
     bandwidth: Bandwidth
     """What one GPU can send to the others of its node, one direction, such as `150 GB/s`."""

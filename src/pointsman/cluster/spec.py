@@ -27,6 +27,7 @@ from pointsman.cluster.parts import (
 )
 from pointsman.cluster.topologies.topology import Topology
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.gpu_names import plain_name
 
 Fault = tuple[tuple[str | int, ...], str]
 """Where below the spec, and what."""
@@ -140,13 +141,24 @@ class ClusterSpec(Part):
                 yield (*at, "gpu_type"), f"unknown GPU type {node.gpu_type!r}; declare it in gpu_types ({hint})"
             elif node.gpus > 1 and node.interconnect is None and known_gpu(node.gpu_type or "") is None:
                 yield at, f"say how the GPUs {node.gpu_type!r} reach each other: interconnect with kind and bandwidth"
-        used = sorted({node.gpu_type for node in self.node_types.values() if node.gpu_type}, key=str.casefold)
+        used = sorted({node.gpu_type for node in self.node_types.values() if node.gpu_type}, key=self._meant)
         for one, other in pairwise(used):
-            if one.casefold() == other.casefold():
-                yield ("node_types",), f"GPU types {one!r} and {other!r} differ only in case; spell them alike"
+            if self._meant(one) == self._meant(other):
+                yield ("node_types",), f"GPU types {one!r} and {other!r} are one type; spell them alike"
+
+    def declared(self, gpu_type: str) -> GpuType | None:
+        """What `gpu_types` says of a type, whatever the case; None if it leaves the type to the catalogue."""
+        folded = {name.casefold(): declared for name, declared in self.gpu_types.items()}
+        return self.gpu_types.get(gpu_type) or folded.get(gpu_type.casefold())
+
+    def _meant(self, gpu_type: str) -> str:
+        """Types with a memory of their own are kept apart, such as `a100-40gb` and `a100-80gb`."""
+        declared = self.declared(gpu_type)
+        return gpu_type.casefold() if declared and declared.memory else plain_name(gpu_type)
 
     def _is_known(self, gpu_type: str) -> bool:
-        return gpu_type in self.gpu_types or known_gpu(gpu_type) is not None
+        declared = self.declared(gpu_type)
+        return known_gpu(gpu_type) is not None or (declared is not None and declared.memory is not None)
 
     def _reference_faults(self) -> Iterator[Fault]:
         groups: list[tuple[tuple[str | int, ...], NodeGroup]] = [(("nodes", i), g) for i, g in enumerate(self.nodes)]

@@ -8,7 +8,8 @@ import polars as pl
 
 from pointsman.cluster.cluster import Cluster
 from pointsman.cluster.gpu_catalogue import known_gpu
-from pointsman.cluster.imports.machine import Imported
+from pointsman.cluster.imports.assemble import Imported
+from pointsman.cluster.imports.gpu_types import UNKNOWN_LINKS, UNKNOWN_TYPE
 from pointsman.cluster.parts import NAME
 
 NODE_SIZES: Final = (8, 4, 2, 1)
@@ -18,8 +19,6 @@ WHOLE: Final = 0.9
 LOAD: Final = 0.8
 """Load that is assumed where the log has no starts (ours; Helios' clusters had 0.73 to 0.84)."""
 DEFAULT_TYPE: Final = "v100"
-UNKNOWN_TYPE: Final = {"memory": "16 GiB"}
-UNKNOWN_LINKS: Final = {"kind": "pcie", "bandwidth": "12 GB/s"}
 
 Key = tuple[str | None, str]
 """Partition and GPU type."""

@@ -1,19 +1,25 @@
-"""Nodes as some list has them, and the cluster that they make."""
+"""Nodes as some list has them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from pydantic import ValidationError
-
-from pointsman.cluster.cluster import Cluster
-from pointsman.cluster.gpu_catalogue import GPU_MODELS
-from pointsman.cluster.hostlist import compress
 from pointsman.errors import InputError
-from pointsman.inputs.messages import quoted, wording
+from pointsman.inputs.messages import quoted
+from pointsman.types import MAX_NODE_GPUS
+
+SHOWN: Final = 5
+"""Nodes that a note names; it counts the others."""
+
+
+class Gpus(NamedTuple):
+    """Physical GPUs of one type in one node."""
+
+    count: int
+    gpu_type: str = ""
+    """As the list calls it; empty: it does not say."""
 
 
 @dataclass(frozen=True)
@@ -21,135 +27,113 @@ class Machine:
     """One node."""
 
     name: str
-    gpus: int
-    gpu_type: str = ""
-    """As the list calls it; empty: it does not say."""
+    gpus: tuple[Gpus, ...] = ()
+    """By type."""
     cpus: int | None = None
     sockets: int | None = None
     memory_mib: int | None = None
     partitions: tuple[str, ...] = ()
     rack: str = ""
+    """Empty: not known."""
+    pod: str = ""
     line: int | None = None
     """Of the list, where it has lines."""
+    down: bool = False
+    """Whether it takes no jobs at present."""
+    note: str = ""
+    """How its GPUs were counted, if that needs a word."""
+
+
+class OddNode(ValueError):
+    """A node that cannot be used, and why: it is left out, and the rest of the list is read."""
+
+    def __init__(self, why: str, name: str = "", line: int | None = None) -> None:
+        super().__init__(why)
+        self.why, self.name, self.line = why, name, line
 
 
 @dataclass(frozen=True)
-class Imported:
-    """The cluster, and what people should know of how it was made."""
+class NodeList:
+    """What a list says."""
 
-    cluster: Cluster
-    notes: Sequence[str]
+    what: str
+    """What made it."""
+    machines: Sequence[Machine]
+    odd: Sequence[OddNode] = ()
+    notes: Sequence[str] = ()
+    nvlink_racks: bool = False
+    """Whether a rack is what one NVLink network joins."""
 
 
-def cluster_of(machines: Sequence[Machine], path: Path, what: str, gpu_types: Mapping[str, str]) -> Imported:
-    """The cluster of these, nodes in their order.
+@dataclass
+class Reading:
+    """Gathers the nodes of a list one by one; an odd one costs itself."""
 
-    Args:
-        machines: all nodes; those without GPUs are left out.
-        path: of the list.
-        what: kind of list, for the cluster's source.
-        gpu_types: from a name in the list, or "", to one that we know.
+    machines: list[Machine] = field(default_factory=list)
+    odd: list[OddNode] = field(default_factory=list)
+
+    def take(self, read: Callable[[], Machine | Iterable[Machine]], name: str, line: int | None = None) -> None:
+        """What ``read`` gives, or why it gives nothing: an `OddNode`, or a value of the wrong kind."""
+        try:
+            found = read()
+        except OddNode as odd:
+            self.odd.append(OddNode(odd.why, odd.name or name, odd.line or line))
+        except KeyError as missing:
+            self.odd.append(OddNode(f"{missing} is missing", name, line))
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            self.odd.append(OddNode(str(error), name, line))
+        else:
+            self.machines += [found] if isinstance(found, Machine) else found
+
+
+def each_once(nodes: NodeList) -> NodeList:
+    """Nodes that are listed several times, once a partition say, as one; those that contradict themselves are odd."""
+    found: dict[str, Machine] = {}
+    odd: dict[str, OddNode] = {}
+    again = 0
+    for machine in nodes.machines:
+        before = found.get(machine.name)
+        if before is None:
+            found[machine.name] = machine
+        elif sorted(before.gpus) == sorted(machine.gpus):
+            more = tuple(part for part in machine.partitions if part not in before.partitions)
+            found[machine.name] = replace(before, partitions=before.partitions + more)
+            again += not more
+        else:
+            odd.setdefault(machine.name, _contradiction(before, machine))
+    kept = [machine for name, machine in found.items() if name not in odd]
+    notes = [*nodes.notes, *[f"{again:,} rows name a node again and are counted once"] * (again > 0)]
+    return replace(nodes, machines=kept, odd=[*nodes.odd, *odd.values()], notes=notes)
+
+
+def _contradiction(before: Machine, now: Machine) -> OddNode:
+    place = "before" if before.line is None else f"on line {before.line}"
+    return OddNode(f"{now.name} has {_gpus(now)} here and {_gpus(before)} {place}", now.name, now.line)
+
+
+def _gpus(machine: Machine) -> str:
+    each = " and ".join(f"{gpus.count} {gpus.gpu_type}".strip() for gpus in machine.gpus)
+    return f"{each or 'no'} GPUs"
+
+
+def whole(text: str, what: str, most: int = 10**9) -> int:
+    """A whole number from 0 to `most`; decimals that are zero are allowed.
 
     Raises:
-        InputError: no node has a GPU, a type is unknown, or nodes contradict each other.
+        OddNode: it is something else.
     """
-    with_gpu = [one for one in machines if one.gpus]
-    if not with_gpu:
-        raise InputError("no node has a GPU", path=path, fix="import a list of nodes with GPUs")
-    known = {one.gpu_type: _type_of(one, path, gpu_types) for one in with_gpu}
-    racks = {one.rack for one in with_gpu}
-    if "" in racks and len(racks) > 1:
-        one = next(one for one in with_gpu if not one.rack)
-        fix = "give it one, or no node"
-        raise InputError(f"{one.name} has no rack, and others have", path=path, line=one.line, fix=fix)
-    try:
-        cluster = Cluster.model_validate(_document(with_gpu, known, path, what))
-    except ValidationError as error:
-        raise InputError(wording(error.errors()[0]["msg"]), path=path, fix="correct the list") from None
-    left = len(machines) - len(with_gpu)
-    notes = [f"{left:,} of {len(machines):,} nodes have no GPU and were left out"] * (left > 0)
-    notes += [f"{raw} is taken for {name}" for raw, name in known.items() if raw.casefold() not in ("", name)]
-    notes += ["racks are not in the list: all nodes stand in one"] * (racks == {""})
-    return Imported(cluster, notes)
+    found = re.fullmatch(r"([0-9]{1,12})(?:\.0*)?", text.strip())
+    if not found or int(found[1]) > most:
+        raise OddNode(f"{what} is {quoted(text)}, not a whole number from 0 to {most:,}")
+    return int(found[1])
 
 
-def _type_of(machine: Machine, path: Path, gpu_types: Mapping[str, str]) -> str:
-    found = gpu_types.get(machine.gpu_type) or known_type(machine.gpu_type)
-    if found is None:
-        kind = (
-            f"an unknown type {quoted(machine.gpu_type)}" if machine.gpu_type else "a type that the list does not say"
-        )
-        given = f"{machine.gpu_type}=NAME" if machine.gpu_type else "NAME"
-        fix = f"say which it is by --gpu-type {given}, NAME one of {', '.join(GPU_MODELS)}"
-        raise InputError(f"{machine.name} has GPUs of {kind}", path=path, line=machine.line, fix=fix)
+def within(gpus: Iterable[Gpus]) -> tuple[Gpus, ...]:
+    """Those that are there. OddNode: more than a node can have."""
+    found = tuple(one for one in gpus if one.count)
+    if (count := sum(one.count for one in found)) > MAX_NODE_GPUS:
+        raise OddNode(f"{count:,} GPUs, and a node has at most {MAX_NODE_GPUS}")
     return found
-
-
-def known_type(text: str) -> str | None:
-    """The catalogue's name of a GPU type, whatever is written around it: ``NVIDIA-A100-SXM4-80GB`` is ``a100``."""
-    words = re.findall(r"[a-z0-9]+", text.casefold())
-    for length in (3, 2, 1):
-        for begin in range(len(words) - length + 1):
-            name = "".join(words[begin : begin + length])
-            if name in GPU_MODELS:
-                return name
-    return None
-
-
-def _document(machines: Sequence[Machine], known: Mapping[str, str], path: Path, what: str) -> dict[str, Any]:
-    types = {_kind(one): _node_type(one, known[one.gpu_type]) for one in machines}
-    names = {kind: _named(kind, known) for kind in types}
-
-    def groups(some: Iterable[Machine]) -> list[dict[str, Any]]:
-        runs = groupby(some, key=lambda one: (_kind(one), one.partitions))
-        return [
-            {"type": names[kind], "names": compress([one.name for one in run])}
-            | ({"partitions": list(partitions)} if partitions else {})
-            for (kind, partitions), run in runs
-        ]
-
-    racks = list(dict.fromkeys(one.rack for one in machines))
-    nodes: dict[str, Any] = {"nodes": groups(machines)}
-    if racks != [""]:
-        nodes = {"racks": [{"nodes": groups(one for one in machines if one.rack == rack)} for rack in racks]}
-    source = f"{what}; networks are not in it, the defaults of cluster-yaml stand in"
-    name = "imported" if str(path) == "-" else path.stem
-    return {
-        "metadata": {"name": name, "description": f"{len(machines):,} nodes with GPUs", "source": source},
-        "spec": {"node_types": {names[kind]: one for kind, one in types.items()}, **nodes},
-    }
-
-
-def _kind(machine: Machine) -> tuple[str, int, int | None, int | None, int | None]:
-    return machine.gpu_type, machine.gpus, machine.cpus, machine.sockets, machine.memory_mib
-
-
-def _named(kind: tuple[str, int, int | None, int | None, int | None], known: Mapping[str, str]) -> str:
-    gpu_type, gpus, cpus, sockets, memory_mib = kind
-    parts = [
-        f"{known[gpu_type]}x{gpus}",
-        *(f"{n}{unit}" for n, unit in ((cpus, "c"), (sockets, "s"), (memory_mib, "m")) if n),
-    ]
-    return "-".join(parts)
-
-
-def _node_type(machine: Machine, gpu_type: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"gpus": machine.gpus, "gpu_type": gpu_type}
-    found |= {"cpus": machine.cpus} if machine.cpus else {}
-    found |= {"sockets": machine.sockets} if machine.sockets else {}
-    return found | ({"memory": f"{machine.memory_mib} MiB"} if machine.memory_mib else {})
-
-
-def whole(text: str, what: str, path: Path, line: int | None, most: int = 10**9) -> int:
-    """A whole number from 0 to `most`.
-
-    Raises:
-        InputError: it is something else.
-    """
-    if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) > most:
-        cause = f"{what} is {quoted(text)}, not a whole number from 0 to {most:,}"
-        raise InputError(cause, path=path, line=line, fix="correct it, or leave the node out")
-    return int(text)
 
 
 def text_of(value: Any) -> str:
@@ -157,3 +141,19 @@ def text_of(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.60} is no text")
     return value
+
+
+def some(names: Sequence[str]) -> str:
+    """``a, b, c, d, e and 7 others``."""
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more:,} others" if more > 0 else "")
+
+
+def has(nodes: Sequence[Machine]) -> str:
+    """The verb for one node or several."""
+    return "has" if len(nodes) == 1 else "have"
+
+
+def refuse(cause: str, path: Path, fix: str, line: int | None = None) -> InputError:
+    """The error for a whole list."""
+    return InputError(cause, path=path, line=line, fix=fix)

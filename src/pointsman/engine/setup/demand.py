@@ -73,11 +73,9 @@ def alternatives(
     """
     within = [p for p, names in enumerate(pools.partitions) if may_use(partition, names)]
     kinds = [[t] for t in layout.gpu_types] if not gpu_type else [a.split("+") for a in gpu_type.split("|")]
-    index = {name: i for i, name in enumerate(layout.gpu_types)}
-    folded = {name.casefold(): i for name, i in index.items()}
     sets = []
     for names in kinds:
-        wanted = {index.get(name, folded.get(name.casefold(), -1)) for name in (n.strip() for n in names)}
+        wanted = {i for name in names for i in layout.types_called(name)}
         members = tuple(p for p in within if int(pools.gpu_types[p]) in wanted)
         if members:
             sets.append(members)

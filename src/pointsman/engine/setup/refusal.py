@@ -1,8 +1,10 @@
 """Jobs that a cluster can never take, told with the place in the log and a way out."""
 
+from pointsman.cluster.gpu_catalogue import known_gpu
 from pointsman.cluster.layout import Layout
 from pointsman.engine.setup.demand import Pools, may_use
 from pointsman.errors import InputError, TooWideError
+from pointsman.inputs.gpu_names import plain_name
 from pointsman.workload import Workload
 from pointsman.workload.readers.locate import line_of
 
@@ -33,16 +35,26 @@ def nowhere(
     kinds = ", ".join(dict.fromkeys(layout.gpu_types[pools.gpu_types[p]] for p in here))
     where = f"partition {partition!r:.60}" if partition else "the cluster"
     cause = f"asks for GPU type {kind!r:.60}, which {where} does not have"
-    like = "+".join(f"16x8/gpu={one}" for one in _types_of(workload, kind))
-    fix = f"it has {kinds}; use a cluster with the types of the log, like --cluster {like}"
-    return _refused(workload, row, cause, f"{fix}, {WITHOUT.format(column='gpu_type')}")
+    asked = _types_of(workload, kind)
+    if others := [one for one in asked[1:] if not layout.types_called(one)]:
+        cause += f"; other jobs ask for {', '.join(others[:MOST_TYPES])}, which the cluster does not have either"
+    fix = f"it has {kinds}; {_with_types(asked)}, {WITHOUT.format(column='gpu_type')}"
+    return _refused(workload, row, cause, fix)
 
 
 def _types_of(workload: Workload, kind: str | None) -> list[str]:
-    """The GPU type of this job and those of the others, of alternatives the first; not more than a line holds."""
+    """The GPU type of this job and those of the others, of alternatives the first; each type by one name."""
     asked = [kind, *workload.jobs["gpu_type"].drop_nulls().unique(maintain_order=True).to_list()]
     first = [str(one).split("|")[0].split("+")[0].strip()[:60] for one in asked]
-    return list(dict.fromkeys(first))[:MOST_TYPES]
+    return list(dict.fromkeys(map(plain_name, first)))
+
+
+def _with_types(asked: list[str]) -> str:
+    """What makes a cluster with all of these types."""
+    if len(asked) <= MOST_TYPES and all(map(known_gpu, asked)):
+        like = "+".join(f"16x8/gpu={one}" for one in asked)
+        return f"use a cluster with the types of the log, like --cluster {like}"
+    return "make a cluster with the types of the log by 'pointsman cluster suggest LOG -o FILE'"
 
 
 def _refused(workload: Workload, row: int, cause: str, fix: str, kind: type[InputError] = InputError) -> InputError:

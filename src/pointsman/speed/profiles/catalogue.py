@@ -9,6 +9,7 @@ from pathlib import Path
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import Document, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.gpu_names import known_name
 from pointsman.speed.profiles.profiles import CatalogueFile, CatalogueSpec, Compute, GpuType, ModelProfile
 
 SHIPPED = Path(__file__).parent / "models"
@@ -41,8 +42,9 @@ class Catalogue:
         return self.models[self.model_name(name)]
 
     def gpu_name(self, name: str) -> str:
-        """The canonical name of a GPU type; raises UsageError as `model_name` does."""
-        return _look_up(name, self.gpu_names, "GPU type", "a file of profiles can describe it under spec.gpu_types")
+        """The canonical name of a GPU type, however it is spelled; raises UsageError as `model_name` does."""
+        known = name if normal(name) in self.gpu_names else known_name(name) or name
+        return _look_up(known, self.gpu_names, "GPU type", "a file of profiles can describe it under spec.gpu_types")
 
     def compute(self, model: str, gpu_type: str) -> tuple[Compute, str | None]:
         """How long `model` computes on `gpu_type`, and what had to be assumed for it.

@@ -1,0 +1,1 @@
+"""What Kubernetes says of its nodes."""
