@@ -58,5 +58,6 @@ def test_from_all_fields_of_sacct_and_scontrol_to_a_table(command: Command) -> N
 
 
 def test_from_json_to_the_same_table(command: Command) -> None:
-    Path("jobs.json").write_bytes(printed(SITE, JsonLayout(indent=1)))
-    compared(command, "jobs.json", truth.of_json(SITE))
+    layout = JsonLayout(indent=1)
+    Path("jobs.json").write_bytes(printed(SITE, layout))
+    compared(command, "jobs.json", truth.of_json(SITE, layout.version))

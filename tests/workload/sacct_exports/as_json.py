@@ -19,6 +19,8 @@ class Version:
     numbers_are_objects: bool
     """`{"set": true, "infinite": false, "number": 60}` in place of `60`."""
     states_are_lists: bool
+    start_is_eligible: bool = False
+    """21.08 writes the eligible time as `start`, too; the end and the elapsed time are right."""
 
     @property
     def none(self) -> str | None:
@@ -31,7 +33,7 @@ class Version:
 
 
 VERSIONS: Final = (
-    Version("21.08.8", "dbv0.0.37", False, False),
+    Version("21.08.8", "dbv0.0.37", False, False, start_is_eligible=True),
     Version("22.05.11", "dbv0.0.38", False, False),
     Version("23.02.7", "v0.0.39", True, False),
     Version("23.11.10", "v0.0.40", True, True),
@@ -61,6 +63,7 @@ def printed(site: Site, layout: JsonLayout) -> bytes:
     else:
         document = {"meta": _meta(layout), "errors": [], "jobs": jobs}
     text = json.dumps(document, indent=layout.indent, ensure_ascii=False)
+    text = text if version.states_are_lists else text.replace("/", "\\/")
     if layout.escaped:
         text = "".join(one if one < "\x80" or "\udc80" <= one <= "\udcff" else json.dumps(one)[1:-1] for one in text)
     return (text + "\n").encode("utf-8", "surrogateescape")
@@ -147,7 +150,7 @@ def _times(job: Job, run: Run, version: Version) -> Object:
         "elapsed": run.elapsed,
         "eligible": run.eligible or 0,
         "end": run.end or 0,
-        "start": run.start or 0,
+        "start": (run.eligible if version.start_is_eligible else run.start) or 0,
         "submission": run.submit,
         "suspended": 0,
         "system": none,
@@ -160,7 +163,9 @@ def _times(job: Job, run: Run, version: Version) -> Object:
 
 def _step(record: Record, name: str, site: Site, version: Version) -> Object:
     run, number = record.run, version.states_are_lists
-    step_id = f"{record.number}.{name}"
+    step = {"job_id": record.number, "het": {"component": None}, "id": name, "name": name}
+    if version.numbers_are_objects:
+        step = {"id": f"{record.number}.{name}", "name": name}
     return {
         "time": {
             "elapsed": run.elapsed,
@@ -170,7 +175,6 @@ def _step(record: Record, name: str, site: Site, version: Version) -> Object:
         },
         "nodes": {"count": record.job.parts[record.part].nodes, "range": record.job.parts[record.part].node_list},
         "state": _state(run, version),
-        "step": {"id": step_id if version.numbers_are_objects else {"job_id": record.number, "step_id": name},
-                 "name": name},
+        "step": step,
         "tres": {"allocated": tres_objects(record.job.parts[record.part], site, True, version.none)},
-    }  # fmt: skip
+    }
