@@ -72,7 +72,9 @@ def printed(site: Site, layout: JsonLayout) -> bytes:
 def _meta(layout: JsonLayout) -> Object:
     release = layout.version.release
     major, minor, micro = map(int, release.split("."))
-    if layout.rest:
+    if not layout.version.numbers_are_objects:
+        plugin = {"plugin": {"type": f"openapi/{layout.version.parser}", "name": "Slurm OpenAPI DB"}}
+    elif layout.rest:
         plugin = {"plugin": {"type": "openapi/slurmdbd", "name": "Slurm OpenAPI slurmdbd"}}
     else:
         plugin = {"plugins": {"data_parser": layout.version.parser}, "command": ["sacct", "-a", "-D", "--json"]}
