@@ -53,7 +53,7 @@ def assert_sound(workload: Workload):
     jobs, quality = workload.jobs, workload.quality
     assert jobs.schema == pl.Schema(SCHEMA)
     assert quality.kept == jobs.height > 0
-    assert quality.rows_read == quality.kept + sum(quality.dropped.values())
+    assert quality.rows_read == quality.kept + sum(quality.dropped.values()) + sum(quality.merged.values())
     assert jobs["submit_s"].is_sorted()
     for name in ("job_id", "submit_s", "gpus", "duration_s", "priority"):
         assert jobs[name].null_count() == 0

@@ -38,7 +38,7 @@ def files(folder):
 
 def assert_whole(workload: Workload):
     jobs, quality = workload.jobs, workload.quality
-    assert quality.rows_read == quality.kept + sum(quality.dropped.values())
+    assert quality.rows_read == quality.kept + sum(quality.dropped.values()) + sum(quality.merged.values())
     assert quality.kept == jobs.height
     assert jobs["submit_s"].is_sorted()
     assert (jobs["gpus"] >= 1).all()

@@ -61,7 +61,7 @@ def test_detected_by_content_and_whole(tmp_path, name, format):
     assert workload.jobs.schema == pl.Schema(SCHEMA)
     assert workload.jobs["submit_s"].is_sorted()
     assert workload.quality.kept == workload.jobs.height
-    assert workload.quality.rows_read == workload.quality.kept + sum(workload.quality.dropped.values())
+    assert workload.quality.rows_read == workload.quality.kept + sum((workload.quality.dropped | workload.quality.merged).values())
     assert read_workload(nameless, format=format).jobs.equals(workload.jobs)
 
 
@@ -71,7 +71,7 @@ def test_gathered():
         ("g2", None, "blue", 1, "FAILED", 0.5, None),
     ]
     never = "never started (status Pending)"
-    assert quality("gathered.csv").dropped == {"asks for no GPU": 1, never: 1, "no GPU count": 1}
+    assert quality("gathered.csv").dropped == {"asks for no GPU": 1, never: 1, "GPU count cannot be read": 1}
 
 
 def test_philly_json_sums_attempts_and_takes_the_first_ones_gpus():
@@ -90,7 +90,7 @@ def test_philly_csv():
         ("1", "v2", 0.0, 1, 7.5),
         ("0", "v1", 10.0, 2, 50.0),
     ]
-    assert quality("philly.csv").dropped == {"negative run time": 1, "no submit time": 1}
+    assert quality("philly.csv").dropped == {"negative run time": 1, "submit time cannot be read": 1}
 
 
 def test_itp_keeps_its_own_clock():

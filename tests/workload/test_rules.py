@@ -34,12 +34,12 @@ class Case:
     refused: bool = True
 
 
-def known(column: str, counted: str) -> list[Case]:
+def known(column: str, counted: str, unreadable: str = "") -> list[Case]:
     """The cases of a cell that holds no finite number."""
     left = DROPPED if column in REQUIRED else None
     text_fix = Case.fix if column in REQUIRED else "correct the cell or leave it empty"
     cases = [
-        Case(column, "is not a number", "soon", counted, left, text_fix),
+        Case(column, "is not a number", "soon", unreadable or counted, left, text_fix),
         Case(column, "is NaN", "nan", counted, left),
         Case(column, "is infinite or too large", "1e400", counted, left),
     ]
@@ -48,17 +48,17 @@ def known(column: str, counted: str) -> list[Case]:
 
 EMPTIED, SECONDS = "correct the cell or leave it empty", "{} are in seconds; are these milliseconds?"
 CASES = [
-    *known("gpus", "no GPU count"),
+    *known("gpus", "no GPU count", "GPU count cannot be read"),
     Case("gpus", "is 0", "0", "asks for no GPU", refused=False),
     Case("gpus", "is negative", "-1", "negative GPU count"),
     Case("gpus", "is not a whole number", "1.5", "fractional GPU count",
          fix="put a part of one GPU in the column `fraction`"),
     Case("gpus", "is more than 1,048,576", "1048577", "more than 1,048,576 GPUs"),
-    *known("submit_s", "no submit time"),
+    *known("submit_s", "no submit time", "submit time cannot be read"),
     Case("submit_s", "is negative", "-1", "negative submit time"),
     Case("submit_s", "is negative", "-1e12", "negative submit time"),
     Case("submit_s", "is too large", "1.7e12", "submit time out of range", fix=SECONDS.format("times")),
-    *known("duration_s", "no run time"),
+    *known("duration_s", "no run time", "run time cannot be read"),
     Case("duration_s", "is negative", "-0.5", "negative run time"),
     Case("duration_s", "is longer than 31 years", "1.1e9", "run time over 31 years", fix=SECONDS.format("durations")),
     Case("job_id", "is empty", None, "no job id", fix="name every job, or leave the column out"),

@@ -1,37 +1,79 @@
 """Where a job table came from, and how good its log was."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from pointsman.inputs.messages import quoted
+from pointsman.types import JOB_STEP, NO_GPU
+
+MOST_LINES: Final = 3
+"""Lines that are named of the rows dropped for one reason."""
+_NO_FAULT: Final = (NO_GPU, JOB_STEP)
+"""Reasons whose lines nobody looks for: such rows are as they should be."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the rows stand that were dropped for one reason."""
+
+    lines: tuple[int, ...]
+    """Of the first rows, at most `MOST_LINES`; none of a file without lines."""
+    cell: str | None = None
+    """What the first of them has where it cannot be read."""
+
+    def render(self, rows: int) -> str:
+        """``lines 4, 7, 9, …; line 4 has '2 Mar'`` of so many rows."""
+        if not self.lines:
+            return f"such as {quoted(self.cell)}"
+        more = ", …" if rows > len(self.lines) else ""
+        said = f"line{'s' if rows > 1 else ''} {', '.join(f'{line:,}' for line in self.lines)}{more}"
+        return said if self.cell is None else f"{said}; line {self.lines[0]:,} has {quoted(self.cell)}"
 
 
 @dataclass(frozen=True)
 class Quality:
-    """What reading a log dropped, changed and assumed. `rows_read = kept + Σ dropped`."""
+    """What reading a log dropped, changed and assumed. `rows_read = kept + Σ dropped + Σ merged`, always."""
 
     rows_read: int
+    """Rows of the file, counted apart from its parsing where that can be done."""
     kept: int
+    """Jobs."""
     dropped: dict[str, int] = field(default_factory=dict)
     """Rows left out, by reason."""
     clamped: dict[str, int] = field(default_factory=dict)
     """Rows kept with a changed value, by what was changed."""
     notes: tuple[str, ...] = ()
     """Assumptions (time zone, sharing, …), one sentence each."""
+    merged: dict[str, int] = field(default_factory=dict)
+    """Further rows of a job that another row began, by what they are; all that they say of it is kept."""
+    places: dict[str, Place] = field(default_factory=dict)
+    """Where the dropped rows stand, by reason; without reasons whose lines are not known."""
 
     def render(self) -> str:
         """The report as text, one fact a line."""
         lines = [f"rows read: {self.rows_read:,}; jobs kept: {self.kept:,}"]
-        lines += [f"dropped {n:,}: {reason}" for reason, n in self.dropped.items()]
+        lines += [f"merged {n:,}: {what}" for what, n in self.merged.items()]
+        lines += [f"dropped {n:,}: {self.placed(reason)}" for reason, n in self.dropped.items()]
         lines += [f"changed {n:,}: {what}" for what, n in self.clamped.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
+    def placed(self, reason: str) -> str:
+        """A reason for dropping rows, with the lines of the first where a reader may want to see them."""
+        place = self.places.get(reason)
+        if place is None or reason in _NO_FAULT:
+            return reason
+        return f"{reason} ({place.render(self.dropped[reason])})"
+
     def as_dict(self) -> dict[str, Any]:
-        """For the manifest."""
+        """For the manifest; `merged` and `places` where there are any."""
         return {
             "rows_read": self.rows_read,
             "kept": self.kept,
             "dropped": dict(self.dropped),
             "clamped": dict(self.clamped),
             "notes": list(self.notes),
+            **({"merged": dict(self.merged)} if self.merged else {}),
+            **({"places": {reason: asdict(place) for reason, place in self.places.items()}} if self.places else {}),
         }
 
 

@@ -6,6 +6,7 @@ from pointsman.workload.readers.sdk import (
     Quality,
     Source,
     TraceFormat,
+    absent,
     clock_s,
     has_columns,
     number,
@@ -21,7 +22,7 @@ _COLUMNS = ("job_id", "user", "gpu_num", "type", "state", "submit_time", "start_
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     rows = read_rows(source)
     ran_s = clock_s("end_time") - clock_s("start_time")
-    never = pl.when(clock_s("start_time").is_null() & (number("gpu_num") > 0)).then(pl.lit("never started"))
+    never = pl.when(absent("start_time") & (number("gpu_num") > 0)).then(pl.lit("never started"))
     jobs = rows.select(
         job_id=text("job_id"),
         user=text("user"),

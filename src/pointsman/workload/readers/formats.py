@@ -5,6 +5,7 @@ A plug-in names a `TraceFormat` in the entry point group ``pointsman.traces``.
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -14,6 +15,7 @@ import polars as pl
 
 from pointsman.errors import InputError, PointsmanError, UsageError
 from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.row_count import RowsLostError
 from pointsman.workload.readers.source import Source
 from pointsman.workload.readers.trace_format import TraceFormat
 
@@ -91,8 +93,12 @@ def table_of(form: TraceFormat, source: Source, **options: Any) -> tuple[pl.Data
         InputError: the log is not sound.
         UsageError: a plug-in that fails.
     """
-    with _named(form):
-        return form.read(source, **options)
+    try:
+        with _named(form):
+            jobs, quality = form.read(source, **options)
+    except RowsLostError as error:
+        raise RowsLostError(f"the reader of {form.name} lost count of {source.path}: {error}") from error
+    return jobs, replace(quality, notes=(*quality.notes, source.replaced)) if source.replaced else quality
 
 
 @contextmanager

@@ -8,7 +8,17 @@ from typing import Final
 import polars as pl
 
 from pointsman.workload.readers.gavel_throughputs import PHYSICAL, SINGLE_GPU
-from pointsman.workload.readers.sdk import InputError, Quality, Source, TraceFormat, open_source, quoted, settle
+from pointsman.workload.readers.sdk import (
+    InputError,
+    Quality,
+    Rows,
+    Source,
+    TraceFormat,
+    open_source,
+    quoted,
+    settle,
+    text_lines,
+)
 
 _LAYOUTS: Final[dict[int, dict[str, int]]] = {
     6: {"steps": 3, "submit": 4, "gpus": 5},
@@ -36,23 +46,28 @@ def _matches(source: Source) -> bool:
 
 def _read(source: Source, throughputs: str | Path | None = None) -> tuple[pl.DataFrame, Quality]:
     """`throughputs`: a Gavel throughput file (JSON), whose isolated V100 speeds replace the built-in ones."""
-    lines = source.text.split("\n")
+    lines = text_lines(source)
     width = lines[0].count("\t") + 1
     layout = _LAYOUTS.get(width)
     if layout is None:
         widths = ", ".join(map(str, _LAYOUTS))
         fix = f"the first row must have {widths} cells between tabs"
         raise InputError("not a Gavel trace", path=source.path, line=1, fix=fix)
-    rows, ragged = [], []
+    rows, begun, ragged = [], [], []
     for number, line in enumerate(lines, 1):
-        cells = line.rstrip("\r").split("\t")
-        if line.strip():
-            rows.append(_row(cells, layout)) if len(cells) == width else ragged.append(number)
+        cells = line.split("\t")
+        if len(cells) == width:
+            rows.append(_row(cells, layout))
+            begun.append(number)
+        elif line.strip():
+            ragged.append(number)
     frame = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
     speeds, note = _speeds(width, throughputs)
     jobs = _jobs(frame, speeds)
     notes = ["rows are numbered from 0 in file order; priority weights and SLOs are left out"]
-    return settle(source, jobs, ragged=ragged, notes=notes if "duration" in layout else [*notes, note])
+    blank = sum(not line.strip() for line in lines)
+    found = Rows(frame, begun, ragged, read={*frame.columns}, others={"blank": blank})
+    return settle(source, jobs, rows=found, notes=notes if "duration" in layout else [*notes, note])
 
 
 def _row(cells: list[str], layout: Mapping[str, int]) -> tuple[str | float | None, ...]:

@@ -1,10 +1,14 @@
 """Native job tables, CSV and Parquet: read strictly (`docs/formats/native.md`)."""
 
+from dataclasses import replace
+from io import BytesIO
+
 import polars as pl
 
 from pointsman.errors import InputError
 from pointsman.inputs.parquet_file import read_foreign_parquet
 from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.row_count import check_count
 from pointsman.workload.readers.rows import read_rows
 from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.native_table import check_columns, validated
@@ -18,11 +22,19 @@ def read_csv(source: Source) -> tuple[pl.DataFrame, Quality]:
     """
     rows = read_rows(source)
     check_columns(rows.frame.columns, path=source.path)
+    if source.replaced:
+        fix = "convert it, e.g. `iconv -f latin1 -t utf-8`"
+        raise InputError("not UTF-8", path=source.path, line=source.broken[1], fix=fix)
+    if rows.broken_quotes:
+        fix = "is a quote left open? one that belongs to a cell is doubled"
+        raise InputError("broken quoting", path=source.path, line=rows.broken_quotes[0], fix=fix)
     if rows.ragged:
         line, wanted = rows.ragged[0], len(rows.frame.columns)
         fix = "quote a cell that holds a comma, and leave no line blank"
         raise InputError(f"the row has not {wanted} cells as the header has", path=source.path, line=line, fix=fix)
-    return validated(rows.frame, path=source.path, line=rows.line, text_numbers=True)
+    jobs, quality = validated(rows.frame, path=source.path, line=rows.line, text_numbers=True)
+    check_count(replace(quality, rows_read=rows.counted_apart(source) or 0))
+    return jobs, quality
 
 
 def read_parquet(source: Source) -> tuple[pl.DataFrame, Quality]:
@@ -32,4 +44,6 @@ def read_parquet(source: Source) -> tuple[pl.DataFrame, Quality]:
         InputError: a truncated or damaged file, or the first row that breaks a rule.
     """
     frame = read_foreign_parquet(source.data, path=source.path)
-    return validated(frame, path=source.path)
+    jobs, quality = validated(frame, path=source.path)
+    check_count(replace(quality, rows_read=pl.scan_parquet(BytesIO(source.data)).select(pl.len()).collect().item()))
+    return jobs, quality

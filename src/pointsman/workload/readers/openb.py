@@ -7,6 +7,7 @@ from pointsman.workload.readers.sdk import (
     Rows,
     Source,
     TraceFormat,
+    absent,
     has_columns,
     number,
     read_rows,
@@ -43,7 +44,7 @@ def _demand() -> dict[str, pl.Expr]:
 
 
 def _with_times(source: Source, rows: Rows) -> tuple[pl.DataFrame, Quality]:
-    never = (text("pod_phase").str.to_lowercase() == "pending") | number("scheduled_time").is_null()
+    never = (text("pod_phase").str.to_lowercase() == "pending") | absent("scheduled_time")
     jobs = rows.select(
         **_demand(),
         gpu_type=text("gpu_spec") if "gpu_spec" in rows.frame.columns else pl.lit(None, pl.String),

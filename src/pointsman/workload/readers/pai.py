@@ -46,7 +46,8 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         "the log has no submit times: the start of a job's first task stands in",
         f"a job is all tasks of one job_name ({tasks.height:,} tasks), its GPUs Σ inst_num × ⌈plan_gpu / 100⌉",
     ]
-    return settle(source, _jobs(tasks), rows=rows, notes=notes)
+    jobs = _jobs(tasks)
+    return settle(source, jobs, rows=rows, notes=notes, merged={"further tasks of a job": tasks.height - jobs.height})
 
 
 def _jobs(tasks: pl.DataFrame) -> pl.DataFrame:

@@ -43,7 +43,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     notes += not_read([key for key in keys if key not in _READ])
     changed = {"attempts without a start, or an end after it, left out of the run time": cut}
     zone = "the log names none; read as one clock without daylight saving (UTC)"
-    return settle(source, jobs, notes=notes, clamped=changed, zone=zone)
+    return settle(source, jobs, records=len(listed), notes=notes, clamped=changed, zone=zone)
 
 
 def _jobs(source: Source) -> list[Any]:

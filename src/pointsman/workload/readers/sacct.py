@@ -1,132 +1,158 @@
-"""Slurm accounting: `sacct --parsable2` (`docs/formats/sacct.md`)."""
+"""Slurm accounting: the output of `sacct`, text or JSON, and slurmrestd's list of jobs (`docs/formats/sacct.md`)."""
+
+from typing import Final
 
 import polars as pl
 
-from pointsman.workload.readers.sdk import (
-    JOB_STEP,
-    InputError,
-    Quality,
-    Rows,
-    Source,
-    TraceFormat,
-    clock_s,
-    number,
-    read_rows,
-    settle,
-    span_s,
-    split_header,
-    status,
-    text,
-    tres_gpu_type,
-    tres_gpus,
-)
+from pointsman.workload.readers.day_month import Order
+from pointsman.workload.readers.sacct_json import is_sacct_json, read_json
+from pointsman.workload.readers.sacct_text import is_sacct_text, read_text
+from pointsman.workload.readers.sdk import JOB_STEP, InputError, Quality, Rows, Source, TraceFormat, settle
+from pointsman.workload.readers.slurm_fields import ASKED, COMMAND, USED_TO_TELL
+from pointsman.workload.readers.slurm_records import ENDED_WAITING, records
+from pointsman.workload.readers.slurm_runs import Jobs, jobs_of
+from pointsman.workload.rules.clean import LINE
+from pointsman.workload.rules.job_rules import written
 
-_COMMAND = (
-    "sacct -aXP -S START --format=JobIDRaw,User,Account,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,"
-    "TimelimitRaw,AllocTRES,ReqTRES"
-)
-_ASKED = (
-    "JobIDRaw", "JobID", "User", "Account", "Partition", "State", "Submit", "Eligible", "Start", "End", "ElapsedRaw",
-    "Elapsed", "TimelimitRaw", "Timelimit", "AllocTRES", "ReqTRES",
-)  # fmt: skip
-_UNENDED = ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED")
-_UNSTARTED = ("PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+_UNENDED: Final = ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
+PENDING: Final = "never started (a pending job array is one row)"
+CANCELLED: Final = "never started: cancelled while it waited, without GPUs"
+NO_SHARE: Final = "on slices or shares of GPUs that are no share of one GPU"
+_BY_NODE: Final = ("AllocGRES", "ReqGRES", "TresPerNode", "GpusPerNode")
+_OLDER: Final = "Slurm before 20.11 has GPUs in AllocGRES, too, for each of NNodes: export both"
+_MOST_NAMED: Final = 5
+"""Kinds of slices, or jobs, that a note names."""
 
 
 def _matches(source: Source) -> bool:
-    names = set(split_header(source, "|"))
-    telling = {"State", "Submit", "Start", "Elapsed", "ElapsedRaw", "User", "AllocTRES", "ReqTRES"}
-    return bool(names & {"JobIDRaw", "JobID"}) and len(names & telling) >= 2
+    return is_sacct_json(source) or is_sacct_text(source)
 
 
-def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
-    rows = read_rows(source, delimiter="|")
+def _read(source: Source, date_order: Order | None = None) -> tuple[pl.DataFrame, Quality]:
+    """`date_order`: whether the day (dmy) or the month (mdy) comes first in dates such as 03/02/2026."""
+    rows = read_json(source) if is_sacct_json(source) else read_text(source)
     _check(source, rows)
-    rows.read.update(_ASKED)
-    log = _present(rows.frame)
-    late = pl.col("eligible") > pl.col("submit")
-    clocks = log.select(submit=clock_s("Submit"), eligible=clock_s("Eligible"), start=clock_s("Start"))
-    held = clocks.select((late & pl.col("start").is_not_null()).fill_null(False)).to_series()
-    running = log.select(status("State").is_in(_UNENDED)).to_series()
-    jobs = log.with_columns(clocks.select(submit_s=_arrival())).select(**_columns(_started(rows.frame)))
-    counted = jobs["dropped"].is_null() & (jobs["gpus"] > 0).fill_null(False)
-    changed = {
-        "submitted when eligible (held by a dependency or --begin before)": int((held & counted).sum()),
-        "still running: ran at least its elapsed time": int((running & counted).sum()),
-    }
+    rows.read.update((*ASKED, *USED_TO_TELL))
+    found = records(rows.frame, date_order, source.path)
+    _check_gpus(source, rows, found)
+    made = jobs_of(found.filter(~pl.col("step")))
+    steps = found.filter("step").select("job_id", LINE, status="status", submit_s="submit", gpus="gpus")
+    table = _table(made.frame)
+    steps = steps.with_columns(duration_s=pl.lit(None, pl.Float64), dropped=pl.lit(JOB_STEP))
+    jobs = pl.concat([table, steps], how="diagonal").drop([LINE] * is_sacct_json(source))
     notes = [
         "the partition is the queue; Slurm's priorities change with time and are not replayed",
-        "demands are AllocTRES, or ReqTRES where nothing was allocated",
+        "GPUs are those of AllocTRES (or AllocGRES × nodes), or those asked for where nothing was allocated",
+        *_notes(made),
     ]
     zone = "the site's local time, which sacct does not name; read as one clock (UTC)"
-    return settle(source, jobs, rows=rows, notes=notes, clamped=changed, zone=zone)
+    return settle(
+        source, jobs, rows=rows, notes=notes, clamped=_changed(made.frame, table), merged=made.merged, zone=zone
+    )
 
 
 def _check(source: Source, rows: Rows) -> None:
     names = rows.frame.columns
-    wanted = {"a time in Submit": ("Submit",), "GPUs in AllocTRES or ReqTRES": ("AllocTRES", "ReqTRES")}
-    wanted["a run time in ElapsedRaw, Elapsed, or Start and End"] = ("ElapsedRaw", "Elapsed", "End")
+    wanted = {
+        "a time in Submit": ("Submit",),
+        "GPUs in AllocTRES or ReqTRES": ("AllocTRES", "ReqTRES", *_BY_NODE),
+        "a run time in ElapsedRaw, Elapsed, or Start and End": ("ElapsedRaw", "Elapsed", "End"),
+    }
     for what, columns in wanted.items():
         if not set(columns) & set(names):
-            raise InputError(f"the sacct log lacks {what}", path=source.path, line=1, fix=f"export with `{_COMMAND}`")
+            fix = f"export with `{COMMAND}`; {_OLDER}"
+            raise InputError(f"the sacct log lacks {what}", path=source.path, line=1, fix=fix)
 
 
-def _present(frame: pl.DataFrame) -> pl.DataFrame:
-    """Every column that the reader may ask for, null where the export left it out."""
-    absent = [pl.lit(None, pl.String).alias(name) for name in _ASKED if name not in frame.columns]
-    return frame.with_columns(absent)
+def _check_gpus(source: Source, rows: Rows, found: pl.DataFrame) -> None:
+    """A site may not account for GPUs as resources that are tracked: then lists of those name none."""
+    if found.height and (found["gpus"] == 0).all() and found["no_share"].null_count() == found.height:
+        missing = [name for name in _BY_NODE[:2] if name not in rows.frame.columns]
+        if missing:
+            cause = f"none of {found.height:,} rows names a GPU in AllocTRES or ReqTRES"
+            raise InputError(cause, path=source.path, fix=f"{_OLDER}; slurm.conf: AccountingStorageTRES=gres/gpu")
 
 
-def _arrival() -> pl.Expr:
-    """When a job could first have been started: submitted and eligible, but not after it did start."""
-    eligible = pl.when(pl.col("eligible").is_not_null()).then(pl.min_horizontal("eligible", "start"))
-    return pl.when(pl.col("submit").is_not_null()).then(pl.max_horizontal("submit", eligible))
-
-
-def _elapsed_s() -> pl.Expr:
-    return pl.coalesce(number("ElapsedRaw"), span_s("Elapsed"), clock_s("End") - clock_s("Start"))
-
-
-def _started(log: pl.DataFrame) -> pl.Expr:
-    """Whether a job has started; where the export left out when, whether it ran or was given GPUs."""
-    if "Start" in log.columns:
-        return clock_s("Start").is_not_null()
-    return (_elapsed_s() > 0).fill_null(True) | (tres_gpus("AllocTRES") > 0)
-
-
-def _columns(started: pl.Expr) -> dict[str, pl.Expr]:
-    tres = pl.when(tres_gpus("AllocTRES") > 0).then(pl.col("AllocTRES")).otherwise(pl.col("ReqTRES"))
-    limit = pl.coalesce(number("TimelimitRaw") * 60, span_s("Timelimit"))
-    return {
-        "job_id": pl.coalesce(text("JobIDRaw"), text("JobID")),
-        "user": text("User"),
-        "account": text("Account"),
-        "queue": pl.coalesce(text("Partition"), text("Account")),
-        "partition": text("Partition"),
-        "gpu_type": tres_gpu_type(tres),
-        "time_limit_s": pl.when(limit > 0).then(limit),
-        "status": status("State"),
-        "submit_s": pl.col("submit_s"),
-        "gpus": pl.max_horizontal(
-            tres_gpus("AllocTRES"), pl.when(tres_gpus("AllocTRES") == 0).then(tres_gpus("ReqTRES"))
-        ),
-        "duration_s": _elapsed_s(),
-        "start_s": clock_s("Start"),
-        "end_s": clock_s("End"),
-        "dropped": _dropped(started),
-    }
-
-
-def _dropped(started: pl.Expr) -> pl.Expr:
-    step = pl.coalesce(text("JobIDRaw"), text("JobID")).str.contains(".", literal=True)
-    unstarted = status("State").is_in(_UNSTARTED).fill_null(False) | ~started
-    asks = pl.max_horizontal(tres_gpus("AllocTRES"), tres_gpus("ReqTRES")) > 0
-    return (
-        pl.when(step)
-        .then(pl.lit(JOB_STEP))
-        .when(unstarted & asks)
-        .then(pl.lit("never started (a pending job array is one row)"))
+def _table(jobs: pl.DataFrame) -> pl.DataFrame:
+    """Columns of the job table."""
+    each = pl.col("gpus") / pl.col("nodes")
+    return jobs.select(
+        "job_id",
+        "user",
+        "account",
+        "queue",
+        "partition",
+        "qos",
+        "gpu_type",
+        "fraction",
+        "node_list",
+        "status",
+        LINE,
+        nodes_requested=pl.when(pl.col("nodes") <= pl.col("gpus")).then(pl.col("nodes").cast(pl.Int64)),
+        gpus_per_node=pl.when((each >= 1) & (each == each.floor())).then(each).cast(pl.Int64),
+        time_limit_s=pl.col("limit"),
+        submit_s=pl.col("arrival"),
+        gpus=pl.col("gpus"),
+        duration_s=pl.col("elapsed"),
+        start_s=pl.col("start"),
+        end_s=pl.col("end"),
+        dropped=_dropped(),
+        **{name: pl.col(name) for name in map(written, ("submit_s", "gpus", "duration_s"))},
     )
 
 
-FORMAT = TraceFormat("sacct", "Slurm accounting, sacct --parsable2", _matches, _read)
+def _dropped() -> pl.Expr:
+    no_share = pl.col("no_share").is_not_null()
+    never = pl.col("waiting") & ((pl.col("gpus") > 0).fill_null(False) | no_share)
+    over = pl.col("status").is_in(ENDED_WAITING).fill_null(False)
+    return (
+        pl.when(never & over)
+        .then(pl.lit(CANCELLED))
+        .when(never)
+        .then(pl.lit(PENDING))
+        .when(no_share)
+        .then(pl.lit(NO_SHARE))
+    )
+
+
+def _changed(jobs: pl.DataFrame, table: pl.DataFrame) -> dict[str, int]:
+    """Jobs that are not as their row says, of those that are kept as far as is known here."""
+    kept = table.select(pl.col("dropped").is_null() & (pl.col("gpus") > 0).fill_null(False)).to_series()
+    running = pl.col("status").is_in(_UNENDED).fill_null(False)
+    counted = jobs.filter(kept).select(held=pl.col("held").sum(), running=running.sum(), resized=pl.col("resized").sum())
+    held, unended, resized = counted.row(0)
+    return {
+        "submitted when eligible (held by a dependency or --begin before)": int(held),
+        "still running: ran at least its elapsed time": int(unended),
+        "requeued with other GPUs: run time as if on those of its first run, at the same GPU-hours": int(resized),
+    }
+
+
+def _notes(made: Jobs) -> list[str]:
+    jobs = made.frame
+    ran = ~pl.col("waiting")
+    alone = int(jobs.select(((pl.col("restarts") > 0) & (pl.col("runs") == 1) & ran).sum()).item())
+    clusters = jobs["cluster"].drop_nulls().value_counts(sort=True).rows()
+    said = ", ".join(f"{name:.40} ({count:,} jobs)" for name, count in clusters[:_MOST_NAMED])
+    mixed = ", ".join(f"{name:.40}" for name in made.mixed[:_MOST_NAMED])
+    notes = [
+        (alone, f"requeued jobs of which only the last run is in the log: {alone:,}; `sacct -D` exports all runs"),
+        (made.reused, f"jobs with an id that an earlier, other job had: {made.reused:,}; their ids end in #2, #3, …"),
+        (made.mixed, f"heterogeneous jobs with several GPU types, each one gang: {len(made.mixed):,} ({mixed})"),
+        (len(clusters) > 1, f"jobs of several clusters, whose ids begin with its name: {said}; `sacct -M` exports one"),
+    ]
+    return [*(note for count, note in notes if count), *_left_out(jobs)]
+
+
+def _left_out(jobs: pl.DataFrame) -> list[str]:
+    """What was asked for that is no share of one GPU, and how many GPU-hours that is."""
+    lost = jobs.filter(pl.col("no_share").is_not_null() & ~pl.col("waiting"))
+    if lost.is_empty():
+        return []
+    gpu_h = float((lost["no_share_gpus"].cast(pl.Float64) * lost["elapsed"]).sum()) / 3600
+    kinds = lost["no_share"].value_counts(sort=True).rows()
+    said = ", ".join(f"{kind:.60} ({count:,} jobs)" for kind, count in kinds[:_MOST_NAMED])
+    return [f"left out, at most {gpu_h:,.1f} GPU-h on slices or shares that are no share of one GPU: {said}"]
+
+
+FORMAT = TraceFormat("sacct", "Slurm accounting, sacct and slurmrestd", _matches, _read, frozenset({"date_order"}))

@@ -23,6 +23,11 @@ def tres_gpu_type(tres: pl.Expr) -> pl.Expr:
     return pl.when(joined != "").then(joined)
 
 
+def is_step(job_id: pl.Expr) -> pl.Expr:
+    """Whether an id is that of a step of a job: `801.batch`, `801.extern`, `801_4.0`."""
+    return job_id.str.contains(r"^\s*[0-9]+(?:[_+][^.]*)?\.[^\s.]+\s*$").fill_null(False)
+
+
 _UNITS_S = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
 _SPANS = (
     r"^(?<days>[0-9]+)-(?<hours>[0-9]+)(?::(?<minutes>[0-9]+))?(?::(?<seconds>[0-9]+))?(?:\.[0-9]+)?$",

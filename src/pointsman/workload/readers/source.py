@@ -22,6 +22,10 @@ MOST_UNPACKED: Final = "POINTSMAN_MOST_UNPACKED"
 _PIECE, _STORED_PIECE = 1 << 24, 1 << 12
 """Bytes read at once: unpacked, and packed where a small piece may unpack to much."""
 
+_REPLACEMENT: Final = "\ufffd".encode()
+_MOST_BROKEN: Final = 0.25
+"""Share of a file's bytes that are not UTF-8 from which on it is no text."""
+
 _BINARY = {
     b"PK\x03\x04": "a zip archive (or spreadsheet); unpack it, or save the sheet as CSV",
     b"%PDF": "a PDF document",
@@ -64,21 +68,46 @@ class Source:
         end = data.find(b"\n")
         return (data if end < 0 else data[:end]).decode().strip("\r")
 
-    @cached_property
+    @property
     def utf8(self) -> bytes:
-        """The same, checked but still bytes."""
+        """The same, checked but still bytes; a byte that is no UTF-8 becomes U+FFFD, REPLACEMENT CHARACTER."""
+        return self._checked[0]
+
+    @property
+    def broken(self) -> tuple[int, int]:
+        """How many bytes were no UTF-8, of what was read as text, and the line of the first."""
+        return self._checked[1:] if "_checked" in self.__dict__ else (0, 0)
+
+    @property
+    def replaced(self) -> str:
+        """A note on bytes that were no UTF-8; empty if there are none, or if nothing was read as text."""
+        count, line = self.broken
+        how = "`iconv -f latin1 -t utf-8` converts the file, if it is in Latin-1"
+        return f"bytes that are not UTF-8, replaced in their cells: {count:,}, the first in line {line:,}; {how}" if count else ""
+
+    @cached_property
+    def _checked(self) -> tuple[bytes, int, int]:
+        """The text's bytes, how many were no UTF-8, and the line of the first that was not."""
         data = self.data.removeprefix(b"\xef\xbb\xbf")
         nul = data.find(b"\0")
         if nul >= 0:
             fix = "give a text file; one in UTF-16 becomes one with `iconv -f utf-16 -t utf-8`"
             raise InputError("not a text file: it holds NUL bytes", path=self.path, line=_line(data, nul), fix=fix)
-        if not data.isascii():
-            try:
-                data.decode("utf-8")
-            except UnicodeDecodeError as error:
-                fix = "convert it, e.g. `iconv -f latin1 -t utf-8`"
-                raise InputError("not UTF-8", path=self.path, line=_line(data, error.start), fix=fix) from None
-        return data
+        if data.isascii():
+            return data, 0, 0
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            return self._mended(data, _line(data, error.start))
+        return data, 0, 0
+
+    def _mended(self, data: bytes, line: int) -> tuple[bytes, int, int]:
+        mended = data.decode("utf-8", "replace").encode()
+        broken = mended.count(_REPLACEMENT) - data.count(_REPLACEMENT)
+        if broken > _MOST_BROKEN * len(data):
+            fix = "convert it, e.g. `iconv -f latin1 -t utf-8`"
+            raise InputError("not UTF-8", path=self.path, line=line, fix=fix)
+        return mended, broken, line
 
 
 def open_source(path: str | Path) -> Source:

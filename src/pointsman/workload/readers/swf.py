@@ -4,7 +4,7 @@ from itertools import takewhile
 
 import polars as pl
 
-from pointsman.workload.readers.sdk import Quality, Rows, Source, TraceFormat, settle
+from pointsman.workload.readers.sdk import Quality, Rows, Source, TraceFormat, settle, text_lines
 
 FIELDS = (
     "job", "submit", "wait", "run", "allocated", "cpu", "memory", "requested", "limit", "memory_limit", "status",
@@ -33,17 +33,23 @@ def _is_number(cell: bytes) -> bool:
 
 
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
-    lines = source.text.splitlines()
+    lines = text_lines(source)
     comments = list(takewhile(lambda line: not line.strip() or line.lstrip().startswith(";"), lines))
-    rows, ragged = [], []
+    rows, begun, ragged, silent = [], [], [], 0
     for number, line in enumerate(lines, 1):
         cells = line.split()
-        if cells and not cells[0].startswith(";"):
-            rows.append(cells) if len(cells) == len(FIELDS) else ragged.append(number)
+        if not cells or cells[0].startswith(";"):
+            silent += 1
+        elif len(cells) == len(FIELDS):
+            rows.append(cells)
+            begun.append(number)
+        else:
+            ragged.append(number)
     frame = pl.DataFrame(rows, schema=dict.fromkeys(FIELDS, pl.String), orient="row")
     notes = ["processors are taken as GPUs: those allocated, or, where not known, those requested", *_zone(comments)]
-    rows = Rows(frame.select(name for name in FIELDS if (frame[name] != "-1").any()), ragged=ragged, read=_READ)
-    return settle(source, _jobs(frame), rows=rows, notes=notes)
+    known = frame.select(name for name in FIELDS if (frame[name] != "-1").any())
+    found = Rows(known, begun, ragged, read=_READ, others={"comment": silent})
+    return settle(source, _jobs(frame), rows=found, notes=notes)
 
 
 def _known(name: str) -> pl.Expr:

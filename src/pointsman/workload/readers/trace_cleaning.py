@@ -1,6 +1,7 @@
 """From the rows of a foreign log to a job table: bad rows are dropped and counted, by reason."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -8,10 +9,12 @@ import polars as pl
 
 from pointsman.errors import InputError, UsageError
 from pointsman.workload.columns import LOGGED, MAX_SUBMIT_S, REQUIRED, SCHEMA
-from pointsman.workload.provenance import Quality
+from pointsman.workload.provenance import MOST_LINES, Place, Quality
+from pointsman.workload.readers.row_count import check_count
 from pointsman.workload.readers.rows import Rows
 from pointsman.workload.readers.source import Source
-from pointsman.workload.rules.clean import clean, completed, not_read
+from pointsman.workload.rules.clean import LINE, clean, completed, not_read
+from pointsman.workload.rules.job_rules import WRITTEN
 
 _MISSING: Final = ("", "none", "null", "nan", "nat", "n/a", "na", "unknown")
 _STATUS: Final = {
@@ -36,6 +39,11 @@ def text(name: str) -> pl.Expr:
     """The column `name` trimmed; null where the log writes None, NaN, Unknown or nothing."""
     cell = pl.col(name).str.strip_chars()
     return pl.when(cell.str.to_lowercase().is_in(_MISSING)).then(None).otherwise(cell)
+
+
+def absent(name: str) -> pl.Expr:
+    """Where the log says nothing in the column `name`; what cannot be read is not absent."""
+    return text(name).is_null()
 
 
 def number(name: str) -> pl.Expr:
@@ -73,9 +81,11 @@ def settle(
     frame: pl.DataFrame,
     *,
     rows: Rows | None = None,
+    records: int | None = None,
     ragged: Sequence[int] = (),
     notes: Sequence[str] = (),
     clamped: dict[str, int] | None = None,
+    merged: dict[str, int] | None = None,
     zone: str | None = None,
 ) -> tuple[pl.DataFrame, Quality]:
     """The job table of the rows of `frame` that keep the rules of a job table, and the quality report.
@@ -83,49 +93,64 @@ def settle(
     Args:
         source: for messages.
         frame: columns of the job table, at least `submit_s`, `gpus` and `duration_s`, null where unknown. Without
-            `job_id`, rows are numbered from 0. A column `dropped` (str, optional) holds the reader's own reasons.
+            `job_id`, rows are numbered from 0. A column `dropped` (str, optional) holds the reader's own reasons,
+            ``submit_s as written`` (and the like) what the log has where that could not be read, and `line` (int)
+            where the row stands, if that is not the row of `rows`.
         rows: the rows of the file that `frame` was made of: lines left out count as dropped, and columns that were not
             read are named.
+        records: how many jobs a file without lines has.
         ragged: lines left out before, for a wrong number of cells.
         notes: the reader's assumptions.
         clamped: rows that the reader changed, by what it changed; counted whether or not they stay.
+        merged: rows that became part of the job of another row, by what they are.
         zone: `submit_s`, `start_s` and `end_s` are clocks in seconds since 1970 in this zone, and will count from the
             submission of the first kept job.
 
     Raises:
         InputError: no row is left.
+        RowsLostError: the rows of the file are not those kept, dropped and merged.
         UsageError: `frame` lacks a required column, or has one that job tables do not have.
     """
     _check_columns(frame.columns)
+    merged = {what: n for what, n in (merged or {}).items() if n}
     if rows is not None:
-        ragged, notes = rows.ragged, [*notes, *not_read(rows.unread)]
-    height = frame.height + len(ragged)
+        ragged, notes = rows.ragged, [*notes, *rows.notes, *not_read(rows.unread)]
+        if LINE not in frame.columns and frame.height == rows.frame.height:
+            frame = frame.with_columns(pl.Series(LINE, rows.numbers))
+    seen = frame.height + len(ragged) + sum(merged.values())
     if zone is not None:
         earliest_s = _earliest(frame)
         frame = _since(frame.with_columns(pl.col("submit_s").alias(_CLOCK)), earliest_s)
     cleaned = clean(frame)
-    dropped = cleaned.dropped | ({RAGGED: len(ragged)} if ragged else {})
+    dropped, places = cleaned.dropped, cleaned.places
+    if ragged:
+        dropped, places = dropped | {RAGGED: len(ragged)}, places | {RAGGED: Place(tuple(ragged[:MOST_LINES]))}
+    changed = {what: n for what, n in (clamped or {}).items() if n} | cleaned.changed
+    counted = rows.counted_apart(source) if rows is not None else records
+    quality = Quality(
+        seen if counted is None else counted, cleaned.jobs.height, dropped, changed, tuple(notes), merged, places
+    )
+    check_count(quality)
     if cleaned.jobs.height == 0:
-        raise _nothing_left(source, height, dropped)
+        raise _nothing_left(source, quality)
     table = cleaned.jobs
     if zone is not None:
         start = float(table[_CLOCK].min())  # ty: ignore[invalid-argument-type]
         table = _since(table, start - earliest_s).with_columns(submit_s=pl.col(_CLOCK) - start)
         notes = [*notes, f"submit_s counts from {_stamp(start)}, time zone: {zone}"]
     jobs, order = completed(table)
-    changed = {what: n for what, n in (clamped or {}).items() if n} | cleaned.changed
-    return jobs, Quality(height, jobs.height, dropped, changed, (*notes, *order))
+    return jobs, replace(quality, notes=(*notes, *order))
 
 
 def _check_columns(names: Sequence[str]) -> None:
     """For authors of formats: a misspelt column would be lost without a word."""
-    known = (*SCHEMA, "dropped")
+    known = (*SCHEMA, "dropped", LINE)
     missing = [name for name in REQUIRED if name not in names]
-    strange = [name for name in names if name not in known]
+    strange = [name for name in names if name.removesuffix(WRITTEN) not in known]
     if missing:
         raise UsageError(f"the trace format gives settle() no column {missing[0]!r} (it gives {', '.join(names)})")
     if strange:
-        fix = f"job tables have {', '.join(known[:-1])}"
+        fix = f"job tables have {', '.join(known[:-2])}"
         raise UsageError(f"the trace format gives settle() an unknown column {strange[0]!r} ({fix})")
 
 
@@ -139,11 +164,12 @@ def _earliest(frame: pl.DataFrame) -> float:
     return frame.select(pl.col("submit_s").filter(pl.col("submit_s").abs() <= MAX_SUBMIT_S).min()).item() or 0.0
 
 
-def _nothing_left(source: Source, rows: int, dropped: dict[str, int]) -> InputError:
-    if rows == 0:
+def _nothing_left(source: Source, quality: Quality) -> InputError:
+    if quality.rows_read == 0:
         return InputError("there is no job in the file", path=source.path, fix="give a log with at least one job")
-    why = "; ".join(f"{n:,} {reason}" for reason, n in dropped.items())
-    return InputError(f"no job is left of {rows:,} rows: {why}", path=source.path, fix="check the columns and units")
+    why = "; ".join(f"{n:,} {quality.placed(reason)}" for reason, n in quality.dropped.items())
+    cause = f"no job is left of {quality.rows_read:,} rows: {why}"
+    return InputError(cause, path=source.path, fix="check the columns and units")
 
 
 def _stamp(seconds: float) -> str:

@@ -12,6 +12,8 @@ from pointsman.types import NO_GPU
 from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, REQUIRED, SCHEMA
 
 NUMBERS: Final = tuple(name for name, dtype in SCHEMA.items() if dtype.is_numeric())
+WRITTEN: Final = " as written"
+"""What the name of a column ends in that holds cells as the log has them."""
 _MAX_WHOLE: Final = float((1 << 53) - 1)
 """Beyond it float64 does not know every whole number, so a cell may have been rounded."""
 
@@ -31,18 +33,28 @@ class Rule:
     """How cleaning counts the rows that it drops or changes."""
     cleaned: pl.Expr | None = None
     """What cleaning puts in the cell's place; None drops the row."""
+    unreadable: bool = False
+    """Whether there is something in the cell, and it is no value of the column."""
     refused: bool = True
     """False: nothing is wrong with such a row but that it is no job to simulate, so native tables drop it, too."""
 
 
 def judged(frame: pl.DataFrame) -> pl.DataFrame:
-    """`frame` with its number columns as float64, null where they hold something else, and all cells as written."""
+    """`frame` with its number columns as float64, null where they hold something else, and all cells as written.
+
+    A column named by `written` says what stands in the log where the reader could not read it.
+    """
+    given = [name for name in frame.columns if name.endswith(WRITTEN)]
+    frame, told = frame.drop(given), frame.select(given)
     numbers = frame.with_columns(_number(frame[name]) for name in NUMBERS if name in frame.columns)
-    return pl.concat([numbers, frame.rename(_written)], how="horizontal")
+    own = frame.rename(written)
+    cells = own.with_columns(told[name].cast(pl.String).fill_null(own[name].cast(pl.String)) for name in given)
+    return pl.concat([numbers, cells], how="horizontal")
 
 
-def _written(column: str) -> str:
-    return f"{column} as written"
+def written(column: str) -> str:
+    """What the column is called that holds the cells of `column` as the log has them."""
+    return f"{column}{WRITTEN}"
 
 
 def _number(cells: pl.Series) -> pl.Series:
@@ -65,13 +77,16 @@ _start, _end = pl.col("start_s"), pl.col("end_s")
 _batch, _fraction, _limit, _priority = (pl.col(name) for name in ("batch_size", "fraction", "time_limit_s", "priority"))
 
 
-def _known(column: str, counted: str) -> list[Rule]:
-    """There is a finite number in the cell, or, in an optional column, nothing."""
-    value, cell = pl.col(column), pl.col(_written(column))
+def _known(column: str, counted: str, unreadable: str = "") -> list[Rule]:
+    """There is a finite number in the cell, or, in an optional column, nothing; `unreadable` is how text is counted,
+    if not as no value.
+    """
+    value, cell = pl.col(column), pl.col(written(column))
     required = column in REQUIRED
     cleaned = None if required else _EMPTY
     text = value.is_null() & cell.is_not_null()
-    rules = [Rule(column, "is not a number", text, _CORRECT if required else _OPTIONAL, counted, cleaned)]
+    fix = _CORRECT if required else _OPTIONAL
+    rules = [Rule(column, "is not a number", text, fix, unreadable or counted, cleaned, unreadable=True)]
     if required:
         rules.append(Rule(column, "is empty", cell.is_null(), "give every job one", counted))
     rules.append(Rule(column, "is NaN", value.is_nan(), _CORRECT, counted, cleaned))
@@ -96,7 +111,7 @@ UNIQUE: Final = Rule(
 )
 
 RULES: Final = (
-    *_known("gpus", "no GPU count"),
+    *_known("gpus", "no GPU count", "GPU count cannot be read"),
     Rule("gpus", "is 0", _gpus == 0, "", NO_GPU, refused=False),
     Rule("gpus", "is negative", _gpus < 0, _CORRECT, "negative GPU count"),
     Rule(
@@ -107,8 +122,8 @@ RULES: Final = (
         "fractional GPU count",
     ),
     Rule("gpus", f"is more than {MAX_GPUS:,}", _gpus > MAX_GPUS, _CORRECT, f"more than {MAX_GPUS:,} GPUs"),
-    *_known("submit_s", "no submit time"),
-    *_known("duration_s", "no run time"),
+    *_known("submit_s", "no submit time", "submit time cannot be read"),
+    *_known("duration_s", "no run time", "run time cannot be read"),
     Rule("duration_s", "is negative", _run < 0, _CORRECT, "negative run time"),
     Rule(
         "duration_s",

@@ -1,0 +1,155 @@
+"""From records of Slurm's accounting to jobs: the runs of a requeued job, an id used again, a heterogeneous job.
+
+Two records with one id, of one cluster, are of **one job** if its user and its name agree, and the later was submitted
+at most `SOON_S` after the earlier ended; or at most `LATE_S`, where the earlier ended as jobs do that are requeued, or
+the later counts restarts. Else the id was used again, as Slurm's counter begins anew: another job, `123#2`.
+
+The **runs** of a job are summed. Records of one run (exports that overlap) count once, as the last says. Parts of a
+heterogeneous job are one gang: it has the GPUs of all, from the first start to the last end.
+"""
+
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from pointsman.workload.rules.clean import LINE
+
+SOON_S: Final = 3600.0
+"""A job is requeued when it ends; slurmctld forgets it minutes later (`MinJobAge`), after which it cannot be."""
+LATE_S: Final = 30 * 86400.0
+_REQUEUED: Final = ("NODE_FAIL", "PREEMPTED", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "BOOT_FAIL", "SPECIAL_EXIT")
+
+RUNS: Final = "further runs of a requeued job; their run times are added up"
+AGAIN: Final = "records of a run or of a submission that stands there twice"
+PARTS: Final = "further parts of a heterogeneous job; their GPUs are one gang"
+
+
+class Jobs(NamedTuple):
+    """Jobs, and what they were made of."""
+
+    frame: pl.DataFrame
+    """One row a job, with the columns of its first record; `runs` of them, `resized` if they had different GPUs."""
+    merged: dict[str, int]
+    """Records beyond the first of their job, by what they are."""
+    reused: int
+    """Jobs whose id an earlier one had."""
+    mixed: list[str]
+    """Heterogeneous jobs whose parts have GPUs of different types."""
+
+
+def jobs_of(records: pl.DataFrame) -> Jobs:
+    """The jobs of these records, none of which is a step."""
+    several = records["cluster"].drop_nulls().n_unique() > 1
+    named = pl.format("{}/{}", pl.col("cluster").fill_null("?"), "job_id") if several else pl.col("job_id")
+    records = records.with_columns(job_id=named, runs=pl.lit(1), resized=pl.lit(False), life=pl.lit(0))
+    twice = records["job_id"].is_duplicated() & records["job_id"].is_not_null()
+    merged, jobs = {}, records
+    if twice.any():
+        lived = _lives(records.filter(twice))
+        runs = lived.filter(~pl.col("again"))
+        once = _summed(runs)
+        merged = {RUNS: runs.height - once.height, AGAIN: lived.height - runs.height}
+        jobs = pl.concat([records.filter(~twice), once.select(records.columns)]).sort(LINE)
+    reused = int((jobs["life"] > 0).sum())
+    gangs, parts, mixed = _gangs(jobs)
+    tail = pl.when(pl.col("life") > 0).then(pl.format("#{}", pl.col("life") + 1)).otherwise(pl.lit(""))
+    return Jobs(gangs.with_columns(job_id=pl.col("job_id") + tail), merged | {PARTS: parts}, reused, mixed)
+
+
+def _lives(records: pl.DataFrame) -> pl.DataFrame:
+    """The same, by id and time; `life` counts the jobs that had the id before, and `again` marks records of a run that
+    a later one tells of, too.
+    """
+    known_end = pl.coalesce("end", pl.col("start") + pl.col("elapsed"), "submit")
+    sorted_ = records.sort("job_id", "submit", "start", LINE, nulls_last=True).with_columns(known_end=known_end)
+    gap = pl.col("submit") - pl.col("known_end").cum_max().shift(1)
+    requeued = pl.col("status").shift(1).is_in(_REQUEUED).fill_null(False) | (pl.col("restarts") > 0)
+    late = gap > pl.when(requeued).then(LATE_S).otherwise(SOON_S)
+    differs = pl.any_horizontal((pl.col(name) != pl.col(name).shift(1)).fill_null(False) for name in ("user", "name"))
+    first = pl.col("job_id") != pl.col("job_id").shift(1)
+    anew = ((late.fill_null(False) | differs) & ~first).fill_null(False)
+    lived = sorted_.with_columns(anew=anew, gap=gap.over("job_id")).with_columns(
+        life=pl.col("anew").cast(pl.Int32).cum_sum().over("job_id")
+    )
+    life = ["job_id", "life"]
+    started_too = (~pl.col("waiting")).any().over([*life, "submit"])
+    run = [pl.col("waiting"), pl.col("start"), *(pl.when(pl.col("start").is_null()).then(pl.col(name)) for name in (
+        "submit", "end", "elapsed"))]  # fmt: skip
+    lived = lived.with_columns(run=pl.struct(f.alias(str(k)) for k, f in enumerate(run)))
+    lived = lived.with_columns(best=pl.col("end").is_not_null().cast(pl.Int8))
+    latest = pl.struct("best", "elapsed", LINE).rank("ordinal", descending=True).over([*life, "run"]) == 1
+    again = pl.when(pl.col("waiting")).then(started_too | ~latest).otherwise(~latest)
+    return lived.with_columns(again=again)
+
+
+def _summed(runs: pl.DataFrame) -> pl.DataFrame:
+    """One row a job, of its runs."""
+    ran, gpus, elapsed = ~pl.col("waiting"), pl.col("gpus"), pl.col("elapsed")
+    with_gpus = ran & ((gpus > 0) | pl.col("no_share").is_not_null())
+    shape = ["gpus", "gpu_type", "fraction", "no_share", "no_share_gpus", "nodes"]
+    chosen = {name: pl.col(name).filter(with_gpus).first() for name in shape}
+    gpu_s, first_gpus = (gpus * elapsed).filter(ran).sum(), gpus.filter(ran & (gpus > 0)).first()
+    last = ["status", "limit", "qos"]
+    of_last_run = ["end", "node_list", "partition", "queue"]
+    kept = [name for name in runs.columns if name not in ("again", "run", "best", "anew", "gap", "known_end")]
+    taken = {*shape, *last, *of_last_run, "job_id", "life", "elapsed", "waiting", "runs", "resized", "restarts", LINE,
+             "start", "arrival"}  # fmt: skip
+    return (
+        runs.group_by("job_id", "life", maintain_order=True)
+        .agg(
+            *(pl.col(name).first() for name in kept if name not in taken),
+            **{name: pl.coalesce(one, pl.col(name).first()) for name, one in chosen.items()},
+            **{name: pl.col(name).last() for name in last},
+            **{name: pl.coalesce(pl.col(name).filter(ran).last(), pl.col(name).last()) for name in of_last_run[1:]},
+            end=pl.col("end").filter(ran).last(),
+            start=pl.col("start").filter(ran).min(),
+            arrival=pl.col("arrival").min(),
+            elapsed=pl.when(first_gpus.is_not_null()).then(gpu_s / first_gpus).otherwise(elapsed.filter(ran).sum()),
+            waiting=pl.col("waiting").all(),
+            runs=ran.sum().cast(pl.Int32),
+            resized=gpus.filter(ran & (gpus > 0)).n_unique() > 1,
+            restarts=pl.col("restarts").max(),
+            **{LINE: pl.col(LINE).min()},
+        )
+        .select(kept)
+    )
+
+
+def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
+    """The same with the parts of each heterogeneous job as one; how many became part of another, and the ids of those
+    with different types of GPUs.
+    """
+    of_gang = jobs["gang"].is_not_null()
+    if not of_gang.any():
+        return jobs, 0, []
+    parts = jobs.filter(of_gang).sort("part", maintain_order=True)
+    gpus, types = pl.col("gpus"), pl.col("gpu_type").drop_nulls().unique(maintain_order=True)
+    holds = gpus > 0
+    first_start, several = pl.col("start").min(), holds.sum() > 1
+    each = (gpus / pl.col("nodes")).filter(holds)
+    made = {"job_id", "gpus", "gpu_type", "fraction", "start", "end", "arrival", "elapsed", "nodes", "waiting", LINE}
+    gangs = parts.group_by("cluster", "gang", "life", maintain_order=True).agg(
+        *(pl.col(name).first() for name in jobs.columns if name not in made | {"cluster", "gang", "life"}),
+        job_id=pl.when(pl.len() > 1).then(_of_gang(parts)).otherwise(pl.col("job_id").first()),
+        gpus=gpus.sum(),
+        gpu_type=pl.when(types.len() > 0).then(types.sort().str.join("+")),
+        fraction=pl.when(~several).then(pl.col("fraction").filter(holds).first()),
+        start=first_start,
+        end=pl.when(pl.col("end").null_count() == 0).then(pl.col("end").max()),
+        arrival=pl.col("arrival").min(),
+        elapsed=(pl.col("elapsed") + (pl.col("start") - first_start).fill_null(0)).max(),
+        nodes=pl.when(each.n_unique() == 1).then(pl.col("nodes").filter(holds).sum()),
+        waiting=pl.col("waiting").all(),
+        members=pl.len(),
+        types=types.len(),
+        **{LINE: pl.col(LINE).min()},
+    )
+    mixed = gangs.filter((pl.col("types") > 1) & (pl.col("members") > 1))["job_id"].to_list()
+    whole = pl.concat([jobs.filter(~of_gang), gangs.select(jobs.columns)]).sort(LINE)
+    return whole, jobs.height - whole.height, mixed
+
+
+def _of_gang(parts: pl.DataFrame) -> pl.Expr:
+    """The id of the whole, with its cluster where ids have one."""
+    prefix = pl.col("job_id").first().str.extract("^(.*/)").fill_null("")
+    return prefix + pl.col("gang").first()
