@@ -61,7 +61,9 @@ def test_detected_by_content_and_whole(tmp_path, name, format):
     assert workload.jobs.schema == pl.Schema(SCHEMA)
     assert workload.jobs["submit_s"].is_sorted()
     assert workload.quality.kept == workload.jobs.height
-    assert workload.quality.rows_read == workload.quality.kept + sum((workload.quality.dropped | workload.quality.merged).values())
+    assert workload.quality.rows_read == workload.quality.kept + sum(
+        (workload.quality.dropped | workload.quality.merged).values()
+    )
     assert read_workload(nameless, format=format).jobs.equals(workload.jobs)
 
 

@@ -78,7 +78,7 @@ def check(workload: Workload, right: Truth) -> list[Known]:
     if not right.perhaps:
         assert gpu_hours(jobs) == pytest.approx(gpu_hours(right.jobs), abs=1e-6)
     assert quality.kept == len(jobs)
-    assert quality.rows_read == quality.kept + sum(quality.dropped.values())
+    assert quality.rows_read == quality.kept + sum(quality.dropped.values()) + sum(quality.merged.values())
     assert right.fewest_rows <= quality.rows_read <= right.most_rows
     return lost
 

@@ -1,6 +1,6 @@
 """Which jobs a reader must find in an export of a site, and how many rows it may drop."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -65,9 +65,9 @@ class Truth:
     steps: int = 0
     """Rows of steps that nothing hides."""
     without_gpu: int = 0
-    """Rows of jobs that ran without a GPU."""
+    """Jobs that ran without a GPU; a job has a row or more."""
     never_started: int = 0
-    """Rows of jobs that requested GPUs and never ran."""
+    """Jobs that requested GPUs and never ran."""
     unshared: list[str] = field(default_factory=list)
     """Resources, as Slurm names them, of jobs that cannot be given a share of a GPU."""
     mixed: int = 0
@@ -115,26 +115,22 @@ def _guess(job: Job, layout: Layout) -> bool:
     return _broken(job, layout) or (delimited and len(layout.free_text) > 1)
 
 
-def _of_jobs(site: Site, fields: Collection[str], guessed: Any) -> Truth:
+def _of_jobs(site: Site, fields: Collection[str], guessed: Callable[[Job], bool]) -> Truth:
     truth = Truth()
-    for place, job in enumerate(site.jobs):
-        times = 1 + (place in site.twice)
+    for job in site.jobs:
         for parts in [job.parts] if "JobID" in fields else [(part,) for part in job.parts]:
-            _count(truth, site, job, parts, fields, guessed(job), times)
+            _count(truth, site, job, parts, fields, guessed(job))
     return truth
 
 
-def _count(
-    truth: Truth, site: Site, job: Job, parts: tuple[Part, ...], fields: Collection[str], guess: bool, times: int
-) -> None:
+def _count(truth: Truth, site: Site, job: Job, parts: tuple[Part, ...], fields: Collection[str], guess: bool) -> None:
     allocated = "AllocTRES" in fields
     ran = [run for run in job.runs if run.ran or (not allocated and run.start is not None)]
     demand = demanded([one for part in parts for one in tracked_gres(part, site, allocated and bool(ran))])
-    rows = times * len(job.runs) * len(parts)
     if demand.gpus == 0:
-        truth.without_gpu += rows if ran and not guess else 0
+        truth.without_gpu += bool(ran) and not guess
     elif not ran:
-        truth.never_started += rows if not guess else 0
+        truth.never_started += "ReqTRES" in fields and not guess
     elif demand.gpus is None:
         truth.unshared += [one.name for part in parts for one in part.gres] if not guess else []
     else:
@@ -184,12 +180,17 @@ def _known(job: Job, parts: tuple[Part, ...], ran: list[Run], demand: Demand, fi
         account=told(job.account, "Account"),
         partition=told(job.partition, "Partition") if ended else ANY,
         qos=told(job.qos, "QOS"),
-        start=ran[0].start if "Start" in fields and (ran[0].elapsed or "AllocTRES" in fields) else ANY,
+        start=ran[0].start if "Start" in fields and _surely_ran(ran[0], fields) else ANY,
         end=ran[-1].end if "End" in fields and ended else ANY,
         limit_s=told(limit_s, "Timelimit", "TimelimitRaw"),
-        nodes=told(parts[0].nodes, "NNodes") if shaped else ANY,
+        nodes=parts[0].nodes if shaped else ANY,
         node_list=told(parts[0].node_list, "NodeList") if one else ANY,
     )
+
+
+def _surely_ran(run: Run, fields: Collection[str]) -> bool:
+    """Of a run of 0 s only the allocation tells; and REQUEUED is also the state of a job that waits."""
+    return run.elapsed > 0 or ("AllocTRES" in fields and run.state != "REQUEUED")
 
 
 def _arrival(run: Run, fields: Collection[str]) -> int:
