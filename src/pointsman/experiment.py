@@ -294,6 +294,13 @@ class _Replayed(_Part):
         metavar="UNIT",
         panel=WHAT,
     )
+    date_order: Literal["dmy", "mdy"] | None = option(
+        "Order of day and month in dates such as 03/02/2026 in a Slurm log.",
+        None,
+        unset="told by the log: some day is after the 12th",
+        metavar="ORDER",
+        panel=WHAT,
+    )
     only: Filters = option(
         "Keep only jobs with this value in this column.",
         {},

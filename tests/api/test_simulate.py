@@ -168,6 +168,14 @@ def test_jobs_that_ask_for_what_is_not_there(two_kinds: str, column: str, value:
     assert "'1' (row 2)" in str(caught.value)
 
 
+def test_a_job_of_two_partitions_runs_on_nodes_of_either(two_kinds: str) -> None:
+    jobs = table(gpus=[4] * 4, partition=["train", "train,debug", "debug", "nowhere, debug"])
+    run = simulate(jobs, two_kinds, "fifo")
+    assert run.jobs["wait_s"].to_list()[:3] == [0.0] * 3
+    with pytest.raises(InputError, match="asks for partition 'batch,long', which the cluster does not have"):
+        simulate(table(gpus=[1], partition=["batch,long"]), two_kinds, "fifo")
+
+
 def test_a_type_in_another_partition_is_named_as_such(two_kinds: str) -> None:
     with pytest.raises(InputError, match=r"GPU type 't4', which partition 'train' does not have \(it has a100;"):
         simulate(table(gpus=[1], gpu_type=["t4"], partition=["train"]), two_kinds, "fifo")

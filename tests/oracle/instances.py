@@ -280,7 +280,8 @@ def draw_demand(draw: random.Random, nodes: tuple[Node, ...], placement: str, **
     """A job whose gang fits the empty cluster: shapes that do not are drawn again."""
     type_names = {node.gpu_type for node in nodes}
     type_demands = ["", "a", "b", "a|b", "b|a", "a+b"] if type_names == {"a", "b"} else ["", *type_names]
-    partitions = ["", "", *sorted({name for node in nodes for name in node.partitions})]
+    names = sorted({name for node in nodes for name in node.partitions})
+    partitions = ["", "", *names, *([",".join(names)] if len(names) > 1 else [])]
     widest = sum(node.gpus for node in nodes)
     while True:
         job = Job(

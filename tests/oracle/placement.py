@@ -17,7 +17,7 @@ def alternatives(nodes: Sequence[Node], job: Job) -> list[list[int]]:
         [
             index
             for index, node in enumerate(nodes)
-            if node.gpu_type in type_set and (job.partition == "" or job.partition in node.partitions)
+            if node.gpu_type in type_set and (job.partition == "" or {*job.partition.split(",")} & {*node.partitions})
         ]
         for type_set in type_sets
     ]

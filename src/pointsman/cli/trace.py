@@ -36,6 +36,10 @@ TimeUnit = Annotated[
     str | None,
     typer.Option("--time-unit", metavar="UNIT", help="Unit of times in the log: ms, min or h. Default: seconds."),
 ]
+DateOrder = Annotated[
+    str | None,
+    typer.Option("--date-order", metavar="ORDER", help="Order of dates such as 03/02/2026: dmy or mdy."),
+]
 Throughputs = Annotated[
     str | None, typer.Option("--throughputs", metavar="FILE", help="Gavel throughput file (JSON) for a Gavel trace.")
 ]
@@ -49,6 +53,7 @@ def info(
     only: Only = None,
     columns: Columns = None,
     time_unit: TimeUnit = None,
+    date_order: DateOrder = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
@@ -56,7 +61,7 @@ def info(
     """Describe a job log: contents, quality and assumptions."""
     from pointsman.workload.summary import by_status, sizes, summary
 
-    workload = read(file, only, columns, time_unit, trace_format, throughputs)
+    workload = read(file, only, columns, time_unit, date_order, trace_format, throughputs)
     figures = summary(workload)
     if format is screen.Format.json:
         record = {"provenance": workload.provenance.as_dict(), "quality": workload.quality.as_dict(), **figures}
@@ -82,12 +87,13 @@ def head(
     only: Only = None,
     columns: Columns = None,
     time_unit: TimeUnit = None,
+    date_order: DateOrder = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
 ) -> None:
     """Print the first jobs of a log, in order of submission."""
-    workload = read(file, only, columns, time_unit, trace_format, throughputs)
+    workload = read(file, only, columns, time_unit, date_order, trace_format, throughputs)
     jobs = workload.jobs
     told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
     texts = [name for name in told if jobs.schema[name] == "String"]
@@ -108,6 +114,7 @@ def convert(
     only: Only = None,
     columns: Columns = None,
     time_unit: TimeUnit = None,
+    date_order: DateOrder = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     force: Force = False,
@@ -117,7 +124,7 @@ def convert(
     from pointsman.workload.writers.write import check_target
 
     check_target(target, force=force)
-    workload = read(source, only, columns, time_unit, trace_format, throughputs)
+    workload = read(source, only, columns, time_unit, date_order, trace_format, throughputs)
     write_workload(workload, target)
     _report(workload)
     _tell_written(workload, target)
@@ -176,6 +183,7 @@ def read(
     only: list[str] | None,
     columns: list[str] | None,
     time_unit: str | None,
+    date_order: str | None,
     trace_format: str | None,
     throughputs: str | None,
 ) -> "Workload":
@@ -185,7 +193,7 @@ def read(
     from pointsman.workload.readers.named_columns import named
     from pointsman.workload.readers.read import filters
 
-    given = {"throughputs": throughputs, "time_unit": time_unit}
+    given = {"throughputs": throughputs, "time_unit": time_unit, "date_order": date_order}
     options = {name: value for name, value in given.items() if value is not None}
     mapped = named(columns) if columns else None
     return read_workload(

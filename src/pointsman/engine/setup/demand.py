@@ -1,6 +1,6 @@
 """From what jobs ask for to demand classes, and from nodes to the pools those classes may use."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +71,7 @@ def alternatives(
     """The sets of pools a demand may use, in the order they are tried (``semantics.md`` §2).
     Empty sets are left out.
     """
-    within = [p for p, names in enumerate(pools.partitions) if not partition or partition in names]
+    within = [p for p, names in enumerate(pools.partitions) if may_use(partition, names)]
     kinds = [[t] for t in layout.gpu_types] if not gpu_type else [a.split("+") for a in gpu_type.split("|")]
     index = {name: i for i, name in enumerate(layout.gpu_types)}
     folded = {name.casefold(): i for name, i in index.items()}
@@ -82,6 +82,11 @@ def alternatives(
         if members:
             sets.append(members)
     return tuple(sets)
+
+
+def may_use(partition: str | None, names: Collection[str]) -> bool:
+    """Whether a job of this partition may run on nodes of the partitions `names`; of ``a,b``, on those of either."""
+    return not partition or any(one.strip() in names for one in partition.split(","))
 
 
 def can_ever_fit(pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...], scattered: bool) -> bool:

@@ -1,7 +1,7 @@
 """Jobs that a cluster can never take, told with the place in the log and a way out."""
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.setup.demand import Pools
+from pointsman.engine.setup.demand import Pools, may_use
 from pointsman.errors import InputError, TooWideError
 from pointsman.workload import Workload
 from pointsman.workload.readers.locate import line_of
@@ -25,11 +25,11 @@ def nowhere(
 ) -> InputError:
     """The error for a job that asks for what the cluster, or the partition, does not have."""
     names = sorted({name for names in pools.partitions for name in names})
-    if partition and partition not in names:
+    if not may_use(partition, names):
         cause = f"asks for partition {partition!r:.60}, which the cluster does not have"
         has = f"its partitions are {', '.join(names)}; add it to the cluster file"
         return _refused(workload, row, cause, f"{has}, {WITHOUT.format(column='partition')}")
-    here = [p for p, names in enumerate(pools.partitions) if not partition or partition in names]
+    here = [p for p, names in enumerate(pools.partitions) if may_use(partition, names)]
     kinds = ", ".join(dict.fromkeys(layout.gpu_types[pools.gpu_types[p]] for p in here))
     where = f"partition {partition!r:.60}" if partition else "the cluster"
     cause = f"asks for GPU type {kind!r:.60}, which {where} does not have"

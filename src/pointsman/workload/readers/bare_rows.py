@@ -45,8 +45,7 @@ def bare_rows(data: bytes, names: list[str], delimiter: str, sound: pl.Expr, pat
         whole[at] = good.to_numpy()
         frame, at = frame.filter(good), np.flatnonzero(whole)
     odd = {k: data[begins[k] : ends[k]] for k in np.flatnonzero(~whole).tolist()}
-    ended = {k: line.removesuffix(mark) if trailing[k] else line for k, line in odd.items()}
-    return BareRows(frame, at, {k: line.replace(mark, delimiter.encode()).decode() for k, line in ended.items()})
+    return BareRows(frame, at, {k: line.replace(mark, delimiter.encode()).decode() for k, line in odd.items()})
 
 
 def _stretches(data: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64], whole: NDArray[np.bool_]) -> bytes:

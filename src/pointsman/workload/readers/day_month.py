@@ -27,7 +27,7 @@ def order_of(cells: Iterable[pl.Series]) -> Order | None:
         first, second = parts["first"].cast(pl.Int64), parts["second"].cast(pl.Int64)
         votes |= {"dmy"} if ((first > 12) | (parts["mark"] == ".")).any() else set()
         votes |= {"mdy"} if (second > 12).any() else set()
-    return votes.pop() if len(votes) == 1 else None  # ty: ignore[invalid-return-type]
+    return votes.pop() if len(votes) == 1 else None
 
 
 def day_month_s(cells: pl.Series, order: Order | None, path: str) -> pl.Series:
@@ -50,6 +50,9 @@ def day_month_s(cells: pl.Series, order: Order | None, path: str) -> pl.Series:
     second = pl.col("second_of").cast(pl.Int64, strict=False).fill_null(0)
     written = pl.format(
         "{}-{}-{} {}:{}:{}",
-        *(part.cast(pl.String).str.zfill(2) for part in (year, number[month], number[day], hour, number["minute"], second)),
+        *(
+            part.cast(pl.String).str.zfill(2)
+            for part in (year, number[month], number[day], hour, number["minute"], second)
+        ),
     )
     return parts.select(written.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False).dt.epoch("ms") / 1000.0).to_series()

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator
 from typing import NamedTuple
 
+
 class Records(NamedTuple):
     """The rows of a text."""
 

@@ -10,6 +10,7 @@ import polars as pl
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S
 from pointsman.workload.provenance import Provenance, Quality
+from pointsman.workload.readers.day_month import ORDERS
 from pointsman.workload.readers.formats import detected, format_named, formats, table_of
 from pointsman.workload.readers.named_columns import Columns, check_columns, read_named
 from pointsman.workload.readers.origin import recalled
@@ -44,7 +45,7 @@ def read_workload(
             "duration_s": "Elapsed"}`; instead of a format.
         command: what the provenance records as the command.
         options: what the reader takes besides: `throughputs` for Gavel, `time_unit` (ms, s, min or h) for lists of the
-            Tiresias simulator and for tables whose columns are named.
+            Tiresias simulator and for tables whose columns are named, `date_order` (dmy or mdy) for Slurm's accounting.
 
     Raises:
         InputError: unreadable, truncated, binary or empty file; unknown format; broken rule; nothing left.
@@ -123,6 +124,8 @@ def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
         raise UsageError(f"the {form.name} reader takes no option {unknown[0]!r} (its options: {takes})")
     if options.get("time_unit", "s") not in TIME_UNITS_S:
         raise UsageError(f"time_unit = {options['time_unit']!r:.60}: it must be one of {', '.join(TIME_UNITS_S)}")
+    if options.get("date_order", ORDERS[0]) not in ORDERS:
+        raise UsageError(f"date_order = {options['date_order']!r:.60}: it must be one of {', '.join(ORDERS)}")
 
 
 def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
 from pointsman.workload.columns import REQUIRED
+from pointsman.workload.readers.cells import clock_s, number, text
 from pointsman.workload.readers.quoted_cells import Records, quoted_records
+from pointsman.workload.readers.slurm_cells import span_s
 from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.job_rules import written
 
@@ -33,7 +35,7 @@ class Rows:
     read: set[str] = field(default_factory=set)
     """Columns that a reader has asked for."""
     others: Mapping[str, int] | None = None
-    """Lines of the file that begin no row, by what they are: the header, those inside a quoted cell. None: not known."""
+    """Lines of the file that begin no row, by what they are, such as the header. None: not known."""
     total: int | None = None
     """Lines of the file, where what ends one is not the usual."""
     records: int | None = None
@@ -92,9 +94,6 @@ def text_lines(source: Source) -> list[str]:
 
 def _unread(roots: Sequence[str]) -> pl.Expr:
     """The first of these cells that holds something; of several, something that is no number, date or span of time."""
-    from pointsman.workload.readers.slurm_cells import span_s
-    from pointsman.workload.readers.trace_cleaning import clock_s, number, text
-
     if len(roots) == 1:
         return text(roots[0])
     odd = [pl.when(pl.coalesce(number(name), clock_s(name), span_s(name)).is_null()).then(text(name)) for name in roots]

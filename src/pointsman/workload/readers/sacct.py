@@ -119,7 +119,9 @@ def _changed(jobs: pl.DataFrame, table: pl.DataFrame) -> dict[str, int]:
     """Jobs that are not as their row says, of those that are kept as far as is known here."""
     kept = table.select(pl.col("dropped").is_null() & (pl.col("gpus") > 0).fill_null(False)).to_series()
     running = pl.col("status").is_in(_UNENDED).fill_null(False)
-    counted = jobs.filter(kept).select(held=pl.col("held").sum(), running=running.sum(), resized=pl.col("resized").sum())
+    counted = jobs.filter(kept).select(
+        held=pl.col("held").sum(), running=running.sum(), resized=pl.col("resized").sum()
+    )
     held, unended, resized = counted.row(0)
     return {
         "submitted when eligible (held by a dependency or --begin before)": int(held),
@@ -151,7 +153,7 @@ def _left_out(jobs: pl.DataFrame) -> list[str]:
         return []
     gpu_h = float((lost["no_share_gpus"].cast(pl.Float64) * lost["elapsed"]).sum()) / 3600
     kinds = lost["no_share"].value_counts(sort=True).rows()
-    said = ", ".join(f"{kind:.60} ({count:,} jobs)" for kind, count in kinds[:_MOST_NAMED])
+    said = ", ".join(f"{kind:.60} ({count:,} job{'s' * (count > 1)})" for kind, count in kinds[:_MOST_NAMED])
     return [f"left out, at most {gpu_h:,.1f} GPU-h on slices or shares that are no share of one GPU: {said}"]
 
 

@@ -42,7 +42,9 @@ def read_json(source: Source) -> Rows:
     documents = _documents(source)
     listed = [(document, job) for document in documents for job in _listed(document, source)]
     now = {id(document): _now(document) for document in documents}
-    cells = [_of_slurmctld(job, now[id(document)]) if "job_state" in job else _of_slurmdbd(job) for document, job in listed]
+    cells = [
+        _of_slurmctld(job, now[id(document)]) if "job_state" in job else _of_slurmdbd(job) for document, job in listed
+    ]
     frame = pl.DataFrame(cells, schema=dict.fromkeys(_FIELDS, pl.String), orient="row")
     frame = frame.with_columns(pl.int_range(1, pl.len() + 1).alias(LINE))
     return Rows(frame, read={LINE}, records=sum(len(_listed(document, source)) for document in documents))
@@ -72,7 +74,9 @@ def _joined(source: Source) -> list[Any]:
             document, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             line = text.count("\n", 0, at) + 1
-            raise InputError(f"broken JSON: {error!s:.60}", path=source.path, line=line, fix="export it again") from None
+            raise InputError(
+                f"broken JSON: {error!s:.60}", path=source.path, line=line, fix="export it again"
+            ) from None
         found.append(document)
     return found
 
@@ -114,7 +118,9 @@ def _of_slurmdbd(job: Job) -> tuple[str | None, ...]:
         Account=_text(job.get("account") or whose.get("account")),
         Partition=_text(job.get("partition") or whose.get("partition")),
         QOS=_text(job.get("qos")),
-        State=_state(_dict(job.get("state")).get("current") if isinstance(job.get("state"), dict) else job.get("state")),
+        State=_state(
+            _dict(job.get("state")).get("current") if isinstance(job.get("state"), dict) else job.get("state")
+        ),
         Submit=_clock(time.get("submission")),
         Eligible=_clock(time.get("eligible")),
         Start=_clock(time.get("start")),
@@ -135,7 +141,11 @@ def _of_slurmctld(job: Job, now: int | None) -> tuple[str | None, ...]:
     start, end = _instant(job.get("start_time")), _instant(job.get("end_time"))
     until = now if state in _UNENDED else end
     elapsed = max(until - start, 0) if start and until and state != "PENDING" else None
-    array = {"job_id": job.get("array_job_id"), "task_id": job.get("array_task_id"), "task": job.get("array_task_string")}
+    array = {
+        "job_id": job.get("array_job_id"),
+        "task_id": job.get("array_task_id"),
+        "task": job.get("array_task_string"),
+    }
     return _row(
         _ids(job, array, {"job_id": job.get("het_job_id"), "job_offset": job.get("het_job_offset")}),
         JobName=_text(job.get("name")),

@@ -110,20 +110,28 @@ Next = tuple[Header | None, int, int]
 
 def _add(found: _Found, data: bytes, header: Header, begin: int, line: int) -> Next:
     """Read the text from `begin` on, up to a header with other columns."""
-    known_id = pl.coalesce(name for name in ("JobIDRaw", "JobID") if name in header.names).str.contains(ID)
+    sound = _sound(header.names)
     text = data[begin:] if begin else data
     if header.quoted:
-        _add_quoted(found, text.decode().split("\n"), header, line, known_id)
+        _add_quoted(found, text.decode().split("\n"), header, line, sound)
         return None, 0, 0
-    split = bare_rows(text, header.names, header.delimiter, known_id, found.path)
+    split = bare_rows(text, header.names, header.delimiter, sound, found.path)
     others = {k: other for k, odd in split.odd.items() if (other := header_of(odd)) and other != header}
     following = next((k for k, other in others.items() if other.delimiter), None)
     if following is None:
         _add_bare(found, split, header, line)
         return None, 0, 0
     stop = sum(len(one) + 1 for one in text.split(b"\n", following)[:following])
-    _add_bare(found, bare_rows(text[: stop - 1], header.names, header.delimiter, known_id, found.path), header, line)
+    _add_bare(found, bare_rows(text[: stop - 1], header.names, header.delimiter, sound, found.path), header, line)
     return others[following], begin + stop, line + following
+
+
+def _sound(names: list[str]) -> pl.Expr:
+    """Whether a line with the right number of cells is a row, and no part of a name that a user gave."""
+    told = [pl.coalesce(name for name in ("JobIDRaw", "JobID") if name in names).str.contains(ID).fill_null(False)]
+    told += [pl.col("State").str.contains(r"^\s*[A-Za-z_]+(?: by \S+)?\+?\s*$").fill_null(True)] * ("State" in names)
+    told += [pl.col("Submit").str.contains(r"[0-9]|^\s*[A-Z/a-z]*\s*$").fill_null(True)] * ("Submit" in names)
+    return pl.all_horizontal(told)
 
 
 def _add_bare(found: _Found, split: BareRows, header: Header, line: int) -> None:
@@ -138,7 +146,7 @@ def _add_bare(found: _Found, split: BareRows, header: Header, line: int) -> None
     found.others += Counter({_INNER: len(torn.inner), _BLANK: len(torn.blank), _STRANGE: len(torn.strange)})
 
 
-def _add_quoted(found: _Found, lines: list[str], header: Header, line: int, known_id: pl.Expr) -> None:
+def _add_quoted(found: _Found, lines: list[str], header: Header, line: int, sound: pl.Expr) -> None:
     """Read a table that another program wrote, with quotes where it had to."""
     width = len(header.names)
     records = quoted_records(lines, header.delimiter, width)
@@ -151,14 +159,14 @@ def _add_quoted(found: _Found, lines: list[str], header: Header, line: int, know
         else:
             whole.append(row[:width])
             at.append(line + number - 1)
-    if len(lost) > len(whole):
+    if len(lost) >= len(whole):  # the header is among these
         cause = f"{len(lost):,} rows have more or fewer cells than the header: are there commas in the cells?"
         raise InputError(cause, path=found.path, line=lost[0], fix=f"export with `{COMMAND}`")
     frame = _frame(whole, header.names, np.asarray(at, np.int64))
-    rest = frame.filter(~known_id.fill_null(False))
+    rest = frame.filter(~sound.fill_null(False))
     headers = [row[-1] for row in rest.rows() if [canonical(str(name)) for name in row[:-1]] == header.names]
     strange = [row[-1] for row in rest.rows() if row[-1] not in {*headers}]
-    found.frames.append(frame.filter(known_id.fill_null(False)))
+    found.frames.append(frame.filter(sound.fill_null(False)))
     found.lost += lost
     found.strange += strange
     found.others[_HEADERS] += len(headers)

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from pointsman.workload.readers.trace_cleaning import text
+from pointsman.workload.readers.cells import text
 
 
 def tres_gpus(column: str) -> pl.Expr:

@@ -4,8 +4,8 @@ from typing import Final
 
 import polars as pl
 
+from pointsman.workload.readers.cells import clock_s, number, text
 from pointsman.workload.readers.day_month import Order, day_month_s, order_of
-from pointsman.workload.readers.trace_cleaning import clock_s, number, text
 
 CLOCKS: Final = ("Submit", "Eligible", "Start", "End")
 _EPOCH_S: Final = (1e8, 1e10)

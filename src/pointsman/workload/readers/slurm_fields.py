@@ -37,11 +37,15 @@ _NAMES: Final = {name.casefold(): name for name in (*ASKED, *FREE, *TELLING)} | 
 }  # fmt: skip
 
 _NO_VALUE: Final = r"|Unknown|None|N/A|INVALID|NONE"
-_DATE: Final = re.compile(rf"\d{{4}}-\d\d-\d\d[T ][\d:.]+\S*|\d{{9,13}}|\d+[/.]\d+[/.]\d+\s.*\d|\w+ [\w ]*\d+:\d+{_NO_VALUE}")
+_DATE: Final = re.compile(
+    rf"\d{{4}}-\d\d-\d\d[T ][\d:.]+\S*|\d{{9,13}}|\d+[/.]\d+[/.]\d+\s.*\d|\w+ [\w ]*\d+:\d+{_NO_VALUE}"
+)
 _NUMBER: Final = re.compile(r"-?\d*(?:\.\d+)?[KMGT]?|[A-Z]\w+")
 _SPAN: Final = re.compile(r"(?:\d+-)?[\d:.]*|[A-Z]\w+")
 _TRES: Final = re.compile(r"(?:[\w/:.+-]+=[^,|=]*(?:,[\w/:.+-]+=[^,|=]*)*)?")
-_GRES: Final = re.compile(r"(?:[A-Za-z][\w/:.=-]*(?:\([^)]*\))?(?:,[A-Za-z][\w/:.=-]*(?:\([^)]*\))?)*)?|[\d=,]*|\(null\)")
+_GRES: Final = re.compile(
+    r"(?:[A-Za-z][\w/:.=-]*(?:\([^)]*\))?(?:,[A-Za-z][\w/:.=-]*(?:\([^)]*\))?)*)?|[\d=,]*|\(null\)"
+)
 ID: Final = r"^\s*[0-9]+(?:[_+.\[].*)?\s*$"
 """Of a job, of an element of an array, of a part of a heterogeneous job, of a step."""
 _FORMS: Final = {

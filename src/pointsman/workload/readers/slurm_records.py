@@ -4,12 +4,12 @@ from typing import Final
 
 import polars as pl
 
+from pointsman.workload.readers.cells import number, status, text
 from pointsman.workload.readers.day_month import Order
 from pointsman.workload.readers.gpu_demand import gpu_demands
 from pointsman.workload.readers.slurm_cells import is_step, span_s
 from pointsman.workload.readers.slurm_clock import clocks
 from pointsman.workload.readers.slurm_fields import ASKED, USED_TO_TELL
-from pointsman.workload.readers.trace_cleaning import number, status, text
 from pointsman.workload.rules.clean import LINE
 from pointsman.workload.rules.job_rules import written
 
@@ -32,7 +32,9 @@ def records(frame: pl.DataFrame, order: Order | None, path: str) -> pl.DataFrame
         InputError: dates that can be read in two ways.
     """
     here = frame.columns
-    log = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in (*ASKED, *USED_TO_TELL) if name not in here)
+    log = frame.with_columns(
+        pl.lit(None, pl.String).alias(name) for name in (*ASKED, *USED_TO_TELL) if name not in here
+    )
     times = clocks(log, order, path).rename(str.casefold)
     log = pl.concat([log.with_columns(times), _resources(log)], how="horizontal")
     plain = {name: _words(log[field]) for name, field in _WORDS.items()}
@@ -73,8 +75,14 @@ def _resources(log: pl.DataFrame) -> pl.DataFrame:
     lists = lists.with_columns(_what())
     made = ["gpu_cell", *_RESOURCES]
     if not told:
-        return log.select(pl.lit(lists[name][0], lists.schema[name]).alias(name) for name in made) if len(lists) else lists.select(made)
-    joined = log.select(told).join(lists.select(*told, *made), on=told, how="left", nulls_equal=True, maintain_order="left")
+        return (
+            log.select(pl.lit(lists[name][0], lists.schema[name]).alias(name) for name in made)
+            if len(lists)
+            else lists.select(made)
+        )
+    joined = log.select(told).join(
+        lists.select(*told, *made), on=told, how="left", nulls_equal=True, maintain_order="left"
+    )
     return joined.select(made)
 
 
@@ -191,5 +199,7 @@ def _waiting(here: list[str]) -> pl.Expr:
     nothing = pl.col("got_nothing") if tells else pl.lit(True)
     ran = (pl.col("elapsed") > 0).fill_null(False)
     waits = pl.col("status").is_in(_NEVER_RAN) | (pl.col("status").is_in(_REQUEUED) & ~ran)
-    unstarted = ~pl.col("has_start") if "Start" in here else ~((pl.col("elapsed") > 0).fill_null(True) | pl.col("allocated"))
+    unstarted = (
+        ~pl.col("has_start") if "Start" in here else ~((pl.col("elapsed") > 0).fill_null(True) | pl.col("allocated"))
+    )
     return pl.any_horizontal((at_once & ended & nothing).fill_null(False), waits.fill_null(False), unstarted)

@@ -86,11 +86,11 @@ def _summed(runs: pl.DataFrame) -> pl.DataFrame:
     """One row a job, of its runs."""
     ran, gpus, elapsed = ~pl.col("waiting"), pl.col("gpus"), pl.col("elapsed")
     with_gpus = ran & ((gpus > 0) | pl.col("no_share").is_not_null())
-    shape = ["gpus", "gpu_type", "fraction", "no_share", "no_share_gpus", "nodes"]
+    shape = ["gpus", "gpu_type", "fraction", "no_share", "no_share_gpus", "nodes", "node_list"]
     chosen = {name: pl.col(name).filter(with_gpus).first() for name in shape}
     gpu_s, first_gpus = (gpus * elapsed).filter(ran).sum(), gpus.filter(ran & (gpus > 0)).first()
     last = ["status", "limit", "qos"]
-    of_last_run = ["end", "node_list", "partition", "queue"]
+    of_last_run = ["end", "partition", "queue"]
     kept = [name for name in runs.columns if name not in ("again", "run", "best", "anew", "gap", "known_end")]
     taken = {*shape, *last, *of_last_run, "job_id", "life", "elapsed", "waiting", "runs", "resized", "restarts", LINE,
              "start", "arrival"}  # fmt: skip
@@ -127,18 +127,26 @@ def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
     holds = gpus > 0
     first_start, several = pl.col("start").min(), holds.sum() > 1
     each = (gpus / pl.col("nodes")).filter(holds)
-    made = {"job_id", "gpus", "gpu_type", "fraction", "start", "end", "arrival", "elapsed", "nodes", "waiting", LINE}
+    sliced = pl.col("no_share").is_not_null() | (pl.col("fraction").is_not_null() & several)
+    no_share = pl.coalesce("no_share", pl.format("slices of {}", pl.col("gpu_type").fill_null("GPUs")))
+    made = {
+        "node_list", "job_id", "gpus", "gpu_type", "fraction", "no_share", "no_share_gpus", "start", "end", "arrival",
+        "elapsed", "nodes", "waiting", LINE,
+    }  # fmt: skip
     gangs = parts.group_by("cluster", "gang", "life", maintain_order=True).agg(
         *(pl.col(name).first() for name in jobs.columns if name not in made | {"cluster", "gang", "life"}),
         job_id=pl.when(pl.len() > 1).then(_of_gang(parts)).otherwise(pl.col("job_id").first()),
         gpus=gpus.sum(),
         gpu_type=pl.when(types.len() > 0).then(types.sort().str.join("+")),
         fraction=pl.when(~several).then(pl.col("fraction").filter(holds).first()),
+        no_share=no_share.filter(sliced).first(),
+        no_share_gpus=pl.coalesce("no_share_gpus", gpus * pl.col("fraction").fill_null(1)).sum(),
         start=first_start,
         end=pl.when(pl.col("end").null_count() == 0).then(pl.col("end").max()),
         arrival=pl.col("arrival").min(),
         elapsed=(pl.col("elapsed") + (pl.col("start") - first_start).fill_null(0)).max(),
         nodes=pl.when(each.n_unique() == 1).then(pl.col("nodes").filter(holds).sum()),
+        node_list=pl.col("node_list").drop_nulls().unique(maintain_order=True).str.join(","),
         waiting=pl.col("waiting").all(),
         members=pl.len(),
         types=types.len(),

@@ -83,7 +83,11 @@ class Source:
         """A note on bytes that were no UTF-8; empty if there are none, or if nothing was read as text."""
         count, line = self.broken
         how = "`iconv -f latin1 -t utf-8` converts the file, if it is in Latin-1"
-        return f"bytes that are not UTF-8, replaced in their cells: {count:,}, the first in line {line:,}; {how}" if count else ""
+        return (
+            f"bytes that are not UTF-8, replaced in their cells: {count:,}, the first in line {line:,}; {how}"
+            if count
+            else ""
+        )
 
     @cached_property
     def _checked(self) -> tuple[bytes, int, int]:

@@ -84,7 +84,8 @@ def _next_row(
         cells = text.split(delimiter)
         if len(cells) < len(names):
             continue
-        row = _reading(cells, names, known)
+        row = None if cells[-1] else _reading(cells[:-1], names, known)  # a delimiter ends the row
+        row = row or _reading(cells, names, known)
         if row is not None:
             found.rows.append(row)
             found.at.append(run[at])
@@ -119,8 +120,8 @@ def _reading(cells: list[str], names: Sequence[str], known: Vocabulary) -> list[
     """The row's cells, one a name; None if there is none, or more than one way to find those that are read."""
     free = [k for k, name in enumerate(names) if is_free(name)]
     more = len(cells) - len(names)
-    if more == 0:
-        return cells if _sound(cells, names) else None
+    if more <= 0:
+        return cells if not more and _sound(cells, names) else None
     if not free or comb(more + len(free) - 1, more) > MOST_READINGS:
         return None
     joined = (_joined(cells, len(names), chosen) for chosen in combinations_with_replacement(free, more))
