@@ -69,7 +69,7 @@ class Truth:
     never_started: int = 0
     """Jobs that requested GPUs and never ran."""
     unshared: list[str] = field(default_factory=list)
-    """Resources, as Slurm names them, of jobs that cannot be given a share of a GPU."""
+    """Resources, as Slurm names them, of jobs that ran and cannot be given a share of a GPU."""
     mixed: int = 0
     """Heterogeneous jobs of several types."""
 
@@ -132,7 +132,8 @@ def _count(truth: Truth, site: Site, job: Job, parts: tuple[Part, ...], fields: 
     elif not ran:
         truth.never_started += "ReqTRES" in fields and not guess
     elif demand.gpus is None:
-        truth.unshared += [one.name for part in parts for one in part.gres] if not guess else []
+        told = not guess and any(run.elapsed for run in ran)
+        truth.unshared += [one.name for part in parts for one in part.gres] if told else []
     else:
         doubtful = guess or (not allocated and not any(run.elapsed for run in ran))
         known = _known(job, parts, ran, demand, fields)
