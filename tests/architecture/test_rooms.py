@@ -33,6 +33,7 @@ ACROSS_ROOMS = {
     "oracle": "the second simulator, and its own tests",
     "packaging": "what is built, installed without the repository",
     "properties": "whole runs, checked from their plan logs alone",
+    "workload/sacct_exports": "exports of Slurm sites whose truth is known, for readers and commands",
 }
 """Folders of tests that are no room of the package."""
 MODULES = {

@@ -1,0 +1,37 @@
+"""`scontrol show node` of sites whose GPUs are known: physical GPUs are counted, whatever Slurm makes of them."""
+
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pointsman.cluster import Cluster
+from pointsman.cluster.imports.read import import_nodes
+from tests.workload.sacct_exports.nodes import Node, cut, node_lists, physical, scontrol, whole
+
+
+def gpus_by_type(cluster: Cluster) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for piece in cluster.spec.pieces():
+        node = cluster.spec.node_types[piece.group.type]
+        if node.gpus:
+            found[node.gpu_type] += piece.count * node.gpus
+    return found
+
+
+def imported(folder: Path, nodes: list[Node], one_line: bool = False) -> Counter[str]:
+    path = folder / "nodes.txt"
+    path.write_text(scontrol(nodes, one_line))
+    return gpus_by_type(import_nodes(path).cluster)
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
+@given(nodes=node_lists(), one_line=st.booleans())
+def test_physical_gpus_are_counted(tmp_path: Path, nodes: list[Node], one_line: bool) -> None:
+    assert imported(tmp_path, nodes, one_line) == physical(nodes)
+
+
+def test_a_card_cut_into_slices_is_one_gpu(tmp_path: Path) -> None:
+    nodes = [whole("n1", 8, "nvidia_h100_80gb_hbm3"), cut("n2", 8, {"3g.20gb": 2}), cut("n3", 4, {"1g.5gb": 7}, 4)]
+    assert imported(tmp_path, nodes) == {"h100": 8, "a100": 16}
