@@ -48,7 +48,7 @@ def quality(name):
 
 
 def test_every_format_has_a_fixture():
-    assert set(FORMATS.values()) | {"parquet"} == set(formats())
+    assert set(FORMATS.values()) | {"parquet", "arrow"} == set(formats())
     assert set(FORMATS) == {path.name for path in HERE.iterdir()}
 
 
