@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.workload import Workload, read_workload
-from pointsman.workload.readers.philly_json_attempts import Attempt, ran
+from pointsman.workload.readers.attempts import Attempt, ran
 
 CASES = Path(__file__).parents[3] / "shared" / "field" / "cases"
 needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is not here")

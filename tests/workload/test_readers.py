@@ -27,6 +27,8 @@ FORMATS = {
     "pai_task.csv": "alibaba-pai",
     "pollux.csv": "pollux",
     "tiresias.csv": "tiresias",
+    "kubernetes.json": "kubernetes",
+    "batsim.json": "batsim",
     "sacct.txt": "sacct",
     "log.swf": "swf",
     "gavel6.trace": "gavel",

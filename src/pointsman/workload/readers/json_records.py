@@ -1,6 +1,7 @@
 """Objects in JSON as rows of text: JSON lines, an array of objects, or an object that holds one such array."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ def json_records(source: Source) -> Iterator[tuple[int, Any]]:
     if text[start] == "[":
         return _elements(text, start + 1, source.path)
     whole = _single_object(text)
-    return _lines(text) if whole is None else _held(whole, source.path)
+    return _lines(text) if whole is None else _held(whole, text, source.path)
 
 
 def _elements(text: str, at: int, path: str) -> Iterator[tuple[int, Any]]:
@@ -63,12 +64,18 @@ def _lists_of(value: dict[str, Any]) -> list[list[Any]]:
     return [held for held in value.values() if isinstance(held, list) and any(isinstance(one, dict) for one in held)]
 
 
-def _held(value: dict[str, Any], path: str) -> Iterator[tuple[int, Any]]:
+def _held(value: dict[str, Any], text: str, path: str) -> Iterator[tuple[int, Any]]:
     lists = _lists_of(value)
     if len(lists) > 1:
         names = ", ".join(f"{key!r:.40}" for key, held in value.items() if held in lists)
         raise InputError(f"the JSON object holds several lists of objects: {names}", path=path, fix=_FIX)
-    return iter((0, element) for element in lists[0])
+    key = next(key for key, held in value.items() if held is lists[0])
+    begun = re.search(
+        re.escape(json.dumps(key)) + r"\s*:\s*\[", text
+    )  # elsewhere only if a key within is called so, too
+    found = list(_elements(text, begun.end(), path)) if begun else []
+    same = [element for _, element in found] == lists[0]
+    return iter(found if same else [(0, element) for element in lists[0]])
 
 
 def _lines(text: str) -> Iterator[tuple[int, Any]]:

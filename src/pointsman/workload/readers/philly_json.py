@@ -5,15 +5,17 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from pointsman.workload.readers.philly_json_attempts import Attempt, Ran, ran
 from pointsman.workload.readers.sdk import (
     LINE,
+    Attempt,
     InputError,
     Quality,
+    Ran,
     Source,
     TraceFormat,
     json_records,
     not_read,
+    ran,
     settle,
     status,
     text,

@@ -9,6 +9,8 @@ from pointsman.inputs.messages import quoted
 from pointsman.types import JOB_STEP
 from pointsman.workload.columns import TIME_UNITS_S
 from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.attempts import Attempt, Ran, ran
+from pointsman.workload.readers.gpu_demand import GpuDemand, demand_of
 from pointsman.workload.readers.json_records import json_records
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header, text_lines
 from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_gpus
@@ -22,19 +24,24 @@ __all__ = [
     "JOB_STEP",
     "LINE",
     "TIME_UNITS_S",
+    "Attempt",
+    "GpuDemand",
     "InputError",
     "Quality",
+    "Ran",
     "Rows",
     "Source",
     "TraceFormat",
     "absent",
     "clock_s",
+    "demand_of",
     "has_columns",
     "json_records",
     "not_read",
     "number",
     "open_source",
     "quoted",
+    "ran",
     "read_rows",
     "settle",
     "span_s",

@@ -1,4 +1,4 @@
-"""What the attempts of a Philly job come to: GPUs and a run time at their GPU-hours."""
+"""What the runs of one job come to: GPUs and a run time at their GPU-hours."""
 
 from collections import defaultdict
 from collections.abc import Sequence
