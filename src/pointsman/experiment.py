@@ -295,10 +295,27 @@ class _Replayed(_Part):
         panel=WHAT,
     )
     date_order: Literal["dmy", "mdy"] | None = option(
-        "Order of day and month in dates such as 03/02/2026 in a Slurm log.",
+        "Order of day and month in dates such as 03/02/2026",
         None,
-        unset="told by the log: some day is after the 12th",
+        values={"dmy": "day, month, year", "mdy": "month, day, year"},
+        unset="as the dates of the log tell",
         metavar="ORDER",
+        panel=WHAT,
+    )
+    steps: Literal["drop", "keep"] | None = option(
+        "Handling of rows whose ids are those of job steps, such as 801.batch, in tables read with --columns",
+        None,
+        values={"drop": "leave them out", "keep": "read each as a job"},
+        unset="report an error",
+        metavar="KIND",
+        panel=WHAT,
+    )
+    runaways: Literal["keep", "drop"] | None = option(
+        "Handling of jobs that the log shows as running at more than twice their time limit",
+        None,
+        values={"keep": "keep them", "drop": "leave them out"},
+        unset="those beyond ten times their limit are left out",
+        metavar="KIND",
         panel=WHAT,
     )
     only: Filters = option(

@@ -39,6 +39,8 @@ SAID: dict[str, tuple[list[str], Any]] = {
     "ignore": (["--ignore", "gpu_type,partition", "--ignore", "user"], ["gpu_type", "partition", "user"]),
     "time_unit": (["--time-unit", "min"], "min"),
     "date_order": (["--date-order", "dmy"], "dmy"),
+    "steps": (["--steps", "drop"], "drop"),
+    "runaways": (["--runaways", "keep"], "keep"),
     "only": (["--only", "vc=a,b", "--only", "completed"], {"vc": ["a", "b"], "status": ["completed"]}),
     "cluster": (["--cluster", "2x4"], "2x4"),
     "policies": (["--policy", "fifo", "--policy", "srtf"], ["fifo", "srtf"]),

@@ -78,6 +78,28 @@ def _logs() -> Iterator[Target]:
         yield Target(f"log as {form}", seeds, _named("log", forced), 1)
     columns = {"submit_s": "submit_time", "gpus": "gpu_num", "duration_s": "duration"}
     yield Target("named columns", seeds, _named("log", lambda path: read_workload(path, columns=columns)), 2)
+    dated = {"job_id": "id", "submit_s": "at", "gpus": "n", "start_s": "from", "end_s": "to", "time_limit_s": "most"}
+    yield Target("any table", _tables(), _named("log", lambda path: read_workload(path, columns=dated)), 4)
+
+
+TABLE = {
+    "id": ["1", "2.batch", "3"],
+    "at": ["2026-03-02 08:00:00", "1772438400000", "03/02/2026 08:00 PM"],
+    "n": ["gpu:a100:2(IDX:0-1)", "1001=2", "2x A100"],
+    "from": ["Mar  2 08:00:11 2026", None, "Mon, 02 Mar 2026 08:00:00 +0100"],
+    "to": ["2026/03/02 09:00", "20260302T100000Z", "02.03.2026 08:30"],
+    "most": ["1-00:00:00", "UNLIMITED", "1h30m"],
+}
+
+
+def _tables() -> tuple[bytes, ...]:
+    """One table in every notation that `--columns` reads."""
+    frame, written = pl.DataFrame(TABLE), []
+    for write in ("write_csv", "write_json", "write_ndjson", "write_ipc", "write_ipc_stream", "write_parquet"):
+        file = io.BytesIO()
+        getattr(frame, write)(file)
+        written.append(file.getvalue())
+    return tuple(written)
 
 
 def _yaml(*paths: str) -> tuple[bytes, ...]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman import read_workload
+from pointsman import Workload, read_workload
 from pointsman.errors import InputError, UsageError
 from pointsman.workload.readers.named_columns import named
 
@@ -54,7 +54,9 @@ def test_epochs_and_ends(table: Table) -> None:
         ("submit_s", "is not NAME=COLUMN"),
         ("submit=At", "'submit' is no column of ours (did you mean 'submit_s'?"),
         ("submit_s=A,submit_s=B", "submit_s is named twice, 'A' and 'B'"),
-        ("submit_s=A,duration_s=B", "--columns names no gpus: it replaces the reader of a known format"),
+        ("submit_s=A,duration_s=B", "--columns names no gpus (or nodes_requested and gpus_per_node): it replaces"),
+        ("submit_s=A,gap_s=B,gpus=C,duration_s=D", "--columns names both submit_s and gap_s"),
+        ("gpus=A,duration_s=B", "--columns names no submit_s (or gap_s)"),
         ("submit_s=A,gpus=B,start_s=C", "--columns names no duration_s (or start_s and end_s)"),
     ],
 )
@@ -99,3 +101,157 @@ def test_starts_may_be_dates_like_submissions(table: Table) -> None:
 def test_a_table_of_no_known_format_is_told_how_to_name_its_columns(table: Table) -> None:
     with pytest.raises(InputError, match="of any other table name the columns: --columns submit_s="):
         read_workload(table("When,N,Dur\n1,2,3\n"))
+
+
+CASES = Path(__file__).parents[3] / "shared" / "field" / "cases"
+needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is not here")
+DATED = {"job_id": "id", "gpus": "gpus", "submit_s": "submitted", "start_s": "started", "end_s": "finished"}
+LSF = {
+    "job_id": "JOBID", "user": "USER", "queue": "QUEUE", "gpus": "GPU_NUM", "submit_s": "SUBMIT_TIME",
+    "start_s": "START_TIME", "end_s": "FINISH_TIME", "status": "STAT",
+}  # fmt: skip
+
+
+def gpu_h(read: Workload) -> float:
+    return float((read.jobs["gpus"] * read.jobs["duration_s"]).sum()) / 3600
+
+
+@needs_cases
+def test_field_dates_of_many_kinds_in_one_column() -> None:
+    read = read_workload(CASES / "f_dates.csv", columns=DATED)
+    submitted = dict(read.jobs.select("job_id", "submit_s").iter_rows())
+    assert submitted == {"a": pytest.approx(0.123), "b": 0.0, "c": 0.0, "d": 0.0}
+    assert read.jobs["duration_s"].to_list() == [3600.0] * 4
+    assert (gpu_h(read), read.quality.dropped) == (16.0, {})
+
+
+@needs_cases
+def test_field_epochs_in_milliseconds() -> None:
+    read = read_workload(CASES / "f_epoch_ms.csv", columns=DATED)
+    assert read.jobs["submit_s"].to_list() == [1772438400.0, 1772438500.0]
+    assert gpu_h(read) == 12.0
+    assert any("submit_s in ms" in note for note in read.quality.notes)
+
+
+@needs_cases
+def test_field_dates_of_lsf() -> None:
+    read = read_workload(CASES / "f_lsf.csv", columns=LSF)
+    assert read.jobs["submit_s"].to_list() == [0.0, 300.0]
+    assert read.jobs["start_s"].to_list() == [49.0, 349.0]
+    assert gpu_h(read) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "gpus", "gpu_type", "fraction"),
+    [
+        ("gpu:4", 4, None, None),
+        ("gpu:a100:2(IDX:0-1)", 2, "a100", None),
+        ("gres/gpu=2;gres/gpu:a100=2", 2, "a100", None),
+        ("1001=3", 3, None, None),
+        ("8.0", 8, None, None),
+        ("2x A100", 2, "a100", None),
+        ("gpu:a100_3g.20gb:1", 1, "a100", 0.428),
+        ("0.25", 1, None, 0.25),
+    ],
+)
+def test_cells_of_gpus(cell: str, gpus: int, gpu_type: str | None, fraction: float | None, table: Table) -> None:
+    read = read_workload(
+        table(f"at|n|long\n0|{cell}|60\n"), columns={"submit_s": "at", "gpus": "n", "duration_s": "long"}
+    )
+    assert read.jobs.select("gpus", "gpu_type", "fraction").row(0) == (gpus, gpu_type, fraction)
+
+
+def test_a_named_type_counts_more_than_that_of_the_cell(table: Table) -> None:
+    path = table("at|n|long|card\n0|gpu:a100:2|60|NVIDIA H100 80GB HBM3\n")
+    read = read_workload(path, columns={"submit_s": "at", "gpus": "n", "duration_s": "long", "gpu_type": "card"})
+    assert read.jobs["gpu_type"].to_list() == ["h100"]
+
+
+def test_what_is_no_share_of_a_gpu_is_left_out_with_its_gpu_hours(table: Table) -> None:
+    path = table("at|n|long\n0|gres/shard=4|3600\n0|gpu:1|60\n")
+    read = read_workload(path, columns={"submit_s": "at", "gpus": "n", "duration_s": "long"})
+    assert read.quality.dropped == {"on slices or shares of GPUs that are no share of one GPU": 1}
+    assert any("at most 4.0 GPU-h" in note and "4 shard" in note for note in read.quality.notes)
+
+
+def test_gaps_in_the_place_of_times(table: Table) -> None:
+    path = table("gap,n,long\n5,1,60\n10,2,60\n,4,60\n00:01:30,8,60\n")
+    read = read_workload(path, columns={"gap_s": "gap", "gpus": "n", "duration_s": "long"})
+    assert read.jobs.select("submit_s", "gpus").rows() == [(0.0, 1), (10.0, 2), (100.0, 8)]
+    assert read.quality.dropped == {"no submit time": 1}
+    assert any("count as 0" in note for note in read.quality.notes)
+
+
+def test_what_cannot_be_read_is_not_absent(table: Table) -> None:
+    path = table("at,n,long\n0,1,60\nYstday 08:00,1,60\n,1,60\n0,two,60\n0,,60\n0,1,soon\n0,1,\n")
+    read = read_workload(path, columns={"submit_s": "at", "gpus": "n", "duration_s": "long"})
+    assert read.quality.dropped == {
+        "no submit time": 1, "submit time cannot be read": 1, "no GPU count": 1, "GPU count cannot be read": 1,
+        "no run time": 1, "run time cannot be read": 1,
+    }  # fmt: skip
+    report = read.quality.render()
+    assert "dropped 1: submit time cannot be read (line 3; line 3 has 'Ystday 08:00')" in report
+    assert "dropped 1: GPU count cannot be read (line 5; line 5 has 'two')" in report
+    assert "dropped 1: no run time (line 8)" in report
+
+
+def test_an_end_that_cannot_be_read_is_the_reason_for_no_run_time(table: Table) -> None:
+    path = table("at,n,from,to\n0,1,1,2\n0,1,1,Ystday\n0,1,1,\n")
+    read = read_workload(path, columns={"submit_s": "at", "gpus": "n", "start_s": "from", "end_s": "to"})
+    assert read.quality.dropped == {"no run time": 1, "run time cannot be read": 1}
+
+
+@pytest.mark.parametrize(
+    ("cell", "seconds"),
+    [
+        ("1 days 02:00:00", 93600.0),
+        ("0 days 01:00:00.5", 3600.0),
+        ("1h30m", 5400.0),
+        ("PT2H", 7200.0),
+        ("2-01", 176400.0),
+    ],
+)
+def test_durations_as_they_are_written(cell: str, seconds: float, table: Table) -> None:
+    read = read_workload(
+        table(f"at|n|long\n0|1|{cell}\n"), columns={"submit_s": "at", "gpus": "n", "duration_s": "long"}
+    )
+    assert read.jobs["duration_s"].to_list() == [seconds]
+
+
+def test_the_shape_of_a_gang_and_where_it_ran(table: Table) -> None:
+    path = table("at|nodes|each|long|qos|where\n0|2|gpu:8|60|high|n[1-2]\n")
+    shape = {"nodes_requested": "nodes", "gpus_per_node": "each", "qos": "qos", "node_list": "where"}
+    read = read_workload(path, columns={"submit_s": "at", "duration_s": "long", **shape})
+    told = read.jobs.select("gpus", "nodes_requested", "gpus_per_node", "qos", "node_list").row(0)
+    assert told == (16, 2, 8, "high", "n[1-2]")
+
+
+SLASHED = {"submit_s": "at", "gpus": "n", "duration_s": "long"}
+
+
+def test_the_order_of_day_and_month_is_told_by_the_file_or_asked_for(table: Table) -> None:
+    told = read_workload(table("at,n,long\n03/02/2026 08:00:00,1,60\n13/02/2026 08:00:00,1,60\n"), columns=SLASHED)
+    assert told.jobs["submit_s"].to_list() == [0.0, 10 * 86400.0]
+    open_order = table("at,n,long\n03/02/2026 08:00:00,1,60\n04/02/2026 08:00:00,1,60\n")
+    with pytest.raises(InputError, match="--date-order dmy"):
+        read_workload(open_order, columns=SLASHED)
+    for order, days in (("dmy", 1), ("mdy", 31)):
+        read = read_workload(open_order, columns=SLASHED, date_order=order)
+        assert read.jobs["submit_s"].to_list() == [0.0, days * 86400.0]
+
+
+STEPPED = "id|at|n|long\n801|0|4|3600\n801.batch|0|4|3600\n801.extern|0|4|3600\n802|0|1|60\n802.0|0|1|60\n"
+
+
+def test_steps_are_no_jobs(table: Table) -> None:
+    columns = {"job_id": "id", **SLASHED}
+    with pytest.raises(InputError, match=r"'801.batch' is that of a step of a job.*3 rows.*--steps drop"):
+        read_workload(table(STEPPED), columns=columns)
+    dropped = read_workload(table(STEPPED), columns=columns, steps="drop")
+    assert (dropped.jobs["job_id"].to_list(), dropped.quality.dropped) == (["801", "802"], {"a job step, not a job": 3})
+    assert read_workload(table(STEPPED), columns=columns, steps="keep").jobs.height == 5
+
+
+def test_ids_that_passed_through_a_spreadsheet_are_no_steps(table: Table) -> None:
+    read = read_workload(table("id|at|n|long\n801.0|0|4|60\n802.0|0|1|60\n"), columns={"job_id": "id", **SLASHED})
+    assert read.jobs["job_id"].to_list() == ["801.0", "802.0"]

@@ -27,6 +27,8 @@ FORMATS = {
     "pai_task.csv": "alibaba-pai",
     "pollux.csv": "pollux",
     "tiresias.csv": "tiresias",
+    "kubernetes.json": "kubernetes",
+    "batsim.json": "batsim",
     "sacct.txt": "sacct",
     "sacct_runs.txt": "sacct",
     "sacct.json": "sacct",
@@ -51,7 +53,7 @@ def quality(name):
 
 
 def test_every_format_has_a_fixture():
-    assert set(FORMATS.values()) | {"parquet"} == set(formats())
+    assert set(FORMATS.values()) | {"parquet", "arrow"} == set(formats())
     assert set(FORMATS) == {path.name for path in HERE.iterdir()}
 
 
@@ -79,14 +81,17 @@ def test_gathered():
     assert quality("gathered.csv").dropped == {"asks for no GPU": 1, never: 1, "GPU count cannot be read": 1}
 
 
-def test_philly_json_sums_attempts_and_takes_the_first_ones_gpus():
+def test_philly_json_sums_attempts_at_their_gpu_hours():
     assert rows("philly.json", "job_id", "queue", "submit_s", "gpus", "duration_s", "status") == [
         ("application_4", "v2", 0.0, 1, 10.0, "FAILED"),
-        ("application_1", "v1", 60.0, 3, 90.0, "COMPLETED"),
+        ("application_1", "v1", 60.0, 3, 70.0, "COMPLETED"),  # 3 GPUs × 60 s, 1 GPU × 30 s
     ]
     report = quality("philly.json")
     assert report.dropped == {"asks for no GPU": 1, "never ran": 1, "no submit time": 1}
-    assert report.clamped == {"attempts without a start, or an end after it, left out of the run time": 1}
+    assert report.clamped == {
+        "attempts without a start, or an end after it, left out of the run time": 1,
+        "attempts on different numbers of GPUs: run time as if on those of the longest, at the same GPU-hours": 1,
+    }
     assert any("2017-10-01 09:59:00, time zone: the log names none" in note for note in report.notes)
 
 
@@ -144,7 +149,7 @@ NOT_READ = [
     ("helios.csv", "cpu_num, node_num, queue"),
     ("log.swf", "group, executable"),
     ("openb.csv", "cpu_milli, memory_mib"),
-    ("pai_task.csv", "task_name, plan_cpu, plan_mem"),
+    ("pai_task.csv", "plan_cpu, plan_mem"),
     ("philly.csv", "gpu_time"),
     ("pollux.csv", None),
     ("sacct.txt", None),

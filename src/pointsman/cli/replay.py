@@ -32,8 +32,8 @@ def read_jobs(cells: Sequence[Cell]) -> "list[Workload]":
 
     spec = cells[0].spec
     only = {column: list(values) for column, values in spec.only.items()}
-    given = {"time_unit": spec.time_unit, "date_order": spec.date_order}
-    options = {name: value for name, value in given.items() if value is not None}
+    told = {"time_unit": spec.time_unit, "date_order": spec.date_order, "steps": spec.steps, "runaways": spec.runaways}
+    options: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
     log = read_workload(
         spec.trace, format=spec.trace_format, only=only, columns=spec.columns, command=command_line(), **options
     )

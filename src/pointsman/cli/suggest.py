@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pointsman.cli.trace import Columns, DateOrder, Only, Throughputs, TimeUnit, read
+from pointsman.cli.trace import Columns, DateOrder, Only, Runaways, Steps, Throughputs, TimeUnit, read
 
 
 def suggest(
@@ -15,6 +15,8 @@ def suggest(
     columns: Columns = None,
     time_unit: TimeUnit = None,
     date_order: DateOrder = None,
+    steps: Steps = None,
+    runaways: Runaways = None,
     trace_format: Annotated[
         str | None, typer.Option("--trace-format", metavar="NAME", help="Format of the log. Default: auto-detected.")
     ] = None,
@@ -27,7 +29,10 @@ def suggest(
     from pointsman.cluster.imports.job_log import suggest as suggested_for
     from pointsman.inputs.output_path import write_new
 
-    workload = read(log, only, columns, time_unit, date_order, trace_format, throughputs)
+    workload = read(
+        log, only, columns, trace_format, time_unit=time_unit, date_order=date_order, steps=steps, runaways=runaways,
+        throughputs=throughputs,
+    )  # fmt: skip
     found = suggested_for(workload.jobs, "suggested" if log == "-" else Path(log).name.partition(".")[0] or "suggested")
     text = commented(found)
     if str(output) == "-":

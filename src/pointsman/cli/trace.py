@@ -38,7 +38,29 @@ TimeUnit = Annotated[
 ]
 DateOrder = Annotated[
     str | None,
-    typer.Option("--date-order", metavar="ORDER", help="Order of dates such as 03/02/2026: dmy or mdy."),
+    typer.Option(
+        "--date-order",
+        metavar="ORDER",
+        help="Order of day and month in dates such as 03/02/2026: dmy or mdy. Default: as the dates of the log tell.",
+    ),
+]
+Steps = Annotated[
+    str | None,
+    typer.Option(
+        "--steps",
+        metavar="KIND",
+        help="Rows whose ids are those of job steps, such as 801.batch, in a custom table: drop or keep. "
+        "Default: report an error.",
+    ),
+]
+Runaways = Annotated[
+    str | None,
+    typer.Option(
+        "--runaways",
+        metavar="KIND",
+        help="Jobs shown as running at more than twice their time limit: keep or drop. "
+        "Default: those beyond ten times their limit are left out.",
+    ),
 ]
 Throughputs = Annotated[
     str | None, typer.Option("--throughputs", metavar="FILE", help="Gavel throughput file (JSON) for a Gavel trace.")
@@ -54,6 +76,8 @@ def info(
     columns: Columns = None,
     time_unit: TimeUnit = None,
     date_order: DateOrder = None,
+    steps: Steps = None,
+    runaways: Runaways = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
@@ -61,7 +85,10 @@ def info(
     """Describe a job log: contents, quality and assumptions."""
     from pointsman.workload.summary import by_status, sizes, summary
 
-    workload = read(file, only, columns, time_unit, date_order, trace_format, throughputs)
+    workload = read(
+        file, only, columns, trace_format, time_unit=time_unit, date_order=date_order, steps=steps, runaways=runaways,
+        throughputs=throughputs,
+    )  # fmt: skip
     figures = summary(workload)
     if format is screen.Format.json:
         record = {"provenance": workload.provenance.as_dict(), "quality": workload.quality.as_dict(), **figures}
@@ -88,12 +115,17 @@ def head(
     columns: Columns = None,
     time_unit: TimeUnit = None,
     date_order: DateOrder = None,
+    steps: Steps = None,
+    runaways: Runaways = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     format: Printed = screen.Format.table,
 ) -> None:
     """Print the first jobs of a log, in order of submission."""
-    workload = read(file, only, columns, time_unit, date_order, trace_format, throughputs)
+    workload = read(
+        file, only, columns, trace_format, time_unit=time_unit, date_order=date_order, steps=steps, runaways=runaways,
+        throughputs=throughputs,
+    )  # fmt: skip
     jobs = workload.jobs
     told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
     texts = [name for name in told if jobs.schema[name] == "String"]
@@ -115,6 +147,8 @@ def convert(
     columns: Columns = None,
     time_unit: TimeUnit = None,
     date_order: DateOrder = None,
+    steps: Steps = None,
+    runaways: Runaways = None,
     trace_format: LogFormat = None,
     throughputs: Throughputs = None,
     force: Force = False,
@@ -124,7 +158,10 @@ def convert(
     from pointsman.workload.writers.write import check_target
 
     check_target(target, force=force)
-    workload = read(source, only, columns, time_unit, date_order, trace_format, throughputs)
+    workload = read(
+        source, only, columns, trace_format, time_unit=time_unit, date_order=date_order, steps=steps, runaways=runaways,
+        throughputs=throughputs,
+    )  # fmt: skip
     write_workload(workload, target)
     _report(workload)
     _tell_written(workload, target)
@@ -179,13 +216,7 @@ app.command()(fetch)
 
 
 def read(
-    file: str,
-    only: list[str] | None,
-    columns: list[str] | None,
-    time_unit: str | None,
-    date_order: str | None,
-    trace_format: str | None,
-    throughputs: str | None,
+    file: str, only: list[str] | None, columns: list[str] | None, trace_format: str | None, **options: str | None
 ) -> "Workload":
     """The jobs of a log by the options that all commands on logs have."""
     from pointsman.cli.results import command_line
@@ -193,11 +224,10 @@ def read(
     from pointsman.workload.readers.named_columns import named
     from pointsman.workload.readers.read import filters
 
-    given = {"throughputs": throughputs, "time_unit": time_unit, "date_order": date_order}
-    options = {name: value for name, value in given.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     mapped = named(columns) if columns else None
     return read_workload(
-        file, format=trace_format, only=filters(only or []), columns=mapped, command=command_line(), **options
+        file, format=trace_format, only=filters(only or []), columns=mapped, command=command_line(), **given
     )
 
 

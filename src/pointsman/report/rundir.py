@@ -16,7 +16,7 @@ import yaml
 from pointsman.engine.run.result import Result
 from pointsman.errors import InputError
 from pointsman.experiment import Assumptions
-from pointsman.inputs.parquet_file import read_foreign_parquet
+from pointsman.inputs.binary_table import read_foreign_table
 from pointsman.report.figures.drawing import save_drawing
 from pointsman.report.manifest import read_manifest, write_manifest
 from pointsman.report.metrics.comparison import Comparison, compare
@@ -181,7 +181,7 @@ def _read(path: Path, written: Mapping[str, str]) -> pl.DataFrame:
         raise InputError(f"part of the run cannot be read ({error.strerror})", path=path, fix="run again") from None
     digest = written.get(path.name)
     if digest is None:
-        table = read_foreign_parquet(data, path=str(path))
+        table = read_foreign_table(data, path=str(path))
         if fault := table_fault(path.name, table):
             raise InputError(fault, path=path, fix="run again")
         return table

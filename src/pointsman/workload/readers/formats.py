@@ -20,8 +20,8 @@ from pointsman.workload.readers.source import Source
 from pointsman.workload.readers.trace_format import TraceFormat
 
 READERS: Final = (
-    "parquet", "gathered", "philly_json", "philly_csv", "itp", "helios", "acme", "openb", "spot", "pai",
-    "pollux", "tiresias", "sacct", "swf", "gavel", "native_csv",
+    "parquet", "arrow", "gathered", "philly_json", "philly_csv", "itp", "helios", "acme", "openb", "spot", "pai",
+    "pollux", "tiresias", "kubernetes", "batsim", "sacct", "swf", "gavel", "native_csv",
 )  # fmt: skip
 """Modules of `pointsman.workload.readers`, each with a `FORMAT`; detection asks them in this order."""
 
@@ -34,7 +34,7 @@ def formats() -> dict[str, TraceFormat]:
         UsageError: a plug-in that cannot be imported.
     """
     ours = [import_module(f"pointsman.workload.readers.{name}").FORMAT for name in READERS]
-    return {form.name: form for form in (ours[0], *_plugins(), *ours[1:])}
+    return {form.name: form for form in (*ours[:2], *_plugins(), *ours[2:])}
 
 
 def _plugins() -> list[TraceFormat]:

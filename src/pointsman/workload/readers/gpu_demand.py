@@ -1,5 +1,6 @@
 """The GPUs that jobs ask for, of cells as sites write them (`inputs/gpu_cells.py`)."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -51,8 +52,11 @@ def gpu_demands(cells: pl.Series) -> pl.DataFrame:
 def gpu_demand(cell: str) -> GpuDemand:
     """What a job with this cell asks for."""
     entries = gpu_entries(cell) if cell else []
-    if entries is None:
-        return GpuDemand(None, None, None, None, None)
+    return GpuDemand(None, None, None, None, None) if entries is None else demand_of(entries)
+
+
+def demand_of(entries: Sequence[GpuEntry]) -> GpuDemand:
+    """What these GPUs and slices of GPUs come to."""
     gpu_type = "+".join(dict.fromkeys(entry.gpu_type for entry in entries if entry.gpu_type)) or None
     parts = [entry for entry in entries if entry.milli != WHOLE]
     if not parts:

@@ -16,7 +16,7 @@ def line_of(provenance: Provenance, job_id: str) -> int | None:
         return None
     try:
         source = open_source(provenance.source)
-        if source.sha256 != provenance.sha256 or source.is_parquet:
+        if source.sha256 != provenance.sha256 or source.is_binary_table:
             return None
         return _native(source, job_id) if provenance.format == "csv" else _first_word(source, job_id)
     except InputError:

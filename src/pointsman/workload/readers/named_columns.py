@@ -1,25 +1,31 @@
-"""Any table with a header whose columns are named (``--columns submit_s=Submit,gpus=AllocTRES``;
+"""Any table whose columns are named (``--columns submit_s=Submit,gpus=AllocTRES``;
 ``docs/guides/bring-your-own-log.md``).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import polars as pl
 
-from pointsman.errors import InputError, UsageError
+from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.workload.columns import LOGGED, SCHEMA, TIME_UNITS_S
+from pointsman.types import JOB_STEP
+from pointsman.workload.columns import LOGGED, SCHEMA, SHAPE, TIME_UNITS_S
 from pointsman.workload.provenance import Quality
-from pointsman.workload.readers.rows import read_rows, split_header
-from pointsman.workload.readers.slurm_cells import span_s, tres_gpus
+from pointsman.workload.readers.any_table import read_table
+from pointsman.workload.readers.cells_of_columns import GAP, cells_of
+from pointsman.workload.readers.day_month import Order
 from pointsman.workload.readers.source import Source
-from pointsman.workload.readers.trace_cleaning import clock_s, number, settle, status, text
+from pointsman.workload.readers.step_ids import steps_among
+from pointsman.workload.readers.trace_cleaning import settle
 
 Columns = Mapping[str, str]
-"""From a column of the job table to a column of the file."""
+"""From a column of the job table, or `gap_s`, to a column of the file."""
+Steps = Literal["drop", "keep"]
+STEPS: Final = ("drop", "keep")
 
-DELIMITERS: Final = (",", "|", ";", "\t")
+NAMES: Final = (*SCHEMA, GAP)
+"""What `--columns` can name."""
 
 
 def named(texts: Sequence[str]) -> dict[str, str]:
@@ -47,9 +53,16 @@ def check_columns(found: Columns) -> None:
         UsageError: they are not, or one is.
     """
     for ours in found:
-        if ours not in SCHEMA:
-            raise UsageError(f"--columns: {ours!r:.60} is no column of ours ({did_you_mean(ours, tuple(SCHEMA))})")
-    missing = [name for name in ("submit_s", "gpus") if name not in found]
+        if ours not in NAMES:
+            raise UsageError(f"--columns: {ours!r:.60} is no column of ours ({did_you_mean(ours, NAMES)})")
+    if {"submit_s", GAP} <= found.keys():
+        raise UsageError(
+            f"--columns names both submit_s and {GAP}: a table has times of submission or the gaps between"
+        )
+    missing = ["submit_s (or gap_s)"] * (not {"submit_s", GAP} & found.keys())
+    missing += ["gpus (or nodes_requested and gpus_per_node)"] * (
+        "gpus" not in found and not set(SHAPE) <= found.keys()
+    )
     missing += ["duration_s (or start_s and end_s)"] * ("duration_s" not in found and not set(LOGGED) <= found.keys())
     if missing:
         raise UsageError(
@@ -58,47 +71,45 @@ def check_columns(found: Columns) -> None:
         )
 
 
-def read_named(source: Source, columns: Columns, time_unit: str | None = None) -> tuple[pl.DataFrame, Quality]:
-    """The job table of a delimited file.
+def read_named(
+    source: Source,
+    columns: Columns,
+    time_unit: str | None = None,
+    date_order: Order | None = None,
+    steps: Steps | None = None,
+) -> tuple[pl.DataFrame, Quality]:
+    """The job table of a table of any kind (`any_table`), by the columns named.
 
-    Times are numbers, of seconds unless `time_unit` says otherwise, or dates (ISO 8601, UTC without an offset); spans
-    are such numbers or Slurm's ``D-HH:MM:SS``; GPUs are a number or a list of resources with ``gres/gpu=8``.
+    Args:
+        source: the file.
+        columns: which they are.
+        time_unit: of times and durations that are bare numbers.
+        date_order: of day and month, where the file does not tell it.
+        steps: what becomes of rows that are steps of a job.
 
     Raises:
-        InputError: a column is missing, or no job is left.
+        InputError: a column is missing, ids are those of steps, the order of day and month is needed, or no job is
+            left.
     """
-    rows = read_rows(source, delimiter=_delimiter(source, columns))
-    unit_s = TIME_UNITS_S[time_unit or "s"]
-    jobs = rows.select(**{name: _cell(name, column, unit_s) for name, column in columns.items()})
-    if "duration_s" not in columns:
-        jobs = jobs.with_columns(duration_s=pl.col("end_s") - pl.col("start_s"))
-    dates = rows.frame.select(clock_s(columns["submit_s"]).is_not_null().any()).item()
-    zone = "as written; UTC where a date names none" if dates else None
-    notes = [f"columns as told: {', '.join(f'{ours} = {theirs}' for ours, theirs in columns.items())}"]
+    table = read_table(source, list(columns.values()), counted=[columns[name] for name in ("gpus",) if name in columns])
+    rows = table.rows
+    rows.read.update(columns.values())
+    unit_s = None if time_unit is None else TIME_UNITS_S[time_unit]
+    found = cells_of(rows.frame, columns, unit_s=unit_s, order=date_order, path=source.path)
+    jobs = found.jobs.with_columns(dropped=_dropped(source, found.jobs, table.no_objects, steps))
+    notes = [f"columns as told: {', '.join(f'{ours} = {theirs}' for ours, theirs in columns.items())}", *found.notes]
+    zone = "as written; UTC where a date names none" if found.dated else None
     return settle(source, jobs, rows=rows, notes=notes, zone=zone)
 
 
-def _delimiter(source: Source, columns: Columns) -> str:
-    headers = {delimiter: split_header(source, delimiter) for delimiter in DELIMITERS}
-    best = max(DELIMITERS, key=lambda delimiter: len(headers[delimiter]))
-    for theirs in columns.values():
-        if theirs not in headers[best]:
-            fix = did_you_mean(theirs, headers[best])
-            raise InputError(f"there is no column {theirs!r:.60}", path=source.path, line=1, fix=fix)
-    return best
+def _dropped(source: Source, jobs: pl.DataFrame, no_objects: pl.Series | None, steps: Steps | None) -> pl.Series:
+    silent = pl.repeat(None, jobs.height, dtype=pl.String, eager=True)
+    reasons = jobs["dropped"] if "dropped" in jobs.columns else silent
+    if "job_id" in jobs.columns and steps != "keep":
+        reasons = _told(steps_among(source, jobs["job_id"], refuse=steps is None), JOB_STEP, reasons)
+    return reasons if no_objects is None else _told(no_objects, "not a JSON object", reasons)
 
 
-def _cell(name: str, column: str, unit_s: float) -> pl.Expr:
-    if name in ("submit_s", *LOGGED):
-        return _time_s(column, unit_s)
-    if name in ("duration_s", "time_limit_s"):
-        return pl.coalesce(number(column) * unit_s, span_s(column))
-    if name == "gpus":
-        return pl.coalesce(number(column), pl.when(text(column).str.contains("=")).then(tres_gpus(column)))
-    if name == "status":
-        return status(column)
-    return text(column) if SCHEMA[name] == pl.String else number(column)
-
-
-def _time_s(column: str, unit_s: float) -> pl.Expr:
-    return pl.coalesce(number(column) * unit_s, clock_s(column))
+def _told(where: pl.Series, reason: str, others: pl.Series) -> pl.Series:
+    frame = pl.DataFrame({"where": where, "others": others})
+    return frame.select(pl.when("where").then(pl.lit(reason)).otherwise("others")).to_series()

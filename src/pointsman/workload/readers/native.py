@@ -6,7 +6,7 @@ from io import BytesIO
 import polars as pl
 
 from pointsman.errors import InputError
-from pointsman.inputs.parquet_file import read_foreign_parquet
+from pointsman.inputs.binary_table import read_foreign_table
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.row_count import check_count
 from pointsman.workload.readers.rows import read_rows
@@ -37,13 +37,15 @@ def read_csv(source: Source) -> tuple[pl.DataFrame, Quality]:
     return jobs, quality
 
 
-def read_parquet(source: Source) -> tuple[pl.DataFrame, Quality]:
-    """The job table of a native Parquet file.
+def read_binary(source: Source) -> tuple[pl.DataFrame, Quality]:
+    """The job table of a native Parquet or Arrow file.
 
     Raises:
         InputError: a truncated or damaged file, or the first row that breaks a rule.
     """
-    frame = read_foreign_parquet(source.data, path=source.path)
+    frame = read_foreign_table(source.data, path=source.path)
     jobs, quality = validated(frame, path=source.path)
-    check_count(replace(quality, rows_read=pl.scan_parquet(BytesIO(source.data)).select(pl.len()).collect().item()))
+    if source.is_parquet:
+        count = pl.scan_parquet(BytesIO(source.data)).select(pl.len()).collect().item()
+        check_count(replace(quality, rows_read=count))
     return jobs, quality

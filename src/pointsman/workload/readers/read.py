@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -12,14 +12,18 @@ from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.readers.day_month import ORDERS
 from pointsman.workload.readers.formats import detected, format_named, formats, table_of
-from pointsman.workload.readers.named_columns import Columns, check_columns, read_named
+from pointsman.workload.readers.named_columns import STEPS, Columns, check_columns, read_named
 from pointsman.workload.readers.origin import recalled
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_format import TraceFormat
 from pointsman.workload.table import Workload
+from pointsman.workload.transforms.runaways import CHOICES, Choice, without_runaways
 
 BY_COLUMNS = "columns"
 """What the format of a table is called whose columns are named."""
+
+_ALLOWED: Final = {"time_unit": tuple(TIME_UNITS_S), "date_order": ORDERS, "steps": STEPS}
+"""Options of readers with few values."""
 
 Filter = Mapping[str, str | Sequence[str]]
 """From a column of the job table (or an alias, `vc`) to the value, or values, to keep."""
@@ -31,6 +35,7 @@ def read_workload(
     format: str | None = None,
     only: Filter | None = None,
     columns: Columns | None = None,
+    runaways: Choice | None = None,
     command: str = "",
     **options: Any,
 ) -> Workload:
@@ -43,9 +48,12 @@ def read_workload(
             (case of letters does not matter); others count as dropped.
         columns: from our columns to those of a table of any kind, e.g. `{"submit_s": "Submit", "gpus": "GPUs",
             "duration_s": "Elapsed"}`; instead of a format.
+        runaways: whether to `keep` or `drop` jobs that are still running far beyond their time limit; None drops
+            those beyond ten times their limit (`transforms/runaways.py`).
         command: what the provenance records as the command.
         options: what the reader takes besides: `throughputs` for Gavel, `time_unit` (ms, s, min or h) for lists of the
-            Tiresias simulator and for tables whose columns are named, `date_order` (dmy or mdy) for Slurm's accounting.
+            Tiresias simulator and for tables whose columns are named, `date_order` (dmy or mdy) for `sacct` and for
+            such tables, `steps` (drop or keep) for the latter.
 
     Raises:
         InputError: unreadable, truncated, binary or empty file; unknown format; broken rule; nothing left.
@@ -61,6 +69,8 @@ def read_workload(
         raise RunError(f"{path}: there is not enough memory to unpack it") from None
     form = _by_columns(columns) if columns else form or detected(source)
     _check_options(form, options)
+    if runaways not in (None, *CHOICES):
+        raise UsageError(f"runaways = {runaways!r:.60}: it must be one of {', '.join(CHOICES)}")
     try:
         jobs, quality = table_of(form, source, **options)
     except pl.exceptions.ColumnNotFoundError as error:
@@ -71,6 +81,7 @@ def read_workload(
     kept = {column: [values] if isinstance(values, str) else list(values) for column, values in (only or {}).items()}
     told = ", ".join(f"{column}={','.join(values)}" for column, values in kept.items())
     workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command, origin, told))
+    workload = without_runaways(workload, runaways)
     for column, values in kept.items():
         workload = _filtered(workload, column, values)
     return workload
@@ -84,10 +95,12 @@ def takes_time_unit(format: str) -> bool:
 def _by_columns(columns: Columns) -> TraceFormat:
     check_columns(columns)
 
-    def read(source: Source, time_unit: str | None = None) -> tuple[pl.DataFrame, Quality]:
-        return read_named(source, columns, time_unit)
+    def read(source: Source, **options: Any) -> tuple[pl.DataFrame, Quality]:
+        return read_named(source, columns, **options)
 
-    return TraceFormat(BY_COLUMNS, "a table", lambda source: True, read, frozenset({"time_unit"}))
+    return TraceFormat(
+        BY_COLUMNS, "a table", lambda source: True, read, frozenset({"time_unit", "date_order", "steps"})
+    )
 
 
 def filters(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -122,10 +135,9 @@ def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
     if unknown:
         takes = ", ".join(sorted(form.options)) or "none"
         raise UsageError(f"the {form.name} reader takes no option {unknown[0]!r} (its options: {takes})")
-    if options.get("time_unit", "s") not in TIME_UNITS_S:
-        raise UsageError(f"time_unit = {options['time_unit']!r:.60}: it must be one of {', '.join(TIME_UNITS_S)}")
-    if options.get("date_order", ORDERS[0]) not in ORDERS:
-        raise UsageError(f"date_order = {options['date_order']!r:.60}: it must be one of {', '.join(ORDERS)}")
+    for name, allowed in _ALLOWED.items():
+        if name in options and options[name] not in allowed:
+            raise UsageError(f"{name} = {options[name]!r:.60}: it must be one of {', '.join(allowed)}")
 
 
 def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:

@@ -46,6 +46,10 @@ _TABLES: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
 def refusal(source: Source) -> InputError | None:
     """What `source` is and what to do with it, if it is a known kind of file that holds no jobs."""
     names = set(split_header(source))
+    words = set(source.first_line.split())
+    if words >= {"NAME", "AGE"} and words & {"READY", "STATUS", "COMPLETIONS", "QUEUE"}:
+        fix = "export it with `kubectl get pods,jobs,workloads -A -o json`"
+        return InputError("this is the table that kubectl prints, without times and GPUs", path=source.path, fix=fix)
     for columns, what, fix in _TABLES:
         if names.issuperset(columns):
             return InputError(f"this is {what}, not a job log", path=source.path, fix=fix)
@@ -64,10 +68,14 @@ def _refused_json(source: Source) -> InputError | None:
         return InputError(f"broken JSON: {error.msg}", path=source.path, line=error.lineno, fix="is it truncated?")
     except (RecursionError, ValueError):
         return InputError("JSON that cannot be read", path=source.path, fix=_JOBS)
+    if isinstance(value, dict) and "apiVersion" in value:
+        fix = "give what `kubectl get pods,jobs,workloads -A -o json` prints; nodes go to `pointsman cluster import`"
+        return InputError("objects of Kubernetes, but no pods or jobs", path=source.path, fix=fix)
     if isinstance(value, dict) and any(str(key).split("_")[0] in ("v100", "p100", "k80") for key in value):
         fix = "give the .trace file, and this one as its throughputs"
         return InputError("this is a Gavel throughput file, not a job log", path=source.path, fix=fix)
-    return InputError("JSON, but not a Philly job log (a list of jobs with attempts)", path=source.path, fix=_JOBS)
+    fix = "of JSON lines or a list of objects name the keys: --columns submit_s=…,gpus=…,duration_s=…"
+    return InputError("JSON, but no job log of a known format", path=source.path, fix=fix)
 
 
 def _headless(source: Source) -> InputError | None:

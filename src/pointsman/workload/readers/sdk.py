@@ -9,29 +9,40 @@ from pointsman.inputs.messages import quoted
 from pointsman.types import JOB_STEP
 from pointsman.workload.columns import TIME_UNITS_S
 from pointsman.workload.provenance import Quality
+from pointsman.workload.readers.attempts import Attempt, Ran, ran
 from pointsman.workload.readers.cells import absent, clock_s, number, status, text
+from pointsman.workload.readers.gpu_demand import GpuDemand, demand_of
+from pointsman.workload.readers.json_records import json_records
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header, text_lines
 from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_gpus
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_cleaning import settle
 from pointsman.workload.readers.trace_format import TraceFormat
-from pointsman.workload.rules.clean import not_read
+from pointsman.workload.rules.clean import LINE, not_read
+from pointsman.workload.rules.job_rules import written
 
 __all__ = [
     "JOB_STEP",
+    "LINE",
     "TIME_UNITS_S",
+    "Attempt",
+    "GpuDemand",
     "InputError",
     "Quality",
+    "Ran",
     "Rows",
     "Source",
     "TraceFormat",
     "absent",
     "clock_s",
+    "demand_of",
     "has_columns",
+    "json_records",
     "not_read",
     "number",
     "open_source",
     "quoted",
+    "ran",
     "read_rows",
     "settle",
     "span_s",
@@ -41,4 +52,5 @@ __all__ = [
     "text_lines",
     "tres_gpu_type",
     "tres_gpus",
+    "written",
 ]

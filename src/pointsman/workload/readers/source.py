@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from pointsman.errors import InputError, UsageError
+from pointsman.inputs.binary_table import kind_of_table
 
 MOST_UNPACKED: Final = "POINTSMAN_MOST_UNPACKED"
 """The environment variable that says how large a packed file may become."""
@@ -36,7 +37,6 @@ _BINARY = {
     b"\xfd7zXZ": "xz; decompress it, or use gzip or zstd",
     b"\x80\x04": "a Python pickle, which is not read because it can run code",
     b"\x80\x05": "a Python pickle, which is not read because it can run code",
-    b"ARROW1": "an Arrow file; write the table as Parquet",
 }
 
 
@@ -51,6 +51,11 @@ class Source:
     @property
     def is_parquet(self) -> bool:
         return self.data[:4] == b"PAR1"
+
+    @property
+    def is_binary_table(self) -> bool:
+        """Whether it is Parquet or Arrow."""
+        return kind_of_table(self.data) != ""
 
     @cached_property
     def text(self) -> str:

@@ -1,4 +1,6 @@
-"""Parquet files from elsewhere, read in a process of their own: a damaged one can abort the process that reads it."""
+"""Parquet and Arrow files from elsewhere, read in a process of their own: a damaged one can abort the process that
+reads it.
+"""
 
 import io
 import subprocess
@@ -11,14 +13,27 @@ from pointsman.errors import InputError
 
 _READER: Final = """
 import sys, polars
-frame = polars.read_parquet(sys.stdin.buffer.read())
+frame = getattr(polars, sys.argv[1])(sys.stdin.buffer.read())
 frame.write_ipc(sys.stdout.buffer, compat_level=polars.CompatLevel.newest())
 """
 """It writes a table that this same library has just made, so reading that one is safe."""
 
 
-def read_foreign_parquet(data: bytes, *, path: str) -> pl.DataFrame:
-    """The table in the bytes of a Parquet file, which may be damaged or hostile.
+_KINDS: Final = (
+    (b"PAR1", "Parquet file", "read_parquet"),
+    (b"ARROW1", "Arrow file", "read_ipc"),
+    (b"\xff\xff\xff\xff", "Arrow stream", "read_ipc_stream"),
+)
+"""First bytes, what they begin, and the function of Polars that reads it."""
+
+
+def kind_of_table(data: bytes) -> str:
+    """`Parquet file`, `Arrow file` or `Arrow stream`; empty: none of these."""
+    return next((kind for magic, kind, _ in _KINDS if data.startswith(magic)), "")
+
+
+def read_foreign_table(data: bytes, *, path: str) -> pl.DataFrame:
+    """The table in the bytes of a Parquet or Arrow file, which may be damaged or hostile.
 
     Args:
         data: the whole file.
@@ -27,9 +42,14 @@ def read_foreign_parquet(data: bytes, *, path: str) -> pl.DataFrame:
     Raises:
         InputError: it cannot be read, whatever reading it does to the process.
     """
-    reader = subprocess.run([sys.executable, "-I", "-c", _READER], input=data, capture_output=True, check=False)
+    kind, function = next(
+        ((kind, function) for magic, kind, function in _KINDS if data.startswith(magic)), _KINDS[0][1:]
+    )
+    reader = subprocess.run(
+        [sys.executable, "-I", "-c", _READER, function], input=data, capture_output=True, check=False
+    )
     if reader.returncode:
-        cause = f"the Parquet file is truncated or damaged: {_cause(reader):.200}"
+        cause = f"the {kind} is truncated or damaged: {_cause(reader):.200}"
         raise InputError(cause, path=path, fix="fetch or write the file again")
     return pl.read_ipc(io.BytesIO(reader.stdout))
 

@@ -1,0 +1,109 @@
+"""How long a job of Kubernetes ran: by the objects that tell it, and by its pods."""
+
+from typing import Final, NamedTuple
+
+from pointsman.workload.readers.kubernetes_gpus import Wanted
+from pointsman.workload.readers.kubernetes_kinds import Rank, rank
+from pointsman.workload.readers.kubernetes_objects import Object
+from pointsman.workload.readers.kubernetes_times import Span, span, word
+
+_KUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""A job with it makes no pods before it is admitted."""
+
+
+class Runs(NamedTuple):
+    """The runs of a job, put together."""
+
+    start_s: float | None = None
+    end_s: float | None = None
+    length_s: float | None = None
+    """At the GPUs of the job, so that its GPU-hours are those of all its runs."""
+    status: str | None = None
+    running: bool = False
+    several: bool = False
+    """It ran before its last run."""
+    by_controller: bool = False
+    """Its start is when a Job began to make pods, which may then have waited for nodes."""
+
+
+class _Taken(NamedTuple):
+    """GPUs that a pod had."""
+
+    start_s: float
+    end_s: float
+    gpus: float
+
+
+def runs_of(things: list[Object], with_gpus: list[tuple[Object, Wanted]], gpus: float, many: int, now_s: float) -> Runs:
+    """The runs of a job.
+
+    Args:
+        things: all its objects.
+        with_gpus: its pods that ask for GPUs.
+        gpus: of the job.
+        many: pods that run at once; 0: only pods tell it.
+        now_s: until when a job that runs has run.
+    """
+    telling = [one for one in things if one.kind not in ("Pod", "PodGroup")]
+    status = _word(things, [pod for pod, _ in with_gpus])
+    running = status == "RUNNING"
+    pods = [
+        _Taken(at.start_s, end_s, wants.gpus)
+        for pod, wants in with_gpus
+        if (at := span(pod)).start_s is not None and (end_s := now_s if at.end_s is None else at.end_s) is not None
+    ]
+    told = _told([span(one) for one in telling], now_s if running else None)
+    if told is None:
+        return _of_pods(pods, gpus, status, running)
+    start_s, end_s = told
+    own = [pod for pod in pods if pod.end_s > start_s]
+    before = [pod for pod in pods if pod.end_s <= start_s]
+    by_pods = len(own) >= max(many, 1)
+    began_s = min(pod.start_s for pod in own) if by_pods else start_s
+    began_s = began_s if end_s is None or began_s <= end_s else start_s
+    earlier_s = _gpu_s(before) / gpus if gpus else 0.0
+    return Runs(
+        start_s=min([began_s, *(pod.start_s for pod in before)]),
+        end_s=None if running else end_s,
+        length_s=None if end_s is None else end_s - began_s + earlier_s,
+        status=status,
+        running=running,
+        several=bool(before),
+        by_controller=not by_pods and all(one.kind == "Job" and _KUEUE not in one.labels for one in telling),
+    )
+
+
+def _told(spans: list[Span], now_s: float | None) -> tuple[float, float | None] | None:
+    """The last run, as a queue or a controller tells it."""
+    starts = [at.start_s for at in spans if at.start_s is not None]
+    ends = [at.end_s for at in spans if at.end_s is not None]
+    return (min(starts), now_s if now_s is not None else max(ends, default=None)) if starts else None
+
+
+def _of_pods(pods: list[_Taken], gpus: float, status: str | None, running: bool) -> Runs:
+    if not pods:
+        return Runs(status=status)
+    start_s, end_s = min(pod.start_s for pod in pods), max(pod.end_s for pod in pods)
+    length_s = min(_gpu_s(pods) / gpus, end_s - start_s) if gpus else end_s - start_s
+    several = max(pod.start_s for pod in pods) >= min(pod.end_s for pod in pods)
+    return Runs(start_s, None if running else end_s, length_s, status, running, several)
+
+
+def _gpu_s(pods: list[_Taken]) -> float:
+    return sum(pod.gpus * (pod.end_s - pod.start_s) for pod in pods)
+
+
+def _word(things: list[Object], pods: list[Object]) -> str | None:
+    """What became of a job: by what tells it best, or by the pods of its last run."""
+    for level in (Rank.ADMITTED, Rank.WHOLE, Rank.JOB):
+        words = [word(one) for one in things if rank(one) is level]
+        if any(words):
+            return _worst(words)
+    last_s = max((at for pod in pods if (at := span(pod).start_s) is not None), default=None)
+    ends = [(pod, span(pod).end_s) for pod in pods]
+    return _worst([word(pod) for pod, end_s in ends if last_s is None or end_s is None or end_s > last_s])
+
+
+def _worst(words: list[str | None]) -> str | None:
+    order = ("RUNNING", "FAILED", "TIMEOUT", "PREEMPTED", "CANCELLED", "PENDING", "COMPLETED")
+    return next((said for said in order if said in words), None)
