@@ -237,3 +237,10 @@ def test_a_frame_in_memory_keeps_the_same_rules():
     assert Workload.of(FRAME).jobs["submit_s"].to_list() == [0.0, 3.0, 5.0]
     with pytest.raises(InputError, match="memory: row 2: gpus -2 is negative"):
         Workload.of(FRAME.with_columns(gpus=pl.Series([1, -2, 4])))
+
+
+@pytest.mark.parametrize("inside", ["\r", "\n", "\r\n", "a\rb", ","])
+def test_a_quoted_cell_keeps_its_line_breaks(tmp_path, inside):
+    path = tmp_path / "jobs.csv"
+    path.write_bytes(f'submit_s,gpus,duration_s,user\n0,1,5,"x{inside}"\n1,2,6,y\n'.encode())
+    assert read_workload(path).jobs["user"].to_list() == [f"x{inside}", "y"]

@@ -17,8 +17,8 @@ class Records(NamedTuple):
     """Lines with a quote that does not close its cell."""
 
 
-def quoted_records(lines: list[str], delimiter: str, width: int) -> Records:
-    """The rows of these lines.
+def quoted_records(lines: list[str], ends: list[str], delimiter: str, width: int) -> Records:
+    """The rows of these lines, of which each has its end: a cell keeps the line breaks that are in its quotes.
 
     A quoted cell may hold delimiters and line breaks. Where that makes a row of another `width`, of several lines, or
     none at all, its first line has a stray quote: that line is a row as it stands, and the next begins another.
@@ -26,7 +26,7 @@ def quoted_records(lines: list[str], delimiter: str, width: int) -> Records:
     found = Records([], [], 0, [])
     at, inner = 0, 0
     while at < len(lines):
-        for end, row in _rows(lines, at, delimiter):
+        for end, row in _rows(lines, ends, at, delimiter):
             if end > at + 1 and len(row) != width:
                 break
             found.rows.append(row)
@@ -41,9 +41,9 @@ def quoted_records(lines: list[str], delimiter: str, width: int) -> Records:
     return found._replace(inner=inner)
 
 
-def _rows(lines: list[str], at: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(lines: list[str], ends: list[str], at: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The rows from line `at` on, each with the line after it, up to the first with broken quotes."""
-    reader = csv.reader((f"{lines[k]}\n" for k in range(at, len(lines))), delimiter=delimiter, strict=True)
+    reader = csv.reader((lines[k] + ends[k] for k in range(at, len(lines))), delimiter=delimiter, strict=True)
     try:
         for row in reader:
             yield at + reader.line_num, row

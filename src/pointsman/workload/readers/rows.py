@@ -1,6 +1,7 @@
 """Delimited text as a frame of strings, with the line that each row came from."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ from pointsman.workload.rules.job_rules import written
 QUOTING = (",", ";")
 """Delimiters of CSV, whose cells may be quoted (RFC 4180). Tables with bars or tabs between their cells have no quotes:
 what looks like one belongs to the cell. The exception is a table whose header quotes its names."""
+
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,12 @@ def line_count(data: bytes) -> int:
 
 def text_lines(source: Source) -> list[str]:
     """Lines of a text without their ends, whatever these are, and without empty ones at the end of the file."""
-    return source.text.rstrip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return _LINE_END.split(source.text.rstrip("\r\n"))
+
+
+def _line_ends(source: Source) -> list[str]:
+    """What ends each of `text_lines`."""
+    return [*_LINE_END.findall(source.text.rstrip("\r\n")), "\n"]
 
 
 def _unread(roots: Sequence[str]) -> pl.Expr:
@@ -166,7 +175,8 @@ def _polars_rows(data: bytes, names: list[str], header: bool, delimiter: str) ->
 
 def _python_rows(source: Source, names: list[str], header: bool, delimiter: str, quotes: bool) -> Rows:
     lines = text_lines(source)
-    found = quoted_records(lines, delimiter, len(names)) if quotes else _bare(lines, delimiter)
+    width = len(names)
+    found = quoted_records(lines, _line_ends(source), delimiter, width) if quotes else _bare(lines, delimiter)
     whole = [len(row) == len(names) for row in found.rows]
     if header:
         whole[0] = False
