@@ -149,7 +149,7 @@ def _add_bare(found: _Found, split: BareRows, header: Header, line: int) -> None
 def _add_quoted(found: _Found, lines: list[str], header: Header, line: int, sound: pl.Expr) -> None:
     """Read a table that another program wrote, with quotes where it had to."""
     width = len(header.names)
-    records = quoted_records(lines, header.delimiter, width)
+    records = quoted_records(lines, ["\n"] * len(lines), header.delimiter, width)
     blank, whole, at, lost = 0, [], [], []
     for row, number in zip(records.rows, records.lines, strict=True):
         if not any(cell.strip() for cell in row):
