@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from pointsman.errors import InputError
-from pointsman.workload import Workload, read_workload
+from pointsman.workload import Workload, read_workload, write_workload
 from pointsman.workload.readers.slurm_cells import is_step
 
 HERE = Path(__file__).parent / "fixtures"
@@ -92,6 +92,24 @@ def test_a_row_cut_short_is_lost_and_counted(log: Log) -> None:
     read = read_workload(log(table(row(11), row(12), row(13)[:50])))
     assert (ids(read), read.quality.rows_read) == (["11", "12"], 3)
     assert read.quality.places["wrong number of cells"].lines == (4,)
+
+
+def test_a_bar_where_no_text_of_users_is_costs_its_row(log: Log) -> None:
+    read = read_workload(
+        log(table(row(11), row(12).replace("|lea|", "|l|ea|"), header=HEADER.replace("JobName", "Group")))
+    )
+    assert (ids(read), read.quality.rows_read, read.quality.dropped) == (["11"], 2, {"wrong number of cells": 1})
+    read = read_workload(log(table(row(11), row(""))))
+    assert (ids(read), read.quality.rows_read, read.quality.dropped) == (["11"], 2, {"wrong number of cells": 1})
+
+
+def test_the_rest_of_an_array_is_not_its_element_with_the_same_number(log: Log) -> None:
+    header = HEADER.replace("JobIDRaw|", "JobID|JobIDRaw|")
+    waits = row("5_[3-9%2]|5", state="PENDING").replace(
+        "2026-05-03T06:01:00|2026-05-03T07:01:00|3600", "Unknown|Unknown|0"
+    )
+    read = read_workload(log(table(row("5_1|6"), row("5_2|5"), waits, header=header)))
+    assert (ids(read), sum(read.quality.dropped.values()), read.quality.merged) == (["6", "5"], 1, {})
 
 
 @pytest.mark.parametrize("byte", [b"\xe9", b"\xff\xfe", b"\x80"])
@@ -241,6 +259,19 @@ def test_an_id_that_is_used_again_is_another_job(log: Log, later: dict[str, obje
     assert told(read, "jobs with an id that an earlier, other job had: 1")
 
 
+def test_each_id_is_told_by_its_own_records(log: Log) -> None:
+    """However late the records of others are."""
+    rows = [run(6, 900, 1), run(6, 901.5, 1), run(7, 1, 2, state="TIMEOUT"), run(7, 899, 3)]
+    assert ids(read_workload(log(table(*rows, header=RUNS)))) == ["7", "7#2", "6"]
+
+
+def test_an_id_of_a_part_may_have_been_another_jobs(log: Log) -> None:
+    header = HEADER.replace("JobIDRaw|", "JobID|")
+    rows = [row(20), row("20+0", day=28), row("20+1", day=28), row(21, day=29, state="FAILED").replace("lea", "kim")]
+    read = read_workload(log(table(*rows, header=header)))
+    assert read.jobs.select("job_id", "gpus").rows() == [("20", 2), ("20#2", 4), ("21", 2)]
+
+
 def test_ids_of_several_clusters_are_different_jobs(log: Log) -> None:
     path = log(table(run(7, 1, 2), run(7, 1.5, 3, cluster="oak"), run(8, 2, 1), header=RUNS))
     read = read_workload(path)
@@ -269,6 +300,13 @@ def test_a_log_with_everything_at_once() -> None:
     assert (quality.rows_read, quality.kept, list(quality.merged.values())) == (9, 4, [1, 1])
     assert told(read, "left out, at most 1.0 GPU-h on slices or shares that are no share of one GPU: 6 shard (1 job)")
     assert told(read, "requeued jobs of which only the last run is in the log: 1; `sacct -D` exports all runs")
+
+
+def test_a_table_that_is_written_remembers_what_was_merged(tmp_path: Path) -> None:
+    read = read_workload(HERE / "sacct_runs.txt")
+    write_workload(read, tmp_path / "jobs.parquet")
+    again = read_workload(tmp_path / "jobs.parquet").quality
+    assert (again.merged, again.places) == (read.quality.merged, read.quality.places)
 
 
 def test_cancelled_while_it_waited_is_no_job_of_no_seconds(log: Log) -> None:
@@ -404,6 +442,11 @@ def test_json_has_the_same_jobs_as_the_text() -> None:
         (0.0, 600.0, 4200.0, 2, 4), (1200.0, 1205.0, 3005.0, 1, 1),
     ]  # fmt: skip
     assert read.quality.dropped == {"never started (a pending job array is one row)": 1}
+
+
+def test_slurm_21_08_writes_when_jobs_became_eligible_as_their_start(log: Log) -> None:
+    text = (HERE / "sacct.json").read_text().replace('"start": 1775023800', '"start": 1775023200')
+    assert read_workload(log(text)).jobs["start_s"].to_list() == [600.0, 1205.0]
 
 
 def test_slurmrestd_estimates_the_end_of_a_job_that_runs() -> None:
