@@ -16,6 +16,7 @@ NO_COMMAND = {
     "--load needs jobs with work": "the option that is wrong",
     "--device {}: {}": "the option that is wrong",
     "is no network: leave out --device and --threads": "the options that are wrong",
+    "(make the run with 'pointsman simulate -o')": "what made a file",
     "so --force does not replace it": "an option that does not help",
     "this is a comparison without its runs": "where a run is, which only the reader knows",
     "so its files were removed": "a full disk",
@@ -26,6 +27,8 @@ NO_COMMAND = {
     "Unit of times in Tiresias job lists": "the help of an option",
     "a file of 'pointsman profile pairs'": "the help of an option",
     "or from a file of 'pointsman profile interference'": "the help of an option",
+    "so there are no profiles for --profile-error": "the option that has no effect",
+    "listed by 'pointsman": "the help of an option",
     "the run's --estimate, or nothing": "the help of a parameter",
     "as --node-interference takes it": "the help of a parameter",
     "As of 'pointsman simulate'.": "the help of a parameter",
@@ -36,28 +39,41 @@ NO_COMMAND = {
 """They name an option or a command and suggest none."""
 
 ELSEWHERE = {
-    "pointsman warmup": "tests/cli/test_killed_commands.py",
-    "train anew, without --resume": "tests/cli/test_training_directory.py",
-    "--resume": "tests/cli/test_training_directory.py",
-    "generations: give --set": "tests/cli/test_train_scorer.py",
-    "runs: give --set": "tests/cli/test_train_metarl.py",
-    "is trained by {}, not --steps": "tests/cli/test_train_metarl.py",
-    "(use it with --policy {}:{})": "tests/cli/test_train.py",
-    "go on with it by 'pointsman train": "tests/cli/test_train_scorer.py",
-    "use it as --policy {}:{}": "tests/learn/test_checkpoint.py",
-    "give those you trained, --policy {}:DIR": "tests/cli/test_train.py",
-    "run it with --rate-model {}": "tests/engine/run",
-    "run it with --gpu-sharing": "tests/engine/run",
-    "leave out --log-speeds": "tests/engine/run",
-    "leave their log out (--no-log": "tests/engine/run",
-    "run again with --rate-model rates": "tests/cli/test_profile_interference.py",
-    "--on ray": "tests/parallel/test_ray.py",
-    "give --window, or run again": "tests/cli/test_grid.py",
-    "takes all that was not for one that was": "tests/speed/test_interference.py",
-    "unknown GPU type {} ({}; --profiles FILE describes another)": "tests/speed/test_interference.py",
-    "compare 'pointsman suite digests'": "tests/suite/test_suite.py",
+    "use --format csv": ("cli/test_simulate.py", '"--format", "csv"'),
+    "pointsman warmup": ("cli/test_doctor.py", 'command("warmup")'),
+    "train anew, without --resume": ("cli/test_training_directory.py", '"--steps", "30", "-o", "mine", "--force"'),
+    "--resume goes on": ("cli/test_training_directory.py", 'command(*again, "--resume")'),
+    "go on with it by --resume": ("cli/test_training_directory.py", '"-o", "mine", "--seed", "7", "--force"'),
+    "go on with it by --force --resume": ("cli/test_training_directory.py", 'command(*again, "--resume")'),
+    "leave out --resume to begin one": ("cli/test_training_directory.py", 'command(*TRAIN, "--steps", "30"'),
+    "or --resume to begin anew": ("cli/test_training_directory.py", 'command(*TRAIN, "--steps", "30"'),
+    "add --force to go on with the one in": ("cli/test_training_directory.py", '"mine", "--resume", "--force"'),
+    "the same command with --resume goes on": ("cli/test_training_directory.py", 'command(*again, "--resume")'),
+    "generations: give --set": ("cli/test_train_scorer.py", "cross-entropy.generations="),
+    "runs: give --set": ("cli/test_train_metarl.py", "meta.runs="),
+    "is trained by {}, not --steps": ("cli/test_train_metarl.py", "meta.runs="),
+    "(use it with --policy {}:{})": ("cli/test_training_directory.py", "use it with --policy"),
+    "use it as --policy {}:{}": ("learn/test_learned_policies.py", "use it as --policy"),
+    "give those you trained, --policy {}:DIR": ("cli/test_train.py", "topdrl:out/agent"),
+    "go on with it by 'pointsman train": (
+        "cli/test_train_scorer.py",
+        'command("train", "scorer", "-o", "mine", "--resume")',
+    ),
+    "run it with --rate-model {}": ("engine/run/test_what_if.py", "rate_model="),
+    "run it with --gpu-sharing": ("engine/run/test_what_if.py", "run it with --gpu-sharing 2"),
+    "leave out --log-speeds": ("engine/run/test_kept_log.py", "log_speeds=True"),
+    "leave their log out (--no-log": ("engine/run/test_kept_log.py", "log=False"),
+    "run again with --rate-model rates": ("cli/test_profile_interference.py", "rate_model"),
+    "--on ray": ("parallel/test_ray.py", '"--on", "ray"'),
+    "give --window, or run again": ("cli/test_grid.py", '"report", "grid", "--window"'),
 }
-"""They take a training, a cluster of Ray or a damaged file to be said; these tests run what they suggest."""
+"""They take a training, a cluster of Ray, a terminal or a damaged file; these tests run what they suggest."""
+
+UNREACHED = {
+    "takes all that was not for one that was": "models of no kind, which no catalogue has",
+    "compare 'pointsman suite digests'": "generated jobs that differ from the published ones",
+}
+"""What no command of a test brings about; that commands and options exist is tested of them too."""
 
 OTHER_PROGRAMS = ("sacct", "scontrol", "sinfo", "held by a dependency or --begin")
 """Of Slurm: commands that are not ours."""

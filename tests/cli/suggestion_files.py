@@ -57,7 +57,7 @@ FILES = {
     "untyped.csv": "name,gpus\nn1,8\n",
     "all_limits.csv": with_column("time_limit_s", "9000"),
     "openb_jobs.csv": with_column("status", "completed"),
-    "grid.yaml": "apiVersion: pointsman/v1\nkind: Experiment\nspec:\n  trace: jobs.csv\n  clusters: [2x4, 3x4]\n"
+    "grid.yaml": "apiVersion: pointsman/v1\nkind: Experiment\nmetadata: {name: x}\nspec:\n  trace: jobs.csv\n  cluster: [2x4, 3x4]\n"
     "  policies: [fifo]\n",
     "parted.yaml": "apiVersion: pointsman/v1\nkind: Cluster\nmetadata: {name: x}\nspec:\n"
     "  node_types: {a: {gpus: 8, gpu_type: v100}}\n  nodes: [{type: a, count: 2, partitions: [day]}]\n",
@@ -68,6 +68,7 @@ FILES = {
     "asks.py": f"{OWN}    def __init__(self, size):\n        self.size = size\n\n"
     "    def decide(self, view):\n        for job in list(view.heads()):\n            view.start(job)\n",
     "pairs.csv": PAIRS + "".join(f"t4,{pair},0.5,0.6\n" for pair in BESIDE),
+    "own_pairs.csv": PAIRS + "".join(f"xgpu,{pair},0.5,0.6\n" for pair in BESIDE[:3]),
     "steps.csv": STEPS_HEAD + STEPS,
     "own_steps.csv": STEPS_HEAD + "ours,t4,2,1,4,0.5\n",
     "own_gpu.csv": STEPS_HEAD + "bert,xgpu,1,1,4,0.5\n",

@@ -12,8 +12,8 @@ OF_INPUTS = [
         "mean '([^']+)'",
         ("cluster import nodes.csv -o c.yaml --gpu-type tesla={0}",),
     ),
-    Suggestion("import with {}", "cluster import nodes.csv -o c.yaml", "with (--gpu-type [^ ]+)", ("{again} {0}",)),
-    Suggestion("import with {}", "cluster import untyped.csv -o c.yaml", "with (--gpu-type [^ ;]+)", ("{again} {0}",)),
+    Suggestion("--gpu-type {}", "cluster import nodes.csv -o c.yaml", "with (--gpu-type [^ ]+)", ("{again} {0}",)),
+    Suggestion("--gpu-type {}", "cluster import untyped.csv -o c.yaml", "with (--gpu-type [^ ;]+)", ("{again} {0}",)),
     Suggestion(
         "give the nodes as well",
         "cluster import topology.conf -o c.yaml",
@@ -22,7 +22,7 @@ OF_INPUTS = [
     ),
     Suggestion(
         "give what 'scontrol show node'",
-        "cluster import jobs.csv -o c.yaml",
+        "cluster import broken.py -o c.yaml",
         "begins with (name,gpus)",
         ("cluster import untyped.csv -o c.yaml --gpu-type a100",),
     ),
@@ -34,7 +34,7 @@ OF_INPUTS = [
     ),
     Suggestion(
         "is not COLUMN=VALUE (as in",
-        "trace info typed.csv --only 1",
+        "trace info typed.csv --only =",
         r"or a status \((\w+)\)",
         ("trace info openb_jobs.csv --only {0}",),
     ),
@@ -112,7 +112,7 @@ OF_INPUTS = [
     ),
     Suggestion(
         "use fewer schedulers, or a larger cluster",
-        "compare wide.csv --cluster 2x4 --policy fifo --schedulers 2",
+        "compare wide.csv --cluster 2x4/rack=1 --policy lb --set lb.schedulers=2",
         r"(--oversized) (\w+) or (\w+)",
         ("{again} {0} {1}", "{again} {0} {2}"),
     ),
@@ -193,5 +193,12 @@ OF_INPUTS = [
         "compare models.csv --cluster 2x4 --policy sjf-bsbf --interference none2",
         "'(profile pairs -o)'",
         ("{0} out3.yaml pairs.csv\ncompare models.csv --cluster 2x4 --policy sjf-bsbf --interference out3.yaml",),
+    ),
+    Suggestion(
+        "unknown GPU type {} ({}; --profiles FILE describes another)",
+        "profile pairs own_pairs.csv --profiles ours.yaml -o x.yaml\n"
+        "compare models.csv --cluster 2x4 --policy sjf-bsbf --interference x.yaml",
+        "(--profiles) FILE",
+        ("{again} {0} ours.yaml",),
     ),
 ]

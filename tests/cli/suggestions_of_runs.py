@@ -43,7 +43,9 @@ OF_RUNS = [
         "'pointsman ([a-z]+)'",
         ("{0} jobs.csv --cluster 2x4 --policy fifo --policy sjf",),
     ),
-    Suggestion("'pointsman compare' takes several", "simulate grid.yaml", "'pointsman ([a-z]+)'", ("{0} grid.yaml",)),
+    Suggestion(
+        "'pointsman compare' takes several", "simulate -c grid.yaml", "'pointsman ([a-z]+)'", ("{0} -c grid.yaml",)
+    ),
     Suggestion(
         "is not among the policies compared",
         f"{FIFO} --baseline sjf",
@@ -88,12 +90,6 @@ OF_RUNS = [
         ("explain b --run made {0}",),
     ),
     Suggestion(
-        "(make the run with 'pointsman simulate -o')",
-        f"{FIFO} -o made\nexplain j1 --run made/runs/fifo --at 9",
-        "'pointsman (simulate -o)'",
-        ("{0} new jobs.csv --cluster 2x4 --policy fifo\nexplain j1 --run new --at 9",),
-    ),
-    Suggestion(
         "read it by --columns submit_s=NAME",
         "compare short.csv --cluster 2x4 --policy fifo",
         r"(--columns) submit_s=NAME,gpus=NAME,duration_s=NAME with (--time-unit) (ms), (min) or (h)",
@@ -113,7 +109,7 @@ OF_RUNS = [
     ),
     Suggestion(
         "takes it with --set {}.predictor=estimate",
-        "compare jobs.csv --cluster 2x4 --policy qssf --estimate lognormal:1",
+        "compare jobs.csv --cluster 2x4 --policy gittins --estimate lognormal:1",
         r"(--set [\w.-]+=estimate)",
         ("{again} {0}",),
     ),
@@ -125,13 +121,10 @@ OF_RUNS = [
     ),
     Suggestion("--profile-error has no effect", f"{FIFO} --profile-error 0.5", "(--assign-models 0)", ("{again} {0}",)),
     Suggestion(
-        "so there are no profiles for --profile-error", f"{FIFO} --profile-error 0.5", "(--profile-error)", (FIFO,)
-    ),
-    Suggestion(
         "leave the option or the policy out",
-        "compare models.csv --cluster 2x4 --policy fifo --policy pollux --profile-error 0.5",
+        "compare models.csv --cluster 2x4 --policy fifo --policy lwf --profile-error 0.5",
         "leave the (option)",
-        ("compare models.csv --cluster 2x4 --policy fifo --policy pollux",),
+        ("compare models.csv --cluster 2x4 --policy fifo --policy lwf",),
     ),
     Suggestion(
         "no job names a model, so none shares a GPU",
@@ -203,7 +196,6 @@ OF_RUNS = [
     ),
     Suggestion("{}{}{} (see '{} --help')", "compare jobs.csv --colour", "'pointsman ([a-z]+ --help)'", ("{0}",)),
     Suggestion("name a command (see '{} --help')", "", "'pointsman (--help)'", ("{0}",)),
-    Suggestion("use --format csv", f"{FIFO}", "(--format csv)", ("{again} {0}",)),
     Suggestion(
         "compare, with several --cluster",
         "grid",
@@ -235,7 +227,7 @@ OF_RUNS = [
     ),
     Suggestion(
         "-o {} contains {}, one of the reported runs",
-        f"{FIFO} -o made\nreport made -o .",
+        f"{FIFO} -o made\nreport made/runs/fifo -o made --force",
         "(-o)",
         ("report made {0} page",),
     ),
@@ -271,17 +263,15 @@ OF_RUNS = [
     Suggestion("--on {}: there are local, ray", f"{FIFO} --on x", "there are (local)", (f"{FIFO} --on {{0}}",)),
     Suggestion(
         "--only {}: write {}",
-        "suite run quick --only x --dry-run",
+        "suite run --only x --dry-run",
         r"write (\w+)=VALUE or",
-        ("suite run quick --only {0}=philly --dry-run",),
+        ("suite run --only {0}=philly --dry-run",),
     ),
     Suggestion(
         "--only {}={}: the suite has {}",
-        "suite run quick --only workload=x --dry-run",
+        "suite run --only workload=x --dry-run",
         r"has (\w+)",
-        ("suite run quick --only workload={0} --dry-run",),
+        ("suite run --only workload={0} --dry-run",),
     ),
-    Suggestion("as in --steps 100000", "train topdrl -o agent --dry-run", "(--steps [0-9]+)", ("{again} {0}",)),
-    Suggestion("a built-in cluster, listed by", "compare --help", "'pointsman (cluster list)'", ("{0}",)),
-    Suggestion("a built-in policy, listed by", "compare --help", "'pointsman (policy list)'", ("{0}",)),
+    Suggestion("as in --steps 100000", "train topdrl -o agent", "(--steps [0-9]+)", ("{again} {0} --dry-run",)),
 ]
