@@ -57,8 +57,8 @@ FILES = {
     "untyped.csv": "name,gpus\nn1,8\n",
     "all_limits.csv": with_column("time_limit_s", "9000"),
     "openb_jobs.csv": with_column("status", "completed"),
-    "grid.yaml": "apiVersion: pointsman/v1\nkind: Experiment\nmetadata: {name: x}\nspec:\n  trace: jobs.csv\n  cluster: [2x4, 3x4]\n"
-    "  policies: [fifo]\n",
+    "grid.yaml": "apiVersion: pointsman/v1\nkind: Experiment\nmetadata: {name: x}\n"
+    "spec: {trace: jobs.csv, cluster: [2x4, 3x4], policies: [fifo]}\n",
     "parted.yaml": "apiVersion: pointsman/v1\nkind: Cluster\nmetadata: {name: x}\nspec:\n"
     "  node_types: {a: {gpus: 8, gpu_type: v100}}\n  nodes: [{type: a, count: 2, partitions: [day]}]\n",
     "openb.csv": "sn,cpu_milli,memory_mib,gpu,model\nn1,96000,262144,8,T4\n",
