@@ -1,5 +1,7 @@
 """The catalogue of GPU types, and one type by several names in cluster files and logs."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -10,7 +12,7 @@ from pointsman.cluster.quantities import bandwidth_bytes_per_s, memory_bytes
 from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.gpu_names import NAMES
-from pointsman.speed.profiles.catalogue import load_catalogue
+from pointsman.speed.profiles.catalogue import SHIPPED, load_catalogue
 
 
 def test_the_catalogue_has_every_name_and_no_other() -> None:
@@ -64,7 +66,7 @@ def test_a_type_that_the_catalogue_lacks_is_itself_whatever_the_case() -> None:
 
 
 def test_two_spellings_of_one_type_in_one_file_are_refused() -> None:
-    with pytest.raises(UsageError, match="'NVIDIA-A100' and 'a100' are one type"):
+    with pytest.raises(UsageError, match="'NVIDIA-A100' and 'a100' are one GPU type"):
         file("", "a100", "NVIDIA-A100")
 
 
@@ -76,6 +78,13 @@ def test_a_declared_memory_counts_whatever_the_case() -> None:
 def test_an_alias_alone_declares_no_type() -> None:
     with pytest.raises(UsageError, match="unknown GPU type 'x1'"):
         file("x1: {aliases: [y]}", "x1")
+
+
+def test_a_profile_of_ones_own_may_spell_a_type_otherwise(tmp_path: Path) -> None:
+    shown = (SHIPPED / "language.yaml").read_text()
+    (tmp_path / "mine.yaml").write_text(shown.replace("        v100:", "        Tesla-V100-SXM2:"))
+    assert "Tesla-V100-SXM2" in (tmp_path / "mine.yaml").read_text()
+    assert load_catalogue(tmp_path / "mine.yaml").models == load_catalogue().models
 
 
 def test_shorthands_and_profiles_take_any_spelling() -> None:

@@ -53,7 +53,7 @@ def test_parts_with_racks_start_new_racks() -> None:
         ("16x4/oversubscription=0.5", "at least 1"),
         ("16x4+", "not NODESxGPUS"),
         ("16x4/pod=2+4x4/pod=3", "give it once"),
-        ("16x4/gpu=v100+4x4/gpu=V100", "are one type"),
+        ("16x4/gpu=v100+4x4/gpu=V100", "are one GPU type"),
         ("1000000x8+1x8", "more than 1,000,000 nodes"),
         ("9" * 5000 + "x8", "not NODESxGPUS"),
     ],

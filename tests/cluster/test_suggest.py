@@ -78,6 +78,11 @@ def test_partitions_and_types_have_what_their_jobs_held() -> None:
     assert sizes(alone) == [("T4x4", 2, ("debug",)), ("A100x8", 3, ("train",))], "the last ran beside all others"
 
 
+def test_spellings_of_one_type_are_one_kind_of_nodes() -> None:
+    jobs = table(gpus=[8, 8, 8], gpu_type=["nvidia_h100_80gb_hbm3", "H100", "NVIDIA H100 PCIe"], submit_s=[0.0] * 3)
+    assert len({kind for kind, _, _ in sizes(jobs)}) == 1
+
+
 def test_a_job_fits_whatever_it_names() -> None:
     jobs = table(
         gpus=[64, 2, 1], gpu_type=["a100|h100", "mi999", "t4+p100"], partition=["a", "b", "gpu,debug"],

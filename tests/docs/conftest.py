@@ -45,6 +45,15 @@ CLUSTER = (
     "{apiVersion: pointsman/v1, kind: Cluster, metadata: {name: ours}, "
     "spec: {node_types: {big: {gpus: 8, gpu_type: v100}}, nodes: [{type: big}]}}"
 )
+SCONTROL = "".join(f"NodeName=gpu0{i} CPUTot=64 Gres=gpu:nvidia_h100_80gb_hbm3:8 Partitions=gpu\n" for i in (1, 2))
+SACCT = (
+    "JobIDRaw|User|Account|Partition|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|ReqTRES\n"
+    + "".join(
+        f"{i}|u|a|gpu|COMPLETED|2026-03-02T08:{i:02}:00|2026-03-02T08:{i:02}:00|2026-03-02T09:{i:02}:00|2026-03-02T10:{i:02}:00"
+        "|3600|120|gres/gpu:nvidia_h100_80gb_hbm3=8,gres/gpu=8|gres/gpu=8\n"
+        for i in range(10)
+    )
+)
 ONE_AT_A_TIME = """
 class Mine:
     name = "one-at-a-time"
@@ -64,6 +73,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "ms_itp_2021.csv.gz").write_bytes(gzip.compress(_gathered().encode()))
     (tmp_path / "export.csv").write_text(_exported())
     (tmp_path / "nodes.csv").write_text(NODES)
+    (tmp_path / "nodes.txt").write_text(SCONTROL)
+    (tmp_path / "topology.conf").write_text("SwitchName=leaf1 Nodes=gpu[01-02]\n")
+    (tmp_path / "sacct.txt").write_text(SACCT)
     (tmp_path / "pairs.csv").write_text(PAIRS)
     (tmp_path / "cluster.yaml").write_text(CLUSTER)
     (tmp_path / "my_policy.py").write_text(ONE_AT_A_TIME)

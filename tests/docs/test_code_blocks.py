@@ -88,7 +88,7 @@ def _assert_known(command: Command) -> None:
     elif program == "python":
         assert (ROOT / arguments[1].replace(".", "/")).with_suffix(".py").exists() or find_spec(arguments[1])
     else:
-        assert program in ("source", "sacct"), f"{command.where}: no test knows this command"
+        assert program in ("source", "sacct", "scontrol"), f"{command.where}: no test knows this command"
 
 
 def test_output_that_differs_from_what_is_shown_is_noticed() -> None:

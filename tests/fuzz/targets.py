@@ -183,17 +183,28 @@ KUBECTL = {
 
 
 def _nodes() -> Iterator[Target]:
+    from tests.cluster.imports.test_places import HALVES, SHOWN, TREE, links
+    from tests.cluster.imports.test_slurm_lists import CONF
+    from tests.cluster.imports.test_tables import YAML
     from tests.cluster.test_imports import INVENTORY, SCONTROL, SCONTROL_JSON, SINFO
 
-    def imported(path: Path) -> object:
-        return import_nodes(path).cluster.layout()
+    LINKS = links(["X NV4 SYS SYS", "NV4 X SYS SYS", "SYS SYS X NV4", "SYS SYS NV4 X"], HALVES)
 
-    texts = (INVENTORY, SCONTROL, SINFO, json.dumps(SCONTROL_JSON), json.dumps(KUBECTL))
+    def imported(path: Path) -> object:
+        return import_nodes(path, {"": "a100"}).cluster.layout()
+
+    texts = (INVENTORY, SCONTROL, SINFO, json.dumps(SCONTROL_JSON), json.dumps(KUBECTL), CONF, YAML, LINKS)
     seeds = (
         *(text.encode() for text in texts),
         b"sn,cpu_milli,memory_mib,gpu,model\nn1,96000,262144,8,V100M32\nn2,64000,1,2,T4\n",
     )
     yield Target("nodes", seeds, _named("nodes", imported), 8)
+
+    def placed(path: Path) -> object:
+        (path.parent / "list").write_text(SINFO)
+        return import_nodes(path.parent / "list", {}, path).cluster.layout()
+
+    yield Target("topology", (TREE.encode(), SHOWN.encode()), _named("topology", placed), 2)
     yield Target("node list", seeds[-1:], _named("nodes.csv", lambda path: load_cluster(path).layout()), 2)
 
 

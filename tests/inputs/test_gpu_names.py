@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.inputs.gpu_names import NAMES, known_name, plain_name, slice_milli
+from pointsman.inputs.gpu_names import NAMES, known_name, plain_name, slice_milli, spelled
 
 SPELLINGS = {
     "NVIDIA-A100-SXM4-80GB": "a100",
@@ -17,6 +17,12 @@ SPELLINGS = {
     "AMD_Instinct_MI300X_OAM": "mi300x",
     "tpu-v5-lite-podslice": "tpu-v5e",
     "a100_3g.20gb": "a100",
+    "rtx6000_ada": "rtx6000ada",
+    "NVIDIA-RTX-5000-Ada-Generation": "rtx5000ada",
+    "NVIDIA-TITAN-V": "titanv",
+    "Ascend910B3": "ascend910b",
+    "tpu7x": "tpu-v7",
+    "trn1.32xlarge": "trainium",
 }
 
 
@@ -33,6 +39,15 @@ def test_an_unknown_type_is_none_and_keeps_its_name_in_lower_case() -> None:
     assert known_name("Weird-GPU") is None
     assert plain_name(" Weird-GPU ") == "weird-gpu"
     assert plain_name("Weird_2g.10gb") == "weird"
+    assert plain_name("Weird-32GB") == "weird-32gb", "which has no profile of two slices in it"
+
+
+def test_a_type_is_found_by_its_name_or_else_by_any_spelling() -> None:
+    names = ["a100-40gb", "A100-80GB", "tesla", "t4"]
+    assert spelled("a100-80gb", names) == [1]
+    assert spelled("nvidia_a100", names) == [0, 1]
+    assert spelled(" Tesla ", names) == [2]
+    assert spelled("h100", names) == []
 
 
 @pytest.mark.parametrize(

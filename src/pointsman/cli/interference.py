@@ -96,7 +96,7 @@ def _recorded(place: Path, result: "Result", catalogue: "Catalogue") -> "Recorde
         for model, alone in zip(jobs["model"], whole, strict=True)
     ]
     _check_speeds(place, result.speeds, len(jobs))
-    servers = [Server(*kind) for kind in zip(info["node_gpu_types"], info["node_gpus"], strict=True)]
+    servers = [Server.of(*kind) for kind in zip(info["node_gpu_types"], info["node_gpus"], strict=True)]
     return Recorded(result.events, result.speeds, models, servers)
 
 

@@ -141,10 +141,11 @@ class ClusterSpec(Part):
                 yield (*at, "gpu_type"), f"unknown GPU type {node.gpu_type!r}; declare it in gpu_types ({hint})"
             elif node.gpus > 1 and node.interconnect is None and known_gpu(node.gpu_type or "") is None:
                 yield at, f"say how the GPUs {node.gpu_type!r} reach each other: interconnect with kind and bandwidth"
-        used = sorted({node.gpu_type for node in self.node_types.values() if node.gpu_type}, key=self._meant)
+        used = sorted({node.gpu_type for node in self.node_types.values() if node.gpu_type})
+        used.sort(key=self._meant)
         for one, other in pairwise(used):
             if self._meant(one) == self._meant(other):
-                yield ("node_types",), f"GPU types {one!r} and {other!r} are one type; spell them alike"
+                yield ("node_types",), f"{one!r} and {other!r} are one GPU type; spell them alike"
 
     def declared(self, gpu_type: str) -> GpuType | None:
         """What `gpu_types` says of a type, whatever the case; None if it leaves the type to the catalogue."""

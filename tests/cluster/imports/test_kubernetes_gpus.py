@@ -46,6 +46,19 @@ SHARES = [
     ({"volcano.sh/gpu-number": "4", "volcano.sh/gpu-memory": "64000"}, A100, 4, "GPUs by volcano.sh/gpu-number"),
     ({"aliyun.com/gpu-count": "2", "aliyun.com/gpu-mem": "80"}, A100, 2, "GPUs by aliyun.com/gpu-count"),
     ({"tencent.com/vcuda-core": "400", "tencent.com/vcuda-memory": "640"}, A100, 4, "100 are one"),
+    (
+        {"nvidia.com/gpu": "56"},
+        {"cloud.google.com/gke-accelerator": "nvidia-tesla-a100", "cloud.google.com/gke-gpu-partition-size": "1g.5gb"},
+        8,
+        "56 slices (1g.5gb) of 8 GPUs",
+    ),
+    (
+        {"nvidia.com/gpu": "40"},
+        {"cloud.google.com/gke-accelerator": "nvidia-l4", "cloud.google.com/gke-max-shared-clients-per-gpu": "10"},
+        4,
+        "40 replicas of 4 GPUs",
+    ),
+    ({"nvidia.com/gpu": "40"}, A100, 40, "40 GPUs in one node: if they are shares"),
     ({"nvidia.com/gpu": "7"}, A100 | {"nvidia.com/gpu.count": "8"}, 8, "7 of 8 GPUs offered"),
     ({}, A100 | {"nvidia.com/gpu.count": "8"}, 8, "none of 8 GPUs offered"),
 ]  # fmt: skip

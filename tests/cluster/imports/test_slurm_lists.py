@@ -59,6 +59,10 @@ def test_the_field_case() -> None:
         ("gpu:a100:4,gpu:a100_2g.10gb:12", (8, "a100"), "12 of 2g.10gb are slices of 4 GPUs"),
         ("gpu:h100:8,shard:64", (8, "h100"), "64 shard: shares of these GPUs"),
         ("gpu:t4:2,mps:t4:200", (2, "t4"), "200 mps: shares of these GPUs"),
+        ("gpu:a100_1g.20gb:8", (2, "a100"), "8 of 1g.20gb are slices of 2 GPUs"),
+        ("gpu:a100_1g.5gb:4,gpu:a100_1g.10gb:5", (2, "a100"), "are slices of 2 GPUs"),
+        ("gpu:a30_1g.6gb:16", (4, "a30"), "16 of 1g.6gb are slices of 4 GPUs"),
+        ("gpu:h200_1g.35gb:4,gpu:h200_3g.71gb:2", (2, "h200"), "are slices of 2 GPUs"),
         ("gpu:a100_7g.80gb:4", (4, "a100"), "4 of 7g.80gb are slices of 4 GPUs"),
     ],
 )

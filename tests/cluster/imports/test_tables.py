@@ -61,10 +61,7 @@ def test_cordoned_nodes_and_those_that_are_not_ready_are_counted(tmp_path: Path)
 
 
 TABLES = {
-    "node_name,gpu_model,gpu_capacity_num,cpu_num\n0,A10,1,128\n1,A100-SXM4,8,96\n": {
-        "0": (1, "a10"),
-        "1": (8, "a100"),
-    },
+    "node_name,gpu_model,gpu_capacity_num,cpu_num\n0,A10,1,9\n1,A100-SXM4,8,96\n": {"0": (1, "a10"), "1": (8, "a100")},
     "machine,gpu_type,cap_cpu,cap_mem,cap_gpu\na,CPU,96,512,0\nb,T4,96,512,2\n": {"b": (2, "t4")},
     "Hostname;GPU Count;GPU Model\na;4;NVIDIA A100-SXM4-80GB\n": {"a": (4, "a100")},
     "name\tgpus\tgpu_type\na\t4.0\tTesla V100\n": {"a": (4, "v100")},

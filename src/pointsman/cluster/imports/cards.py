@@ -4,33 +4,62 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from pointsman.inputs.gpu_names import SLICES_OF_A_GPU
+from pointsman.cluster.gpu_catalogue import known_gpu
+from pointsman.cluster.quantities import memory_bytes
+from pointsman.inputs.gpu_names import SLICES_OF_A_GPU, known_name
 
 MEMORY_SLICES: Final = 8
-"""Of a GPU; an instance of g compute slices takes them as `_MEMORY` says."""
 _MEMORY: Final = {1: 1, 2: 2, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8}
-_PROFILE: Final = re.compile(r"(?<![a-z0-9])([1-7])g(?:\.[0-9]+gb)?", re.IGNORECASE)
+"""Of the memory slices of a GPU, those of an instance with so many compute slices."""
+_OF_FOUR: Final = ("a30", "rtxpro6000")
+"""Types that are divided into four, and not into seven."""
+_TWICE: Final = 1.7
+"""Times the memory of a slice, from which on an instance of one compute slice has two of memory."""
+_PROFILE: Final = re.compile(r"(?<![a-z0-9])(?P<compute>[1-7])g(?:\.(?P<gb>[0-9]+)gb)?", re.IGNORECASE)
 
 
 def compute_slices(profile: str) -> int | None:
-    """Of 7, that a profile such as ``3g.20gb`` has; None: it is no profile."""
+    """Of a GPU, that a profile such as ``3g.20gb`` has; None: it is no profile."""
     found = _PROFILE.search(profile)
-    return int(found[1]) if found else None
+    return int(found["compute"]) if found else None
 
 
-def cards(slices: Mapping[str, int]) -> int:
-    """The fewest GPUs that so many instances of each profile fit on, the largest first."""
+def cards(slices: Mapping[str, int], gpu_type: str = "") -> int:
+    """The fewest GPUs of a type that so many instances of each profile fit on, the largest first."""
+    four = known_name(gpu_type) in _OF_FOUR
+    whole = 4 if four else SLICES_OF_A_GPU
+    slice_gb = _slice_gb(slices, gpu_type)
     free: list[list[int]] = []
-    wanted = sorted(((compute_slices(profile) or 1, n) for profile, n in slices.items()), reverse=True)
-    for compute, count in wanted:
-        for _ in range(count):
-            card = next((one for one in free if one[0] >= compute and one[1] >= _MEMORY[compute]), None)
+    for profile in sorted(slices, key=lambda one: -(compute_slices(one) or 1)):
+        compute = compute_slices(profile) or 1
+        memory = 2 * compute if four else _memory(profile, slice_gb)
+        for _ in range(slices[profile]):
+            card = next((one for one in free if one[0] >= compute and one[1] >= memory), None)
             if card is None:
-                card = [SLICES_OF_A_GPU, MEMORY_SLICES]
+                card = [whole, MEMORY_SLICES]
                 free.append(card)
             card[0] -= compute
-            card[1] -= _MEMORY[compute]
+            card[1] -= memory
     return len(free)
+
+
+def _memory(profile: str, slice_gb: float) -> int:
+    """Memory slices of an instance: ``1g.20gb`` of a GPU of 80 GB has two."""
+    compute, gb = compute_slices(profile) or 1, _gb(profile)
+    return 2 if compute == 1 and gb >= _TWICE * slice_gb else _MEMORY[compute]
+
+
+def _slice_gb(slices: Mapping[str, int], gpu_type: str) -> float:
+    """Memory of a slice: an eighth of what the catalogue says, or less if a profile has less."""
+    model = known_gpu(gpu_type)
+    said = [_gb(profile) / _MEMORY[compute_slices(profile) or 1] for profile in slices if _gb(profile)]
+    known = [memory_bytes(model.memory) / 2**30 / MEMORY_SLICES] if model else []
+    return min([*said, *known], default=1.0)
+
+
+def _gb(profile: str) -> int:
+    found = _PROFILE.search(profile)
+    return int(found["gb"]) if found and found["gb"] else 0
 
 
 def said(slices: Mapping[str, int]) -> str:

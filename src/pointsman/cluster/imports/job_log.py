@@ -11,6 +11,7 @@ from pointsman.cluster.gpu_catalogue import known_gpu
 from pointsman.cluster.imports.assemble import Imported
 from pointsman.cluster.imports.gpu_types import UNKNOWN_LINKS, UNKNOWN_TYPE
 from pointsman.cluster.parts import NAME
+from pointsman.inputs.gpu_names import known_name, plain_name
 
 NODE_SIZES: Final = (8, 4, 2, 1)
 """GPUs of a node that are tried, the largest first."""
@@ -47,10 +48,15 @@ def _named(jobs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     notes = []
     for column in ("gpu_type", "partition"):
         cells = sorted(jobs[column].drop_nulls().unique())
-        meant = {cell: plain for cell in cells if NAME.fullmatch(plain := cell.partition("|")[0])}
-        if column == "gpu_type":  # whatever the case
-            first = {plain.casefold(): plain for plain in reversed(list(meant.values()))}
-            meant = {cell: first[plain.casefold()] for cell, plain in meant.items()}
+        first = {cell: cell.partition("|")[0] for cell in cells}
+        meant = {cell: plain for cell, plain in first.items() if NAME.fullmatch(plain)}
+        if column == "gpu_type":  # one spelling of each
+            spoken = {
+                cell: known_name(plain) for cell, plain in first.items() if cell not in meant and "+" not in plain
+            }
+            meant |= {cell: name for cell, name in spoken.items() if name}
+            spelling = {plain_name(plain): plain for plain in reversed(list(meant.values()))}
+            meant = {cell: spelling[plain_name(plain)] for cell, plain in meant.items()}
         jobs = jobs.with_columns(pl.col(column).replace_strict(meant, default=None, return_dtype=pl.String))
         strange = [f"{cell:.40}" for cell in cells if cell not in meant]
         if strange:

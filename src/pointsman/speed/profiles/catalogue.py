@@ -43,8 +43,12 @@ class Catalogue:
 
     def gpu_name(self, name: str) -> str:
         """The canonical name of a GPU type, however it is spelled; raises UsageError as `model_name` does."""
-        known = name if normal(name) in self.gpu_names else known_name(name) or name
-        return _look_up(known, self.gpu_names, "GPU type", "a file of profiles can describe it under spec.gpu_types")
+        return _look_up(
+            _spelled(name, self.gpu_names) or name,
+            self.gpu_names,
+            "GPU type",
+            "a file of profiles can describe it under spec.gpu_types",
+        )
 
     def compute(self, model: str, gpu_type: str) -> tuple[Compute, str | None]:
         """How long `model` computes on `gpu_type`, and what had to be assumed for it.
@@ -92,15 +96,28 @@ def _join(documents: Sequence[Document[CatalogueFile]]) -> Catalogue:
         gpu_types |= spec.gpu_types
         sources |= spec.sources
     for document in documents:
-        _check_gpu_types(document, gpu_types)
+        _check_gpu_types(document, gpu_types, _names(gpu_types, "GPU type"))
         _check_sources(document, sources)
-    return Catalogue(models, gpu_types, sources, _names(models, "model"), _names(gpu_types, "GPU type"))
+    kinds = _names(gpu_types, "GPU type")
+    models = {name: _by_canonical(profile, kinds) for name, profile in models.items()}
+    return Catalogue(models, gpu_types, sources, _names(models, "model"), kinds)
 
 
-def _check_gpu_types(document: Document[CatalogueFile], known: Mapping[str, GpuType]) -> None:
+def _by_canonical(profile: ModelProfile, kinds: Mapping[str, str]) -> ModelProfile:
+    """The profile with its times by the canonical names of GPU types."""
+    compute = {_spelled(gpu, kinds) or gpu: times for gpu, times in profile.compute.items()}
+    return profile if compute.keys() == profile.compute.keys() else profile.model_copy(update={"compute": compute})
+
+
+def _spelled(gpu: str, kinds: Mapping[str, str]) -> str | None:
+    """The canonical name of a GPU type, if a profile describes it."""
+    return kinds.get(normal(gpu)) or kinds.get(normal(known_name(gpu) or ""))
+
+
+def _check_gpu_types(document: Document[CatalogueFile], known: Mapping[str, GpuType], kinds: Mapping[str, str]) -> None:
     for name, profile in document.content.spec.models.items():
         for gpu in profile.compute:
-            if gpu not in known:
+            if _spelled(gpu, kinds) is None:
                 where = document.where("spec", "models", name, "compute", gpu)
                 hint = f"{did_you_mean(gpu, known)}; spec.gpu_types adds one"
                 raise UsageError(f"{where}: unknown GPU type '{gpu}' ({hint})")

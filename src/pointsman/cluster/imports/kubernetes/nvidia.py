@@ -13,6 +13,11 @@ from pointsman.inputs.gpu_names import known_name
 
 DOMAIN: Final = "nvidia.com/"
 _COUNT: Final = "nvidia.com/gpu.count"
+_COUNTS: Final = (_COUNT, "cloud.google.com/gke-accelerator-count", "karpenter.k8s.aws/instance-gpu-count")
+_REPLICAS: Final = ("nvidia.com/gpu.replicas", "cloud.google.com/gke-max-shared-clients-per-gpu")
+_PARTITION: Final = "cloud.google.com/gke-gpu-partition-size"
+MANY: Final = 16
+"""More GPUs of NVIDIA than this no node has (ours): they may be shares."""
 _PRODUCT: Final = "nvidia.com/gpu.product"
 _VIRTUAL: Final = ("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory")
 _CARDS: Final = ("volcano.sh/gpu-number", "aliyun.com/gpu-count")
@@ -43,7 +48,7 @@ def nvidia(resources: Resources, labels: Labels, annotations: Labels) -> Counted
         OddNode: it has shares of GPUs and does not say of how many.
     """
     units = resources.get("nvidia.com/gpu", 0) + resources.get("nvidia.com/gpu.shared", 0)
-    product = gpu_type(labels, (_PRODUCT,), "")
+    product = gpu_type(labels, (_PRODUCT,), "") + (f"-MIG-{labels[_PARTITION]}" if labels.get(_PARTITION) else "")
     whole = product.removesuffix(_SHARED).split("-MIG-")[0]
     found = _counted(units, product, resources, labels, annotations)
     other = tuple(_named(resources))
@@ -51,13 +56,13 @@ def nvidia(resources: Resources, labels: Labels, annotations: Labels) -> Counted
 
 
 def _counted(units: int, product: str, resources: Resources, labels: Labels, annotations: Labels) -> tuple[int, str]:
-    told, replicas = _figure(labels, _COUNT), max(_figure(labels, "nvidia.com/gpu.replicas"), 1)
+    told, replicas = _figure(labels, *_COUNTS), max(_figure(labels, *_REPLICAS), 1)
     shared = product.endswith(_SHARED) or resources.get("nvidia.com/gpu.shared", 0) > 0 or replicas > 1
     slices = _slices(resources, labels)
     if "-MIG-" in product and units:
         return _of_one_profile(product, units // replicas, told)
     if slices:
-        return _mixed(units // replicas, slices, told)
+        return _mixed(units // replicas, slices, told, product)
     if shared and units:
         return _replicas(units, replicas, told)
     for name in _CARDS:
@@ -84,18 +89,19 @@ def _plain(
             told,
             f"{units or 'none'} of {told} GPUs offered (nvidia.com/gpu); all are counted, by the label {_COUNT}",
         )
-    return units, ""
+    many = f"{units} GPUs in one node: if they are shares, give the node a label {_COUNT}" if units > MANY else ""
+    return units, "" if told else many
 
 
 def _of_one_profile(product: str, slices: int, told: int) -> tuple[int, str]:
     profile = product.split("-MIG-")[1].removesuffix(_SHARED)
-    needed = cards({profile: slices})
+    needed = cards({profile: slices}, product)
     count = told if needed <= told < slices else needed
     return count, f"{slices} slices ({profile}) of {_gpus(count)} (MIG)"
 
 
-def _mixed(units: int, slices: Mapping[str, int], told: int) -> tuple[int, str]:
-    needed = units + cards(slices)
+def _mixed(units: int, slices: Mapping[str, int], told: int, product: str) -> tuple[int, str]:
+    needed = units + cards(slices, product)
     count = max(told, needed)
     least = "" if told else f"; at least so many, for there is no label {_COUNT}"
     wrong = f"; the label {_COUNT} says {told}, too few for them" if 0 < told < needed else ""
@@ -156,8 +162,9 @@ def _named(resources: Resources) -> list[Gpus]:
     ]
 
 
-def _figure(labels: Labels, key: str) -> int:
-    text = labels.get(key, "")
+def _figure(labels: Labels, *keys: str) -> int:
+    """The first number that one of these labels has; 0: none."""
+    text = next((labels[key] for key in keys if labels.get(key)), "")
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
 
 

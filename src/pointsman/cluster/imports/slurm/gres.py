@@ -38,8 +38,9 @@ def gres(cell: str, features: Sequence[str] = ()) -> Gres:
     only = next(iter(gpus)) if len(gpus) == 1 else ""
     notes = []
     for name, of in slices.items():
-        count = cards(of)
-        gpus[name or only] += count
+        kind = name or only
+        count = cards(of, _type(kind, features))
+        gpus[kind] += count
         notes.append(f"{said(of)} are slices of {count} GPU{'s' * (count > 1)} (Gres)")
     if shares:
         notes.append(f"{_shares(shares)}: shares of these GPUs, which are not counted as GPUs")

@@ -185,12 +185,12 @@ def of_sinfo_json(groups: Sequence[Any]) -> NodeList:
     """Of ``sinfo --json``: nodes of one kind and partition together."""
     reading = Reading()
     for one in groups:
-        names = one.get("nodes", {}).get("nodes", []) if isinstance(one, dict) else []
-        reading.take(lambda of=one, names=names: _of_group(of, names), some([str(name) for name in names]))
+        reading.take(lambda of=one: _of_group(of), quoted(one, 40))
     return NodeList("sinfo --json", reading.machines, reading.odd)
 
 
-def _of_group(one: Mapping[str, Any], names: Sequence[str]) -> list[Machine]:
+def _of_group(one: Mapping[str, Any]) -> list[Machine]:
+    names = list(map(text_of, one["nodes"]["nodes"]))
     total = one["gres"]["total"] if isinstance(one["gres"], dict) else one["gres"]
     found = gres(text_of(total), _listed(str((one.get("features") or {}).get("active", ""))))
     cpus, sockets, memory = (_figure(one.get(key)) for key in ("cpus", "sockets", "memory"))
@@ -200,7 +200,7 @@ def _of_group(one: Mapping[str, Any], names: Sequence[str]) -> list[Machine]:
         raise OddNode("no names of nodes (print them by 'scontrol show node --json')")
     return [
         Machine(
-            text_of(name), found.gpus, cpus, sockets, memory, (partition,) if partition else (), down=down,
+            name, found.gpus, cpus, sockets, memory, (text_of(partition),) if partition else (), down=down,
             note=found.note,
         )
         for name in names

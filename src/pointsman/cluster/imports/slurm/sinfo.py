@@ -114,7 +114,7 @@ def _guessed(lines: Sequence[str]) -> list[str]:
     others = [i for i in words if i != names]
     partition = next((i for i in others if any("*" in cell for cell in columns[i])), next(iter(others), None))
     named = {names: "NODELIST", partition: "PARTITION"}
-    counts = [] if names is None else [len(hostlist.expand(cell)) for cell in columns[names]]
+    counts = [] if names is None else list(map(_nodes, columns[names]))
     numbers = [i for i, kind in enumerate(kinds) if kind == "SMALL"]
     if max(counts, default=1) > 1:
         named |= {i: "COUNT" for i in numbers if list(map(_of, columns[i])) == counts}
@@ -140,6 +140,14 @@ def _kind(column: Sequence[str]) -> str:
         if all(re.fullmatch(pattern, cell) for cell in column):
             return kind
     return "WORD"
+
+
+def _nodes(cell: str) -> int:
+    """How many it names; 0: it is no hostlist."""
+    try:
+        return len(hostlist.expand(cell))
+    except ValueError:
+        return 0
 
 
 def _of(cell: str) -> int:

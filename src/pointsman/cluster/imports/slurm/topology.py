@@ -39,6 +39,8 @@ def read_topology(text: str, path: Path) -> Topology:
         InputError: it names no switches of nodes, or names that are none.
     """
     found = Topology()
+    if not is_topology(text):
+        raise refuse("no topology", path, "give topology.conf or what 'scontrol show topo' prints")
     try:
         for record in _of_yaml(text) if not LINE.search(text) else _of_lines(text):
             _add(found, record)
@@ -59,7 +61,7 @@ def _of_yaml(text: str) -> Iterator[dict[str, str]]:
     import yaml
 
     try:
-        yield from _records(yaml.safe_load(text))
+        yield from _records(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError("not valid YAML") from error
 

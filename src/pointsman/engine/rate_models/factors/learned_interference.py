@@ -145,7 +145,7 @@ def servers_of(layout: "Layout") -> "list[Server]":
     from pointsman.speed.interference.learned.combinations import Server
 
     kinds = zip(layout.node_gpu_type.tolist(), layout.node_gpus.tolist(), strict=True)
-    return [Server(layout.gpu_types[kind], gpus) for kind, gpus in kinds]
+    return [Server.of(layout.gpu_types[kind], gpus) for kind, gpus in kinds]
 
 
 def _kinds_of(factor: LearnedInterference, layout: "Layout") -> list[int]:

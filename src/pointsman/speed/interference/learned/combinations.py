@@ -6,6 +6,8 @@ from itertools import combinations_with_replacement
 from math import log2
 from typing import NamedTuple
 
+from pointsman.inputs.gpu_names import plain_name
+
 Others = tuple[tuple[str, int], ...]
 """Models of other jobs and how many GPUs of the node each has, by name."""
 
@@ -18,6 +20,11 @@ class Server(NamedTuple):
 
     gpu_type: str
     gpus: int
+
+    @staticmethod
+    def of(gpu_type: str, gpus: int) -> "Server":
+        """The kind of nodes with so many GPUs of a type, however that is spelled."""
+        return Server(plain_name(gpu_type), gpus)
 
     def __str__(self) -> str:
         return f"{self.gpus} x {self.gpu_type}"

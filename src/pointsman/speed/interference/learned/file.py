@@ -91,7 +91,7 @@ class ServerFigures(_Record):
     @property
     def server(self) -> Server:
         """The kind of node."""
-        return Server(self.gpu_type, self.gpus)
+        return Server.of(self.gpu_type, self.gpus)
 
     @cached_property
     def slow_downs(self) -> Mapping[Combination, float]:

@@ -56,7 +56,7 @@ class ServerExperience(_Record):
     @property
     def server(self) -> Server:
         """The kind."""
-        return Server(self.gpu_type, self.gpus)
+        return Server.of(self.gpu_type, self.gpus)
 
     @property
     def expected(self) -> Expected:
