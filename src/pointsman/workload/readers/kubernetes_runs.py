@@ -7,7 +7,6 @@ from pointsman.workload.readers.kubernetes_kinds import Rank, rank
 from pointsman.workload.readers.kubernetes_objects import Object
 from pointsman.workload.readers.kubernetes_times import Span, span, word
 
-
 _KUEUE: Final = "kueue.x-k8s.io/queue-name"
 """A job with it makes no pods before it is admitted."""
 
