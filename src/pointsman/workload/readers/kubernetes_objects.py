@@ -116,7 +116,21 @@ def _json(source: Source) -> Iterator[tuple[int, Any]]:
             raise InputError(f"broken JSON: {cause}", path=source.path, line=broken, fix="is it truncated?") from None
         items = value.get("items") if isinstance(value, dict) else value
         listed = isinstance(items, list) and _SOME.search(text, at) is None and _with_lines(source, value, items)
-        yield from listed or [(line, value)]
+        yield from ((row, _of_list(one, value)) for row, one in listed or [(line, value)])
+
+
+def _of_list(item: Any, holder: Any) -> Any:
+    """With the kind that a PodList gives its items, which do not say it each."""
+    kind = text_of(holder.get("kind")) if isinstance(holder, dict) else ""
+    if (
+        isinstance(item, dict)
+        and item is not holder
+        and "kind" not in item
+        and kind.endswith("List")
+        and kind != "List"
+    ):
+        return {"apiVersion": holder.get("apiVersion"), "kind": kind.removesuffix("List"), **item}
+    return item
 
 
 def _with_lines(source: Source, value: Any, items: list[Any]) -> list[tuple[int, Any]]:
@@ -134,8 +148,10 @@ def _yaml(source: Source) -> Iterator[tuple[int, Any]]:
     try:
         for root in yaml.compose_all(source.text, _Loader):
             listed = _items(root)
+            known: dict[int, Any] = {}
+            whole = {} if listed is None else _value(root, 0, known)
             for node in [root] if listed is None else listed:
-                yield node.start_mark.line + 1, _value(node, 0, {})
+                yield node.start_mark.line + 1, _of_list(_value(node, 0, known), whole)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         cause = f"broken YAML: {getattr(error, 'problem', None) or error!s:.60}"
@@ -171,7 +187,7 @@ def _made(node: Any, depth: int, known: dict[int, Any]) -> Any:
 def _opened(line: int, value: Any) -> Iterator[tuple[int, Object | None]]:
     if isinstance(value, dict) and isinstance(value.get("items"), list) and not part(value, "spec"):
         for item in value["items"]:
-            yield from _opened(line, item)
+            yield from _opened(line, _of_list(item, value))
     elif isinstance(value, dict) and text_of(value.get("kind")):
         yield line, _object(line, value)
     else:

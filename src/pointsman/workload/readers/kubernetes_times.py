@@ -14,7 +14,7 @@ class Span(NamedTuple):
     end_s: float | None
 
 
-_STARTED: Final = ("Running", "Admitted", "PodGroupScheduled")
+_STARTED: Final = ("Running", "Admitted", "PodGroupScheduled", "Scheduled")
 """Conditions since which a job has its GPUs, the surest first."""
 _ENDED: Final = {
     "Complete": "COMPLETED", "Completed": "COMPLETED", "Succeeded": "COMPLETED", "Failed": "FAILED",
