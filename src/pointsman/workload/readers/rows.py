@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
-from pointsman.workload.columns import LOGGED, REQUIRED
+from pointsman.workload.columns import REQUIRED
 from pointsman.workload.readers.quoted_cells import Records, quoted_records
 from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.job_rules import written
@@ -64,7 +64,7 @@ class Rows:
         made = self.frame.select(*unnamed, **columns)
         unread = {
             written(name): _unread(columns[name].meta.root_names())
-            for name in (*REQUIRED, *LOGGED)
+            for name in (*REQUIRED, "start_s", "end_s")
             if name in columns and made[name].null_count() and columns[name].meta.root_names()
         }
         return made.with_columns(self.frame.select(**unread)) if unread else made
