@@ -104,3 +104,17 @@ def test_a_bad_ending_is_said_before_any_work(tmp_path):
 def test_formats_lists_them_all():
     rows = json.loads(run("formats", "--format", "json").stdout)
     assert {"csv", "parquet", "philly-json", "sacct", "swf"} <= {row["name"] for row in rows}
+
+
+def test_the_options_of_a_table_of_any_kind(tmp_path):
+    log = tmp_path / "any.txt"
+    rows = ["1|03/02/2026 08:00|4|90000|100|RUNNING"]
+    rows += ["1.batch|03/02/2026 08:00|4|60||DONE", "2|04/02/2026 08:00|gpu:2|60||DONE"]
+    log.write_text("\n".join(["id|at|n|long|most|state", *rows]))
+    columns = "job_id=id,submit_s=at,gpus=n,duration_s=long,time_limit_s=most,status=state"
+    given = ["info", log, "--columns", columns, "--format", "json"]
+    assert isinstance(run(*given, "--steps", "drop").exception, InputError)
+    record = json.loads(run(*given, "--steps", "drop", "--date-order", "dmy", "--runaways", "keep").stdout)
+    assert (record["jobs"], record["submit_span_s"]) == (2, 86400.0)
+    record = json.loads(run(*given, "--steps", "keep", "--date-order", "mdy").stdout)
+    assert record["quality"]["dropped"] == {"runaway: still running, far beyond its time limit": 1}

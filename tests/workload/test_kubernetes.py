@@ -304,3 +304,50 @@ def test_what_is_no_list_of_jobs(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: [a\n")
     with pytest.raises(InputError, match="broken YAML"):
         read_workload(tmp_path / "log")
+
+
+def test_items_of_a_pod_list_do_not_say_their_kind(read: List) -> None:
+    """As the API itself answers."""
+
+    def raw(things: list[Thing]) -> str:
+        bare = [{key: one[key] for key in one if key not in ("kind", "apiVersion")} for one in things]
+        return json.dumps({"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": bare})
+
+    assert rows(read(pod("a", asking(2), 0, 60), text=raw), "gpus", "duration_s") == [("vision/a", 2, 3600.0)]
+
+
+@pytest.mark.parametrize(
+    ("product", "fraction", "left_out"),
+    [("NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", 0.142, 0), ("Tesla-T4-SHARED", None, 1), ("Tesla-T4", None, 0)],
+)
+def test_nodes_that_offer_parts_under_the_name_of_gpus(
+    product: str, fraction: float, left_out: int, read: List
+) -> None:
+    label = {"nvidia.com/gpu.product": product}
+    by_selector = read(pod("a", asking(1, nodeSelector=label), 0, 60), pod("b", asking(1), 0, 60))
+    by_node = read(thing("Node", "node-a", "v1", labels=label), pod("a", asking(1), 0, 60), pod("b", asking(1), 0, 60))
+    for found in (by_selector, by_node):
+        assert found.jobs.height == 2 - left_out
+        assert found.jobs["fraction"].to_list()[0] == (None if left_out else fraction)
+        assert found.quality.dropped.get("on slices or shares of GPUs that are no share of one GPU", 0) == left_out
+
+
+def test_a_pod_group_alone(read: List) -> None:
+    spec = {"minMember": 2, "minResources": {"cpu": "16", "nvidia.com/gpu": "16"}, "queue": "gold"}
+    group = thing("PodGroup", "g", "scheduling.volcano.sh/v1beta1", spec=spec)
+    group["status"] = {"phase": "Running", "conditions": [condition("Scheduled", 5)]}
+    found = read(group, pod("a", asking(1), 0, 60))
+    assert rows(found, "gpus", "start_s", "duration_s", "status", "queue")[0] == (
+        "vision/g", 16, 300.0, 3300.0, "RUNNING", "gold",
+    )  # fmt: skip
+
+
+def test_anti_affinity_spreads_pods(read: List) -> None:
+    apart = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "kubernetes.io/hostname"}]
+        }
+    }
+    found = read(job("spread", 4, asking(2, affinity=apart), 0, 60), job("packed", 4, asking(2), 0, 60))
+    shapes = {name: (nodes, each) for name, nodes, each in rows(found, "nodes_requested", "gpus_per_node")}
+    assert shapes == {"vision/spread": (4, 2), "vision/packed": (None, None)}

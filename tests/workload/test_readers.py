@@ -454,3 +454,17 @@ def test_clocks_may_lie_before_1970_but_not_too_far_apart(tmp_path):
     log.write_text("timestamp,duration,num_gpus,gpu_time,cluster\n" + "".join(f"{at},5,1,5,v\n" for at in clocks))
     assert rows(log, "job_id") == [("0",), ("1",)]
     assert quality(log).dropped == {"submit time out of range": 1}
+
+
+def test_a_start_that_cannot_be_read_is_left_out_and_counted(tmp_path):
+    """It is not absent: the job did start, and is kept."""
+    header = "job_id,user,vc,gpu_num,state,submit_time,start_time,end_time,duration\n"
+    (tmp_path / "log").write_text(
+        header
+        + "1,u,v,8,COMPLETED,2020-06-01 08:00:00,Ystday,2020-06-01 09:00:00,60\n"
+        + "2,u,v,8,CANCELLED,2020-06-01 08:00:00,None,None,0\n"
+    )
+    found = read_workload(tmp_path / "log")
+    assert found.jobs.select("job_id", "start_s").rows() == [("1", None)]
+    assert found.quality.clamped == {"unreadable start left out": 1}
+    assert found.quality.dropped == {"never started": 1}

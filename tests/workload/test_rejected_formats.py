@@ -19,7 +19,7 @@ FILES = [
     ("placement,local_bsz,step_time,sync_time\n1,32,0.04,0.001\n", "step times by placement"),
     ("progress,iteration,metric,grad_sqr,grad_var\n1,1,1,1,1\n", "Pollux validation run"),
     ('{"v100": {}, "k80": {}}', "Gavel throughput file"),
-    ('{"a": 1}', "not a Philly job log"),
+    ('{"a": 1}', "no job log of a known format"),
     ('[{"jobid": ', "broken JSON"),
     ("time,total_job_num,running_gpu_num,pending_gpu_num\n", "time series of a cluster's load"),
     ("submit_s\tgpus\tduration_s\n1\t2\t3\n", "separated by tabs"),

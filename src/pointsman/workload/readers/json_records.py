@@ -25,12 +25,17 @@ def json_records(source: Source) -> Iterator[tuple[int, Any]]:
     text = source.text
     start = len(text) - len(text.lstrip())
     if text[start] == "[":
-        return _elements(text, start + 1, source.path)
+        return elements(text, start + 1, source.path)
     whole = _single_object(text)
     return _lines(text) if whole is None else _held(whole, text, source.path)
 
 
-def _elements(text: str, at: int, path: str) -> Iterator[tuple[int, Any]]:
+def elements(text: str, at: int, path: str) -> Iterator[tuple[int, Any]]:
+    """The elements of a JSON list whose bracket is before `at`, each with the line on which it begins.
+
+    Raises:
+        InputError: broken JSON.
+    """
     decoder, line, counted = json.JSONDecoder(), 1, 0
     while True:
         at = _past(text, at, " \t\r\n,")
@@ -73,7 +78,7 @@ def _held(value: dict[str, Any], text: str, path: str) -> Iterator[tuple[int, An
     begun = re.search(
         re.escape(json.dumps(key)) + r"\s*:\s*\[", text
     )  # elsewhere only if a key within is called so, too
-    found = list(_elements(text, begun.end(), path)) if begun else []
+    found = list(elements(text, begun.end(), path)) if begun else []
     same = [element for _, element in found] == lists[0]
     return iter(found if same else [(0, element) for element in lists[0]])
 

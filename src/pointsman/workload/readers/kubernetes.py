@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.workload.readers.kubernetes_gpus import type_of_labels
+from pointsman.workload.readers.kubernetes_gpus import product_of
 from pointsman.workload.readers.kubernetes_groups import grouped
 from pointsman.workload.readers.kubernetes_jobs import Facts, Job, job_of
 from pointsman.workload.readers.kubernetes_kinds import rank
@@ -76,7 +76,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
 
 
 def _facts(things: list[Object]) -> Facts:
-    nodes = {thing.name: type_of_labels(thing.labels) for thing in things if thing.kind == "Node"}
+    nodes = {thing.name: product_of(thing.labels) for thing in things if thing.kind == "Node"}
     classes = {thing.name: count_of(thing.body.get("value"), 0) for thing in things if thing.kind == "PriorityClass"}
     now_s = max((at for thing in things for at in times(thing)), default=0.0)
     return Facts({name: kind for name, kind in nodes.items() if kind}, classes, now_s)

@@ -38,6 +38,8 @@ _SHARES: Final = re.compile(
 """Resources that are shares of accelerators whose size is not known from a pod."""
 _FRACTIONS: Final = ("gpu-fraction",)
 """Annotations that say which share of a GPU a pod asks for."""
+SHARED: Final = "-SHARED"
+"""How the product of a node ends that offers each GPU several times."""
 _OF_TYPE: Final = re.compile(r"gpu|accelerator|npu|instance-type|product|card|model|device", re.IGNORECASE)
 """Labels of nodes that may name a type."""
 
@@ -61,15 +63,25 @@ def wanted(spec: Mapping[str, Any], labels: Mapping[str, str], node_types: Mappi
     Args:
         spec: of the pod, or of a template of pods.
         labels: of the pod, and its annotations.
-        node_types: GPU types of nodes, by name.
+        node_types: the products that nodes have, by name.
     """
-    resources = _of_pod(spec)
-    named = _type_of(spec) or node_types.get(text_of(spec.get("nodeName")), "")
-    entries = list(_entries(resources, named))
+    product = _product_of(spec) or node_types.get(text_of(spec.get("nodeName")), "")
+    named = _kind(product)
+    entries = [_part(entry, product) for entry in _entries(_of_pod(spec), named)]
     share = next((_share(labels[name]) for name in _FRACTIONS if name in labels), None)
     if share and not entries:
         entries = [GpuEntry(1, named, share, "a share of a GPU")]
     return Wanted(tuple(entries), bool(spec.get("resourceClaims")))
+
+
+def _part(entry: GpuEntry, product: str) -> GpuEntry:
+    """GPUs of a node that offers slices, or each GPU several times, under the name of whole ones."""
+    if entry.milli != WHOLE or not entry.written.startswith("nvidia.com/gpu"):
+        return entry
+    milli = slice_milli(product)
+    if product.endswith(SHARED):
+        return entry._replace(milli=None, written=f"{entry.written} of {product}")
+    return entry if milli is None else entry._replace(milli=milli, written=f"{entry.written} of {product}")
 
 
 def total(pods: list[tuple[int, Wanted]], gpu_type: str) -> GpuDemand:
@@ -139,29 +151,34 @@ def _whole_type(name: str) -> str | None:
     return None
 
 
-def type_of_labels(labels: Mapping[str, Any]) -> str:
-    """The GPU type that a node's labels name; empty if none does."""
+def product_of(labels: Mapping[str, Any]) -> str:
+    """The GPU that a node's labels name, `NVIDIA-A100-SXM4-40GB-MIG-1g.5gb`; empty if none does."""
     told = {name: text_of(value) for name, value in labels.items() if _OF_TYPE.search(name)}
-    products = [value for name, value in told.items() if name.endswith(("product", "product-name"))]
-    return next((name for value in (*products, *told.values()) if (name := known_name(value))), "") or plain_name(
-        next(iter(products), "")
-    )
+    products = [value for name, value in told.items() if name.endswith(("product", "product-name")) and value]
+    known = (value for value in (*products, *told.values()) if known_name(value))
+    found = next(known, next(iter(products), ""))
+    shared = told.get("nvidia.com/gpu.sharing-strategy", "none") != "none"
+    return found + SHARED if shared and not found.endswith(SHARED) else found
 
 
-def _type_of(spec: Mapping[str, Any]) -> str:
+def _kind(product: str) -> str:
+    return plain_name(product.removesuffix(SHARED))
+
+
+def _product_of(spec: Mapping[str, Any]) -> str:
     """By the node selector, or by a required affinity to nodes of one type."""
-    named = type_of_labels(part(spec, "nodeSelector"))
-    if named:
-        return named
+    selected = product_of(part(spec, "nodeSelector"))
+    if selected:
+        return selected
     required = part(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     found = {
-        type_of_labels({text_of(wish.get("key")): value})
+        product_of({text_of(wish.get("key")): value})
         for term in dicts(required.get("nodeSelectorTerms"))
         for wish in dicts(term.get("matchExpressions"))
-        if text_of(wish.get("operator")) == "In" and _OF_TYPE.search(text_of(wish.get("key")))
-        for value in wish.get("values") or []
+        if text_of(wish.get("operator")) == "In" and isinstance(wish.get("values"), list)
+        for value in wish["values"]
     } - {""}
-    return found.pop() if len(found) == 1 else ""
+    return next(iter(found)) if len({_kind(product) for product in found}) == 1 else ""
 
 
 def one_node_each(spec: Mapping[str, Any]) -> bool:

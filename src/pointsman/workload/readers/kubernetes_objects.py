@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
 
 import yaml
 
-from pointsman.workload.readers.sdk import InputError, Source, json_records
+from pointsman.workload.readers.sdk import InputError, Source, elements
 
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Every value is text, times too."""
@@ -16,7 +18,8 @@ _DEEPEST: Final = 100
 """Levels of an object; Kubernetes' own have some 20."""
 
 
-class Object(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Object:
     """One object, and where it stands."""
 
     kind: str
@@ -28,26 +31,38 @@ class Object(NamedTuple):
     body: dict[str, Any]
     line: int
 
-    @property
+    @cached_property
     def metadata(self) -> dict[str, Any]:
         return part(self.body, "metadata")
 
-    @property
+    @cached_property
     def spec(self) -> dict[str, Any]:
         return part(self.body, "spec")
 
-    @property
+    @cached_property
     def status(self) -> dict[str, Any]:
         return part(self.body, "status")
 
-    @property
+    @cached_property
     def labels(self) -> dict[str, str]:
         """Labels, and annotations where no label has the name."""
         return {**_texts(part(self.metadata, "annotations")), **_texts(part(self.metadata, "labels"))}
 
-    @property
+    @cached_property
     def owners(self) -> list[dict[str, Any]]:
         return dicts(self.metadata.get("ownerReferences"))
+
+    @cached_property
+    def conditions(self) -> dict[str, dict[str, Any]]:
+        """Those that hold, by type. Volcano's have a status in the place of a type."""
+        found = {}
+        for one in dicts(self.status.get("conditions")):
+            kind, holds = text_of(one.get("type")), text_of(one.get("status"))
+            if kind and holds.casefold() == "true":
+                found[kind] = one
+            elif not kind:
+                found[holds] = one
+        return found
 
 
 def part(holder: Any, *keys: str) -> dict[str, Any]:
@@ -99,26 +114,44 @@ def _json(source: Source) -> Iterator[tuple[int, Any]]:
             cause, where = getattr(error, "msg", "too deep"), getattr(error, "pos", at)
             broken = text.count("\n", 0, where) + 1
             raise InputError(f"broken JSON: {cause}", path=source.path, line=broken, fix="is it truncated?") from None
-        alone = line == 1 and _SOME.search(text, at) is None
-        yield from json_records(source) if alone and _is_list(value) else [(line, value)]
+        items = value.get("items") if isinstance(value, dict) else value
+        listed = isinstance(items, list) and _SOME.search(text, at) is None and _with_lines(source, value, items)
+        yield from ((row, _of_list(one, value)) for row, one in listed or [(line, value)])
 
 
-def _is_list(value: Any) -> bool:
-    """Whether `json_records` opens it, with the line of each element."""
-    held = value.values() if isinstance(value, dict) else [value]
-    return [one for one in held if isinstance(one, list) and dicts(one)] == [_items_of(value)]
+def _of_list(item: Any, holder: Any) -> Any:
+    """With the kind that a PodList gives its items, which do not say it each."""
+    kind = text_of(holder.get("kind")) if isinstance(holder, dict) else ""
+    if (
+        isinstance(item, dict)
+        and item is not holder
+        and "kind" not in item
+        and kind.endswith("List")
+        and kind != "List"
+    ):
+        return {"apiVersion": holder.get("apiVersion"), "kind": kind.removesuffix("List"), **item}
+    return item
 
 
-def _items_of(value: Any) -> Any:
-    return value.get("items") if isinstance(value, dict) else value
+def _with_lines(source: Source, value: Any, items: list[Any]) -> list[tuple[int, Any]]:
+    """The elements of the only list, or items, of the text, each with its line; empty if they are not found so."""
+    begun = re.search(r"\[" if value is items else r'"items"\s*:\s*\[', source.text)
+    found = [] if begun is None else list(elements(source.text, begun.end(), source.path))
+    return (
+        found
+        if len(found) == len(items) and all(one == item for (_, one), item in zip(found, items, strict=True))
+        else []
+    )
 
 
 def _yaml(source: Source) -> Iterator[tuple[int, Any]]:
     try:
         for root in yaml.compose_all(source.text, _Loader):
             listed = _items(root)
+            known: dict[int, Any] = {}
+            whole = {} if listed is None else _value(root, 0, known)
             for node in [root] if listed is None else listed:
-                yield node.start_mark.line + 1, _value(node, 0, {})
+                yield node.start_mark.line + 1, _of_list(_value(node, 0, known), whole)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         cause = f"broken YAML: {getattr(error, 'problem', None) or error!s:.60}"
@@ -154,7 +187,7 @@ def _made(node: Any, depth: int, known: dict[int, Any]) -> Any:
 def _opened(line: int, value: Any) -> Iterator[tuple[int, Object | None]]:
     if isinstance(value, dict) and isinstance(value.get("items"), list) and not part(value, "spec"):
         for item in value["items"]:
-            yield from _opened(line, item)
+            yield from _opened(line, _of_list(item, value))
     elif isinstance(value, dict) and text_of(value.get("kind")):
         yield line, _object(line, value)
     else:

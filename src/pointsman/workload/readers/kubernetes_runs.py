@@ -44,7 +44,8 @@ def runs_of(things: list[Object], with_gpus: list[tuple[Object, Wanted]], gpus: 
         many: pods that run at once; 0: only pods tell it.
         now_s: until when a job that runs has run.
     """
-    telling = [one for one in things if one.kind not in ("Pod", "PodGroup")]
+    gangs = [] if with_gpus else [one for one in things if one.kind == "PodGroup"]
+    telling = [one for one in things if one.kind not in ("Pod", "PodGroup")] or gangs
     status = _word(things, [pod for pod, _ in with_gpus])
     running = status == "RUNNING"
     pods = [
@@ -99,6 +100,8 @@ def _word(things: list[Object], pods: list[Object]) -> str | None:
         words = [word(one) for one in things if rank(one) is level]
         if any(words):
             return _worst(words)
+    if not pods:
+        return _worst([word(one) for one in things])
     last_s = max((at for pod in pods if (at := span(pod).start_s) is not None), default=None)
     ends = [(pod, span(pod).end_s) for pod in pods]
     return _worst([word(pod) for pod, end_s in ends if last_s is None or end_s is None or end_s > last_s])

@@ -14,7 +14,7 @@ class Span(NamedTuple):
     end_s: float | None
 
 
-_STARTED: Final = ("Running", "Admitted", "PodGroupScheduled")
+_STARTED: Final = ("Running", "Admitted", "PodGroupScheduled", "Scheduled")
 """Conditions since which a job has its GPUs, the surest first."""
 _ENDED: Final = {
     "Complete": "COMPLETED", "Completed": "COMPLETED", "Succeeded": "COMPLETED", "Failed": "FAILED",
@@ -48,25 +48,13 @@ def unread_submit(things: list[Object]) -> str | None:
     return next((stamp for stamp in stamps if stamp and seconds(stamp) is None), None)
 
 
-def conditions(thing: Object) -> dict[str, dict[str, Any]]:
-    """Those that hold, by type. Volcano's have a status in the place of a type."""
-    found = {}
-    for one in dicts(thing.status.get("conditions")):
-        kind, holds = text_of(one.get("type")), text_of(one.get("status"))
-        if kind and holds.casefold() == "true":
-            found[kind] = one
-        elif not kind:
-            found[holds] = one
-    return found
-
-
 def span(thing: Object) -> Span:
     """Of a job (its last run) or of a pod."""
     return _of_pod(thing) if thing.kind == "Pod" else _of_job(thing)
 
 
 def _of_job(thing: Object) -> Span:
-    held = conditions(thing)
+    held = thing.conditions
     admitted = next((at for kind in _STARTED if (at := _since(held.get(kind))) is not None), None)
     own = seconds(thing.status.get("startTime"))
     start = own if thing.kind == "Job" and own is not None else admitted if admitted is not None else own
@@ -89,7 +77,7 @@ def _since(condition: Mapping[str, Any] | None) -> float | None:
 
 def _of_pod(thing: Object) -> Span:
     """GPUs are a pod's from when it is scheduled until its last container ends."""
-    held, status = conditions(thing), thing.status
+    held, status = thing.conditions, thing.status
     began = [seconds(state.get("startedAt")) for state in _states(status)]
     told = [
         _since(held.get("PodScheduled")),
@@ -141,7 +129,7 @@ def times(thing: Object) -> Iterator[float]:
 
 def word(thing: Object) -> str | None:
     """What became of it, in Slurm's words."""
-    held, status = conditions(thing), thing.status
+    held, status = thing.conditions, thing.status
     phase = (
         text_of(status.get("phase"))
         or text_of(part(status, "state").get("phase"))
@@ -175,4 +163,4 @@ def _unended(thing: Object, held: Mapping[str, Any], phase: str) -> str | None:
 
 def evictions(thing: Object) -> bool:
     """Whether it ran before, and was evicted."""
-    return "Evicted" in conditions(thing) or bool(dicts(part(thing.status, "schedulingStats").get("evictions")))
+    return "Evicted" in thing.conditions or bool(dicts(part(thing.status, "schedulingStats").get("evictions")))

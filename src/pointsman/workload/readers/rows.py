@@ -72,7 +72,7 @@ class Rows:
         made = self.frame.select(*unnamed, **columns)
         unread = {
             written(name): _unread(columns[name].meta.root_names())
-            for name in REQUIRED
+            for name in (*REQUIRED, "start_s", "end_s")
             if name in columns and made[name].null_count() and columns[name].meta.root_names()
         }
         return made.with_columns(self.frame.select(**unread)) if unread else made

@@ -12,7 +12,7 @@ from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.attempts import Attempt, Ran, ran
 from pointsman.workload.readers.cells import absent, clock_s, number, status, text
 from pointsman.workload.readers.gpu_demand import GpuDemand, demand_of
-from pointsman.workload.readers.json_records import json_records
+from pointsman.workload.readers.json_records import elements, json_records
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header, text_lines
 from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_gpus
 from pointsman.workload.readers.source import Source, open_source
@@ -36,6 +36,7 @@ __all__ = [
     "absent",
     "clock_s",
     "demand_of",
+    "elements",
     "has_columns",
     "json_records",
     "not_read",
