@@ -18,6 +18,8 @@ from pointsman.workload.readers.slurm_cells import span_s
 from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.job_rules import written
 
+MOST_HEADER = 1 << 18
+"""Characters of a header; a longer line is something else, such as JSON."""
 QUOTING = (",", ";")
 """Delimiters of CSV, whose cells may be quoted (RFC 4180). Tables with bars or tabs between their cells have no quotes:
 what looks like one belongs to the cell. The exception is a table whose header quotes its names."""
@@ -102,7 +104,8 @@ def _unread(roots: Sequence[str]) -> pl.Expr:
 
 def split_header(source: Source, delimiter: str = ",") -> list[str]:
     """Column names of the first line, stripped; `[]` if that line is no delimited text."""
-    return names_of(source.first_line, delimiter)
+    header = source.first_line
+    return names_of(header, delimiter) if len(header) <= MOST_HEADER else []
 
 
 def names_of(header: str, delimiter: str) -> list[str]:
