@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from .as_json import Version
+from .as_json import VERSIONS, Version
 from .as_text import Export, Layout
 from .site import SLICES, TYPES, Gres, Job, Part, Run, Site, records
 from .tres import tracked_gres
@@ -92,7 +92,7 @@ def of_text(site: Site, export: Export, layout: Layout) -> Truth:
     return truth
 
 
-def of_json(site: Site, version: Version) -> Truth:
+def of_json(site: Site, version: Version = VERSIONS[-1]) -> Truth:
     """Of `sacct --json`, whose steps are no rows; where a start is wrong, only an end tells when it was."""
     truth = _of_jobs(site, JSON_FIELDS, lambda job: False)
     if version.start_is_eligible:
