@@ -246,6 +246,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "window": ("1d:8d", "0:3600"),
     "load": ("0.9",),
     "contention": ("node-link:0.5", "max-min"),
+    "date_order": ("dmy",),
     "rate_model": ("tree:clamp=1", "iterations:b=8.56,sharing=4", "goodput"),
     "interference": ("table:resnet50", "1.5"),
     "node_interference": ("table:kappa=13,sigma=0.2,seed=3",),

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from pointsman.errors import InputError
-from pointsman.workload import Workload, read_workload
+from pointsman.workload import Workload, read_workload, write_workload
 from pointsman.workload.readers.slurm_cells import is_step
 
 HERE = Path(__file__).parent / "fixtures"
@@ -92,6 +92,24 @@ def test_a_row_cut_short_is_lost_and_counted(log: Log) -> None:
     read = read_workload(log(table(row(11), row(12), row(13)[:50])))
     assert (ids(read), read.quality.rows_read) == (["11", "12"], 3)
     assert read.quality.places["wrong number of cells"].lines == (4,)
+
+
+def test_a_bar_where_no_text_of_users_is_costs_its_row(log: Log) -> None:
+    read = read_workload(
+        log(table(row(11), row(12).replace("|lea|", "|l|ea|"), header=HEADER.replace("JobName", "Group")))
+    )
+    assert (ids(read), read.quality.rows_read, read.quality.dropped) == (["11"], 2, {"wrong number of cells": 1})
+    read = read_workload(log(table(row(11), row(""))))
+    assert (ids(read), read.quality.rows_read, read.quality.dropped) == (["11"], 2, {"wrong number of cells": 1})
+
+
+def test_the_rest_of_an_array_is_not_its_element_with_the_same_number(log: Log) -> None:
+    header = HEADER.replace("JobIDRaw|", "JobID|JobIDRaw|")
+    waits = row("5_[3-9%2]|5", state="PENDING").replace(
+        "2026-05-03T06:01:00|2026-05-03T07:01:00|3600", "Unknown|Unknown|0"
+    )
+    read = read_workload(log(table(row("5_1|6"), row("5_2|5"), waits, header=header)))
+    assert (ids(read), sum(read.quality.dropped.values()), read.quality.merged) == (["6", "5"], 1, {})
 
 
 @pytest.mark.parametrize("byte", [b"\xe9", b"\xff\xfe", b"\x80"])
@@ -269,6 +287,13 @@ def test_a_log_with_everything_at_once() -> None:
     assert (quality.rows_read, quality.kept, list(quality.merged.values())) == (9, 4, [1, 1])
     assert told(read, "left out, at most 1.0 GPU-h on slices or shares that are no share of one GPU: 6 shard (1 job)")
     assert told(read, "requeued jobs of which only the last run is in the log: 1; `sacct -D` exports all runs")
+
+
+def test_a_table_that_is_written_remembers_what_was_merged(tmp_path: Path) -> None:
+    read = read_workload(HERE / "sacct_runs.txt")
+    write_workload(read, tmp_path / "jobs.parquet")
+    again = read_workload(tmp_path / "jobs.parquet").quality
+    assert (again.merged, again.places) == (read.quality.merged, read.quality.places)
 
 
 def test_cancelled_while_it_waited_is_no_job_of_no_seconds(log: Log) -> None:

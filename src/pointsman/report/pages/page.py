@@ -192,6 +192,7 @@ def _quality(quality: dict[str, Any]) -> str:
         for key, said in (("rows_read", "rows read"), ("kept", "kept"))
         if key in quality
     ]
+    parts += [f"{count(number)} merged: {what}" for what, number in (quality.get("merged") or {}).items()]
     parts += [f"{count(number)} dropped: {reason}" for reason, number in (quality.get("dropped") or {}).items()]
     parts += [f"{count(number)} changed: {what}" for what, number in (quality.get("clamped") or {}).items()]
     return "; ".join([*parts, *(quality.get("notes") or ())]) or "its quality is unknown"

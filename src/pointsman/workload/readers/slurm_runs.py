@@ -20,7 +20,7 @@ LATE_S: Final = 30 * 86400.0
 _REQUEUED: Final = ("NODE_FAIL", "PREEMPTED", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "BOOT_FAIL", "SPECIAL_EXIT")
 
 RUNS: Final = "further runs of a requeued job; their run times are added up"
-AGAIN: Final = "records of a run or of a submission that stands there twice"
+AGAIN: Final = "repeated records of one run or submission"
 PARTS: Final = "further parts of a heterogeneous job; their GPUs are one gang"
 
 

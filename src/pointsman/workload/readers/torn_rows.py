@@ -18,6 +18,7 @@ MOST_LINES: Final = 200
 """Lines of one row."""
 MOST_READINGS: Final = 3_000
 """Ways to read one row that are tried."""
+IDS: Final = ("JobID", "JobIDRaw")
 FEW_VALUES: Final = ("User", "Account", "Partition", "QOS", "Cluster", "State")
 """Columns whose values stand in many rows."""
 
@@ -99,9 +100,10 @@ def _next_row(
 
 def _set_aside(line: int, text: str, names: Sequence[str], delimiter: str, found: Mended) -> None:
     """Note a line of which no row could be made."""
+    cells = text.split(delimiter)
     if not text.strip():
         found.blank.append(line)
-    elif _begins(text.split(delimiter), names):
+    elif _begins(cells, names) or len(cells) >= len(names):
         found.lost.append(line)
     elif is_free(names[-1]) or line - 1 in (*found.lost[-1:], *found.inner[-1:]):
         found.inner.append(line)
@@ -110,10 +112,15 @@ def _set_aside(line: int, text: str, names: Sequence[str], delimiter: str, found
 
 
 def _begins(cells: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether the cells before the first free text look like those of a row."""
-    first = next((k for k, name in enumerate(names) if is_free(name)), len(names))
-    known = list(zip(names[: first or 1], cells, strict=False))
-    return len(cells) > 1 and all(fits(name, cell) for name, cell in known)
+    """Whether the first cells, up to an id or to free text, look like those of a row."""
+    known = []
+    for name, cell in zip(names, cells, strict=False):
+        if is_free(name):
+            break
+        known.append(fits(name, cell))
+        if name in IDS:
+            break
+    return len(cells) > 1 and all(known)
 
 
 def _reading(cells: list[str], names: Sequence[str], known: Vocabulary) -> list[str] | None:
