@@ -135,7 +135,7 @@ def _count(truth: Truth, site: Site, job: Job, parts: tuple[Part, ...], fields: 
         told = not guess and any(run.elapsed for run in ran)
         truth.unshared += [one.name for part in parts for one in part.gres] if told else []
     else:
-        doubtful = guess or (not allocated and not any(run.elapsed for run in ran))
+        doubtful = guess or not any(_surely_ran(run, fields) for run in ran)
         known = _known(job, parts, ran, demand, fields)
         (truth.perhaps if doubtful else truth.jobs).append(known)
         truth.mixed += len(parts) > 1 and len(demand.types) > 1 and not guess
