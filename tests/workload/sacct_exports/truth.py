@@ -166,7 +166,7 @@ def _known(job: Job, parts: tuple[Part, ...], ran: list[Run], demand: Demand, fi
     def told(value: Any, *names: str) -> Any:
         return value if set(names) & set(fields) else None
 
-    ended = job.runs[-1].ran
+    ended = job.runs[-1].ran and _surely_ran(job.runs[-1], fields)
     one = len(parts) == len(ran) == 1 and ended
     limit_s = None if job.limit_min is None else 60 * job.limit_min
     shaped = one and demand.fraction is None and demand.gpus is not None and demand.gpus % parts[0].nodes == 0
