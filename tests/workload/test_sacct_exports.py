@@ -122,7 +122,7 @@ def json_is_read(folder: Path, data: st.DataObject) -> None:
     layout = data.draw(strategies.json_layouts)
     right = truth.of_json(site, layout.version)
     workload = read(folder, as_json.printed(site, layout))
-    assert check(workload, right) == []
+    check(workload, right)
     check_reasons(workload, right)
 
 
@@ -131,7 +131,7 @@ def job_list_is_read(folder: Path, data: st.DataObject) -> None:
     site = as_job_list.remembered(data.draw(strategies.sites()))
     right = truth.of_json(site)
     workload = read(folder, as_job_list.printed(site, strategies.NOW_S))
-    assert check(workload, right) == []
+    check(workload, right)
     check_reasons(workload, right)
 
 
