@@ -19,7 +19,7 @@ from tests.workload.sacct_exports.site import FREE_TEXT
 from tests.workload.sacct_exports.truth import Known, Truth
 
 EVERY_DAY = settings(
-    max_examples=25,
+    max_examples=20,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
     report_multiple_bugs=False,
