@@ -259,6 +259,19 @@ def test_an_id_that_is_used_again_is_another_job(log: Log, later: dict[str, obje
     assert told(read, "jobs with an id that an earlier, other job had: 1")
 
 
+def test_each_id_is_told_by_its_own_records(log: Log) -> None:
+    """However late the records of others are."""
+    rows = [run(6, 900, 1), run(6, 901.5, 1), run(7, 1, 2, state="TIMEOUT"), run(7, 899, 3)]
+    assert ids(read_workload(log(table(*rows, header=RUNS)))) == ["7", "7#2", "6"]
+
+
+def test_an_id_of_a_part_may_have_been_another_jobs(log: Log) -> None:
+    header = HEADER.replace("JobIDRaw|", "JobID|")
+    rows = [row(20), row("20+0", day=28), row("20+1", day=28), row(21, day=29, state="FAILED").replace("lea", "kim")]
+    read = read_workload(log(table(*rows, header=header)))
+    assert read.jobs.select("job_id", "gpus").rows() == [("20", 2), ("20#2", 4), ("21", 2)]
+
+
 def test_ids_of_several_clusters_are_different_jobs(log: Log) -> None:
     path = log(table(run(7, 1, 2), run(7, 1.5, 3, cluster="oak"), run(8, 2, 1), header=RUNS))
     read = read_workload(path)
@@ -429,6 +442,11 @@ def test_json_has_the_same_jobs_as_the_text() -> None:
         (0.0, 600.0, 4200.0, 2, 4), (1200.0, 1205.0, 3005.0, 1, 1),
     ]  # fmt: skip
     assert read.quality.dropped == {"never started (a pending job array is one row)": 1}
+
+
+def test_slurm_21_08_writes_when_jobs_became_eligible_as_their_start(log: Log) -> None:
+    text = (HERE / "sacct.json").read_text().replace('"start": 1775023800', '"start": 1775023200')
+    assert read_workload(log(text)).jobs["start_s"].to_list() == [600.0, 1205.0]
 
 
 def test_slurmrestd_estimates_the_end_of_a_job_that_runs() -> None:

@@ -142,7 +142,7 @@ def _of_slurmdbd(job: Job) -> tuple[str | None, ...]:
         ),
         Submit=_clock(time.get("submission")),
         Eligible=_clock(time.get("eligible")),
-        Start=_clock(time.get("start")),
+        Start=_text(_started(time)),
         End=_clock(time.get("end")),
         ElapsedRaw=_text(_number(time.get("elapsed"))),
         TimelimitRaw=_text(_number(time.get("limit"))),
@@ -152,6 +152,15 @@ def _of_slurmdbd(job: Job) -> tuple[str | None, ...]:
         NodeList=_text(job.get("nodes")),
         Restarts=_text(_number(job.get("restart_cnt"))),
     )
+
+
+def _started(time: Job) -> int | None:
+    """When the job started; Slurm 21.08 writes when it became eligible, but the end and the time elapsed are right."""
+    start, end, eligible = (_instant(time.get(key)) for key in ("start", "end", "eligible"))
+    elapsed, suspended = _number(time.get("elapsed")), _instant(time.get("suspended")) or 0
+    if start is None or end is None or start != eligible or not isinstance(elapsed, int):
+        return start
+    return max(start, end - elapsed - suspended)
 
 
 def _of_slurmctld(job: Job, now: int | None) -> tuple[str | None, ...]:

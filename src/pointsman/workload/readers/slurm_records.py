@@ -88,9 +88,13 @@ def _resources(log: pl.DataFrame) -> pl.DataFrame:
 
 def _who() -> list[pl.Expr | str]:
     raw, shown = text("JobIDRaw"), text("JobID")
-    part = shown.str.extract_groups(r"^([0-9]+)\+([0-9]+)$")
+    part = shown.str.extract_groups(r"^([0-9]{1,18})\+([0-9]{1,18})$")
+    of_part = (part.struct.field("1").cast(pl.Int64) + part.struct.field("2").cast(pl.Int64)).cast(pl.String)
     return [
-        pl.when(shown.str.contains("[", literal=True)).then(shown).otherwise(pl.coalesce(raw, shown)).alias("job_id"),
+        pl.when(shown.str.contains("[", literal=True))
+        .then(shown)
+        .otherwise(pl.coalesce(raw, of_part, shown))
+        .alias("job_id"),
         (is_step(raw) | is_step(shown)).alias("step"),
         part.struct.field("1").alias("gang"),
         part.struct.field("2").cast(pl.Int64).alias("part"),

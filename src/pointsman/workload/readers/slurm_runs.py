@@ -17,11 +17,17 @@ from pointsman.workload.rules.clean import LINE
 SOON_S: Final = 3600.0
 """A job is requeued when it ends; slurmctld forgets it minutes later (`MinJobAge`), after which it cannot be."""
 LATE_S: Final = 30 * 86400.0
+APART_S: Final = 60.0
+"""Parts of a heterogeneous job are submitted at once."""
 _REQUEUED: Final = ("NODE_FAIL", "PREEMPTED", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "BOOT_FAIL", "SPECIAL_EXIT")
 
 RUNS: Final = "further runs of a requeued job; their run times are added up"
 AGAIN: Final = "repeated records of one run or submission"
 PARTS: Final = "further parts of a heterogeneous job; their GPUs are one gang"
+
+
+_OF_LIVES: Final = ("again", "run", "best", "known_end", "ended before", "user before", "name before", "status before")
+"""Columns by which records are put together."""
 
 
 class Jobs(NamedTuple):
@@ -50,10 +56,19 @@ def jobs_of(records: pl.DataFrame) -> Jobs:
         once = _summed(runs)
         merged = {RUNS: runs.height - once.height, AGAIN: lived.height - runs.height}
         jobs = pl.concat([records.filter(~twice), once.select(records.columns)]).sort(LINE)
-    reused = int((jobs["life"] > 0).sum())
     gangs, parts, mixed = _gangs(jobs)
-    tail = pl.when(pl.col("life") > 0).then(pl.format("#{}", pl.col("life") + 1)).otherwise(pl.lit(""))
-    return Jobs(gangs.with_columns(job_id=pl.col("job_id") + tail), merged | {PARTS: parts}, reused, mixed)
+    named, reused = _distinct(gangs)
+    return Jobs(named, merged | {PARTS: parts}, reused, mixed)
+
+
+def _distinct(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """The same, where an id that an earlier job had ends in `#2`; how many do."""
+    if not jobs["job_id"].is_duplicated().any():
+        return jobs, 0
+    turn = pl.struct(pl.col("submit").fill_null(float("inf")), LINE).rank("ordinal").over("job_id")
+    again = (turn > 1) & pl.col("job_id").is_not_null()
+    named = jobs.with_columns(job_id=pl.when(again).then(pl.format("{}#{}", "job_id", turn)).otherwise("job_id"))
+    return named, int(jobs.select(again.sum()).item())
 
 
 def _lives(records: pl.DataFrame) -> pl.DataFrame:
@@ -61,16 +76,18 @@ def _lives(records: pl.DataFrame) -> pl.DataFrame:
     a later one tells of, too.
     """
     known_end = pl.coalesce("end", pl.col("start") + pl.col("elapsed"), "submit")
-    sorted_ = records.sort("job_id", "submit", "start", LINE, nulls_last=True).with_columns(known_end=known_end)
-    gap = pl.col("submit") - pl.col("known_end").cum_max().shift(1)
-    requeued = pl.col("status").shift(1).is_in(_REQUEUED).fill_null(False) | (pl.col("restarts") > 0)
-    late = gap > pl.when(requeued).then(LATE_S).otherwise(SOON_S)
-    differs = pl.any_horizontal((pl.col(name) != pl.col(name).shift(1)).fill_null(False) for name in ("user", "name"))
-    first = pl.col("job_id") != pl.col("job_id").shift(1)
-    anew = ((late.fill_null(False) | differs) & ~first).fill_null(False)
-    lived = sorted_.with_columns(anew=anew, gap=gap.over("job_id")).with_columns(
-        life=pl.col("anew").cast(pl.Int32).cum_sum().over("job_id")
+    in_order = records.sort("job_id", "submit", "start", LINE, nulls_last=True).with_columns(known_end=known_end)
+    in_order = in_order.with_columns(
+        pl.col("known_end").cum_max().shift(1).over("job_id").alias("ended before"),
+        *(pl.col(name).shift(1).over("job_id").alias(f"{name} before") for name in ("user", "name", "status")),
     )
+    requeued = pl.col("status before").is_in(_REQUEUED).fill_null(False) | (pl.col("restarts") > 0)
+    late = pl.col("submit") - pl.col("ended before") > pl.when(requeued).then(LATE_S).otherwise(SOON_S)
+    differs = pl.any_horizontal(
+        (pl.col(name) != pl.col(f"{name} before")).fill_null(False) for name in ("user", "name")
+    )
+    anew = (late.fill_null(False) | differs).cast(pl.Int32)
+    lived = in_order.with_columns(life=anew.cum_sum().over("job_id"))
     life = ["job_id", "life"]
     started_too = (~pl.col("waiting")).any().over([*life, "submit"])
     run = [pl.col("waiting"), pl.col("start"), *(pl.when(pl.col("start").is_null()).then(pl.col(name)) for name in (
@@ -91,7 +108,7 @@ def _summed(runs: pl.DataFrame) -> pl.DataFrame:
     gpu_s, first_gpus = (gpus * elapsed).filter(ran).sum(), gpus.filter(ran & (gpus > 0)).first()
     last = ["status", "limit", "qos"]
     of_last_run = ["end", "partition", "queue"]
-    kept = [name for name in runs.columns if name not in ("again", "run", "best", "anew", "gap", "known_end")]
+    kept = [name for name in runs.columns if name not in _OF_LIVES]
     taken = {*shape, *last, *of_last_run, "job_id", "life", "elapsed", "waiting", "runs", "resized", "restarts", LINE,
              "start", "arrival"}  # fmt: skip
     return (
@@ -122,7 +139,7 @@ def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
     of_gang = jobs["gang"].is_not_null()
     if not of_gang.any():
         return jobs, 0, []
-    parts = jobs.filter(of_gang).sort("part", maintain_order=True)
+    parts = _submissions(jobs.filter(of_gang))
     gpus, types = pl.col("gpus"), pl.col("gpu_type").drop_nulls().unique(maintain_order=True)
     holds = gpus > 0
     first_start, several = pl.col("start").min(), holds.sum() > 1
@@ -133,9 +150,9 @@ def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
         "node_list", "job_id", "gpus", "gpu_type", "fraction", "no_share", "no_share_gpus", "start", "end", "arrival",
         "elapsed", "nodes", "waiting", LINE,
     }  # fmt: skip
-    gangs = parts.group_by("cluster", "gang", "life", maintain_order=True).agg(
-        *(pl.col(name).first() for name in jobs.columns if name not in made | {"cluster", "gang", "life"}),
-        job_id=pl.when(pl.len() > 1).then(_of_gang(parts)).otherwise(pl.col("job_id").first()),
+    gangs = parts.group_by("cluster", "gang", "submission", maintain_order=True).agg(
+        *(pl.col(name).first() for name in jobs.columns if name not in made | {"cluster", "gang"}),
+        job_id=pl.when(pl.len() > 1).then(_of_gang()).otherwise(pl.col("job_id").first()),
         gpus=gpus.sum(),
         gpu_type=pl.when(types.len() > 0).then(types.sort().str.join("+")),
         fraction=pl.when(~several).then(pl.col("fraction").filter(holds).first()),
@@ -157,7 +174,16 @@ def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
     return whole, jobs.height - whole.height, mixed
 
 
-def _of_gang(parts: pl.DataFrame) -> pl.Expr:
+def _submissions(parts: pl.DataFrame) -> pl.DataFrame:
+    """Parts in order; `submission` tells those of one job from those of another that had the same id."""
+    gang = ["cluster", "gang"]
+    sooner = parts.sort(*gang, "submit", nulls_last=True)
+    gap = (pl.col("submit") - pl.col("submit").shift(1)).over(gang)
+    anew = (gap > APART_S).fill_null(False).cast(pl.Int32)
+    return sooner.with_columns(submission=anew.cum_sum().over(gang)).sort("part", maintain_order=True)
+
+
+def _of_gang() -> pl.Expr:
     """The id of the whole, with its cluster where ids have one."""
     prefix = pl.col("job_id").first().str.extract("^(.*/)").fill_null("")
     return prefix + pl.col("gang").first()
