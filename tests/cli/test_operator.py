@@ -1,6 +1,8 @@
 """As an operator would: what Slurm prints becomes a compared table by two commands."""
 
+import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ from tests.workload.sacct_exports.nodes import physical, scontrol
 from tests.workload.sacct_exports.operator_site import NODES, SITE
 from tests.workload.sacct_exports.truth import Known, Truth
 
-from .conftest import Command
+from .command import pointsman
+from .conftest import Command, Done
 
 COMPARE = ("--cluster", "c.yaml", "--policy", "fifo", "--policy", "easy", "-o", "out")
 
@@ -23,22 +26,27 @@ def gpu_hours(jobs: list[Known]) -> float:
     return sum(job.gpus * job.duration for job in jobs) / 3600
 
 
-def compared(command: Command, log: str, right: Truth) -> None:
-    """The two commands, and whether the table is of all jobs that there were."""
+def import_and_compare(log: str, run: Callable[..., Done]) -> None:
+    """The two commands."""
     Path("nodes.txt").write_text(scontrol(NODES))
-    imported = command("cluster", "import", "nodes.txt", "-o", "c.yaml")
+    imported = run("cluster", "import", "nodes.txt", "-o", "c.yaml")
     assert imported.code == 0, imported.err
     assert f"{len(NODES) - 1} nodes, {physical(NODES).total()} GPUs" in imported.err
-    done = command("compare", log, *COMPARE)
+    done = run("compare", log, *COMPARE)
     assert done.code == 0, done.err
     assert "bug" not in done.err
     assert {line.split(" ")[0] for line in done.out.splitlines()} >= {"fifo", "easy"}
-    rows = {row["policy"]: row for row in json.loads(Path("out/comparison.json").read_text())["rows"]}
+
+
+def check_table(right: Truth) -> None:
+    """Whether the table is of all jobs that there were."""
+    with Path("out/comparison.csv").open() as file:
+        rows = {row["policy"]: row for row in csv.DictReader(file)}
     for policy in ("fifo", "easy"):
         summary = json.loads(Path(f"out/runs/{policy}_s0/summary.json").read_text())
         lost = len(right.jobs) + len(right.perhaps) - summary["jobs"]
         assert 0 <= lost <= len(right.perhaps)
-        assert rows[policy]["values"]["jobs_counted"] == summary["jobs"]
+        assert rows[policy]["jobs_counted"] == str(summary["jobs"])
         assert summary["gpu_hours_productive"] in nearly(right)
 
 
@@ -50,14 +58,23 @@ def nearly(right: Truth) -> list[object]:
     return [pytest.approx(one, rel=1e-6) for one in sums]
 
 
-def test_from_all_fields_of_sacct_and_scontrol_to_a_table(command: Command) -> None:
+def in_a_process(*args: str) -> Done:
+    """With all that a user gets: overheads, figures, a page."""
+    done = pointsman(*args)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_from_all_fields_of_sacct_and_scontrol_to_a_table_and_a_page(here: Path) -> None:
     layout = Layout(ALL_FIELDS)
     export = Export(SITE, layout)
     Path("jobs.txt").write_bytes(export.data)
-    compared(command, "jobs.txt", truth.of_text(SITE, export, layout))
+    import_and_compare("jobs.txt", in_a_process)
+    check_table(truth.of_text(SITE, export, layout))
+    assert Path("out/report.html").exists()
 
 
 def test_from_json_to_the_same_table(command: Command) -> None:
     layout = JsonLayout(indent=1)
     Path("jobs.json").write_bytes(printed(SITE, layout))
-    compared(command, "jobs.json", truth.of_json(SITE, layout.version))
+    import_and_compare("jobs.json", command)
+    check_table(truth.of_json(SITE, layout.version))

