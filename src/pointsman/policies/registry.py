@@ -30,6 +30,7 @@ BUILT_IN: dict[str, str] = {
     "fifo-backfill": "pointsman.policies.classical.fifo_backfill:FifoBackfill",
     "sjf-backfill": "pointsman.policies.classical.sjf_backfill:SjfBackfill",
     "easy": "pointsman.policies.classical.easy:Easy",
+    "conservative": "pointsman.policies.classical.conservative:Conservative",
     "multifactor": "pointsman.policies.classical.multifactor:Multifactor",
     "kueue": "pointsman.policies.quotas.kueue:Kueue",
     "srtf": "pointsman.policies.classical.srtf:Srtf",
