@@ -188,10 +188,13 @@ def with_quotas(draw: random.Random, instance: Instance) -> Instance:
     gpus = sum(node.gpus for node in instance.nodes)
     quotas = {name: draw.randint(0, max(1, 2 * gpus // len(names))) for name in names}
     quotas[names[0]] += max(0, widest - sum(quotas.values()))
+    if draw.random() < 0.3:
+        names.append("without jobs")
+        quotas[names[-1]] = draw.randint(0, gpus)
     cohort = draw.choice(({}, {}, {name: "c" for name in names}))
     together = sum(quotas.values())
     borrow = {name: draw.randint(0, gpus) for name in names if draw.random() < 0.4}
-    of = {name: max(job.gpus for job in jobs if job.queue == name) for name in names}
+    of = {name: max((job.gpus for job in jobs if job.queue == name), default=0) for name in names}
     borrow = {name: max(limit, of[name] - quotas[name]) for name, limit in borrow.items()}
     limits = {name: min(together, quotas[name] + borrow.get(name, together)) for name in names}
     return replace(instance, jobs=jobs, queue_limits=limits, params=draw_kueue_params(draw, quotas, borrow, cohort))
