@@ -129,10 +129,13 @@ class Multifactor(Easy):
         return [*super().parameters(), *plan, *weights, *times, self.dampening, backfill]
 
     def check_jobs(self, jobs: Any) -> None:
-        """That some job is of each account, user and partition that parameters name, and no account its own parent."""
+        """That jobs are of each account and user that parameters name, and of a partition, and no account its own
+        parent.
+        """
         Accounts(jobs.unique(["account", "queue", "user"]), self.parents, self.shares).check(self.shares)
-        if unknown := sorted(set(self.partition_priority) - set(jobs["partition"].drop_nulls().unique().to_list())):
-            raise UsageError(f"multifactor.partition_priority names {unknown[0]!r:.60}, a partition without jobs")
+        named, with_jobs = sorted(self.partition_priority), set(jobs["partition"].drop_nulls().unique().to_list())
+        if named and with_jobs.isdisjoint(named):  # a slurm.conf has more partitions than a log
+            raise UsageError(f"multifactor.partition_priority names {named[0]!r:.60}, a partition without jobs")
 
     def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
         """The user, the size factor and the partition factor of each job, and the tree of accounts."""
