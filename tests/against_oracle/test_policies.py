@@ -68,7 +68,7 @@ def test_small_random_instances(policy: str, chunk: int) -> None:
         check_agreement(drawn(seed, policy))
 
 
-@pytest.mark.parametrize("policy", ["gandiva", "gittins", "kueue", "multifactor", "tiresias-skew"])
+@pytest.mark.parametrize("policy", ["conservative", "gandiva", "gittins", "kueue", "multifactor", "tiresias-skew"])
 def test_without_the_jit(policy: str) -> None:
     check = "check_log(drawn(seed, sys.argv[1]))"
     code = f"from tests.against_oracle.test_policies import *\nfor seed in range(2): {check}"

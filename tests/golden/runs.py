@@ -118,7 +118,13 @@ def _classical() -> Iterator[Run]:
     yield Run("rounds(srtf, 300)", like="itp", options={"overheads": REALISTIC})
     yield Run("rounds(tiresias, 60)", MIXED, load=1.0, options={"until_s": 400_000.0})
     yield Run("easy", detailed=True, cluster=MIXED, options={"estimate": "limit", "enforce_limits": True})
+    yield Run("conservative", options={**MODELS, "overheads": REALISTIC})
+    rough = {"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS, "params": {"depth": 10}}
+    yield Run("conservative", MIXED, like="helios", detailed=True, options={**rough, "estimate": "lognormal:0.5"})
     yield Run("multifactor", options={**MODELS, "overheads": REALISTIC})
+    easy = {"params": {"backfill": "easy"}}
+    yield Run("multifactor", options={**MODELS, "overheads": REALISTIC, **easy})
+    yield Run("multifactor", jobs=200, options={"params": {"backfill": "none", "bf_max_job_test": 3}})
     rough = {"overheads": ROUGH, "node_events": FAILURES, "cancels": CANCELS, "params": {"favor_small": True}}
     yield Run("multifactor", MIXED, like="helios", detailed=True, options={**rough, "estimate": "lognormal:0.5"})
     yield Run("kueue", like="helios", options={**MODELS, "overheads": REALISTIC})

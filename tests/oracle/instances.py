@@ -18,7 +18,7 @@ STEPS_MS = (1, 1, 1000, 20_000)
 """Lengths of a time step. Steps of 1 ms tie often; with 20 s, overruns of `easy` (60 s) come into play."""
 LONG_STEPS_MS = (1000, 20_000, 20_000)
 """At which jobs come through several buckets of hazards, of which the first is 30 s long."""
-BY_ESTIMATE = ("sjf", "sjf-backfill", "easy", "srtf")
+BY_ESTIMATE = ("sjf", "sjf-backfill", "easy", "conservative", "srtf")
 FALLING_RATES = (
     (1.0, 1.0, 0.75, 0.5, 0.375),
     (1.0, 0.75, 0.25, 0.25, 0.125),
@@ -188,10 +188,13 @@ def with_quotas(draw: random.Random, instance: Instance) -> Instance:
     gpus = sum(node.gpus for node in instance.nodes)
     quotas = {name: draw.randint(0, max(1, 2 * gpus // len(names))) for name in names}
     quotas[names[0]] += max(0, widest - sum(quotas.values()))
+    if draw.random() < 0.3:
+        names.append("without jobs")
+        quotas[names[-1]] = draw.randint(0, gpus)
     cohort = draw.choice(({}, {}, {name: "c" for name in names}))
     together = sum(quotas.values())
     borrow = {name: draw.randint(0, gpus) for name in names if draw.random() < 0.4}
-    of = {name: max(job.gpus for job in jobs if job.queue == name) for name in names}
+    of = {name: max((job.gpus for job in jobs if job.queue == name), default=0) for name in names}
     borrow = {name: max(limit, of[name] - quotas[name]) for name, limit in borrow.items()}
     limits = {name: min(together, quotas[name] + borrow.get(name, together)) for name in names}
     return replace(instance, jobs=jobs, queue_limits=limits, params=draw_kueue_params(draw, quotas, borrow, cohort))
@@ -312,6 +315,8 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
         return {"random_seed": draw.choice((0, 1, 2**32 + 5))}
     if policy == "scorer":
         return draw_scorer_params(draw)
+    if policy == "conservative":
+        return {"depth": draw.choice((1, 2, 5, 100))}
     if policy == "multifactor":
         return draw_multifactor_params(draw, step_ms)
     if policy == "pick-place-sjf":
@@ -340,6 +345,8 @@ def draw_multifactor_params(draw: random.Random, step_ms: int) -> dict[str, Any]
         "calc_period_s": draw.choice((1, 3, 10)) * step_ms / 1000,
         "dampening": draw.choice((1, 1, 2.5)),
         "partition_priority": draw.choice(({}, {"p": 5})),
+        "backfill": draw.choice(("conservative", "conservative", "easy", "none")),
+        "bf_max_job_test": draw.choice((1, 3, 500)),
     }
 
 

@@ -38,7 +38,26 @@ class KueueWorld(World):
     def has_quota(self, job: Job) -> bool:
         within = self.holds(job.queue) + job.gpus <= self.rules.queue_limits.get(job.queue, float("inf"))
         cohort = self.cohort(job.queue)
-        return within and sum(map(self.holds, cohort)) + job.gpus <= sum(map(self.quota, cohort))
+        needed = sum(map(self.holds, cohort)) + self.kept_from(job) + job.gpus
+        return within and needed <= sum(map(self.quota, cohort))
+
+    def heads(self) -> dict[str, Life]:
+        """The first waiting job of each queue."""
+        return {life.job.queue: life for life in sorted(self.having("PENDING"), key=rank, reverse=True)}
+
+    def kept_from(self, job: Job) -> int:
+        """What the heads of other queues, that come before it, keep of the quotas of its cohort."""
+        if self.settings["queueing_strategy"] != "StrictFIFO" or self.settings["reclaim_within_cohort"] == "Any":
+            return 0
+        mine = next(self.turn(life) for life in self.lives if life.job is job)
+        heads = [h for queue, h in self.heads().items() if queue != job.queue and queue in self.cohort(job.queue)]
+        heads = [h for h in heads if h.job.gpus <= self.quota(h.job.queue) and self.turn(h) < mine]
+        limit = self.rules.queue_limits
+        return sum(max(0, min(h.job.gpus, limit[h.job.queue] - self.holds(h.job.queue))) for h in heads)
+
+    def turn(self, life: Life) -> tuple[bool, tuple[int, int]]:
+        """In the order of admission."""
+        return self.borrows(life.job.queue, life.job.gpus), rank(life)
 
 
 def rank(life: Life) -> tuple[int, int]:
@@ -53,17 +72,14 @@ class Cycle(Pass):
         """By queue, type and partition, the narrowest that could not be placed."""
         self.tried: set[str] = set()
 
-    def heads(self) -> dict[str, Life]:
-        return {life.job.queue: life for life in sorted(self.world.having("PENDING"), key=rank, reverse=True)}
-
     def admit(self) -> None:
         while True:
-            heads, strict = self.heads().values(), self.kueue.settings["queueing_strategy"] == "StrictFIFO"
+            heads, strict = self.kueue.heads().values(), self.kueue.settings["queueing_strategy"] == "StrictFIFO"
             waiting = [life for life in self.world.having("PENDING") if not strict or life in heads]
             may = [j for j in waiting if self.kueue.has_quota(j.job) and not self.is_skipped(j.job)]
             if not may:
                 return
-            life = min(may, key=lambda j: (self.kueue.borrows(j.job.queue, j.job.gpus), rank(j)))
+            life = min(may, key=self.kueue.turn)
             place = self.find_place(life)
             if place is None:
                 key = (life.job.queue, life.job.gpu_type, life.job.partition)
@@ -133,7 +149,7 @@ def kueue(world: KueueWorld) -> None:
     if world.settings["reclaim_within_cohort"] == world.settings["within_cluster_queue"] == "Never":
         return
     while not world.having("STOPPING"):
-        untried = [life for queue, life in this.heads().items() if queue and queue not in this.tried]
+        untried = [life for queue, life in world.heads().items() if queue and queue not in this.tried]
         if not untried:
             return
         life = min(untried, key=rank)

@@ -1,18 +1,21 @@
 """Section 7: `multifactor`, whose priorities are worked out anew from all that was ever held."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .policies import easy
-from .world import Life, World, to_ms
+from .conservative import Cycle, PlanWorld
+from .policies import Key, easy, strict
+from .world import Life, to_ms
 
 PARAMS = {
+    "backfill", "bf_max_job_test",
     "weight_age", "weight_fair_share", "weight_job_size", "weight_partition", "max_age_s", "favor_small",
     "decay_half_life_s", "calc_period_s", "dampening", "shares", "parents", "partition_priority",
 }  # fmt: skip
 DEFAULTS: dict[str, Any] = {
+    "backfill": "conservative", "bf_max_job_test": 500,
     "weight_age": 1000, "weight_fair_share": 10_000, "weight_job_size": 1000, "weight_partition": 1000,
     "max_age_s": 604_800, "favor_small": False, "decay_half_life_s": 604_800, "calc_period_s": 300, "dampening": 1,
     "shares": {}, "parents": {}, "partition_priority": {},
@@ -20,8 +23,9 @@ DEFAULTS: dict[str, Any] = {
 
 
 @dataclass
-class FairWorld(World):
-    settings: Mapping[str, Any] = field(default_factory=dict)
+class FairWorld(PlanWorld):
+    calculated_ms: int = -1
+    """The time of the priorities by which the last cycle went."""
     held: list[tuple[Life, int, int]] = field(default_factory=list)
     """Who held GPUs, from when to when."""
     wake_ms: int | None = None
@@ -88,9 +92,19 @@ class FairWorld(World):
         )
 
 
+CYCLES: dict[str, Callable[[FairWorld, Key, int], None]] = {
+    "conservative": lambda world, key, depth: Cycle(world, key, depth, False).run(),
+    "easy": lambda world, key, depth: easy(world, key),
+    "none": lambda world, key, depth: strict(world, key),
+}
+
+
 def multifactor(world: FairWorld) -> None:
     found = {life.row: world.priority(life) for life in world.having("PENDING")}
-    easy(world, lambda life: -found[life.row])
+    cycle, depth = CYCLES[world.settings["backfill"]], world.settings["bf_max_job_test"]
+    world.broken |= world.calculated_ms != world.now // world.period_ms
+    world.calculated_ms = world.now // world.period_ms
+    cycle(world, lambda life: -found[life.row], depth)
     holding = world.having("STARTING", "RUNNING", "STOPPING")
     if world.having("PENDING") and holding and world.free():
         world.wake_ms = (world.now // world.period_ms + 1) * world.period_ms

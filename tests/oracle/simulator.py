@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew
+from . import conservative, dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew
 from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
 from .history import History
@@ -21,6 +21,7 @@ POLICIES: dict[str, Callable[[World], None]] = {
     "fifo-backfill": lambda world: backfill(world, by_row),
     "sjf-backfill": lambda world: backfill(world, by_estimate),
     "easy": easy,
+    "conservative": conservative.conservative,
     "multifactor": multifactor.multifactor,
     "kueue": kueue.kueue,
     "srtf": srtf,
@@ -45,6 +46,7 @@ OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
 PARAMS = {
+    "conservative": conservative.PARAMS,
     "multifactor": multifactor.PARAMS,
     "kueue": kueue.PARAMS,
     "srtf": {"margin_s"},
@@ -106,7 +108,7 @@ def simulate(
         restore_ms=to_ms(overheads.get("restore_s", 0)),
         lost_ms=to_ms(overheads.get("lost_s", 0)),
         checkpoint_every_ms=to_ms(overheads.get("checkpoint_every_s", 0)),
-        reestimates=policy in ("easy", "multifactor"),
+        reestimates=policy in ("easy", "conservative", "multifactor"),
         margin_ms=to_ms(params.get("margin_s", 0)),
         thresholds_gpu_ms=[to_ms(s) for s in params.get("thresholds_gpu_s", THRESHOLDS_GPU_S.get(policy, ()))],
         promote_knob=params.get("promote_knob", 0),
@@ -127,6 +129,8 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     """The world with what the policy remembers."""
     if policy == "gandiva":
         return gandiva.GandivaWorld(**vars(world), **gandiva.params_of(params))
+    if policy == "conservative":
+        return conservative.PlanWorld(**vars(world), settings=params)
     if policy == "multifactor":
         return multifactor.FairWorld(**vars(world), settings=multifactor.DEFAULTS | dict(params))
     if policy == "kueue":

@@ -1,5 +1,6 @@
 """Quotas, borrowing and reclaim as in Kueue: the worked examples of its documentation, and preemption by hand."""
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -64,11 +65,84 @@ def test_without_a_common_cohort_nothing_is_borrowed() -> None:
     assert started(jobs, 0.0, cohort={"team-a": "one", "team-b": "one"}) == {"team-a": 21}
 
 
-def test_strict_fifo_blocks_its_queue_alone() -> None:
-    """The first job of team-a wants more than is unused; behind it stands a small one."""
+def test_strict_fifo_blocks_its_queue_and_what_would_borrow_from_it() -> None:
+    """The first job of team-a wants more than is unused; behind it stand a small one, and one of team-b, which borrows
+    already.
+    """
     jobs = of((0, 15, 100, "team-b"), (1, 8, 100, "team-a"), (2, 2, 100, "team-a"), (2, 1, 100, "team-b"))
     assert started(jobs, 5.0) == {"team-a": 2, "team-b": 16}
-    assert started(jobs, 5.0, queueing_strategy="StrictFIFO") == {"team-b": 16}
+    assert started(jobs, 5.0, queueing_strategy="StrictFIFO") == {"team-b": 15}
+
+
+GUARANTEED: dict[str, Any] = {"nominal_quota": {"team-a": 8, "team-b": 0}, "queueing_strategy": "StrictFIFO"}
+"""As in https://github.com/kubernetes-sigs/kueue/issues/4809: team-b owns nothing, and borrows what team-a leaves."""
+PENDING_HEAD = of((0, 4, 100, "team-a"), (10, 8, 50, "team-a"), (20, 4, 300, "team-b"))
+"""The second job waits for all eight GPUs of team-a, of which four are free."""
+
+
+def starts(workload: Workload, cluster: str, **params: Any) -> list[float]:
+    jobs = simulate(workload, cluster, "kueue", params=params, placement="spread", audit=True).jobs
+    return jobs.sort("row")["start_s"].to_list()
+
+
+def test_under_strict_fifo_a_pending_head_keeps_its_quota() -> None:
+    assert starts(PENDING_HEAD, "8x1", **GUARANTEED) == [0, 100, 150]
+    best_effort = GUARANTEED | {"queueing_strategy": "BestEffortFIFO"}
+    assert starts(PENDING_HEAD, "8x1", **best_effort) == [0, 320, 20]
+
+
+def test_a_head_that_can_always_reclaim_keeps_nothing() -> None:
+    """The job of team-b borrows, and goes when the head takes its quota back."""
+    result = simulate(
+        PENDING_HEAD, "8x1", "kueue", params=GUARANTEED | {"reclaim_within_cohort": "Any"}, placement="spread"
+    )
+    assert result.jobs.sort("row")["start_s"].to_list() == [0, 100, 20]
+    assert result.jobs.sort("row")["preemptions"].to_list() == [0, 0, 1]
+
+
+def test_a_head_keeps_quota_from_later_jobs_that_borrow_alone() -> None:
+    """A job with more priority goes ahead of the head; one that does not borrow goes ahead, too."""
+    first = of((0, 4, 100, "team-a"), (10, 8, 50, "team-a"), (20, 4, 300, "team-b", 1))
+    assert starts(first, "8x1", **GUARANTEED) == [0, 320, 20]
+    own = GUARANTEED | {"nominal_quota": {"team-a": 8, "team-b": 4}}
+    jobs = of((0, 4, 100, "team-a"), (0, 2, 100, "team-b"), (10, 8, 50, "team-a"), (20, 2, 300, "team-b"))
+    assert starts(jobs, "12x1", **own) == [0, 0, 100, 20]
+
+
+def test_a_head_wider_than_its_quota_keeps_nothing() -> None:
+    """It would borrow: nothing guarantees it what it wants."""
+    jobs = of((0, 4, 100, "team-a"), (10, 8, 50, "team-a"), (20, 4, 300, "team-b"))
+    narrow = GUARANTEED | {"nominal_quota": {"team-a": 6, "team-b": 2}}
+    assert starts(jobs, "8x1", **narrow) == [0, 320, 20]
+
+
+def test_a_quota_of_a_queue_without_jobs_can_be_borrowed() -> None:
+    quota = {"team-a": 2, "idle": 6}
+    assert starts(of((0, 8, 10, "team-a")), "8x1", nominal_quota=quota) == [0]
+    with pytest.raises(InputError, match="never have more than 5 at once"):
+        starts(of((0, 8, 10, "team-a")), "8x1", nominal_quota=quota, borrowing_limit={"team-a": 3})
+    with pytest.raises(InputError, match="never have more than 2 at once"):
+        starts(of((0, 8, 10, "team-a")), "8x1", nominal_quota=quota, cohort={"idle": "other", "team-a": "mine"})
+
+
+FIELD = Path(__file__).parents[3] / "shared" / "field" / "cases" / "p03_kueue4809.csv"
+
+
+@pytest.mark.skipif(not FIELD.exists(), reason="the field cases are not here")
+def test_the_case_of_the_issue() -> None:
+    quota = {"guaranteed": 8, "besteffort": 0}
+    jobs = simulate(pointsman.read_workload(FIELD), "1x8", "kueue", params=GUARANTEED | {"nominal_quota": quota}).jobs
+    assert dict(jobs.select("job_id", "start_s").rows()) == {"G1": 0, "G2": 1000, "B1": 1500}
+
+
+def test_explain_names_the_quota_that_is_kept() -> None:
+    spec = get_policy("kueue")
+    simulation, prepared = open_simulation(
+        PENDING_HEAD, pointsman.load_cluster("8x1"), spec, spec.make(GUARANTEED), RunOptions(placement="spread")
+    )
+    answer = explain(simulation, prepared, 2, 30.0)
+    assert answer.reason == "QuotaExceeded"
+    assert "its cohort holds 4 of 8; 4 are kept for the first jobs of other queues" in answer.said
 
 
 def test_a_queue_reclaims_its_nominal_quota() -> None:
@@ -141,7 +215,7 @@ def test_explain_names_the_quota_that_is_used_up() -> None:
 @pytest.mark.parametrize(
     ("params", "error", "said"),
     [
-        ({"nominal_quota": {"nobody": 3}}, UsageError, "kueue.nominal_quota names the queue 'nobody'"),
+        ({"borrowing_limit": {"nobody": 3}}, UsageError, "kueue.borrowing_limit names the queue 'nobody'"),
         ({"cohort": {"nobody": "x"}}, UsageError, "kueue.cohort names the queue 'nobody'"),
         (
             {"nominal_quota": {"team-a": 1}, "borrowing_limit": {"team-a": 0}},

@@ -34,6 +34,7 @@ DALLY: dict[str, Any] = {
 }  # fmt: skip
 SMALL: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf")},
+    "conservative": {"depth": 3},
     "multifactor": {"calc_period_s": 3, "max_age_s": 10, "decay_half_life_s": 20},
     "kueue": {"reclaim_within_cohort": "Any", "within_cluster_queue": "LowerOrNewerEqualPriority"},
     "las": {"thresholds_gpu_s": [10.0]},

@@ -29,11 +29,11 @@ class Cell:
     overheads: str = "realistic"
 
 
-def both(policy: str) -> tuple[Contestant, Contestant]:
+def both(label: str, policy: str, params: dict[str, str] | None = None) -> tuple[Contestant, Contestant]:
     """With true durations and with errors."""
     return (
-        Contestant(policy, policy, estimate="oracle"),
-        Contestant(f"{policy}, σ = 1", policy, estimate="lognormal:1"),
+        Contestant(label, policy, params or {}, estimate="oracle"),
+        Contestant(f"{label}, σ = 1", policy, params or {}, estimate="lognormal:1"),
     )
 
 
@@ -45,7 +45,12 @@ PLAIN: Final = (
     Contestant("tiresias", "tiresias"),
     Contestant("gittins", "gittins"),
 )
-NEEDING: Final = tuple(who for name in ("sjf", "sjf-backfill", "easy", "multifactor", "srtf") for who in both(name))
+NEEDING: Final = (
+    *(who for name in ("sjf", "sjf-backfill", "easy") for who in both(name, name)),
+    *both("multifactor", "multifactor", {"backfill": "conservative"}),
+    *both("multifactor, easy", "multifactor", {"backfill": "easy"}),
+    *both("srtf", "srtf"),
+)
 
 
 def placed(who: Contestant, place: str) -> Contestant:

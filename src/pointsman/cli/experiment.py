@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from pointsman.cli import screen
 from pointsman.cli.flags import flag_of
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
@@ -22,7 +23,7 @@ from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import fault_of
 from pointsman.inputs.option_types import Params, once_each
-from pointsman.policies.registry import LEARNED, get_policy, policy_names
+from pointsman.policies.registry import CONFIGURED, LEARNED, get_policy, policy_names
 from pointsman.speed import load_catalogue
 from pointsman.workload.readers.named_columns import named
 from pointsman.workload.readers.read import filters
@@ -187,13 +188,17 @@ def _with_settings(
     for i, choice in enumerate(spec.policies):
         with _placed(file, i):
             specs.append(get_policy(choice.name, imports=imports))
+    for each in specs:
+        for said in each.notes:
+            screen.note(f"{each.text}: {said}")
     known = [OVERHEADS, *{each.name: None for each in specs}]
     for name in settings:
         if name not in known:
             raise UsageError(f"--set: there is no {name!r:.60} in this experiment ({did_you_mean(name, known)})")
     choices, made = [], []
     for i, (choice, policy) in enumerate(zip(spec.policies, specs, strict=True)):
-        params = {**choice.params, **settings.get(policy.name, {})}
+        read = policy.given if policy.name in CONFIGURED else {}
+        params = {**read, **choice.params, **settings.get(policy.name, {})}
         with _placed(None if policy.name in settings else file, i):
             if imports or not _names_code(params):
                 made.append((policy.make(params), policy))

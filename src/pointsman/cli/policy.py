@@ -27,6 +27,7 @@ NEEDS = {
 ROUNDS = "rounds(POLICY,EVERY)"
 FORMS = {
     ROUNDS: "Any policy, deciding periodically: rounds(srtf,60), rounds(easy,5m).",
+    "multifactor:slurm.conf": "multifactor with the weights of a site; or the output of 'scontrol show config'.",
     "file.py:Class": "Your own policy; 'pointsman policy new' creates one.",
 }
 """Policies that are made of others, or by you."""
@@ -76,6 +77,8 @@ def show(
     spec = get_policy(name)
     fields = spec.config.model_fields if spec.config else {}
     rows = [_described(key, field) for key, field in fields.items()]
+    for row in rows if spec.given else ():
+        row["default"], row["source"] = _given(spec, row)
     if not spec.compiled:
         rows = [_argument(parameter) for parameter in spec.arguments.values()]
     if format is not screen.Format.table:
@@ -94,6 +97,8 @@ def show(
         told = [{key: row[key] for key in row if any(row[key] for row in rows)} for row in rows]
         screen.show(told, format, left=("parameter", "unit", "meaning", "source"))
         typer.echo(f"\nSet one with --set {spec.name}.{rows[0]['parameter']}=VALUE.")
+    for said in spec.notes:
+        screen.note(f"{spec.text}: {said}")
 
 
 @app.command()
@@ -151,6 +156,14 @@ def _argument(parameter: "Parameter") -> dict[str, Any]:
         "meaning": next((word for word in said if isinstance(word, str)), ""),
         "source": "",
     }
+
+
+def _given(spec: "PolicySpec", row: dict[str, Any]) -> tuple[str, str]:
+    """The value that the policy's text gives a parameter, and where from; else its default."""
+    name = row["parameter"]
+    return (
+        (str(spec.given[name]), spec.text.partition(":")[2]) if name in spec.given else (row["default"], row["source"])
+    )
 
 
 def _described(name: str, field: "FieldInfo") -> dict[str, Any]:

@@ -12,21 +12,21 @@ from pointsman.types import JobState
 
 def blocker(state: State, demands: Sequence[Demand], slot: int) -> int:
     """The job that blocked some of the nodes on which job `slot` is eligible, in the last cycle; -1: none."""
-    pools = np.asarray(state.pools)[sorted(_eligible(demands[int(state.jobs[slot]["cls"])]))]
+    pools = np.asarray(state.pools)[sorted(eligible_pools(demands[int(state.jobs[slot]["cls"])]))]
     blockers = pools["blocker"][pools["blocked"] == state.g[0]["pass_id"]]
     return int(blockers[0]) if len(blockers) else -1
 
 
 def jobs_ahead(jobs: NDArray[np.void], demands: Sequence[Demand], slot: int) -> list[int]:
     """Waiting jobs that go before job `slot` and share an eligible node with it, in order."""
-    mine = _eligible(demands[int(jobs["cls"][slot])])
-    shares = np.array([not mine.isdisjoint(_eligible(demand)) for demand in demands])
+    mine = eligible_pools(demands[int(jobs["cls"][slot])])
+    shares = np.array([not mine.isdisjoint(eligible_pools(demand)) for demand in demands])
     waiting = np.flatnonzero(jobs["state"] == JobState.PENDING)
     order = waiting[np.lexsort([jobs[name][waiting] for name in ("row", "key", "neg_priority")])]
     before = order[: int(np.flatnonzero(order == slot)[0])]
     return before[shares[jobs["cls"][before]]].tolist()
 
 
-def _eligible(demand: Demand) -> set[int]:
+def eligible_pools(demand: Demand) -> set[int]:
     """Pools of nodes, under any of its alternatives."""
     return {pool for pools in demand.alternatives for pool in pools}

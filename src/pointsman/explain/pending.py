@@ -18,6 +18,7 @@ from pointsman.engine.state.records import ACCUMULATIONS
 from pointsman.errors import PointsmanError, RunError
 from pointsman.explain.ahead import blocker, jobs_ahead
 from pointsman.explain.gpu_sharing import BesideOthers, shares
+from pointsman.explain.reservations import own_reservation, would_delay
 from pointsman.inputs.bounds import instant_ms
 from pointsman.inputs.durations import digits, duration, instant
 from pointsman.types import SCATTERED, JobState, Locality, NodeState, Reason
@@ -79,7 +80,9 @@ class _Question:
         if self.jobs["state"][slot] != JobState.PENDING:
             return self._holding(slot)
         state, reason, said = self._pending(slot)
-        asked = getattr(self.simulation.policy, "standing", None)
+        policy = self.simulation.policy
+        said += own_reservation(policy, self.simulation.handle.state, slot, self._instant)
+        asked = getattr(policy, "standing", None)
         standing = asked(self.simulation.handle.state, self.jobs[slot]) if asked else None
         if standing is None:
             return state, reason, said
@@ -193,6 +196,9 @@ class _Question:
         state = self.simulation.handle.state
         if int(state.g[0]["reserved"]) and (head := blocker(state, self.prepared.demands, slot)) >= 0:
             return Reason.Reserved, f"it would fit, but only on GPUs reserved for job {self._id_of(head)}"
+        asked = self.simulation.policy, state, self.prepared.demands, slot
+        if said := would_delay(*asked, self._id_of, self.now_ms):
+            return Reason.Reserved, said
         if ahead := jobs_ahead(self.jobs, self.prepared.demands, slot):
             first, many = self._id_of(ahead[0]), len(ahead)
             who = f"job {first} is ahead of it" if many == 1 else f"{many:,} jobs are ahead of it, job {first} first"

@@ -30,6 +30,7 @@ BUILT_IN: dict[str, str] = {
     "fifo-backfill": "pointsman.policies.classical.fifo_backfill:FifoBackfill",
     "sjf-backfill": "pointsman.policies.classical.sjf_backfill:SjfBackfill",
     "easy": "pointsman.policies.classical.easy:Easy",
+    "conservative": "pointsman.policies.classical.conservative:Conservative",
     "multifactor": "pointsman.policies.classical.multifactor:Multifactor",
     "kueue": "pointsman.policies.quotas.kueue:Kueue",
     "srtf": "pointsman.policies.classical.srtf:Srtf",
@@ -75,6 +76,8 @@ PLAIN = (str, int, float, bool, list, tuple, dict)
 """Values of parameters that a result can state."""
 TRAINABLE: dict[str, str] = {"scorer": "pointsman.learn.scorer_checkpoint:trained_weights"}
 """Built-in policies whose parameters may be learnt: ``NAME:DIR`` has those that were found by the training in DIR."""
+CONFIGURED: dict[str, str] = {"multifactor": "pointsman.policies.slurm_conf:multifactor_of"}
+"""Built-in policies whose parameters a scheduler's own configuration may say: ``NAME:FILE``."""
 MAX_ROUND_S = 100 * 86400.0
 _IN_FILE = re.compile(r"[^(),]*\.py:\w+")
 _ROUNDS = re.compile(r"rounds\(\s*(?P<policy>.+?)\s*,\s*(?P<every>[^,()]+?)\s*\)")
@@ -90,7 +93,9 @@ class PolicySpec:
     round_s: float = 0.0
     """Passes only at multiples of this; 0: at every instant with an event."""
     given: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters that the text itself says."""
+    """Parameters that the text itself says, or the file that it names."""
+    notes: tuple[str, ...] = ()
+    """What that file says and the policy leaves out."""
 
     @property
     def name(self) -> str:
@@ -237,7 +242,8 @@ def policy_names() -> list[str]:
 
 
 def get_policy(text: str, *, imports: bool = True) -> PolicySpec:
-    """The policy of a name, of ``NAME:CHECKPOINT``, of ``file.py:Class``, or ``rounds(POLICY, every_s)`` around one.
+    """The policy of a name, of ``NAME:CHECKPOINT``, of ``multifactor:slurm.conf``, of ``file.py:Class``, or
+    ``rounds(POLICY, every_s)`` around one.
 
     Args:
         text: the name.
@@ -245,6 +251,7 @@ def get_policy(text: str, *, imports: bool = True) -> PolicySpec:
 
     Raises:
         UsageError: no such policy (with a suggestion), file or class.
+        InputError: the scheduler's configuration that the name says cannot be read.
     """
     wrapped = _ROUNDS.fullmatch(text.strip())
     if wrapped:
@@ -257,12 +264,15 @@ def get_policy(text: str, *, imports: bool = True) -> PolicySpec:
             raise UsageError(
                 f"{text}: rounds(POLICY, every_s) needs a policy without rounds, and at least 1 ms and at most 100 days"
             )
-        return PolicySpec(text.strip(), inner.factory, every_s, inner.given)
+        return PolicySpec(text.strip(), inner.factory, every_s, inner.given, inner.notes)
     name, colon, checkpoint = text.partition(":")
     if name in LEARNED and (checkpoint or not colon):
         return PolicySpec(text, _imported(LEARNED[name]), given={"checkpoint": checkpoint} if colon else {})
     if name in TRAINABLE and checkpoint:
         return PolicySpec(text, _imported(BUILT_IN[name]), given=_imported(TRAINABLE[name])(checkpoint))
+    if name in CONFIGURED and checkpoint:
+        read = _imported(CONFIGURED[name])(checkpoint)
+        return PolicySpec(text, _imported(BUILT_IN[name]), given=read.params, notes=tuple(read.notes))
     if text in BUILT_IN:
         return PolicySpec(text, _imported(BUILT_IN[text]))
     if ".py:" in text:

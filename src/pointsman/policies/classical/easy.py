@@ -77,7 +77,7 @@ class Easy(CompiledPolicy):
 
 
 @core
-def _expect_end(S: State, j: Int, end: float) -> None:
+def expect_end(S: State, j: Int, end: float) -> None:
     """Job `j`, which holds GPUs, is estimated to end at `end`."""
     J = S.jobs[j]
     if J.bucket >= 0:
@@ -89,22 +89,22 @@ def _expect_end(S: State, j: Int, end: float) -> None:
 
 
 @core
-def _left(S: State, j: Int) -> float:
+def work_left(S: State, j: Int) -> float:
     """What is left of the estimate of job `j`, nominal ms."""
     return S.jobs[j].estimate - S.jobs[j].done
 
 
 @core
-def _estimated_run_ms(S: State, j: Int) -> float:
+def estimated_run_ms(S: State, j: Int) -> float:
     """Wall time that the estimate of job `j` leaves it at the rate of its place."""
-    left = _left(S, j)
+    left = work_left(S, j)
     return np.ceil(left / told_rate(S, j)) if left > 0.0 else 0.0
 
 
 @core
 def wait(S: State, j: Int, key: float) -> None:
     """Job `j` waits in its class at `key`, findable by its estimate."""
-    enqueue(S, j, key, _left(S, j) + (S.g[0].restore_ms if S.jobs[j].started >= 0 else 0))
+    enqueue(S, j, key, work_left(S, j) + (S.g[0].restore_ms if S.jobs[j].started >= 0 else 0))
 
 
 @core
@@ -118,20 +118,20 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     if kind == LEVEL and J.state == RUNNING:
         elapsed = S.g[0].now - J.started
         more = max(np.int64(S.params[OVERRUN_FLOOR_MS]), np.int64(np.ceil(elapsed / S.params[OVERRUN_DIVISOR])))
-        _expect_end(S, j, np.float64(S.g[0].now + more))
+        expect_end(S, j, np.float64(S.g[0].now + more))
         set_alarm(S, j, S.g[0].now + more)
     elif J.state == PENDING and J.bucket < 0:
         wait(S, j, 0.0)
     elif J.state == STARTING and J.bucket < 0:  # under the policy before this one
         began = J.settled + (J.pause if J.pause > 0 else delay_of_start(S, j))
-        _expect_end(S, j, began + _estimated_run_ms(S, j))
+        expect_end(S, j, began + estimated_run_ms(S, j))
 
 
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate, and with it an estimated end."""
-    end = S.g[0].now + _estimated_run_ms(S, j)
-    _expect_end(S, j, end)
+    end = S.g[0].now + estimated_run_ms(S, j)
+    expect_end(S, j, end)
     if end < NEVER:
         set_alarm(S, j, np.int64(end))
 
@@ -144,7 +144,7 @@ def _try(S: State, j: Int, reason: Int) -> Int:
     if answer == QUOTA:
         close_queue(S, j)
     elif answer == OK:
-        _expect_end(S, j, S.g[0].now + delay + _estimated_run_ms(S, j))
+        expect_end(S, j, S.g[0].now + delay + estimated_run_ms(S, j))
     return answer
 
 

@@ -1,18 +1,22 @@
-"""Slurm's multifactor priority over EASY backfilling (https://slurm.schedmd.com/priority_multifactor.html).
+"""Slurm's multifactor priority over backfilling (https://slurm.schedmd.com/priority_multifactor.html).
 
 The priority of a waiting job is the weighted sum of four factors from 0 to 1: its age, the fair share of its user, its
 size and its partition. Fair share is Slurm's classic algorithm (`PriorityFlags=NO_FAIR_TREE`,
 https://slurm.schedmd.com/classic_fair_share.html), of GPU-seconds. Priorities are whole numbers, calculated at every
 multiple of `calc_period_s` and when a job is submitted; equal ones go by submission, as in Slurm.
 
-Ours: usage decays continuously rather than once a period; one job has a reservation (EASY), where `sched/backfill`
-plans for many. Left out: QOS, association, site, nice and TRES factors, partition tiers, `PriorityFlags`, resets of
-usage and preemption. The log's own priorities go before all of it, like tiers.
+By default jobs are backfilled as by `sched/backfill` (https://slurm.schedmd.com/sched_config.html), with a reservation
+for each of the first `bf_max_job_test` jobs.
+
+Ours: usage decays continuously rather than once a period; every cycle backfills, not one in `bf_interval` seconds; the
+plan has no end (`bf_window`) and no steps (`bf_resolution`). Left out: association, site, nice and TRES factors,
+partition tiers, `PriorityFlags`, resets of usage and preemption. The log's own priorities go before all of it, like
+tiers.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from pydantic import NonNegativeFloat
@@ -22,6 +26,7 @@ from pointsman.policies.classical.easy import Easy, wait
 from pointsman.policies.classical.easy import decide as easy_decide
 from pointsman.policies.classical.easy import on_event as easy_on_event
 from pointsman.policies.classical.easy import on_run as easy_on_run
+from pointsman.policies.classical.planning import note_event, start_by_plan, start_in_order, wait_planned
 from pointsman.policies.parts.accounts import (
     EFFECTIVE,
     FACTOR,
@@ -37,6 +42,7 @@ from pointsman.policies.parts.accounts import (
     USED,
     Accounts,
 )
+from pointsman.policies.parts.reservations import Reserved, break_plan, plan_size, reservations_of
 from pointsman.policies.sdk import (
     ACTIVE,
     DIRTY,
@@ -54,20 +60,35 @@ from pointsman.policies.sdk import (
     wake_at,
 )
 
-AGE, FAIR_SHARE, SIZE, PARTITION, MAX_AGE_MS, DECAY, PERIOD_MS, DAMPENING = range(2, 10)  # params, behind those of easy
+Backfill = Literal["conservative", "easy", "none"]
+AGE, FAIR_SHARE, SIZE, PARTITION, MAX_AGE_MS, DECAY, PERIOD_MS, DAMPENING, BACKFILL = range(4, 13)
+"""Params, behind those of `easy` and of the plan."""
+CONSERVATIVE, EASY = 0.0, 1.0
 USER, SIZE_FACTOR, PARTITION_FACTOR = 0, 1, 2  # columns of State.job_numbers
 CALCULATED = 0
 """Of State.memory: 1 + the time for which waiting jobs are in order. A job's `level`: the GPUs it is charged for."""
 
 
 class Multifactor(Easy):
-    """Slurm's multifactor priority (age, fair share, job size, partition) over EASY backfilling."""
+    """Slurm's multifactor priority (age, fair share, job size, partition) over its backfilling."""
 
     name: ClassVar[str] = "multifactor"
     hooks: ClassVar[str] = "pointsman.policies.classical.multifactor"
     source: ClassVar[str] = "Slurm documentation, Multifactor Priority Plugin and Classic Fairshare Algorithm"
     briefed: ClassVar[bool] = True
 
+    backfill: Backfill = parameter(
+        "conservative",
+        "reservations for many jobs (sched/backfill), for the first alone, or no backfilling (sched/builtin)",
+        source="Slurm's default",
+    )
+    bf_max_job_test: int = parameter(
+        500,
+        "bf_max_job_test: how many jobs are backfilled or have reservations",
+        source="Slurm's default",
+        ge=1,
+        le=10_000,
+    )
     weight_age: NonNegativeFloat = parameter(1000.0, "PriorityWeightAge", source="Slurm's example; its default is 0")
     weight_fair_share: NonNegativeFloat = parameter(
         10_000.0, "PriorityWeightFairshare", source="Slurm's example; its default is 0"
@@ -103,13 +124,18 @@ class Multifactor(Easy):
         decay = math.log(2.0) / milliseconds(self.decay_half_life_s) if self.decay_half_life_s else 0.0
         weights = [self.weight_age, self.weight_fair_share, self.weight_job_size, self.weight_partition]
         times = [milliseconds(self.max_age_s), decay, milliseconds(self.calc_period_s)]
-        return [*super().parameters(), *weights, *times, self.dampening]
+        plan = [float(self.bf_max_job_test), 0.0]
+        backfill = float(get_args(Backfill).index(self.backfill))
+        return [*super().parameters(), *plan, *weights, *times, self.dampening, backfill]
 
     def check_jobs(self, jobs: Any) -> None:
-        """That some job is of each account, user and partition that parameters name, and no account its own parent."""
+        """That jobs are of each account and user that parameters name, and of a partition, and no account its own
+        parent.
+        """
         Accounts(jobs.unique(["account", "queue", "user"]), self.parents, self.shares).check(self.shares)
-        if unknown := sorted(set(self.partition_priority) - set(jobs["partition"].drop_nulls().unique().to_list())):
-            raise UsageError(f"multifactor.partition_priority names {unknown[0]!r:.60}, a partition without jobs")
+        named, with_jobs = sorted(self.partition_priority), set(jobs["partition"].drop_nulls().unique().to_list())
+        if named and with_jobs.isdisjoint(named):  # a slurm.conf has more partitions than a log
+            raise UsageError(f"multifactor.partition_priority names {named[0]!r:.60}, a partition without jobs")
 
     def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
         """The user, the size factor and the partition factor of each job, and the tree of accounts."""
@@ -119,7 +145,12 @@ class Multifactor(Easy):
         named = jobs["partition"].fill_null("").cast(str)
         partition = named.replace_strict(self.partition_priority, default=1.0, return_dtype=float).to_numpy()
         partition = partition / max([1.0, *self.partition_priority.values()])
-        return Briefing(np.column_stack([accounts.begins(), size, partition]), accounts.memory())
+        memory = np.append(accounts.memory(), np.zeros(plan_size(self.bf_max_job_test)))
+        return Briefing(np.column_stack([accounts.begins(), size, partition]), memory)
+
+    def reservations(self, state: Any) -> list[Reserved]:
+        """The plan of the last cycle, in order; nothing where jobs are not backfilled by one."""
+        return reservations_of(state, self.bf_max_job_test)
 
     def standing(self, state: Any, job: Any) -> Standing:
         """Its priority and what it is made of."""
@@ -237,21 +268,35 @@ def _order_class(S: State, c: Int, time: Int) -> None:
 
 
 @core
+def _wait(S: State, j: Int) -> None:
+    """Job `j` waits at its priority."""
+    key = _key(S, j, _last_calculation(S))
+    if S.params[BACKFILL] == CONSERVATIVE:
+        wait_planned(S, j, key)
+    else:
+        wait(S, j, key)
+
+
+@core
 def on_event(S: State, kind: Int, j: Int) -> None:
     """As EASY, but a waiting job stands at its priority; GPUs that a job gave up count no longer as held."""
+    note_event(S, kind, j)
     if j >= 0 and S.jobs[j].level > 0 and S.jobs[j].gpus == 0:
         _hold(S, j, -S.jobs[j].level)
         S.jobs[j].level = 0
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        wait(S, j, _key(S, j, _last_calculation(S)))
+        _wait(S, j)
     else:
         easy_on_event(S, kind, j)
 
 
 @core
 def on_run(S: State, j: Int) -> None:
-    """As EASY."""
+    """As EASY; the plan breaks if the job is estimated to end at another time."""
+    end = S.jobs[j].key
     easy_on_run(S, j)
+    if S.jobs[j].key != end:
+        break_plan(S)
 
 
 @core
@@ -265,15 +310,27 @@ def _count_starts(S: State) -> None:
 
 
 @core
+def _calculate_all(S: State, time: Int) -> None:
+    """Waiting jobs get the priorities of `time`, and the plan, made by others, breaks."""
+    S.memory[CALCULATED] = np.float64(time + 1)
+    for i in range(S.g[0].active):
+        _order_class(S, S.lists[ACTIVE, i], time)
+    break_plan(S)
+
+
+@core
 def decide(S: State) -> None:
-    """Calculate priorities if a period is over, then start jobs as EASY does, highest priority first."""
+    """Calculate priorities if a period is over, then start jobs, highest priority first, as `backfill` says."""
     g = S.g[0]
     time = _last_calculation(S)
     if S.memory[CALCULATED] != time + 1:
-        S.memory[CALCULATED] = np.float64(time + 1)
-        for i in range(g.active):
-            _order_class(S, S.lists[ACTIVE, i], time)
-    easy_decide(S)
+        _calculate_all(S, time)
+    if S.params[BACKFILL] == CONSERVATIVE:
+        start_by_plan(S)
+    elif S.params[BACKFILL] == EASY:
+        easy_decide(S)
+    else:
+        start_in_order(S)
     _count_starts(S)
     if g.pending > 0 and g.free > 0 and g.running + g.starting + g.stopping > 0:
         wake_at(S, time + np.int64(S.params[PERIOD_MS]))

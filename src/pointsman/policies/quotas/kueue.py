@@ -2,7 +2,8 @@
 
 A queue of the log is a ClusterQueue with a nominal quota of GPUs. Queues of one cohort borrow what the others leave
 unused, up to a limit; a job that fits its own queue's nominal quota may reclaim it (classic preemption). Jobs that do
-not borrow are admitted first, then by priority, then by submission.
+not borrow are admitted first, then by priority, then by submission. Under StrictFIFO a queue's first job, while it
+waits, keeps its quota from jobs of other queues behind it (https://github.com/kubernetes-sigs/kueue/issues/4809).
 
 Ours: a job is admitted only if its gang can also be placed now; GPUs are of one resource flavor, whatever their type;
 no job is preempted while another is STOPPING. Left out: lending limits, fair sharing, `borrowWithinCohort`, trees of
@@ -21,6 +22,9 @@ from pointsman.policies.quotas.cohorts import (
     HEAD,
     NOMINAL,
     QUEUES,
+    RECLAIM,
+    RECLAIMS,
+    STRICT,
     TOTAL,
     TRIED,
     WIDTH,
@@ -28,7 +32,7 @@ from pointsman.policies.quotas.cohorts import (
     has_quota,
     row_of_queue,
 )
-from pointsman.policies.quotas.reclaim import RECLAIM, RECLAIMS, WITHIN, WITHINS, make_room
+from pointsman.policies.quotas.reclaim import WITHIN, WITHINS, make_room
 from pointsman.policies.sdk import (
     ACTIVE,
     LARGEST,
@@ -53,7 +57,6 @@ from pointsman.policies.sdk import (
 __all__ = ["Kueue", "decide", "on_event", "on_run"]
 
 Strategy = Literal["BestEffortFIFO", "StrictFIFO"]
-STRICT = 0  # params
 
 
 class Kueue(CompiledPolicy):
@@ -77,7 +80,9 @@ class Kueue(CompiledPolicy):
     )
     cohort: dict[str, str] = parameter({}, "cohort of queues; others have none. If empty, all queues are in one cohort")
     queueing_strategy: Strategy = parameter(
-        "BestEffortFIFO", "whether the first job of a queue blocks the others", source="Kueue's default"
+        "BestEffortFIFO",
+        "whether the first job of a queue blocks the others, and keeps its quota from other queues",
+        source="Kueue's default",
     )
     reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = parameter(
         "Never", "which jobs of borrowing queues are preempted", source="Kueue's default"
@@ -105,19 +110,25 @@ class Kueue(CompiledPolicy):
     def _cohort_of(self, name: str) -> tuple[str, ...]:
         return (self.cohort[name],) if name in self.cohort else ("alone", name) if self.cohort else ()
 
+    def _queues(self, jobs: Any) -> list[str]:
+        """Those of the jobs, by their first job, then those that have a quota and no jobs."""
+        names = jobs["queue"].drop_nulls().unique(maintain_order=True).to_list()
+        return list(dict.fromkeys([*names, *self.nominal_quota]))
+
     def check_jobs(self, jobs: Any) -> None:
-        """That some job is in each queue that a parameter names."""
-        names = set(jobs["queue"].drop_nulls().unique().to_list())
-        for parameter_name in ("nominal_quota", "borrowing_limit", "cohort"):
+        """That each queue that a parameter names has jobs or a quota."""
+        names = set(self._queues(jobs))
+        for parameter_name in ("borrowing_limit", "cohort"):
             if unknown := sorted(set(getattr(self, parameter_name)) - names):
                 known = ", ".join(sorted(names)[:12]) or "none"
                 raise UsageError(
-                    f"kueue.{parameter_name} names the queue {unknown[0]!r:.60}, which has no jobs (queues: {known})"
+                    f"kueue.{parameter_name} names the queue {unknown[0]!r:.60}, which has neither jobs nor a "
+                    f"nominal_quota (queues: {known})"
                 )
 
     def queue_limits(self, jobs: Any, gpus: int) -> dict[str, int]:
         """What each queue may hold: its nominal quota and what it may borrow."""
-        names = jobs["queue"].drop_nulls().unique(maintain_order=True).to_list()
+        names = self._queues(jobs)
         quotas = self._quotas(names, gpus)
         together = self._together(quotas)
         borrow = self.borrowing_limit
@@ -132,7 +143,7 @@ class Kueue(CompiledPolicy):
 
     def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:
         """The quota and cohort of each queue; queue 0 has none."""
-        names = jobs["queue"].drop_nulls().unique(maintain_order=True).to_list()
+        names = self._queues(jobs)
         quotas = self._quotas(names, gpus)
         together = self._together(quotas)
         cohorts = {cohort: k for k, cohort in enumerate(dict.fromkeys(map(self._cohort_of, names)), 1)}
@@ -156,12 +167,35 @@ class Kueue(CompiledPolicy):
         rows = state.memory[QUEUES : QUEUES + WIDTH * len(state.queues)].reshape(-1, WIDTH)
         together = int(state.queues["held"][rows[:, COHORT] == row[COHORT]].sum())
         asked = int(job["asked"])
-        full = held + asked > limit or together + asked > row[TOTAL]
+        kept = self._kept(state, rows, job)
+        full = held + asked > limit or together + kept + asked > row[TOTAL]
         return Standing(
             f"needs {asked} GPU{'s' * (asked != 1)}; its queue holds {held} of a nominal quota of "
-            f"{row[NOMINAL]:.0f} and may hold {limit}; its cohort holds {together} of {row[TOTAL]:.0f}",
+            f"{row[NOMINAL]:.0f} and may hold {limit}; its cohort holds {together} of {row[TOTAL]:.0f}"
+            + (f"; {kept} are kept for the first jobs of other queues" if kept else ""),
             Reason.QuotaExceeded if full else None,
         )
+
+    def _kept(self, state: Any, rows: Any, job: Any) -> int:
+        """What the first jobs of other queues of its cohort, as of the last cycle, keep from a waiting job."""
+        if self.queueing_strategy != "StrictFIFO" or self.reclaim_within_cohort == "Any":
+            return 0
+        queues, near = state.queues, rows[:, COHORT] == rows[int(job["queue"])][COHORT]
+        turn = _turn(rows, queues, job)
+        found = [state.jobs[int(row[HEAD])] for row in rows[near] if row[HEAD] >= 0.0]
+        heads = [
+            h
+            for h in found
+            if h["queue"] != job["queue"] and h["asked"] <= rows[h["queue"]][NOMINAL] and _turn(rows, queues, h) < turn
+        ]
+        room = [int(queues["limit"][h["queue"]] - queues["held"][h["queue"]]) for h in heads]
+        return sum(max(0, min(int(h["asked"]), left)) for h, left in zip(heads, room, strict=True))
+
+
+def _turn(rows: Any, queues: Any, job: Any) -> tuple[bool, int, int]:
+    """Where a waiting job stands in the order of admission."""
+    borrows = queues["held"][job["queue"]] + job["asked"] > rows[job["queue"]][NOMINAL]
+    return bool(borrows), int(job["neg_priority"]), int(job["row"])
 
 
 @core

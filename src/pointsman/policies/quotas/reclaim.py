@@ -4,7 +4,16 @@ jobs make room for the first job of a queue.
 
 import numpy as np
 
-from pointsman.policies.quotas.cohorts import COHORT, NOMINAL, RELEASED, borrows, has_quota, holds, row_of_queue
+from pointsman.policies.quotas.cohorts import (
+    COHORT,
+    NOMINAL,
+    RECLAIM,
+    RELEASED,
+    borrows,
+    has_quota,
+    holds,
+    row_of_queue,
+)
 from pointsman.policies.sdk import (
     OK,
     PENDING,
@@ -23,8 +32,7 @@ from pointsman.policies.sdk import (
     take_back,
 )
 
-RECLAIM, WITHIN = 1, 2  # params: positions in RECLAIMS and WITHINS
-RECLAIMS = ("Never", "LowerPriority", "Any")
+WITHIN = 2  # params: position in WITHINS
 WITHINS = ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
 EVICTED = int(Reason.Evicted)
 

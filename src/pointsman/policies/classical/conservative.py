@@ -1,0 +1,63 @@
+"""Conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 2001, "Utilization, predictability, workloads, and user
+runtime estimates in scheduling the IBM SP2 with backfilling"): each of the first waiting jobs has a reservation.
+
+Ours: reservations of concrete GPUs, as those of `easy`; how many there are; and when they are made anew.
+"""
+
+from typing import Any, ClassVar
+
+from pointsman.policies.classical.easy import Easy
+from pointsman.policies.classical.easy import on_event as easy_on_event
+from pointsman.policies.classical.easy import on_run as easy_on_run
+from pointsman.policies.classical.planning import note_event, start_by_plan, wait_planned
+from pointsman.policies.parts.reservations import Reserved, break_plan, plan_size, reservations_of
+from pointsman.policies.sdk import PENDING, Int, State, core, parameter
+
+
+class Conservative(Easy):
+    """FIFO with reservations of concrete GPUs for the first `depth` waiting jobs; a job behind them starts where it
+    delays none of these.
+    """
+
+    name: ClassVar[str] = "conservative"
+    hooks: ClassVar[str] = "pointsman.policies.classical.conservative"
+    source: ClassVar[str] = "Mu'alem and Feitelson, Utilization, predictability, workloads, IEEE TPDS 2001"
+
+    depth: int = parameter(100, "how many waiting jobs have reservations, the first ones in order", ge=1, le=10_000)
+
+    @property
+    def memory(self) -> int:  # ty: ignore[incompatible-property-override]
+        """Room for the plan."""
+        return plan_size(self.depth)
+
+    def parameters(self) -> list[float]:
+        return [*super().parameters(), float(self.depth), 1.0]
+
+    def reservations(self, state: Any) -> list[Reserved]:
+        """The plan of the last cycle, in order."""
+        return reservations_of(state, self.depth)
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """As EASY; the plan breaks by what it did not foresee."""
+    note_event(S, kind, j)
+    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        wait_planned(S, j, 0.0)
+    else:
+        easy_on_event(S, kind, j)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """As EASY; the plan breaks if the job is estimated to end at another time."""
+    end = S.jobs[j].key
+    easy_on_run(S, j)
+    if S.jobs[j].key != end:
+        break_plan(S)
+
+
+@core
+def decide(S: State) -> None:
+    """Start jobs by the plan, and behind it."""
+    start_by_plan(S)
