@@ -14,7 +14,8 @@ from pointsman.workload.rules.job_rules import RULES
 from pointsman.workload.rules.refuse import refuse
 
 GOOD = {
-    "job_id": "a", "batch_size": "8", "nodes_requested": "1", "gpus_per_node": "1", "fraction": "0.5", "time_limit_s": "60", "priority": "1", "submit_s": "0",
+    "job_id": "a", "batch_size": "8", "nodes_requested": "1", "gpus_per_node": "1", "fraction": "0.5",
+    "time_limit_s": "60", "priority": "1", "submit_s": "0",
     "gpus": "1", "duration_s": "60", "start_s": "5", "end_s": "65",
 }  # fmt: skip
 DROPPED = object()
