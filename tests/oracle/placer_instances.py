@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from .instances import Kind, draw_params, draw_queue_limits, draw_schedulers, narrowed
+from .instances import Kind, draw_params, draw_queue_limits, draw_schedulers, narrowed, with_shapes
 from .model import Job, Node
 from .node_instances import neighbours_of
 from .nodes import Neighbours, Slowing
@@ -37,6 +37,7 @@ def random_placed(seed: int, policy: str, *, on_bcube: bool = False, links: bool
         if draw.random() < 0.8:
             params |= dict.fromkeys(ONLY_PLACE, 0.0) | {"servers": draw.choice((0.0, -0.125)), "harm": 3.0}
     jobs = tuple(narrowed(base.nodes, job, params["schedulers"]) for job in base.jobs)
+    jobs = with_shapes(seed, base.nodes, jobs, params["schedulers"])
     return replace(base, params=params, jobs=jobs)
 
 

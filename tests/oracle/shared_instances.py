@@ -235,10 +235,11 @@ def with_links(instance: SharedInstance) -> SharedInstance:
         for kind in instance.memory
     )
     every = every_gpu(instance.nodes)
-    narrow = [replace(job, gpus=min(job.gpus, widest)) for job in instance.jobs]
+    narrow = [job if job.gpus <= widest else replace(job, gpus=widest, per_node=0) for job in instance.jobs]
     fit = [place(instance.nodes, job, every, instance.placement) is not None for job in narrow]
     return replace(
-        instance, jobs=tuple(job if fits else replace(job, gpus=1) for job, fits in zip(narrow, fit, strict=True))
+        instance,
+        jobs=tuple(job if fits else replace(job, gpus=1, per_node=0) for job, fits in zip(narrow, fit, strict=True)),
     )
 
 
