@@ -324,7 +324,7 @@ def test_what_a_shape_waits_for(policy: str, job: str, said: str, command: Comma
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ("tiresias-skew", "PENDING (HeldByDelay): needs 2 nodes with 2 free GPUs each in one rack; best rack has 1; holds"),
+        ("tiresias-skew", "(HeldByDelay): needs 2 nodes with 2 free GPUs each in one rack; best rack has 1; holds out"),
         ("fifo-backfill", "RUNNING: it holds 4 GPUs on n0001, n0003"),
     ],
 )

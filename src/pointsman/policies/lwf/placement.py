@@ -196,7 +196,7 @@ def _in_shape(S: State, nodes: Int, per_node: Int) -> bool:
     ready = np.int64(0)
     for i in range(S.g[0].placed):
         ready += count(S.place[i].mask) >= per_node
-    return ready >= nodes
+    return bool(ready >= nodes)
 
 
 @core
