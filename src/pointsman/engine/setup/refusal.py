@@ -56,6 +56,20 @@ def check_shapes(workload: Workload, policy: object) -> None:
         raise _refused(workload, row, cause, "leave the shapes out by --ignore shape, or the policy")
 
 
+def check_node_sizes(workload: Workload, layout: Layout) -> None:
+    """That no shape asks for more GPUs on a node than the largest has, so that more nodes would be of no use.
+
+    Raises:
+        InputError: the first job whose shape does.
+    """
+    per_node, size = per_node_of(workload.jobs), int(layout.node_gpus.max())
+    if (per_node > size).any():
+        row = int((per_node > size).arg_max() or 0)
+        shape = shape_of(int(workload.jobs["gpus"][row]), int(per_node[row]))
+        cause = f"asks for {shape}, and no node has more than {size:,}"
+        raise _refused(workload, row, cause, "use a cluster of larger nodes, or --ignore shape")
+
+
 def nowhere(
     workload: Workload, row: int, kind: str | None, partition: str | None, layout: Layout, pools: Pools
 ) -> InputError:
