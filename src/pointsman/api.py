@@ -21,6 +21,7 @@ from pointsman.engine.setup.briefing import Briefing, known_at_submission
 from pointsman.engine.setup.build import Rules, build, parameters_of
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare
+from pointsman.engine.setup.refusal import check_shapes
 from pointsman.engine.setup.script import make_script
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
@@ -172,9 +173,11 @@ def check_run(workload: Workload, spec: PolicySpec, policy: CompiledPolicy | Pol
 
     Raises:
         UsageError: an option does not go with the policy, or a parameter names what no job of the workload has.
+        InputError: a job has a shape that the policy cannot keep.
     """
     jobs = workload.jobs
     terms = terms_of(policy, spec, dict(options), has_limits=jobs["time_limit_s"].null_count() == 0)
+    check_shapes(workload, policy)
     if isinstance(policy, CompiledPolicy):
         policy.check_jobs(known_at_submission(jobs))
     return terms

@@ -51,7 +51,9 @@ from pointsman.types import MAX_SHARING
 
 Placement = Literal["consolidated", "first-fit", "spread", "tightest", "few-racks"]
 Oversized = Literal["refuse", "drop", "clamp"]
-Ignorable = Literal["user", "queue", "partition", "model", "gpu_type", "fraction", "time_limit_s", "priority"]
+Ignorable = Literal[
+    "user", "queue", "partition", "model", "gpu_type", "shape", "fraction", "time_limit_s", "priority"
+]  # fmt: skip
 Congestable = Literal["rack", "pod", "cluster", "network"]
 
 WHAT, ASSUMED = "What to replay", "Assumptions"
@@ -280,7 +282,7 @@ class _Replayed(_Part):
         panel=WHAT,
     )
     ignore: tuple[Ignorable, ...] = option(
-        "Columns of the log to ignore, for a cluster without its GPU types or partitions.",
+        "Columns of the log to ignore, for a cluster without its GPU types, partitions or nodes of the right shape.",
         (),
         unset="none",
         example="gpu_type",

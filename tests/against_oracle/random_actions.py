@@ -8,7 +8,7 @@ import numpy as np
 
 from pointsman.types import Reason
 from tests.oracle.changing import ChangingWorld
-from tests.oracle.model import Gpu
+from tests.oracle.model import Gpu, Job
 from tests.oracle.placement import alternatives
 from tests.oracle.shared_instances import SharedInstance
 
@@ -91,9 +91,18 @@ class Whims:
         fitting = [gpu for gpu in every if gpu in likely]
         if len(fitting) >= job.gpus and self.draw.random() < 0.95:
             every = fitting
+        if job.per_node and self.draw.random() < 0.8:
+            return self.in_shape(job, every)
         if self.draw.random() < 0.5:
             return tuple(every[: job.gpus])
         return tuple(self.draw.sample(every, min(len(every), job.gpus)))
+
+    def in_shape(self, job: Job, every: list[Gpu]) -> tuple[Gpu, ...]:
+        """On so many nodes that have as many of these GPUs as each is to give, or on too few."""
+        of_node = {n: [gpu for gpu in every if gpu[0] == n] for n in range(len(self.instance.nodes))}
+        roomy = [n for n, own in of_node.items() if len(own) >= job.per_node]
+        chosen = self.draw.sample(roomy, min(len(roomy), job.gpus // job.per_node))
+        return tuple(gpu for n in chosen for gpu in self.draw.sample(of_node[n], job.per_node))
 
     def change(self, view: Any, slot: int, row: int, tried: list[Try]) -> None:
         dice = self.draw.random()

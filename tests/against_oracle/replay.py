@@ -56,14 +56,15 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
     pools = make_pools(layout, scheduler_of_nodes(layout, schedulers))
     limits = [-1, *layout.queue_limits.values()]
     queue_index = {name: i + 1 for i, name in enumerate(layout.queue_limits)}
-    demands: dict[tuple[int, str, str, int], Demand] = {}
+    demands: dict[tuple[int, str, str, int, int], Demand] = {}
     trace = np.zeros(len(instance.jobs), TRACE)
     for row, job in enumerate(instance.jobs):
         queue = queue_index.get(job.queue, 0)
         limited = queue if limits[queue] >= 0 else -1
-        key = (job.gpus, job.gpu_type, job.partition, limited)
+        key = (job.gpus, job.gpu_type, job.partition, limited, job.per_node)
         if key not in demands:
-            demands[key] = Demand(job.gpus, alternatives(layout, pools, job.gpu_type, job.partition), limited)
+            sets = alternatives(layout, pools, job.gpu_type, job.partition)
+            demands[key] = Demand(job.gpus, sets, limited, per_node=job.per_node)
         estimate = job.told_ms if instance.knows_work and not instance.history else np.nan
         speed = len(layout.gpu_types) * bool(job.model)
         trace[row] = (job.submit_ms, job.work_ms, estimate, list(demands).index(key), queue, -job.priority, speed)

@@ -173,10 +173,11 @@ def workload_of(instance: SharedInstance) -> pointsman.Workload:
         "priority": [job.priority for job in jobs],
         "time_limit_s": [job.told_ms / 1000 for job in jobs],
         "batch_size": [job.samples and job.gpus * some for job, some in zip(jobs, samples, strict=True)],
+        "gpus_per_node": [job.per_node or None for job in jobs],
         "fraction": [job.milli / 1000 if job.milli < 1000 else None for job in jobs],
     }
     text = {name: pl.String for name in ("model", "gpu_type", "queue")}
-    schema = text | {"batch_size": pl.Int64, "fraction": pl.Float64}
+    schema = text | {"batch_size": pl.Int64, "gpus_per_node": pl.Int64, "fraction": pl.Float64}
     return pointsman.Workload.of(pl.DataFrame(columns, schema_overrides=schema))
 
 

@@ -1,9 +1,11 @@
 """Shared GPUs (semantics.md §10): the engine and the oracle agree job by job and action by action."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.oracle.instances import with_shapes
 from tests.oracle.shared_instances import POLICIES, SharedInstance, random_shared
 
 from . import one_in
@@ -16,6 +18,7 @@ CHUNKS = 2
 def drawn(seed: int, policy: str) -> SharedInstance:
     """Slow-downs are mostly numbers and files; now and then the shipped pairs, or their law."""
     instance = random_shared(seed, (policy,))
+    instance = replace(instance, jobs=with_shapes(seed, instance.nodes, instance.jobs))
     word = {3: "table", 4: "law"}.get(seed % 5)
     return with_measured_pairs(instance, word) if word else instance
 

@@ -61,6 +61,20 @@ def some_cancels(draw: random.Random, jobs: list[Chain]) -> tuple[tuple[int, int
     return tuple((jobs[row].submit_ms + draw.randint(1, draw.choice([5, 50, 400])), row) for row in rows)
 
 
+def with_shapes(seed: int, ground: Ground, jobs: list[Chain]) -> list[Chain]:
+    """In every other instance, half of the jobs of several GPUs have a shape that the cluster could hold."""
+    draw = random.Random(f"shapes {seed}")
+    if draw.random() < 0.5:
+        return jobs
+    shaped = []
+    for job in jobs:
+        divisors = [g for g in range(1, job.gpus + 1) if job.gpus % g == 0]
+        per_node = draw.choice(divisors) if job.gpus > 1 and draw.random() < 0.5 else 0
+        fits = per_node == 0 or sum(size >= per_node for size in ground.nodes) * per_node >= job.gpus
+        shaped.append(replace(job, per_node=per_node) if fits else job)
+    return shaped
+
+
 def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     nodes = len(ground.nodes)
     flat = np.ones((1, LOCALITIES))
@@ -73,10 +87,11 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     )  # fmt: skip
     pools = make_pools(layout)
     everywhere = (tuple(range(len(pools.sizes))),)
-    widths = sorted({job.gpus for job in jobs})
-    demands = [Demand(gpus, everywhere, -1) for gpus in widths]
+    widths = sorted({(job.gpus, job.per_node) for job in jobs})
+    demands = [Demand(gpus, everywhere, -1, per_node=per_node) for gpus, per_node in widths]
+    cls = [widths.index((job.gpus, job.per_node)) for job in jobs]
     told = [np.nan if job.told is None else job.told for job in jobs]
-    trace = np.array([(j.submit_ms, j.work, told[i], widths.index(j.gpus), 0, 0, i) for i, j in enumerate(jobs)], TRACE)
+    trace = np.array([(j.submit_ms, j.work, told[i], cls[i], 0, 0, i) for i, j in enumerate(jobs)], TRACE)
     speeds = Speeds.without_models(np.ones((len(jobs), LOCALITIES)), 1)
     steps = np.array([(j.fw, j.bw, j.wire, j.solo) for j in jobs], STEP)
     subbatches = np.zeros((len(jobs), ACCUMULATIONS), SUBBATCH)
@@ -133,6 +148,7 @@ def test_policies_agree(policy: str, chunk: int) -> None:
     for seed in range(chunk, INSTANCES, CHUNKS):
         params, admit = POLICIES[policy][seed % len(POLICIES[policy])]
         ground, jobs = random_chains(seed, admits=policy != "lwf")
+        jobs = with_shapes(seed, ground, jobs)
 
         def decide(world: World, params: dict[str, Any] = params, admit: Any = admit) -> None:
             chains.place_waiting(world, params.get("kappa", 1), params.get("choice", "lwf"))

@@ -14,6 +14,7 @@ import pytest
 
 from pointsman.errors import RunError
 from tests.oracle.instances import PLAIN, Instance, Kind, random_instance
+from tests.oracle.model import Job
 from tests.oracle.simulator import BY_NETWORK, POLICIES
 
 from . import INSTANCES, one_in
@@ -99,6 +100,15 @@ def test_bitmaps_of_several_words(policy: str) -> None:
         check_agreement(instance)
 
 
+def widened(job: Job, draw: random.Random) -> Job:
+    """Eight times as wide, less a few GPUs; of a shape, of each node."""
+    less = draw.randrange(8)
+    if job.per_node:
+        per_node = 8 * job.per_node - less
+        return replace(job, gpus=job.gpus // job.per_node * per_node, per_node=per_node)
+    return replace(job, gpus=8 * job.gpus - less)
+
+
 def on_nodes_of_many_gpus(instance: Instance) -> Instance:
     """Eight times the GPUs everywhere, so up to 64 on a node, and gangs a little narrower than eight times theirs."""
     draw = random.Random(instance.seed)
@@ -107,7 +117,7 @@ def on_nodes_of_many_gpus(instance: Instance) -> Instance:
         instance,
         params=instance.params | {name: {q: 8 * n for q, n in of.items()} for name, of in quotas.items()},
         nodes=tuple(replace(node, gpus=8 * node.gpus) for node in instance.nodes),
-        jobs=tuple(replace(job, gpus=8 * job.gpus - draw.randrange(8)) for job in instance.jobs),
+        jobs=tuple(widened(job, draw) for job in instance.jobs),
         queue_limits={queue: 8 * limit for queue, limit in instance.queue_limits.items()},
     )
 
@@ -142,5 +152,8 @@ def test_the_instances_have_what_they_are_to_test() -> None:
     assert sum(i.rate_by_locality != (1.0,) * 5 for i in instances) > 50
     assert sum("promote_knob" in i.params for i in instances) > 20
     assert sum(len({n.gpu_type for n in i.nodes}) > 1 for i in instances) > 50
+    shaped = [job for i in instances for job in i.jobs if job.per_node]
+    assert sum(job.gpus > job.per_node > 1 for job in shaped) > 200
+    assert sum(job.gpus == job.per_node for job in shaped) > 200
     by_network = [i for i in instances if i.policy in BY_NETWORK]
     assert sum(len({job.model for job in i.jobs}) > 1 for i in by_network) > 100

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.oracle.changing import ChangingWorld
+from tests.oracle.instances import with_shapes
 from tests.oracle.shared_instances import SharedInstance, random_crowded, random_shared, with_links
 from tests.oracle.sharing import PAIRS, SharedSchedule, simulate
 from tests.oracle.speeds import ALONE
@@ -29,6 +30,7 @@ LINKS = ("level", "max-min", "duty-cycle", "node-link")
 def drawn(seed: int, *, on_bcube: bool = False) -> SharedInstance:
     """Slow-downs are mostly numbers and files; now and then the shipped pairs, or their law."""
     instance = random_crowded(seed, on_bcube=on_bcube)
+    instance = replace(instance, jobs=with_shapes(seed, instance.nodes, instance.jobs))
     word = {3: "table", 4: "law"}.get(seed % 7)
     return with_measured_pairs(instance, word) if word else instance
 

@@ -138,3 +138,23 @@ def test_a_partition_that_the_cluster_lacks_is_no_want_of_nodes(command: Command
     (here / "lost.csv").write_text("submit_s,gpus,duration_s,partition\n0,1,100,gpus\n")
     done = command("capacity", "lost.csv", "--cluster", "parted.yaml", "--policy", "fifo", "--target", "jct_mean_s<=1h")
     assert (done.code, "asks for partition 'gpus', which the cluster does not have" in done.err) == (3, True), done.err
+
+
+@pytest.mark.parametrize(("shape", "nodes"), [("", 2), (",nodes_requested", 3), (",gpus_per_node", 3)])
+def test_a_shape_needs_its_nodes(shape: str, nodes: int, command: Command, here: Path) -> None:
+    """Two jobs of 3 GPUs at once: on two nodes of 4, or each on three nodes with one GPU on each."""
+    value = {"": "", ",nodes_requested": ",3", ",gpus_per_node": ",1"}[shape]
+    (here / "two.csv").write_text(f"submit_s,gpus,duration_s{shape}\n" + f"0,3,100{value}\n" * 2)
+    target = ("--target", "pending_mean_s<=0", "--format", "csv")
+    done = command("capacity", "two.csv", "--cluster", "1x4", "--policy", "fifo", *target)
+    assert done.code == 0, done.err
+    (answer,) = [row for row in csv.DictReader(done.out.splitlines()) if row["is_answer"] == "True"]
+    assert answer["nodes"] == str(nodes)
+
+
+def test_more_nodes_are_no_larger_ones(command: Command, here: Path) -> None:
+    (here / "wide.csv").write_text("submit_s,gpus,duration_s,gpus_per_node\n0,16,100,8\n")
+    done = command("capacity", "wide.csv", "--cluster", "2x4", "--policy", "fifo", "--target", "pending_mean_s<=0")
+    assert done.code == 3
+    assert "job '0' asks for 2 nodes with 8 GPUs each, and no node has more than 4" in done.err
+    assert "(use a cluster of larger nodes, or --ignore shape)" in done.err

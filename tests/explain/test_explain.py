@@ -290,3 +290,51 @@ def test_a_policy_of_ones_own_speaks_for_its_jobs(
     done = command("explain", "j2", "--run", "run")
     assert done.code == code
     assert said in done.out + done.err
+
+
+SHAPED = """job_id,submit_s,gpus,duration_s,nodes_requested,gpus_per_node
+a,0,3,100,,
+b,0,3,100,,
+c,1,6,50,3,2
+d,2,4,50,,4
+e,3,4,50,4,
+"""
+TO_SHARE = "that have room for it (32 GiB of memory, and fewer than 8 jobs)"
+
+
+@pytest.mark.parametrize(
+    ("policy", "job", "said"),
+    [
+        ("fifo-backfill", "c", "PENDING (Fragmentation): needs 3 nodes with 2 free GPUs each; 1 has them"),
+        ("fifo-backfill", "d", "RUNNING: it holds 4 GPUs"),
+        ("fifo-backfill", "e", "PENDING (Fragmentation): needs 4 nodes with 1 free GPU each; 3 have them"),
+        ("dally", "e", "PENDING (Fragmentation): needs 4 nodes with 1 free GPU each; 3 have them"),
+        ("sjf-bsbf", "e", "PENDING (Fragmentation): needs 4 nodes with 1 free GPU each; 3 have them"),
+        ("lwf", "c", f"PENDING (Resources): needs 3 nodes with 2 GPUs each {TO_SHARE}; 1 has them"),
+    ],
+)
+def test_what_a_shape_waits_for(policy: str, job: str, said: str, command: Command) -> None:
+    Path("shaped.csv").write_text(SHAPED)
+    run(command, "shaped.csv", policy, "--cluster", "4x4", "--overheads", "none")
+    done = command("explain", job, "--run", "run", "--at", "10")
+    assert done.code == 0, done.err
+    assert said in done.out
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("tiresias-skew", "(HeldByDelay): needs 2 nodes with 2 free GPUs each in one rack; best rack has 1; holds out"),
+        ("fifo-backfill", "RUNNING: it holds 4 GPUs on n0001, n0003"),
+    ],
+)
+def test_a_shape_that_holds_out_for_a_rack(policy: str, said: str, command: Command) -> None:
+    """Of each rack one node is taken; the job is much slower across racks."""
+    rows = ["job_id,submit_s,gpus,duration_s,nodes_requested,model", "a,0,4,100,,", "b,0,2,100,,", "c,0,4,100,,",
+            "d,1,4,50,2,vgg16"]  # fmt: skip
+    Path("shaped.csv").write_text("\n".join(rows) + "\n")
+    more = ("--cluster", "4x4/rack=2", "--overheads", "none", "--congestion", "pod=50")
+    run(command, "shaped.csv", policy, *more)
+    done = command("explain", "d", "--run", "run", "--at", "10")
+    assert done.code == 0, done.err
+    assert said in done.out

@@ -52,7 +52,7 @@ def sjf_ffs(world: SharingWorld) -> None:
 def sjf_bsbf_consolidated(world: SharingWorld) -> None:
     this = Pass(world)
     for life in waiting(this, world):
-        on_one = None if world.is_fraction(life) else find_on_one_node(world, life)
+        on_one = None if world.is_fraction(life) or life.job.per_node else find_on_one_node(world, life)
         if on_one is not None:
             start_shared(this, world, life, on_one)
         elif not this.start(life):
@@ -107,7 +107,7 @@ def suits(world: SharingWorld, life: SharedLife, node: int, size: int) -> tuple[
 
 def find_among(world: SharingWorld, life: SharedLife, eligible: list[int], nodes: list[int]) -> Shared | None:
     """All free GPUs of these nodes of an alternative, and single ones of the partners with which it pays."""
-    if world.is_fraction(life) or not eligible:
+    if world.is_fraction(life) or life.job.per_node or not eligible:
         return None
     gpu_type = world.speeds.type_of_gang(eligible)
     paying = sorted(partners(world, life, nodes, gpu_type), key=lambda partner: (partner.together, partner.life.row))
@@ -125,7 +125,7 @@ def find_among(world: SharingWorld, life: SharedLife, eligible: list[int], nodes
 
 
 def find_first_fit(world: SharingWorld, life: SharedLife) -> Shared | None:
-    if world.is_fraction(life):
+    if world.is_fraction(life) or life.job.per_node:
         return None
     for eligible in alternatives(world.nodes, life.job):
         chosen, steps = free_on(world, eligible), 1

@@ -26,6 +26,8 @@ class Chain:
     memory: int
     told: float | None
     """Of its work; None: nothing."""
+    per_node: int = 0
+    """Of a shape: the GPUs on each of its nodes; 0: it has none."""
 
 
 @dataclass(frozen=True)
@@ -330,11 +332,26 @@ def place_waiting(world: World, kappa: int, choice: str) -> None:
                 return (mean[gpu[0]], gpu[0], load[gpu], gpu[1])
             return (load[gpu], *gpu)
 
-        gpus = sorted((gpu for gpu in world.task if world.has_room(job, gpu)), key=rank)[: job.chain.gpus]
+        roomy = sorted((gpu for gpu in world.task if world.has_room(job, gpu)), key=rank)
+        gpus = first_in_shape(job.chain, roomy) if job.chain.per_node else roomy[: job.chain.gpus]
         if len(gpus) == job.chain.gpus:
             world.start(job, tuple(gpus))
             for gpu in gpus:
                 load[gpu] += job.workload()
+
+
+def first_in_shape(chain: Chain, gpus: list[Gpu]) -> list[Gpu]:
+    """Those of the first nodes of which as many come up as each of the job's nodes gives; fewer if there are too few
+    such nodes.
+    """
+    of_node: dict[int, list[Gpu]] = {}
+    whole: list[list[Gpu]] = []
+    for gpu in gpus:
+        own = of_node.setdefault(gpu[0], [])
+        own.append(gpu)
+        if len(own) == chain.per_node:
+            whole.append(list(own))
+    return [gpu for own in whole[: chain.gpus // chain.per_node] for gpu in own]
 
 
 def in_order(world: World) -> list[Running]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from .model import Gpu, Place, as_masks
 from .placement import alternatives
+from .shapes import keeps_shape
 from .sharing import SharedLife, SharingWorld
 from .world import Life
 
@@ -30,7 +31,7 @@ class ChangingWorld(SharingWorld):
         """Its own GPUs count as free, as long as their nodes are UP."""
         fits = chosen <= self.gpus_with_room(life, steps) | self.up(life.place)
         eligible = any(all(node in nodes for node, _ in chosen) for nodes in alternatives(self.nodes, life.job))
-        return len(chosen) == life.job.gpus and fits and eligible
+        return len(chosen) == life.job.gpus and keeps_shape(life.job, chosen) and fits and eligible
 
     def may_start(self, life: SharedLife, chosen: Place | None, steps: int) -> bool:
         limit = self.rules.queue_limits.get(life.job.queue)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from .dally import DallyWorld
 from .moving import improve_places
 from .network import NODE
-from .placement import alternatives
+from .placement import alternatives, has_enough
 from .policies import Pass
 from .world import Life, World, to_ms
 
@@ -43,7 +43,8 @@ def in_order(world: DallyWorld) -> Iterator[Life]:
 
 def demand_of(world: DallyWorld, life: Life) -> object:
     job = life.job
-    return job.gpus, job.gpu_type, job.partition, job.queue if job.queue in world.rules.queue_limits else None
+    queue = job.queue if job.queue in world.rules.queue_limits else None
+    return job.gpus, job.per_node, job.gpu_type, job.partition, queue
 
 
 def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
@@ -55,8 +56,8 @@ def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
         if not this.over_limit(life):
             this.start_on(life, chosen)
         return True
-    eligible_free = [sum(node in eligible for node, _ in free) for eligible in alternatives(world.nodes, life.job)]
-    if not world.settings.preempts or max(eligible_free) >= life.job.gpus:
+    enough = any(has_enough(world.nodes, eligible, life.job, free) for eligible in alternatives(world.nodes, life.job))
+    if not world.settings.preempts or enough:
         return False
     within = NODE if world.best_level(life) == NODE and not world.settings.whole_nodes else accepts
     rank = (-life.job.priority, world.of(life).level)

@@ -70,7 +70,7 @@ class Goodput:
     def worked_out(self, job: Job, gpu_type: str, gpus: int, level: int) -> list[float]:
         speeds, noise = self.speeds, self.noises[job.model]
         own = job.gpus * speeds.samples(job)
-        reference_s = speeds.iteration_s(job, gpu_type, speeds.best_shape(job.gpus, gpu_type), 1)
+        reference_s = speeds.iteration_s(job, gpu_type, speeds.best_shape(job, gpu_type), 1)
         batches = [
             (samples, samples / self.batch_s(job, gpu_type, gpus, level, per_pass, passes))
             for samples, per_pass, passes in self.choices(job, gpu_type, gpus)

@@ -8,7 +8,7 @@ from typing import Any
 from .dally import VARIANTS
 from .gpu_pickers import PICKERS
 from .model import Job, LogEntry, Node, Schedule
-from .placement import PLACEMENTS, alternatives, every_gpu, place
+from .placement import PLACEMENTS, alternatives, every_gpu, has_enough, place
 from .placers import PLACERS
 from .schedulers import owned_nodes
 from .scorer import FEATURES
@@ -54,6 +54,8 @@ class Kind:
     promotion: bool = True
     mixed_scales: bool = True
     models: bool = True
+    shapes: bool = True
+    """Some jobs have a shape."""
     by_chance: bool = True
     """Pickers that leave something to chance, which the oracle can only follow."""
 
@@ -72,6 +74,7 @@ PLAIN = Kind(
     promotion=False,
     mixed_scales=False,
     models=False,
+    shapes=False,
 )
 """Nodes, gangs, times and a policy; nothing else."""
 
@@ -138,6 +141,8 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     if policy in PLACERS:
         params |= draw_schedulers(draw, nodes)
         jobs = tuple(narrowed(nodes, job, params["schedulers"]) for job in jobs)
+    if kind.shapes:
+        jobs = with_shapes(seed, nodes, jobs, params.get("schedulers", 1))
     instance = Instance(
         seed=seed,
         nodes=nodes,
@@ -369,6 +374,22 @@ def narrowed(nodes: tuple[Node, ...], job: Job, schedulers: int) -> Job:
         for part in parts
     ]
     return replace(job, gpus=min(job.gpus, max(found)))
+
+
+def with_shapes(seed: int, nodes: tuple[Node, ...], jobs: tuple[Job, ...], schedulers: int = 1) -> tuple[Job, ...]:
+    """In a third of the instances, half of the jobs of several GPUs have a shape that fits some scheduler's part."""
+    draw = random.Random(f"shapes {seed}")
+    if draw.random() < 2 / 3:
+        return jobs
+    parts = [owned_nodes(nodes, scheduler, schedulers) for scheduler in range(schedulers)]
+    shaped = []
+    for job in jobs:
+        divisors = [g for g in range(1, job.gpus + 1) if job.gpus % g == 0]
+        other = replace(job, per_node=draw.choice(divisors) if job.gpus > 1 and draw.random() < 0.5 else 0)
+        free = [{gpu for gpu in every_gpu(nodes) if gpu[0] in part} for part in parts]
+        fits = any(has_enough(nodes, some, other, gpus) for gpus in free for some in alternatives(nodes, job))
+        shaped.append(other if fits else job)
+    return tuple(shaped)
 
 
 def draw_gpu_picker(draw: random.Random) -> str:

@@ -64,12 +64,17 @@ def rank(life: Life) -> tuple[int, int]:
     return -life.job.priority, life.row
 
 
+def alike(job: Job) -> tuple[str | int, ...]:
+    """What jobs have in common of which the wider cannot be placed if the narrower cannot."""
+    return job.queue, job.gpu_type, job.partition, job.per_node
+
+
 class Cycle(Pass):
     def __init__(self, world: KueueWorld) -> None:
         super().__init__(world)
         self.kueue = world
-        self.skipped: dict[tuple[str, str, str], int] = {}
-        """By queue, type and partition, the narrowest that could not be placed."""
+        self.skipped: dict[tuple[str | int, ...], int] = {}
+        """By queue, type, partition and GPUs per node, the narrowest that could not be placed."""
         self.tried: set[str] = set()
 
     def admit(self) -> None:
@@ -82,13 +87,13 @@ class Cycle(Pass):
             life = min(may, key=self.kueue.turn)
             place = self.find_place(life)
             if place is None:
-                key = (life.job.queue, life.job.gpu_type, life.job.partition)
+                key = alike(life.job)
                 self.skipped[key] = min(life.job.gpus, self.skipped.get(key, life.job.gpus))
             else:
                 self.start_on(life, place)
 
     def is_skipped(self, job: Job) -> bool:
-        return job.gpus >= self.skipped.get((job.queue, job.gpu_type, job.partition), job.gpus + 1)
+        return job.gpus >= self.skipped.get(alike(job), job.gpus + 1)
 
     def fits(self, life: Life, borrow: bool) -> bool:
         if not self.kueue.has_quota(life.job) or (not borrow and self.kueue.borrows(life.job.queue, life.job.gpus)):

@@ -38,6 +38,8 @@ class Job:
     """On each of its GPUs; None: its model's."""
     milli: int = 1000
     """Of a GPU; less than 1000: a fraction (section 10)."""
+    per_node: int = 0
+    """Of a shape: the GPUs on each of its nodes; 0: it has none (section 2)."""
 
     @property
     def told_ms(self) -> int:

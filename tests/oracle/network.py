@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from .model import Gpu, Place
-from .placement import alternatives, locality, place_tightest
+from .model import Gpu, Job, Place
+from .placement import alternatives, locality, place_among
 from .world import Life, World
 
 NODE, RACK, NETWORK = range(3)
@@ -29,7 +29,15 @@ class NetworkWorld(World):
         largest_rack = max(
             sum(self.nodes[n].gpus for n, at in zip(first, racks, strict=True) if at == rack) for rack in racks
         )
+        if life.job.per_node:
+            return self.best_level_of_shape(life.job, first)
         return NODE if life.job.gpus <= largest_node else RACK if life.job.gpus <= largest_rack else NETWORK
+
+    def best_level_of_shape(self, job: Job, admitted: list[int]) -> int:
+        roomy = [n for n in admitted if self.nodes[n].gpus >= job.per_node]
+        racks = [(self.nodes[n].pod, self.nodes[n].rack) for n in roomy]
+        most = max((racks.count(rack) for rack in racks), default=0)
+        return NODE if job.gpus == job.per_node else RACK if most * job.per_node >= job.gpus else NETWORK
 
     def rate_at(self, life: Life, level: int) -> float:
         anywhere = 3 if len({node.pod for node in self.nodes}) == 1 else 4
@@ -41,7 +49,7 @@ class NetworkWorld(World):
     def find_within(self, life: Life, free: set[Gpu], loosest: int) -> Place | None:
         """The tightest place under the first alternative that has one no looser than that."""
         for eligible in alternatives(self.nodes, life.job):
-            chosen = place_tightest(self.nodes, eligible, life.job.gpus, free, "tightest")
+            chosen = place_among(self.nodes, eligible, life.job, free, "tightest")
             if chosen is not None and self.level_of(frozenset(chosen)) <= loosest:
                 return frozenset(chosen)
         return None

@@ -68,6 +68,8 @@ def pack(world: PackingWorld, this: Pass, life: Life) -> bool:
     limit = world.rules.queue_limits.get(life.job.queue)
     if limit is not None and world.queue_held(life.job.queue) + life.job.gpus > limit:
         return False
+    if life.job.per_node:
+        return False
     shared = world.lives[life.row]
     for eligible in alternatives(world.nodes, life.job):
         gains = {row: gain for row, gain in partners(world, shared, eligible) if gain > world.pack_gain}

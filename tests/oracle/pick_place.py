@@ -10,7 +10,7 @@ from typing import Any
 
 from .gpu_pickers import PICKERS, Edges, offer_of
 from .model import Gpu, LogEntry, Place
-from .placement import alternatives
+from .placement import alternatives, has_enough
 from .policies import Pass
 from .world import Life, World
 
@@ -40,11 +40,15 @@ class PickPlaceWorld(World):
         """The free GPUs of the first alternative that has enough; none if none has."""
         for eligible in alternatives(self.nodes, life.job):
             found = {gpu for gpu in self.free() if gpu[0] in eligible}
-            if len(found) >= life.job.gpus:
+            if has_enough(self.nodes, eligible, life.job, found):
                 return found
         return set()
 
     def choose(self, life: Life) -> Place:
+        if life.job.per_node:
+            found = self.find_place(life, self.free())
+            assert found is not None
+            return found
         if self.gpus == "random":
             chosen = self.next_told(life)
             assert chosen is not None, f"at {self.now} ms the other program does not start job {life.row}"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .model import Gpu, Job, Node, Place
+from .shapes import has_room, place_shape
 
 PLACEMENTS = ("consolidated", "first-fit", "spread", "tightest", "few-racks")
 
@@ -25,12 +26,25 @@ def alternatives(nodes: Sequence[Node], job: Job) -> list[list[int]]:
 
 def place(nodes: Sequence[Node], job: Job, free: set[Gpu], how: str) -> Place | None:
     """The GPUs that the gang gets, or None. `free` has only GPUs of nodes that take work."""
-    rule = RULES.get(how, place_packed)
     for eligible in alternatives(nodes, job):
-        chosen = rule(nodes, eligible, job.gpus, free, how)
+        chosen = place_among(nodes, eligible, job, free, how)
         if chosen is not None:
             return frozenset(chosen)
     return None
+
+
+def place_among(nodes: Sequence[Node], eligible: list[int], job: Job, free: set[Gpu], how: str) -> set[Gpu] | None:
+    """The same under one alternative."""
+    if job.per_node:
+        return place_shape(nodes, eligible, job, free, how)
+    return RULES.get(how, place_packed)(nodes, eligible, job.gpus, free, how)
+
+
+def has_enough(nodes: Sequence[Node], eligible: list[int], job: Job, free: set[Gpu]) -> bool:
+    """Whether as many GPUs as it requests are free wherever they are; of a shape, whether it has room."""
+    if job.per_node:
+        return has_room(nodes, eligible, job, free)
+    return sum(node in eligible for node, _ in free) >= job.gpus
 
 
 def every_gpu(nodes: Sequence[Node]) -> set[Gpu]:

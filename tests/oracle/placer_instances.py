@@ -3,12 +3,12 @@
 import random
 from dataclasses import replace
 
-from .instances import Kind, draw_params, draw_queue_limits, draw_schedulers, narrowed
+from .instances import Kind, draw_params, draw_queue_limits, draw_schedulers, narrowed, with_shapes
 from .model import Job, Node
 from .node_instances import neighbours_of
 from .nodes import Neighbours, Slowing
 from .placers_on_nodes import run_placer
-from .shared_instances import NAMES, TYPES, SharedInstance, random_shared, with_links
+from .shared_instances import NAMES, TYPES, SharedInstance, one_rack_holds, random_shared, with_links
 from .sharing import SharedSchedule
 from .uplinks import Contention
 
@@ -37,6 +37,9 @@ def random_placed(seed: int, policy: str, *, on_bcube: bool = False, links: bool
         if draw.random() < 0.8:
             params |= dict.fromkeys(ONLY_PLACE, 0.0) | {"servers": draw.choice((0.0, -0.125)), "harm": 3.0}
     jobs = tuple(narrowed(base.nodes, job, params["schedulers"]) for job in base.jobs)
+    jobs = with_shapes(seed, base.nodes, jobs, params["schedulers"])
+    if links:  # wider than a rack, the oracle does not know how fast a gang is alone
+        jobs = tuple(job if one_rack_holds(base, job) else replace(job, per_node=0) for job in jobs)
     return replace(base, params=params, jobs=jobs)
 
 

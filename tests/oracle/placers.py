@@ -6,6 +6,7 @@ from typing import Any
 from . import gang_places as places
 from .gang_places import Counts, compact, on_sockets
 from .model import Place
+from .placement import place_among
 from .policies import Pass, by_row
 from .schedulers import Free, PlacerWorld
 from .scorer import FEATURES, scorer
@@ -54,10 +55,18 @@ def start(this: Pass, world: PlacerWorld, life: Life, choose: Choose) -> bool:
         world.belongs_to[life.row] = to
     free = takes(world, life, to)
     assert free is not None
-    chosen = choose(world, life, free)
+    chosen = in_shape(world, life, free) if life.job.per_node else choose(world, life, free)
     if not this.over_limit(life):
         this.start_on(life, chosen)
     return True
+
+
+def in_shape(world: PlacerWorld, life: Life, free: Free) -> Place:
+    """On the nodes of its scheduler, by section 3."""
+    gpus = {gpu for own in free.values() for gpu in own}
+    chosen = place_among(world.nodes, list(free), life.job, gpus, "tightest")
+    assert chosen is not None
+    return frozenset(chosen)
 
 
 def scheduler_for(world: PlacerWorld, life: Life) -> int | None:

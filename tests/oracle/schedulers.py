@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from .model import Gpu, Node, Place
-from .placement import alternatives
+from .placement import alternatives, every_gpu, has_enough
 from .world import Life, World
 
 Free = dict[int, list[Gpu]]
@@ -45,7 +45,7 @@ class PlacerWorld(World):
     def could_hold(self, scheduler: int, life: Life) -> bool:
         mine = owned_nodes(tuple(self.nodes), scheduler, self.schedulers)
         sets = [[n for n in eligible if n in mine] for eligible in alternatives(self.nodes, life.job)]
-        return any(sum(self.nodes[n].gpus for n in eligible) >= life.job.gpus for eligible in sets)
+        return any(has_enough(self.nodes, eligible, life.job, every_gpu(self.nodes)) for eligible in sets)
 
     def offered(self, life: Life, scheduler: int) -> Free | None:
         """Of the first alternative that has enough, on the scheduler's nodes."""
@@ -55,14 +55,15 @@ class PlacerWorld(World):
             free: Free = {node: [] for node in eligible if node in mine}
             for gpu in sorted(gpu for gpu in everywhere if gpu[0] in free):
                 free[gpu[0]].append(gpu)
-            if sum(map(len, free.values())) >= life.job.gpus:
+            if has_enough(self.nodes, list(free), life.job, everywhere):
                 return free
         return None
 
     # -- patience ---------------------------------------------------------------------------------------
 
     def patient_until_ms(self, life: Life) -> int:
-        return life.job.submit_ms + math.ceil(self.patience * max(0, life.job.told_ms))
+        patience = 0 if life.job.per_node else self.patience
+        return life.job.submit_ms + math.ceil(patience * max(0, life.job.told_ms))
 
     def is_patient(self, life: Life) -> bool:
         return self.patient_until_ms(life) > self.now

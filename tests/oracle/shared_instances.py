@@ -235,11 +235,22 @@ def with_links(instance: SharedInstance) -> SharedInstance:
         for kind in instance.memory
     )
     every = every_gpu(instance.nodes)
-    narrow = [replace(job, gpus=min(job.gpus, widest)) for job in instance.jobs]
+    in_racks = [one_rack_holds(instance, job) for job in instance.jobs]
+    whole = [job if one else replace(job, per_node=0) for job, one in zip(instance.jobs, in_racks, strict=True)]
+    narrow = [job if job.gpus <= widest else replace(job, gpus=widest, per_node=0) for job in whole]
     fit = [place(instance.nodes, job, every, instance.placement) is not None for job in narrow]
     return replace(
-        instance, jobs=tuple(job if fits else replace(job, gpus=1) for job, fits in zip(narrow, fit, strict=True))
+        instance,
+        jobs=tuple(job if fits else replace(job, gpus=1, per_node=0) for job, fits in zip(narrow, fit, strict=True)),
     )
+
+
+def one_rack_holds(instance: SharedInstance, job: Job) -> bool:
+    """Whether one rack of each type has as many nodes as a shape wants, of enough GPUs; without one, yes."""
+    roomy = [node for node in instance.nodes if job.per_node and node.gpus >= job.per_node]
+    racks = Counter((node.gpu_type, node.rack) for node in roomy)
+    most = [max((n for (of, _), n in racks.items() if of == kind), default=0) for kind in instance.memory]
+    return not job.per_node or min(most) * job.per_node >= job.gpus
 
 
 def racks_of(instance: SharedInstance, kind: str) -> set[tuple[int, str]]:

@@ -137,7 +137,7 @@ class Speeds:
         if job.model not in self.models:
             return 1.0
         gpu_type = self.type_of_gang(sorted({node for node, _ in place}))
-        reference = self.iteration_s(job, gpu_type, self.best_shape(job.gpus, gpu_type), 1)
+        reference = self.iteration_s(job, gpu_type, self.best_shape(job, gpu_type), 1)
         return reference / self.iteration_s(job, gpu_type, self.shape_of(place), steps, felt)
 
     def exposed(self, job: Job, place: Place, steps: int, felt: Felt = ALONE) -> float:
@@ -152,7 +152,7 @@ class Speeds:
         """Of an iteration by its accumulation steps, alone at the best locality."""
         if job.model not in self.models:
             return 1.0
-        shape = self.best_shape(job.gpus, gpu_type)
+        shape = self.best_shape(job, gpu_type)
         return rounded(self.iteration_s(job, gpu_type, shape, steps) / self.iteration_s(job, gpu_type, shape, 1))
 
     def compute_s(self, job: Job, gpu_type: str, steps: int) -> float:
@@ -186,9 +186,13 @@ class Speeds:
         pods = Counter(pod for pod, _ in racks)
         return Shape((*(tuple(count.values()) for count in (gpus, racks, pods)), (len(pods),)))
 
-    def best_shape(self, gpus: int, gpu_type: str) -> Shape:
-        """Whole nodes of the largest size and a remainder, in racks and pods as full, at the best locality."""
-        own = [node for node in self.nodes if node.gpu_type == gpu_type]
+    def best_shape(self, job: Job, gpu_type: str) -> Shape:
+        """Whole nodes of the largest size and a remainder, in racks and pods as full, at the best locality; or the
+        nodes that it asks for.
+        """
+        own, gpus = [node for node in self.nodes if node.gpu_type == gpu_type], job.gpus
+        if job.per_node:
+            return self.shape_at(gpus, gpu_type, self.best_level(job, own), job.per_node)
         in_rack, in_pod = Counter[tuple[int, int]](), Counter[int]()
         for node in own:
             in_rack[node.pod, node.rack] += node.gpus
@@ -197,16 +201,26 @@ class Speeds:
         levels = zip((NODE, RACK, POD), room, strict=True)
         return self.shape_at(gpus, gpu_type, next((level for level, most in levels if gpus <= most), CLUSTER))
 
-    def shape_at(self, gpus: int, gpu_type: str, level: int) -> Shape:
+    def best_level(self, job: Job, own: list[Node]) -> int:
+        """The tightest with enough nodes with room for their part of its shape."""
+        if job.gpus == job.per_node:
+            return NODE
+        roomy = [node for node in own if node.gpus >= job.per_node]
+        racks, pods = Counter((node.pod, node.rack) for node in roomy), Counter(node.pod for node in roomy)
+        room = [max(count.values(), default=0) * job.per_node for count in (racks, pods)]
+        return next((level for level, most in zip((RACK, POD), room, strict=True) if job.gpus <= most), CLUSTER)
+
+    def shape_at(self, gpus: int, gpu_type: str, level: int, per_node: int = 0) -> Shape:
         """As usual at this locality; cut in halves where fewer nodes, racks or pods would do."""
         own = [node for node in self.nodes if node.gpu_type == gpu_type]
         size = max(node.gpus for node in own)
         if level <= NODE or gpus == 1:
             return Shape(((gpus,), (1,), (1,), (1,)))
-        nodes = filled(gpus, size)
+        nodes = (per_node,) * (gpus // per_node) if per_node not in (0, gpus) else filled(gpus, size)
         if level == RACK:
             return Shape((nodes, (len(nodes),), (1,), (1,)))
-        racks = filled(len(nodes), max(Counter((n.pod, n.rack) for n in own if n.gpus == size).values()))
+        roomy = [n for n in own if (n.gpus >= per_node if per_node else n.gpus == size)]
+        racks = filled(len(nodes), max(Counter((n.pod, n.rack) for n in roomy).values(), default=1))
         pods = (len(racks),) if level == POD else halves(len(racks))
         return Shape((nodes, racks, pods, (len(pods),)))
 
@@ -214,8 +228,10 @@ class Speeds:
         """Alone, in the usual shape at a locality."""
         if job.model not in self.models:
             return 1.0
-        reference = self.iteration_s(job, gpu_type, self.best_shape(job.gpus, gpu_type), 1)
-        return rounded(reference / self.iteration_s(job, gpu_type, self.shape_at(job.gpus, gpu_type, level), 1))
+        reference = self.iteration_s(job, gpu_type, self.best_shape(job, gpu_type), 1)
+        return rounded(
+            reference / self.iteration_s(job, gpu_type, self.shape_at(job.gpus, gpu_type, level, job.per_node), 1)
+        )
 
 
 def overlap(busy_s: float, wire_s: float, delta: float) -> float:

@@ -71,8 +71,8 @@ POLICIES = [*BUILT_IN, *LEARNED, *OTHERS]
 RATE_MODELS = (None, "tree", "tree:clamp=1", "iterations", "goodput")
 CONTENTIONS = ("none", "max-min", "duty-cycle", "level", "node-link")
 PLACEMENTS = (None, "consolidated", "first-fit", "spread", "tightest", "few-racks")
-CLUSTERS = {"3x2/rack=1,gpu=v100": 6, "2x4/gpu=v100+1x3/gpu=p100": 8, "4x4/rack=2,gpu=t4": 16}
-"""And the widest gang that fits one type."""
+CLUSTERS = {"3x2/rack=1,gpu=v100": (3, 2), "2x4/gpu=v100+1x3/gpu=p100": (2, 4), "4x4/rack=2,gpu=t4": (4, 4)}
+"""And the nodes and GPUs on each that one type has; together the widest gang."""
 MODELS = (None, "resnet18", "bert", "ncf", "vgg16", "inception_bn")
 ON_NODES = ("none", "none", "table", "table:kappa=40")
 EXAMPLES, MORE = 6, 300
@@ -130,11 +130,18 @@ def works_with(policy: str, params: tuple[tuple[str, Any], ...]) -> list[dict[st
     return found
 
 
+def shapes(gpus: int, nodes: int, size: int) -> list[int]:
+    """GPUs per node of shapes that fit so many nodes of this size."""
+    return [g for g in range(1, size + 1) if gpus % g == 0 and gpus // g <= nodes]
+
+
 @st.composite
-def job_tables(draw: st.DrawFn, widest: int) -> pl.DataFrame:
+def job_tables(draw: st.DrawFn, nodes: int, size: int, *, shaped: bool) -> pl.DataFrame:
     """Small numbers, so that much happens at one instant; gangs of models of which some can share a GPU; queues that
-    borrow.
+    borrow; in half of the tables, jobs with shapes.
     """
+    widest = nodes * size
+    shaped = shaped and draw(st.booleans())
     rows = draw(
         st.lists(
             st.tuples(
@@ -160,8 +167,9 @@ def job_tables(draw: st.DrawFn, widest: int) -> pl.DataFrame:
             "model": model if draw(st.booleans()) else [None] * len(rows),
             "queue": queue if draw(st.booleans()) else [None] * len(rows),
             "user": user,
+            "gpus_per_node": [draw(st.sampled_from([None, *shapes(n, nodes, size) * shaped])) for n in gpus],
         },
-        schema_overrides={"model": pl.String, "queue": pl.String},
+        schema_overrides={"model": pl.String, "queue": pl.String, "gpus_per_node": pl.Int64},
     )
 
 
@@ -175,7 +183,7 @@ def check_a_run(data: st.DataObject, policy: str, params: dict[str, Any]) -> Non
     way = dict(data.draw(st.sampled_from(works_with(policy, key))))
     limit = way.pop("limit")
     cluster = data.draw(st.sampled_from(list(CLUSTERS)))
-    jobs = data.draw(job_tables(CLUSTERS[cluster]))
+    jobs = data.draw(job_tables(*CLUSTERS[cluster], shaped=policy != "pollux"))
     overheads = data.draw(costs())
     events = [(float(t), str(n), state) for t, n, state in data.draw(node_changes)]
     cancels = data.draw(st.lists(st.tuples(st.integers(1, 60), st.integers(0, len(jobs) - 1)), max_size=3))
@@ -192,9 +200,20 @@ def check_a_run(data: st.DataObject, policy: str, params: dict[str, Any]) -> Non
     elastic = set(range(len(jobs))) if policy == "pollux" or way["rate_model"] == "goodput" else set()
     ledger = BroadLedger(result, overheads, limit, elastic)
     ledger.check_books()
+    check_shapes(result.events, jobs)
     comes_back = all(state == "UP" for state in last_states(events).values())
     unfinished = result.jobs.filter(~pl.col("state").is_in(["COMPLETED", "CANCELLED"]))
     assert unfinished.is_empty() or not comes_back, "a job waits for ever on a cluster that is whole"
+
+
+def check_shapes(events: pl.DataFrame | None, jobs: pl.DataFrame) -> None:
+    """Whatever a job gets at once is in its shape."""
+    assert events is not None
+    per_node, gpus = jobs.sort("submit_s", maintain_order=True).select("gpus_per_node", "gpus").to_dict().values()
+    for (row, _), got in events.filter(pl.col("kind").is_in(["START", "RESIZE"])).group_by(["row", "seq"]):
+        if per_node[row] is not None:
+            given = [(mask & (1 << 64) - 1).bit_count() for mask in got["gpu_mask"]]
+            assert given == [per_node[row]] * (gpus[row] // per_node[row])
 
 
 def run_many(policy: str, many: int, request: pytest.FixtureRequest) -> None:

@@ -61,6 +61,20 @@ def test_shapes_by_hand(regular, gpus, locality, largest, smallest):
     assert regular.shape(gpus, Locality[locality]) == GangShape(largest, smallest)
 
 
+@pytest.mark.parametrize(
+    ("gpus", "per_node", "best", "largest", "smallest"),
+    [
+        (8, 8, "NODE", (8, 1, 1, 1), (8, 1, 1, 1)),
+        (8, 2, "RACK", (2, 4, 1, 1), (2, 4, 1, 1)),
+        (5, 1, "POD", (1, 4, 2, 1), (1, 1, 2, 1)),
+        (34, 2, "CLUSTER", (2, 4, 3, 2), (2, 1, 2, 2)),
+    ],
+)
+def test_a_shape_that_is_asked_for(regular, gpus, per_node, best, largest, smallest):
+    assert regular.best_locality(gpus, per_node) == Locality[best]
+    assert regular.shape(gpus, Locality[best], per_node) == GangShape(largest, smallest)
+
+
 @given(st.integers(2, 300), st.sampled_from([Locality.RACK, Locality.POD, Locality.CLUSTER]))
 def test_a_shape_is_at_the_locality_it_was_asked_for(gpus, locality):
     place = topology(load_cluster("16x8/rack=4,gpu=v100").layout(), 0)

@@ -115,4 +115,4 @@ def test_an_unknown_reference_type_is_refused():
 def test_distinct_demands_stand_for_all(demands):
     few, of_job = distinct(demands)
     assert len(set(few)) == len(few)
-    assert [tuple(few[i]) for i in of_job] == demands
+    assert [tuple(few[i])[:3] for i in of_job] == demands

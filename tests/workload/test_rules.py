@@ -1,6 +1,6 @@
 """Each rule of a job table, refused in a native table and cleaned in a foreign log."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 import pytest
@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pointsman.errors import InputError
-from pointsman.workload.columns import MAX_DURATION_S, REQUIRED
+from pointsman.workload.columns import MAX_DURATION_S, REQUIRED, SHAPE
 from pointsman.workload.rules.clean import clean, completed
 from pointsman.workload.rules.job_rules import RULES
 from pointsman.workload.rules.refuse import refuse
 
 GOOD = {
-    "job_id": "a", "batch_size": "8", "fraction": "0.5", "time_limit_s": "60", "priority": "1", "submit_s": "0",
+    "job_id": "a", "batch_size": "8", "nodes_requested": "1", "gpus_per_node": "1", "fraction": "0.5",
+    "time_limit_s": "60", "priority": "1", "submit_s": "0",
     "gpus": "1", "duration_s": "60", "start_s": "5", "end_s": "65",
 }  # fmt: skip
 DROPPED = object()
@@ -32,6 +33,10 @@ class Case:
     cleaned: object = DROPPED
     fix: str = "correct the cell or leave the row out"
     refused: bool = True
+    with_it: str = ""
+    """Another column that cleaning empties."""
+    alone: bool = False
+    """The other column of the shape is empty."""
 
 
 def known(column: str, counted: str, unreadable: str = "") -> list[Case]:
@@ -46,6 +51,17 @@ def known(column: str, counted: str, unreadable: str = "") -> list[Case]:
     return [*cases, Case(column, "is empty", None, counted, fix="give every job one")] if left is DROPPED else cases
 
 
+def of_shape(column: str, words: str) -> list[Case]:
+    """The cases of one half of a shape."""
+    return [
+        *known(column, f"unreadable {words} left out"),
+        Case(column, "is not a whole number", "0.5", f"fractional {words} left out", None,
+             "write it without a fraction"),
+        Case(column, "is less than 1", "0", f"{words} below 1 left out", None, EMPTIED),
+    ]  # fmt: skip
+
+
+UNEVEN = "the nodes of a gang have equally many GPUs: leave the cell empty, or the shape out by --ignore shape"
 EMPTIED, SECONDS = "correct the cell or leave it empty", "{} are in seconds; are these milliseconds?"
 CASES = [
     *known("gpus", "no GPU count", "GPU count cannot be read"),
@@ -69,6 +85,15 @@ CASES = [
     Case("batch_size", "is not from 1 to 2^53 - 1", "0", "batch size not from 1 to 2^53 - 1 left out", None, EMPTIED),
     Case("batch_size", "is not from 1 to 2^53 - 1", str(MOST + 1), "batch size not from 1 to 2^53 - 1 left out", None,
          EMPTIED),
+    *of_shape("nodes_requested", "number of nodes"),
+    *of_shape("gpus_per_node", "number of GPUs per node"),
+    Case("gpus_per_node", "times nodes_requested is not gpus", "2",
+         "shape that contradicts the number of GPUs left out", None,
+         "correct one of the three, or leave the shape out by --ignore shape", with_it="nodes_requested"),
+    Case("nodes_requested", "does not divide gpus", "2", "shape of nodes with different numbers of GPUs left out", None,
+         UNEVEN, alone=True),
+    Case("gpus_per_node", "does not divide gpus", "2", "shape whose GPUs per node do not divide its GPUs left out",
+         None, UNEVEN, alone=True),
     *known("fraction", "unreadable fraction left out"),
     Case("fraction", "is not above 0 and at most 1", "0", "fraction not above 0 and at most 1 left out", None, EMPTIED),
     Case("fraction", "is not above 0 and at most 1", "1.5", "fraction not above 0 and at most 1 left out", None,
@@ -87,7 +112,8 @@ CASES = [
     Case("start_s", "is before submit_s", "-1", "start before submission left out", None, EMPTIED),
     Case("start_s", "is too large", "1.7e12", "start out of range left out", None, SECONDS.format("times")),
     *known("end_s", "unreadable end left out"),
-    Case("end_s", "is before start_s or submit_s", "4", "end before start left out", None, EMPTIED),
+    Case("end_s", "is before start_s", "4", "end before start left out", None, EMPTIED),
+    Case("end_s", "is before submit_s", "-1", "end before start left out", None, EMPTIED),
     Case("end_s", "is too large", "1.7e12", "end out of range left out", None, SECONDS.format("times")),
 ]  # fmt: skip
 
@@ -100,7 +126,8 @@ def good(**second: str | None) -> pl.DataFrame:
 
 
 def table(case: Case) -> pl.DataFrame:
-    return good(**{case.column: case.cell})
+    others = {name: None for name in SHAPE if case.alone}
+    return good(**{**others, case.column: case.cell})
 
 
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.column} {case.cell} {case.what}")
@@ -131,8 +158,10 @@ def test_a_foreign_log_is_cleaned(case):
     else:
         assert (cleaned.dropped, cleaned.changed) == ({}, {case.counted: 1})
         assert cleaned.jobs[case.column].to_list()[1] == case.cleaned
-        others = [name for name in GOOD if name != case.column]
-        assert cleaned.jobs.select(others).equals(clean(good()).jobs.select(others))
+        others = [name for name in GOOD if name not in (case.column, case.with_it)]
+        sound = table(replace(case, cell=GOOD[case.column]))
+        assert cleaned.jobs.select(others).equals(clean(sound).jobs.select(others))
+        assert not case.with_it or cleaned.jobs[case.with_it].to_list() == [1, None, 1]
 
 
 def test_a_sound_table_is_left_alone():
@@ -140,9 +169,27 @@ def test_a_sound_table_is_left_alone():
     assert (clean(good()).dropped, clean(good()).changed) == ({}, {})
 
 
-@pytest.mark.parametrize("column", ["batch_size", "fraction", "time_limit_s", "priority"])
+@pytest.mark.parametrize("column", ["batch_size", *SHAPE, "fraction", "time_limit_s", "priority"])
 def test_an_optional_cell_may_be_empty(column):
     frame = good().with_columns(pl.lit(None, pl.String).alias(column))
+    refuse(frame, path="jobs.csv")
+    assert clean(frame).changed == {}
+
+
+@pytest.mark.parametrize("absent", [*SHAPE, "start_s"])
+def test_a_rule_that_compares_columns_needs_them_all(absent):
+    frame = good(nodes_requested="3", gpus_per_node="3", end_s="-1").drop(absent)
+    counted = {name.split(" left")[0] for name in clean(frame).changed}
+    shapes = {"nodes_requested": "shape whose GPUs per node do not divide its GPUs",
+              "gpus_per_node": "shape of nodes with different numbers of GPUs",
+              "start_s": "shape that contradicts the number of GPUs"}  # fmt: skip
+    assert counted == {shapes[absent], "end before start"}
+    with pytest.raises(InputError, match="row 2: end_s"):
+        refuse(frame, path="jobs.csv")
+
+
+def test_a_job_without_gpus_has_no_shape_to_be_wrong():
+    frame = good(gpus="0", nodes_requested="4")
     refuse(frame, path="jobs.csv")
     assert clean(frame).changed == {}
 

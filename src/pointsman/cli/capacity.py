@@ -46,6 +46,7 @@ def capacity(
     from pointsman.cli.replay import read_jobs, say_what_is_kept
     from pointsman.cli.results import printed_first
     from pointsman.cluster import load_cluster
+    from pointsman.engine.setup.refusal import check_node_sizes
     from pointsman.errors import UsageError
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
@@ -69,6 +70,7 @@ def capacity(
         (workload,) = read_jobs(cells)
         check_cell(spec, workload)
         check_cluster(spec, workload, oversized="clamp")  # a larger one may have room
+        check_node_sizes(workload, cluster.layout())
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
         curves = _curves(spec, workload, cluster, wanted, some, values_for(options.output))

@@ -14,14 +14,14 @@ from pointsman.engine.run.contract import Delay
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import snapshot
 from pointsman.engine.setup.prepare import Prepared
-from pointsman.engine.state.records import ACCUMULATIONS
 from pointsman.errors import PointsmanError, RunError
 from pointsman.explain.ahead import blocker, jobs_ahead
 from pointsman.explain.gpu_sharing import BesideOthers, shares
 from pointsman.explain.reservations import own_reservation, would_delay
+from pointsman.explain.room import Room, gpus_in_words, one
 from pointsman.inputs.bounds import instant_ms
 from pointsman.inputs.durations import digits, duration, instant
-from pointsman.types import SCATTERED, JobState, Locality, NodeState, Reason
+from pointsman.types import JobState, Locality, Reason
 from pointsman.workload.transforms.enforce_limits import KILLED
 
 
@@ -62,6 +62,7 @@ class _Question:
         self.world = simulation.handle.world
         self.jobs: NDArray[np.void] = np.asarray(simulation.handle.jobs)
         self.nodes: NDArray[np.void] = np.asarray(simulation.handle.state.nodes)
+        self.room = Room(simulation, prepared)
         self.beside = BesideOthers(simulation, prepared, now_ms, self._instant) if shares(simulation) else None
 
     def answer(self) -> tuple[str, Reason | None, str]:
@@ -149,10 +150,10 @@ class _Question:
         since = self._instant(self.jobs["held_since"][slot])
         state = JobState(int(self.jobs["state"][slot])).name
         if self.beside is None:
-            held = _gpus(len(gpus))
-            shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self._shares() else ""
+            held = gpus_in_words(len(gpus))
+            shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self.room.shares else ""
         else:
-            held, shared = self.beside.part(slot) or _gpus(len(gpus)), self.beside.holding(slot)
+            held, shared = self.beside.part(slot) or gpus_in_words(len(gpus)), self.beside.holding(slot)
         return state, None, f"it holds {held} on {', '.join(names)}{shared} since {since}{self._slowed(slot)}"
 
     def _slowed(self, slot: int) -> str:
@@ -164,27 +165,22 @@ class _Question:
         names = [factor.name for factor in slowing if factor.slows == "computing"]
         return f"; its {self.prepared.base_model.slowed} {digits(slow)} times as long ({', '.join(names)})"
 
-    def _shares(self) -> bool:
-        """Whether the policy puts jobs on GPUs that others hold."""
-        several = int(self.simulation.handle.state.g[0]["jobs_per_gpu"]) > 1
-        return several and getattr(self.simulation.policy, "rate_model", None) == "iterations"
-
     def _validator_says(self, slot: int, within: Locality) -> Reason:
         copy = snapshot(self.simulation.handle)
         copy.state.g[0]["within"] = within
         reason = Reason(int(load_beside("python_api").start(copy.address, slot, 1)))
-        if reason in (Reason.OK, Reason.QuotaExceeded) or not self._shares():
+        if reason in (Reason.OK, Reason.QuotaExceeded) or not self.room.shares:
             return reason
         job = self.jobs[slot]  # what the validator says is of GPUs that no job holds
-        return Reason.OK if self._most_roomy(job)[0] >= job["asked"] else Reason.Resources
+        return Reason.OK if self.room.beside_others(job) >= job["asked"] else Reason.Resources
 
     def _why(self, slot: int, reason: Reason) -> tuple[Reason, str]:
         job = self.jobs[slot]
         if reason is Reason.QuotaExceeded:
             return reason, self._quota(job)
         if reason is not Reason.OK:
-            beside_others = self.beside.waiting(slot) if self.beside else None
-            return beside_others or self._room(job)
+            beside_others = self.beside.waiting(slot) if self.beside and not self.room.of_shape(job) else None
+            return beside_others or self.room.reason(job)
         if said := self._policy_says(slot):
             return said
         if decision_us := int(self.simulation.handle.state.g[0]["decision_us"]):
@@ -224,83 +220,19 @@ class _Question:
         """There is no room at the level that the job holds out for; there may be elsewhere."""
         job = self.jobs[slot]
         held = self._validator_says(slot, Locality.CLUSTER) is Reason.OK
-        reason, said = (Reason.HeldByDelay, self._room_within(job, delay)) if held else self._room(job)
+        reason, said = (Reason.HeldByDelay, self.room.within(job, delay.level)) if held else self.room.reason(job)
         if delay.until_ms is None:
-            return reason, f"{said}; holds out for {_one(delay.level)}, however long it takes"
+            return reason, f"{said}; holds out for {one(delay.level)}, however long it takes"
         more = duration((delay.until_ms - self.now_ms) / 1000)
-        return reason, f"{said}; holds out for {_one(delay.level)} until {self._instant(delay.until_ms)}, {more} more"
-
-    def _room_within(self, job: Any, delay: Delay) -> str:
-        """Free GPUs of the node or rack that has most, under the alternative that has most there."""
-        best = max(self._most_free(members, delay.level) for members in self._alternatives(job))
-        where = "on one node; best node" if delay.level == Locality.NODE else "in one rack; best rack"
-        return f"needs {_gpus(job['asked'])} {where} has {best} free"
-
-    def _most_free(self, pools: tuple[int, ...], level: Locality) -> int:
-        free, _ = self._free(pools)
-        if level == Locality.NODE:
-            return int(free.max())
-        return int(np.bincount(self.nodes["rack"][np.isin(self.nodes["pool"], pools)], free).max())
+        return reason, f"{said}; holds out for {one(delay.level)} until {self._instant(delay.until_ms)}, {more} more"
 
     def _quota(self, job: Any) -> str:
         queue = np.asarray(self.simulation.handle.state.queues)[job["queue"]]
         name = list(self.prepared.layout.queue_limits)[int(job["queue"]) - 1]
-        return f"needs {_gpus(job['asked'])}; queue {name!r} holds {queue['held']} of the {queue['limit']} it may hold"
-
-    def _room(self, job: Any) -> tuple[Reason, str]:
-        """For the alternative with the most free GPUs: too few of them, or too scattered."""
-        if self._shares():
-            return Reason.Resources, self._room_beside_others(job)
-        free, size = max(
-            (self._free(members) for members in self._alternatives(job)), key=lambda found: int(found[0].sum())
-        )
-        needed, total = int(job["asked"]), int(free.sum())
-        if total < needed:
-            return Reason.Resources, f"needs {_gpus(needed)}; {total} of those it may use are free"
-        if int(self.simulation.handle.state.g[0]["placement"]) in SCATTERED or not len(free):
-            return Reason.Topology, f"needs {_gpus(needed)} of one kind"
-        if needed <= size:
-            return Reason.Fragmentation, f"needs {_gpus(needed)} on one node; best node has {int(free.max())} free"
-        whole, rest = divmod(needed, size)
-        more = f" and {_gpus(rest)} on another" if rest else ""
-        found = int((free == size).sum())
-        return Reason.Fragmentation, f"needs {whole} whole nodes of {size} GPUs{more}; {found} such nodes are free"
-
-    def _room_beside_others(self, job: Any) -> str:
-        """How many GPUs have room for the job beside those that are on them."""
-        roomy, memory = self._most_roomy(job)
-        limit = int(self.simulation.handle.state.g[0]["jobs_per_gpu"])
-        room = f"{memory / 2**30:.3g} GiB of memory, and fewer than {limit} jobs"
-        return f"needs {_gpus(job['asked'])}; {roomy} of those it may use have room for it ({room})"
-
-    def _most_roomy(self, job: Any) -> tuple[int, int]:
-        """GPUs with room for the job under the alternative that has most, and what it takes of their memory."""
-        state = self.simulation.handle.state
-        gpus, limit = np.asarray(state.gpus), int(state.g[0]["jobs_per_gpu"])
-        node = np.repeat(np.arange(len(self.nodes)), self.nodes["gpus"])
-        takes = np.asarray(state.subbatches)["bytes"][(job["speed"] + self.nodes["gpu_type"][node]) * ACCUMULATIONS]
-        room = (gpus["used"] < limit) & (gpus["free_bytes"] >= takes) & (self.nodes["state"][node] == NodeState.UP)
-        mine = [np.isin(self.nodes["pool"][node], pools) for pools in self._alternatives(job)]
-        best = max(mine, key=lambda members: int((room & members).sum()))
-        return int((room & best).sum()), int(takes[best].max())
-
-    def _alternatives(self, job: Any) -> tuple[tuple[int, ...], ...]:
-        return self.prepared.demands[int(job["cls"])].alternatives
-
-    def _free(self, pools: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
-        """(nodes,) free GPUs of the UP nodes of these pools, and the largest node's size."""
-        mine = self.nodes[np.isin(self.nodes["pool"], pools)]
-        return np.where(mine["state"] == NodeState.UP, mine["free"], 0), int(mine["gpus"].max())
+        held = f"queue {name!r} holds {queue['held']} of the {queue['limit']} it may hold"
+        return f"needs {gpus_in_words(job['asked'])}; {held}"
 
 
 def _other_jobs(occupants: NDArray[np.int64], slot: int) -> str:
     n = len(np.setdiff1d(occupants, (-1, slot)))
     return "1 other job" if n == 1 else f"{n} other jobs" if n else "no other job"
-
-
-def _gpus(n: int) -> str:
-    return f"{n} GPU" if n == 1 else f"{n} GPUs"
-
-
-def _one(level: Locality) -> str:
-    return "one node" if level == Locality.NODE else "one rack"

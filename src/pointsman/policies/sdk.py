@@ -50,7 +50,8 @@ from pointsman.engine.index.treap import before, first_after, first_below, inser
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, alternative_with_room, free_gpus, some_node_with
 from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_on, note_single, sits
-from pointsman.engine.placement.placing import TIGHTEST, best_fit, fits, place, unplace
+from pointsman.engine.placement.one_node import best_fit
+from pointsman.engine.placement.placing import TIGHTEST, fits, note_place, place, unplace
 from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.chains.admission import next_transfer
 from pointsman.engine.rate_models.chains.transfers import iterations_left, most_under_way, service_left, transfer_left
@@ -179,6 +180,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "take",
     "admits",
     "alternative_with_room",
+    "note_place",
     "free_gpus",
     "some_node_with",
     "TIGHTEST",

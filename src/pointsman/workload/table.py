@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 import polars as pl
 
-from pointsman.workload.columns import OF_SCHEDULE, SCHEMA
+from pointsman.workload.columns import OF_SCHEDULE, SCHEMA, SHAPE
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.rules.native_table import validated
 
@@ -39,8 +40,11 @@ class Workload:
         return cls(table, quality, Provenance(source, "", format, command))
 
     def without(self, columns: Sequence[str]) -> "Workload":
-        """The same jobs as if their log did not say these columns; the quality report says so."""
-        columns = list(dict.fromkeys(columns))
+        """The same jobs as if their log did not say these columns; the quality report says so. `shape` is both
+        columns of it.
+        """
+        named = [SHAPE if name == "shape" else (name,) for name in columns]
+        columns = list(dict.fromkeys(chain.from_iterable(named)))
         silent = [pl.lit(0 if name == "priority" else None, SCHEMA[name]).alias(name) for name in columns]
         note = f"columns ignored as told: {', '.join(columns)}"
         quality = replace(self.quality, notes=(*self.quality.notes, note))

@@ -24,6 +24,7 @@ from pointsman.engine.index.treap import put_in_order
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.jit.services import body_of, service
 from pointsman.engine.placement.eligible import admits, free_gpus, nodes_with, whole_nodes
+from pointsman.engine.placement.few_racks import nodes_in, rack_with
 from pointsman.engine.placement.occupancy import occupant_mask
 from pointsman.engine.placement.placing import SPREAD, fits, place
 from pointsman.engine.placement.tightest import RACK, free_in, rack_for, takes_any
@@ -112,6 +113,18 @@ def _tentatively_free(S: State, n: Int) -> Int:
 
 
 @core
+def _nodes_needed(C: np.void, size: Int) -> tuple[Int, Int, Int]:
+    """What class `C` needs where the largest node has `size` GPUs: whole nodes; the GPUs of a further one, or of each
+    node of its shape; and how many nodes must have these, whole ones included.
+    """
+    if C.per_node > 0:
+        return np.int64(0), C.per_node, C.nodes
+    whole = C.gpus // size if C.gpus > size else np.int64(0)
+    rest = C.gpus - whole * size
+    return whole, rest, whole + np.int64(1) if rest > 0 else np.int64(0)
+
+
+@core
 def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
     """Which jobs `release_worse` must release, in State.lists[VICTIMS]: found by counting GPUs on nodes, without the
     index.
@@ -122,8 +135,7 @@ def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
     C = S.classes[S.jobs[j].cls]
     A = S.alts[C.alt]
     S.g[0].attempt += 1
-    whole = C.gpus // A.gpus if C.gpus > A.gpus else np.int64(0)
-    rest = C.gpus - whole * A.gpus
+    whole, rest, with_rest = _nodes_needed(C, A.gpus)
     have_whole = whole_nodes(S, A)
     have_rest = nodes_with(S, A, rest) if rest > 0 else np.int64(0)
     n = np.int64(0)
@@ -142,10 +154,10 @@ def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
                     have_whole += N.tally == A.gpus
                     have_rest += before < rest and N.tally >= rest
                 i = P.next
-            if have_whole >= whole and (rest == 0 or have_rest > whole):
-                return _only_beside(S, n) if whole == 0 else n
+            if have_whole >= whole and have_rest >= with_rest:
+                return _only_beside(S, n) if whole == 0 and with_rest == 1 else n
         v = S.jobs[v].earlier
-    remember_failure(S, j, whole - have_whole)
+    remember_failure(S, j, with_rest - have_rest if C.per_node > 0 else whole - have_whole)
     return np.int64(-1)
 
 
@@ -170,15 +182,44 @@ def _only_beside(S: State, n: Int) -> Int:
 
 
 @core
+def _free_anywhere(S: State, A: np.void, per_node: Int) -> Int:
+    """Free GPUs, or nodes with so many of them."""
+    return nodes_with(S, A, per_node) if per_node > 0 else free_gpus(S, A)
+
+
+@core
+def _free_in_rack(S: State, A: np.void, rack: Int, per_node: Int) -> Int:
+    """The same in `rack`."""
+    return nodes_in(S, A, rack, per_node) if per_node > 0 else free_in(S, A, rack)
+
+
+@core
+def _best_rack(S: State, A: np.void, wanted: Int, per_node: Int) -> Int:
+    """The rack that suits so many of them best."""
+    return rack_with(S, A, wanted, per_node) if per_node > 0 else rack_for(S, A, wanted)
+
+
+@core
+def _gain(S: State, P: np.void, per_node: Int) -> Int:
+    """GPUs that come free with part `P` of a victim, or nodes that come to have `per_node` of them."""
+    if per_node == 0:
+        return P.gpus
+    before = _tentatively_free(S, P.node)
+    S.nodes[P.node].tally = before + P.gpus
+    return np.int64(before < per_node and before + P.gpus >= per_node)
+
+
+@core
 def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
-    """As `_count_victims`, for a gang that takes any GPUs of one rack, or of all."""
+    """As `_count_victims`, for a gang that takes any GPUs, or any nodes for its shape, of one rack or of all."""
     C = S.classes[S.jobs[j].cls]
     A = S.alts[C.alt]
     S.g[0].attempt += 1
     one_rack = S.g[0].within == RACK
-    have = free_gpus(S, A)
+    wanted = C.nodes if C.per_node > 0 else C.gpus
+    have = _free_anywhere(S, A, C.per_node)
     if one_rack and have > 0:
-        have = free_in(S, A, rack_for(S, A, C.gpus))
+        have = _free_in_rack(S, A, _best_rack(S, A, wanted, C.per_node), C.per_node)
     most = have
     n = np.int64(0)
     v = S.buckets[running].last
@@ -191,24 +232,25 @@ def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
                 P = S.parts[i]
                 N = S.nodes[P.node]
                 if N.state == 0 and admits(S, A, N.pool):
-                    have = _tentatively_free_in_rack(S, A, N.rack, P.gpus) if one_rack else have + P.gpus
+                    more = _gain(S, P, C.per_node)
+                    have = _tally_in_rack(S, A, N.rack, C.per_node, more) if one_rack else have + more
                     most = max(most, have)
                 i = P.next
-            if most >= C.gpus:
+            if most >= wanted:
                 return n
         v = S.jobs[v].earlier
-    remember_failure(S, j, C.gpus - most)
+    remember_failure(S, j, wanted - most)
     return np.int64(-1)
 
 
 @core
-def _tentatively_free_in_rack(S: State, A: np.void, rack: Int, gpus: Int) -> Int:
-    """GPUs of `rack` that are free or were counted as released in this attempt, with `gpus` more."""
+def _tally_in_rack(S: State, A: np.void, rack: Int, per_node: Int, more: Int) -> Int:
+    """What of `rack` is free or was counted as released in this attempt, with so much more."""
     R = S.racks[rack]
     if R.tally_attempt != S.g[0].attempt:
         R.tally_attempt = S.g[0].attempt
-        R.tally = free_in(S, A, rack)
-    R.tally += gpus
+        R.tally = _free_in_rack(S, A, rack, per_node)
+    R.tally += more
     return R.tally
 
 

@@ -83,11 +83,13 @@ def will_fail(S: State, j: Int, bar: float) -> bool:
         return False
     if since == 0:
         return True
-    scattered = takes_any(S)
+    scattered = takes_any(S) and C.per_node == 0
     if g.within < C.failed_within and not scattered:
         return False  # what it lacked was counted in GPUs, not in nodes
     size = S.alts[C.alt].gpus
     enough = C.gpus if C.gpus <= size else (size if C.lacks_whole else C.gpus % size)
+    if C.per_node > 0:
+        enough = C.per_node
     found = np.int64(0)
     for i in range(C.failed_at, g.freed):
         gpus = _could_free(S, j, S.freed[i & (FREED - 1)], bar)

@@ -334,6 +334,15 @@ def _part_of_place(S: State, j: Int, i: Int) -> Int:
     return room(S, j, P.node, P.mask)
 
 
+@core
+def _has_shape(S: State, per_node: Int) -> bool:
+    """Whether each node in State.place gives so many GPUs; 0: any number."""
+    for i in range(S.g[0].placed):
+        if per_node > 0 and S.place[i].gpus != per_node:
+            return False
+    return True
+
+
 @cold
 def place_for(address: Int, j: Int) -> Int:
     """Whether job `j` may have the GPUs that a policy chose, (node, mask) in State.place[:placed]: OK, or why not. Its
@@ -349,7 +358,7 @@ def place_for(address: Int, j: Int) -> Int:
             return answer
         S.place[i].gpus = count(S.place[i].mask)
         gpus += S.place[i].gpus
-    if gpus < C.min_gpus or gpus > C.max_gpus:
+    if gpus < C.min_gpus or gpus > C.max_gpus or not _has_shape(S, C.per_node):
         return GANG_INCOMPLETE
     if not _one_alternative(S, J.cls):
         return NOT_ELIGIBLE

@@ -22,6 +22,8 @@ def whole_nodes(S: State, A: np.void) -> Int:
 def nodes_with(S: State, A: np.void, k: Int) -> Int:
     """Eligible nodes with at least k free GPUs, k >= 1."""
     n = np.int64(0)
+    if k > A.gpus:  # and perhaps beyond the bits of a word
+        return n
     for i in range(A.pool, A.pool_end):
         p = S.ints[i]
         some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
@@ -50,11 +52,21 @@ def free_gpus(S: State, A: np.void) -> Int:
 
 
 @core
+def has_enough(S: State, a: Int, C: np.void) -> bool:
+    """Whether alternative `a` has enough free GPUs for class `C`, wherever they are; of a shape, enough nodes with
+    room.
+    """
+    if C.per_node > 0:
+        return bool(nodes_with(S, S.alts[a], C.per_node) >= C.nodes)
+    return bool(free_gpus(S, S.alts[a]) >= C.gpus)
+
+
+@core
 def alternative_with_room(S: State, c: Int) -> Int:
-    """The first alternative of class `c` with enough free GPUs, wherever they are; -1 if none has."""
+    """The first alternative of class `c` that has enough (`has_enough`); -1 if none has."""
     C = S.classes[c]
     for a in range(C.alt, C.alt_end):
-        if free_gpus(S, S.alts[a]) >= C.gpus:
+        if has_enough(S, np.int64(a), C):
             return np.int64(a)
     return np.int64(-1)
 

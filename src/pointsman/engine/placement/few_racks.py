@@ -1,4 +1,6 @@
-"""Whole nodes for a wide gang, in as few racks as they allow (``docs/reference/semantics.md`` §3)."""
+"""Nodes with room in as few racks as they allow, such as whole ones for a wide gang (``docs/reference/semantics.md``
+§3).
+"""
 
 import numpy as np
 
@@ -18,30 +20,32 @@ def _has(S: State, A: np.void, n: Int, k: Int) -> bool:
 
 
 @core
-def _whole_in(S: State, A: np.void, rack: Int) -> Int:
-    """Eligible nodes of the largest size in `rack` that are wholly free."""
+def nodes_in(S: State, A: np.void, rack: Int, k: Int) -> Int:
+    """Eligible nodes of `rack` with at least k free GPUs."""
     R = S.racks[rack]
     nodes = np.int64(0)
     for i in range(R.members, R.members + R.nodes):
-        nodes += _has(S, A, S.ints[i], A.gpus)
+        nodes += _has(S, A, S.ints[i], k)
     return nodes
 
 
 @core
-def _rack_for(S: State, A: np.void, k: Int) -> Int:
-    """The rack that suits k whole nodes best; lowest index among equals."""
+def rack_with(S: State, A: np.void, wanted: Int, k: Int) -> Int:
+    """The rack that suits a wish for so many nodes with k free GPUs best; lowest index among equals, -1 if none has
+    one.
+    """
     found = np.int64(-1)
     best = np.int64(0)
     for r in range(S.racks.shape[0]):
-        nodes = _whole_in(S, A, r)
-        if nodes > 0 and suits_better(nodes, best, k):
+        nodes = nodes_in(S, A, r, k)
+        if nodes > 0 and suits_better(nodes, best, wanted):
             found = np.int64(r)
             best = nodes
     return found
 
 
 @core
-def _fullest_with(S: State, A: np.void, rack: Int, k: Int) -> Int:
+def fullest_with(S: State, A: np.void, rack: Int, k: Int) -> Int:
     """The eligible node of `rack` with the fewest free GPUs that has k; lowest index among equals, -1 if none has."""
     R = S.racks[rack]
     found = np.int64(-1)
@@ -62,9 +66,9 @@ def place_whole_nodes(address: Int, a: Int, nodes: Int, rest: Int) -> Int:
     left = nodes
     rack = np.int64(-1)
     while left > 0:
-        rack = _rack_for(S, A, left)
-        here = min(left, _whole_in(S, A, rack))
+        rack = rack_with(S, A, left, A.gpus)
+        here = min(left, nodes_in(S, A, rack, A.gpus))
         left -= here
         for _ in range(here):
-            put_on(S, _fullest_with(S, A, rack, A.gpus), A.gpus)
-    return _fullest_with(S, A, rack, rest) if rest > 0 else np.int64(-1)
+            put_on(S, fullest_with(S, A, rack, A.gpus), A.gpus)
+    return fullest_with(S, A, rack, rest) if rest > 0 else np.int64(-1)

@@ -5,24 +5,31 @@ Whether a gang fits is monotone: in what is free, and in its GPUs among the clas
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit, lowest
-from pointsman.engine.index.free_gpus import first_node, give, lowest_bits, put_on, take
+from pointsman.engine.index.free_gpus import give, lowest_bits, put_on, take
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import free_gpus, nodes_with, some_node_with, whole_nodes
 from pointsman.engine.placement.few_racks import place_whole_nodes
 from pointsman.engine.placement.occupancy import WHOLE
+from pointsman.engine.placement.one_node import best_fit, first_fit, first_whole, most_free
+from pointsman.engine.placement.shapes import fits_shape, place_shape
 from pointsman.engine.placement.tightest import fits_tightly, place_tightly
 from pointsman.engine.state.records import DIVIDE, UNPLACE, Int, State
 from pointsman.engine.state.state_pointer import call_apart
+from pointsman.types import Placement
 
-CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST, FEW_RACKS = range(5)
+FIRST_FIT, SPREAD, TIGHTEST, FEW_RACKS = (
+    int(p) for p in (Placement.FIRST_FIT, Placement.SPREAD, Placement.TIGHTEST, Placement.FEW_RACKS)
+)
 
 
 @core
-def _fits_alternative(S: State, a: Int, gpus: Int) -> Int:
+def _fits_alternative(S: State, a: Int, C: np.void) -> Int:
     A = S.alts[a]
+    gpus = C.gpus
     if gpus > S.g[0].free:
         return False
+    if C.per_node > 0:
+        return fits_shape(S.g[0].address, a, C.nodes, C.per_node)
     if S.g[0].placement == SPREAD:
         return gpus <= free_gpus(S, A)
     if S.g[0].placement == TIGHTEST:
@@ -51,79 +58,15 @@ def fits(S: State, c: Int) -> bool:
     if S.g[0].fractions > 0 and _divides(S, c):
         return True
     for a in range(C.alt, C.alt_end):
-        if _fits_alternative(S, a, C.gpus):
+        if _fits_alternative(S, a, C):
             return True
     return False
 
 
 @core
-def best_fit(S: State, A: np.void, k: Int) -> Int:
-    """The eligible node with the fewest free GPUs that has k; lowest index among equals."""
-    best = np.int64(-1)
-    fewest = np.int64(65)
-    for i in range(A.pool, A.pool_end):
-        p = S.ints[i]
-        some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
-        if some != 0:
-            free = lowest(some) + 1
-            if free <= fewest:
-                n = first_node(S, p, free)
-                if free < fewest or n < best:
-                    best = n
-                    fewest = free
-    return best
-
-
-@core
-def _first_fit(S: State, A: np.void, k: Int) -> Int:
-    """The eligible node of lowest index that has k free GPUs."""
-    best = np.int64(-1)
-    for i in range(A.pool, A.pool_end):
-        p = S.ints[i]
-        some = S.pools[p].some & ~(bit(k - 1) - np.int64(1))
-        while some != 0:
-            low = lowest(some)
-            n = first_node(S, p, low + 1)
-            if best < 0 or n < best:
-                best = n
-            some &= ~bit(low)
-    return best
-
-
-@core
-def _most_free(S: State, A: np.void) -> Int:
-    """The eligible node with the most free GPUs; lowest index among equals."""
-    best = np.int64(-1)
-    most = np.int64(0)
-    for i in range(A.pool, A.pool_end):
-        p = S.ints[i]
-        free = S.pools[p].gpus
-        while free > 0 and S.counts[p, free] == 0:
-            free -= 1
-        if free > 0 and free >= most:
-            n = first_node(S, p, free)
-            if free > most or n < best:
-                best = n
-                most = free
-    return best
-
-
-@core
-def _whole_node(S: State, A: np.void) -> Int:
-    best = np.int64(-1)
-    for i in range(A.pool, A.pool_end):
-        p = S.ints[i]
-        if S.pools[p].gpus == A.gpus:
-            n = first_node(S, p, A.gpus)
-            if n >= 0 and (best < 0 or n < best):
-                best = n
-    return best
-
-
-@core
 def _spread_over(S: State, A: np.void, gpus: Int) -> None:
     for _ in range(gpus):
-        n = _most_free(S, A)
+        n = most_free(S, A)
         mask = lowest_bits(S.nodes[n].free_mask, 1)
         take(S, n, mask, 1)
         i = np.int64(0)
@@ -155,12 +98,12 @@ def _place_alternative(S: State, a: Int, gpus: Int) -> None:
             near = place_whole_nodes(S.g[0].address, a, gpus // A.gpus, rest)
         else:
             for _ in range(gpus // A.gpus):
-                put_on(S, _whole_node(S, A), A.gpus)
+                put_on(S, first_whole(S, A), A.gpus)
     if rest > 0:
         if near >= 0:
             put_on(S, near, rest)
         elif S.g[0].placement == FIRST_FIT:
-            put_on(S, _first_fit(S, A, rest), rest)
+            put_on(S, first_fit(S, A, rest), rest)
         else:
             put_on(S, best_fit(S, A, rest), rest)
 
@@ -173,8 +116,11 @@ def place(S: State, c: Int) -> bool:
     if S.g[0].fractions > 0 and _divides(S, c):
         return True
     for a in range(C.alt, C.alt_end):
-        if _fits_alternative(S, a, C.gpus):
-            _place_alternative(S, a, C.gpus)
+        if _fits_alternative(S, a, C):
+            if C.per_node > 0:
+                place_shape(S.g[0].address, a, C.nodes, C.per_node)
+            else:
+                _place_alternative(S, a, C.gpus)
             return True
     return False
 
@@ -188,3 +134,13 @@ def unplace(S: State) -> None:
         P = S.place[i]
         give(S, P.node, P.mask, P.gpus)
     S.g[0].placed = 0
+
+
+@cold
+def note_place(S: State, c: Int) -> bool:
+    """Note the GPUs that `place` would take in State.place, without taking them."""
+    found = place(S, c)
+    nodes = S.g[0].placed
+    unplace(S)
+    S.g[0].placed = nodes
+    return found

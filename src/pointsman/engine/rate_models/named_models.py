@@ -18,7 +18,7 @@ from pointsman.types import Contention
 
 if TYPE_CHECKING:
     from pointsman.speed.profiles.catalogue import Catalogue
-    from pointsman.speed.tables.rates import Tables
+    from pointsman.speed.tables.rates import Demand, Tables
 
 UNKNOWN_MODELS = "models without a profile are named"
 """How the assumption begins that names them."""
@@ -37,8 +37,8 @@ class NamedModels:
     contention: Contention
     profiles: Sequence[str | Path]
     """Files of model profiles, which go before the shipped ones."""
-    demands: list[tuple[str | None, int, int | None]]
-    """(model, GPUs, samples per GPU) of each; none if no job names a model."""
+    demands: "list[Demand]"
+    """None if no job names a model."""
     rows: NDArray[np.int64] | int
     """(jobs,) the first row of each job in tables of `demands` times GPU types."""
     assumptions: list[str]
@@ -74,8 +74,10 @@ def named_models(
     contention: Contention,
     unknown_models: str,
 ) -> NamedModels:
-    """The models of these jobs. `congestion` divides the bandwidth of levels, but durations were recorded without it;
-    `unknown_models` says what jobs of no known model do.
+    """The models of these jobs, whose column `per_node` has the GPUs on each node of their shapes, or 0.
+
+    `congestion` divides the bandwidth of levels, but durations were recorded without it; `unknown_models` says what
+    jobs of no known model do.
 
     Raises:
         UsageError, InputError: a file of `profiles` is wrong.
@@ -88,6 +90,8 @@ def named_models(
         if contention != Contention.NONE:
             assumptions.append("no job names a model, so none sends over the network and none shares it")
         return NamedModels(layout, slow, contention, profiles, [], 0, assumptions)
+    from pointsman.speed.tables.rates import Demand
+
     named = NamedModels(layout, slow, contention, profiles, [], 0, assumptions)
     names = jobs["model"].drop_nulls().unique(maintain_order=True)
     known = [name for name in names if _is_known(named.catalogue, name)]
@@ -95,14 +99,15 @@ def named_models(
         model=pl.when(pl.col("model").is_in(known)).then(pl.col("model")),
         gpus="gpus",
         batch=(pl.col("batch_size") // pl.col("gpus")).clip(lower_bound=1),
+        per_node="per_node",
     )
     unknown = demands["model"].null_count()
     if unknown:
         assumptions.append(f"{unknown} jobs without a known model {unknown_models}")
     assumptions.extend(_unknown_models(jobs["model"].filter(~jobs["model"].is_in(known)), named.catalogue))
     distinct = demands.unique(maintain_order=True).with_row_index("profile")
-    profile = demands.join(distinct, on=["model", "gpus", "batch"], how="left", nulls_equal=True, maintain_order="left")
-    named.demands = distinct.select("model", "gpus", "batch").rows()
+    profile = demands.join(distinct, on=demands.columns, how="left", nulls_equal=True, maintain_order="left")
+    named.demands = [Demand(*row) for row in distinct.select(demands.columns).rows()]
     named.rows = profile["profile"].cast(pl.Int64).to_numpy() * len(layout.gpu_types)
     return named
 

@@ -50,7 +50,7 @@ def with_error(speeds: Speeds, named: "NamedModels", sigma: float, seed: int) ->
         named.assumptions.append("no job names a model, so there are no profiles for --profile-error to change")
         return speeds
     types = len(named.layout.gpu_types)
-    names = [None if model is None else named.catalogue.model_name(model) for model, _, _ in named.demands]
+    names = [None if model is None else named.catalogue.model_name(model) for model, *_ in named.demands]
     places = np.repeat([_factors(sigma, seed, (name,), LOCALITIES) for name in names], types, axis=0)
     return replace(
         speeds,

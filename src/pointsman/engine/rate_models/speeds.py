@@ -78,9 +78,7 @@ def speeds_of_rates(named: NamedModels) -> Speeds:
     for name, column in zip(("compute", "bytes", "delta", "reference"), tables.models.T, strict=True):
         models[name] = column
     if shared:
-        models["reference"] = Alone(named.layout, contention).iterations_s(
-            tables.models, tables.best, [gpus for _, gpus, _ in named.demands]
-        )
+        models["reference"] = Alone(named.layout, contention).iterations_s(tables.models, tables.best, named.demands)
     return Speeds(
         tables.rate,
         models,

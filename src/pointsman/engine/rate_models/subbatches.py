@@ -13,6 +13,7 @@ from pointsman.engine.state.records import ACCUMULATIONS, SUBBATCH
 if TYPE_CHECKING:
     from pointsman.speed.laws.gangs import Topology
     from pointsman.speed.profiles.catalogue import Catalogue
+    from pointsman.speed.tables.rates import Demand
 
 
 def without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
@@ -24,34 +25,33 @@ def without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
     return found.ravel()
 
 
-def subbatches_of(
-    layout: Layout, demands: list[tuple[str | None, int, int | None]], catalogue: "Catalogue"
-) -> NDArray[np.void]:
-    """SUBBATCH, (demands * GPU types * ACCUMULATIONS,): what `catalogue` knows of each demand (model, GPUs, samples per
-    GPU) on each type of `layout`.
+def subbatches_of(layout: Layout, demands: "list[Demand]", catalogue: "Catalogue") -> NDArray[np.void]:
+    """SUBBATCH, (demands * GPU types * ACCUMULATIONS,): what `catalogue` knows of each demand on each type
+    of `layout`.
     """
     from pointsman.speed.laws.gangs import topology
 
     found = without_models(layout, len(demands)).reshape(len(demands), -1, ACCUMULATIONS)
     for t, gpu_type in enumerate(layout.gpu_types):
         place = topology(layout, t)
-        for i, (model, gpus, batch) in enumerate(demands):
-            if model is not None:
-                steps = _steps(catalogue, model, gpu_type, place, gpus, batch, int(found["bytes"][i, t, 0]))
+        for i, demand in enumerate(demands):
+            if demand.model is not None:
+                steps = _steps(catalogue, demand, gpu_type, place, int(found["bytes"][i, t, 0]))
                 found[i, t, : len(steps)] = steps
     return found.ravel()
 
 
 def _steps(
-    catalogue: "Catalogue", model: str, gpu_type: str, place: "Topology", gpus: int, batch: int | None, memory: int
+    catalogue: "Catalogue", demand: "Demand", gpu_type: str, place: "Topology", memory: int
 ) -> list[tuple[float, float, int, int]]:
     """(seconds of a step, stretch, bytes, exact) of each power of two up to a GPU's samples, of so much `memory`."""
     from pointsman.speed.laws.iteration import iteration_time_s
 
-    compute, _ = catalogue.compute(model, gpu_type)
-    profile = catalogue.model(model)
-    samples = batch or profile.batch.per_gpu
-    shape = place.shape(gpus, place.best_locality(gpus))
+    compute, _ = catalogue.compute(str(demand.model), gpu_type)
+    profile = catalogue.model(str(demand.model))
+    samples = demand.per_gpu_batch or profile.batch.per_gpu
+    gpus, per_node = demand.gpus, demand.per_node
+    shape = place.shape(gpus, place.best_locality(gpus, per_node), per_node)
     whole_s = iteration_time_s(profile, compute, shape, place.network, samples)
     found = []
     for steps in (1 << k for k in range(ACCUMULATIONS) if 1 << k <= samples):

@@ -27,6 +27,7 @@ def check_takeover(handle: Handle, policy: CompiledPolicy | Policy, placement: P
     _check_estimates(handle, policy)
     _check_schedulers(handle, policy)
     _check_placement(handle, policy, placement)
+    _check_shapes(handle, policy)
 
 
 def check_forecasts(policy: object, before: object) -> None:
@@ -154,10 +155,20 @@ def _check_placement(handle: Handle, policy: object, placement: Placement) -> No
             )
 
 
+def _check_shapes(handle: Handle, policy: object) -> None:
+    if not getattr(policy, "keeps_shapes", True) and (handle.state.classes["per_node"] > 0).any():
+        raise UsageError(
+            f"policy {_title(policy)!r} changes how many GPUs jobs have, and jobs of this run have shapes to keep: run "
+            "it with --ignore shape"
+        )
+
+
 def _fits_together(handle: Handle, c: int) -> bool:
     """Whether the empty cluster could hold a gang of class `c` on whole nodes and a part of one more."""
     state = handle.state
     demand, pool_of_node = state.classes[c], state.nodes["pool"]
+    if demand["per_node"]:  # which no placement scatters
+        return True
     gpus = int(demand["gpus"])
     for alternative in state.alts[int(demand["alt"]) : int(demand["alt_end"])]:
         pools = state.ints[int(alternative["pool"]) : int(alternative["pool_end"])]

@@ -66,6 +66,11 @@ def _is_of_its_class(S: State, j: Int) -> bool:
     limited = J.queue if S.queues[J.queue].limit >= 0 else np.int64(-1)
     if J.asked != C.gpus or C.queue != limited or (0 <= J.bucket < S.g[0].classes and J.bucket != J.cls):
         return False
+    i = J.part
+    while i >= 0:
+        if C.per_node > 0 and S.parts[i].gpus != C.per_node:
+            return False
+        i = S.parts[i].next
     return _one_alternative_holds(S, j)
 
 

@@ -83,6 +83,8 @@ class CompiledPolicy(BaseModel):
     """Whether it reserves or preempts whole GPUs, or shares them by rules of its own: ``--gpu-sharing`` is refused."""
     takes_turns: ClassVar[bool] = False
     """Whether its schedulers decide about one job after another, so that decisions can take time."""
+    keeps_shapes: ClassVar[bool] = True
+    """False: it changes how many GPUs jobs have, and refuses jobs with a shape."""
     needs_rates: ClassVar[bool] = False
     """Whether it computes with the rates of running jobs, which chains of iterations do not have."""
 

@@ -16,6 +16,7 @@ from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.records import LOG
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 from pointsman.workload import Workload
+from pointsman.workload.columns import SHAPE
 from pointsman.workload.transforms.enforce_limits import KILLED
 
 _STATES = {int(s): s.name for s in JobState}
@@ -100,9 +101,10 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     started, ended = known & (outcomes["start"] >= 0), known & (outcomes["end"] >= 0)
     asked = ("fraction",) if int(simulation.handle.state.g[0]["jobs_per_gpu"]) > 1 else ()
     billed = ("account",) if prepared.jobs["account"].null_count() < prepared.jobs.height else ()
+    shaped = SHAPE if any(prepared.jobs[name].null_count() < prepared.jobs.height for name in SHAPE) else ()
     told = np.where(known, outcomes["estimate"], np.nan) if prepared.knowledge == "history" else trace["estimate"]
     locality = np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], _NOWHERE)
-    jobs = prepared.jobs.select(*_COLUMNS, *billed, *asked)
+    jobs = prepared.jobs.select(*_COLUMNS, *shaped, *billed, *asked)
     if asked or prepared.factors:
         jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
     return jobs.with_columns(

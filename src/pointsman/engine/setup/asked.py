@@ -18,9 +18,11 @@ from pointsman.engine.setup.demand import (
     can_ever_fit,
     classify,
     make_pools,
+    per_node_of,
 )
 from pointsman.engine.setup.refusal import nowhere, too_wide
 from pointsman.engine.setup.schedulers import parts_of, scheduler_of_nodes
+from pointsman.engine.setup.widest import Widest, widest_of
 from pointsman.errors import InputError
 from pointsman.types import NARROWED, SCATTERED, TOO_WIDE, Placement
 from pointsman.workload import Workload
@@ -31,8 +33,8 @@ class Asked:
     """The jobs by what they ask for, on the nodes by what these give."""
 
     workload: Workload
-    """Sorted by submission, with columns `limited`, the queue, and `milli`; without, or with narrower, jobs that never
-    fit."""
+    """Sorted by submission, with columns `limited`, the queue, `milli` and `per_node`; without, or with narrower,
+    jobs that never fit."""
     pools: Pools
     cls: NDArray[np.int64]
     """(jobs,) the class of each job."""
@@ -65,7 +67,8 @@ def asked_of(
     assumptions: list[str] = []
     jobs = _without_partitions(_by_submit(workload.jobs), pools, assumptions)
     queues, limits = _limited_queues(jobs, layout)
-    workload = replace(workload, jobs=jobs.with_columns(limited=queues, milli=_milli(jobs, jobs_per_gpu)))
+    jobs = jobs.with_columns(per_node_of(jobs), limited=queues, milli=_milli(jobs, jobs_per_gpu))
+    workload = replace(workload, jobs=jobs)
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized, by)
     return Asked(workload, pools, cls, demands, limits, assumptions)
 
@@ -115,18 +118,20 @@ def _demands(
     """
     cls, classes = classify(workload.jobs, by)
     demands: list[Demand] = []
-    too_wide_for: dict[int, int] = {}
-    for c, (gpus, kind, partition, queue, milli) in enumerate(classes.select(KEYS).rows()):
+    too_wide_for: dict[int, Widest] = {}
+    for c, (gpus, kind, partition, queue, milli, per_node) in enumerate(classes.select(KEYS).rows()):
         sets = alternatives(layout, pools, kind, partition)
         if not sets:
             raise nowhere(workload, _first(cls, c), kind, partition, layout, pools)
         parts = parts_of(pools, sets)
-        widest = max(_widest(pools, part, limits[queue], placement) for part in parts)
-        if gpus > widest or not any(can_ever_fit(pools, gpus, part, placement in SCATTERED) for part in parts):
-            if oversized == "refuse" or (oversized == "clamp" and widest == 0):  # a queue may be closed
-                raise too_wide(workload, _first(cls, c), gpus, widest, pools.schedulers)
+        widest = max(widest_of(pools, part, limits[queue], placement in SCATTERED, gpus, per_node) for part in parts)
+        if gpus > widest.gpus or not any(
+            can_ever_fit(pools, gpus, part, placement in SCATTERED, per_node) for part in parts
+        ):
+            if oversized == "refuse" or (oversized == "clamp" and widest.gpus == 0):  # a queue may be closed
+                raise too_wide(workload, _first(cls, c), gpus, per_node, widest, pools.schedulers)
             too_wide_for[c] = widest
-        demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1, milli))
+        demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1, milli, per_node))
     if not too_wide_for:
         return cls, demands, workload
     mend = _without_wide if oversized == "drop" else _narrowed
@@ -137,7 +142,7 @@ def _first(cls: NDArray[np.int64], c: int) -> int:
     return int(np.flatnonzero(cls == c)[0])
 
 
-def _without_wide(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
+def _without_wide(workload: Workload, cls: NDArray[np.int64], widest: dict[int, Widest]) -> Workload:
     kept = workload.jobs.filter(pl.Series(~np.isin(cls, list(widest))))
     if kept.is_empty():
         fix = "use a larger cluster, or --oversized clamp"
@@ -145,24 +150,17 @@ def _without_wide(workload: Workload, cls: NDArray[np.int64], widest: dict[int, 
     return workload.with_jobs(kept, reason=TOO_WIDE)
 
 
-def _narrowed(workload: Workload, cls: NDArray[np.int64], widest: dict[int, int]) -> Workload:
-    gpus = workload.jobs["gpus"].to_numpy().copy()
+def _narrowed(workload: Workload, cls: NDArray[np.int64], widest: dict[int, Widest]) -> Workload:
+    gpus, per_node = (workload.jobs[name].to_numpy().copy() for name in ("gpus", "per_node"))
     for c, most in widest.items():
-        gpus[cls == c] = most
+        gpus[cls == c], per_node[cls == c] = most
     n = int(np.isin(cls, list(widest)).sum())
     clamped = workload.quality.clamped | {NARROWED: n}
-    jobs = workload.jobs.with_columns(gpus=pl.Series(gpus))
+    shape = pl.when(pl.Series(np.isin(cls, list(widest))))
+    jobs = workload.jobs.with_columns(
+        gpus=pl.Series(gpus),
+        per_node=pl.Series(per_node),
+        nodes_requested=shape.then(None).otherwise("nodes_requested"),
+        gpus_per_node=shape.then(pl.Series(per_node).replace(0, None)).otherwise("gpus_per_node"),
+    )
     return replace(workload, jobs=jobs, quality=replace(workload.quality, clamped=clamped))
-
-
-def _widest(pools: Pools, sets: tuple[tuple[int, ...], ...], limit: int, placement: Placement) -> int:
-    """The widest gang that fits the empty cluster under some alternative, and the queue's limit."""
-    widest = 0
-    for members in sets:
-        nodes = np.sort(np.concatenate([np.full(len(pools.members[p]), pools.sizes[p]) for p in members]))[::-1]
-        whole = int((nodes == nodes[0]).sum())
-        beyond = nodes[nodes < nodes[0]]
-        rest = int(beyond[0]) if len(beyond) else 0
-        total = int(nodes.sum()) if placement in SCATTERED else whole * int(nodes[0]) + rest
-        widest = max(widest, total)
-    return widest if limit < 0 else min(widest, limit)

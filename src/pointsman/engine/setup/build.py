@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from pointsman.engine.rate_models.links.uplinks import SEPARATE_LINKS, LinkShari
 from pointsman.engine.rate_models.registry import BASE_MODELS
 from pointsman.engine.rate_models.speeds import Speeds, Told
 from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.demand import Demand, Pools
+from pointsman.engine.setup.demand import Demand, Pools, best_level, most_in_rack
 from pointsman.engine.state.records import (
     ALT,
     BUCKET,
@@ -133,7 +134,7 @@ def build(
     nodes = len(layout.node_gpus)
     pool_records, words, counts, members = _pools(pools)
     racks, rack_free, rack_members = _racks(layout, pools, len(members))
-    classes, alts, groups, pool_lists = _classes(demands, pools, rack_free, 2 * nodes)
+    classes, alts, groups, pool_lists = _classes(demands, pools, layout.node_rack, 2 * nodes)
     reaches, reach_lists = _reaches(demands, classes, 2 * nodes + len(pool_lists))
     buckets = np.zeros(len(demands) + len(queue_limits) * len(reaches) + EXTRA_BUCKETS, BUCKET)
     for name in ("root", "first", "last", "newest", "leader"):
@@ -432,14 +433,15 @@ def _bitmap(n: int) -> NDArray[np.int64]:
 
 
 def _classes(
-    demands: list[Demand], pools: Pools, rack_gpus: NDArray[np.int64], offset: int
+    demands: list[Demand], pools: Pools, rack_of_node: NDArray[np.int64], offset: int
 ) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void], NDArray[np.int64]]:
     """Class, alternative and group records, and the lists of pools the alternatives point into, which begin at
     `offset`.
     """
     classes = np.zeros(len(demands), CLASS)
-    groups: dict[tuple[tuple[tuple[int, ...], ...], int, int], int] = {}
+    groups: dict[tuple[tuple[tuple[int, ...], ...], int, int, int], int] = {}
     alts, lists = [], []
+    most = cache(lambda members, per_node: most_in_rack(pools, members, rack_of_node, per_node))
     for c, demand in enumerate(demands):
         first = len(alts)
         for members in demand.alternatives:
@@ -447,13 +449,14 @@ def _classes(
             kinds = {int(pools.gpu_types[p]) for p in members}
             begin = offset + len(lists)
             lists += members
-            widest = int(rack_gpus[list(members)].sum(axis=0).max())
+            widest = most(members, 0)
             alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1, widest))
-        group = groups.setdefault((demand.alternatives, demand.limited_queue, demand.milli), len(groups))
+        key = demand.alternatives, demand.limited_queue, demand.milli, demand.per_node
+        group = groups.setdefault(key, len(groups))
         n = demand.gpus
-        least, most = demand.elastic or (n, n)
-        asked = (n, least, most, demand.milli, first, len(alts), group, 0, demand.limited_queue)
-        classes[c] = (*asked, -1, -1, 0, -1, 0, 0, 0, 0, 0.0)
+        asked = (n, *(demand.elastic or (n, n)), demand.milli, first, len(alts), group, 0, demand.limited_queue)
+        shape = (demand.nodes, demand.per_node, best_level(demand, pools, most))
+        classes[c] = (*asked, *shape, -1, -1, 0, -1, 0, 0, 0, 0, 0.0)
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1
     return classes, np.array(alts, ALT), group_records, np.array(lists, np.int64)

@@ -1,6 +1,6 @@
 """From what jobs ask for to demand classes, and from nodes to the pools those classes may use."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +8,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
+from pointsman.types import Locality
+from pointsman.workload.columns import SHAPE
 
 NO_PARTITIONS = "the cluster names no partitions, so those of the log are not kept apart"
-KEYS = ("gpus", "gpu_type", "partition", "limited", "milli")
+KEYS = ("gpus", "gpu_type", "partition", "limited", "milli", "per_node")
 WITH_MODELS = (*KEYS, "model", "batch_size")
 """Where policies must tell jobs of one class from each other by their models."""
 
@@ -61,8 +63,15 @@ class Demand:
     """Index of the queue where that queue has a limit, else -1."""
     milli: int = 1000
     """Of one GPU, if it asks for a fraction and GPUs are shared."""
+    per_node: int = 0
+    """Of a shape: the GPUs on each of its nodes; 0: any nodes will do."""
     elastic: tuple[int, int] | None = None
     """Fewest and most GPUs, where they may be others than it asks for."""
+
+    @property
+    def nodes(self) -> int:
+        """Of a shape; 0 without one."""
+        return self.gpus // self.per_node if self.per_node else 0
 
 
 def alternatives(
@@ -87,10 +96,43 @@ def may_use(partition: str | None, names: Collection[str]) -> bool:
     return not partition or any(one.strip() in names for one in partition.split(","))
 
 
-def can_ever_fit(pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...], scattered: bool) -> bool:
-    """Whether a gang could be placed on the empty cluster."""
+def sizes_of(pools: Pools, members: tuple[int, ...]) -> NDArray[np.int64]:
+    """The GPUs of each node of these pools."""
+    return np.concatenate([np.full(len(pools.members[p]), pools.sizes[p]) for p in members])
+
+
+def most_in_rack(pools: Pools, members: tuple[int, ...], rack_of_node: NDArray[np.int64], per_node: int) -> int:
+    """GPUs that the rack with most has on nodes of these pools; with `per_node` > 0, nodes that have so many."""
+    nodes = np.concatenate([pools.members[p] for p in members])
+    sizes = pools.sizes[pools.pool_of_node[nodes]]
+    counts = sizes >= per_node if per_node else sizes
+    return int(np.bincount(rack_of_node[nodes], counts).max())
+
+
+def best_level(demand: Demand, pools: Pools, in_rack: Callable[[tuple[int, ...], int], int]) -> Locality:
+    """The tightest of NODE, RACK and CLUSTER that could ever hold the gang (``semantics.md`` §7). `in_rack` is
+    `most_in_rack` of these pools.
+    """
+    members = next(iter(demand.alternatives), ())
+    if not members:
+        return Locality.CLUSTER
+    per_node = demand.per_node
+    if demand.nodes == 1 or (not per_node and demand.gpus <= pools.sizes[list(members)].max()):
+        return Locality.NODE
+    wanted = demand.nodes or demand.gpus
+    return Locality.RACK if wanted <= in_rack(members, per_node) else Locality.CLUSTER
+
+
+def can_ever_fit(
+    pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...], scattered: bool, per_node: int = 0
+) -> bool:
+    """Whether a gang, perhaps with `per_node` GPUs on each node, could be placed on the empty cluster."""
     for members in pool_sets:
-        nodes = np.concatenate([np.full(len(pools.members[p]), pools.sizes[p]) for p in members])
+        nodes = sizes_of(pools, members)
+        if per_node:
+            if int((nodes >= per_node).sum()) * per_node >= gpus:
+                return True
+            continue
         size = int(nodes.max())
         whole, rest = divmod(gpus, size)
         if scattered and gpus <= int(nodes.sum()):
@@ -100,6 +142,13 @@ def can_ever_fit(pools: Pools, gpus: int, pool_sets: tuple[tuple[int, ...], ...]
         if int((nodes == size).sum()) >= whole and (rest == 0 or int((nodes >= rest).sum()) > whole):
             return True
     return False
+
+
+def per_node_of(jobs: pl.DataFrame) -> pl.Series:
+    """(jobs,) the GPUs of each on every node by its shape; 0 without one, and where it has only one GPU."""
+    nodes, per_node = (pl.col(name) for name in SHAPE)
+    found = pl.when(pl.col("gpus") > 1).then(pl.coalesce(per_node, pl.col("gpus") // nodes))
+    return jobs.select(per_node=found.fill_null(0))["per_node"]
 
 
 def classify(jobs: pl.DataFrame, by: Sequence[str] = KEYS) -> tuple[NDArray[np.int64], pl.DataFrame]:

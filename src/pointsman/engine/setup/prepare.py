@@ -113,7 +113,7 @@ def prepare(
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), named.rows
     trace["neg_priority"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(
-        jobs.drop("limited", "milli"),
+        jobs.drop("limited", "milli", "per_node"),
         trace,
         layout,
         pools,
@@ -148,12 +148,14 @@ def _times(jobs: pl.DataFrame, path: str) -> tuple[NDArray[np.float64], NDArray[
 def _elastic(
     demands: list[Demand], cls: NDArray[np.int64], speeds: Speeds, speed: NDArray[np.int64] | int
 ) -> list[Demand]:
-    """The same, where jobs that tune their batches may have any number of GPUs that their rates are known for."""
+    """The same, where jobs that tune their batches may have any number of GPUs that their rates are known for. Those
+    with a shape keep it.
+    """
     adapts = np.any(speeds.goodputs.reshape(len(speeds.models), -1) > 0.0, axis=1)
     known = np.zeros(len(demands), bool)
     known[cls] = np.asarray(adapts)[speed]
     most = speeds.goodputs.shape[1] // LOCALITIES - 1
-    return [replace(d, elastic=(1, most)) if known[c] else d for c, d in enumerate(demands)]
+    return [replace(d, elastic=(1, most)) if known[c] and not d.per_node else d for c, d in enumerate(demands)]
 
 
 def _estimates(

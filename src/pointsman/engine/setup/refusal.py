@@ -2,7 +2,8 @@
 
 from pointsman.cluster.gpu_catalogue import known_gpu
 from pointsman.cluster.layout import Layout
-from pointsman.engine.setup.demand import Pools, may_use
+from pointsman.engine.setup.demand import Pools, may_use, per_node_of
+from pointsman.engine.setup.widest import Widest
 from pointsman.errors import InputError, TooWideError
 from pointsman.inputs.gpu_names import plain_name
 from pointsman.workload import Workload
@@ -12,14 +13,63 @@ MOST_TYPES = 8
 WITHOUT = "or leave the column {column} of the log out, by --ignore {column}"
 
 
-def too_wide(workload: Workload, row: int, gpus: int, widest: int, schedulers: int) -> InputError:
-    """The error for a gang that could never start."""
-    if schedulers == 1:
-        cause = f"asks for {gpus:,} GPUs and can never have more than {widest:,} at once here"
-        return _refused(workload, row, cause, "use a larger cluster, or --oversized drop or clamp", TooWideError)
-    cause = f"asks for {gpus:,} GPUs, and none of {schedulers} schedulers can ever give it more than {widest:,} at once"
-    fix = "use fewer schedulers, or a larger cluster, or --oversized drop or clamp"
+def too_wide(workload: Workload, row: int, gpus: int, per_node: int, widest: Widest, schedulers: int) -> InputError:
+    """The error for a gang that could never start; with `per_node` GPUs on each node, if it has a shape."""
+    if per_node:
+        where = "here" if schedulers == 1 else f"under any of {schedulers} schedulers"
+        cause = f"asks for {shape_of(gpus, per_node)}, and {_most_of_shape(per_node, widest)} {where}"
+    elif schedulers == 1:
+        cause = f"asks for {gpus:,} GPUs and can never have more than {widest.gpus:,} at once here"
+    else:
+        most = f"none of {schedulers} schedulers can ever give it more than {widest.gpus:,} at once"
+        cause = f"asks for {gpus:,} GPUs, and {most}"
+    fewer = "use fewer schedulers, or a larger cluster" if schedulers > 1 else "use a larger cluster"
+    fix = f"{fewer}, or --oversized drop or clamp" + (", or --ignore shape" if per_node else "")
     return _refused(workload, row, cause, fix, TooWideError)
+
+
+def shape_of(gpus: int, per_node: int) -> str:
+    """A shape in words: 4 nodes with 2 GPUs each."""
+    nodes = gpus // per_node
+    each = "1 GPU" if per_node == 1 else f"{per_node:,} GPUs"
+    return f"1 node with {each}" if nodes == 1 else f"{nodes:,} nodes with {each} each"
+
+
+def _most_of_shape(per_node: int, widest: Widest) -> str:
+    if widest.per_node < per_node:
+        return f"no node can give it more than {widest.per_node:,}"
+    return f"can never have more than {widest.gpus // per_node:,} such nodes at once"
+
+
+def check_shapes(workload: Workload, policy: object) -> None:
+    """That a policy that changes how many GPUs jobs have gets none whose shape it would have to keep.
+
+    Raises:
+        InputError: the first such job.
+    """
+    if getattr(policy, "keeps_shapes", True):
+        return
+    per_node = per_node_of(workload.jobs)
+    if (per_node > 0).any():
+        row = int((per_node > 0).arg_max() or 0)
+        shape = shape_of(int(workload.jobs["gpus"][row]), int(per_node[row]))
+        name = getattr(policy, "name", type(policy).__name__)
+        cause = f"asks for {shape}, and policy {name!r} changes how many GPUs jobs have"
+        raise _refused(workload, row, cause, "leave the shapes out by --ignore shape, or the policy")
+
+
+def check_node_sizes(workload: Workload, layout: Layout) -> None:
+    """That no shape asks for more GPUs on a node than the largest has, so that more nodes would be of no use.
+
+    Raises:
+        InputError: the first job whose shape does.
+    """
+    per_node, size = per_node_of(workload.jobs), int(layout.node_gpus.max())
+    if (per_node > size).any():
+        row = int((per_node > size).arg_max() or 0)
+        shape = shape_of(int(workload.jobs["gpus"][row]), int(per_node[row]))
+        cause = f"asks for {shape}, and no node has more than {size:,}"
+        raise _refused(workload, row, cause, "use a cluster of larger nodes, or --ignore shape")
 
 
 def nowhere(

@@ -57,7 +57,7 @@ def divide(
     divided = [
         replace(demand, alternatives=part) for demand in demands for part in parts_of(pools, demand.alternatives)
     ]
-    able = np.array([can_ever_fit(pools, d.gpus, d.alternatives, scattered) for d in divided])
+    able = np.array([can_ever_fit(pools, d.gpus, d.alternatives, scattered, d.per_node) for d in divided])
     able = able.reshape(len(demands), pools.schedulers)
     drawn = np.random.default_rng([seed, _HOMES]).random(len(cls))
     nth = (drawn * able.sum(axis=1)[cls]).astype(np.int64)

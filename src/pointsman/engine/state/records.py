@@ -158,9 +158,12 @@ CLASS = np.dtype(
         ("milli", I),  # of a GPU; 1000 unless it asks for a fraction, and GPUs are shared
         ("alt", I),  # its alternatives: State.alts[alt:alt_end]
         ("alt_end", I),
-        ("group", I),  # classes of one group differ in GPUs only
+        ("group", I),  # classes of one group differ in GPUs only; of shapes, in nodes only
         ("reach", I),  # classes of one reach are eligible on the same nodes
         ("queue", I),  # the queue, where queues have limits; else -1
+        ("nodes", I),  # of its shape; 0 without one
+        ("per_node", I),  # GPUs on each of them; 0 without a shape
+        ("level", I),  # the tightest Locality from NODE on that could hold it: NODE, RACK or CLUSTER
         ("active", I),  # position among classes with waiting jobs; -1
         ("blocked", I),  # the pass in which its waiting jobs were found not to fit
         ("fits", I),  # scratch of a pass

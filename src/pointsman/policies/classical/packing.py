@@ -63,7 +63,7 @@ def pack(address: int, j: Int, least: float) -> bool:
     """Start waiting job `j` on the GPUs of a running job of as many, if they get more than `least` done together."""
     S = open_state(address)
     C = S.classes[S.jobs[j].cls]
-    if not may_share(S, j):
+    if not may_share(S, j) or C.per_node > 0:
         return False
     for a in range(C.alt, C.alt_end):
         b = _best(S, j, np.int64(a), least)

@@ -9,7 +9,7 @@ a job is preempted only for one that has received about half as much or less).
 import numpy as np
 
 from pointsman.policies.dally.delay import DELAY_PARAMS
-from pointsman.policies.parts.levels import NODE
+from pointsman.policies.parts.levels import NODE, best_level
 from pointsman.policies.parts.moving import misplaced
 from pointsman.policies.parts.offers import accepted
 from pointsman.policies.sdk import (
@@ -19,9 +19,9 @@ from pointsman.policies.sdk import (
     Int,
     State,
     after,
+    alternative_with_room,
     core,
     fits,
-    free_gpus,
     insert,
     note_worse,
     remove,
@@ -79,16 +79,6 @@ def watch(S: State, j: Int) -> None:
 
 
 @core
-def _lacks_gpus(S: State, j: Int) -> bool:
-    """Whether fewer GPUs are free than job `j` needs, wherever they are."""
-    C = S.classes[S.jobs[j].cls]
-    for a in range(C.alt, C.alt_end):
-        if free_gpus(S, S.alts[a]) >= C.gpus:
-            return False
-    return True
-
-
-@core
 def start_or_preempt(S: State, j: Int) -> Int:
     """Start job `j` at a level it accepts, or, if GPUs are short, in the place of running jobs with more service."""
     g = S.g[0]
@@ -96,9 +86,9 @@ def start_or_preempt(S: State, j: Int) -> Int:
     g.victims = 0
     if fits(S, S.jobs[j].cls):
         return start(S, j, OK)
-    if S.params[PREEMPTS] == 0.0 or not _lacks_gpus(S, j):
+    if S.params[PREEMPTS] == 0.0 or alternative_with_room(S, S.jobs[j].cls) >= 0:
         return RESOURCES
-    if S.jobs[j].asked <= S.alts[S.classes[S.jobs[j].cls].alt].gpus:
+    if best_level(S, j) == NODE:
         g.within = NODE
     return start_or_evict(S, j, S.jobs[j].key, running_index(S))
 

@@ -20,6 +20,7 @@ from pointsman.policies.sdk import (
     close_queue,
     cold,
     core,
+    count,
     insert,
     iterations_left,
     jobs_on,
@@ -139,12 +140,15 @@ def _admits(S: State, a: Int, n: Int) -> bool:
 
 @core
 def _room(S: State, j: Int, a: Int) -> Int:
-    """On how many GPUs of alternative `a` job `j` has room."""
+    """On how many GPUs of alternative `a` job `j` has room; of a shape, on those of nodes with room for its part."""
     gpus = np.int64(0)
     for n in range(S.nodes.shape[0]):
         if _admits(S, a, n):
+            here = np.int64(0)
             for b in range(S.nodes[n].gpus):
-                gpus += 1 if _has_room(S, j, n, b) else 0
+                here += 1 if _has_room(S, j, n, b) else 0
+            per_node = S.classes[S.jobs[j].cls].per_node
+            gpus += here if per_node == 0 else (per_node if here >= per_node else 0)
     return gpus
 
 
@@ -163,12 +167,19 @@ def _next_best(S: State, j: Int, a: Int, last: Rank) -> Rank:
 
 
 @core
-def _note(S: State, x: Int) -> None:
-    """GPU `x` is part of the place of the job."""
-    g = S.g[0]
+def _node_of(S: State, x: Int) -> Int:
+    """The node of GPU `x`."""
     n = np.int64(0)
     while S.nodes[n].gpu0 + S.nodes[n].gpus <= x:
         n += 1
+    return n
+
+
+@core
+def _note(S: State, x: Int) -> None:
+    """GPU `x` is part of the place of the job."""
+    g = S.g[0]
+    n = _node_of(S, x)
     i = np.int64(0)
     while i < g.placed and S.place[i].node != n:
         i += 1
@@ -180,12 +191,57 @@ def _note(S: State, x: Int) -> None:
 
 
 @core
+def _in_shape(S: State, nodes: Int, per_node: Int) -> bool:
+    """Whether so many nodes in State.place give at least `per_node` GPUs."""
+    ready = np.int64(0)
+    for i in range(S.g[0].placed):
+        ready += count(S.place[i].mask) >= per_node
+    return bool(ready >= nodes)
+
+
+@core
+def _keep_shape(S: State, per_node: Int) -> None:
+    """Of the nodes in State.place, those with `per_node` GPUs stay."""
+    kept = np.int64(0)
+    for i in range(S.g[0].placed):
+        if count(S.place[i].mask) == per_node:
+            S.place[kept].node = S.place[i].node
+            S.place[kept].mask = S.place[i].mask
+            kept += 1
+    S.g[0].placed = kept
+
+
+@core
+def _given(S: State, n: Int) -> Int:
+    """GPUs of node `n` in State.place."""
+    for i in range(S.g[0].placed):
+        if S.place[i].node == n:
+            return count(S.place[i].mask)
+    return np.int64(0)
+
+
+@core
+def _choose_shape(S: State, j: Int, a: Int) -> None:
+    """Choose GPUs, the best first, until so many nodes give each its part of the shape; no node gives more."""
+    C = S.classes[S.jobs[j].cls]
+    last = (-1.0, -1.0, -1.0, -1.0)
+    while not _in_shape(S, C.nodes, C.per_node):
+        last = _next_best(S, j, a, last)
+        if _given(S, _node_of(S, np.int64(last[3]))) < C.per_node:
+            _note(S, np.int64(last[3]))
+    _keep_shape(S, C.per_node)
+
+
+@core
 def _choose(S: State, j: Int) -> bool:
     """Choose GPUs for job `j`, in the first of its alternatives that has room for it; whether there is one."""
     C = S.classes[S.jobs[j].cls]
     for a in range(C.alt, C.alt_end):
         if _room(S, j, a) >= C.gpus:
             S.g[0].placed = 0
+            if C.per_node > 0:
+                _choose_shape(S, j, np.int64(a))
+                return True
             last = (-1.0, -1.0, -1.0, -1.0)
             for _ in range(C.gpus):
                 last = _next_best(S, j, a, last)

@@ -25,10 +25,7 @@ def looser(level: Int) -> Int:
 @core
 def best_level(S: State, j: Int) -> Int:
     """The tightest level that could ever hold job `j`."""
-    A = S.alts[S.classes[S.jobs[j].cls].alt]
-    if S.jobs[j].asked <= A.gpus:
-        return NODE
-    return RACK if S.jobs[j].asked <= A.rack_gpus else NETWORK
+    return S.classes[S.jobs[j].cls].level
 
 
 @core

@@ -18,7 +18,17 @@ from pointsman.policies.parts.gpu_marks import (
     note_marked,
 )
 from pointsman.policies.pickers.nearest_gpus import note_nearest
-from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_gpus, free_in, open_state
+from pointsman.policies.sdk import (
+    LARGEST,
+    Int,
+    State,
+    alternative_with_room,
+    cold,
+    core,
+    free_in,
+    note_place,
+    open_state,
+)
 
 GPU_PICKERS: Final = ("nearest", "anchor", "first-available", "load-balance", "random")
 NEAREST, ANCHOR, FIRST_AVAILABLE, LOAD_BALANCE, RANDOM = range(len(GPU_PICKERS))
@@ -146,23 +156,19 @@ def _note(address: int, j: Int, a: Int, how: Int) -> None:
 
 @core
 def enough(S: State, c: Int) -> bool:
-    """Whether there are GPUs for a gang of class `c`, wherever they are."""
-    C = S.classes[c]
-    if C.gpus <= S.g[0].free:
-        for a in range(C.alt, C.alt_end):
-            if free_gpus(S, S.alts[a]) >= C.gpus:
-                return True
-    return False
+    """Whether there are GPUs for a gang of class `c`, wherever they are; of a shape, nodes."""
+    return bool(S.classes[c].gpus <= S.g[0].free and alternative_with_room(S, c) >= 0)
 
 
 @core
 def choose_gpus(S: State, j: Int, how: Int) -> bool:
     """Note GPUs for waiting job `j`, of the first of its alternatives that has enough, in State.place, without taking
-    them. False if there are too few. `how`: one of `GPU_PICKERS`.
+    them. False if there are too few. `how`: one of `GPU_PICKERS`; a shape is placed as the engine does.
     """
-    C = S.classes[S.jobs[j].cls]
-    for a in range(C.alt, C.alt_end):
-        if free_gpus(S, S.alts[a]) >= C.gpus:
-            _note(S.g[0].address, j, np.int64(a), how)
-            return True
-    return False
+    c = S.jobs[j].cls
+    if S.classes[c].per_node > 0:
+        return note_place(S, c)
+    a = alternative_with_room(S, c)
+    if a >= 0:
+        _note(S.g[0].address, j, a, how)
+    return bool(a >= 0)

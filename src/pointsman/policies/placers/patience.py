@@ -17,8 +17,10 @@ PATIENCE = 1
 
 @core
 def end_of_patience(S: State, j: Int) -> float:
-    """Until when job `j` is patient, ms; 0: not at all, for its duration is not known."""
+    """Until when job `j` is patient, ms; 0: not at all, for its duration is not known, or it has a shape."""
     J = S.jobs[j]
+    if S.classes[J.cls].per_node > 0:
+        return 0.0
     lasts = np.ceil(S.params[PATIENCE] * J.estimate) if J.estimate > 0.0 else 0.0
     return J.submit + lasts if lasts > 0.0 else 0.0
 

@@ -38,6 +38,7 @@ from pointsman.policies.sdk import (
     next_below,
     over_limit,
     parameter,
+    start,
     start_on,
 )
 
@@ -175,9 +176,11 @@ def alternative_of(S: State, j: Int) -> Int:
 
 @core
 def start_there(S: State, j: Int) -> None:
-    """Job `j` starts on the GPUs noted in State.place; if it may not, no job like it is tried in this cycle."""
+    """Job `j` starts on the GPUs noted in State.place, or, with a shape, where the configured placement puts it; if it
+    may not, no job like it is tried in this cycle.
+    """
     c = S.jobs[j].cls
-    answer = start_on(S, j, OK)
+    answer = start(S, j, OK) if S.classes[c].per_node > 0 else start_on(S, j, OK)
     if answer == QUOTA:
         close_queue(S, j)
     elif answer != OK:

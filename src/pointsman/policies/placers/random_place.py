@@ -32,8 +32,10 @@ def decide(S: State) -> None:
     seed = np.int64(S.params[SEED])
     j = next_job(S)
     while j >= 0:
-        S.memory[DRAWS] += 1.0
-        S.g[0].placed = 0
-        note_random(S, alternative_of(S, j), S.classes[S.jobs[j].cls].gpus, seed, np.int64(S.memory[DRAWS]))
+        C = S.classes[S.jobs[j].cls]
+        if C.per_node == 0:
+            S.memory[DRAWS] += 1.0
+            S.g[0].placed = 0
+            note_random(S, alternative_of(S, j), C.gpus, seed, np.int64(S.memory[DRAWS]))
         start_there(S, j)
         j = next_job(S)

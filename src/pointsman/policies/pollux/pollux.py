@@ -77,6 +77,7 @@ class Pollux(CompiledPolicy):
     rate_model: ClassVar[str] = "goodput"
     places_itself: ClassVar[bool] = True
     takes_whole_gpus: ClassVar[bool] = True
+    keeps_shapes: ClassVar[bool] = False
     source: ClassVar[str] = "Qiao et al., Pollux: Co-adaptive Cluster Scheduling, OSDI 2021"
 
     interval_s: float = parameter(60.0, "interval between rounds", unit="s", source="paper", gt=0)

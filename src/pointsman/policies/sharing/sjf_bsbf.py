@@ -123,6 +123,12 @@ def on_run(S: State, j: Int) -> None:
 
 
 @core
+def _may_join(S: State, j: Int) -> bool:
+    """Whether waiting job `j` could ever go beside another; with a shape it starts on free GPUs."""
+    return may_share(S, j) and S.classes[S.jobs[j].cls].per_node == 0
+
+
+@core
 def _may_be_partner(S: State, j: Int, left: float, b: Int) -> bool:
     return pays_somewhere(S, j, left, b, S.params[CONSOLIDATE] != 0.0)
 
@@ -158,7 +164,7 @@ def _candidate(S: State, c: Int, last: Int) -> Int:
     j = first_after(S, c, last) if last >= 0 else S.buckets[c].first
     if j < 0 or fits(S, c):
         return j
-    if not may_share(S, j):
+    if not _may_join(S, j):
         return np.int64(-1)
     while j >= 0 and _is_known_to_fail(S, j):
         j = next_below(S, j, S.classes[c].failed_key - TICK)
@@ -229,12 +235,13 @@ def _share(S: State, j: Int) -> Int:
 @core
 def _start(S: State, j: Int) -> Int:
     """Start job `j` on free GPUs, or beside others, if it can be."""
-    whole = S.classes[S.jobs[j].cls].milli == WHOLE
+    C = S.classes[S.jobs[j].cls]
+    whole = C.milli == WHOLE and C.per_node == 0
     if S.params[CONSOLIDATE] != 0.0 and whole and note_one_node(S.g[0].address, j, S.params[GATE] == JOINT):
         return start_on(S, j, OK)
     if fits(S, S.jobs[j].cls):
         return start(S, j, OK)
-    return _share(S, j) if may_share(S, j) else OK
+    return _share(S, j) if _may_join(S, j) else OK
 
 
 @core

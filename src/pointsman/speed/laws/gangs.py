@@ -22,18 +22,29 @@ class Topology:
     """GPUs of the type in the rack that has most."""
     pod_gpus: int
     """GPUs of the type in the pod that has most."""
+    racks: tuple[tuple[int, ...], ...]
+    """GPUs of each node of the type, by rack."""
+    pods: tuple[tuple[int, ...], ...]
+    """The same by pod."""
     network: Network
     """Of the node type that most nodes of the largest size have (ties: the lower index)."""
 
-    def best_locality(self, gpus: int) -> Locality:
-        """The tightest level with room for `gpus` GPUs of this type; CLUSTER when none has."""
+    def best_locality(self, gpus: int, per_node: int = 0) -> Locality:
+        """The tightest level with room for `gpus` GPUs of this type; CLUSTER when none has. With `per_node` > 0, they
+        are in a shape: so many on each of their nodes.
+        """
         if gpus == 1:
             return Locality.GPU
+        if per_node:
+            groups = {Locality.RACK: self.racks, Locality.POD: self.pods}
+            fitting = (level for level, members in groups.items() if _roomy(members, per_node) * per_node >= gpus)
+            return Locality.NODE if per_node == gpus else next(fitting, Locality.CLUSTER)
         room = {Locality.NODE: self.node_gpus, Locality.RACK: self.rack_gpus, Locality.POD: self.pod_gpus}
         return next((level for level, size in room.items() if gpus <= size), Locality.CLUSTER)
 
-    def shape(self, gpus: int, locality: Locality) -> GangShape:
-        """The shape assumed of a gang of `gpus` GPUs that is placed at `locality`.
+    def shape(self, gpus: int, locality: Locality, per_node: int = 0) -> GangShape:
+        """The shape assumed of a gang of `gpus` GPUs that is placed at `locality`, if it does not ask for one with
+        `per_node` GPUs on each node.
 
         Whole nodes and one node for the remainder, in racks filled one after the other. Where
         that is tighter than `locality`, the gang is cut in two halves (the first gets the odd
@@ -42,12 +53,16 @@ class Topology:
         """
         if locality <= Locality.NODE or gpus == 1:
             return GangShape((gpus, 1, 1, 1), (gpus, 1, 1, 1))
-        nodes = _filled(gpus, self.node_gpus)
+        nodes = _filled(gpus, self.node_gpus) if per_node in (0, gpus) else (per_node,) * (gpus // per_node)
         if locality == Locality.RACK:
             return _shape(nodes, (len(nodes),), (1,))
-        racks = _filled(len(nodes), self.rack_nodes)
+        racks = _filled(len(nodes), self.roomy_in_rack(per_node))
         pods = (len(racks),) if locality == Locality.POD else _halves(len(racks))
         return _shape(nodes, racks, pods)
+
+    def roomy_in_rack(self, per_node: int) -> int:
+        """Nodes with so many GPUs in the rack that has most of them, at least 1; with 0, of the largest size."""
+        return max(1, _roomy(self.racks, per_node)) if per_node else self.rack_nodes
 
 
 def topology(layout: Layout, gpu_type: int) -> Topology:
@@ -62,12 +77,23 @@ def topology(layout: Layout, gpu_type: int) -> Topology:
         rack_nodes=int(np.bincount(layout.node_rack[largest]).max()),
         rack_gpus=_most(layout.node_rack[own], gpus),
         pod_gpus=_most(layout.node_pod[own], gpus),
+        racks=_grouped(layout.node_rack[own], gpus),
+        pods=_grouped(layout.node_pod[own], gpus),
         network=network,
     )
 
 
 def _most(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> int:
     return int(np.bincount(group, weights=gpus).max())
+
+
+def _grouped(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(gpus[group == g].tolist()) for g in np.unique(group))
+
+
+def _roomy(groups: tuple[tuple[int, ...], ...], per_node: int) -> int:
+    """Nodes with so many GPUs in the group that has most of them."""
+    return max(sum(size >= per_node for size in group) for group in groups)
 
 
 def _filled(members: int, size: int) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ with the most goodput. Its rate is that over the goodput it has where its durati
 the GPUs it asks for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -21,7 +21,7 @@ from pointsman.speed.laws.noise import NOISE, Noise, efficiency
 from pointsman.speed.laws.step_time import accumulated_s, overlapped_s
 from pointsman.speed.profiles.catalogue import Catalogue
 from pointsman.speed.profiles.profiles import Compute, ModelProfile
-from pointsman.speed.tables.rates import Demand, Tables
+from pointsman.speed.tables.rates import Demand, Demands, Tables
 from pointsman.types import LOCALITIES, Locality
 
 BINS: Final = 10
@@ -36,7 +36,7 @@ MOST_TYPES: Final = 64
 
 def goodput_table(
     layout: Layout,
-    demands: Sequence[tuple[str | None, int, int | None]],
+    demands: Demands,
     catalogue: Catalogue,
     tables: Tables,
     max_gpus: int,
@@ -62,9 +62,7 @@ def goodput_table(
     return rates.reshape(len(rates) * BINS, -1)
 
 
-def iteration_table(
-    layout: Layout, demands: Sequence[tuple[str | None, int, int | None]], catalogue: Catalogue, max_gpus: int
-) -> NDArray[np.float64]:
+def iteration_table(layout: Layout, demands: Demands, catalogue: Catalogue, max_gpus: int) -> NDArray[np.float64]:
     """By rows and columns of `goodput_table`, of the iteration with that goodput: passes, and seconds of its all-reduce
     over those of a pass. There are 0 passes where there is no goodput.
     """
@@ -77,7 +75,7 @@ def iteration_table(
 
 
 def _settings(
-    layout: Layout, demands: Sequence[tuple[str | None, int, int | None]], catalogue: Catalogue, max_gpus: int
+    layout: Layout, demands: Demands, catalogue: Catalogue, max_gpus: int
 ) -> Iterator[tuple[int, "_Setting", NDArray[np.float64]]]:
     """Of each elastic demand and GPU type: the row, what decides its goodput, and (n, LOCALITIES) seconds of an
     all-reduce.

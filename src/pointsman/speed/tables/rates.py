@@ -23,6 +23,12 @@ class Demand(NamedTuple):
     gpus: int
     per_gpu_batch: int | None = None
     """Samples per GPU; None: the profile's own."""
+    per_node: int = 0
+    """GPUs on each node, where jobs ask for a shape; else 0."""
+
+
+Demands = Sequence[Demand | tuple[str | None, int, int | None]]
+"""By (model, GPUs, samples per GPU) at least; None for what is not known."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Tables:
 
 def tabulate(
     layout: Layout,
-    models: Sequence[tuple[str | None, int, int | None]],
+    models: Demands,
     *,
     catalogue: Catalogue | None = None,
     reference_gpu_type: str | None = None,
@@ -57,7 +63,7 @@ def tabulate(
 
     Args:
         layout: the cluster.
-        models: a (model, GPUs, samples per GPU) for each profile; None for what is not known.
+        models: the demand of each profile.
         catalogue: profiles to use; by default the shipped ones.
         reference_gpu_type: the type on which the durations were recorded. By default each job's was
             recorded on the type it runs on, so that types do not differ. With it, rates are relative to an
@@ -76,7 +82,7 @@ def tabulate(
         _check(demand)
         for t, place in enumerate(topologies):
             row = i * len(topologies) + t
-            tables.best[row] = place.best_locality(demand.gpus)
+            tables.best[row] = place.best_locality(demand.gpus, demand.per_node)
             if demand.model is not None:
                 times, notes = _times(profiles, demand, layout.gpu_types[t], place)
                 reference_s, more = _reference(profiles, demand, reference_gpu_type or layout.gpu_types[t], recorded[t])
@@ -87,7 +93,7 @@ def tabulate(
     return Tables(tables.rate, tables.best, tables.iteration_s, tables.models, tuple(assumed))
 
 
-def distinct(demands: Sequence[tuple[str | None, int, int | None]]) -> tuple[list[Demand], NDArray[np.int64]]:
+def distinct(demands: Demands) -> tuple[list[Demand], NDArray[np.int64]]:
     """The different demands in order of appearance, and for each job the index of its own."""
     index: dict[Demand, int] = {}
     of_job = [index.setdefault(Demand(*d), len(index)) for d in demands]
@@ -111,7 +117,7 @@ def _times(
 ) -> tuple[NDArray[np.float64], list[str]]:
     """(5,) seconds of an iteration at each locality that the demand can have, NaN at the others."""
     compute, assumed = catalogue.compute(str(demand.model), gpu_type)
-    best = place.best_locality(demand.gpus)
+    best = place.best_locality(demand.gpus, demand.per_node)
     times = np.full(LOCALITIES, np.nan)
     for locality in Locality:
         if locality == best or (locality > best and demand.gpus > 1):
@@ -136,11 +142,11 @@ def links(layout: Layout) -> NDArray[np.float64]:
 def _time_s(catalogue: Catalogue, demand: Demand, compute: Compute, place: Topology, locality: Locality) -> float:
     profile = catalogue.model(str(demand.model))
     batch = demand.per_gpu_batch or profile.batch.per_gpu
-    return iteration_time_s(profile, compute, place.shape(demand.gpus, locality), place.network, batch)
+    return iteration_time_s(profile, compute, place.shape(demand.gpus, locality, demand.per_node), place.network, batch)
 
 
 def _reference(catalogue: Catalogue, demand: Demand, gpu_type: str, place: Topology) -> tuple[float, list[str]]:
     """Seconds of an iteration as the job's duration was recorded."""
     compute, assumed = catalogue.compute(str(demand.model), gpu_type)
-    best = place.best_locality(demand.gpus)
+    best = place.best_locality(demand.gpus, demand.per_node)
     return _time_s(catalogue, demand, compute, place, best), [assumed] if assumed else []

@@ -5,7 +5,6 @@ A gang of n GPUs that computes t_c on a minibatch and reduces its gradients in t
 (1 + 0.2(racks - 1))·t_r) minibatches/s, which its place's communication cost divides further.
 """
 
-from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
@@ -16,7 +15,7 @@ from pointsman.cluster import Layout
 from pointsman.cluster.tree_cost import TreeCost, fewest
 from pointsman.speed.laws.gangs import topology
 from pointsman.speed.profiles.catalogue import Catalogue
-from pointsman.speed.tables.rates import Demand
+from pointsman.speed.tables.rates import Demand, Demands
 from pointsman.types import LOCALITIES, Locality
 
 MEASURED_MB: Final = (0.0, 100.0, 500.0)
@@ -41,7 +40,7 @@ def fewest_racks(layout: Layout, gpu_type: int, gpus: int) -> int:
     return fewest(np.bincount(layout.node_rack[own], weights=layout.node_gpus[own]), gpus)
 
 
-def rack_rates(layout: Layout, demands: Sequence[tuple[str | None, int, int | None]], catalogue: Catalogue) -> NDArray:
+def rack_rates(layout: Layout, demands: Demands, catalogue: Catalogue) -> NDArray:
     """(demands · GPU types, racks + 1) the speed of each demand on so many racks over that on the fewest, before
     communication cost; 1 for jobs without a model.
     """
@@ -57,9 +56,7 @@ def rack_rates(layout: Layout, demands: Sequence[tuple[str | None, int, int | No
     return rates
 
 
-def exchange_shares(
-    layout: Layout, demands: Sequence[tuple[str | None, int, int | None]], catalogue: Catalogue
-) -> NDArray[np.float64]:
+def exchange_shares(layout: Layout, demands: Demands, catalogue: Catalogue) -> NDArray[np.float64]:
     """By rows and columns of `rack_rates`, seconds of an all-reduce over those of computing; NaN without a model."""
     types = len(layout.gpu_types)
     racks = np.maximum(np.arange(int(layout.node_rack.max()) + 2), 1)
@@ -87,7 +84,7 @@ def iteration_s(demand: Demand, gpu_type: str, racks: int, catalogue: Catalogue)
 
 def usual_rates(
     layout: Layout,
-    demands: Sequence[tuple[str | None, int, int | None]],
+    demands: Demands,
     by_racks: NDArray[np.float64],
     costs: TreeCost,
     clamp: float,

@@ -43,7 +43,7 @@ def clean(frame: pl.DataFrame, rules: Iterable[Rule] = RULES) -> Cleaned:
     frame, dropped, places = _without_dropped(frame)
     table, changed = judged(frame), Counter[str]()
     for rule in rules:
-        if rule.column not in frame.columns:
+        if not rule.applies_to(frame.columns):
             continue
         broken = table.select(rule.broken.fill_null(False)).to_series()
         if count := int(broken.sum()):
@@ -80,7 +80,8 @@ def _applied(table: pl.DataFrame, rule: Rule, broken: pl.Series) -> pl.DataFrame
     if rule.cleaned is None:
         return table.filter(~broken)
     value = pl.when(broken).then(rule.cleaned).otherwise(pl.col(rule.column))
-    return table.with_columns(value.alias(rule.column))
+    emptied = [pl.when(~broken).then(pl.col(name)).alias(name) for name in rule.with_it]
+    return table.with_columns(value.alias(rule.column), *emptied)
 
 
 MOST_NAMED: Final = 20

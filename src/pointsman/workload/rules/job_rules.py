@@ -3,13 +3,14 @@
 A new rule is a `Rule` in `RULES`, and a row in `tests/workload/test_rules.py`.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from pointsman.types import NO_GPU
-from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, REQUIRED, SCHEMA
+from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, REQUIRED, SCHEMA, SHAPE
 
 NUMBERS: Final = tuple(name for name, dtype in SCHEMA.items() if dtype.is_numeric())
 WRITTEN: Final = " as written"
@@ -37,6 +38,13 @@ class Rule:
     """Whether there is something in the cell, and it is no value of the column."""
     refused: bool = True
     """False: nothing is wrong with such a row but that it is no job to simulate, so native tables drop it, too."""
+    with_it: tuple[str, ...] = ()
+    """Columns that mean nothing without the cell: cleaning empties them too."""
+
+    def applies_to(self, columns: Collection[str]) -> bool:
+        """Whether a table with these columns has all those that the rule compares."""
+        compared = {name.removesuffix(WRITTEN) for name in self.broken.meta.root_names()}
+        return {self.column, *compared} <= set(columns)
 
 
 def judged(frame: pl.DataFrame) -> pl.DataFrame:
@@ -75,6 +83,7 @@ _ROUNDING_S: Final = 0.001
 _submit, _gpus, _run, _id = (pl.col(name) for name in ("submit_s", "gpus", "duration_s", "job_id"))
 _start, _end = pl.col("start_s"), pl.col("end_s")
 _batch, _fraction, _limit, _priority = (pl.col(name) for name in ("batch_size", "fraction", "time_limit_s", "priority"))
+_nodes, _per_node = (pl.col(name) for name in SHAPE)
 
 
 def _known(column: str, counted: str, unreadable: str = "") -> list[Rule]:
@@ -92,6 +101,23 @@ def _known(column: str, counted: str, unreadable: str = "") -> list[Rule]:
     rules.append(Rule(column, "is NaN", value.is_nan(), _CORRECT, counted, cleaned))
     rules.append(Rule(column, "is infinite or too large", value.is_infinite(), _CORRECT, counted, cleaned))
     return rules
+
+
+def _part_of_shape(column: str, words: str) -> list[Rule]:
+    """A number of nodes, or of GPUs on each, is whole and at least 1."""
+    cell = pl.col(column)
+    return [
+        *_known(column, f"unreadable {words} left out"),
+        Rule(
+            column,
+            "is not a whole number",
+            cell != cell.floor(),
+            "write it without a fraction",
+            f"fractional {words} left out",
+            _EMPTY,
+        ),
+        Rule(column, "is less than 1", cell < 1, _OPTIONAL, f"{words} below 1 left out", _EMPTY),
+    ]
 
 
 def _repeated(ids: pl.Series) -> pl.Series:
@@ -165,6 +191,33 @@ RULES: Final = (
         "batch size not from 1 to 2^53 - 1 left out",
         _EMPTY,
     ),
+    *_part_of_shape("nodes_requested", "number of nodes"),
+    *_part_of_shape("gpus_per_node", "number of GPUs per node"),
+    Rule(
+        "gpus_per_node",
+        "times nodes_requested is not gpus",
+        (_gpus > 0) & (_nodes * _per_node != _gpus),
+        "correct one of the three, or leave the shape out by --ignore shape",
+        "shape that contradicts the number of GPUs left out",
+        _EMPTY,
+        with_it=("nodes_requested",),
+    ),
+    Rule(
+        "nodes_requested",
+        "does not divide gpus",
+        (_gpus > 0) & (_gpus % _nodes != 0),
+        "the nodes of a gang have equally many GPUs: leave the cell empty, or the shape out by --ignore shape",
+        "shape of nodes with different numbers of GPUs left out",
+        _EMPTY,
+    ),
+    Rule(
+        "gpus_per_node",
+        "does not divide gpus",
+        (_gpus > 0) & (_gpus % _per_node != 0),
+        "the nodes of a gang have equally many GPUs: leave the cell empty, or the shape out by --ignore shape",
+        "shape whose GPUs per node do not divide its GPUs left out",
+        _EMPTY,
+    ),
     *_known("fraction", "unreadable fraction left out"),
     Rule(
         "fraction",
@@ -219,14 +272,8 @@ RULES: Final = (
     ),
     Rule("start_s", "is too large", _start > _LATEST_S, _MILLISECONDS, "start out of range left out", _EMPTY),
     *_known("end_s", "unreadable end left out"),
-    Rule(
-        "end_s",
-        "is before start_s or submit_s",
-        _end < pl.max_horizontal("start_s", "submit_s") - _ROUNDING_S,
-        _OPTIONAL,
-        "end before start left out",
-        _EMPTY,
-    ),
+    Rule("end_s", "is before submit_s", _end < _submit - _ROUNDING_S, _OPTIONAL, "end before start left out", _EMPTY),
+    Rule("end_s", "is before start_s", _end < _start - _ROUNDING_S, _OPTIONAL, "end before start left out", _EMPTY),
     Rule("end_s", "is too large", _end > _LATEST_S, _MILLISECONDS, "end out of range left out", _EMPTY),
 )
 """In the order in which cleaning applies them: a row is counted under the first that drops it."""

@@ -7,10 +7,11 @@ import polars as pl
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
+from pointsman.workload.columns import SHAPE
 from pointsman.workload.rules.job_rules import NUMBERS, RULES, UNIQUE, Rule, judged
 
-_ORDER: Final = (*NUMBERS, "job_id")
-"""Which of several broken cells of a row is named."""
+_ORDER: Final = (*(name for name in NUMBERS if name not in SHAPE), "job_id", *SHAPE)
+"""Which of several broken cells of a row is named: a shape only if nothing is wrong with what it must agree with."""
 
 
 def refuse(frame: pl.DataFrame, *, path: str, line: Callable[[int], int] | None = None) -> pl.DataFrame:
@@ -25,7 +26,7 @@ def refuse(frame: pl.DataFrame, *, path: str, line: Callable[[int], int] | None 
         InputError: a row breaks a rule; with its place, the cell, what is wrong with it and the fix.
     """
     table = judged(frame)
-    rules = [rule for rule in RULES if rule.refused and rule.column in frame.columns]
+    rules = [rule for rule in RULES if rule.refused and rule.applies_to(frame.columns)]
     flags = table.select(rule.broken.any().alias(str(i)) for i, rule in enumerate(rules)).row(0)
     broken = [rule for rule, flag in zip(rules, flags, strict=True) if flag]
     if broken:

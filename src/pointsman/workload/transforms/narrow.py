@@ -5,11 +5,13 @@ from dataclasses import replace
 import polars as pl
 
 from pointsman.errors import UsageError
+from pointsman.workload.columns import SHAPE
 from pointsman.workload.table import Workload
 
 
 def narrowed(workload: Workload, widest: int) -> Workload:
-    """The workload with gangs of at most `widest` GPUs, wider ones narrowed to them for as long as they ran.
+    """The workload with gangs of at most `widest` GPUs, wider ones narrowed to them, without their shape, for as
+    long as they ran.
 
     With `rescale.at_load` for the pace, a slice of rows for a window, and ``--assign-models SEED`` (by a hash of seed
     and row, `speed.profiles.assign`) for models, this maps a log to a cluster of another size.
@@ -23,6 +25,7 @@ def narrowed(workload: Workload, widest: int) -> Workload:
     if not wide:
         return workload
     workload = workload.unlogged("gangs are narrower than in the log")
-    jobs = workload.jobs.with_columns(gpus=pl.col("gpus").clip(upper_bound=widest))
+    shapes = [pl.when(pl.col("gpus") <= widest).then(pl.col(name)).alias(name) for name in SHAPE]
+    jobs = workload.jobs.with_columns(shapes, gpus=pl.col("gpus").clip(upper_bound=widest))
     clamped = workload.quality.clamped | {f"narrowed to {widest} GPUs": wide}
     return replace(workload, jobs=jobs, quality=replace(workload.quality, clamped=clamped))

@@ -37,7 +37,7 @@ class Goodput(BaseModel):
         named.assumptions.append(
             "jobs whose noise scale is known tune their batches; their waits for communication are not counted"
         )
-        widest = max(min(MOST_GPUS, int(layout.node_gpus.sum())), *(gpus for _, gpus, _ in demands))
+        widest = max(min(MOST_GPUS, int(layout.node_gpus.sum())), *(demand.gpus for demand in demands))
         rates = goodput_table(layout, demands, named.catalogue, tables, widest)
         return replace(speeds, goodputs=rounded(rates), stages=BINS)
 

@@ -11,7 +11,7 @@ from pointsman.types import Locality
 
 if TYPE_CHECKING:
     from pointsman.speed.profiles.catalogue import Catalogue
-    from pointsman.speed.tables.rates import Tables
+    from pointsman.speed.tables.rates import Demand, Tables
 
 
 def steps_without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
@@ -23,19 +23,19 @@ def steps_without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
 
 def steps_of(
     layout: Layout,
-    demands: list[tuple[str | None, int, int | None]],
+    demands: "list[Demand]",
     catalogue: "Catalogue",
     tables: "Tables",
     b: float,
     latency_ms: float,
 ) -> NDArray[np.void]:
-    """STEP, by row of `tables`: what `catalogue` knows of each demand (model, GPUs, samples per GPU) on each type.
+    """STEP, by row of `tables`: what `catalogue` knows of each demand on each type.
 
     A transfer takes `b` ms/MB (10^6 bytes) after `latency_ms`.
     """
     steps = steps_without_models(layout, len(demands))
     types = len(layout.gpu_types)
-    for i, (model, gpus, batch) in enumerate(demands):
+    for i, (model, gpus, batch, _) in enumerate(demands):
         for t, gpu_type in enumerate(layout.gpu_types):
             if model is not None:
                 row = i * types + t

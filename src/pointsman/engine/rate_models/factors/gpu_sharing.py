@@ -120,7 +120,7 @@ def _slowdowns(text: str, named: "NamedModels") -> "tuple[NDArray[np.int64], NDA
 
     catalogue, gpu_types = named.catalogue, named.layout.gpu_types
     interference = load_interference(text, catalogue)
-    models = [model for model, _, _ in named.demands]
+    models = [model for model, *_ in named.demands]
     names = list(dict.fromkeys(catalogue.model_name(name) for name in models if name is not None))
     named.assumptions.extend(interference.about(gpu_types, names))
     slowdowns = np.ones((len(gpu_types), len(names) + 1, len(names) + 1))

@@ -67,7 +67,7 @@ class LearnedInterference(Factor):
         if named.nameless:
             named.assumptions.append(NO_JOB_INTERFERES)
             return replace(speeds, names=(None,) * types)
-        names = [None if model is None else named.catalogue.model_name(model) for model, _, _ in named.demands]
+        names = [None if model is None else named.catalogue.model_name(model) for model, *_ in named.demands]
         unknown = np.array([name not in self.models for name in names])
         without = int(unknown[named.rows // types].sum())
         named.assumptions.append(

@@ -108,7 +108,7 @@ class NodeInterference(Factor):
 
         law = load_node_law(self.source, named.catalogue)
         rows = np.zeros((len(named.demands), types, NUMBERS))
-        for i, (model, _, batch) in enumerate(named.demands):
+        for i, (model, _, batch, _) in enumerate(named.demands):
             name = None if model is None else named.catalogue.model_name(model)
             if name is not None and name in law.demands:
                 _check(name, law.demands[name], named.layout.hosts)

@@ -63,7 +63,7 @@ class OnlineInterference(Factor):
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
         """The same, with the models of jobs, of which the policy is told."""
-        models = {named.catalogue.model_name(model) for model, _, _ in named.demands if model is not None}
+        models = {named.catalogue.model_name(model) for model, *_ in named.demands if model is not None}
         self.learner.begin(sorted(models), sorted(set(servers_of(named.layout))), named.profiles)
         told = len(named.assumptions)
         speeds = self._table.speeds(named, speeds)

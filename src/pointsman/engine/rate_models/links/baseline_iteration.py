@@ -1,6 +1,7 @@
 """How long an iteration takes alone at its best place where links are shared: what a recorded duration stands for."""
 
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from pointsman.speed.laws.allreduce import GangShape, all_reduce_s
 from pointsman.speed.laws.gangs import Topology, topology
 from pointsman.speed.laws.step_time import overlapped_s
 from pointsman.types import Contention, Locality
+
+if TYPE_CHECKING:
+    from pointsman.speed.tables.rates import Demand
 
 
 class Alone:
@@ -25,26 +29,27 @@ class Alone:
         self.places = [topology(wide, t) for t in range(len(layout.gpu_types))]
 
     def iterations_s(
-        self, models: NDArray[np.float64], best: NDArray[np.int64], gpus: list[int]
+        self, models: NDArray[np.float64], best: NDArray[np.int64], demands: "list[Demand]"
     ) -> NDArray[np.float64]:
         """(rows,) seconds of an iteration, for rows of `Tables.models` (seconds of computing, bytes, δ, reference) of
-        demands of so many `gpus` whose best localities are `best`; where they fit a rack, the reference.
+        `demands` whose best localities are `best`; where they fit a rack, the reference.
         """
         found = models[:, 3].copy()
         for row in np.flatnonzero((best > Locality.RACK) & (models[:, 3] > 0.0)).tolist():
             i, t = divmod(row, len(self.places))
-            found[row] = self._iteration_s(self.places[t], gpus[i], Locality(int(best[row])), *models[row, :3])
+            found[row] = self._iteration_s(self.places[t], demands[i], Locality(int(best[row])), *models[row, :3])
         return found
 
     def _iteration_s(
-        self, place: Topology, gpus: int, best: Locality, compute_s: float, size_bytes: float, delta: float
+        self, place: Topology, demand: "Demand", best: Locality, compute_s: float, size_bytes: float, delta: float
     ) -> float:
-        shape = place.shape(gpus, best)
+        gpus, per_node = demand.gpus, demand.per_node
+        shape = place.shape(gpus, best, per_node)
         inside_shape = GangShape((shape.largest[0], 1, 1, 1), (shape.smallest[0], 1, 1, 1))
         inside_s = all_reduce_s(size_bytes, inside_shape, place.network)
         between_s = all_reduce_s(size_bytes, shape, place.network) - inside_s
-        nodes = ceil(gpus / place.node_gpus)
-        racks = ceil(nodes / place.rack_nodes)
+        nodes = ceil(gpus / (per_node or place.node_gpus))
+        racks = ceil(nodes / place.roomy_in_rack(per_node))
         whole_s = overlapped_s(compute_s, inside_s + between_s, delta)
         average = self.contention == Contention.DUTY_CYCLE
         wants = 2 * (nodes - 1) / nodes * size_bytes / (whole_s if average else between_s)

@@ -45,12 +45,35 @@ def _mark(S: State, n: Int, mask: Int, mark: float) -> None:
 
 
 @core
-def _allow(S: State, a: Int, mask: np.ndarray, by_gpu: bool) -> None:
-    """Allow what is free under alternative `a` and not chosen yet."""
+def _keeps_shape(S: State, n: Int, chosen: Int, per_node: Int, begun: Int, nodes: Int) -> bool:
+    """Whether a gang of so many `nodes`, `begun` of which give GPUs, may have one more of node `n`, of which `chosen`
+    are its own.
+    """
+    if chosen > 0:
+        return chosen < per_node
+    return begun < nodes and S.nodes[n].free >= per_node
+
+
+@core
+def _begun(S: State) -> Int:
+    """Nodes of which some GPU is chosen."""
+    begun = np.int64(0)
+    for n in range(S.nodes.shape[0]):
+        begun += chosen_on(S, np.int64(n)) != 0
+    return begun
+
+
+@core
+def _allow(S: State, C: np.void, a: Int, mask: np.ndarray, by_gpu: bool) -> None:
+    """Allow what is free under alternative `a`, not chosen yet, and in the shape of class `C`, if it has one."""
+    begun = _begun(S) if C.per_node > 0 else np.int64(0)
     for n in range(S.nodes.shape[0]):
         N = S.nodes[n]
         usable = N.state == 0 and N.free_mask != 0 and admits(S, S.alts[a], N.pool)
         left = N.free_mask & ~chosen_on(S, np.int64(n)) if usable else np.int64(0)
+        if C.per_node > 0:
+            chosen = count(chosen_on(S, np.int64(n)))
+            left = left if _keeps_shape(S, np.int64(n), chosen, C.per_node, begun, C.nodes) else np.int64(0)
         if not by_gpu:
             mask[n] = left != 0
         else:
@@ -64,7 +87,7 @@ def look_for(S: State, j: Int, mask: np.ndarray, by_gpu: bool) -> bool:
     a = alternative_with_room(S, S.jobs[j].cls) if can_start(S, j) else np.int64(-1)
     mask[:] = 0
     if a >= 0:
-        _allow(S, a, mask, by_gpu)
+        _allow(S, S.classes[S.jobs[j].cls], a, mask, by_gpu)
     mask[mask.shape[0] - 1] = a < 0 or (may_wait(S) and _chosen(S) == 0)
     return a >= 0
 
@@ -117,8 +140,10 @@ def _note_chosen(S: State) -> None:
 @core
 def choose_for(S: State, j: Int, action: Int, by_gpu: bool) -> tuple[bool, Int]:
     """Choose for job `j`, which starts when its gang is complete: whether it is, and OK or why it was refused."""
-    gpus = S.classes[S.jobs[j].cls].gpus
-    _choose(S, action, gpus - _chosen(S), by_gpu)
+    C = S.classes[S.jobs[j].cls]
+    gpus = C.gpus
+    need = gpus - _chosen(S) if C.per_node == 0 else C.per_node
+    _choose(S, action, need, by_gpu)
     if _chosen(S) < gpus:
         return False, OK
     _note_chosen(S)

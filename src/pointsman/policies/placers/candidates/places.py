@@ -22,13 +22,15 @@ from pointsman.policies.placers.interference import is_idle
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.policies.placers.one_by_one import GPUS, note_one_by_one
 from pointsman.policies.placers.sockets import gpus_of
-from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_core_share, free_in, some_node_with
+from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_core_share, free_in, note_place, some_node_with
 
 MOST: Final = 32
 LIST: Final = 64
 """Where the numbers of the candidates begin in State.memory."""
-PACKED, LB, LIF, OTHERS = 0, 1, 2, 3
-"""Numbers of candidates; from OTHERS on a node, and beyond all nodes a rack, twice."""
+PACKED, LB, LIF, SHAPE, OTHERS = 0, 1, 2, 3, 4
+"""Numbers of candidates, SHAPE the only one of a job with a shape; from OTHERS on a node, and beyond all nodes a rack,
+twice.
+"""
 BY_GPUS, BY_CORES, ORDERS = 0, 1, 2
 """How a rack is filled: nodes with the most free GPUs first, or among those with room for the rest, and those equally
 free, the one with the most idle cores.
@@ -94,6 +96,8 @@ def _add_racks(S: State, a: Int, need: Int) -> Int:
 def list_candidates(S: State, j: Int, a: Int) -> Int:
     """List the candidate placements of waiting job `j`, which fits alternative `a`, in State.memory; how many."""
     need = S.classes[S.jobs[j].cls].gpus
+    if S.classes[S.jobs[j].cls].per_node > 0:
+        return _add(S, np.int64(0), np.int64(SHAPE))
     many = _add_nodes(S, a, need) if some_node_with(S, S.alts[a], need) else _add_racks(S, a, need)
     if need > 1 or many == MOST - 2:  # else both are in the list
         many = _add(S, _add(S, many, np.int64(LB)), np.int64(LIF))
@@ -127,6 +131,8 @@ def note_candidate(S: State, j: Int, a: Int, i: Int) -> None:
         clear_scores(S)
         if not note_compact(S, a, need):
             note_packed(S, a, need)
+    elif candidate == SHAPE:
+        note_place(S, S.jobs[j].cls)
     elif candidate == LB:
         note_one_by_one(S, j, a, GPUS)
     elif candidate == LIF:
