@@ -202,7 +202,7 @@ def _waiting(here: list[str]) -> pl.Expr:
     ended = pl.col("status").is_in(ENDED_WAITING if tells else _SURELY_WAITED)
     nothing = pl.col("got_nothing") if tells else pl.lit(True)
     ran = (pl.col("elapsed") > 0).fill_null(False)
-    waits = pl.col("status").is_in(_NEVER_RAN) | (pl.col("status").is_in(_REQUEUED) & ~ran)
+    waits = pl.col("status").is_in(_NEVER_RAN) | (pl.col("status").is_in(_REQUEUED) & ~ran & nothing)
     unstarted = (
         ~pl.col("has_start") if "Start" in here else ~((pl.col("elapsed") > 0).fill_null(True) | pl.col("allocated"))
     )
