@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ class Message(NamedTuple):
         return re.compile(r"\s*.*?".join(re.escape(part) for part in self.parts), re.DOTALL)
 
 
+@cache
 def messages() -> list[Message]:
     """All strings that suggest something, but for docstrings and the declarations of options."""
     return [message for file in sorted(PACKAGE.rglob("*.py")) for message in _of_file(file)]
