@@ -351,3 +351,21 @@ def test_anti_affinity_spreads_pods(read: List) -> None:
     found = read(job("spread", 4, asking(2, affinity=apart), 0, 60), job("packed", 4, asking(2), 0, 60))
     shapes = {name: (nodes, each) for name, nodes, each in rows(found, "nodes_requested", "gpus_per_node")}
     assert shapes == {"vision/spread": (4, 2), "vision/packed": (None, None)}
+
+
+def test_a_volcano_job_without_conditions_and_a_controllers_start(read: List) -> None:
+    spec = {"tasks": [{"replicas": 2, "template": {"spec": asking(1)}}]}
+    volcano = thing("Job", "mpi", "batch.volcano.sh/v1alpha1", spec=spec)
+    volcano["status"] = {"state": {"phase": "Completed", "lastTransitionTime": at(90)}, "runningDuration": "1h0m0s"}
+    torch = thing(
+        "PyTorchJob",
+        "t",
+        "kubeflow.org/v1",
+        spec={"pytorchReplicaSpecs": {"Worker": {"template": {"spec": asking(1)}}}},
+    )
+    torch["status"] = {"startTime": at(1), "completionTime": at(61)}
+    found = read(volcano, torch)
+    assert sorted(rows(found, "gpus", "start_s", "duration_s")) == [
+        ("vision/mpi", 2, 1800.0, 3600.0), ("vision/t", 1, 60.0, 3600.0),
+    ]  # fmt: skip
+    assert any("then may have waited for nodes" in note and note.endswith(": 1") for note in found.quality.notes)

@@ -139,6 +139,7 @@ def test_field_dates_of_lsf() -> None:
     assert read.jobs["submit_s"].to_list() == [0.0, 300.0]
     assert read.jobs["start_s"].to_list() == [49.0, 349.0]
     assert gpu_h(read) == 6.0
+    assert read.jobs["status"].to_list() == ["COMPLETED", "FAILED"]
 
 
 @pytest.mark.parametrize(
