@@ -46,6 +46,7 @@ def test_field_evaluators_that_outlive_workers() -> None:
         ([(0, 10, 1), (10, 1010, 4)], 4, 1002.5),
         ([(0, 10, 4), (20, 30, 0)], 4, 20.0),  # the second does not list its GPUs
         ([(0, 0, 4)], 4, 0.0),
+        ([(0, 20, 2), (10, 20, 4)], 4, 15.0),  # where they overlap the wider one counts: 20 + 40 GPU-s
     ],
 )
 def test_attempts(attempts: list[tuple[float, float, int]], gpus: int, length_s: float) -> None:

@@ -351,3 +351,52 @@ def test_anti_affinity_spreads_pods(read: List) -> None:
     found = read(job("spread", 4, asking(2, affinity=apart), 0, 60), job("packed", 4, asking(2), 0, 60))
     shapes = {name: (nodes, each) for name, nodes, each in rows(found, "nodes_requested", "gpus_per_node")}
     assert shapes == {"vision/spread": (4, 2), "vision/packed": (None, None)}
+
+
+def test_a_volcano_job_without_conditions_and_a_controllers_start(read: List) -> None:
+    spec = {"tasks": [{"replicas": 2, "template": {"spec": asking(1)}}]}
+    volcano = thing("Job", "mpi", "batch.volcano.sh/v1alpha1", spec=spec)
+    volcano["status"] = {"state": {"phase": "Completed", "lastTransitionTime": at(90)}, "runningDuration": "1h0m0s"}
+    torch = thing(
+        "PyTorchJob",
+        "t",
+        "kubeflow.org/v1",
+        spec={"pytorchReplicaSpecs": {"Worker": {"template": {"spec": asking(1)}}}},
+    )
+    torch["status"] = {"startTime": at(1), "completionTime": at(61)}
+    found = read(volcano, torch)
+    assert sorted(rows(found, "gpus", "start_s", "duration_s")) == [
+        ("vision/mpi", 2, 1800.0, 3600.0), ("vision/t", 1, 60.0, 3600.0),
+    ]  # fmt: skip
+    assert any("then may have waited for nodes" in note and note.endswith(": 1") for note in found.quality.notes)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "batch.kubernetes.io/job-name", "job-name", "training.kubeflow.org/job-name", "volcano.sh/job-name",
+        "scheduling.k8s.io/group-name", "kueue.x-k8s.io/pod-group-name", "jobset.sigs.k8s.io/jobset-name",
+        "ray.io/cluster", "pod-group.scheduling.sigs.k8s.io/name", "kueue.x-k8s.io/job-uid",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("where", ["labels", "annotations"])
+def test_labels_that_join_pods(label: str, where: str, read: List) -> None:
+    pods = [pod(f"p{i}", asking(2), 0, 60, **{where: {label: "gang"}}) for i in range(3)]
+    found = read(*pods, pod("alone", asking(2), 0, 60, **{where: {label: "other"}}))
+    assert sorted(found.jobs["gpus"].to_list()) == [2, 6]
+
+
+def test_groups_of_a_leader_worker_set_and_native_gangs(read: List) -> None:
+    name, index = "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index"
+    sets = [pod(f"l{i}", asking(1), 0, 60, labels={name: "serve", index: str(i % 2)}) for i in range(4)]
+    native = [pod(f"n{i}", asking(8, schedulingGroup={"podGroupName": "g"}), 0, 60) for i in range(2)]
+    assert sorted(read(*sets, *native).jobs["gpus"].to_list()) == [2, 2, 16]
+
+
+def test_pods_of_an_earlier_run_count(read: List) -> None:
+    """Half of the GPUs for 30 minutes before the job was evicted, and an hour after it was admitted again."""
+    conditions = [condition("Admitted", 60), condition("Finished", 120)]
+    before = pod("old", asking(4), 10, 40, "Failed", labels={"kueue.x-k8s.io/job-uid": "Workload-job-train"})
+    found = read(workload(conditions), before)
+    assert rows(found, "gpus", "start_s", "duration_s") == [("vision/job-train", 8, 600.0, 4500.0)]
+    assert found.quality.clamped == {"ran several times: run time of all its runs": 1}

@@ -139,6 +139,7 @@ def test_field_dates_of_lsf() -> None:
     assert read.jobs["submit_s"].to_list() == [0.0, 300.0]
     assert read.jobs["start_s"].to_list() == [49.0, 349.0]
     assert gpu_h(read) == 6.0
+    assert read.jobs["status"].to_list() == ["COMPLETED", "FAILED"]
 
 
 @pytest.mark.parametrize(
@@ -255,3 +256,8 @@ def test_steps_are_no_jobs(table: Table) -> None:
 def test_ids_that_passed_through_a_spreadsheet_are_no_steps(table: Table) -> None:
     read = read_workload(table("id|at|n|long\n801.0|0|4|60\n802.0|0|1|60\n"), columns={"job_id": "id", **SLASHED})
     assert read.jobs["job_id"].to_list() == ["801.0", "802.0"]
+
+
+def test_a_step_beside_its_job_is_one_even_if_it_is_the_first(table: Table) -> None:
+    with pytest.raises(InputError, match=r"'801.0' is that of a step"):
+        read_workload(table("id|at|n|long\n801|0|4|60\n801.0|0|4|60\n"), columns={"job_id": "id", **SLASHED})

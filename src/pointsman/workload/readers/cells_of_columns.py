@@ -11,7 +11,7 @@ from pointsman.inputs.gpu_names import plain_name
 from pointsman.workload.columns import LOGGED, SCHEMA, SHAPE
 from pointsman.workload.readers.dates import read_clocks
 from pointsman.workload.readers.day_month import Order
-from pointsman.workload.readers.gpu_demand import gpu_demands
+from pointsman.workload.readers.gpu_demand import NO_SHARE, gpu_demands, left_out
 from pointsman.workload.readers.slurm_cells import span_s
 from pointsman.workload.readers.trace_cleaning import number, status, text
 from pointsman.workload.rules.job_rules import NUMBERS, written
@@ -23,8 +23,8 @@ _SPANS: Final = ("duration_s", "time_limit_s", GAP)
 _NO_LIMIT: Final = ("unlimited", "infinite", "partition_limit", "not_set", "inf", "-1")
 _DAYS: Final = r"^(?<days>[0-9]+) days?,? (?<rest>[0-9]+:[0-9]{2}:[0-9]{2})"
 """Of pandas and of Python's `timedelta`."""
-NO_SHARE: Final = "on slices or shares of GPUs that are no share of one GPU"
-"""Reason for jobs whose GPUs cannot be counted."""
+_LSF: Final = {"DONE": "COMPLETED", "EXIT": "FAILED", "RUN": "RUNNING", "PEND": "PENDING"}
+"""States of LSF in Slurm's words."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def cells_of(
     return Cells(
         jobs.drop("no_share", "no_share_gpus", *([GAP, *LOGGED] if spaced else []), strict=False),
         dated,
-        (*clocks.notes, *spaced, *_left_out(jobs)),
+        (*clocks.notes, *spaced, *_lost(jobs)),
     )
 
 
@@ -76,7 +76,7 @@ def _read(name: str, cells: pl.Series, unit_s: float) -> pl.Series:
     if name in _SPANS:
         return _spans_s(cells, unit_s)
     if name == "status":
-        return frame.select(status("cell")).to_series()
+        return frame.select(status("cell").replace(_LSF)).to_series()
     if name == "gpu_type":
         return _by_value(cells, {cell: plain_name(cell) or None for cell in cells.drop_nulls().unique()}, pl.String())
     if name == "gpus_per_node":
@@ -151,11 +151,8 @@ def _ran_s(jobs: pl.DataFrame) -> list[pl.Expr]:
     return [(pl.col(end) - pl.col(start)).alias("duration_s"), unread.alias(written("duration_s"))]
 
 
-def _left_out(jobs: pl.DataFrame) -> list[str]:
-    """What was asked for that is no share of one GPU, and how many GPU-hours that is."""
-    if "no_share" not in jobs.columns or (lost := jobs.drop_nulls("no_share")).is_empty():
+def _lost(jobs: pl.DataFrame) -> list[str]:
+    if "no_share" not in jobs.columns:
         return []
-    gpu_h = float((lost["no_share_gpus"] * lost["duration_s"]).sum()) / 3600
-    kinds = lost["no_share"].value_counts(sort=True).head(5).rows()
-    said = ", ".join(f"{kind:.60} ({count:,} jobs)" for kind, count in kinds)
-    return [f"left out, at most {gpu_h:,.1f} GPU-h on slices or shares that are no share of one GPU: {said}"]
+    gpu_s = jobs.select((pl.col("no_share_gpus") * pl.col("duration_s")).sum()).item()
+    return left_out(jobs["no_share"], float(gpu_s) / 3600)

@@ -12,6 +12,11 @@ _TELLING: Final = r"(?:^|[,;])[^,;]*(?:(?i)gpu|shard|mps|\b1001=)[^,;]*"
 """Entries of a long list of resources that can name GPUs."""
 
 
+NO_SHARE: Final = "on slices or shares of GPUs that are no share of one GPU"
+"""Reason for jobs whose GPUs cannot be counted."""
+_MOST_NAMED: Final = 5
+
+
 class GpuDemand(NamedTuple):
     """What one job asks for; of a cell that cannot be read, all None."""
 
@@ -70,3 +75,14 @@ def demand_of(entries: Sequence[GpuEntry]) -> GpuDemand:
 
 def _milli(entry: GpuEntry) -> int:
     return entry.count * (WHOLE if entry.milli is None else entry.milli)
+
+
+def left_out(no_share: pl.Series, gpu_h: float) -> list[str]:
+    """A note on what was asked for that is no share of one GPU, and how many GPU-hours that is; none of nothing."""
+    kinds = no_share.drop_nulls().value_counts(sort=True).head(_MOST_NAMED).rows()
+    said = ", ".join(f"{kind:.60} ({count:,} jobs)" for kind, count in kinds)
+    return (
+        [f"left out, at most {gpu_h:,.1f} GPU-h on slices or shares that are no share of one GPU: {said}"]
+        if kinds
+        else []
+    )

@@ -11,7 +11,7 @@ from pointsman.workload.readers.kubernetes_jobs import Facts, Job, job_of
 from pointsman.workload.readers.kubernetes_kinds import rank
 from pointsman.workload.readers.kubernetes_objects import Object, count_of, objects
 from pointsman.workload.readers.kubernetes_times import times
-from pointsman.workload.readers.sdk import LINE, InputError, Quality, Source, TraceFormat, settle, written
+from pointsman.workload.readers.sdk import LINE, InputError, Quality, Source, TraceFormat, left_out, settle, written
 
 _KINDS: Final = (
     rb"Pod|Job|Workload|PodGroup|JobSet|RayJob|RayCluster|TrainJob|AppWrapper|[A-Z][A-Za-z]{0,12}Job|"
@@ -103,14 +103,8 @@ def _notes(frame: pl.DataFrame, kept: pl.DataFrame) -> list[str]:
     ]
     counts = {said: int(kept[mark].sum()) for mark, said in _NOTED.items()}
     notes += [f"{said}: {count:,}" for said, count in counts.items() if count]
-    lost = frame.drop_nulls("no_share").filter(pl.col("start_s").is_not_null())
-    if not lost.is_empty():
-        kinds = ", ".join(
-            f"{kind:.60} ({count:,} jobs)" for kind, count in lost["no_share"].value_counts(sort=True).head(5).rows()
-        )
-        gpu_h = float(lost["no_share_h"].sum())
-        notes.append(f"left out, at most {gpu_h:,.1f} GPU-h on slices or shares that are no share of one GPU: {kinds}")
-    return notes
+    lost = frame.filter(pl.col("start_s").is_not_null())
+    return [*notes, *left_out(lost["no_share"], float(lost["no_share_h"].sum()))]
 
 
 FORMAT = TraceFormat("kubernetes", "Kubernetes, kubectl get -o json or yaml", _matches, _read)

@@ -10,11 +10,11 @@ from pointsman.workload.readers.kubernetes_kinds import Rank, pod_sets, rank
 from pointsman.workload.readers.kubernetes_objects import Object, count_of, part, text_of
 from pointsman.workload.readers.kubernetes_runs import Runs, runs_of
 from pointsman.workload.readers.kubernetes_times import evictions, submitted_s, unread_submit
+from pointsman.workload.readers.sdk import NO_SHARE
 
 NEVER: Final = "never started"
 AGAIN: Final = "evicted, and waits to start again: its runs are not in the list"
 CLAIMS: Final = "asks for devices by resource claims, which are not read"
-NO_SHARE: Final = "on slices or shares of GPUs that are no share of one GPU"
 _QUEUES: Final = (
     "kueue.x-k8s.io/queue-name", "scheduling.volcano.sh/queue-name", "volcano.sh/queue-name", "kai.scheduler/queue",
     "runai/queue", "yunikorn.apache.org/queue",

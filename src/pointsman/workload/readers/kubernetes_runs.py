@@ -1,14 +1,11 @@
 """How long a job of Kubernetes ran: by the objects that tell it, and by its pods."""
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pointsman.workload.readers.kubernetes_gpus import Wanted
 from pointsman.workload.readers.kubernetes_kinds import Rank, rank
 from pointsman.workload.readers.kubernetes_objects import Object
-from pointsman.workload.readers.kubernetes_times import Span, span, word
-
-_KUEUE: Final = "kueue.x-k8s.io/queue-name"
-"""A job with it makes no pods before it is admitted."""
+from pointsman.workload.readers.kubernetes_times import Span, is_allocated, span, word
 
 
 class Runs(NamedTuple):
@@ -23,7 +20,7 @@ class Runs(NamedTuple):
     several: bool = False
     """It ran before its last run."""
     by_controller: bool = False
-    """Its start is when a Job began to make pods, which may then have waited for nodes."""
+    """Its start is when a controller began to make pods, which may then have waited for nodes."""
 
 
 class _Taken(NamedTuple):
@@ -70,7 +67,7 @@ def runs_of(things: list[Object], with_gpus: list[tuple[Object, Wanted]], gpus: 
         status=status,
         running=running,
         several=bool(before),
-        by_controller=not by_pods and all(one.kind == "Job" and _KUEUE not in one.labels for one in telling),
+        by_controller=not (by_pods or any(is_allocated(one) for one in telling)),
     )
 
 

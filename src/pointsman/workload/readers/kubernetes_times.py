@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
+from pointsman.inputs.durations import parse_duration_s
 from pointsman.workload.readers.kubernetes_objects import Object, dicts, part, text_of
 
 
@@ -16,6 +17,8 @@ class Span(NamedTuple):
 
 _STARTED: Final = ("Running", "Admitted", "PodGroupScheduled", "Scheduled")
 """Conditions since which a job has its GPUs, the surest first."""
+_QUEUED: Final = "kueue.x-k8s.io/queue-name"
+"""A job with it makes no pods before it is admitted."""
 _ENDED: Final = {
     "Complete": "COMPLETED", "Completed": "COMPLETED", "Succeeded": "COMPLETED", "Failed": "FAILED",
     "Finished": "COMPLETED", "Aborted": "CANCELLED", "Terminated": "FAILED",
@@ -56,9 +59,27 @@ def span(thing: Object) -> Span:
 def _of_job(thing: Object) -> Span:
     held = thing.conditions
     admitted = next((at for kind in _STARTED if (at := _since(held.get(kind))) is not None), None)
-    own = seconds(thing.status.get("startTime"))
-    start = own if thing.kind == "Job" and own is not None else admitted if admitted is not None else own
-    return Span(start, _end_of_job(thing, held))
+    own, end = seconds(thing.status.get("startTime")), _end_of_job(thing, held)
+    told = (own, admitted) if thing.kind == "Job" else (admitted, own)
+    start = next((at for at in (*told, _of_state(thing, end)) if at is not None), None)
+    return Span(start, end)
+
+
+def _of_state(thing: Object, end_s: float | None) -> float | None:
+    """When a job of Volcano began to run, which may have no conditions."""
+    state = part(thing.status, "state")
+    if text_of(state.get("phase")) == "Running":
+        return seconds(state.get("lastTransitionTime"))
+    try:
+        return None if end_s is None else end_s - parse_duration_s(text_of(thing.status.get("runningDuration")))
+    except ValueError:
+        return None
+
+
+def is_allocated(thing: Object) -> bool:
+    """Whether its start is when its GPUs were allocated, and not when a controller began to make pods."""
+    by_state = text_of(part(thing.status, "state").get("phase")) or thing.status.get("runningDuration")
+    return bool(by_state) or _QUEUED in thing.labels or any(kind in thing.conditions for kind in _STARTED)
 
 
 def _end_of_job(thing: Object, held: Mapping[str, dict[str, Any]]) -> float | None:

@@ -11,7 +11,7 @@ from pointsman.workload.columns import TIME_UNITS_S
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.attempts import Attempt, Ran, ran
 from pointsman.workload.readers.cells import absent, clock_s, number, status, text
-from pointsman.workload.readers.gpu_demand import GpuDemand, demand_of
+from pointsman.workload.readers.gpu_demand import NO_SHARE, GpuDemand, demand_of, left_out
 from pointsman.workload.readers.json_records import elements, json_records
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header, text_lines
 from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_gpus
@@ -24,6 +24,7 @@ from pointsman.workload.rules.job_rules import written
 __all__ = [
     "JOB_STEP",
     "LINE",
+    "NO_SHARE",
     "TIME_UNITS_S",
     "Attempt",
     "GpuDemand",
@@ -39,6 +40,7 @@ __all__ = [
     "elements",
     "has_columns",
     "json_records",
+    "left_out",
     "not_read",
     "number",
     "open_source",
