@@ -6,7 +6,7 @@ Both have objects for jobs, whose fields changed their place and type from versi
 
 import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -58,7 +58,7 @@ def read_json(source: Source) -> Rows:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _uncollected() -> Generator[None]:
     """Millions of small objects, none of which is in a circle, are looked through for circles again and again."""
     collected = gc.isenabled()
     gc.disable()

@@ -68,22 +68,13 @@ def _words(cells: pl.Series) -> pl.Series:
 
 def _resources(log: pl.DataFrame) -> pl.DataFrame:
     """The GPUs and nodes of each row; lists of resources that stand in many rows are read once."""
-    told = [name for name in _OF_RESOURCES if log[name].null_count() < log.height]
-    lists = log.select(_OF_RESOURCES).unique(told or None, maintain_order=True)
+    told = [name for name in _OF_RESOURCES if log[name].null_count() < log.height] or [*_OF_RESOURCES[:1]]
+    lists = log.select(_OF_RESOURCES).unique(told, maintain_order=True)
     lists = lists.with_columns(gpu_cell=_gpu_cell(), by_node=_by_node(), nodes=_nodes())
-    lists = pl.concat([lists, gpu_demands(lists["gpu_cell"])], how="horizontal")
-    lists = lists.with_columns(_what())
+    lists = pl.concat([lists, gpu_demands(lists["gpu_cell"])], how="horizontal").with_columns(_what())
     made = ["gpu_cell", *_RESOURCES]
-    if not told:
-        return (
-            log.select(pl.lit(lists[name][0], lists.schema[name]).alias(name) for name in made)
-            if len(lists)
-            else lists.select(made)
-        )
-    joined = log.select(told).join(
-        lists.select(*told, *made), on=told, how="left", nulls_equal=True, maintain_order="left"
-    )
-    return joined.select(made)
+    known = lists.select(*told, *made)
+    return log.select(told).join(known, on=told, how="left", nulls_equal=True, maintain_order="left").select(made)
 
 
 def _who() -> list[pl.Expr | str]:
@@ -197,13 +188,20 @@ def _nodes() -> pl.Expr:
 
 def _waiting(here: list[str]) -> pl.Expr:
     """Whether a record is of a job that has not started, or that was cancelled before it did."""
-    tells = bool({"AllocTRES", "AllocGRES"} & {*here})
+    told, nothing = _nothing_allocated(here)
     at_once = (pl.col("elapsed") == 0) & (pl.col("end").is_null() | (pl.col("end") == pl.col("start")))
-    ended = pl.col("status").is_in(ENDED_WAITING if tells else _SURELY_WAITED)
-    nothing = pl.col("got_nothing") if tells else pl.lit(True)
-    ran = (pl.col("elapsed") > 0).fill_null(False)
-    waits = pl.col("status").is_in(_NEVER_RAN) | (pl.col("status").is_in(_REQUEUED) & ~ran)
-    unstarted = (
-        ~pl.col("has_start") if "Start" in here else ~((pl.col("elapsed") > 0).fill_null(True) | pl.col("allocated"))
-    )
+    ended = pl.col("status").is_in(ENDED_WAITING if told else _SURELY_WAITED)
+    some_time = pl.col("elapsed") > 0
+    waits = pl.col("status").is_in(_NEVER_RAN)
+    waits |= pl.col("status").is_in(_REQUEUED) & ~some_time.fill_null(False) & nothing
+    unstarted = ~pl.col("has_start") if "Start" in here else ~(some_time.fill_null(True) | pl.col("allocated"))
     return pl.any_horizontal((at_once & ended & nothing).fill_null(False), waits.fill_null(False), unstarted)
+
+
+def _nothing_allocated(here: list[str]) -> tuple[bool, pl.Expr]:
+    """Whether the export tells what jobs were given, and where that was nothing."""
+    if {"AllocTRES", "AllocGRES"} & {*here}:
+        return True, pl.col("got_nothing")
+    if "NodeList" in here:
+        return True, pl.col("node_list").is_null()
+    return False, pl.lit(True)

@@ -26,8 +26,10 @@ AGAIN: Final = "repeated records of one run or submission"
 PARTS: Final = "further parts of a heterogeneous job; their GPUs are one gang"
 
 
-_OF_LIVES: Final = ("again", "run", "best", "known_end", "ended before", "user before", "name before", "status before")
+_OF_LIVES: Final = ("again", "known_end", "ended before", "user before", "name before", "status before")
 """Columns by which records are put together."""
+_INSTEAD: Final = ("submit", "end", "elapsed")
+"""What tells runs apart whose start is not known."""
 
 
 class Jobs(NamedTuple):
@@ -88,15 +90,18 @@ def _lives(records: pl.DataFrame) -> pl.DataFrame:
     )
     anew = (late.fill_null(False) | differs).cast(pl.Int32)
     lived = in_order.with_columns(life=anew.cum_sum().over("job_id"))
+    return lived.with_columns(again=_again())
+
+
+def _again() -> pl.Expr:
+    """Which records are of a run that another record tells of, too: a later one, or one with an end."""
     life = ["job_id", "life"]
     started_too = (~pl.col("waiting")).any().over([*life, "submit"])
-    run = [pl.col("waiting"), pl.col("start"), *(pl.when(pl.col("start").is_null()).then(pl.col(name)) for name in (
-        "submit", "end", "elapsed"))]  # fmt: skip
-    lived = lived.with_columns(run=pl.struct(f.alias(str(k)) for k, f in enumerate(run)))
-    lived = lived.with_columns(best=pl.col("end").is_not_null().cast(pl.Int8))
-    latest = pl.struct("best", "elapsed", LINE).rank("ordinal", descending=True).over([*life, "run"]) == 1
-    again = pl.when(pl.col("waiting")).then(started_too | ~latest).otherwise(~latest)
-    return lived.with_columns(again=again)
+    unknown = pl.col("start").is_null()
+    run = [*life, "waiting", "start", *(pl.when(unknown).then(name).alias(f"{name} of it") for name in _INSTEAD)]
+    ended = pl.col("end").is_not_null().cast(pl.Int8).alias("ended")
+    latest = pl.struct(ended, "elapsed", LINE).rank("ordinal", descending=True).over(run) == 1
+    return ~latest | (pl.col("waiting") & started_too)
 
 
 def _summed(runs: pl.DataFrame) -> pl.DataFrame:
