@@ -78,6 +78,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "sacct.txt").write_text(SACCT)
     (tmp_path / "pairs.csv").write_text(PAIRS)
     (tmp_path / "cluster.yaml").write_text(CLUSTER)
+    (tmp_path / "slurm.conf").write_text("ClusterName=ours\nPriorityWeightAge=1000\n")
     (tmp_path / "my_policy.py").write_text(ONE_AT_A_TIME)
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)

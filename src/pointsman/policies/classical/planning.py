@@ -52,7 +52,6 @@ from pointsman.policies.sdk import (
     enqueue,
     first_after,
     fits,
-    lowest,
     next_below,
     nodes_blocked,
     over_limit,
@@ -61,7 +60,6 @@ from pointsman.policies.sdk import (
     start,
     start_on,
     unplace,
-    without_lowest,
 )
 
 BACKFILLS_REST = 3
@@ -246,26 +244,36 @@ def _reserve(S: State, j: Int) -> None:
 
 
 @core
-def _takes_free_gpus(S: State) -> bool:
-    """Whether some of the GPUs in State.place are free now."""
+def _has_place_now(S: State, j: Int) -> bool:
+    """Whether job `j` has a place on GPUs that are open to it now, which is noted in State.reserve."""
+    show_open_now(S, length_of(S, j))
+    found = place(S, S.jobs[j].cls)
+    S.g[0].reserved = S.g[0].placed if found else 0
+    for i in range(S.g[0].reserved):
+        S.reserve[i].node, S.reserve[i].mask = S.place[i].node, S.place[i].mask
+    unplace(S)
+    return found
+
+
+@core
+def _takes_its_place(S: State) -> bool:
+    """Whether GPUs in State.place are in State.reserve."""
     for i in range(S.g[0].placed):
-        left = S.place[i].mask
-        while left != 0:
-            if S.occupants[S.nodes[S.place[i].node].gpu0 + lowest(left), 0] < 0:
+        for k in range(S.g[0].reserved):
+            if S.place[i].node == S.reserve[k].node and S.place[i].mask & S.reserve[k].mask != 0:
                 return True
-            left = without_lowest(left)
     return False
 
 
 @core
 def _may_still_start(S: State, j: Int) -> bool:
-    """Whether job `j` could start now in spite of the last reservation, whose GPUs are in State.place."""
-    length = length_of(S, j)
+    """Whether job `j` could start now in spite of the last reservation, whose GPUs are in State.place: where it could
+    before, or elsewhere.
+    """
     begin = S.memory[reservation(S, planned(S) - 1) + BEGIN]
-    if begin >= S.g[0].now + length or not _takes_free_gpus(S):
+    if begin >= S.g[0].now + length_of(S, j) or not _takes_its_place(S):
         return True
-    show_open_now(S, length)
-    return fits(S, S.jobs[j].cls)
+    return _has_place_now(S, j)
 
 
 @core
@@ -294,7 +302,7 @@ def _try_in_order(S: State) -> None:
         j = _first_that_could_start(S)
         if j < 0:
             return
-        if _plan_up_to(S, j):
+        if _has_place_now(S, j) and _plan_up_to(S, j):
             _start_now(S, j)
 
 
@@ -366,6 +374,7 @@ def start_by_plan(S: State) -> None:
         return
     begin_windows(S)
     _try_in_order(S)
+    S.g[0].reserved = 0
     show_all(S)
     if S.params[BACKFILLS_REST] == 0.0 and is_full(S):
         _block_planned(S)
