@@ -48,7 +48,7 @@ def test_a_native_table_that_loses_a_row_is_noticed(tmp_path: Path, monkeypatch:
     read_workload(HERE / "native.csv").jobs.write_parquet(tmp_path / "jobs.parquet")
     read: Callable[..., pl.DataFrame] = pl.read_parquet
     monkeypatch.setattr(
-        "pointsman.workload.readers.native.read_foreign_parquet",
+        "pointsman.workload.readers.native.read_foreign_table",
         lambda data, path: read(tmp_path / "jobs.parquet").head(1),
     )
     with pytest.raises(RowsLostError, match="the reader of parquet lost count"):
@@ -56,7 +56,7 @@ def test_a_native_table_that_loses_a_row_is_noticed(tmp_path: Path, monkeypatch:
 
 
 def test_every_format_is_counted_apart() -> None:
-    assert set(FORMATS.values()) | {"parquet"} == set(formats())
+    assert set(FORMATS.values()) | {"parquet", "arrow"} == set(formats())
 
 
 def test_the_equation() -> None:
