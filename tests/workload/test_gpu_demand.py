@@ -16,6 +16,7 @@ def test_slices_that_fit_on_one_gpu_are_a_share_of_it() -> None:
 
 def test_what_is_no_share_of_one_gpu_is_named_with_its_gpus() -> None:
     assert gpu_demand("gpu:1g.10gb:8") == (0, None, None, "8 gpu:1g.10gb", 1.136)
+    assert gpu_demand("gpu:a100_1g.5gb:1,gpu:h100_3g.40gb:1").no_share == "1 gpu:a100_1g.5gb and 1 gpu:h100_3g.40gb"
     assert gpu_demand("gres/shard=4") == (0, None, None, "4 shard", 4.0)
     assert gpu_demand("gpu:a100:1,gpu:a100_1g.5gb:1") == (
         0, "a100", None, "1 gpu:a100 and 1 gpu:a100_1g.5gb", 1.142,

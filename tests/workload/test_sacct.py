@@ -458,6 +458,16 @@ def test_slurmrestd_estimates_the_end_of_a_job_that_runs() -> None:
     assert read.quality.rows_read == 3
 
 
+def test_slurmrestd_writes_nothing_of_what_was_cancelled_while_it_waited(log: Log) -> None:
+    text = (HERE / "slurmrestd.json").read_text().replace('"PENDING"', '"CANCELLED"')
+    text = text.replace('"start_time": 1775200000, "end_time": 0', '"start_time": 1775024900, "end_time": 1775024900')
+    read = read_workload(log(text))
+    assert (ids(read), list(read.quality.dropped)) == (
+        ["71", "72"],
+        ["never started: cancelled while it waited, without GPUs"],
+    )
+
+
 def test_documents_that_were_joined(log: Log) -> None:
     one = (HERE / "sacct.json").read_bytes()
     two = one.replace(b'"job_id": 41,', b'"job_id": 141,')

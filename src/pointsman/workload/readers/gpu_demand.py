@@ -67,7 +67,8 @@ def demand_of(entries: Sequence[GpuEntry]) -> GpuDemand:
     if not parts:
         return GpuDemand(sum(entry.count for entry in entries), gpu_type, None, None, None)
     milli = sum(_milli(entry) for entry in entries)
-    if milli <= WHOLE and all(entry.milli is not None for entry in entries):
+    one_type = len({entry.gpu_type for entry in entries if entry.gpu_type}) <= 1
+    if milli <= WHOLE and one_type and all(entry.milli is not None for entry in entries):
         return GpuDemand(1, gpu_type, milli / WHOLE, None, None)
     said = " and ".join(f"{entry.count} {entry.written}" for entry in entries)
     return GpuDemand(0, gpu_type, None, said, milli / WHOLE)

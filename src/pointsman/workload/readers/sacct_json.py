@@ -53,7 +53,7 @@ def read_json(source: Source) -> Rows:
             for job in jobs
         ]
     frame = pl.DataFrame(cells, schema=dict.fromkeys(_FIELDS, pl.String), orient="row")
-    frame = frame.with_columns(pl.int_range(1, pl.len() + 1).alias(LINE))
+    frame = frame.with_columns(pl.all().replace("", None)).with_columns(pl.int_range(1, pl.len() + 1).alias(LINE))
     return Rows(frame, read={LINE}, records=sum(map(len, listed)))
 
 
