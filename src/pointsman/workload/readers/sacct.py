@@ -6,20 +6,17 @@ import polars as pl
 
 from pointsman.workload.readers.sacct_fields import ASKED, COMMAND, USED_TO_TELL
 from pointsman.workload.readers.sacct_json import is_sacct_json, read_json
-from pointsman.workload.readers.sacct_records import ENDED_WAITING, records
+from pointsman.workload.readers.sacct_records import ENDED_WAITING, LINE, Order, records, written
 from pointsman.workload.readers.sacct_runs import Jobs, jobs_of
 from pointsman.workload.readers.sacct_text import is_sacct_text, read_text
 from pointsman.workload.readers.sdk import (
     JOB_STEP,
-    LINE,
     InputError,
-    Order,
     Quality,
     Rows,
     Source,
     TraceFormat,
     settle,
-    written,
 )
 
 _UNENDED: Final = ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")

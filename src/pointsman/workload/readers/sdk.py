@@ -10,21 +10,17 @@ from pointsman.types import JOB_STEP
 from pointsman.workload.columns import TIME_UNITS_S
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.cells import absent, clock_s, number, status, text
-from pointsman.workload.readers.day_month import Order
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header, text_lines
 from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_gpus
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_cleaning import settle
 from pointsman.workload.readers.trace_format import TraceFormat
-from pointsman.workload.rules.clean import LINE, not_read
-from pointsman.workload.rules.job_rules import written
+from pointsman.workload.rules.clean import not_read
 
 __all__ = [
     "JOB_STEP",
-    "LINE",
     "TIME_UNITS_S",
     "InputError",
-    "Order",
     "Quality",
     "Rows",
     "Source",
@@ -45,5 +41,4 @@ __all__ = [
     "text_lines",
     "tres_gpu_type",
     "tres_gpus",
-    "written",
 ]
