@@ -4,15 +4,20 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.workload.readers.day_month import Order
+from pointsman.workload.readers.sacct_fields import ASKED, COMMAND, USED_TO_TELL
 from pointsman.workload.readers.sacct_json import is_sacct_json, read_json
+from pointsman.workload.readers.sacct_records import ENDED_WAITING, LINE, Order, records, written
+from pointsman.workload.readers.sacct_runs import Jobs, jobs_of
 from pointsman.workload.readers.sacct_text import is_sacct_text, read_text
-from pointsman.workload.readers.sdk import JOB_STEP, InputError, Quality, Rows, Source, TraceFormat, settle
-from pointsman.workload.readers.slurm_fields import ASKED, COMMAND, USED_TO_TELL
-from pointsman.workload.readers.slurm_records import ENDED_WAITING, records
-from pointsman.workload.readers.slurm_runs import Jobs, jobs_of
-from pointsman.workload.rules.clean import LINE
-from pointsman.workload.rules.job_rules import written
+from pointsman.workload.readers.sdk import (
+    JOB_STEP,
+    InputError,
+    Quality,
+    Rows,
+    Source,
+    TraceFormat,
+    settle,
+)
 
 _UNENDED: Final = ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
 PENDING: Final = "never started (a pending job array is one row)"

@@ -15,7 +15,7 @@ import polars as pl
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
 from pointsman.workload.readers.rows import Rows
-from pointsman.workload.readers.slurm_fields import ASKED
+from pointsman.workload.readers.sacct_fields import ASKED
 from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.clean import LINE
 

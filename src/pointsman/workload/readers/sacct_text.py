@@ -14,8 +14,8 @@ from pointsman.errors import InputError
 from pointsman.workload.readers.bare_rows import BareRows, bare_rows
 from pointsman.workload.readers.quoted_cells import quoted_records
 from pointsman.workload.readers.rows import Rows
-from pointsman.workload.readers.slurm_fields import COMMAND, ID, canonical
-from pointsman.workload.readers.slurm_header import MOST_BEFORE, Header, header_of, is_headless
+from pointsman.workload.readers.sacct_fields import COMMAND, ID, canonical
+from pointsman.workload.readers.sacct_header import MOST_BEFORE, Header, header_of, is_headless
 from pointsman.workload.readers.source import Source
 from pointsman.workload.readers.torn_rows import Vocabulary, mended
 from pointsman.workload.rules.clean import LINE

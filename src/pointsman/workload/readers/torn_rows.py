@@ -1,7 +1,7 @@
 """Rows that text of users' own has torn: delimiters or line breaks in a job's name, in its comment, in its command.
 
 Columns beside such a one are found from the left and from the right. Where several columns are of that kind, what they
-may hold is told by the form of the cells between them (`slurm_fields`); a row that can be read in two ways is lost.
+may hold is told by the form of the cells between them (`sacct_fields`); a row that can be read in two ways is lost.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.workload.readers.slurm_fields import ASKED, fits, is_free
+from pointsman.workload.readers.sacct_fields import ASKED, fits, is_free
 
 MOST_LINES: Final = 200
 """Lines of one row."""

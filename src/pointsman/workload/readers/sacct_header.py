@@ -4,7 +4,7 @@ import re
 from typing import Final, NamedTuple
 
 from pointsman.workload.readers.rows import names_of
-from pointsman.workload.readers.slurm_fields import TELLING, canonical
+from pointsman.workload.readers.sacct_fields import TELLING, canonical
 
 MOST_BEFORE: Final = 100
 """Lines before the header: warnings, and what a login shell prints."""

@@ -7,9 +7,9 @@ import polars as pl
 from pointsman.workload.readers.cells import number, status, text
 from pointsman.workload.readers.day_month import Order
 from pointsman.workload.readers.gpu_demand import gpu_demands
+from pointsman.workload.readers.sacct_clock import clocks
+from pointsman.workload.readers.sacct_fields import ASKED, USED_TO_TELL
 from pointsman.workload.readers.slurm_cells import is_step, span_s
-from pointsman.workload.readers.slurm_clock import clocks
-from pointsman.workload.readers.slurm_fields import ASKED, USED_TO_TELL
 from pointsman.workload.rules.clean import LINE
 from pointsman.workload.rules.job_rules import written
 
