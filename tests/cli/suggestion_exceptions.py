@@ -4,6 +4,9 @@ NO_COMMAND = {
     "--target {}: {}": "the option that is wrong",
     "--baseline {}: the log has no start times": "the option that is wrong",
     "--baseline {}": "the option that is wrong",
+    "--fail-if was not checked": "the option that had no effect",
+    "{} (--debug shows where)": "how to see where a figure failed",
+    "such as 801.batch, in tables read with --columns": "the help of an option",
     "--fail-if {} compares with the baseline": "the option that is wrong",
     "--set {}.…: here only {}.PARAM can be set": "the option that is wrong",
     "--set {}.…: {} has no part": "the option that is wrong",
@@ -59,6 +62,7 @@ ELSEWHERE = {
         "cli/test_train_scorer.py",
         'command("train", "scorer", "-o", "mine", "--resume")',
     ),
+    "jobs of this run have shapes to keep": ("engine/run/test_what_if.py", "run it with --ignore shape"),
     "run it with --rate-model {}": ("engine/run/test_what_if.py", "rate_model="),
     "run it with --gpu-sharing": ("engine/run/test_what_if.py", "run it with --gpu-sharing 2"),
     "leave out --log-speeds": ("engine/run/test_kept_log.py", "log_speeds=True"),
@@ -75,5 +79,12 @@ UNREACHED = {
 }
 """What no command of a test brings about; that commands and options exist is tested of them too."""
 
-OTHER_PROGRAMS = ("sacct", "scontrol", "sinfo", "held by a dependency or --begin")
-"""Of Slurm: commands that are not ours."""
+OTHER_PROGRAMS = (
+    "sacct",
+    "scontrol",
+    "sinfo",
+    "kubectl get",
+    "export it with -o json",
+    "held by a dependency or --begin",
+)
+"""Of Slurm and Kubernetes: commands that are not ours."""

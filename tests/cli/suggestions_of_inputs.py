@@ -105,13 +105,13 @@ OF_INPUTS = [
         ("{0} --force\ncompare strange.csv --cluster file.yaml --policy fifo",),
     ),
     Suggestion(
-        "use a larger cluster, or --oversized drop or clamp",
+        "{}, or --oversized drop or clamp",
         "compare wide.csv --cluster 2x4 --policy fifo",
         r"(--oversized) (\w+) or (\w+)",
         ("{again} {0} {1}", "{again} {0} {2}"),
     ),
     Suggestion(
-        "use fewer schedulers, or a larger cluster",
+        "{}, or --oversized drop or clamp",
         "compare wide.csv --cluster 2x4/rack=1 --policy lb --set lb.schedulers=2",
         r"(--oversized) (\w+) or (\w+)",
         ("{again} {0} {1}", "{again} {0} {2}"),

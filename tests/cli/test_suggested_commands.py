@@ -14,11 +14,12 @@ from tests.cli.suggestion_exceptions import ELSEWHERE, NO_COMMAND, OTHER_PROGRAM
 from tests.cli.suggestion_files import FILES, PLACEHOLDERS, Suggestion
 from tests.cli.suggestion_sources import COMMAND, FLAG, Message, messages
 from tests.cli.suggestions_of_inputs import OF_INPUTS
+from tests.cli.suggestions_of_logs import LOG_FILES, OF_LOGS
 from tests.cli.suggestions_of_runs import OF_RUNS
 
 from .conftest import Command, Done
 
-SUGGESTIONS = [*OF_INPUTS, *OF_RUNS]
+SUGGESTIONS = [*OF_INPUTS, *OF_LOGS, *OF_RUNS]
 USAGE = 2
 """The exit code of a command that is not accepted."""
 
@@ -26,7 +27,7 @@ USAGE = 2
 @pytest.fixture
 def ready(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with what readers have."""
-    for name, text in FILES.items():
+    for name, text in (FILES | LOG_FILES).items():
         (here / name).write_text(text)
     return here
 

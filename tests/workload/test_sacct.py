@@ -94,6 +94,12 @@ def test_a_row_cut_short_is_lost_and_counted(log: Log) -> None:
     assert read.quality.places["wrong number of cells"].lines == (4,)
 
 
+def test_rows_that_follow_each_other_with_a_cell_too_few_are_rows_of_their_own(log: Log) -> None:
+    short = [row(n).rpartition("|")[0] for n in range(100, 1000)]
+    read = read_workload(log(table(row(11), *short, row(12))))
+    assert (ids(read), read.quality.dropped) == (["11", "12"], {"wrong number of cells": 900})
+
+
 def test_a_bar_where_no_text_of_users_is_costs_its_row(log: Log) -> None:
     read = read_workload(
         log(table(row(11), row(12).replace("|lea|", "|l|ea|"), header=HEADER.replace("JobName", "Group")))
@@ -227,6 +233,14 @@ def test_other_gpus_after_a_requeue_keep_the_gpu_hours(log: Log) -> None:
     path = log(table(run(7, 1, 2, state="NODE_FAIL", gpus=8), run(7, 4, 2, gpus=4), header=RUNS))
     assert jobs_of(path) == [("7", 8, 3.0, "COMPLETED")]
     assert list(read_workload(path).quality.clamped.values()) == [1]
+
+
+def test_a_slice_before_and_a_whole_gpu_after_a_requeue_keep_the_gpu_hours(log: Log) -> None:
+    sliced = run(7, 1, 1, state="NODE_FAIL", gpus=1).replace("gres/gpu=1", "gres/gpu=1,gres/gpu:a100_3g.20gb=1")
+    read = read_workload(log(table(sliced, run(7, 4, 1, gpus=1), header=RUNS)))
+    ((share, seconds),) = read.jobs.select("fraction", "duration_s").rows()
+    assert (share, share * seconds / 3600) == pytest.approx((0.428, 1.428))
+    assert list(read.quality.clamped.values()) == [1]
 
 
 def test_overlapping_exports_count_a_run_once(log: Log) -> None:

@@ -35,10 +35,9 @@ def read_jobs(cells: Sequence[Cell]) -> "list[Workload]":
     told = {"time_unit": spec.time_unit, "date_order": spec.date_order, "steps": spec.steps, "runaways": spec.runaways}
     options: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
     log = read_workload(
-        spec.trace, format=spec.trace_format, only=only, columns=spec.columns, command=command_line(), **options
-    )
-    if spec.ignore:
-        log = log.without(spec.ignore)
+        spec.trace, format=spec.trace_format, only=only, columns=spec.columns, ignore=spec.ignore,
+        command=command_line(), **options,
+    )  # fmt: skip
     workloads = at_their_loads(log, cells)
     told = workloads[0] if len(cells) == 1 else log
     screen.note(f"{told.provenance}: " + told.quality.render().replace("\n", "\n  "))

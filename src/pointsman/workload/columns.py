@@ -1,5 +1,7 @@
 """The columns of the job table, and how far their values may go."""
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Final
 
 import polars as pl
@@ -59,6 +61,12 @@ MAX_SUBMIT_S: Final = 1e11
 
 MAX_GPUS: Final = 1 << 20
 """Widest gang accepted, so that its GPU-milliseconds fit in an int64."""
+
+
+def columns_named(names: Iterable[str]) -> tuple[str, ...]:
+    """These columns, each once; `shape` is both of `SHAPE`."""
+    named = (SHAPE if name == "shape" else (name,) for name in names)
+    return tuple(dict.fromkeys(chain.from_iterable(named)))
 
 
 def complete(jobs: pl.DataFrame) -> pl.DataFrame:

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Final
 
 import polars as pl
 
-from pointsman.workload.columns import OF_SCHEDULE, SCHEMA, SHAPE
+from pointsman.workload.columns import OF_SCHEDULE, SCHEMA, columns_named
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.rules.native_table import validated
 
@@ -43,8 +42,7 @@ class Workload:
         """The same jobs as if their log did not say these columns; the quality report says so. `shape` is both
         columns of it.
         """
-        named = [SHAPE if name == "shape" else (name,) for name in columns]
-        columns = list(dict.fromkeys(chain.from_iterable(named)))
+        columns = columns_named(columns)
         silent = [pl.lit(0 if name == "priority" else None, SCHEMA[name]).alias(name) for name in columns]
         note = f"columns ignored as told: {', '.join(columns)}"
         quality = replace(self.quality, notes=(*self.quality.notes, note))

@@ -275,6 +275,18 @@ def test_what_the_run_was_not_built_for_is_refused(policy: Any, options: dict[st
     assert simulation.handle.state.g.tobytes() == before
 
 
+def test_a_policy_that_resizes_does_not_take_over_jobs_with_shapes() -> None:
+    """Until the run leaves the shapes out."""
+    shaped = jobs_of([(0.0, 4, 10.0), (5.0, 1, 10.0)], model=["resnet50"] * 2, nodes_requested=[2, None])
+    simulation = open_run(shaped, "2x4/gpu=v100", "fifo", rate_model="goodput", estimate="oracle")
+    simulation.run(0)
+    with pytest.raises(UsageError, match="jobs of this run have shapes to keep: run it with --ignore shape"):
+        simulation.what_if("pollux")
+    plain = open_run(shaped.without(["shape"]), "2x4/gpu=v100", "fifo", rate_model="goodput", estimate="oracle")
+    plain.run(0)
+    assert plain.what_if("pollux").policy.name == "pollux"
+
+
 def test_gangs_that_fit_only_scattered_are_not_left_to_wait_for_ever() -> None:
     simulation = open_run(jobs_of([(0.0, 9, 10.0), (0.0, 1, 10.0)]), "2x3+2x2", "tiresias-skew")
     simulation.run(0)

@@ -19,6 +19,8 @@ WHOLE: Final = 0.9
 """Share of the jobs of a node's size or more that ask for whole nodes, if that is the size of nodes (ours)."""
 LOAD: Final = 0.8
 """Load that is assumed where the log has no starts (ours; Helios' clusters had 0.73 to 0.84)."""
+GAP_S: Final = 1.0
+"""Seconds by which a job may last longer than it ran and count as never interrupted: clocks are rounded."""
 DEFAULT_TYPE: Final = "v100"
 
 Key = tuple[str | None, str]
@@ -103,11 +105,14 @@ def _need(jobs: pl.DataFrame) -> int:
 
 
 def _most_at_once(jobs: pl.DataFrame) -> int:
+    """A job that was requeued holds its GPUs on average: the log does not say when it had none."""
     end_s = pl.coalesce("end_s", pl.col("start_s") + pl.col("duration_s"))
-    begun = jobs.select(at="start_s", change="gpus")
-    ended = jobs.select(at=end_s, change=-pl.col("gpus"))
+    lasted_s = end_s - pl.col("start_s")
+    share = pl.when(lasted_s > pl.col("duration_s") + GAP_S).then(pl.col("duration_s") / lasted_s).otherwise(1.0)
+    held = pl.col("gpus") * share
+    begun, ended = jobs.select(at="start_s", change=held), jobs.select(at=end_s, change=-held)
     changes = pl.concat([begun, ended]).group_by("at").agg(pl.col("change").sum()).sort("at")
-    return int(changes["change"].cum_sum().max() or 0)  # ty: ignore
+    return ceil(round(float(changes["change"].cum_sum().max() or 0.0), 6))  # ty: ignore
 
 
 def node_size(gpus: pl.Series) -> int:

@@ -23,6 +23,9 @@ KNOWN: Final = (
 )
 _YAML: Final = re.compile(r"^(---|apiVersion:|kind:|items:|metadata:)", re.MULTILINE)
 
+_ALIAS = re.compile(r"[\s\[{,]\*[\w.-]")
+"""What an alias of YAML looks like; kubectl writes none."""
+
 
 def import_nodes(
     path: str | Path,
@@ -101,6 +104,8 @@ def _yaml(text: str, path: Path) -> list[Any]:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        if _ALIAS.search(text) and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, loader)):
+            raise refuse("YAML with aliases, which can stand for endlessly much", path, "write each value out", None)
         return [document for document in yaml.load_all(text, loader) if document is not None]
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)

@@ -8,4 +8,5 @@ FORMAT = TraceFormat(
     "native job table, Arrow IPC",
     lambda source: source.is_binary_table and not source.is_parquet,
     read_binary,
+    frozenset({"ignore"}),
 )

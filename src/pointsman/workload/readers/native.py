@@ -1,5 +1,6 @@
 """Native job tables, CSV and Parquet: read strictly (`docs/formats/native.md`)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
 
@@ -14,8 +15,8 @@ from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.native_table import check_columns, validated
 
 
-def read_csv(source: Source) -> tuple[pl.DataFrame, Quality]:
-    """The job table of a native CSV file.
+def read_csv(source: Source, ignore: Sequence[str] = ()) -> tuple[pl.DataFrame, Quality]:
+    """The job table of a native CSV file; the columns `ignore` may break any rule.
 
     Raises:
         InputError: with the line of the first cell that breaks a rule.
@@ -29,21 +30,22 @@ def read_csv(source: Source) -> tuple[pl.DataFrame, Quality]:
         fix = "is a quote left open? one that belongs to a cell is doubled"
         raise InputError("broken quoting", path=source.path, line=rows.broken_quotes[0], fix=fix)
     if rows.ragged:
-        line, wanted = rows.ragged[0], len(rows.frame.columns)
+        line, width = rows.ragged[0], len(rows.frame.columns)
         fix = "quote a cell that holds a comma, and leave no line blank"
-        raise InputError(f"the row has not {wanted} cells as the header has", path=source.path, line=line, fix=fix)
-    jobs, quality = validated(rows.frame, path=source.path, line=rows.line, text_numbers=True)
+        raise InputError(f"the row has not {width} cells as the header has", path=source.path, line=line, fix=fix)
+    wanted = rows.frame.drop(ignore, strict=False)
+    jobs, quality = validated(wanted, path=source.path, line=rows.line, text_numbers=True)
     check_count(replace(quality, rows_read=rows.counted_apart(source) or 0))
     return jobs, quality
 
 
-def read_binary(source: Source) -> tuple[pl.DataFrame, Quality]:
-    """The job table of a native Parquet or Arrow file.
+def read_binary(source: Source, ignore: Sequence[str] = ()) -> tuple[pl.DataFrame, Quality]:
+    """The job table of a native Parquet or Arrow file; the columns `ignore` may break any rule.
 
     Raises:
         InputError: a truncated or damaged file, or the first row that breaks a rule.
     """
-    frame = read_foreign_table(source.data, path=source.path)
+    frame = read_foreign_table(source.data, path=source.path).drop(ignore, strict=False)
     jobs, quality = validated(frame, path=source.path)
     if source.is_parquet:
         count = pl.scan_parquet(BytesIO(source.data)).select(pl.len()).collect().item()

@@ -10,4 +10,4 @@ def _matches(source: Source) -> bool:
     return len(set(REQUIRED) & set(split_header(source))) >= 2
 
 
-FORMAT = TraceFormat("csv", "native job table, CSV", _matches, read_csv)
+FORMAT = TraceFormat("csv", "native job table, CSV", _matches, read_csv, frozenset({"ignore"}))

@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from pointsman.errors import InputError, RunError, UsageError
-from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S
+from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S, columns_named
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.readers.day_month import ORDERS
 from pointsman.workload.readers.formats import detected, format_named, formats, table_of
@@ -36,6 +36,7 @@ def read_workload(
     only: Filter | None = None,
     columns: Columns | None = None,
     runaways: Choice | None = None,
+    ignore: Sequence[str] = (),
     command: str = "",
     **options: Any,
 ) -> Workload:
@@ -50,6 +51,7 @@ def read_workload(
             "duration_s": "Elapsed"}`; instead of a format.
         runaways: whether to `keep` or `drop` jobs that are still running far beyond their time limit; None drops
             those beyond ten times their limit (`transforms/runaways.py`).
+        ignore: columns to leave out, as if the log did not have them; `shape` stands for both of a shape.
         command: what the provenance records as the command.
         options: what the reader takes besides: `throughputs` for Gavel, `time_unit` (ms, s, min or h) for lists of the
             Tiresias simulator and for tables whose columns are named, `date_order` (dmy or mdy) for `sacct` and for
@@ -71,6 +73,8 @@ def read_workload(
     _check_options(form, options)
     if runaways not in (None, *CHOICES):
         raise UsageError(f"runaways = {runaways!r:.60}: it must be one of {', '.join(CHOICES)}")
+    if ignore and "ignore" in form.options:  # a strict reader would refuse what nobody wants
+        options["ignore"] = columns_named(ignore)
     try:
         jobs, quality = table_of(form, source, **options)
     except pl.exceptions.ColumnNotFoundError as error:
@@ -84,7 +88,7 @@ def read_workload(
     workload = without_runaways(workload, runaways)
     for column, values in kept.items():
         workload = _filtered(workload, column, values)
-    return workload
+    return workload.without(ignore) if ignore else workload
 
 
 def takes_time_unit(format: str) -> bool:

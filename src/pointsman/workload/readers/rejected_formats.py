@@ -12,6 +12,7 @@ _JOBS = "give the job log instead"
 _TASKS = "give pai_task_table.csv, which has jobs and their GPUs"
 _HARDWARE = "it says what hardware is there; give the job log instead"
 _PROFILE = "it describes speeds, not jobs; give the job list instead"
+_KEYS = "of JSON lines or a list of objects name the keys: --columns submit_s=…,gpus=…,duration_s=…"
 _STEP_TIMES = "a Pollux table of step times"
 
 _TABLES: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
@@ -65,6 +66,8 @@ def _refused_json(source: Source) -> InputError | None:
     try:
         value = json.loads(source.text)
     except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            return InputError("JSON lines, but no job log of a known format", path=source.path, fix=_KEYS)
         return InputError(f"broken JSON: {error.msg}", path=source.path, line=error.lineno, fix="is it truncated?")
     except (RecursionError, ValueError):
         return InputError("JSON that cannot be read", path=source.path, fix=_JOBS)
@@ -74,8 +77,7 @@ def _refused_json(source: Source) -> InputError | None:
     if isinstance(value, dict) and any(str(key).split("_")[0] in ("v100", "p100", "k80") for key in value):
         fix = "give the .trace file, and this one as its throughputs"
         return InputError("this is a Gavel throughput file, not a job log", path=source.path, fix=fix)
-    fix = "of JSON lines or a list of objects name the keys: --columns submit_s=…,gpus=…,duration_s=…"
-    return InputError("JSON, but no job log of a known format", path=source.path, fix=fix)
+    return InputError("JSON, but no job log of a known format", path=source.path, fix=_KEYS)
 
 
 def _headless(source: Source) -> InputError | None:

@@ -110,12 +110,14 @@ def _summed(runs: pl.DataFrame) -> pl.DataFrame:
     with_gpus = ran & ((gpus > 0) | pl.col("no_share").is_not_null())
     shape = ["gpus", "gpu_type", "fraction", "no_share", "no_share_gpus", "nodes", "node_list"]
     chosen = {name: pl.col(name).filter(with_gpus).first() for name in shape}
-    gpu_s, first_gpus = (gpus * elapsed).filter(ran).sum(), gpus.filter(ran & (gpus > 0)).first()
+    share = gpus * pl.col("fraction").fill_null(1.0)
+    gpu_s, first_share = (share * elapsed).filter(ran).sum(), share.filter(ran & (gpus > 0)).first()
     last = ["status", "limit", "qos"]
     of_last_run = ["end", "partition", "queue"]
     kept = [name for name in runs.columns if name not in _OF_LIVES]
     taken = {*shape, *last, *of_last_run, "job_id", "life", "elapsed", "waiting", "runs", "resized", "restarts", LINE,
              "start", "arrival"}  # fmt: skip
+    resized = share.filter(ran & (gpus > 0)).n_unique() > 1
     return (
         runs.group_by("job_id", "life", maintain_order=True)
         .agg(
@@ -126,10 +128,10 @@ def _summed(runs: pl.DataFrame) -> pl.DataFrame:
             end=pl.col("end").filter(ran).last(),
             start=pl.col("start").filter(ran).min(),
             arrival=pl.col("arrival").min(),
-            elapsed=pl.when(first_gpus.is_not_null()).then(gpu_s / first_gpus).otherwise(elapsed.filter(ran).sum()),
+            elapsed=pl.when(resized).then(gpu_s / first_share).otherwise(elapsed.filter(ran).sum()),
             waiting=pl.col("waiting").all(),
             runs=ran.sum().cast(pl.Int32),
-            resized=gpus.filter(ran & (gpus > 0)).n_unique() > 1,
+            resized=resized,
             restarts=pl.col("restarts").max(),
             **{LINE: pl.col(LINE).min()},
         )

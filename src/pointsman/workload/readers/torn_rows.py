@@ -79,8 +79,10 @@ def _next_row(
     run: list[int], at: int, odd: dict[int, str], names: Sequence[str], delimiter: str, known: Vocabulary, found: Mended
 ) -> int:
     """Read the row that begins with line `at` of the run, if one does; where to go on."""
-    text = ""
+    text, cells = "", list[str]()
     for end in range(at, min(at + MOST_LINES, len(run))):
+        if end > at and _is_another(odd[run[end]].split(delimiter), len(cells), names):
+            break  # also what keeps this linear where each of many rows has a cell too few
         text = f"{text}\n{odd[run[end]]}" if end > at else odd[run[at]]
         cells = text.split(delimiter)
         if len(cells) < len(names):
@@ -121,6 +123,14 @@ def _begins(cells: Sequence[str], names: Sequence[str]) -> bool:
         if name in IDS:
             break
     return len(cells) > 1 and all(known)
+
+
+def _is_another(cells: Sequence[str], before: int, names: Sequence[str]) -> bool:
+    """Whether a line is of another row than the lines before it, which have so many cells: it has most cells of one and
+    the id in front, or both have all cells of one.
+    """
+    most = names[0] in IDS and 2 * len(cells) > len(names) and fits(names[0], cells[0])
+    return most or min(before, len(cells)) >= len(names)
 
 
 def _reading(cells: list[str], names: Sequence[str], known: Vocabulary) -> list[str] | None:

@@ -67,6 +67,8 @@ def _machine(item: Mapping[str, Any], unread: Counter[str]) -> Machine:
 
 def _labels(item: Mapping[str, Any]) -> Labels:
     labels = item["metadata"].get("labels") or {}
+    if not isinstance(labels, dict):
+        raise OddNode("its labels are no mapping")
     return {text_of(key): text_of(value) for key, value in labels.items()}
 
 

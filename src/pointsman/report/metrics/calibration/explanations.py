@@ -17,6 +17,8 @@ MANY = 0.01
 """Share of the jobs, or of the time, below which a cause is not worth telling."""
 SHORT_S = 60.0
 """A wait up to which the scheduler's own latency explains it."""
+GAP_S = 1.0
+"""Seconds by which a job may last longer than it ran and count as never interrupted: clocks are rounded."""
 NEVER_RAN = (NO_GPU, JOB_STEP, "not ", "never ")
 """How reasons begin why rows of a log are left out that held no GPUs."""
 FEW = 0.9
@@ -82,14 +84,14 @@ def _partitions(info: dict[str, Any]) -> dict[str, int]:
 
 def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Iterator[str]:
     """What the log's use of GPUs says of the size of the cluster, and of waits that it does not explain."""
-    use = _Use.of(jobs)
-    most = int(use.used.max())
-    over = int((use.at(jobs["start_s"].to_numpy()) > gpus).sum())
+    most = int(_Use.of(jobs).used.max())
+    sure = _Use.of(_without_gaps(jobs))
+    over = int((sure.at(jobs["start_s"].to_numpy()) > gpus).sum())
     if over:
+        used = count(int(sure.used.max()))
         yield (
             f"{number_of_jobs(over)} ({percent(over / jobs.height)}) started in the log while this cluster has too few "
-            f"free GPUs: up to {count(most)} were in use, and it has {count(gpus)}. It may have been larger, or GPUs "
-            "were shared."
+            f"free GPUs: up to {used} were in use, and it has {count(gpus)}. It may have been larger, or GPUs were shared."
         )
     elif most < FEW * gpus:
         yield (
@@ -105,6 +107,14 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Itera
             f"cluster were free ({number_of_jobs(int((idle_s > 0).sum()))}): quotas, reservations, failed nodes, "
             "fragmentation, or jobs of others."
         )
+
+
+def _without_gaps(jobs: pl.DataFrame) -> pl.DataFrame:
+    """Jobs that held their GPUs from start to end: not those that were requeued or suspended, of which the log does not
+    say when they held none.
+    """
+    lasted_s = pl.col("end_s") - pl.col("start_s")
+    return jobs.filter((lasted_s <= pl.col("duration_s") + GAP_S).fill_null(True))
 
 
 def _waits_beside_idle(
