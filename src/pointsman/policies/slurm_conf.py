@@ -165,14 +165,14 @@ def _partitions(found: SlurmConf, partitions: list[dict[str, _Setting]], path: P
     for one in partitions:
         name = one["partitionname"].value
         factor = _number(one.get("priorityjobfactor") or one.get("priority"), default, path)
-        tiers.add((one.get("prioritytier") or one.get("priority") or _Setting("", "", 0)).value)
+        tiers.add((one.get("prioritytier") or _Setting("", "", 0)).value)
         if name.upper() == "DEFAULT":
             default = factor
         else:
             factors[name] = factor
     if len(set(factors.values())) > 1:
         found.params["partition_priority"] = factors
-    if len(tiers - {""}) > 1:
+    if tiers - {""}:
         found.notes.append("PriorityTier of partitions is not simulated")
 
 

@@ -134,7 +134,7 @@ class Multifactor(Easy):
         """
         Accounts(jobs.unique(["account", "queue", "user"]), self.parents, self.shares).check(self.shares)
         named, with_jobs = sorted(self.partition_priority), set(jobs["partition"].drop_nulls().unique().to_list())
-        if named and with_jobs.isdisjoint(named):  # a slurm.conf has more partitions than a log
+        if named and with_jobs and with_jobs.isdisjoint(named):  # a slurm.conf has more partitions than a log
             raise UsageError(f"multifactor.partition_priority names {named[0]!r:.60}, a partition without jobs")
 
     def briefing(self, jobs: Any, gpus: int, queues: Sequence[str]) -> Briefing:

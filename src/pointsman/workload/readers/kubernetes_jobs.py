@@ -73,7 +73,8 @@ def job_of(things: list[Object], facts: Facts) -> Job:
     pods = [(one, wanted(one.spec, one.labels, facts.node_types)) for one in things if one.kind == "Pod"]
     with_gpus = [(pod, wants) for pod, wants in pods if wants.entries]
     asked = asked_of(things, with_gpus, facts.now_s, facts.node_types)
-    runs = runs_of(things, with_gpus, asked.demand.gpus or 0.0, asked.pods, facts.now_s)
+    held = (asked.demand.gpus or 0.0) * (asked.demand.fraction or 1.0)
+    runs = runs_of(things, with_gpus, held, asked.pods, facts.now_s)
     labels = {key: value for one in reversed(things) for key, value in one.labels.items()}
     queue = next((labels[name] for name in _QUEUES if labels.get(name)), "") or _said(things, "queueName", "queue")
     nodes = sorted({node for pod, _ in with_gpus if (node := text_of(pod.spec.get("nodeName")))})

@@ -37,7 +37,7 @@ def runs_of(things: list[Object], with_gpus: list[tuple[Object, Wanted]], gpus: 
     Args:
         things: all its objects.
         with_gpus: its pods that ask for GPUs.
-        gpus: of the job.
+        gpus: of the job; of one on a share of a GPU, that share.
         many: pods that run at once; 0: only pods tell it.
         now_s: until when a job that runs has run.
     """

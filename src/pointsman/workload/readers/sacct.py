@@ -24,6 +24,7 @@ PENDING: Final = "never started (a pending job array is one row)"
 CANCELLED: Final = "never started: cancelled while it waited, without GPUs"
 NO_SHARE: Final = "on slices or shares of GPUs that are no share of one GPU"
 _BY_NODE: Final = ("AllocGRES", "ReqGRES", "TresPerNode", "GpusPerNode")
+_TELL_REQUESTS: Final = {"ReqTRES", "ReqGRES", "TresPerNode", "GpusPerNode"}
 _OLDER: Final = "Slurm before 20.11 has GPUs in AllocGRES, too, for each of NNodes: export both"
 _MOST_NAMED: Final = 5
 """Kinds of slices, or jobs, that a note names."""
@@ -42,13 +43,13 @@ def _read(source: Source, date_order: Order | None = None) -> tuple[pl.DataFrame
     _check_gpus(source, rows, found)
     made = jobs_of(found.filter(~pl.col("step")))
     steps = found.filter("step").select("job_id", LINE, status="status", submit_s="submit", gpus="gpus")
-    table = _table(made.frame)
+    table = _table(made.frame, _dropped(told=bool(_TELL_REQUESTS & {*rows.frame.columns})))
     steps = steps.with_columns(duration_s=pl.lit(None, pl.Float64), dropped=pl.lit(JOB_STEP))
     jobs = pl.concat([table, steps], how="diagonal").drop([LINE] * is_sacct_json(source))
     notes = [
         "the partition is the queue; Slurm's priorities change with time and are not replayed",
         "GPUs are those of AllocTRES (or AllocGRES × nodes), or those asked for where nothing was allocated",
-        *_notes(made),
+        *_notes(made, table),
     ]
     zone = "the site's local time, which sacct does not name; read as one clock (UTC)"
     return settle(
@@ -78,7 +79,7 @@ def _check_gpus(source: Source, rows: Rows, found: pl.DataFrame) -> None:
             raise InputError(cause, path=source.path, fix=f"{_OLDER}; slurm.conf: AccountingStorageTRES=gres/gpu")
 
 
-def _table(jobs: pl.DataFrame) -> pl.DataFrame:
+def _table(jobs: pl.DataFrame, dropped: pl.Expr) -> pl.DataFrame:
     """Columns of the job table."""
     each = pl.col("gpus") / pl.col("nodes")
     return jobs.select(
@@ -101,14 +102,15 @@ def _table(jobs: pl.DataFrame) -> pl.DataFrame:
         duration_s=pl.col("elapsed"),
         start_s=pl.col("start"),
         end_s=pl.col("end"),
-        dropped=_dropped(),
+        dropped=dropped,
         **{name: pl.col(name) for name in map(written, ("submit_s", "gpus", "duration_s"))},
     )
 
 
-def _dropped() -> pl.Expr:
+def _dropped(*, told: bool) -> pl.Expr:
+    """Why jobs are left out; `told` is whether the export says what jobs asked for that had not started."""
     no_share = pl.col("no_share").is_not_null()
-    never = pl.col("waiting") & ((pl.col("gpus") > 0).fill_null(False) | no_share)
+    never = pl.col("waiting") & ((pl.col("gpus") > 0).fill_null(False) | no_share | (not told))
     over = pl.col("status").is_in(ENDED_WAITING).fill_null(False)
     return (
         pl.when(never & over)
@@ -135,11 +137,12 @@ def _changed(jobs: pl.DataFrame, table: pl.DataFrame) -> dict[str, int]:
     }
 
 
-def _notes(made: Jobs) -> list[str]:
+def _notes(made: Jobs, table: pl.DataFrame) -> list[str]:
     jobs = made.frame
     ran = ~pl.col("waiting")
     alone = int(jobs.select(((pl.col("restarts") > 0) & (pl.col("runs") == 1) & ran).sum()).item())
-    clusters = jobs["cluster"].drop_nulls().value_counts(sort=True).rows()
+    kept = jobs.filter(table["dropped"].is_null() & (table["gpus"] > 0).fill_null(False))
+    clusters = kept["cluster"].drop_nulls().value_counts(sort=True).rows()
     said = ", ".join(f"{name:.40} ({count:,} jobs)" for name, count in clusters[:_MOST_NAMED])
     mixed = ", ".join(f"{name:.40}" for name in made.mixed[:_MOST_NAMED])
     notes = [

@@ -155,11 +155,12 @@ def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
     no_share = pl.coalesce("no_share", pl.format("slices of {}", pl.col("gpu_type").fill_null("GPUs")))
     made = {
         "node_list", "job_id", "gpus", "gpu_type", "fraction", "no_share", "no_share_gpus", "start", "end", "arrival",
-        "elapsed", "nodes", "waiting", LINE,
+        "elapsed", "nodes", "waiting", "partition", LINE,
     }  # fmt: skip
     gangs = parts.group_by("cluster", "gang", "submission", maintain_order=True).agg(
         *(pl.col(name).first() for name in jobs.columns if name not in made | {"cluster", "gang"}),
         job_id=pl.when(pl.len() > 1).then(_of_gang()).otherwise(pl.col("job_id").first()),
+        partition=_each_once("partition"),
         gpus=gpus.sum(),
         gpu_type=pl.when(types.len() > 0).then(types.sort().str.join("+")),
         fraction=pl.when(~several).then(pl.col("fraction").filter(holds).first()),
@@ -188,6 +189,12 @@ def _submissions(parts: pl.DataFrame) -> pl.DataFrame:
     gap = (pl.col("submit") - pl.col("submit").shift(1)).over(gang)
     anew = (gap > APART_S).fill_null(False).cast(pl.Int32)
     return sooner.with_columns(submission=anew.cum_sum().over(gang)).sort("part", maintain_order=True)
+
+
+def _each_once(name: str) -> pl.Expr:
+    """The names in lists such as ``a,b``, those of all parts; null of none."""
+    names = pl.col(name).str.split(",").explode().str.strip_chars().drop_nulls().unique(maintain_order=True)
+    return pl.when(names.len() > 0).then(names.str.join(","))
 
 
 def _of_gang() -> pl.Expr:

@@ -81,6 +81,7 @@ class _Found:
     lost: list[int] = field(default_factory=list)
     mended: list[int] = field(default_factory=list)
     strange: list[int] = field(default_factory=list)
+    continued: list[int] = field(default_factory=list)
     others: Counter[str] = field(default_factory=Counter)
 
     def rows(self) -> Rows:
@@ -96,6 +97,7 @@ class _Found:
         return [
             *([f"header lines repeated in the file: {again:,}"] if again else []),
             *([f"{_STRANGE}: {_at(self.strange)}"] if self.strange else []),
+            *([f"lines that go on with text of users' own: {_at(self.continued)}"] if self.continued else []),
             *([f"rows put together that text of users' own had torn: {_at(self.mended)}"] if self.mended else []),
         ]
 
@@ -142,6 +144,7 @@ def _add_bare(found: _Found, split: BareRows, header: Header, line: int) -> None
     found.mended += [line + k for k in torn.at]
     found.lost += [line + k for k in torn.lost]
     found.strange += [line + k for k in torn.strange]
+    found.continued += [line + k for k in torn.inner]
     found.others[_HEADERS] += len(split.odd) - len(odd)
     found.others += Counter({_INNER: len(torn.inner), _BLANK: len(torn.blank), _STRANGE: len(torn.strange)})
 

@@ -59,7 +59,9 @@ def check_columns(names: Sequence[str], *, path: str) -> list[str]:
     missing = [name for name in REQUIRED if name in absent]
     if missing:
         hints = [f"is {quoted(name)} meant to be {target!r}?" for name, target in meant.items() if target in missing]
-        fix = "; ".join(hints) or f"the columns are {_listed(names)}; see docs/formats/native.md"
+        fix = "; ".join(hints) or (
+            f"the columns are {_listed(names)}; name those that hold them: --columns submit_s=…,gpus=…,duration_s=…"
+        )
         plural = "s" if len(missing) > 1 else ""
         raise InputError(f"the column{plural} {', '.join(missing)} must be there", path=path, line=1, fix=fix)
     for name, target in meant.items():

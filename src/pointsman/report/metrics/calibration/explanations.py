@@ -91,7 +91,8 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Itera
         used = count(int(sure.used.max()))
         yield (
             f"{number_of_jobs(over)} ({percent(over / jobs.height)}) started in the log while this cluster has too few "
-            f"free GPUs: up to {used} were in use, and it has {count(gpus)}. It may have been larger, or GPUs were shared."
+            f"free GPUs: up to {used} were in use, and it has {count(gpus)}. It may have been larger, or GPUs were "
+            "shared."
         )
     elif most < FEW * gpus:
         yield (
