@@ -249,6 +249,11 @@ def test_overlapping_exports_count_a_run_once(log: Log) -> None:
     assert jobs_of(path) == [("6", 4, 1.0, "COMPLETED"), ("7", 4, 5.0, "COMPLETED")]
 
 
+def test_a_job_that_was_renamed_between_exports_is_one(log: Log) -> None:
+    old = run(7, 1, 2, state="RUNNING").replace(stamp(3), "Unknown").replace("|fit|", "|old|")
+    assert jobs_of(log(table(old, run(7, 1, 5), header=RUNS))) == [("7", 4, 5.0, "COMPLETED")]
+
+
 def test_a_job_that_waits_after_a_requeue_keeps_its_runs(log: Log) -> None:
     waits = run(7, 4, 0, state="PENDING", restarts=1).replace(
         f"{stamp(4)}|{stamp(4)}|{stamp(4)}", f"{stamp(4)}|Unknown|Unknown"

@@ -80,7 +80,9 @@ class Reading:
             self.odd.append(OddNode(odd.why, odd.name or name, odd.line or line))
         except KeyError as missing:
             self.odd.append(OddNode(f"{missing} is missing", name, line))
-        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (TypeError, AttributeError):
+            self.odd.append(OddNode("a field of it is of another kind than it should be", name, line))
+        except (ValueError, OverflowError) as error:
             self.odd.append(OddNode(str(error), name, line))
         else:
             self.machines += [found] if isinstance(found, Machine) else found

@@ -133,7 +133,7 @@ def _changed(jobs: pl.DataFrame, table: pl.DataFrame) -> dict[str, int]:
     return {
         "submitted when eligible (held by a dependency or --begin before)": int(held),
         "still running: ran at least its elapsed time": int(unended),
-        "requeued with other GPUs: run time as if on those of its first run, at the same GPU-hours": int(resized),
+        "requeued with other GPUs, or in parts of other lengths: run time at the same GPU-hours": int(resized),
     }
 
 

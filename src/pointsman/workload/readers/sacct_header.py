@@ -33,7 +33,7 @@ def header_of(line: str) -> Header | None:
     if found is None:
         return None
     between = found["between"]
-    if between.isspace() and "\t" not in between:
+    if not between.strip(" "):
         return Header([], "", False) if _names_jobs(line.split()) else None
     delimiter = between.strip(" ") or between
     quoted = delimiter == "," or bool(found["quote"])

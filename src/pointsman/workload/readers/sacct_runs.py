@@ -5,7 +5,8 @@ at most `SOON_S` after the earlier ended; or at most `LATE_S`, where the earlier
 the later counts restarts. Else the id was used again, as Slurm's counter begins anew: another job, `123#2`.
 
 The **runs** of a job are summed. Records of one run (exports that overlap) count once, as the last says. Parts of a
-heterogeneous job are one gang: it has the GPUs of all, from the first start to the last end.
+heterogeneous job are one gang: it has the GPUs of all, from the first start to the last end, for a run time at the
+GPU-hours of all.
 """
 
 from typing import Final, NamedTuple
@@ -30,6 +31,9 @@ _OF_LIVES: Final = ("again", "known_end", "ended before", "user before", "name b
 """Columns by which records are put together."""
 _INSTEAD: Final = ("submit", "end", "elapsed")
 """What tells runs apart whose start is not known."""
+
+
+_COMPARED: Final = ("user", "name", "status", "submit", "start")
 
 
 class Jobs(NamedTuple):
@@ -81,14 +85,15 @@ def _lives(records: pl.DataFrame) -> pl.DataFrame:
     in_order = records.sort("job_id", "submit", "start", LINE, nulls_last=True).with_columns(known_end=known_end)
     in_order = in_order.with_columns(
         pl.col("known_end").cum_max().shift(1).over("job_id").alias("ended before"),
-        *(pl.col(name).shift(1).over("job_id").alias(f"{name} before") for name in ("user", "name", "status")),
+        *(pl.col(name).shift(1).over("job_id").alias(f"{name} before") for name in _COMPARED),
     )
     requeued = pl.col("status before").is_in(_REQUEUED).fill_null(False) | (pl.col("restarts") > 0)
     late = pl.col("submit") - pl.col("ended before") > pl.when(requeued).then(LATE_S).otherwise(SOON_S)
     differs = pl.any_horizontal(
         (pl.col(name) != pl.col(f"{name} before")).fill_null(False) for name in ("user", "name")
     )
-    anew = (late.fill_null(False) | differs).cast(pl.Int32)
+    same_run = (pl.col("submit") == pl.col("submit before")) & (pl.col("start") == pl.col("start before"))
+    anew = ((late.fill_null(False) | differs) & ~same_run.fill_null(False)).cast(pl.Int32)
     lived = in_order.with_columns(life=anew.cum_sum().over("job_id"))
     return lived.with_columns(again=_again())
 
@@ -149,27 +154,32 @@ def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
     parts = _submissions(jobs.filter(of_gang))
     gpus, types = pl.col("gpus"), pl.col("gpu_type").drop_nulls().unique(maintain_order=True)
     holds = gpus > 0
-    first_start, several = pl.col("start").min(), holds.sum() > 1
+    several = holds.sum() > 1
+    telling = holds.fill_null(False) | ~holds.fill_null(False).any()  # parts without GPUs may go on for long
     each = (gpus / pl.col("nodes")).filter(holds)
     sliced = pl.col("no_share").is_not_null() | (pl.col("fraction").is_not_null() & several)
     no_share = pl.coalesce("no_share", pl.format("slices of {}", pl.col("gpu_type").fill_null("GPUs")))
     made = {
         "node_list", "job_id", "gpus", "gpu_type", "fraction", "no_share", "no_share_gpus", "start", "end", "arrival",
-        "elapsed", "nodes", "waiting", "partition", LINE,
+        "elapsed", "nodes", "waiting", "partition", "resized", LINE,
     }  # fmt: skip
+    lasted = pl.col("elapsed").filter(holds)
+    uneven = (holds.sum() > 1) & (lasted.n_unique() > 1)
+    at_gpu_time = (gpus * pl.col("elapsed")).filter(holds).sum() / gpus.sum()
     gangs = parts.group_by("cluster", "gang", "submission", maintain_order=True).agg(
         *(pl.col(name).first() for name in jobs.columns if name not in made | {"cluster", "gang"}),
         job_id=pl.when(pl.len() > 1).then(_of_gang()).otherwise(pl.col("job_id").first()),
-        partition=_each_once("partition"),
+        partition=_each_once(pl.col("partition").filter(telling)),
         gpus=gpus.sum(),
         gpu_type=pl.when(types.len() > 0).then(types.sort().str.join("+")),
         fraction=pl.when(~several).then(pl.col("fraction").filter(holds).first()),
         no_share=no_share.filter(sliced).first(),
         no_share_gpus=pl.coalesce("no_share_gpus", gpus * pl.col("fraction").fill_null(1)).sum(),
-        start=first_start,
-        end=pl.when(pl.col("end").null_count() == 0).then(pl.col("end").max()),
+        start=pl.col("start").filter(telling).min(),
+        end=pl.when(pl.col("end").filter(telling).null_count() == 0).then(pl.col("end").filter(telling).max()),
         arrival=pl.col("arrival").min(),
-        elapsed=(pl.col("elapsed") + (pl.col("start") - first_start).fill_null(0)).max(),
+        elapsed=pl.when(uneven).then(at_gpu_time).otherwise(pl.coalesce(lasted.first(), pl.col("elapsed").max())),
+        resized=pl.col("resized").any() | uneven,
         nodes=pl.when(each.n_unique() == 1).then(pl.col("nodes").filter(holds).sum()),
         node_list=pl.col("node_list").drop_nulls().unique(maintain_order=True).str.join(","),
         waiting=pl.col("waiting").all(),
@@ -191,9 +201,9 @@ def _submissions(parts: pl.DataFrame) -> pl.DataFrame:
     return sooner.with_columns(submission=anew.cum_sum().over(gang)).sort("part", maintain_order=True)
 
 
-def _each_once(name: str) -> pl.Expr:
+def _each_once(lists: pl.Expr) -> pl.Expr:
     """The names in lists such as ``a,b``, those of all parts; null of none."""
-    names = pl.col(name).str.split(",").explode().str.strip_chars().drop_nulls().unique(maintain_order=True)
+    names = lists.str.split(",").explode().str.strip_chars().drop_nulls().unique(maintain_order=True)
     return pl.when(names.len() > 0).then(names.str.join(","))
 
 
