@@ -44,6 +44,6 @@ def test_a_cell_names_gpus_their_type_and_their_share(cell: str) -> None:
     assert [entry[:3] for entry in entries] == SAID[cell]
 
 
-@pytest.mark.parametrize("cell", ["soon", "4.5", "-1", "two", "1,5"])
+@pytest.mark.parametrize("cell", ["soon", "4.5", "-1", "two", "1,5", "gres/gpu=four", "cpu=4,gres/gpu=x"])
 def test_what_cannot_be_read_is_not_taken_for_none(cell: str) -> None:
     assert gpu_entries(cell) is None

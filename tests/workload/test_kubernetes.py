@@ -96,6 +96,19 @@ def test_a_job_and_its_pods_are_one(read: List) -> None:
     assert found.quality.rows_read == 3
 
 
+def test_time_between_the_pods_of_a_job_is_no_run_time(read: List) -> None:
+    failed = pod("train-a", asking(4), 0, 60, "Failed", owner=("Job", "train"))
+    found = read(
+        job("train", 1, asking(4), 0, 360), failed, pod("train-b", asking(4), 180, 360, owner=("Job", "train"))
+    )
+    assert rows(found, "gpus", "start_s", "end_s", "duration_s") == [("vision/train", 4, 0.0, 21600.0, 14400.0)]
+
+
+def test_a_pod_on_a_slice_runs_as_long_as_it_ran(read: List) -> None:
+    found = read(pod("small", asking({"nvidia.com/mig-1g.10gb": 1}), 0, 120))
+    assert rows(found, "gpus", "fraction", "duration_s") == [("vision/small", 1, 0.142, 7200.0)]
+
+
 @pytest.mark.parametrize(
     "text",
     [

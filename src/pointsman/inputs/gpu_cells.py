@@ -12,6 +12,7 @@ _ENTRY: Final = re.compile(
     rf"(?:gres[/:])?(?P<kind>gpu|shard|mps)(?P<typed>[:/](?![0-9]+(?:\(|$))[^=,\s]*?)?(?:[:=]{_COUNT})?(?:\([^)]*\))?",
     re.IGNORECASE,
 )
+_OF_GPUS: Final = re.compile(r"(?:gres[/:])?gpu(?:[:=/]|$)", re.IGNORECASE)
 _OTHER: Final = re.compile(r"[\w/:.-]+=[^=]*|[a-z][\w/.-]*:[^=]*[0-9][kmgt]?(\([^)]*\))?|\(null\)|n/a", re.IGNORECASE)
 """A resource that is no GPU, or a word for none."""
 _BARE: Final = re.compile(rf"\s*{_COUNT}\s*")
@@ -44,6 +45,8 @@ def gpu_entries(cell: str) -> list[GpuEntry] | None:
         return _if_any(int(bare["count"]), "", "gpu")
     parts = [part.strip() for part in re.split(r"[,;](?![^(]*\))", cell) if part.strip()]
     found = [entry for part in parts if (entry := _listed(part)) is not None]
+    if len(found) < sum(_OF_GPUS.match(part) is not None for part in parts):
+        return None
     if found:
         return _untyped_last(found)
     times = _times(cell)

@@ -1,5 +1,6 @@
 """How long a job of Kubernetes ran: by the objects that tell it, and by its pods."""
 
+import math
 from typing import NamedTuple
 
 from pointsman.workload.readers.kubernetes_gpus import Wanted
@@ -63,12 +64,21 @@ def runs_of(things: list[Object], with_gpus: list[tuple[Object, Wanted]], gpus: 
     return Runs(
         start_s=min([began_s, *(pod.start_s for pod in before)]),
         end_s=None if running else end_s,
-        length_s=None if end_s is None else end_s - began_s + earlier_s,
+        length_s=None if end_s is None else end_s - began_s - (_gaps_s(own) if by_pods else 0.0) + earlier_s,
         status=status,
         running=running,
-        several=bool(before),
+        several=bool(before) or (by_pods and _gaps_s(own) > 0),
         by_controller=not (by_pods or any(is_allocated(one) for one in telling)),
     )
+
+
+def _gaps_s(pods: list[_Taken]) -> float:
+    """Seconds between the first start and the last end in which none of these pods ran."""
+    gaps_s, until_s = 0.0, math.inf
+    for pod in sorted(pods):
+        gaps_s += max(0.0, pod.start_s - until_s)
+        until_s = pod.end_s if until_s == math.inf else max(until_s, pod.end_s)
+    return gaps_s
 
 
 def _told(spans: list[Span], now_s: float | None) -> tuple[float, float | None] | None:

@@ -1,6 +1,7 @@
 """Files people mistake for job logs, told by what they are."""
 
 import json
+import re
 from typing import Final
 
 from pointsman.errors import InputError
@@ -12,6 +13,8 @@ _JOBS = "give the job log instead"
 _TASKS = "give pai_task_table.csv, which has jobs and their GPUs"
 _HARDWARE = "it says what hardware is there; give the job log instead"
 _PROFILE = "it describes speeds, not jobs; give the job list instead"
+_NODES = re.compile(r"\s*(?:NodeName|ClusterName|PartitionName|SwitchName|SlurmctldHost)=")
+"""How the output of scontrol, slurm.conf and topology.conf begin."""
 _KEYS = "of JSON lines or a list of objects name the keys: --columns submit_s=…,gpus=…,duration_s=…"
 _STEP_TIMES = "a Pollux table of step times"
 
@@ -51,6 +54,9 @@ def refusal(source: Source) -> InputError | None:
     if words >= {"NAME", "AGE"} and words & {"READY", "STATUS", "COMPLETIONS", "QUEUE"}:
         fix = "export it with `kubectl get pods,jobs,workloads -A -o json`"
         return InputError("this is the table that kubectl prints, without times and GPUs", path=source.path, fix=fix)
+    if _NODES.match(source.first_line):
+        fix = "`pointsman cluster import` makes a cluster file of it"
+        return InputError("this is a list of nodes, not a job log", path=source.path, fix=fix)
     for columns, what, fix in _TABLES:
         if names.issuperset(columns):
             return InputError(f"this is {what}, not a job log", path=source.path, fix=fix)
