@@ -8,7 +8,7 @@ ALL = "gpus=gpus,duration_s=duration_s"
 LOG_FILES = {
     "shaped.csv": f"{SHAPED}a,0,8,600,4,2\nb,1,2,600,,\n",
     "wide_shape.csv": f"{SHAPED}a,0,8,600,1,8\nb,1,2,600,,\n",
-    "odd_shape.csv": f"{SHAPED}a,0,8,600,3,2\n",
+    "odd_shape.csv": f"{SHAPED}a,0,8,600,2,2\n",
     "uneven.csv": f"{HEAD},nodes_requested\na,0,8,600,3\n",
     "uneven_nodes.csv": f"{HEAD},gpus_per_node\na,0,8,600,3\n",
     "days.csv": "when,gpus,duration_s\n03/02/2026 08:00,1,600\n04/02/2026 08:00,1,600\n",
@@ -18,6 +18,7 @@ LOG_FILES = {
     "runaways.csv": f"{HEAD},time_limit_s,status\na,0,1,9000,100,RUNNING\nb,0,1,600,900,COMPLETED\n",
     "one_runaway.csv": f"{HEAD},time_limit_s,status\na,0,1,9000,100,RUNNING\n",
     "slow_runaway.csv": f"{HEAD},time_limit_s,status\na,0,1,500,100,RUNNING\nb,0,1,600,900,COMPLETED\n",
+    "scontrol.txt": "NodeName=n1 CPUTot=8 Gres=gpu:a100:8 RealMemory=1000 Sockets=2\n",
     "node.json": '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"nvidia.com/gpu.product": '
     '"NVIDIA-A100-SXM4-80GB"}}, "status": {"capacity": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "8"}}}\n',
 }  # fmt: skip
@@ -29,6 +30,18 @@ def dates(order: str) -> str:
 
 
 OF_LOGS = [
+    Suggestion(
+        "`pointsman cluster import` makes a cluster file",
+        "trace info scontrol.txt",
+        "`pointsman (cluster import)`",
+        ("{0} scontrol.txt -o c.yaml",),
+    ),
+    Suggestion(
+        "name those that hold them: --columns",
+        "trace info table.csv --trace-format csv",
+        "(--columns) submit_s",
+        ("trace info table.csv {0} submit_s=When,gpus=Cards,duration_s=Seconds",),
+    ),
     Suggestion(
         "{}, or --oversized drop or clamp",
         "compare shaped.csv --cluster 2x4 --policy fifo",

@@ -171,6 +171,7 @@ def test_policies_in_three_formats(command: Command) -> None:
         "policy",
         *names,
         "rounds(POLICY,EVERY)",
+        "multifactor:slurm.conf",
         "file.py:Class",
     ]
     assert "oracle: the policy uses true durations; --estimate limit or lognormal:SIGMA overrides" in notes

@@ -243,7 +243,7 @@ def test_a_damaged_grid_is_refused(name: str, text: str | None, said: str, comma
 
 
 BAD = {
-    "kueue": (("--set", "kueue.nominal_quota={nobody: 3}"), "kueue.nominal_quota names the queue 'nobody'"),
+    "kueue": (("--set", "kueue.cohort={nobody: x}"), "kueue.cohort names the queue 'nobody'"),
     "multifactor": (("--set", "multifactor.shares={nobody: 3}"), "shares of 'nobody': the log has no such account"),
     "lwf": (("--profile-error", "0.5"), "'lwf' uses profiles of iterations"),
 }

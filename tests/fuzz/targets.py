@@ -79,7 +79,12 @@ def _logs() -> Iterator[Target]:
     columns = {"submit_s": "submit_time", "gpus": "gpu_num", "duration_s": "duration"}
     yield Target("named columns", seeds, _named("log", lambda path: read_workload(path, columns=columns)), 2)
     dated = {"job_id": "id", "submit_s": "at", "gpus": "n", "start_s": "from", "end_s": "to", "time_limit_s": "most"}
-    yield Target("any table", _tables(), _named("log", lambda path: read_workload(path, columns=dated)), 4)
+    yield Target(
+        "any table",
+        _tables(),
+        _named("log", lambda path: read_workload(path, columns=dated, steps="drop", date_order="dmy")),
+        4,
+    )
 
 
 TABLE = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .gpu_pickers import PICKERS, Edges, Offer, offer_of
-from .placement import alternatives
+from .placement import alternatives, has_enough
 from .policies import Pass
 from .world import Life, World
 
@@ -36,9 +36,8 @@ class LearnedWorld(World):
     def offer(self, life: Life) -> Offer | None:
         """Of the first alternative that has enough."""
         for eligible in alternatives(self.nodes, life.job):
-            found = offer_of(self.nodes, eligible, self.free(), Edges())
-            if sum(map(len, found.free.values())) >= life.job.gpus:
-                return found
+            if has_enough(self.nodes, eligible, life.job, {gpu for gpu in self.free() if gpu[0] in eligible}):
+                return offer_of(self.nodes, eligible, self.free(), Edges())
         return None
 
     def can_start(self, life: Life) -> bool:
@@ -52,7 +51,7 @@ class LearnedWorld(World):
         for life in sorted(self.having("PENDING"), key=order):
             job = life.job
             queue = job.queue if job.queue in self.rules.queue_limits else None
-            kinds.setdefault((job.gpus, job.gpu_type, job.partition, queue), []).append(life)
+            kinds.setdefault((job.gpus, job.per_node, job.gpu_type, job.partition, queue), []).append(life)
         turns = []
         for lives in kinds.values():
             head = 0 if self.can_start(lives[0]) else 1
@@ -89,4 +88,5 @@ def learned(world: World) -> None:
         assert life is not None
         offer = world.offer(life)
         assert offer is not None
-        this.start_on(life, PICKERS[world.gpus](offer, life.job.gpus).place())
+        shaped = world.find_place(life, world.free()) if life.job.per_node else None
+        this.start_on(life, shaped or PICKERS[world.gpus](offer, life.job.gpus).place())

@@ -68,7 +68,8 @@ def job(world: LearnedWorld, life: Life | None) -> list[float]:
         return [*wants, *times, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
     offer = world.offer(life)
     assert offer is not None and offer.edges == Edges()
-    nodes = {node for node, _ in nearest(offer, life.job.gpus).place()}
+    shaped = world.find_place(life, world.free()) if life.job.per_node else None
+    nodes = {node for node, _ in shaped or nearest(offer, life.job.gpus).place()}
     racks = {offer.rack_of(node) for node in nodes}
     return [*wants, *times, 0.0, 0.0, 1.0, 1.0, 1 / len(nodes), 1 / len(racks)]
 

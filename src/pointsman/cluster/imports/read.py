@@ -46,7 +46,7 @@ def import_nodes(
     """
     path = Path(path)
     text = _text(path)
-    if text.lstrip().startswith(",".join(HEADER)) and not (gpu_types or topology or gpu_topology):
+    if text.lstrip().startswith(",".join(HEADER)) and not (topology or gpu_topology):
         read = read_node_list(path)
         left_out = f"{read.without_gpu:,} of {read.rows:,} nodes have no GPU and were left out"
         return Imported(read.cluster, [left_out])
