@@ -139,9 +139,13 @@ def within(gpus: Iterable[Gpus]) -> tuple[Gpus, ...]:
 
 
 def text_of(value: Any) -> str:
-    """A name of JSON. TypeError: it is none."""
+    """A name of JSON.
+
+    Raises:
+        OddNode: it is none.
+    """
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} is no text")
+        raise OddNode(f"{quoted(value)} is no text")
     return value
 
 
