@@ -19,6 +19,8 @@ MAX_SHARING: Final = 8
 
 AS_LOGGED: Final = "as-logged"
 """What tables call the scheduler that made a log."""
+GAP_S: Final = 1.0
+"""Seconds by which a job in a log may last longer than it ran and count as never interrupted: clocks are rounded."""
 
 NO_GPU: Final = "asks for no GPU"
 JOB_STEP: Final = "a job step, not a job"

@@ -12,6 +12,7 @@ from pointsman.cluster.imports.assemble import Imported
 from pointsman.cluster.imports.gpu_types import UNKNOWN_LINKS, UNKNOWN_TYPE
 from pointsman.cluster.parts import NAME
 from pointsman.inputs.gpu_names import known_name, plain_name
+from pointsman.types import GAP_S
 
 NODE_SIZES: Final = (8, 4, 2, 1)
 """GPUs of a node that are tried, the largest first."""
@@ -19,8 +20,6 @@ WHOLE: Final = 0.9
 """Share of the jobs of a node's size or more that ask for whole nodes, if that is the size of nodes (ours)."""
 LOAD: Final = 0.8
 """Load that is assumed where the log has no starts (ours; Helios' clusters had 0.73 to 0.84)."""
-GAP_S: Final = 1.0
-"""Seconds by which a job may last longer than it ran and count as never interrupted: clocks are rounded."""
 DEFAULT_TYPE: Final = "v100"
 
 Key = tuple[str | None, str]

@@ -61,13 +61,14 @@ def runs_of(things: list[Object], with_gpus: list[tuple[Object, Wanted]], gpus: 
     began_s = min(pod.start_s for pod in own) if by_pods else start_s
     began_s = began_s if end_s is None or began_s <= end_s else start_s
     earlier_s = _gpu_s(before) / gpus if gpus else 0.0
+    gaps_s = _gaps_s(own) if by_pods else 0.0
     return Runs(
         start_s=min([began_s, *(pod.start_s for pod in before)]),
         end_s=None if running else end_s,
-        length_s=None if end_s is None else end_s - began_s - (_gaps_s(own) if by_pods else 0.0) + earlier_s,
+        length_s=None if end_s is None else end_s - began_s - gaps_s + earlier_s,
         status=status,
         running=running,
-        several=bool(before) or (by_pods and _gaps_s(own) > 0),
+        several=bool(before) or gaps_s > 0,
         by_controller=not (by_pods or any(is_allocated(one) for one in telling)),
     )
 

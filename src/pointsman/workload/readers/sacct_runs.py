@@ -153,9 +153,9 @@ def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
         return jobs, 0, []
     parts = _submissions(jobs.filter(of_gang))
     gpus, types = pl.col("gpus"), pl.col("gpu_type").drop_nulls().unique(maintain_order=True)
-    holds = gpus > 0
+    holds = (gpus > 0).fill_null(False)
     several = holds.sum() > 1
-    telling = holds.fill_null(False) | ~holds.fill_null(False).any()  # parts without GPUs may go on for long
+    telling = holds | ~holds.any()  # parts without GPUs may go on for long
     each = (gpus / pl.col("nodes")).filter(holds)
     sliced = pl.col("no_share").is_not_null() | (pl.col("fraction").is_not_null() & several)
     no_share = pl.coalesce("no_share", pl.format("slices of {}", pl.col("gpu_type").fill_null("GPUs")))

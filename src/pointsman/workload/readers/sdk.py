@@ -14,7 +14,7 @@ from pointsman.workload.readers.cells import absent, clock_s, number, status, te
 from pointsman.workload.readers.gpu_demand import NO_SHARE, GpuDemand, demand_of, left_out
 from pointsman.workload.readers.json_records import elements, json_records
 from pointsman.workload.readers.rows import Rows, has_columns, read_rows, split_header, text_lines
-from pointsman.workload.readers.slurm_cells import span_s, tres_gpu_type, tres_gpus
+from pointsman.workload.readers.slurm_cells import span_s
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_cleaning import settle
 from pointsman.workload.readers.trace_format import TraceFormat
@@ -53,7 +53,5 @@ __all__ = [
     "status",
     "text",
     "text_lines",
-    "tres_gpu_type",
-    "tres_gpus",
     "written",
 ]

@@ -1,26 +1,8 @@
-"""Cells as Slurm writes them: lists of resources, and spans of time."""
+"""Cells as Slurm writes them: ids of steps, and spans of time."""
 
 import polars as pl
 
 from pointsman.workload.readers.cells import text
-
-
-def tres_gpus(column: str) -> pl.Expr:
-    """GPUs of a TRES list: `gres/gpu=8`, or the sum of its typed entries `gres/gpu:a100=8`."""
-    whole = pl.col(column).str.extract(r"(?:^|,)gres/gpu=(\d+)").cast(pl.Float64, strict=False)
-    typed = (
-        pl.col(column)
-        .str.extract_all(r"gres/gpu:[^=,]+=\d+")
-        .list.eval(pl.element().str.extract(r"=(\d+)$").cast(pl.Float64, strict=False))
-    )
-    return pl.coalesce(whole, typed.list.sum(), 0.0)
-
-
-def tres_gpu_type(tres: pl.Expr) -> pl.Expr:
-    """`a100` for one type; types of one job are joined by `+`, for the gang mixes them."""
-    names = tres.str.extract_all(r"gres/gpu:[^=,]+=").list.eval(pl.element().str.slice(9).str.strip_chars_end("="))
-    joined = names.list.unique(maintain_order=True).list.join("+")
-    return pl.when(joined != "").then(joined)
 
 
 def is_step(job_id: pl.Expr) -> pl.Expr:

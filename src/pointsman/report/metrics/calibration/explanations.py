@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from pointsman.engine.setup.demand import NO_PARTITIONS
 from pointsman.report.metrics.groups import Run
 from pointsman.report.units import count, duration, number_of_jobs, percent
-from pointsman.types import JOB_STEP, NO_GPU
+from pointsman.types import GAP_S, JOB_STEP, NO_GPU
 
 MANY = 0.01
 """Share of the jobs, or of the time, below which a cause is not worth telling."""
 SHORT_S = 60.0
 """A wait up to which the scheduler's own latency explains it."""
-GAP_S = 1.0
-"""Seconds by which a job may last longer than it ran and count as never interrupted: clocks are rounded."""
 NEVER_RAN = (NO_GPU, JOB_STEP, "not ", "never ")
 """How reasons begin why rows of a log are left out that held no GPUs."""
 FEW = 0.9
