@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pointsman.cluster import Cluster
+from pointsman.cluster.imports.cards import cards
 from pointsman.cluster.imports.read import import_nodes
 from tests.workload.sacct_exports.nodes import Node, cut, node_lists, physical, scontrol, whole
 
@@ -35,3 +36,10 @@ def test_physical_gpus_are_counted(tmp_path: Path, nodes: list[Node], one_line: 
 def test_a_card_cut_into_slices_is_one_gpu(tmp_path: Path) -> None:
     nodes = [whole("n1", 8, "nvidia_h100_80gb_hbm3"), cut("n2", 8, {"3g.20gb": 2}), cut("n3", 4, {"1g.5gb": 7}, 4)]
     assert imported(tmp_path, nodes) == {"h100": 8, "a100": 16}
+
+
+def test_slices_of_several_sizes_are_fitted_together(tmp_path: Path) -> None:
+    """Largest first would need a third card: two 3g fill the memory of one."""
+    assert imported(tmp_path, [cut("n1", 2, {"3g.20gb": 1, "2g.10gb": 1, "1g.5gb": 2})]) == {"a100": 2}
+    assert cards({"1g.5gb": 3000}, "a100") == 429
+    assert cards({"3g.20gb": 1000, "2g.10gb": 1000, "1g.5gb": 2000}, "a100") == 1000

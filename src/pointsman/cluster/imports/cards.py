@@ -1,7 +1,7 @@
 """How many physical GPUs some slices are of (NVIDIA's Multi-Instance GPU)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pointsman.cluster.gpu_catalogue import known_gpu
@@ -25,22 +25,39 @@ def compute_slices(profile: str) -> int | None:
 
 
 def cards(slices: Mapping[str, int], gpu_type: str = "") -> int:
-    """The fewest GPUs of a type that so many instances of each profile fit on, the largest first."""
+    """The fewest GPUs of a type that so many instances of each profile fit on."""
     four = known_name(gpu_type) in _OF_FOUR
     whole = 4 if four else SLICES_OF_A_GPU
     slice_gb = _slice_gb(slices, gpu_type)
-    free: list[list[int]] = []
-    for profile in sorted(slices, key=lambda one: -(compute_slices(one) or 1)):
-        compute = compute_slices(profile) or 1
-        memory = 2 * compute if four else _memory(profile, slice_gb)
-        for _ in range(slices[profile]):
-            card = next((one for one in free if one[0] >= compute and one[1] >= memory), None)
-            if card is None:
-                card = [whole, MEMORY_SLICES]
-                free.append(card)
-            card[0] -= compute
-            card[1] -= memory
-    return len(free)
+    sizes = []
+    for profile in slices:
+        compute = min(compute_slices(profile) or 1, whole)
+        sizes.append((compute, min(2 * compute if four else _memory(profile, slice_gb), MEMORY_SLICES)))
+    if len(sizes) == 1:
+        return -(-sum(slices.values()) // _fills(sizes, whole, MEMORY_SLICES)[0][0])
+    return _fewest(_fills(sizes, whole, MEMORY_SLICES), list(slices.values()))
+
+
+def _fills(sizes: Sequence[tuple[int, int]], compute: int, memory: int) -> list[list[int]]:
+    """How many instances of each size a GPU can have together: all ways that leave no room for one more of the last."""
+    (of_compute, of_memory), rest = sizes[0], sizes[1:]
+    most = min(compute // of_compute, memory // of_memory)
+    if not rest:
+        return [[most]]
+    return [
+        [count, *fill]
+        for count in range(most + 1)
+        for fill in _fills(rest, compute - count * of_compute, memory - count * of_memory)
+    ]
+
+
+def _fewest(fills: list[list[int]], counts: list[int]) -> int:
+    """How many GPUs, each filled in one of these ways, have at least so many instances of each size."""
+    from scipy.optimize import LinearConstraint, milp  # late: it takes long to import
+
+    each_one = [1] * len(fills)
+    found = milp(each_one, integrality=each_one, constraints=LinearConstraint(list(zip(*fills, strict=True)), counts))
+    return round(found.fun)
 
 
 def _memory(profile: str, slice_gb: float) -> int:
