@@ -8,7 +8,8 @@ from benchmarks.results.figures import Difference, Figures, Where, markdown, pla
 BACKFILL, LADDER = "fifo-backfill", "las, 20 thresholds"
 TIGHT: Final = f"{LADDER}, tightest"
 WITHOUT: Final = ("fifo", BACKFILL, "kueue", "tiresias", "las", LADDER, TIGHT, "gittins")
-NEEDING: Final = ("sjf", "sjf-backfill", "easy", "multifactor", "srtf")
+SLURM, SLURM_EASY = "multifactor", "multifactor, easy"
+NEEDING: Final = ("sjf", "sjf-backfill", "easy", SLURM, SLURM_EASY, "srtf")
 PLACES: Final = ("few-racks", "tightest", "spread")
 FAIRNESS: Final = (BACKFILL, "easy", "sjf-backfill", LADDER, "srtf", "gittins")
 YARN: Final = 5.5
@@ -75,7 +76,8 @@ def answer(figures: Figures) -> str:
             f"`consolidated`. At all loads, it is worse beyond the interval in {_longer(near)} of {len(near)} cells. "
             f"`spread` is worse in {_longer(spread)} and better in {_shorter(spread)}.",
             f"* **Queues.** `kueue` with equal quotas is {to('kueue', BACKFILL, queued)} relative to `fifo-backfill`, "
-            f"`multifactor` {to('multifactor', BACKFILL)}.",
+            f"`multifactor` {to(SLURM, BACKFILL)}. Slurm's backfilling, with reservations for up to 500 jobs, is "
+            f"{to(SLURM, SLURM_EASY)} relative to a reservation for the first job alone.",
         ]
     )
 
