@@ -118,12 +118,12 @@ def test_the_rest_of_an_array_is_not_its_element_with_the_same_number(log: Log) 
     assert (ids(read), sum(read.quality.dropped.values()), read.quality.merged) == (["6", "5"], 1, {})
 
 
-@pytest.mark.parametrize("byte", [b"\xe9", b"\xff\xfe", b"\x80"])
+@pytest.mark.parametrize("byte", [b"\xe9", b"\xff\xfe", b"\x80", b"\0", b"\0\0\0"])
 def test_a_byte_that_is_no_utf8_costs_its_cell(log: Log, byte: bytes) -> None:
     text = table(row(11), row(12, "trXin"), row(13)).encode().replace(b"X", byte)
     read = read_workload(log(text))
     assert ids(read) == ["11", "12", "13"]
-    assert told(read, f"bytes that are not UTF-8, replaced in their cells: {len(byte)}, the first in line 3")
+    assert told(read, f"bytes that are not UTF-8 text, replaced in their cells: {len(byte)}, the first in line 3")
 
 
 # Headers

@@ -24,8 +24,7 @@ def read_csv(source: Source, ignore: Sequence[str] = ()) -> tuple[pl.DataFrame, 
     rows = read_rows(source)
     check_columns(rows.frame.columns, path=source.path)
     if source.replaced:
-        fix = "convert it, e.g. `iconv -f latin1 -t utf-8`"
-        raise InputError("not UTF-8", path=source.path, line=source.broken[1], fix=fix)
+        raise source.no_text(source.broken[1])
     if rows.broken_quotes:
         fix = "is a quote left open? one that belongs to a cell is doubled"
         raise InputError("broken quoting", path=source.path, line=rows.broken_quotes[0], fix=fix)

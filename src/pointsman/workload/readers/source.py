@@ -24,6 +24,8 @@ _PIECE, _STORED_PIECE = 1 << 24, 1 << 12
 """Bytes read at once: unpacked, and packed where a small piece may unpack to much."""
 
 _REPLACEMENT: Final = "\ufffd".encode()
+_NO_TEXT: Final = b"\xff"
+"""In the place of a NUL byte: it is no UTF-8 either."""
 _MOST_BROKEN: Final = 0.25
 """Share of a file's bytes that are not UTF-8 from which on it is no text."""
 
@@ -75,7 +77,7 @@ class Source:
 
     @property
     def utf8(self) -> bytes:
-        """The same, checked but still bytes; a byte that is no UTF-8 becomes U+FFFD, REPLACEMENT CHARACTER."""
+        """The same, checked but still bytes; one that is no UTF-8, or NUL, becomes U+FFFD, REPLACEMENT CHARACTER."""
         return self._checked[0]
 
     @property
@@ -89,7 +91,7 @@ class Source:
         count, line = self.broken
         how = "`iconv -f latin1 -t utf-8` converts the file, if it is in Latin-1"
         return (
-            f"bytes that are not UTF-8, replaced in their cells: {count:,}, the first in line {line:,}; {how}"
+            f"bytes that are not UTF-8 text, replaced in their cells: {count:,}, the first in line {line:,}; {how}"
             if count
             else ""
         )
@@ -97,11 +99,7 @@ class Source:
     @cached_property
     def _checked(self) -> tuple[bytes, int, int]:
         """The text's bytes, how many were no UTF-8, and the line of the first that was not."""
-        data = self.data.removeprefix(b"\xef\xbb\xbf")
-        nul = data.find(b"\0")
-        if nul >= 0:
-            fix = "give a text file; one in UTF-16 becomes one with `iconv -f utf-16 -t utf-8`"
-            raise InputError("not a text file: it holds NUL bytes", path=self.path, line=_line(data, nul), fix=fix)
+        data = self.data.removeprefix(b"\xef\xbb\xbf").replace(b"\0", _NO_TEXT)
         if data.isascii():
             return data, 0, 0
         try:
@@ -114,9 +112,15 @@ class Source:
         mended = data.decode("utf-8", "replace").encode()
         broken = mended.count(_REPLACEMENT) - data.count(_REPLACEMENT)
         if broken > _MOST_BROKEN * len(data):
-            fix = "convert it, e.g. `iconv -f latin1 -t utf-8`"
-            raise InputError("not UTF-8", path=self.path, line=line, fix=fix)
+            raise self.no_text(line)
         return mended, broken, line
+
+    def no_text(self, line: int) -> InputError:
+        """The error for a file with bytes that are no text, the first of them in `line`."""
+        if b"\0" in self.data:
+            fix = "give a text file; one in UTF-16 becomes one with `iconv -f utf-16 -t utf-8`"
+            return InputError("not a text file: it holds NUL bytes", path=self.path, line=line, fix=fix)
+        return InputError("not UTF-8", path=self.path, line=line, fix="convert it, e.g. `iconv -f latin1 -t utf-8`")
 
 
 def open_source(path: str | Path) -> Source:

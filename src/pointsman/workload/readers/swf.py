@@ -17,7 +17,7 @@ STATUSES = {0: "FAILED", 1: "COMPLETED", 5: "CANCELLED"}
 
 def _matches(source: Source) -> bool:
     """`;` comments or a first line of 18 numbers."""
-    if source.data[:1] == b"{" or b"\0" in source.data[:4096]:
+    if source.data[:1] == b"{":
         return False
     lines = (line.strip() for line in source.data[:1_000_000].splitlines())
     data = next((line for line in lines if line and not line.startswith(b";")), b"")
