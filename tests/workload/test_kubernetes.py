@@ -117,11 +117,23 @@ def test_a_pod_on_a_slice_runs_as_long_as_it_ran(read: List) -> None:
         lambda things: "\n".join(json.dumps(one, indent=2) for one in things),
         lambda things: yaml.safe_dump({"apiVersion": "v1", "items": things, "kind": "List"}),
         yaml.safe_dump_all,
+        lambda things: yaml.safe_dump({"apiVersion": "v1", "items": things, "kind": "List"}, default_flow_style=True),
+        lambda things: yaml.safe_dump_all(things, default_flow_style=True, explicit_start=True),
+        lambda things: "".join(f"- {yaml.safe_dump(one, default_flow_style=True, width=10_000)}" for one in things),
+        lambda things: "# of Monday\n" + yaml.safe_dump_all(things, default_flow_style=None),
     ],
-    ids=["array", "lines", "documents", "YAML", "YAML documents"],
+    ids=["array", "lines", "documents", "YAML", "YAML documents", "braces", "more braces", "list of braces", "some braces"],
 )
 def test_the_same_in_all_notations(text: Callable[[list[Thing]], str], read: List) -> None:
     assert read(*PAIR, text=text).jobs.equals(read(*PAIR).jobs)
+
+
+def test_a_job_with_a_time_of_completion_and_no_condition_has_ended(read: List) -> None:
+    done, other = job("done", 1, asking(1), 1, 31), job("other", 1, asking(1), 1, 121)
+    del done["status"]["conditions"]
+    assert rows(read(done, other), "status", "duration_s") == [
+        ("vision/done", "COMPLETED", 1800.0), ("vision/other", "COMPLETED", 7200.0),
+    ]  # fmt: skip
 
 
 def test_a_job_without_its_pods_starts_when_it_makes_them(read: List) -> None:

@@ -17,7 +17,9 @@ _KINDS: Final = (
     rb"Pod|Job|Workload|PodGroup|JobSet|RayJob|RayCluster|TrainJob|AppWrapper|[A-Z][A-Za-z]{0,12}Job|"
     rb"(?:Pod|Job|Workload|PodGroup|JobSet|RayJob|RayCluster|TrainJob|[A-Z][A-Za-z]{0,12}Job)List"
 )
-_JSON: Final = re.compile(rb'"kind"\s*:\s*"(?:' + _KINDS + rb')"')
+_FLOW: Final = re.compile(rb"""[{,\s]["']?kind["']?\s*:\s*["']?(?:""" + _KINDS + rb""")["']?\s*[,}]""")
+"""In JSON, and in YAML in braces."""
+_BRACES: Final = re.compile(rb"(?:---\s+|#.*\n\s*|- +)*[{\[]")
 _YAML: Final = re.compile(rb"^(?:- |  |)kind: [\"']?(?:" + _KINDS + rb")[\"']?\s*$", re.MULTILINE)
 _MARKS: Final = ("running", "evicted", "several", "by_controller")
 _NUMBERS: Final = (
@@ -43,9 +45,11 @@ _NOTED: Final = {
 
 def _matches(source: Source) -> bool:
     head = source.data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head[:1] in (b"{", b"["):
-        return b'"apiVersion"' in source.data and _JSON.search(source.data) is not None
-    return re.search(rb"^(?:- |)apiVersion:", head, re.MULTILINE) is not None and _YAML.search(source.data) is not None
+    if _BRACES.match(head):
+        return b"apiVersion" in source.data and _FLOW.search(source.data) is not None
+    return re.search(rb"^(?:- |)apiVersion:", head, re.MULTILINE) is not None and any(
+        kind.search(source.data) for kind in (_YAML, _FLOW)
+    )
 
 
 def _read(source: Source) -> tuple[pl.DataFrame, Quality]:

@@ -14,6 +14,8 @@ from pointsman.workload.readers.sdk import InputError, Source, elements
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Every value is text, times too."""
 _SOME: Final = re.compile(r"\S")
+_JSON: Final = re.compile(r"\s*[{\[][\s{\[]*(?:[\"}\]]|$)")
+"""How JSON begins; YAML in braces has keys without quotes."""
 _DEEPEST: Final = 100
 """Levels of an object; Kubernetes' own have some 20."""
 
@@ -98,8 +100,8 @@ def objects(source: Source) -> list[tuple[int, Object | None]]:
     Raises:
         InputError: the text is neither JSON nor YAML.
     """
-    is_json = source.text.lstrip()[:1] in ("{", "[")
-    return [found for line, value in (_json(source) if is_json else _yaml(source)) for found in _opened(line, value)]
+    read = _json if _JSON.match(source.text) else _yaml
+    return [found for line, value in read(source) for found in _opened(line, value)]
 
 
 def _json(source: Source) -> Iterator[tuple[int, Any]]:

@@ -173,6 +173,9 @@ def word(thing: Object) -> str | None:
 
 
 def _unended(thing: Object, held: Mapping[str, Any], phase: str) -> str | None:
+    """Of a job without a condition that says how it ended."""
+    if seconds(thing.status.get("completionTime")) is not None:
+        return "COMPLETED"
     if held.keys() & {"Running", "Restarting", "Admitted"}:
         return "RUNNING"
     if thing.kind == "Job" and not phase:
