@@ -139,6 +139,18 @@ def test_a_list_of_resources_may_have_commas_as_the_row_has(tmp_path: Path) -> N
     assert gpus(found)["gpu05:t4"] == (1, "t4")
 
 
+@pytest.mark.parametrize("header", ["NODELIST,PARTITION,GRES,CPUS\n", "", '"NODELIST","PARTITION","GRES","CPUS"\n'])
+@pytest.mark.parametrize("between", [",", " ", "|", ";"])
+def test_resources_of_two_types_are_one_cell_quoted_or_not(between: str, header: str, tmp_path: Path) -> None:
+    rows = ['n1,gpu,"gpu:a100:4,gpu:v100:2",64', "n2,gpu,gpu:a100:4,64", '"n3","gpu","gpu:a100:2,gpu:v100:2(S:0-1)","64"']
+    parts = [row.replace(",gpu:v", "&").replace(",", between).replace("&", ",gpu:v") for row in rows]
+    found = read(header.replace(",", between) + "\n".join(parts), tmp_path)
+    assert gpus(found) == {
+        "n1": (4, "a100"), "n2": (4, "a100"), "n3": (2, "a100"), "n1:v100": (2, "v100"), "n3:v100": (2, "v100"),
+    }  # fmt: skip
+    assert "left out" not in notes(found)
+
+
 def test_columns_without_a_header_are_named_in_a_note(tmp_path: Path) -> None:
     found = read("gpu* up infinite 2 drain gpu[01-02] gpu:h100:4 96\n", tmp_path)
     assert gpus(found) == {"gpu01": (4, "h100"), "gpu02": (4, "h100")}

@@ -76,9 +76,11 @@ def _nodes(text: str, path: Path) -> NodeList:
 def _of_table(text: str, first: str, path: Path) -> NodeList:
     if is_inventory(first):
         return of_inventory(text, path)
-    if is_header(first) or is_row(first):
+    bare = text.replace('"', "")  # sinfo writes no quotes, but what turned its lines into CSV does
+    row = bare.split("\n", 1)[0]
+    if is_header(row) or is_row(row):
         try:
-            return of_sinfo(text)
+            return of_sinfo(bare)
         except OddNode as odd:
             raise refuse(odd.why, path, f"make it by {COLUMNS}", odd.line) from None
     if has_a_column(first):

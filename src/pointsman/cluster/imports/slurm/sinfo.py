@@ -11,6 +11,7 @@ from pointsman.cluster.imports.slurm.nodes import is_down
 
 COLUMNS: Final = 'sinfo -N -o "%N %P %G %c %X %m"'
 _GRES: Final = r"\(null\)|N/A|[\w./-]+(?::[\w./+-]+)+(?:\([^)]*\))?(?:,[\w./-]+(?::[\w./+-]+)+(?:\([^)]*\))?)*"
+_RESOURCE: Final = r"[A-Za-z][\w./:+-]*:[0-9]+[KMGT]?(?:\([^)]*\))?"
 _NAMES: Final = r"[\w.-]+(?:\[[0-9,-]+\][\w.-]*)?(?:,[\w.-]+(?:\[[0-9,-]+\][\w.-]*)?)*?"
 _CELL: Final = {"NODELIST": _NAMES, "PARTITION": r"[\w.-]+\*?", "GRES": _GRES, "CPUS": r"[0-9]+\+?",
     "MEMORY": r"[0-9]+\+?", "SOCKETS": r"[0-9]+\+?"}  # fmt: skip
@@ -35,8 +36,8 @@ def is_header(line: str) -> bool:
 
 def is_row(line: str) -> bool:
     """Whether it looks like a line of sinfo without its header: a word of resources, and another."""
-    cells = [cell for cell in re.split(r"[\s|;]+|,(?![^(\[]*[)\]])", line.strip()) if cell]
-    return len(cells) > 1 and any(re.fullmatch(r"gpu(:[\w.]+)?:[0-9]+(\(S:[0-9,-]+\))?", cell) for cell in cells)
+    cells = _words(line)
+    return len(cells) > 1 and any(cell.startswith("gpu:") and re.fullmatch(_GRES, cell) for cell in cells)
 
 
 def of_sinfo(text: str) -> NodeList:
@@ -105,7 +106,7 @@ def _number(cells: Mapping[str, str], key: str) -> int | None:
 
 def _guessed(lines: Sequence[str]) -> list[str]:
     """What the columns are, by their cells: the larger numbers are memory, and the others cores before sockets."""
-    rows = [[cell for cell in re.split(r"[\s|;]+|,(?![^(\[]*[)\]])", line) if cell] for line in lines]
+    rows = [_words(line) for line in lines]
     width = max(map(len, rows), key=[len(row) for row in rows].count)
     columns = list(zip(*(row for row in rows if len(row) == width), strict=True))
     kinds = [_kind(column) for column in columns]
@@ -122,6 +123,17 @@ def _guessed(lines: Sequence[str]) -> list[str]:
     named |= {i: "SOCKETS" for i in numbers}
     named[max(numbers, key=lambda i: max(map(_of, columns[i])), default=None)] = "CPUS"
     return [named.get(i, kind) for i, kind in enumerate(kinds)]
+
+
+def _words(line: str) -> list[str]:
+    """Cells of a line whose columns are not known: resources that follow each other are of one cell."""
+    cells: list[str] = []
+    for cell in filter(None, re.split(r"[\s|;]+|,(?![^(\[]*[)\]])", line.strip())):
+        if cells and all(re.fullmatch(_RESOURCE, one) for one in (cell, cells[-1].split(",")[-1])):
+            cells[-1] += f",{cell}"
+        else:
+            cells.append(cell)
+    return cells
 
 
 def _like_names(column: Sequence[str]) -> tuple[bool, bool, int]:
