@@ -349,7 +349,7 @@ def draw_multifactor_params(draw: random.Random, step_ms: int) -> dict[str, Any]
         "decay_half_life_s": draw.choice((0, 4, 30)) * step_ms / 1000,
         "calc_period_s": draw.choice((1, 3, 10)) * step_ms / 1000,
         "dampening": draw.choice((1, 1, 2.5)),
-        "partition_priority": draw.choice(({}, {"p": 5})),
+        "partition_priority": draw.choice(({}, {"p": 5}, {"p": 2, "q": 5})),
         "backfill": draw.choice(("conservative", "conservative", "easy", "none")),
         "bf_max_job_test": draw.choice((1, 3, 500)),
     }

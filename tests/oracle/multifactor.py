@@ -83,7 +83,7 @@ class FairWorld(PlanWorld):
         age = min(1.0, max(0, time_ms - job.submit_ms) / to_ms(at["max_age_s"]))
         size = (gpus - job.gpus + 1) / gpus if at["favor_small"] else job.gpus / gpus
         of = at["partition_priority"]
-        partition = of.get(job.partition, 1) / max([1, *of.values()])
+        partition = max(of.get(name, 1) for name in job.partition.split(",")) / max([1, *of.values()])
         return math.floor(
             at["weight_age"] * age
             + at["weight_fair_share"] * self.fair_share(job.queue, job.user, time_ms)

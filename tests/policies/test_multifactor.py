@@ -135,6 +135,9 @@ def test_partitions_have_priorities(tmp_path: Any) -> None:
     jobs = of((0, 8, 50, "x", "u", "long"), (1, 8, 9, "y", "v", "long"), (2, 8, 9, "y", "v", "debug"))
     assert order(jobs, str(path)) == [0, 1, 2]
     assert order(jobs, str(path), partition_priority={"debug": 4}) == [0, 2, 1]
+    both = of((0, 8, 50, "x", "u", "long"), (1, 8, 9, "y", "v", "long"), (2, 8, 9, "y", "v", "long,debug"))
+    assert order(both, str(path), partition_priority={"debug": 4}) == [0, 2, 1]
+    assert order(both, str(path), partition_priority={"debug": 0.5, "long": 4}) == [0, 1, 2]
 
 
 def test_priorities_of_the_log_go_before_all() -> None:

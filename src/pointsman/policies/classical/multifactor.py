@@ -133,7 +133,8 @@ class Multifactor(Easy):
         parent.
         """
         Accounts(jobs.unique(["account", "queue", "user"]), self.parents, self.shares).check(self.shares)
-        named, with_jobs = sorted(self.partition_priority), set(jobs["partition"].drop_nulls().unique().to_list())
+        named = sorted(self.partition_priority)
+        with_jobs = {name for lists in jobs["partition"].drop_nulls().unique() for name in _permitted(lists)}
         if named and with_jobs and with_jobs.isdisjoint(named):  # a slurm.conf has more partitions than a log
             raise UsageError(f"multifactor.partition_priority names {named[0]!r:.60}, a partition without jobs")
 
@@ -142,9 +143,9 @@ class Multifactor(Easy):
         accounts = Accounts(jobs, self.parents, self.shares)
         asked = jobs["gpus"].to_numpy()
         size = (gpus - asked + 1.0) / gpus if self.favor_small else asked / gpus
-        named = jobs["partition"].fill_null("").cast(str)
-        partition = named.replace_strict(self.partition_priority, default=1.0, return_dtype=float).to_numpy()
-        partition = partition / max([1.0, *self.partition_priority.values()])
+        partitions, of = jobs["partition"].fill_null("").cast(str), self.partition_priority
+        highest = {lists: max(of.get(name, 1.0) for name in _permitted(lists)) for lists in partitions.unique()}
+        partition = partitions.replace_strict(highest, return_dtype=float).to_numpy() / max([1.0, *of.values()])
         memory = np.append(accounts.memory(), np.zeros(plan_size(self.bf_max_job_test)))
         return Briefing(np.column_stack([accounts.begins(), size, partition]), memory)
 
@@ -161,6 +162,11 @@ class Multifactor(Easy):
             f"its priority is {-job['key']:,.0f} of age {min(1.0, max(0.0, age)):.3g}, fair share {fair_share:.6f}, "
             f"size {size:.3g}, partition {partition:.3g}"
         )
+
+
+def _permitted(partitions: str) -> list[str]:
+    """The partitions in a list such as ``gpu,gpu-long``."""
+    return [name.strip() for name in partitions.split(",")]
 
 
 @core
