@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 MAX_NAMES: Final = 1_000_000
@@ -33,16 +34,31 @@ def expand(text: str) -> list[str]:
 def nodes_named(texts: Iterable[str], node_names: Sequence[str]) -> dict[str, list[int | None]]:
     """Indices of the nodes that each hostlist names, in order, each once; None for a name that the cluster lacks.
 
-    A text that is no hostlist has no entry.
+    A text that is no hostlist has no entry. ``gpu01.site.org`` and ``gpu01`` are one node, where that is unambiguous.
     """
-    index = {name: i for i, name in enumerate(node_names)}
-    found: dict[str, list[int | None]] = {}
+    lists: dict[str, list[str]] = {}
     for text in texts:
-        try:
-            names = dict.fromkeys(expand(text))
-        except ValueError:
-            continue
-        found[text] = [index.get(name) for name in names]
+        with suppress(ValueError):
+            lists[text] = list(dict.fromkeys(expand(text)))
+    index = _index({name for names in lists.values() for name in names}, node_names)
+    return {text: [index.get(name) for name in names] for text, names in lists.items()}
+
+
+def _index(listed: Iterable[str], node_names: Sequence[str]) -> dict[str, int]:
+    """The node of each name: of a name that no node has, the only one that it is called with a domain or without."""
+    index = {name: i for i, name in enumerate(node_names)}
+    ours = _by_short_name(node_names)
+    for short, names in _by_short_name(name for name in listed if name not in index).items():
+        both = [*names, *ours.get(short, ())]
+        if len(names) == 1 and len(both) == 2 and short in both:
+            index[both[0]] = index[both[1]]
+    return index
+
+
+def _by_short_name(names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(name.partition(".")[0], []).append(name)
     return found
 
 

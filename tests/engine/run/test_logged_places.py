@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from pointsman.cluster import load_cluster
+from pointsman.cluster.hostlist import nodes_named
 from pointsman.engine.run.logged import as_logged
 from pointsman.engine.run.result import Result
 from pointsman.workload import Workload
@@ -62,6 +63,15 @@ def test_nodes_and_locality_are_by_the_racks_and_pods_of_the_cluster(racks: str)
         "node lists of 2 jobs cannot be read, such as 'm[1-'",
         "2 jobs ran on nodes that this cluster lacks, such as 'm1,login7': locality unknown",
     ]
+
+
+def test_names_with_a_domain_are_those_without_where_that_is_unambiguous() -> None:
+    assert nodes_named(["m[1-2].site.org", "m1"], ["m1", "m2"]) == {"m[1-2].site.org": [0, 1], "m1": [0]}
+    assert nodes_named(["m[1-3]"], ["m1.site.org", "m2.site.org"]) == {"m[1-3]": [0, 1, None]}
+    assert nodes_named(["m1.a.org", "m1.b.org"], ["m1"]) == {"m1.a.org": [None], "m1.b.org": [None]}
+    assert nodes_named(["m1"], ["m1.a.org", "m1.b.org"]) == {"m1": [None]}
+    assert nodes_named(["m1", "m1.a.org"], ["m1.a.org", "m1.b.org"]) == {"m1": [None], "m1.a.org": [0]}
+    assert nodes_named(["m1.a.org"], ["m1.b.org"]) == {"m1.a.org": [None]}
 
 
 def test_a_run_has_the_same_localities(racks: str) -> None:
