@@ -135,7 +135,7 @@ def import_node_list(
         typer.echo(read.cluster.to_yaml(), nl=False)
     else:
         write_new(output, read.cluster.to_yaml(), force=force)
-    typer.echo("\n  ".join([f"{output}: {_size(read.cluster)}", *read.notes]), err=True)
+    typer.echo("\n  ".join([f"{output}: {read.cluster.size}", *read.notes]), err=True)
 
 
 app.command()(suggest)
@@ -166,7 +166,7 @@ def validate(
     """Check a cluster file. The exit code is 0 if it is valid."""
     from pointsman.cluster import load_cluster
 
-    typer.echo(f"{file}: valid: {_size(load_cluster(file))}")
+    typer.echo(f"{file}: valid: {load_cluster(file).size}")
 
 
 @app.command()
@@ -198,10 +198,6 @@ def _kinds_of_links(graph: "ClusterGraph") -> list[dict[str, Any]]:
         {"from": f"{count[lower]:,} {lower}", "to": f"{count[upper]:,} {upper}", "links": links, "Gb/s": rate}
         for (lower, upper, rate), links in kinds.items()
     ]
-
-
-def _size(cluster: "Cluster") -> str:
-    return f"{cluster.nodes:,} nodes, {cluster.gpus:,} GPUs ({', '.join(cluster.gpu_types)})"
 
 
 def _print_json(data: Any) -> None:

@@ -39,5 +39,4 @@ def suggest(
         typer.echo(text, nl=False)
     else:
         write_new(output, text, force=force)
-    size = f"{found.cluster.nodes:,} nodes, {found.cluster.gpus:,} GPUs ({', '.join(found.cluster.gpu_types)})"
-    screen.note(f"{output}: {size}; read its comments before you rely on it")
+    screen.note(f"{output}: {found.cluster.size}; read its comments before you rely on it")

@@ -1,11 +1,13 @@
 """A cluster as its file describes it: the hardware under a name."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from pointsman.cluster.parts import Metadata, NodeType, Part
 from pointsman.cluster.spec import ClusterSpec, Piece
+from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
     from pointsman.cluster.graph import ClusterGraph
@@ -46,6 +48,11 @@ class Cluster(Part):
         types = (self._type_of(piece) for piece in self.spec.pieces())
         return tuple(dict.fromkeys(node.gpu_type for node in types if node.gpus and node.gpu_type))
 
+    @property
+    def size(self) -> str:
+        """Its nodes and GPUs in words: ``16 nodes, 64 GPUs (a100, v100)``."""
+        return size_of(self.nodes, self.gpus, self.gpu_types)
+
     def _type_of(self, piece: Piece) -> NodeType:
         return self.spec.node_types[piece.group.type]
 
@@ -75,6 +82,11 @@ class Cluster(Part):
         import yaml
 
         return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=110)
+
+
+def size_of(nodes: int, gpus: int, gpu_types: Iterable[str]) -> str:
+    """Nodes and GPUs in words, with each type of GPUs once."""
+    return f"{counted(nodes, 'node')}, {counted(gpus, 'GPU')} ({', '.join(dict.fromkeys(gpu_types))})"
 
 
 def cluster_schema() -> dict[str, Any]:

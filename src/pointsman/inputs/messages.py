@@ -31,6 +31,11 @@ def quoted(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """``1 job`` or ``2,500 jobs``; ``1 job has`` or ``2 jobs have``, where `several` is more than an s."""
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
 def fault_of(error: "ValidationError") -> tuple[str, str]:
     """The field that is wrong, the first of several, and what is wrong with it."""
     fault = error.errors()[0]

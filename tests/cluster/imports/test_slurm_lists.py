@@ -38,7 +38,7 @@ def test_slurm_conf(tmp_path: Path) -> None:
         "a1": ("train", "all", "odd"), "a2": ("train", "all"), "a3": ("train", "all"), "b1": ("train", "all"),
     }  # fmt: skip
     for said in (
-        "2 of 6 nodes have no GPU", "b1: 4 of 3g.20gb are slices of 2 GPUs", "1 nodes take no jobs at present",
+        "2 of 6 nodes have no GPU", "b1: 4 of 3g.20gb are slices of 2 GPUs", "1 node takes no jobs at present",
         "'Include /etc/slurm/more.conf' is not followed",
         "partitions name nodes that are not in the file: z9 (line 13)",
     ):  # fmt: skip
@@ -81,6 +81,7 @@ def test_a_node_of_two_types_is_two_nodes_that_share_what_it_has(tmp_path: Path)
     text = shown("n1", "gpu:a100:6,gpu:v100:2") + shown("n2", "gpu:a100:8")
     found = read(text, tmp_path)
     assert gpus(found) == {"n1": (6, "a100"), "n2": (8, "a100"), "n1:v100": (2, "v100")}
+    assert found.cluster.metadata.description == found.cluster.size == "3 nodes, 16 GPUs (a100, v100)"
     layout = found.cluster.layout()
     cores = {name: layout.hosts[kind].cores for name, kind in zip(layout.node_names, layout.node_type, strict=True)}
     assert cores == {"n1": 48, "n2": 64, "n1:v100": 16}
@@ -142,7 +143,11 @@ def test_a_list_of_resources_may_have_commas_as_the_row_has(tmp_path: Path) -> N
 @pytest.mark.parametrize("header", ["NODELIST,PARTITION,GRES,CPUS\n", "", '"NODELIST","PARTITION","GRES","CPUS"\n'])
 @pytest.mark.parametrize("between", [",", " ", "|", ";"])
 def test_resources_of_two_types_are_one_cell_quoted_or_not(between: str, header: str, tmp_path: Path) -> None:
-    rows = ['n1,gpu,"gpu:a100:4,gpu:v100:2",64', "n2,gpu,gpu:a100:4,64", '"n3","gpu","gpu:a100:2,gpu:v100:2(S:0-1)","64"']
+    rows = [
+        'n1,gpu,"gpu:a100:4,gpu:v100:2",64',
+        "n2,gpu,gpu:a100:4,64",
+        '"n3","gpu","gpu:a100:2,gpu:v100:2(S:0-1)","64"',
+    ]
     parts = [row.replace(",gpu:v", "&").replace(",", between).replace("&", ",gpu:v") for row in rows]
     found = read(header.replace(",", between) + "\n".join(parts), tmp_path)
     assert gpus(found) == {
@@ -178,7 +183,7 @@ def test_json_of_several_versions(document: object, tmp_path: Path) -> None:
     assert gpus(found) == {"n1": (8, "a100")}
     assert [(host.cores, host.sockets) for host in found.cluster.layout().hosts] == [(64, 2)]
     assert found.cluster.spec.nodes[0].partitions == ("gpu",)
-    assert "1 nodes take no jobs at present" in notes(found)
+    assert "1 node takes no jobs at present" in notes(found)
 
 
 def test_states(tmp_path: Path) -> None:

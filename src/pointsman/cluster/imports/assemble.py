@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pointsman.cluster.cluster import Cluster
+from pointsman.cluster.cluster import Cluster, size_of
 from pointsman.cluster.gpu_catalogue import known_gpu
 from pointsman.cluster.hostlist import compress
 from pointsman.cluster.imports.gpu_types import UNKNOWN_LINKS, Types, types_of
 from pointsman.cluster.imports.machine import Gpus, Machine, NodeList, each_once, has, refuse, some
 from pointsman.cluster.imports.racks import Racks, in_racks
-from pointsman.inputs.messages import wording
+from pointsman.inputs.messages import counted, wording
 
 Kind = tuple[str, int, int | None, int | None, int | None]
 """GPU type, GPUs, cores, sockets and memory of a node."""
@@ -50,7 +50,7 @@ def cluster_of(nodes: NodeList, path: Path, gpu_types: Mapping[str, str]) -> Imp
     parts = _of_one_type(with_gpu, types)
     racks = in_racks(parts)
     try:
-        cluster = Cluster.model_validate(_document(nodes, len(with_gpu), racks, types, path))
+        cluster = Cluster.model_validate(_document(nodes, racks, types, path))
     except ValidationError as error:
         raise refuse(wording(error.errors()[0]["msg"]), path, "correct the list") from None
     return Imported(cluster, [*_notes(nodes, with_gpu), *types.notes(), *_two_types(with_gpu, types), *racks.notes])
@@ -87,8 +87,9 @@ def _parts(machine: Machine, types: Types) -> Iterator[Machine]:
         )  # fmt: skip
 
 
-def _document(nodes: NodeList, count: int, racks: Racks, types: Types, path: Path) -> dict[str, Any]:
+def _document(nodes: NodeList, racks: Racks, types: Types, path: Path) -> dict[str, Any]:
     machines = [machine for rack in racks.racks for machine in rack]
+    gpus = [machine.gpus[0] for machine in machines]
     kinds = {_kind(machine): machine for machine in machines}
     names = {kind: _named(kind) for kind in kinds}
 
@@ -109,7 +110,7 @@ def _document(nodes: NodeList, count: int, racks: Racks, types: Types, path: Pat
     return {
         "metadata": {
             "name": "imported" if str(path) == "-" else path.stem,
-            "description": f"{count:,} nodes with GPUs",
+            "description": size_of(len(machines), sum(one.count for one in gpus), [one.gpu_type for one in gpus]),
             "source": source,
         },
         "spec": {
@@ -164,14 +165,16 @@ def _notes(nodes: NodeList, with_gpu: Sequence[Machine]) -> Iterator[str]:
         reasons.setdefault(odd.why, []).append(odd.name + (f" (line {odd.line})" if odd.line else ""))
     for why, names in reasons.items():
         yield f"left out {some(names)}: {why}"
-    counted: dict[str, list[str]] = {}
+    noted: dict[str, list[str]] = {}
     for machine in with_gpu:
         if machine.note:
-            counted.setdefault(machine.note, []).append(machine.name)
-    for note, names in counted.items():
+            noted.setdefault(machine.note, []).append(machine.name)
+    for note, names in noted.items():
         yield f"{some(names)}: {note}"
     if down := [machine.name for machine in with_gpu if machine.down]:
-        yield f"{len(down):,} nodes take no jobs at present (down, drained or cordoned) and are counted: {some(down)}"
+        none = "no jobs at present (down, drained or cordoned) and"
+        take = counted(len(down), f"node takes {none} is counted", f"nodes take {none} are counted")
+        yield f"{take}: {some(down)}"
     yield from nodes.notes
 
 
