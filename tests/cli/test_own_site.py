@@ -39,6 +39,6 @@ def test_a_name_of_the_sites_own_is_given_once(command: Command, here: Path) -> 
     (here / "nodes.txt").write_text(node("gpu:tesla:8"))
     imported = command("cluster", "import", "nodes.txt", "-o", "cluster.yaml", "--gpu-type", "Tesla=V100")
     assert imported.code == 0, imported.err
-    assert "1 nodes, 8 GPUs (v100)\n  tesla is taken for v100\n" in imported.err
+    assert "1 node, 8 GPUs (v100)\n  tesla is taken for v100\n" in imported.err
     done = command("compare", "sacct.txt", "--cluster", "cluster.yaml", "--policy", "fifo", "--policy", "easy")
     assert done.code == 0, done.err

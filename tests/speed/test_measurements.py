@@ -56,7 +56,7 @@ def test_everything_optional(tmp_path):
         (f"{HEADER}\nbert,t4,1,1,-8,1\n", "m.csv:2: batch_per_gpu is '-8'"),
         (f"{HEADER}\nbert,t4,1.5,1,8,1\n", "m.csv:2: gpus is '1.5'"),
         (f"{HEADER}\nbert,t4,2e9,1,8,1\n", "m.csv:2: gpus is '2e9'"),
-        (f"{HEADER}\nbert,t4,1,2,8,1\n", r"m.csv:2: 1 GPUs on 2 nodes \(every node has at least one\)"),
+        (f"{HEADER}\nbert,t4,1,2,8,1\n", r"m.csv:2: 1 GPU on 2 nodes \(every node has at least one\)"),
         (f"{HEADER}\n,t4,1,1,8,1\n", "m.csv:2: model is empty"),
         (f"{HEADER}\nbert,t5,1,1,8,1\n", r"m.csv:2: unknown GPU type 't5' \(.*--profiles FILE describes another"),
         (

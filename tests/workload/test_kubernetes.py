@@ -122,7 +122,17 @@ def test_a_pod_on_a_slice_runs_as_long_as_it_ran(read: List) -> None:
         lambda things: "".join(f"- {yaml.safe_dump(one, default_flow_style=True, width=10_000)}" for one in things),
         lambda things: "# of Monday\n" + yaml.safe_dump_all(things, default_flow_style=None),
     ],
-    ids=["array", "lines", "documents", "YAML", "YAML documents", "braces", "more braces", "list of braces", "some braces"],
+    ids=[
+        "array",
+        "lines",
+        "documents",
+        "YAML",
+        "YAML documents",
+        "braces",
+        "more braces",
+        "list of braces",
+        "some braces",
+    ],
 )
 def test_the_same_in_all_notations(text: Callable[[list[Thing]], str], read: List) -> None:
     assert read(*PAIR, text=text).jobs.equals(read(*PAIR).jobs)

@@ -98,7 +98,7 @@ def test_lines_of_dropped_rows_are_named(tmp_path: Path) -> None:
         "dropped 4: submit time cannot be read (lines 3, 4, 8, …; line 3 has 'soon')",
         "dropped 1: wrong number of cells (line 7)",
     ]
-    with pytest.raises(InputError, match=r"no job is left of 1 rows: 1 no run time \(line 2\)"):
+    with pytest.raises(InputError, match=r"no job is left of 1 row: 1 no run time \(line 2\)"):
         path.write_text(f"{ITP}\na,1,,1\n")
         read_workload(path)
 

@@ -295,7 +295,7 @@ def test_ids_of_several_clusters_are_different_jobs(log: Log) -> None:
     path = log(table(run(7, 1, 2), run(7, 1.5, 3, cluster="oak"), run(8, 2, 1), header=RUNS))
     read = read_workload(path)
     assert ids(read) == ["elm/7", "oak/7", "elm/8"]
-    assert told(read, "jobs of several clusters, whose ids begin with its name: elm (2 jobs), oak (1 jobs)")
+    assert told(read, "jobs of several clusters, whose ids begin with its name: elm (2 jobs), oak (1 job)")
 
 
 def test_parts_of_a_heterogeneous_job_are_one_gang() -> None:

@@ -7,9 +7,10 @@ from itertools import pairwise
 
 from pointsman.errors import UsageError
 from pointsman.inputs.durations import parse_duration_s
+from pointsman.inputs.messages import counted
 from pointsman.report.metrics.comparison import TIMINGS
 from pointsman.report.metrics.threshold import OPERATORS, parse_threshold
-from pointsman.report.units import count, digits, duration, percent
+from pointsman.report.units import digits, duration, percent
 
 RISING = ("fairness_rho_jain",)
 """Figures that more nodes may raise."""
@@ -93,12 +94,12 @@ def sentence(curves: Sequence[Curve], target: Target, nodes: Callable[[int], str
     """The answer in words, the policy that needs least first; `nodes` says which nodes so many are."""
     able = sorted((c for c in curves if c.answer is not None), key=lambda c: c.answer.gpus)  # ty: ignore
     told = [
-        f"{c.policy} meets it with {count(c.answer.gpus)} GPUs ({nodes(c.answer.nodes)})"
+        f"{c.policy} meets it with {counted(c.answer.gpus, 'GPU')} ({nodes(c.answer.nodes)})"
         for c in able
         if c.answer is not None
     ]
     unable = [c for c in curves if c.answer is None]
-    told += [f"{c.policy} does not meet it with up to {count(c.points[-1].gpus)} GPUs" for c in unable]
+    told += [f"{c.policy} does not meet it with up to {counted(c.points[-1].gpus, 'GPU')}" for c in unable]
     limit = f"{target.metric} {target.comparison} {target.said(target.limit)}"
     return f"Target {limit}: {', '.join(told)}."
 

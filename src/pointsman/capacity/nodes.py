@@ -3,6 +3,7 @@
 from collections import Counter
 
 from pointsman.cluster.cluster import Cluster
+from pointsman.inputs.messages import counted
 from pointsman.report.units import count
 
 
@@ -15,4 +16,4 @@ def nodes_of(cluster: Cluster) -> str:
     many = len(names)
     parts = Counter(names)
     told = ", ".join(f"{count(n)} {name or 'in no partition'}" for name, n in parts.items())
-    return f"{count(many)} node{'s' * (many != 1)}{f': {told}' if len(parts) > 1 else ''}"
+    return f"{counted(many, 'node')}{f': {told}' if len(parts) > 1 else ''}"

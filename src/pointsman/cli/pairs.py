@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pointsman.cli.screen import Format
+from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
     from pointsman.speed.interference.file import TypeFigures
@@ -95,10 +96,11 @@ def _note_what_is_thin(kind: str, own: "TypeFigures") -> None:
     parameters = 2 * len(own.models) - 1
     if len(measured) <= parameters:
         wanted = "a meaningful law requires more pairs"
-        screen.note(f"{kind}: {len(measured)} pairs for {parameters} parameters; {wanted}")
+        screen.note(f"{kind}: {counted(len(measured), 'pair')} for {counted(parameters, 'parameter')}; {wanted}")
     guessed = len(gaps) - len(tied(measured, gaps))
     if guessed:
-        screen.note(f"{kind}: {guessed} pairs are guessed, for no chain of measured pairs leads to them")
+        are = counted(guessed, "pair is", "pairs are")
+        screen.note(f"{kind}: {are} guessed, for no chain of measured pairs leads to them")
 
 
 def _show(figures: Figures, format: Format) -> None:

@@ -8,6 +8,7 @@ import typer
 from pointsman.cli.interference import interference
 from pointsman.cli.pairs import pairs
 from pointsman.cli.screen import Format
+from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
     from pointsman.speed.fitting.fit_errors import GroupError
@@ -141,7 +142,7 @@ def _warn_of_too_few(law: "PlatformLaw", rows: int) -> None:
     parameters = 3 * len(law.models) + 2 * sum(link is not None for link in (law.network.node, law.network.rack))
     if rows <= parameters:
         wanted = "a meaningful fit requires more batches and placements"
-        screen.note(f"{law.gpu_type}: {rows} measurements for {parameters} parameters; {wanted}")
+        screen.note(f"{law.gpu_type}: {counted(rows, 'measurement')} for {counted(parameters, 'parameter')}; {wanted}")
 
 
 def _models(laws: "list[PlatformLaw]") -> list[dict[str, Any]]:
@@ -194,4 +195,5 @@ def _check(output: Path, profiles: list[str], before: "Catalogue") -> None:
 
     after = load_catalogue(*profiles, output)
     new = len(after.models) - len(before.models)
-    screen.note(f"{output}: use it with --profiles {output}; {new} models are new to the catalogue")
+    are = counted(new, "model is", "models are")
+    screen.note(f"{output}: use it with --profiles {output}; {are} new to the catalogue")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pointsman.cli import screen
+from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,7 @@ def _made(directory: Path) -> Path:
 
 
 def _tell_figures(directory: Path, files: "list[Path]") -> None:
-    screen.note(f"figures: {len(files)} files in {directory}")
+    screen.note(f"figures: {counted(len(files), 'file')} in {directory}")
 
 
 def _formats(text: str, *, has_figures: bool) -> tuple[screen.Format, list[str]]:

@@ -6,6 +6,7 @@ import typer
 
 from pointsman.cli import screen
 from pointsman.cli.fetch import fetch
+from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
     from pointsman.workload import Workload
@@ -250,4 +251,4 @@ def _legible(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tell_written(workload: "Workload", target: str) -> None:
-    screen.note(f"wrote {workload.jobs.height:,} jobs to {'standard output' if target == '-' else target}")
+    screen.note(f"wrote {counted(workload.jobs.height, 'job')} to {'standard output' if target == '-' else target}")

@@ -14,7 +14,7 @@ from pointsman.cluster.gpu_catalogue import GPU_MODELS, known_gpu
 from pointsman.cluster.hostlist import compress
 from pointsman.errors import InputError
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.inputs.messages import quoted, wording
+from pointsman.inputs.messages import counted, quoted, wording
 from pointsman.types import MAX_NODE_GPUS
 
 HEADER: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
@@ -113,7 +113,8 @@ def _check_header(header: list[str], path: Path) -> None:
 
 def _node(row: list[str], path: Path, line: int) -> _Node:
     if len(row) != len(HEADER):
-        raise InputError(f"{len(row)} cells instead of {len(HEADER)}", path=path, line=line, fix="complete the row")
+        cause = f"{counted(len(row), 'cell')} instead of {len(HEADER)}"
+        raise InputError(cause, path=path, line=line, fix="complete the row")
     name, cpu_milli, memory_mib, gpus, model = row
     if not name or any(c.isspace() or c in "[],|+" for c in name):
         raise InputError(
@@ -124,7 +125,7 @@ def _node(row: list[str], path: Path, line: int) -> _Node:
         numbers.append(_whole(key, text, 1, highest, path, line))
     node = _Node(name, -(-numbers[0] // 1000), numbers[1], _whole("gpu", gpus, 0, MAX_NODE_GPUS, path, line), model)
     if node.gpus and known_gpu(model) is None and not _withheld(model):
-        cause = f"{name} has {node.gpus} GPUs of an unknown model {model!r:.40}"
+        cause = f"{name} has {counted(node.gpus, 'GPU')} of an unknown model {model!r:.40}"
         raise InputError(cause, path=path, line=line, fix=did_you_mean(model, GPU_MODELS))
     return node
 
@@ -143,7 +144,7 @@ def _document(nodes: list[_Node], path: Path, without_gpu: int) -> dict[str, Any
     return {
         "metadata": {
             "name": path.stem,
-            "description": f"{len(nodes):,} nodes with GPUs; {without_gpu:,} without were left out",
+            "description": f"{counted(len(nodes), 'node')} with GPUs; {without_gpu:,} without were left out",
             "source": "openb node list; racks and networks are not in it, the defaults of cluster-yaml stand in; "
             "memory and interconnect of G2 and G3 are assumptions (ours)",
         },

@@ -28,6 +28,7 @@ from pointsman.cluster.parts import (
 from pointsman.cluster.topologies.topology import Topology
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.gpu_names import plain_name
+from pointsman.inputs.messages import counted
 
 Fault = tuple[tuple[str | int, ...], str]
 """Where below the spec, and what."""
@@ -125,7 +126,8 @@ class ClusterSpec(Part):
                 yield ("network", key), f"topology {name} says itself how wide its links are; {fix}"
         given = sum(group.nodes for group in self.nodes)
         if given != expected:
-            yield ("topology", name), f"this {name} has {expected:,} nodes, and 'nodes' {given:,}; make them equal"
+            has = counted(expected, "node")
+            yield ("topology", name), f"this {name} has {has}, and 'nodes' {given:,}; make them equal"
         for i, group in enumerate(self.nodes):
             rule = group.type in self.node_types and self.topology.kind.cannot_have(self.node_types[group.type])
             if rule:
@@ -135,7 +137,7 @@ class ClusterSpec(Part):
         for name, node in self.node_types.items():
             at = ("node_types", name)
             if node.gpus and node.gpu_type is None:
-                yield at, f"node type {name!r} has {node.gpus} GPUs and no gpu_type"
+                yield at, f"node type {name!r} has {counted(node.gpus, 'GPU')} and no gpu_type"
             elif node.gpu_type is not None and not self._is_known(node.gpu_type):
                 hint = did_you_mean(node.gpu_type, {*self.gpu_types, *GPU_MODELS})
                 yield (*at, "gpu_type"), f"unknown GPU type {node.gpu_type!r}; declare it in gpu_types ({hint})"

@@ -9,6 +9,7 @@ from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.explain.co_location import Offer, Partner, RoomBeside
 from pointsman.inputs.durations import digits, duration
+from pointsman.inputs.messages import counted
 from pointsman.types import NEVER_MS, Contention, JobState, Reason
 
 NAMED = 3
@@ -111,7 +112,7 @@ class BesideOthers:
 
     def _all_told(self, partners: Sequence[Partner]) -> str:
         told = [self._told(partner) for partner in partners[:NAMED]]
-        return ", ".join(told) + (f" and {len(partners) - NAMED} others" if len(partners) > NAMED else "")
+        return ", ".join(told) + (f" and {counted(len(partners) - NAMED, 'other')}" if len(partners) > NAMED else "")
 
     def _told(self, partner: Partner) -> str:
         """``job a (mean time to the end 10 s together, 15 s in turn)``."""
@@ -128,7 +129,7 @@ class BesideOthers:
         if len(rows) == 1:
             return f"job {ids[0]}"
         if len(rows) > NAMED:
-            return f"jobs {', '.join(ids)} and {len(rows) - NAMED} other{'s' if len(rows) > NAMED + 1 else ''}"
+            return f"jobs {', '.join(ids)} and {counted(len(rows) - NAMED, 'other')}"
         return f"jobs {', '.join(ids[:-1])} and {ids[-1]}"
 
 
@@ -142,8 +143,8 @@ def _times(partner: Partner) -> str:
 
 
 def _gpus(n: int) -> str:
-    return f"{n} GPU" if n == 1 else f"{n} GPUs"
+    return counted(n, "GPU")
 
 
 def _steps(accumulation: int) -> str:
-    return f"{accumulation} steps of accumulation"
+    return counted(accumulation, "step of accumulation", "steps of accumulation")

@@ -11,6 +11,7 @@ from pointsman.engine.setup.demand import Demand
 from pointsman.engine.state.records import State
 from pointsman.explain.ahead import eligible_pools
 from pointsman.inputs.durations import duration
+from pointsman.inputs.messages import counted
 from pointsman.types import NodeState
 
 
@@ -51,7 +52,7 @@ def would_delay(
         return None
     return (
         f"it would fit, but is expected to take {duration(float(job['aux']) / 1000)}, and would delay job "
-        f"{id_of(late.slot)}, whose reservation of {_count(late.gpus)} GPUs begins in "
+        f"{id_of(late.slot)}, whose reservation of {counted(_count(late.gpus), 'GPU')} begins in "
         f"{duration((late.begin_ms - now_ms) / 1000)}"
     )
 

@@ -10,6 +10,7 @@ from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.demand import Demand
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.records import ACCUMULATIONS
+from pointsman.inputs.messages import counted
 from pointsman.types import SCATTERED, Locality, NodeState, Reason
 
 
@@ -47,7 +48,9 @@ class Room:
         whole, rest = divmod(needed, size)
         more = f" and {gpus_in_words(rest)} on another" if rest else ""
         found = int((free == size).sum())
-        return Reason.Fragmentation, f"needs {whole} whole nodes of {size} GPUs{more}; {found} such nodes are free"
+        of = gpus_in_words(size)
+        nodes = counted(whole, f"whole node of {of}", f"whole nodes of {of}")
+        return Reason.Fragmentation, f"needs {nodes}{more}; {found} such nodes are free"
 
     def _reason_of_shape(self, demand: Demand) -> tuple[Reason, str]:
         frees = (self._free(members)[0] for members in demand.alternatives)
@@ -115,7 +118,7 @@ class Room:
 
 def gpus_in_words(n: int) -> str:
     """1 GPU, 2 GPUs."""
-    return f"{n} GPU" if n == 1 else f"{n} GPUs"
+    return counted(n, "GPU")
 
 
 def one(level: Locality) -> str:
@@ -135,8 +138,8 @@ def _usable(demand: Demand, gpus: NDArray[np.int64]) -> int:
 
 def _nodes_with(demand: Demand, what: str) -> str:
     """The nodes of a shape in words: ``4 nodes with 2 free GPUs each``."""
-    each = f"{demand.per_node:,} {what}{'' if demand.per_node == 1 else 's'}"
-    return f"1 node with {each}" if demand.nodes == 1 else f"{demand.nodes:,} nodes with {each} each"
+    each = counted(demand.per_node, what)
+    return counted(demand.nodes, f"node with {each}", f"nodes with {each} each")
 
 
 def _have_them(nodes: int) -> str:

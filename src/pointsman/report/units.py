@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pointsman.inputs.durations import NOTHING, UNITS, digits, duration, time_unit
+from pointsman.inputs.messages import counted
 
 __all__ = [
     "NOTHING",
@@ -63,7 +64,7 @@ def attributed(labels: Sequence[str], said: Sequence[Iterable[str]], between: st
 
 def number_of_jobs(number: int) -> str:
     """``1 job``, ``2,500 jobs``."""
-    return "1 job" if number == 1 else f"{count(number)} jobs"
+    return counted(number, "job")
 
 
 def count(value: float | None) -> str:

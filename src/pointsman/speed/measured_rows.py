@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TextIO
 
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
+from pointsman.inputs.messages import counted
 from pointsman.speed.profiles.catalogue import Catalogue
 
 
@@ -24,7 +25,8 @@ class Row:
     def __init__(self, header: Sequence[str], cells: Sequence[str], path: str, line: int) -> None:
         self._path, self.line = path, line
         if len(cells) != len(header):
-            raise self.wrong(f"{len(cells)} cells under {len(header)} columns", "give each column one cell")
+            has = f"{counted(len(cells), 'cell')} under {counted(len(header), 'column')}"
+            raise self.wrong(has, "give each column one cell")
         self._cells = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
 
     def has(self, column: str) -> bool:

@@ -64,9 +64,9 @@ def test_blocks_are_racks(tmp_path: Path) -> None:
 def test_nodes_that_the_topology_lacks_and_the_other_way_round(tmp_path: Path) -> None:
     found = with_topology(tmp_path, "SwitchName=s1 Nodes=n[1-4],x1\nSwitchName=s2 Nodes=n[4-7]\n")
     assert [rack for rack, _ in places(found).values()] == [0, 0, 0, 0, 1, 1, 1, 2]
-    assert "1 nodes of the topology are not in the list: x1" in found.notes
+    assert "1 node of the topology is not in the list: x1" in found.notes
     assert "of several switches, the first counts: n4" in found.notes
-    assert "1 nodes without a rack stand in one of their own: n8" in found.notes
+    assert "1 node without a rack stands in one of its own: n8" in found.notes
 
 
 def test_pods_of_unequal_size_cannot_be_told(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_an_nvlink_domain_is_as_wide_as_nvlink(tmp_path: Path) -> None:
 def test_nodes_without_the_label_stand_apart(tmp_path: Path) -> None:
     found = labelled(tmp_path, {"example.com/rack": "r1"}, {}, {"example.com/rack": "r1"})
     assert places(found) == {"n0": (0, 0), "n2": (0, 0), "n1": (1, 0)}
-    assert "1 nodes do not have it" in notes(found)
+    assert "1 node does not have it" in notes(found)
 
 
 HALVES = ["0-7 0", "0-7 0", "8-15 1", "8-15 1"]
@@ -179,8 +179,8 @@ def test_nodes_as_the_one_whose_links_are_known_have_its_sockets(tmp_path: Path)
     (tmp_path / "nodes.txt").write_text("name,gpus,gpu_type\na,4,a100\nb,8,a100\n")
     found = import_nodes(tmp_path / "nodes.txt", {}, None, tmp_path / "topo.txt")
     assert [host.sockets for host in found.cluster.layout().hosts] == [1, 2]
-    assert "1 nodes of 4 GPUs have 1 sockets" in notes(found)
-    assert "1 nodes have another number of GPUs" in notes(found)
+    assert "1 node of 4 GPUs has 1 socket" in notes(found)
+    assert "1 node has another number of GPUs" in notes(found)
 
 
 def test_the_links_alone_are_a_node(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_an_odd_row_costs_itself(row: str, why: str, tmp_path: Path) -> None:
 def test_a_node_without_a_rack_stands_in_one_of_its_own(tmp_path: Path) -> None:
     found = read("name,gpus,gpu_type,rack\na,8,a100,r1\nb,8,a100,\nc,8,a100,r1\n", tmp_path)
     assert places(found) == {"a": (0, 0), "c": (0, 0), "b": (1, 0)}
-    assert "1 nodes without a rack stand in one of their own: b" in found.notes
+    assert "1 node without a rack stands in one of its own: b" in found.notes
 
 
 def test_one_byte_that_is_not_utf8_costs_nothing(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pointsman.cluster.imports.machine import Gpus, Machine, NodeList, refuse
+from pointsman.inputs.messages import counted
 
 HEADER: Final = re.compile(r"^\s*(\x1b\[[0-9;]*m)?\s*GPU0\b.*", re.MULTILINE)
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -74,8 +75,11 @@ def with_sockets(nodes: NodeList, links: GpuLinks) -> NodeList:
     like = [sum(gpus.count for gpus in machine.gpus) == links.gpus for machine in nodes.machines]
     machines = [replace(one, sockets=sockets) if yes else one for one, yes in zip(nodes.machines, like, strict=True)]
     others = sum(bool(one.gpus) and not yes for one, yes in zip(nodes.machines, like, strict=True))
-    notes = [f"{sum(like):,} nodes of {links.gpus} GPUs have {sockets} sockets, by the links between GPUs"]
-    notes += [f"{others:,} nodes have another number of GPUs: nothing is known of their sockets"] * (others > 0)
+    of = f"of {counted(links.gpus, 'GPU')}"
+    alike = counted(sum(like), f"node {of} has", f"nodes {of} have")
+    notes = [f"{alike} {counted(sockets, 'socket')}, by the links between GPUs"]
+    unlike = counted(others, "node has", "nodes have")
+    notes += [f"{unlike} another number of GPUs, so nothing is known of sockets there"] * (others > 0)
     if not _equal_parts(links.sockets):
         notes.append("the sockets do not share the GPUs equally and in order, as those of a cluster file do")
     return replace(nodes, machines=machines, notes=[*nodes.notes, *notes])

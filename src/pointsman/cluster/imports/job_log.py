@@ -12,6 +12,7 @@ from pointsman.cluster.imports.assemble import Imported
 from pointsman.cluster.imports.gpu_types import UNKNOWN_LINKS, UNKNOWN_TYPE
 from pointsman.cluster.parts import NAME
 from pointsman.inputs.gpu_names import known_name, plain_name
+from pointsman.inputs.messages import counted
 from pointsman.types import GAP_S
 
 NODE_SIZES: Final = (8, 4, 2, 1)
@@ -172,7 +173,8 @@ def _about_nodes(gpus: pl.Series, kind: str, size: int) -> str:
     wide = gpus.filter(gpus >= size)
     whole = 100 * ((wide % size) == 0).sum() / max(len(wide), 1)
     return (
-        f"Nodes of {size} GPUs ({kind}): {whole:.0f} % of the jobs of {size} GPUs or more ask for multiples of {size}; "
+        f"Nodes of {counted(size, 'GPU')} ({kind}): {whole:.0f} % of the jobs that ask for as many or more ask for a "
+        f"multiple; "
         f"the widest asks for {gpus.max():,}."
     )
 

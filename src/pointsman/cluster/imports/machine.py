@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pointsman.errors import InputError
-from pointsman.inputs.messages import quoted
+from pointsman.inputs.messages import counted, quoted
 from pointsman.types import MAX_NODE_GPUS
 
 SHOWN: Final = 5
@@ -104,7 +104,8 @@ def each_once(nodes: NodeList) -> NodeList:
         else:
             odd.setdefault(machine.name, _contradiction(before, machine))
     kept = [machine for name, machine in found.items() if name not in odd]
-    notes = [*nodes.notes, *[f"{again:,} rows name a node again and are counted once"] * (again > 0)]
+    rows = counted(again, "row names a node again and is", "rows name a node again and are")
+    notes = [*nodes.notes, *[f"{rows} counted once"] * (again > 0)]
     return replace(nodes, machines=kept, odd=[*nodes.odd, *odd.values()], notes=notes)
 
 
@@ -152,7 +153,7 @@ def text_of(value: Any) -> str:
 def some(names: Sequence[str]) -> str:
     """``a, b, c, d, e and 7 others``."""
     more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more:,} others" if more > 0 else "")
+    return ", ".join(names[:SHOWN]) + (f" and {counted(more, 'other')}" if more > 0 else "")
 
 
 def has(nodes: Sequence[Machine]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pointsman.cluster.imports.machine import Machine, some
+from pointsman.inputs.messages import counted
 
 
 class Racks(NamedTuple):
@@ -23,7 +24,10 @@ def in_racks(machines: Sequence[Machine]) -> Racks:
     if set(racks) == {("", "")}:
         return Racks([list(machines)], None, ["racks are not in the list: all nodes stand in one"])
     without = [machine.name for key, of in racks.items() if key[1] == "" for machine in of]
-    notes = [f"{len(without):,} nodes without a rack stand in one of their own: {some(without)}"] * bool(without)
+    stand = counted(
+        len(without), "node without a rack stands in one of its", "nodes without a rack stand in one of their"
+    )
+    notes = [f"{stand} own: {some(without)}"] * bool(without)
     pods: dict[str, list[list[Machine]]] = {}
     for (pod, rack), of in racks.items():
         pods.setdefault(pod if rack else "", []).append(of)

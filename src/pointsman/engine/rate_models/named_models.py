@@ -14,6 +14,7 @@ from pointsman.cluster.congestion import congested, told
 from pointsman.cluster.layout import Layout
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import nearest
+from pointsman.inputs.messages import counted
 from pointsman.types import Contention
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def named_models(
     )
     unknown = demands["model"].null_count()
     if unknown:
-        assumptions.append(f"{unknown} jobs without a known model {unknown_models}")
+        assumptions.append(f"{counted(unknown, 'job')} without a known model {unknown_models}")
     assumptions.extend(_unknown_models(jobs["model"].filter(~jobs["model"].is_in(known)), named.catalogue))
     distinct = demands.unique(maintain_order=True).with_row_index("profile")
     profile = demands.join(distinct, on=demands.columns, how="left", nulls_equal=True, maintain_order="left")
@@ -120,7 +121,7 @@ def _unknown_models(names: pl.Series, catalogue: "Catalogue") -> list[str]:
     counts = named.value_counts().sort("count", "model", descending=[True, False])
     listed = [_not_known(name, catalogue) for name in counts["model"].head(NAMED)]
     more = [f"{len(counts) - NAMED} more names"] if len(counts) > NAMED else []
-    return [f"{UNKNOWN_MODELS} ({len(named)} jobs): {', '.join([*listed, *more])}"]
+    return [f"{UNKNOWN_MODELS} ({counted(len(named), 'job')}): {', '.join([*listed, *more])}"]
 
 
 def _not_known(name: str, catalogue: "Catalogue") -> str:

@@ -8,6 +8,7 @@ from pointsman.engine.rate_models.registry import BASE_MODELS, base_models
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import counted
 from pointsman.types import PLACEMENT_NAMES, SCATTERED, Event, JobState, Placement
 
 _SUBMIT, _STARTED = int(Event.SUBMIT), int(Event.STARTED)
@@ -125,8 +126,9 @@ def _check_estimates(handle: Handle, policy: object) -> None:
         to_come = handle.world.trace["estimate"][int(clock["arrived"]) : int(clock["jobs"])]
         without += int(np.isnan(to_come).sum())
     if without:
+        have = counted(without, "job of this run has", "jobs of this run have")
         raise UsageError(
-            f"policy {_title(policy)!r} requires durations ({needs}), and {without} jobs of this run have none: "
+            f"policy {_title(policy)!r} requires durations ({needs}), and {have} none: "
             "the run must be of a policy that requires them too (needs = 'estimate' or 'oracle')"
         )
 

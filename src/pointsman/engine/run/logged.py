@@ -12,6 +12,7 @@ from pointsman.cluster.hostlist import nodes_named
 from pointsman.engine.run.result import Result
 from pointsman.engine.setup.prepare import milliseconds
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import counted
 from pointsman.types import AS_LOGGED, Locality
 from pointsman.workload import Workload
 from pointsman.workload.columns import LOGGED
@@ -171,8 +172,7 @@ def _said_of_places(jobs: pl.DataFrame) -> Iterator[str]:
     for chosen, said in kinds:
         them = started.filter(chosen)["node_list"]
         if len(them):
-            number = "1 job" if len(them) == 1 else f"{len(them):,} jobs"
-            yield said.format(number=number, example=them[0])
+            yield said.format(number=counted(len(them), "job"), example=them[0])
 
 
 def _seconds(ms: pl.Series) -> pl.Series:

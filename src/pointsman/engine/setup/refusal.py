@@ -6,6 +6,7 @@ from pointsman.engine.setup.demand import Pools, may_use, per_node_of
 from pointsman.engine.setup.widest import Widest
 from pointsman.errors import InputError, TooWideError
 from pointsman.inputs.gpu_names import plain_name
+from pointsman.inputs.messages import counted
 from pointsman.workload import Workload
 from pointsman.workload.readers.locate import line_of
 
@@ -19,10 +20,10 @@ def too_wide(workload: Workload, row: int, gpus: int, per_node: int, widest: Wid
         where = "here" if schedulers == 1 else f"under any of {schedulers} schedulers"
         cause = f"asks for {shape_of(gpus, per_node)}, and {_most_of_shape(per_node, widest)} {where}"
     elif schedulers == 1:
-        cause = f"asks for {gpus:,} GPUs and can never have more than {widest.gpus:,} at once here"
+        cause = f"asks for {counted(gpus, 'GPU')} and can never have more than {widest.gpus:,} at once here"
     else:
         most = f"none of {schedulers} schedulers can ever give it more than {widest.gpus:,} at once"
-        cause = f"asks for {gpus:,} GPUs, and {most}"
+        cause = f"asks for {counted(gpus, 'GPU')}, and {most}"
     fewer = "use fewer schedulers, or a larger cluster" if schedulers > 1 else "use a larger cluster"
     fix = f"{fewer}, or --oversized drop or clamp" + (", or --ignore shape" if per_node else "")
     return _refused(workload, row, cause, fix, TooWideError)
@@ -30,9 +31,8 @@ def too_wide(workload: Workload, row: int, gpus: int, per_node: int, widest: Wid
 
 def shape_of(gpus: int, per_node: int) -> str:
     """A shape in words: 4 nodes with 2 GPUs each."""
-    nodes = gpus // per_node
-    each = "1 GPU" if per_node == 1 else f"{per_node:,} GPUs"
-    return f"1 node with {each}" if nodes == 1 else f"{nodes:,} nodes with {each} each"
+    each = counted(per_node, "GPU")
+    return counted(gpus // per_node, f"node with {each}", f"nodes with {each} each")
 
 
 def _most_of_shape(per_node: int, widest: Widest) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pointsman.cluster.layout import Layout
 from pointsman.engine.setup.demand import Demand, Pools, can_ever_fit
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import counted
 
 _HOMES = 0x686F6D65
 """Which of the random numbers of a seed they are."""
@@ -26,10 +27,9 @@ def scheduler_of_nodes(layout: Layout, schedulers: int) -> NDArray[np.int64]:
     """
     up_to = np.cumsum(np.bincount(layout.node_rack, layout.node_gpus)).astype(np.int64).tolist()
     if len(up_to) < schedulers:
-        racks = "1 rack" if len(up_to) == 1 else f"{len(up_to)} racks"
         raise UsageError(
-            f"{schedulers} schedulers need one rack each, and the cluster has {racks}: use fewer schedulers, or define "
-            "smaller racks (nodes_per_rack in a cluster file, or 64x4/rack=4)"
+            f"{schedulers} schedulers need one rack each, and the cluster has {counted(len(up_to), 'rack')}: use fewer "
+            "schedulers, or define smaller racks (nodes_per_rack in a cluster file, or 64x4/rack=4)"
         )
     cuts = [0]
     for k in range(1, schedulers):

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pointsman.inputs.messages import counted
 from pointsman.report.figures import bars, distributions, fragments, over_time, panels
 from pointsman.report.figures.drawing import Drawing, attempted
 from pointsman.report.figures.grid import panel_size
 from pointsman.report.figures.style import draw
 from pointsman.report.metrics.groups import Group, baseline_of, placed, shown_span_s
 from pointsman.report.metrics.holdings import horizon_s
-from pointsman.report.units import count, digits, duration
+from pointsman.report.units import digits, duration, number_of_jobs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,9 +105,9 @@ def runs_caption(groups: list[Group]) -> str:
     seeds = sorted({seed for group in groups for seed in group.seeds})
     load = "" if summary["load"] is None else f", load {digits(summary['load'])}"
     return (
-        f"n = {count(base.counted.height)} jobs counted, seed{'s' if len(seeds) > 1 else ''} "
+        f"n = {number_of_jobs(base.counted.height)} counted, seed{'s' if len(seeds) > 1 else ''} "
         f"{', '.join(map(str, seeds))}; {workload_name(run.result.info)} on {info['cluster']}, "
-        f"{count(run.gpus)} GPUs{load}; submitted {duration(run.window.from_s)} to {duration(run.window.to_s)}"
+        f"{counted(run.gpus, 'GPU')}{load}; submitted {duration(run.window.from_s)} to {duration(run.window.to_s)}"
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from pointsman.inputs.messages import counted
 from pointsman.report.figures.distributions import paint_cdf
 from pointsman.report.figures.style import FAINT, INK, draw_line, legend_of_lines, line, time_axis
 from pointsman.report.metrics.groups import Group, Run, baseline_of, shown_span_s
@@ -35,7 +36,7 @@ def utilisation(figure: "Figure", groups: list[Group]) -> str:
     used = first.mean("window_allocated_ratio")
     queue = max(_most(run.result.series["pending"]) for run in first.runs)
     in_use = "" if used is None else f", {percent(used)} of the GPUs are in use while jobs are submitted, and"
-    waits = f"Under {first.label}{in_use} at worst {queue:,} jobs wait at once."
+    waits = f"Under {first.label}{in_use} at worst {counted(queue, 'job waits', 'jobs wait')} at once."
     return f"{waits} Grey: outside the submit window that is counted.{_unknown_use(groups)}"
 
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import counted
 from pointsman.report.units import duration
 
 DECISIONS = ("START", "PREEMPT", "RESIZE", "REBATCH", "MOVE")
@@ -36,7 +37,7 @@ class Decision:
         """As one line."""
         where = f" on {', '.join(self.nodes)}" if self.nodes else ""
         why = WHY.get((self.kind, self.reason))
-        gpus = f"{self.gpus} GPU{'s' if self.gpus != 1 else ''}"
+        gpus = counted(self.gpus, "GPU")
         said = f"{self.reason}: {why}" if why else self.reason
         return f"{self.kind} {self.job_id} ({gpus}{where}) at {self.time_s:.3f} s ({said})"
 
@@ -68,7 +69,7 @@ class Divergence:
 
     def describe(self, first: str, second: str, instead: str = "") -> str:
         """In a few lines, for people; `instead` is what is said of the job under the policy that decides nothing."""
-        alike = f"{self.before:,} decision{'s' if self.before != 1 else ''} alike"
+        alike = f"{counted(self.before, 'decision')} alike"
         lines = [f"they part {duration(self.time_s)} after the first submit, after {alike}:"]
         for i, (name, one) in enumerate(((first, self.first), (second, self.second))):
             if i != self.silent:

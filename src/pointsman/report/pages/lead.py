@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from pointsman.inputs.messages import counted
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.paired import Difference, difference
 from pointsman.report.tables.tables import counted_span, left_over
-from pointsman.report.units import count, duration, percent
+from pointsman.report.units import duration, percent
 
 WITHOUT_DURATIONS = ("none", "history")
 """Kinds of information that require no durations: none, or durations learned from completed jobs."""
@@ -19,8 +20,8 @@ def lead(groups: list[Group]) -> str:
         return f"{under} counted job has run to its end, so completion times are undefined."
     if len(groups) == 1:
         return (
-            f"{count(base.counted.height)} jobs finish after {duration(base.mean('jct_mean_s'))} on average, "
-            f"{_queued(base)}."
+            f"{counted(base.counted.height, 'job finishes', 'jobs finish')} after "
+            f"{duration(base.mean('jct_mean_s'))} on average, {_queued(base)}."
             f"{counted_span(base)}{left_over(groups)}"
         )
     if len({group.mean("jct_mean_s") for group in groups}) == 1:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pointsman.engine.rate_models.registry import parse_rate_model
+from pointsman.inputs.messages import counted
 from pointsman.report.figures.catalogue import draw_all, workload_name
 from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.style import THEMED
@@ -114,7 +115,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
     return [
         ("Workload", _workload(info)),
         ("Log", _quality(info.get("quality") or {})),
-        ("Cluster", f"{info['cluster']}: {count(info['nodes'])} nodes, {count(run.gpus)} GPUs"),
+        ("Cluster", f"{info['cluster']}: {counted(info['nodes'], 'node')}, {counted(run.gpus, 'GPU')}"),
         (
             "Load",
             "all at once"

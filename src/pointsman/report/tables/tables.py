@@ -13,7 +13,7 @@ from pointsman.report.metrics.sections.registered import section_lines
 from pointsman.report.metrics.shared import unlike_sharing
 from pointsman.report.tables.oversized import oversized
 from pointsman.report.tables.settings import named, overheads_of
-from pointsman.report.units import NOTHING, count, digits, duration, percent
+from pointsman.report.units import NOTHING, count, digits, duration, number_of_jobs, percent
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -105,7 +105,7 @@ def _preemptions(summary: dict[str, Any]) -> str:
     jobs = summary["jobs_preempted"]
     if jobs is None:
         return NOTHING
-    return f"{count(summary['preemptions'])}, of {count(jobs)} job{'s' if jobs != 1 else ''}" if jobs else "none"
+    return f"{count(summary['preemptions'])}, of {number_of_jobs(jobs)}" if jobs else "none"
 
 
 def _three(summary: dict[str, Any], name: str) -> str:

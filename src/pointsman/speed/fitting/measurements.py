@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pointsman.errors import InputError
+from pointsman.inputs.messages import counted
 from pointsman.speed.laws.allreduce import GangShape
 from pointsman.speed.measured_rows import Columns, Row, read_rows
 from pointsman.speed.profiles.catalogue import Catalogue, load_catalogue
@@ -79,7 +80,7 @@ def _placement(row: Row) -> Placement:
     gpus, nodes = row.count("gpus"), row.count("nodes")
     if not row.has("gpus_per_node"):
         if nodes > gpus:
-            raise row.wrong(f"{gpus} GPUs on {nodes} nodes", "every node has at least one")
+            raise row.wrong(f"{counted(gpus, 'GPU')} on {counted(nodes, 'node')}", "every node has at least one")
         return tuple((gpus + i) // nodes for i in reversed(range(nodes)))
     text = row.text("gpus_per_node")
     parts = text.split("-")
@@ -87,7 +88,7 @@ def _placement(row: Row) -> Placement:
         raise row.wrong(f"gpus_per_node is {text!r}", "write it like 4-4-2")
     placement = tuple(sorted(map(int, parts), reverse=True))
     if (len(placement), sum(placement)) != (nodes, gpus):
-        said = f"{gpus} GPUs on {nodes} nodes"
+        said = f"{counted(gpus, 'GPU')} on {counted(nodes, 'node')}"
         raise row.wrong(f"gpus_per_node {text!r} is not {said}", "one number for each node, together gpus")
     return placement
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from pointsman.inputs.gpu_cells import GpuEntry, gpu_entries
 from pointsman.inputs.gpu_names import WHOLE
+from pointsman.inputs.messages import counted
 
 _TELLING: Final = r"(?:^|[,;])[^,;]*(?:(?i)gpu|shard|mps|\b1001=)[^,;]*"
 """Entries of a long list of resources that can name GPUs."""
@@ -81,7 +82,7 @@ def _milli(entry: GpuEntry) -> int:
 def left_out(no_share: pl.Series, gpu_h: float) -> list[str]:
     """A note on what was asked for that is no share of one GPU, and how many GPU-hours that is; none of nothing."""
     kinds = no_share.drop_nulls().value_counts(sort=True).head(_MOST_NAMED).rows()
-    said = ", ".join(f"{kind:.60} ({count:,} jobs)" for kind, count in kinds)
+    said = ", ".join(f"{kind:.60} ({counted(count, 'job')})" for kind, count in kinds)
     return (
         [f"left out, at most {gpu_h:,.1f} GPU-h on slices or shares that are no share of one GPU: {said}"]
         if kinds

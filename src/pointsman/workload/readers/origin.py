@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pointsman.errors import InputError
+from pointsman.inputs.messages import counted
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.readers.source import Source
 from pointsman.workload.table import Workload
@@ -36,7 +37,8 @@ def recalled(source: Source, quality: Quality) -> tuple[Quality, Provenance | No
         return quality, None
     first = record.quality
     if first.kept != quality.rows_read:
-        note = f"the table was changed since {record.provenance} was written to it: it held {first.kept:,} jobs then"
+        held = counted(first.kept, "job")
+        note = f"the table was changed since {record.provenance} was written to it: it held {held} then"
         return replace(quality, notes=(*quality.notes, note)), record.provenance
     dropped = {
         what: first.dropped.get(what, 0) + quality.dropped.get(what, 0) for what in first.dropped | quality.dropped

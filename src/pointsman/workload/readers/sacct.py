@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from pointsman.inputs.messages import counted
 from pointsman.workload.readers.sacct_fields import ASKED, COMMAND, USED_TO_TELL
 from pointsman.workload.readers.sacct_json import is_sacct_json, read_json
 from pointsman.workload.readers.sacct_records import ENDED_WAITING, LINE, Order, records, written
@@ -11,18 +12,19 @@ from pointsman.workload.readers.sacct_runs import Jobs, jobs_of
 from pointsman.workload.readers.sacct_text import is_sacct_text, read_text
 from pointsman.workload.readers.sdk import (
     JOB_STEP,
+    NO_SHARE,
     InputError,
     Quality,
     Rows,
     Source,
     TraceFormat,
+    left_out,
     settle,
 )
 
 _UNENDED: Final = ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
 PENDING: Final = "never started (a pending job array is one row)"
 CANCELLED: Final = "never started: cancelled while it waited, without GPUs"
-NO_SHARE: Final = "on slices or shares of GPUs that are no share of one GPU"
 _BY_NODE: Final = ("AllocGRES", "ReqGRES", "TresPerNode", "GpusPerNode")
 _TELL_REQUESTS: Final = {"ReqTRES", "ReqGRES", "TresPerNode", "GpusPerNode"}
 _OLDER: Final = "Slurm before 20.11 has GPUs in AllocGRES, too, for each of NNodes: export both"
@@ -143,7 +145,7 @@ def _notes(made: Jobs, table: pl.DataFrame) -> list[str]:
     alone = int(jobs.select(((pl.col("restarts") > 0) & (pl.col("runs") == 1) & ran).sum()).item())
     kept = jobs.filter(table["dropped"].is_null() & (table["gpus"] > 0).fill_null(False))
     clusters = kept["cluster"].drop_nulls().value_counts(sort=True).rows()
-    said = ", ".join(f"{name:.40} ({count:,} jobs)" for name, count in clusters[:_MOST_NAMED])
+    said = ", ".join(f"{name:.40} ({counted(count, 'job')})" for name, count in clusters[:_MOST_NAMED])
     mixed = ", ".join(f"{name:.40}" for name in made.mixed[:_MOST_NAMED])
     notes = [
         (alone, f"requeued jobs of which only the last run is in the log: {alone:,}; `sacct -D` exports all runs"),
@@ -160,9 +162,7 @@ def _left_out(jobs: pl.DataFrame) -> list[str]:
     if lost.is_empty():
         return []
     gpu_h = float((lost["no_share_gpus"].cast(pl.Float64) * lost["elapsed"]).sum()) / 3600
-    kinds = lost["no_share"].value_counts(sort=True).rows()
-    said = ", ".join(f"{kind:.60} ({count:,} job{'s' * (count > 1)})" for kind, count in kinds[:_MOST_NAMED])
-    return [f"left out, at most {gpu_h:,.1f} GPU-h on slices or shares that are no share of one GPU: {said}"]
+    return left_out(lost["no_share"], gpu_h)
 
 
 FORMAT = TraceFormat("sacct", "Slurm accounting, sacct and slurmrestd", _matches, _read, frozenset({"date_order"}))

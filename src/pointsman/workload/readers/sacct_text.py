@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.inputs.messages import counted
 from pointsman.workload.readers.bare_rows import BareRows, bare_rows
 from pointsman.workload.readers.quoted_cells import quoted_records
 from pointsman.workload.readers.rows import Rows
@@ -163,7 +164,8 @@ def _add_quoted(found: _Found, lines: list[str], header: Header, line: int, soun
             whole.append(row[:width])
             at.append(line + number - 1)
     if len(lost) >= len(whole):  # the header is among these
-        cause = f"{len(lost):,} rows have more or fewer cells than the header: are there commas in the cells?"
+        have = counted(len(lost), "row has", "rows have")
+        cause = f"{have} more or fewer cells than the header: are there commas in the cells?"
         raise InputError(cause, path=found.path, line=lost[0], fix=f"export with `{COMMAND}`")
     frame = _frame(whole, header.names, np.asarray(at, np.int64))
     rest = frame.filter(~sound.fill_null(False))

@@ -3,6 +3,7 @@
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.inputs.messages import counted
 from pointsman.workload.readers.source import Source
 
 _STEP = r"^(?<job>[0-9]+(?:_[0-9]+)?(?:\+[0-9]+)?)\.(?<step>batch|extern|interactive|[0-9]+(?:\+[0-9]+)?)$"
@@ -22,7 +23,8 @@ def steps_among(source: Source, ids: pl.Series, *, refuse: bool) -> pl.Series:
         return pl.repeat(False, len(ids), dtype=pl.Boolean, eager=True)
     if refuse:
         first = ids.filter(found)[0]
-        cause = f"the id {first!r:.40} is that of a step of a job, which has the job's GPUs: {int(found.sum()):,} rows"
+        many = counted(int(found.sum()), "row")
+        cause = f"the id {first!r:.40} is that of a step of a job, which has the job's GPUs: {many}"
         fix = "--steps drop leaves such rows out; --steps keep takes each for a job of its own"
         raise InputError(cause, path=source.path, fix=fix)
     return found

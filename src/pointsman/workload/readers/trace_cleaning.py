@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from pointsman.errors import InputError, UsageError
+from pointsman.inputs.messages import counted
 from pointsman.workload.columns import LOGGED, MAX_SUBMIT_S, REQUIRED, SCHEMA
 from pointsman.workload.provenance import MOST_LINES, Place, Quality
 from pointsman.workload.readers.cells import absent, clock_s, number, status, text
@@ -116,7 +117,7 @@ def _nothing_left(source: Source, quality: Quality) -> InputError:
     if quality.rows_read == 0:
         return InputError("there is no job in the file", path=source.path, fix="give a log with at least one job")
     why = "; ".join(f"{n:,} {quality.placed(reason)}" for reason, n in quality.dropped.items())
-    cause = f"no job is left of {quality.rows_read:,} rows: {why}"
+    cause = f"no job is left of {counted(quality.rows_read, 'row')}: {why}"
     return InputError(cause, path=source.path, fix="check the columns and units")
 
 

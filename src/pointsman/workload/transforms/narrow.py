@@ -5,6 +5,7 @@ from dataclasses import replace
 import polars as pl
 
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import counted
 from pointsman.workload.columns import SHAPE
 from pointsman.workload.table import Workload
 
@@ -27,5 +28,5 @@ def narrowed(workload: Workload, widest: int) -> Workload:
     workload = workload.unlogged("gangs are narrower than in the log")
     shapes = [pl.when(pl.col("gpus") <= widest).then(pl.col(name)).alias(name) for name in SHAPE]
     jobs = workload.jobs.with_columns(shapes, gpus=pl.col("gpus").clip(upper_bound=widest))
-    clamped = workload.quality.clamped | {f"narrowed to {widest} GPUs": wide}
+    clamped = workload.quality.clamped | {f"narrowed to {counted(widest, 'GPU')}": wide}
     return replace(workload, jobs=jobs, quality=replace(workload.quality, clamped=clamped))

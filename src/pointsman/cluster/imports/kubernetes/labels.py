@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pointsman.inputs.gpu_names import known_name
+from pointsman.inputs.messages import counted
 
 Labels = Mapping[str, str]
 
@@ -91,7 +92,7 @@ def places(nodes: Sequence[Labels]) -> Places:
     label = levels[0].label
     by = f"racks are by the label {label}" + (f", pods by {outer[0].label}" if outer else "")
     without = sum(not labels.get(label) for labels in nodes if labels)
-    by += f"; {without:,} nodes do not have it" if without else ""
+    by += f"; {counted(without, 'node does', 'nodes do')} not have it" if without else ""
     return Places(racks, _inside(nodes, outer), by, levels[0].nvlink and not without)
 
 

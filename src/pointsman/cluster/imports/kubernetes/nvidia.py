@@ -10,6 +10,7 @@ from pointsman.cluster.imports.kubernetes.labels import Labels, gpu_type
 from pointsman.cluster.imports.machine import Gpus, OddNode
 from pointsman.cluster.quantities import memory_bytes
 from pointsman.inputs.gpu_names import known_name
+from pointsman.inputs.messages import counted
 
 DOMAIN: Final = "nvidia.com/"
 _COUNT: Final = "nvidia.com/gpu.count"
@@ -97,7 +98,7 @@ def _of_one_profile(product: str, slices: int, told: int) -> tuple[int, str]:
     profile = product.split("-MIG-")[1].removesuffix(_SHARED)
     needed = cards({profile: slices}, product)
     count = told if needed <= told < slices else needed
-    return count, f"{slices} slices ({profile}) of {_gpus(count)} (MIG)"
+    return count, f"{slices} slices ({profile}) of {counted(count, 'GPU')} (MIG)"
 
 
 def _mixed(units: int, slices: Mapping[str, int], told: int, product: str) -> tuple[int, str]:
@@ -118,7 +119,7 @@ def _replicas(units: int, replicas: int, told: int) -> tuple[int, str]:
             f"{units} replicas of shared GPUs, and no label {_COUNT} or nvidia.com/gpu.replicas says of how many"
         )
     count = told if 0 < told <= units else -(-units // replicas)
-    return count, f"{units} replicas of {_gpus(count)} (time slicing or MPS)"
+    return count, f"{units} replicas of {counted(count, 'GPU')} (time slicing or MPS)"
 
 
 def _virtual(
@@ -130,7 +131,7 @@ def _virtual(
     count = told or listed or _by_memory(memory_mib, product, labels)
     if not 0 < count <= units:
         raise OddNode(f"{units} of {name} are shares, and neither {_COUNT} nor their memory says of how many GPUs")
-    return count, f"{units} of {name} are shares of {_gpus(count)}" if units > count else ""
+    return count, f"{units} of {name} are shares of {counted(count, 'GPU')}" if units > count else ""
 
 
 def _by_memory(memory_mib: int, product: str, labels: Labels) -> int:
@@ -166,7 +167,3 @@ def _figure(labels: Labels, *keys: str) -> int:
     """The first number that one of these labels has; 0: none."""
     text = next((labels[key] for key in keys if labels.get(key)), "")
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
-
-
-def _gpus(count: int) -> str:
-    return f"{count} GPU{'s' * (count != 1)}"

@@ -8,7 +8,7 @@ from pointsman.cluster.imports.cards import cards, compute_slices, said
 from pointsman.cluster.imports.machine import Gpus, OddNode, within
 from pointsman.inputs.gpu_cells import GpuEntry, gpu_entries
 from pointsman.inputs.gpu_names import WHOLE, known_name
-from pointsman.inputs.messages import quoted
+from pointsman.inputs.messages import counted, quoted
 
 
 class Gres(NamedTuple):
@@ -41,7 +41,7 @@ def gres(cell: str, features: Sequence[str] = ()) -> Gres:
         kind = name or only
         count = cards(of, _type(kind, features))
         gpus[kind] += count
-        notes.append(f"{said(of)} are slices of {count} GPU{'s' * (count > 1)} (Gres)")
+        notes.append(f"{said(of)} are slices of {counted(count, 'GPU')} (Gres)")
     if shares:
         notes.append(f"{_shares(shares)}: shares of these GPUs, which are not counted as GPUs")
     return Gres(within(Gpus(count, _type(name, features)) for name, count in gpus.items()), "; ".join(notes))

@@ -8,6 +8,7 @@ from pointsman.cluster import hostlist
 from pointsman.cluster.imports.machine import Machine, NodeList, OddNode, Reading, whole
 from pointsman.cluster.imports.slurm.gres import gres
 from pointsman.cluster.imports.slurm.nodes import is_down
+from pointsman.inputs.messages import counted
 
 COLUMNS: Final = 'sinfo -N -o "%N %P %G %c %X %m"'
 _GRES: Final = r"\(null\)|N/A|[\w./-]+(?::[\w./+-]+)+(?:\([^)]*\))?(?:,[\w./-]+(?::[\w./+-]+)+(?:\([^)]*\))?)*"
@@ -90,7 +91,7 @@ def _cells(line: str, columns: Sequence[str]) -> list[str]:
     pattern = r"\s*[,|;\s]\s*".join(f"({_CELL.get(name, _WORD)})" for name in columns)
     found = re.fullmatch(pattern, line)
     if found is None:
-        raise OddNode(f"{len(plain)} cells instead of {len(columns)}")
+        raise OddNode(f"{counted(len(plain), 'cell')} instead of {len(columns)}")
     return list(found.groups())
 
 

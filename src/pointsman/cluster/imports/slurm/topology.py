@@ -9,6 +9,7 @@ from typing import Any, Final
 from pointsman.cluster import hostlist
 from pointsman.cluster.imports.machine import NodeList, refuse, some
 from pointsman.errors import InputError
+from pointsman.inputs.messages import counted
 
 LINE: Final = re.compile(r"^\s*(SwitchName|BlockName)=", re.MULTILINE | re.IGNORECASE)
 _YAML: Final = re.compile(r"^\s*(- )?(tree|block|switches|blocks):", re.MULTILINE)
@@ -103,7 +104,8 @@ def placed(nodes: NodeList, topology: Topology) -> NodeList:
 def _notes(names: set[str], topology: Topology) -> Iterator[str]:
     unknown = [name for name in topology.switches if name not in names]
     if unknown:
-        yield f"{len(unknown):,} nodes of the topology are not in the list: {some(unknown)}"
+        are = counted(len(unknown), "node of the topology is", "nodes of the topology are")
+        yield f"{are} not in the list: {some(unknown)}"
     if topology.twice:
         yield f"of several switches, the first counts: {some(list(dict.fromkeys(topology.twice)))}"
     if {topology.above.get(switch) for switch in topology.above.values()} - {None} and _deep(topology):
