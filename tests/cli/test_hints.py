@@ -46,6 +46,23 @@ def test_the_same_schedule(command: Command, log) -> None:
     assert "fifo and sjf made the same schedule\n" in said and "names a model" not in said
 
 
+def test_queues_without_jobs_are_named_once(command: Command, here: Path) -> None:
+    """Of a policy that is not the first, and of a cluster file."""
+    (here / "log.csv").write_text("submit_s,gpus,duration_s,queue\n0,4,100,team-a\n5,4,100,team-b\n")
+    (here / "cluster.yaml").write_text(
+        "apiVersion: pointsman/v1\nkind: Cluster\nmetadata: {name: c}\nspec:\n"
+        "  node_types: {node: {gpus: 4, gpu_type: v100}}\n  racks: [{nodes: [{type: node, count: 1}]}]\n"
+        "  queues: {research: {gpu_limit: 4}}\n"
+    )
+    quota = "kueue.nominal_quota={team-a: 2, tema-b: 2}"
+    policies = ("--policy", "fifo", "--policy", "kueue", "--set", quota, "--seeds", "0,1")
+    done = command("compare", "log.csv", "--cluster", "1x4", *policies)
+    assert done.code == 0 and done.err.count("limit or a quota and no jobs: 'tema-b'\n") == 1, done.err
+    assert "queues with a limit or a quota and no jobs: 'research'\n" in told(
+        command, "log.csv", "fifo", cluster="cluster.yaml"
+    )
+
+
 def test_a_doubtful_unit(command: Command, log) -> None:
     short = told(command, log("0,4,10,\n5,4,10,\n"), "fifo", "srtf")
     assert "its jobs last 10 s on average: are its times in seconds? If not, read it by --columns" in short

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pointsman.cli import screen
+from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
     from pointsman.engine.run.result import Result
@@ -44,7 +45,7 @@ def remarks(
         results: of the runs of one cell.
     """
     yield from _of_oversized(workload, labels, results)
-    yield from _of_unknown_models(results[0])
+    yield from dict.fromkeys(said for result in results for said in _of_names(result))
     yield from _of_schedulers(results)
     for label, result in zip(labels, results, strict=True):
         yield from _of_unstarted(label, result)
@@ -127,16 +128,18 @@ def _gained(workload: "Workload", result: "Result") -> Iterator[str]:
                 yield f"{word} {n:,}: {what}"
 
 
-def _of_unknown_models(result: "Result") -> Iterator[str]:
-    """A misspelt model runs on, at the same speed everywhere, which would go unnoticed."""
+def _of_names(result: "Result") -> Iterator[str]:
+    """A misspelt name changes results and would go unnoticed: that of a model, whose jobs run at the same speed
+    everywhere, or that of a queue, whose jobs keep to no limit.
+    """
     from pointsman.engine.rate_models.factors.gpu_sharing import NO_JOB_SHARES
     from pointsman.engine.rate_models.factors.learned_interference import NO_JOB_INTERFERES
     from pointsman.engine.rate_models.named_models import UNKNOWN_MODELS
+    from pointsman.engine.setup.asked import QUEUES_WITHOUT_JOBS
     from pointsman.engine.setup.demand import NO_PARTITIONS
 
-    for assumption in result.info["assumptions"]:
-        if assumption.startswith((UNKNOWN_MODELS, NO_JOB_SHARES, NO_JOB_INTERFERES, NO_PARTITIONS)):
-            yield assumption
+    noted = (UNKNOWN_MODELS, NO_JOB_SHARES, NO_JOB_INTERFERES, NO_PARTITIONS, QUEUES_WITHOUT_JOBS)
+    return (assumption for assumption in result.info["assumptions"] if assumption.startswith(noted))
 
 
 def _of_schedulers(found: "Sequence[Result]") -> Iterator[str]:
@@ -153,8 +156,7 @@ def _of_unstarted(label: str, result: "Result") -> Iterator[str]:
     """Nothing was left to happen, and jobs still wait: what they waited for is in no figure."""
     left = int((result.jobs["state"] == "PENDING").sum())
     if left:
-        jobs = "1 job never ended" if left == 1 else f"{left:,} jobs never ended"
         yield (
-            f"{label}, seed {result.info['seed']}: {jobs}, because the policy left them waiting; no figure includes "
-            "their wait"
+            f"{label}, seed {result.info['seed']}: {counted(left, 'job')} never ended, because the policy left them "
+            "waiting; no figure includes their wait"
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,9 @@ from pointsman.engine.setup.widest import Widest, widest_of
 from pointsman.errors import InputError
 from pointsman.types import NARROWED, SCATTERED, TOO_WIDE, Placement
 from pointsman.workload import Workload
+
+QUEUES_WITHOUT_JOBS: Final = "queues with a limit or a quota and no jobs"
+MOST_NAMED: Final = 10
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def asked_of(
     pools = make_pools(layout, scheduler_of_nodes(layout, schedulers))
     assumptions: list[str] = []
     jobs = _without_partitions(_by_submit(workload.jobs), pools, assumptions)
-    queues, limits = _limited_queues(jobs, layout)
+    queues, limits = _limited_queues(jobs, layout, assumptions)
     jobs = jobs.with_columns(per_node_of(jobs), limited=queues, milli=_milli(jobs, jobs_per_gpu))
     workload = replace(workload, jobs=jobs)
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized, by)
@@ -86,11 +90,13 @@ def _without_partitions(jobs: pl.DataFrame, pools: Pools, assumptions: list[str]
     return jobs.with_columns(partition=pl.lit(None, pl.String))
 
 
-def _limited_queues(jobs: pl.DataFrame, layout: Layout) -> tuple[pl.Series, list[int]]:
+def _limited_queues(jobs: pl.DataFrame, layout: Layout, assumptions: list[str]) -> tuple[pl.Series, list[int]]:
     """Queue 0 holds every job without a limit; queues with one follow in the order of the cluster file."""
     names = list(layout.queue_limits)
     limits = [-1, *layout.queue_limits.values()]
     index = {name: i + 1 for i, name in enumerate(names)}
+    if idle := sorted(index.keys() - set(jobs["queue"])):  # a misspelt name, perhaps
+        assumptions.append(f"{QUEUES_WITHOUT_JOBS}: {', '.join(map(repr, idle[:MOST_NAMED]))}")
     if not index:
         return pl.zeros(len(jobs), pl.Int64, eager=True), limits
     return jobs["queue"].replace_strict(index, default=0, return_dtype=pl.Int64), limits
