@@ -46,7 +46,7 @@ def known(column: str, counted: str, unreadable: str = "") -> list[Case]:
     cases = [
         Case(column, "is not a number", "soon", unreadable or counted, left, text_fix),
         Case(column, "is NaN", "nan", counted, left),
-        Case(column, "is infinite or too large", "1e400", counted, left),
+        Case(column, "is infinite or too large", "1e400", unreadable or counted, left),
     ]
     return [*cases, Case(column, "is empty", None, counted, fix="give every job one")] if left is DROPPED else cases
 

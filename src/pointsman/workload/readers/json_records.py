@@ -107,14 +107,14 @@ def value_at(record: dict[str, Any], name: str) -> Any:
 
 
 def cell_of(value: Any) -> str | None:
-    """What a CSV file would have of a value."""
+    """What a CSV file would have of a value; of an object or a list with nothing in it, its brackets."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
-        return ",".join(f"{key}={cell_of(held) or ''}" for key, held in value.items())
-    return ",".join(cell_of(one) or "" for one in value) if isinstance(value, Sequence) else repr(value)
+        return ",".join(f"{key}={cell_of(held) or ''}" for key, held in value.items()) or "{}"
+    return ",".join(cell_of(one) or "" for one in value) or "[]" if isinstance(value, Sequence) else repr(value)
 
 
 def _past(text: str, at: int, blanks: str) -> int:

@@ -99,7 +99,8 @@ def _known(column: str, counted: str, unreadable: str = "") -> list[Rule]:
     if required:
         rules.append(Rule(column, "is empty", cell.is_null(), "give every job one", counted))
     rules.append(Rule(column, "is NaN", value.is_nan(), _CORRECT, counted, cleaned))
-    rules.append(Rule(column, "is infinite or too large", value.is_infinite(), _CORRECT, counted, cleaned))
+    large = "is infinite or too large"
+    rules.append(Rule(column, large, value.is_infinite(), _CORRECT, unreadable or counted, cleaned, unreadable=True))
     return rules
 
 
