@@ -117,6 +117,27 @@ def test_lines_that_are_no_objects_are_counted(tmp_path: Path) -> None:
     assert "(line 5; line 5 has 'x')" in read.quality.render()
 
 
+UNREADABLE = [(column, cell) for column in ("at", "cards", "ran") for cell in ("1e400", "-1e400", "{}")]
+UNREADABLE += [(column, cell) for column in ("at", "ran") for cell in ("[]", "[{}]", '{"x": {}}')]
+
+
+@pytest.mark.parametrize(("column", "cell"), UNREADABLE)
+def test_what_is_no_value_of_the_column_is_not_called_absent(column: str, cell: str, tmp_path: Path) -> None:
+    rows = [json.dumps(RECORDS[0]), json.dumps(RECORDS[1] | {column: "CELL"}).replace('"CELL"', cell)]
+    (tmp_path / "log").write_text("\n".join(rows))
+    quality = read_workload(tmp_path / "log", columns=COLUMNS).quality
+    (reason,) = quality.dropped
+    assert reason.endswith(" cannot be read") and quality.places[reason].lines == (2,) and quality.places[reason].cell
+
+
+def test_a_reason_has_the_lines_of_all_its_rows(tmp_path: Path) -> None:
+    """What is text breaks another rule than what is infinite."""
+    rows = [RECORDS[0], RECORDS[0] | {"cards": float("inf")}, RECORDS[0] | {"cards": "some"}]
+    (tmp_path / "log").write_text("\n".join(json.dumps(row | {"id": i}) for i, row in enumerate(rows)))
+    said = read_workload(tmp_path / "log", columns=COLUMNS).quality.render()
+    assert "dropped 2: GPU count cannot be read (lines 2, 3; line 2 has 'inf')" in said
+
+
 @pytest.mark.parametrize("text", ['[{"at": 1}', '[{"at": 1}, {"a', "[nonsense]"])
 def test_broken_json_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "log").write_text(text)

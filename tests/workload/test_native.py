@@ -32,6 +32,7 @@ def test_three_columns_are_enough(tmp_path):
 def test_zero_gpus_are_dropped_and_counted(tmp_path):
     quality = read_workload(written(tmp_path, f"{HEADER}\n0,0,60\n1,1,6\n2,0,6\n")).quality
     assert (quality.rows_read, quality.kept, quality.dropped) == (3, 1, {"asks for no GPU": 2})
+    assert "dropped 2: asks for no GPU (lines 2, 4)" in quality.render()
 
 
 def test_ids_number_the_rows_of_the_file(tmp_path):

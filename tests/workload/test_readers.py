@@ -425,7 +425,7 @@ def test_options_and_formats_are_checked():
 def test_a_log_with_nothing_left_is_refused(tmp_path):
     log = tmp_path / "log"
     log.write_text("job_id,submission_time,duration,num_gpu\na,1,700,0\nb,2,-1,1\n")
-    with pytest.raises(InputError, match="no job is left of 2 rows: 1 asks for no GPU; 1 negative run time"):
+    with pytest.raises(InputError, match=r"left of 2 rows: 1 asks for no GPU \(line 2\); 1 negative run time"):
         read_workload(log)
     log.write_text("job_id,submission_time,duration,num_gpu\n")
     with pytest.raises(InputError, match="there is no job in the file"):

@@ -6,6 +6,7 @@ import pytest
 
 from pointsman.errors import InputError, UsageError
 from pointsman.workload import Workload, read_workload
+from pointsman.workload.transforms.runaways import RUNAWAY
 
 HEADER = "job_id,submit_s,gpus,duration_s,time_limit_s,status\n"
 ROWS = (
@@ -43,6 +44,9 @@ def test_what_becomes_of_them(log: Path, choice, kept: list[str], done: str) -> 
     # 8 × 90,000 s and 300 s of 815,410 GPU-seconds
     assert "time limit: 2, with 88.3% of all GPU-hours; the furthest, job lost, is at 900 times its limit" in note
     assert note.endswith(done)
+    if choice != "keep":
+        example = {None: "lost", "drop": "late"}[choice]
+        assert f": {RUNAWAY} (such as 'job {example}')\n" in read.quality.render()
 
 
 def test_a_log_without_any_is_as_it_was(tmp_path: Path) -> None:

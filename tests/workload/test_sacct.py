@@ -352,6 +352,7 @@ def test_one_of_several_partitions_is_the_queue(log: Log) -> None:
 def test_steps_are_no_jobs(log: Log, step: str) -> None:
     read = read_workload(log(table(row(11), row(step), row(12))))
     assert (ids(read), read.quality.dropped) == (["11", "12"], {"a job step, not a job": 1})
+    assert "dropped 1: a job step, not a job (line 3)" in read.quality.render()
 
 
 def test_ids_of_steps() -> None:

@@ -4,12 +4,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from pointsman.inputs.messages import quoted
-from pointsman.types import JOB_STEP, NO_GPU
 
 MOST_LINES: Final = 3
 """Lines that are named of the rows dropped for one reason."""
-_NO_FAULT: Final = (NO_GPU, JOB_STEP)
-"""Reasons whose lines nobody looks for: such rows are as they should be."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +17,13 @@ class Place:
     """Of the first rows, at most `MOST_LINES`; none of a file without lines."""
     cell: str | None = None
     """What the first of them has where it cannot be read."""
+
+    def after(self, other: "Place | None") -> "Place":
+        """The place of these rows and of others that were dropped for the same reason, in the order of the file."""
+        if other is None:
+            return self
+        first = min(self, other, key=lambda place: place.lines or (0,))
+        return Place(tuple(sorted({*self.lines, *other.lines})[:MOST_LINES]), first.cell)
 
     def render(self, rows: int) -> str:
         """``lines 4, 7, 9, …; line 4 has '2 Mar'`` of so many rows."""
@@ -58,11 +62,9 @@ class Quality:
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
     def placed(self, reason: str) -> str:
-        """A reason for dropping rows, with the lines of the first where a reader may want to see them."""
+        """A reason for dropping rows, with the lines of the first."""
         place = self.places.get(reason)
-        if place is None or reason in _NO_FAULT:
-            return reason
-        return f"{reason} ({place.render(self.dropped[reason])})"
+        return reason if place is None else f"{reason} ({place.render(self.dropped[reason])})"
 
     def as_dict(self) -> dict[str, Any]:
         """For the manifest; `merged` and `places` where there are any."""

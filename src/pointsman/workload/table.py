@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from pointsman.workload.columns import OF_SCHEDULE, SCHEMA, columns_named
-from pointsman.workload.provenance import Provenance, Quality
+from pointsman.workload.provenance import Place, Provenance, Quality
 from pointsman.workload.rules.native_table import validated
 
 _SHARING: Final = "jobs that ask for a part of a GPU"
@@ -62,8 +62,9 @@ class Workload:
         quality = replace(self.quality, notes=(*self.quality.notes, note))
         return replace(self, jobs=self.jobs.with_columns(silent), quality=quality)
 
-    def with_jobs(self, jobs: pl.DataFrame, *, reason: str) -> "Workload":
-        """The same workload with fewer jobs, the loss counted in the quality report under `reason`."""
-        lost = self.jobs.height - jobs.height
-        dropped = self.quality.dropped | ({reason: self.quality.dropped.get(reason, 0) + lost} if lost else {})
-        return replace(self, jobs=jobs, quality=replace(self.quality, kept=jobs.height, dropped=dropped))
+    def with_jobs(self, jobs: pl.DataFrame, *, reason: str, place: Place | None = None) -> "Workload":
+        """The same workload with fewer jobs, the loss counted in the quality report under `reason`, at `place`."""
+        lost, was = self.jobs.height - jobs.height, self.quality
+        dropped = was.dropped | ({reason: was.dropped.get(reason, 0) + lost} if lost else {})
+        places = was.places | ({reason: place} if place else {})
+        return replace(self, jobs=jobs, quality=replace(was, kept=jobs.height, dropped=dropped, places=places))

@@ -49,7 +49,7 @@ def clean(frame: pl.DataFrame, rules: Iterable[Rule] = RULES) -> Cleaned:
         if count := int(broken.sum()):
             (dropped if rule.cleaned is None else changed)[rule.counted] += count
             if rule.cleaned is None:
-                places.setdefault(rule.counted, _place(table.filter(broken), rule))
+                places[rule.counted] = _place(table.filter(broken), rule).after(places.get(rule.counted))
             table = _applied(table, rule, broken)
     # by name, but what depends on other rows comes last
     dropped = dict(sorted(dropped.items(), key=lambda item: (item[0] == UNIQUE.counted, item[0])))

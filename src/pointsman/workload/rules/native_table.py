@@ -8,8 +8,8 @@ import polars as pl
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
 from pointsman.workload.columns import ALIASES, REQUIRED, SCHEMA
-from pointsman.workload.provenance import Quality
-from pointsman.workload.rules.clean import clean, completed, not_read
+from pointsman.workload.provenance import Place, Quality
+from pointsman.workload.rules.clean import LINE, clean, completed, not_read
 from pointsman.workload.rules.job_rules import NUMBERS, RULES
 from pointsman.workload.rules.refuse import refuse
 
@@ -39,12 +39,14 @@ def validated(
     table = _texts(known, path)
     _check_numbers(table, path, text_numbers)
     sound = refuse(table, path=path, line=line)
-    kept = clean(sound, [rule for rule in RULES if not rule.refused])
+    kept = clean(sound.with_row_index(LINE), [rule for rule in RULES if not rule.refused])
     if kept.jobs.height == 0:
         raise InputError("every job asks for 0 GPUs", path=path, fix="nothing is left to simulate")
     jobs, notes = completed(kept.jobs)
     notes += not_read(ignored)
-    return jobs, Quality(table.height, jobs.height, kept.dropped, {}, notes)
+    lines = {reason: tuple(map(line, place.lines)) for reason, place in kept.places.items()} if line else {}
+    places = {reason: Place(found) for reason, found in lines.items()}
+    return jobs, Quality(table.height, jobs.height, kept.dropped, {}, notes, places=places)
 
 
 def check_columns(names: Sequence[str], *, path: str) -> list[str]:

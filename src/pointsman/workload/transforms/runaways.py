@@ -6,6 +6,7 @@ from typing import Final, Literal
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.workload.provenance import Place
 from pointsman.workload.table import Workload
 
 Choice = Literal["keep", "drop"]
@@ -44,7 +45,10 @@ def without_runaways(workload: Workload, choice: Choice | None = None) -> Worklo
         workload.quality, notes=(*workload.quality.notes, _note(jobs, flagged, times, jobs.height - kept.height))
     )
     noted = replace(workload, quality=quality)
-    return noted if kept.height == jobs.height else noted.with_jobs(kept, reason=RUNAWAY)
+    if kept.height == jobs.height:
+        return noted
+    first = jobs.filter(times > least)["job_id"][0]
+    return noted.with_jobs(kept, reason=RUNAWAY, place=Place((), f"job {first}"))
 
 
 def _note(jobs: pl.DataFrame, flagged: pl.DataFrame, times: pl.Series, dropped: int) -> str:
