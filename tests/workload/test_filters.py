@@ -28,7 +28,7 @@ def test_what_is_left_out_is_counted():
     assert quality.dropped == {"asks for no GPU": 1, "not user=bob": 2}
     assert (quality.rows_read, quality.kept) == (4, 1)
     assert workload.provenance.as_dict()["only"] == "user=bob"
-    assert str(workload.provenance).endswith("native.csv, only user=bob")
+    assert str(workload.provenance).endswith("native.csv (format csv), only user=bob")
     assert not any("part of a GPU" in note for note in quality.notes)
 
 

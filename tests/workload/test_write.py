@@ -124,7 +124,7 @@ def test_parquet_remembers_where_its_jobs_came_from_and_what_was_dropped(tmp_pat
 def test_generated_jobs_say_so_after_a_trip_through_a_file(tmp_path):
     write_workload(generate("philly", jobs=20, cluster_gpus=64, load=0.5, seed=3), tmp_path / "a.parquet")
     provenance = read_workload(tmp_path / "a.parquet").provenance
-    assert str(provenance).endswith("a.parquet, from generated like philly")
+    assert str(provenance).endswith("a.parquet (format parquet), from generated like philly")
     made = provenance.origin
     assert made and made.command == "generate(like='philly', jobs=20, cluster_gpus=64, load=0.5, seed=3)"
 

@@ -96,8 +96,8 @@ class Provenance:
     """Which of its jobs, where not all were asked for: `vc=cluster04`."""
 
     def __str__(self) -> str:
-        """In a few words; the format where the source does not say it."""
-        this = self.source if self.format in self.source else f"{self.source} (format {self.format})"
+        """In a few words, of a file with its format."""
+        this = f"{self.source} (format {self.format})" if self.sha256 else self.source
         this += f", only {self.only}" if self.only else ""
         return this if self.origin is None else f"{this}, from {self.origin}"
 
