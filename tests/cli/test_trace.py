@@ -21,7 +21,7 @@ def test_info_prints_figures_and_the_quality_report():
     result = run("info", HERE / "helios.csv")
     assert result.exit_code == 0
     assert "mean_busy_gpus" in result.stdout
-    assert "helios.csv\n" in result.stdout and "dropped 1: asks for no GPU" in result.stdout
+    assert "dropped 1: asks for no GPU" in result.stdout
     assert "Asia/Shanghai" in result.stdout
     assert result.stderr == ""
     figures = run("info", HERE / "helios.csv", "--format", "csv")
@@ -39,6 +39,22 @@ def test_info_as_json_holds_everything():
     assert record["provenance"]["format"] == "helios"
     assert [row["gpus"] for row in record["sizes"]] == ["1", "5-8"]
     assert sum(row["jobs"] for row in record["statuses"]) == 2
+
+
+def test_the_title_names_the_format_of_every_file(tmp_path):
+    logs = {file.name: run("info", file).stdout.split("\n")[0] for file in HERE.glob("*.csv")}
+    assert logs["openb.csv"].endswith("openb.csv (format openb)") and logs["native.csv"].endswith(" (format csv)")
+    assert all(" (format " in title for title in logs.values()), logs
+    run("convert", HERE / "openb.csv", tmp_path / "jobs.parquet")
+    assert run("info", tmp_path / "jobs.parquet").stdout.split("\n")[0].count("(format ") == 2
+
+
+def test_a_slice_counts_at_its_share_of_a_gpu(tmp_path):
+    log = tmp_path / "jobs.csv"
+    log.write_text("submit_s,gpus,duration_s,fraction\n0,1,3600,0.5\n3600,2,3600,\n7200,1,3600,\n")
+    record = json.loads(run("info", log, "--format", "json").stdout)
+    assert (record["gpu_hours"], record["mean_busy_gpus"]) == (3.5, 2.0)
+    assert [row["gpu_hours"] for row in record["sizes"]] == [1.5, 2.0]
 
 
 def test_head_as_csv():

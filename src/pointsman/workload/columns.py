@@ -62,6 +62,10 @@ MAX_SUBMIT_S: Final = 1e11
 MAX_GPUS: Final = 1 << 20
 """Widest gang accepted, so that its GPU-milliseconds fit in an int64."""
 
+_SHARE: Final = pl.when(pl.col("gpus") == 1).then("fraction").fill_null(1.0)
+GPU_S: Final = pl.col("gpus") * _SHARE * pl.col("duration_s")
+"""GPU-seconds of each job, of one on a slice at its share."""
+
 
 def columns_named(names: Iterable[str]) -> tuple[str, ...]:
     """These columns, each once; `shape` is both of `SHAPE`."""

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from pointsman.workload.columns import GPU_S
 from pointsman.workload.table import Workload
 
 SIZES: Final = ((1, 1), (2, 4), (5, 8), (9, 16), (17, 32), (33, None))
@@ -13,18 +14,18 @@ SIZES: Final = ((1, 1), (2, 4), (5, 8), (9, 16), (17, 32), (33, None))
 def summary(workload: Workload) -> dict[str, Any]:
     """The figures that say what a replay of `workload` will be like.
 
-    `submit_span_s` is last submit less first; `gpu_hours` is Σ GPUs × run time; `mean_busy_gpus` is that over the span:
-    the load is 1 on a cluster of so many GPUs. Percentiles interpolate linearly.
+    `submit_span_s` is last submit less first; `gpu_hours` is Σ GPUs × run time, of a slice its share; `mean_busy_gpus`
+    is the same over the span, where a slice takes a whole GPU: the load is 1 on a cluster of so many GPUs. Percentiles
+    interpolate linearly.
     """
     jobs = workload.jobs
     run, gpus = jobs["duration_s"], jobs["gpus"]
     span_s = float(jobs["submit_s"][-1] - jobs["submit_s"][0])
-    gpu_s = float((run * gpus).sum())
     return {
         "jobs": jobs.height,
         "submit_span_s": span_s,
-        "gpu_hours": gpu_s / 3600,
-        "mean_busy_gpus": gpu_s / span_s if span_s > 0 else None,
+        "gpu_hours": float(jobs.select(GPU_S.sum()).item()) / 3600,
+        "mean_busy_gpus": float((run * gpus).sum()) / span_s if span_s > 0 else None,
         "gpus_mean": float(gpus.mean()),  # ty: ignore[invalid-argument-type]
         "gpus_max": int(gpus.max()),  # ty: ignore[invalid-argument-type]
         "duration_mean_s": float(run.mean()),  # ty: ignore[invalid-argument-type]
@@ -37,10 +38,10 @@ def summary(workload: Workload) -> dict[str, Any]:
 def sizes(workload: Workload) -> list[dict[str, Any]]:
     """Jobs and GPU-hours by GPUs per job, one row a bucket that has jobs."""
     rows = []
-    hours = float((workload.jobs["duration_s"] * workload.jobs["gpus"]).sum()) / 3600
+    hours = float(workload.jobs.select(GPU_S.sum()).item()) / 3600
     for low, high in SIZES:
         chosen = workload.jobs.filter(pl.col("gpus").is_between(low, high) if high else pl.col("gpus") >= low)
-        own = float((chosen["duration_s"] * chosen["gpus"]).sum()) / 3600
+        own = float(chosen.select(GPU_S.sum()).item()) / 3600
         if chosen.height:
             rows.append(
                 {

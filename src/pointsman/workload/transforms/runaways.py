@@ -6,6 +6,7 @@ from typing import Final, Literal
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.workload.columns import GPU_S
 from pointsman.workload.provenance import Place
 from pointsman.workload.table import Workload
 
@@ -52,8 +53,7 @@ def without_runaways(workload: Workload, choice: Choice | None = None) -> Worklo
 
 
 def _note(jobs: pl.DataFrame, flagged: pl.DataFrame, times: pl.Series, dropped: int) -> str:
-    gpu_time = pl.col("gpus") * pl.col("duration_s")
-    share = flagged.select(gpu_time.sum()).item() / jobs.select(gpu_time.sum()).item()
+    share = flagged.select(GPU_S.sum()).item() / jobs.select(GPU_S.sum()).item()
     worst = int(times.arg_max() or 0)
     done = "all kept" if not dropped else "all dropped" if dropped == flagged.height else f"{dropped:,} dropped"
     other = "--runaways drop leaves them out" if not dropped else "--runaways keep keeps them"
