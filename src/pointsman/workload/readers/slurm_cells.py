@@ -1,13 +1,20 @@
 """Cells as Slurm writes them: ids of steps, and spans of time."""
 
+from typing import Final
+
 import polars as pl
 
 from pointsman.workload.readers.cells import text
 
+STEP: Final = (
+    r"^\s*(?<job>[0-9]+(?:_[0-9]+)?(?:\+[0-9]+)?)\.(?<step>batch|extern|interactive|TBD|[0-9]+(?:\+[0-9]+)?)\s*$"
+)
+"""The id of a step of a job: `801.batch`, `801.extern`, `801_4.0`."""
+
 
 def is_step(job_id: pl.Expr) -> pl.Expr:
-    """Whether an id is that of a step of a job: `801.batch`, `801.extern`, `801_4.0`."""
-    return job_id.str.contains(r"^\s*[0-9]+(?:[_+][^.]*)?\.[^\s.]+\s*$").fill_null(False)
+    """Whether an id is that of a step of a job."""
+    return job_id.str.contains(STEP).fill_null(False)
 
 
 _UNITS_S = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}

@@ -4,9 +4,8 @@ import polars as pl
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import counted
+from pointsman.workload.readers.slurm_cells import STEP
 from pointsman.workload.readers.source import Source
-
-_STEP = r"^(?<job>[0-9]+(?:_[0-9]+)?(?:\+[0-9]+)?)\.(?<step>batch|extern|interactive|[0-9]+(?:\+[0-9]+)?)$"
 
 
 def steps_among(source: Source, ids: pl.Series, *, refuse: bool) -> pl.Series:
@@ -17,7 +16,7 @@ def steps_among(source: Source, ids: pl.Series, *, refuse: bool) -> pl.Series:
     Raises:
         InputError: some are, and `refuse`.
     """
-    parts = ids.str.strip_chars().str.extract_groups(_STEP).struct.unnest()
+    parts = ids.str.extract_groups(STEP).struct.unnest()
     found = parts["step"].is_not_null()
     if not found.any() or _are_numbers(ids, parts):
         return pl.repeat(False, len(ids), dtype=pl.Boolean, eager=True)
