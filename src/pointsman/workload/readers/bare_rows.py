@@ -1,5 +1,6 @@
 """Lines of cells without quotes, split at once; those with too many or too few delimiters are told apart."""
 
+import re
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -25,12 +26,14 @@ class BareRows(NamedTuple):
 
 def bare_rows(data: bytes, names: list[str], delimiter: str, sound: pl.Expr, path: str) -> BareRows:
     """The lines of `data`, which ends none with a carriage return; a delimiter more at the end of a line is left out,
-    and lines whose cells are not `sound` are odd, too.
+    with blanks behind it, and lines whose cells are not `sound` are odd, too.
 
     Raises:
         InputError: the text has every byte that could stand in for its delimiter.
     """
     mark, data = _single(data, delimiter, path)
+    if b" \n" in data or data.endswith(b" "):
+        data = re.sub(re.escape(mark) + rb" +(?=\n|\Z)", mark, data)
     text = np.frombuffer(data, np.uint8)
     ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
     begins = np.append(0, ends[:-1] + 1)
