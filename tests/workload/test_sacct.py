@@ -129,11 +129,11 @@ def test_a_byte_that_is_no_utf8_costs_its_cell(log: Log, byte: bytes) -> None:
 # Headers
 
 
-@pytest.mark.parametrize("delimiter", ["|", "\t", ";", "|#", "^", ";;", "~~~", " | ", "¦"])
+@pytest.mark.parametrize("delimiter", ["|", "\t", ";", "|#", "^", ";;", "~~~", " | ", "|  ", "¦"])
 @pytest.mark.parametrize("trailing", [False, True])
 def test_any_delimiter(log: Log, delimiter: str, trailing: bool) -> None:
     lines = table(row(11), row(12, "a b"), row("12.batch")).splitlines()
-    text = "\n".join((line.replace("|", delimiter) + delimiter * trailing).rstrip(" ") for line in lines)
+    text = "\n".join(line.replace("|", delimiter) + delimiter * trailing for line in lines)
     read = read_workload(log(text))
     assert (read.provenance.format, ids(read), read.quality.rows_read) == ("sacct", ["11", "12"], 3)
 
@@ -328,6 +328,25 @@ def test_a_table_that_is_written_remembers_what_was_merged(tmp_path: Path) -> No
     assert (again.merged, again.places) == (read.quality.merged, read.quality.places)
 
 
+@pytest.mark.parametrize(
+    ("tres", "nodes"),
+    [
+        ("billing=8,gres/gpu=0", "None assigned"),
+        ("cpu=0,gres/gpu:a100=0,gres/gpu=0", "n1"),
+        ("billing=8", "None assigned"),
+    ],
+)
+def test_no_gpus_and_no_node_are_nothing_allocated(tres: str, nodes: str, log: Log) -> None:
+    """Some sites account for GPUs of jobs that were never given any."""
+    header = HEADER + "|ReqTRES|NodeList"
+    waited = "12|x|lea|gpu|CANCELLED by 7|2026-05-03T06:00:00|2026-05-03T08:00:00|2026-05-03T08:00:00|0"
+    read = read_workload(
+        log(table(f"{row(11)}|gres/gpu=2|n1", f"{waited}|{tres}|cpu=4,gres/gpu=2|{nodes}", header=header))
+    )
+    assert ids(read) == ["11"]
+    assert read.quality.dropped == {"never started: cancelled while it waited, without GPUs": 1}
+
+
 def test_cancelled_while_it_waited_is_no_job_of_no_seconds(log: Log) -> None:
     waited = "12|x|lea|gpu,gpu-long|CANCELLED by 7|2026-05-03T06:00:00|2026-05-03T08:00:00|2026-05-03T08:00:00|0|"
     read = read_workload(log(table(row(11), waited, row(13))))
@@ -357,9 +376,9 @@ def test_steps_are_no_jobs(log: Log, step: str) -> None:
 
 def test_ids_of_steps() -> None:
     given = pl.DataFrame(
-        {"id": ["801", "801_4", "801_[1-5%2]", "800+1", "801.batch", "801.0", "801_4.extern", None, "a.b"]}
+        {"id": ["801", "801_4", "801_[1-5%2]", "800+1", "801.batch", "801.0", "801_4.extern", "1+0.TBD", None, "a.b"]}
     )
-    assert given.select(is_step(pl.col("id"))).to_series().to_list() == [False] * 4 + [True] * 3 + [False] * 2
+    assert given.select(is_step(pl.col("id"))).to_series().to_list() == [False] * 4 + [True] * 4 + [False] * 2
 
 
 # Cells

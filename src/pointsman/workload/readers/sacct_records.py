@@ -14,6 +14,7 @@ from pointsman.workload.rules.clean import LINE
 from pointsman.workload.rules.job_rules import written
 
 _IN_TRES: Final = r"(?i)(?:gpu|shard|mps)[^=,]*=0*[1-9]|(?:^|,)1001=0*[1-9]"
+_NONE: Final = r"(?i)gpu[^=,]*=0*(?:,|$)"
 _IN_GRES: Final = r"(?i)gpu|shard|mps|(?:^|,)1001[=:]"
 _CUT: Final = r"\w\+$"
 """What `sacct` writes where a column is too narrow for a cell."""
@@ -124,6 +125,7 @@ def _what() -> list[pl.Expr]:
     gpus = pl.col("gpus").cast(pl.Float64)
     cut = pl.col("gpu_cell").is_null() & (text("AllocTRES").str.contains(_CUT) | text("ReqTRES").str.contains(_CUT))
     each = pl.when(spread & whole).then(gpus * many).when(spread).then(0.0).otherwise(gpus)
+    allocated = _tells("AllocTRES", _IN_TRES) | _tells("AllocGRES", _IN_GRES)
     said = pl.coalesce("no_share", pl.when(spread & ~whole).then(pl.format("{} on each of several nodes", "gpu_cell")))
     at_most = pl.coalesce("no_share_gpus", pl.when(said.is_not_null()).then(pl.col("fraction") * many))
     return [
@@ -133,8 +135,10 @@ def _what() -> list[pl.Expr]:
         said.alias("no_share"),
         at_most.alias("no_share_gpus"),
         pl.col("nodes"),
-        (_tells("AllocTRES", _IN_TRES) | _tells("AllocGRES", _IN_GRES)).alias("allocated"),
-        pl.coalesce("AllocTRES", "AllocGRES").is_null().alias("got_nothing"),
+        allocated.alias("allocated"),
+        (pl.coalesce("AllocTRES", "AllocGRES").is_null() | (_tells("AllocTRES", _NONE) & ~allocated)).alias(
+            "got_nothing"
+        ),
     ]
 
 
@@ -201,7 +205,8 @@ def _waiting(here: list[str]) -> pl.Expr:
 def _nothing_allocated(here: list[str]) -> tuple[bool, pl.Expr]:
     """Whether the export tells what jobs were given, and where that was nothing."""
     if {"AllocTRES", "AllocGRES"} & {*here}:
-        return True, pl.col("got_nothing")
+        no_node = pl.col("node_list").is_null() & ~pl.col("allocated") if "NodeList" in here else pl.lit(False)
+        return True, pl.col("got_nothing") | no_node
     if "NodeList" in here:
         return True, pl.col("node_list").is_null()
     return False, pl.lit(True)
