@@ -4,7 +4,6 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.inputs.messages import counted
 from pointsman.workload.readers.sacct_fields import ASKED, COMMAND, USED_TO_TELL
 from pointsman.workload.readers.sacct_json import is_sacct_json, read_json
 from pointsman.workload.readers.sacct_records import ENDED_WAITING, LINE, Order, records, written
@@ -18,6 +17,7 @@ from pointsman.workload.readers.sdk import (
     Rows,
     Source,
     TraceFormat,
+    counted,
     left_out,
     settle,
 )

@@ -5,7 +5,7 @@ is defined.
 """
 
 from pointsman.errors import InputError
-from pointsman.inputs.messages import quoted
+from pointsman.inputs.messages import counted, quoted
 from pointsman.types import JOB_STEP
 from pointsman.workload.columns import TIME_UNITS_S
 from pointsman.workload.provenance import Quality
@@ -36,6 +36,7 @@ __all__ = [
     "TraceFormat",
     "absent",
     "clock_s",
+    "counted",
     "demand_of",
     "elements",
     "has_columns",
