@@ -392,6 +392,8 @@ def test_epochs_and_site_dates(log: Log) -> None:
         ["13/05/2026 06:00:00|13/05/2026 06:01:00|13/05/2026 07:01:00"] * 2,
         ["05/13/2026 06:00:00 AM|05/13/2026 06:01:00 AM|05/13/2026 07:01:00 AM"] * 2,
         ["03.05.2026 06:00|03.05.2026 06:01|03.05.2026 07:01"] * 2,
+        ["May  3 06:00:00 2026|May  3 06:01:00 2026|May  3 07:01:00 2026"] * 2,
+        ["2026/05/03 06:00|2026/05/03 06:01|2026/05/03 07:01"] * 2,
     ):
         rows = [f"{11 + k}|COMPLETED|{cells}|gres/gpu=2" for k, cells in enumerate(times)]
         assert gpu_h(read_workload(log(table(*rows, header=header)))) == 4.0, times

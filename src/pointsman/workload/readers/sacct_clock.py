@@ -4,7 +4,8 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.workload.readers.cells import clock_s, number, text
+from pointsman.workload.readers.cells import number, text
+from pointsman.workload.readers.dates import date_s
 from pointsman.workload.readers.day_month import Order, day_month_s, order_of
 
 CLOCKS: Final = ("Submit", "Eligible", "Start", "End")
@@ -38,4 +39,4 @@ def _of_unusual(cells: pl.Series, order: Order | None, path: str) -> pl.DataFram
     slashed = day_month_s(frame["cell"], order, path)
     epoch = pl.when(number("cell").is_between(*_EPOCH_S)).then(number("cell"))
     milliseconds = pl.when((number("cell") / 1000).is_between(*_EPOCH_S)).then(number("cell") / 1000)
-    return frame.select("cell", s=pl.coalesce(clock_s("cell"), epoch, milliseconds, slashed)).drop_nulls()
+    return frame.select("cell", s=pl.coalesce(date_s(frame["cell"]), epoch, milliseconds, slashed)).drop_nulls()
