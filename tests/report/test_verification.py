@@ -66,7 +66,7 @@ def test_a_gpu_with_two_holders() -> None:
     assert result.events is not None and faults(result) == []
     same = result.events.with_columns(gpu_mask=pl.when(pl.col("kind") == "START").then(1).otherwise("gpu_mask"))
     (found,) = faults(replace(result, events=same))
-    assert found == "at 1.000 s after the first submit job 1 gets GPU 0 of node 0, which 1 others hold"
+    assert found == "at 1.000 s after the first submit job 1 gets GPU 0 of node 0, which 1 other holds"
 
 
 @pytest.mark.parametrize("name", ["start_s", "end_s", "run_s", "pending_s", "held_gpu_s", "preemptions"])

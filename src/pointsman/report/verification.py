@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import counted
 from pointsman.report.metrics.comparison import TIMINGS
 from pointsman.report.metrics.summary import summarise
 
@@ -154,7 +155,8 @@ class _Replay:
                 raise self._impossible(row, f"gets GPUs of node {node}, which is not up")
             self.on[node, gpu].add(row)
             if len(self.on[node, gpu]) > self.limit:
-                raise self._impossible(row, f"gets GPU {gpu} of node {node}, which {self.limit} others hold")
+                others = counted(self.limit, "other holds", "others hold")
+                raise self._impossible(row, f"gets GPU {gpu} of node {node}, which {others}")
         job.gpus = gpus
 
     def _free(self, row: int, job: _Job) -> None:
