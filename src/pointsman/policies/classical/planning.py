@@ -8,6 +8,7 @@ State.lists[VICTIMS]. Only the jobs before one that could start now are planned:
 import numpy as np
 
 from pointsman.policies.classical.easy import estimated_run_ms, expect_end, work_left
+from pointsman.policies.parts.openings import can_find, draw, find_opening, is_drawn
 from pointsman.policies.parts.reservations import (
     BEGIN,
     END,
@@ -30,9 +31,9 @@ from pointsman.policies.parts.windows import (
     first_opening,
     move_right_end,
     note_holder,
+    note_reservation,
     show_all,
     show_open_now,
-    shut_reservation,
 )
 from pointsman.policies.sdk import (
     ACTIVE,
@@ -61,6 +62,7 @@ from pointsman.policies.sdk import (
     start_on,
     unplace,
 )
+from pointsman.policies.sdk import note_place as note_found
 
 BACKFILLS_REST = 3
 """Of State.params: whether jobs behind a full plan may backfill; else they start in order alone."""
@@ -230,17 +232,26 @@ def _not_before(S: State, j: Int) -> float:
 
 
 @core
-def _reserve(S: State, j: Int) -> None:
-    """Job `j` joins the plan; its GPUs are in State.place, not taken."""
-    c, length = S.jobs[j].cls, length_of(S, j)
+def _find(S: State, j: Int, c: Int, length: float) -> float:
+    """When job `j` first finds GPUs open to it for `length` ms, which are noted in State.place."""
+    if can_find(S, c):
+        if not is_drawn(S):
+            show_all(S)
+            draw(S)
+        return find_opening(S, c, length)
     begin = first_opening(S, c, length, _not_before(S, j))
     S.g[0].placed = 0
     if begin < np.inf:
-        place(S, c)
-    k = add_reservation(S, j, begin, begin + length)
-    unplace(S)
-    note_place(S, k)
-    shut_reservation(S, k)
+        note_found(S, c)
+    return begin
+
+
+@core
+def _reserve(S: State, j: Int) -> None:
+    """Job `j` joins the plan; its GPUs are in State.place, not taken."""
+    c, length = S.jobs[j].cls, length_of(S, j)
+    begin = _find(S, j, c, length)
+    note_reservation(S, add_reservation(S, j, begin, begin + length))
 
 
 @core
