@@ -63,34 +63,53 @@ def _row(S: State, gpus: Int, power: Int) -> Int:
 
 
 @core
-def _open_until(S: State, s: Int, gpus: Int, enough: float) -> float:
-    """Up to when so many GPUs are open from segment `s` on; `enough` if up to then or longer."""
+def _stays_open(S: State, s: Int, gpus: Int, end: float) -> bool:
+    """Whether so many GPUs are open from segment `s` on up to `end`."""
     mask = open_in(S, s)
     while count(mask) >= gpus:
         s = next_segment(S, s)
-        if s < 0 or S.memory[s + TIME] >= enough:
-            return enough
+        if s < 0 or S.memory[s + TIME] >= end:
+            return True
         mask &= open_in(S, s)
-    return S.memory[s + TIME]
+    return False
 
 
 @core
-def _opening(S: State, row: Int, n: Int, gpus: Int, length: float, time: float, bound: float) -> float:
-    """When node `n` first has so many GPUs open for `length` ms, from `time` on; infinite if not before `bound`."""
-    least = 2.0 ** _power_below(length)
-    s, bounds = np.int64(S.memory[row + S.nodes.shape[0] + n]), True
+def _next_release(S: State, s: Int) -> Int:
+    """The next segment behind segment `s` at whose begin a GPU opens; where none does nothing finds a place first."""
+    before = open_in(S, s)
+    s = next_segment(S, s)
+    while s >= 0 and open_in(S, s) & ~before == 0:
+        before = open_in(S, s)
+        s = next_segment(S, s)
+    return s
+
+
+@core
+def _raise_bound(S: State, row: Int, n: Int, gpus: Int, length: float, bound: float) -> Int:
+    """Raise the bound of node `n` in a row, if need be up to another; the segment that begins there, or -1."""
+    its = row + S.nodes.shape[0] + n
+    first = s = np.int64(S.memory[its])
+    while s >= 0 and S.memory[s + TIME] < bound and not _stays_open(S, s, gpus, S.memory[s + TIME] + length):
+        s = _next_release(S, s)
+    if s != first:
+        S.memory[its] = np.float64(s)
+        S.memory[row + n] = S.memory[s + TIME] if s >= 0 else np.inf
+    return s
+
+
+@core
+def _opening(S: State, s: Int, gpus: Int, length: float, time: float, bound: float) -> float:
+    """When a node first has so many GPUs open for `length` ms, from segment `s` and `time` on; infinite if not before
+    `bound`.
+    """
     while s >= 0:
         begin = max(time, S.memory[s + TIME])
         if begin >= bound:
             return np.inf
-        until = _open_until(S, s, gpus, begin + length)
-        if until >= begin + length:
+        if _stays_open(S, s, gpus, begin + length):
             return begin
-        bounds = bounds and until - S.memory[s + TIME] < least
-        s = next_segment(S, s)
-        if bounds:
-            S.memory[row + S.nodes.shape[0] + n] = np.float64(s)
-            S.memory[row + n] = S.memory[s + TIME] if s >= 0 else np.inf
+        s = _next_release(S, s)
     return np.inf
 
 
@@ -100,25 +119,28 @@ def _may_use(S: State, A: np.void, n: Int) -> bool:
 
 
 @core
+def _keep_least(S: State, first: Int, last: Int, time: float) -> None:
+    """The least times are in order in State.memory[first : last + 1]; `time` may be one."""
+    i = last
+    while i > first and S.memory[i - 1] > time:
+        S.memory[i] = S.memory[i - 1]
+        i -= 1
+    S.memory[i] = min(S.memory[i], time)
+
+
+@core
 def _nodes_open(S: State, A: np.void, gpus: Int, many: Int, length: float, time: float) -> float:
     """When the last of so many nodes first has so many GPUs open for `length` ms, from `time` on: a lower bound on when
     all have.
     """
-    row, least = (
-        _row(S, gpus, _power_below(length)),
-        np.int64(S.memory.shape[0]) - many,
-    )  # the least openings so far, in order
-    last = least + many - 1
-    for i in range(least, last + 1):
+    power, last = _power_below(length), np.int64(S.memory.shape[0]) - 1
+    row, first, shortest = _row(S, gpus, power), last - many + 1, 2.0**power
+    for i in range(first, last + 1):
         S.memory[i] = np.inf
     for n in range(S.nodes.shape[0]):
         if S.memory[row + n] < S.memory[last] and _may_use(S, A, np.int64(n)):
-            begin = _opening(S, row, np.int64(n), gpus, length, time, S.memory[last])
-            i = last
-            while i > least and S.memory[i - 1] > begin:
-                S.memory[i] = S.memory[i - 1]
-                i -= 1
-            S.memory[i] = min(S.memory[i], begin)
+            s = _raise_bound(S, row, np.int64(n), gpus, shortest, S.memory[last])
+            _keep_least(S, first, last, _opening(S, s, gpus, length, time, S.memory[last]))
     return S.memory[last]
 
 
