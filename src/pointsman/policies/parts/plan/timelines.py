@@ -4,7 +4,7 @@ reservation has. The first segment of every node begins at the first release of 
 
 import numpy as np
 
-from pointsman.policies.parts.reservations import (
+from pointsman.policies.parts.plan.reservations import (
     BEGIN,
     END,
     FIRST,

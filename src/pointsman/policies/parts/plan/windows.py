@@ -7,7 +7,7 @@ end is at -inf nothing is released; with the right one there too, the index is a
 
 import numpy as np
 
-from pointsman.policies.parts.reservations import (
+from pointsman.policies.parts.plan.reservations import (
     BEGIN,
     END,
     ENDED,
@@ -26,7 +26,7 @@ from pointsman.policies.parts.reservations import (
     planned,
     reservation,
 )
-from pointsman.policies.parts.timelines import close_reserved
+from pointsman.policies.parts.plan.timelines import close_reserved
 from pointsman.policies.sdk import Int, State, bit, core, count, fits, give, lowest, running_index, take, without_lowest
 
 

@@ -7,7 +7,7 @@ many GPUs of a node for about as long or longer: GPUs that are not open do not b
 
 import numpy as np
 
-from pointsman.policies.parts.reservations import (
+from pointsman.policies.parts.plan.reservations import (
     MORE_NUMBERS,
     NAMES,
     POWERS,
@@ -17,7 +17,7 @@ from pointsman.policies.parts.reservations import (
     plan_at,
     rows_at,
 )
-from pointsman.policies.parts.timelines import TIME, draw_timelines, first_open, next_segment, open_at, open_in
+from pointsman.policies.parts.plan.timelines import TIME, draw_timelines, first_open, next_segment, open_at, open_in
 from pointsman.policies.sdk import Int, State, admits, core, count, lowest_bits
 from pointsman.types import Placement
 
@@ -114,8 +114,8 @@ def _opening(S: State, s: Int, gpus: Int, length: float, time: float, bound: flo
 
 
 @core
-def _may_use(S: State, A: np.void, n: Int) -> bool:
-    return S.nodes[n].state == 0 and admits(S, A, S.nodes[n].pool)
+def _may_use(S: State, a: Int, n: Int) -> bool:
+    return S.nodes[n].state == 0 and admits(S, S.alts[a], S.nodes[n].pool)
 
 
 @core
@@ -129,31 +129,40 @@ def _keep_least(S: State, first: Int, last: Int, time: float) -> None:
 
 
 @core
-def _nodes_open(S: State, A: np.void, gpus: Int, many: Int, length: float, time: float) -> float:
+def _nodes_open(S: State, a: Int, gpus: Int, many: Int, length: float, time: float) -> float:
     """When the last of so many nodes first has so many GPUs open for `length` ms, from `time` on: a lower bound on when
     all have.
     """
+    if many > S.nodes.shape[0]:
+        return np.inf
     power, last = _power_below(length), np.int64(S.memory.shape[0]) - 1
     row, first, shortest = _row(S, gpus, power), last - many + 1, 2.0**power
     for i in range(first, last + 1):
         S.memory[i] = np.inf
     for n in range(S.nodes.shape[0]):
-        if S.memory[row + n] < S.memory[last] and _may_use(S, A, np.int64(n)):
+        if S.memory[row + n] < S.memory[last] and _may_use(S, a, np.int64(n)):
             s = _raise_bound(S, row, np.int64(n), gpus, shortest, S.memory[last])
             _keep_least(S, first, last, _opening(S, s, gpus, length, time, S.memory[last]))
     return S.memory[last]
 
 
 @core
-def _opening_of(S: State, A: np.void, gpus: Int, length: float) -> float:
+def _whole_nodes(gpus: Int, largest: Int) -> Int:
+    """How many whole nodes of the largest size a gang takes, before what is left: none if it fits on one."""
+    return gpus // largest if gpus > largest else np.int64(0)
+
+
+@core
+def _opening_of(S: State, a: Int, gpus: Int, length: float) -> float:
     """When a gang first finds a place under an alternative: on one node, else on whole nodes and one more."""
-    whole = gpus // A.gpus if gpus > A.gpus else np.int64(0)
-    rest = gpus - whole * A.gpus
+    largest = S.alts[a].gpus
+    whole = _whole_nodes(gpus, largest)
+    rest = gpus - whole * largest
     time = -np.inf
     while True:
-        later = _nodes_open(S, A, A.gpus, whole, length, time) if whole > 0 else time
+        later = _nodes_open(S, a, largest, whole, length, time) if whole > 0 else time
         if rest > 0:
-            later = max(later, _nodes_open(S, A, rest, whole + 1, length, time))
+            later = max(later, _nodes_open(S, a, rest, whole + 1, length, time))
         if later == time or later == np.inf or whole == 0:
             return later
         time = later
@@ -167,18 +176,19 @@ def _note(S: State, n: Int, mask: Int) -> None:
 
 
 @core
-def _choose(S: State, A: np.void, gpus: Int, time: float, length: float) -> None:
+def _choose(S: State, a: Int, gpus: Int, time: float, length: float) -> None:
     """Note the GPUs of a gang in State.place: the first whole nodes, and of the others the one with the fewest GPUs."""
-    whole = gpus // A.gpus if gpus > A.gpus else np.int64(0)
-    rest = gpus - whole * A.gpus
-    least = rest if rest > 0 else np.int64(A.gpus)
+    largest = S.alts[a].gpus
+    whole = _whole_nodes(gpus, largest)
+    rest = gpus - whole * largest
+    least = rest if rest > 0 else largest
     row = _row(S, least, _power_below(length))
     best, fewest, its = np.int64(-1), np.int64(65), np.int64(0)
     for n in range(S.nodes.shape[0]):
-        if S.memory[row + n] <= time and _may_use(S, A, np.int64(n)):
+        if S.memory[row + n] <= time and _may_use(S, a, np.int64(n)):
             mask = open_at(S, np.int64(S.memory[row + S.nodes.shape[0] + n]), time, time + length)
             k = count(mask)
-            if S.g[0].placed < whole and k == A.gpus:
+            if S.g[0].placed < whole and k == largest:
                 _note(S, np.int64(n), mask)
             elif k >= least and k < fewest and (best < 0 or S.g[0].placement == CONSOLIDATED):
                 best, fewest, its = np.int64(n), k, mask
@@ -218,10 +228,10 @@ def find_opening(S: State, c: Int, length: float) -> float:
     C = S.classes[c]
     best, found = np.inf, np.int64(-1)
     for a in range(C.alt, C.alt_end):
-        time = _opening_of(S, S.alts[a], C.gpus, length)
+        time = _opening_of(S, np.int64(a), C.gpus, length)
         if time < best:
             best, found = time, np.int64(a)
     S.g[0].placed = 0
     if found >= 0:
-        _choose(S, S.alts[found], C.gpus, best, length)
+        _choose(S, found, C.gpus, best, length)
     return best
