@@ -4,17 +4,17 @@ runtime estimates in scheduling the IBM SP2 with backfilling"): each of the firs
 Ours: reservations of concrete GPUs, as those of `easy`; how many there are; and when they are made anew.
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pointsman.policies.classical.easy import Easy
 from pointsman.policies.classical.easy import on_event as easy_on_event
-from pointsman.policies.classical.easy import on_run as easy_on_run
-from pointsman.policies.classical.planning import note_event, start_by_plan, wait_planned
-from pointsman.policies.parts.reservations import Reserved, break_plan, plan_size, reservations_of
+from pointsman.policies.classical.planning import Planning, note_event, on_run, start_by_plan, wait_planned
+from pointsman.policies.parts.plan.reservations import plan_size
 from pointsman.policies.sdk import PENDING, Int, State, core, parameter
 
+__all__ = ["Conservative", "decide", "on_event", "on_run"]
 
-class Conservative(Easy):
+
+class Conservative(Planning):
     """FIFO with reservations of concrete GPUs for the first `depth` waiting jobs; a job behind them starts where it
     delays none of these.
     """
@@ -33,10 +33,6 @@ class Conservative(Easy):
     def parameters(self) -> list[float]:
         return [*super().parameters(), float(self.depth), 1.0]
 
-    def reservations(self, state: Any) -> list[Reserved]:
-        """The plan of the last cycle, in order."""
-        return reservations_of(state, self.depth)
-
 
 @core
 def on_event(S: State, kind: Int, j: Int) -> None:
@@ -46,15 +42,6 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         wait_planned(S, j, 0.0)
     else:
         easy_on_event(S, kind, j)
-
-
-@core
-def on_run(S: State, j: Int) -> None:
-    """As EASY; the plan breaks if the job is estimated to end at another time."""
-    end = S.jobs[j].key
-    easy_on_run(S, j)
-    if S.jobs[j].key != end:
-        break_plan(S)
 
 
 @core

@@ -22,27 +22,20 @@ import numpy as np
 from pydantic import NonNegativeFloat
 
 from pointsman.errors import UsageError
-from pointsman.policies.classical.easy import Easy, wait
 from pointsman.policies.classical.easy import decide as easy_decide
 from pointsman.policies.classical.easy import on_event as easy_on_event
-from pointsman.policies.classical.easy import on_run as easy_on_run
-from pointsman.policies.classical.planning import note_event, start_by_plan, start_in_order, wait_planned
-from pointsman.policies.parts.accounts import (
-    EFFECTIVE,
-    FACTOR,
-    HELD,
-    OWNED,
-    PARENT,
-    ROOT,
-    SHARE,
-    SINCE,
-    STAMP,
-    TAKEN,
-    USAGE,
-    USED,
-    Accounts,
+from pointsman.policies.classical.easy import wait
+from pointsman.policies.classical.planning import (
+    Planning,
+    note_event,
+    on_run,
+    start_by_plan,
+    start_in_order,
+    wait_planned,
 )
-from pointsman.policies.parts.reservations import Reserved, break_plan, plan_size, reservations_of
+from pointsman.policies.parts.accounts import FACTOR, Accounts
+from pointsman.policies.parts.fair_share import PERIOD_MS, USER, fair_share, hold, last_calculation
+from pointsman.policies.parts.plan.reservations import break_plan, plan_size
 from pointsman.policies.sdk import (
     ACTIVE,
     DIRTY,
@@ -60,16 +53,18 @@ from pointsman.policies.sdk import (
     wake_at,
 )
 
+__all__ = ["Multifactor", "decide", "on_event", "on_run"]
+
 Backfill = Literal["conservative", "easy", "none"]
-AGE, FAIR_SHARE, SIZE, PARTITION, MAX_AGE_MS, DECAY, PERIOD_MS, DAMPENING, BACKFILL = range(4, 13)
-"""Params, behind those of `easy` and of the plan."""
+AGE, FAIR_SHARE, SIZE, PARTITION, MAX_AGE_MS, BACKFILL = *range(4, 9), 12
+"""Params, behind those of `easy` and of the plan; those between are of fair share."""
 CONSERVATIVE, EASY = 0.0, 1.0
-USER, SIZE_FACTOR, PARTITION_FACTOR = 0, 1, 2  # columns of State.job_numbers
+SIZE_FACTOR, PARTITION_FACTOR = 1, 2  # columns of State.job_numbers
 CALCULATED = 0
 """Of State.memory: 1 + the time for which waiting jobs are in order. A job's `level`: the GPUs it is charged for."""
 
 
-class Multifactor(Easy):
+class Multifactor(Planning):
     """Slurm's multifactor priority (age, fair share, job size, partition) over its backfilling."""
 
     name: ClassVar[str] = "multifactor"
@@ -149,10 +144,6 @@ class Multifactor(Easy):
         memory = np.append(accounts.memory(), np.zeros(plan_size(self.bf_max_job_test)))
         return Briefing(np.column_stack([accounts.begins(), size, partition]), memory)
 
-    def reservations(self, state: Any) -> list[Reserved]:
-        """The plan of the last cycle, in order; nothing where jobs are not backfilled by one."""
-        return reservations_of(state, self.bf_max_job_test)
-
     def standing(self, state: Any, job: Any) -> Standing:
         """Its priority and what it is made of."""
         user, size, partition = state.job_numbers[job["row"]]
@@ -170,81 +161,13 @@ def _permitted(partitions: str) -> list[str]:
 
 
 @core
-def _last_calculation(S: State) -> Int:
-    """The last multiple of the period, ms."""
-    period = np.int64(S.params[PERIOD_MS])
-    return S.g[0].now // period * period
-
-
-@core
-def _usage_at(S: State, row: Int, time: Int) -> float:
-    """Decayed usage at `time` ms, GPU-ms, of the account or user whose row begins there."""
-    usage, held = S.memory[row + USAGE], S.memory[row + HELD]
-    elapsed = time - S.memory[row + SINCE]
-    if elapsed <= 0.0:
-        return usage
-    decay = S.params[DECAY]
-    if decay == 0.0:
-        return usage + held * elapsed
-    return usage * math.exp(-decay * elapsed) - held * math.expm1(-decay * elapsed) / decay
-
-
-@core
-def _usage_taken(S: State, row: Int, time: Int) -> float:
-    """Its usage at the last calculation, `time`: taken before anything later changes it."""
-    if S.memory[row + TAKEN] != time:
-        S.memory[row + TAKEN] = time
-        S.memory[row + USED] = _usage_at(S, row, time)
-    return S.memory[row + USED]
-
-
-@core
-def _hold(S: State, j: Int, gpus: Int) -> None:
-    """The user of job `j`, and all above, hold so many GPUs more from now on."""
-    row = np.int64(S.job_numbers[S.jobs[j].row, USER])
-    while row >= 0:
-        _usage_taken(S, row, _last_calculation(S))
-        S.memory[row + USAGE] = _usage_at(S, row, S.g[0].now)
-        S.memory[row + SINCE] = S.g[0].now
-        S.memory[row + HELD] += gpus
-        row = np.int64(S.memory[row + PARENT])
-
-
-@core
-def _calculate(S: State, row: Int, time: Int) -> None:
-    """Effective usage and fair-share factor at `time`; those of its parent are known."""
-    parent = np.int64(S.memory[row + PARENT])
-    total = _usage_taken(S, np.int64(ROOT), time)
-    used = _usage_taken(S, row, time) / total if total > 0.0 else 0.0
-    if parent != ROOT:
-        used += (S.memory[parent + EFFECTIVE] - used) * S.memory[row + SHARE]
-    owned = S.memory[row + OWNED]
-    S.memory[row + EFFECTIVE] = used
-    S.memory[row + FACTOR] = math.exp(-math.log(2.0) * used / owned / S.params[DAMPENING]) if owned > 0.0 else 0.0
-    S.memory[row + STAMP] = time
-
-
-@core
-def _fair_share(S: State, row: Int, time: Int) -> float:
-    """The fair-share factor of a user at the last calculation, `time`."""
-    while S.memory[row + STAMP] != time:
-        highest = row
-        parent = np.int64(S.memory[row + PARENT])
-        while parent != ROOT and S.memory[parent + STAMP] != time:
-            highest = parent
-            parent = np.int64(S.memory[parent + PARENT])
-        _calculate(S, highest, time)
-    return S.memory[row + FACTOR]
-
-
-@core
 def _key(S: State, j: Int, time: Int) -> float:
     """Minus the priority of waiting job `j` at the last calculation, `time`."""
     row = S.jobs[j].row
     age = min(max(0, time - S.jobs[j].submit) / S.params[MAX_AGE_MS], 1.0)
-    fair_share = _fair_share(S, np.int64(S.job_numbers[row, USER]), time)
+    share = fair_share(S, np.int64(S.job_numbers[row, USER]), time)
     size, partition = S.job_numbers[row, SIZE_FACTOR], S.job_numbers[row, PARTITION_FACTOR]
-    weighted = S.params[AGE] * age + S.params[FAIR_SHARE] * fair_share
+    weighted = S.params[AGE] * age + S.params[FAIR_SHARE] * share
     return -np.floor(weighted + S.params[SIZE] * size + S.params[PARTITION] * partition)
 
 
@@ -276,7 +199,7 @@ def _order_class(S: State, c: Int, time: Int) -> None:
 @core
 def _wait(S: State, j: Int) -> None:
     """Job `j` waits at its priority."""
-    key = _key(S, j, _last_calculation(S))
+    key = _key(S, j, last_calculation(S))
     if S.params[BACKFILL] == CONSERVATIVE:
         wait_planned(S, j, key)
     else:
@@ -288,21 +211,12 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     """As EASY, but a waiting job stands at its priority; GPUs that a job gave up count no longer as held."""
     note_event(S, kind, j)
     if j >= 0 and S.jobs[j].level > 0 and S.jobs[j].gpus == 0:
-        _hold(S, j, -S.jobs[j].level)
+        hold(S, j, -S.jobs[j].level)
         S.jobs[j].level = 0
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         _wait(S, j)
     else:
         easy_on_event(S, kind, j)
-
-
-@core
-def on_run(S: State, j: Int) -> None:
-    """As EASY; the plan breaks if the job is estimated to end at another time."""
-    end = S.jobs[j].key
-    easy_on_run(S, j)
-    if S.jobs[j].key != end:
-        break_plan(S)
 
 
 @core
@@ -312,7 +226,7 @@ def _count_starts(S: State) -> None:
         j = S.lists[DIRTY, i]
         if S.jobs[j].gpus > 0 and S.jobs[j].level == 0:
             S.jobs[j].level = S.jobs[j].gpus
-            _hold(S, j, S.jobs[j].level)
+            hold(S, j, S.jobs[j].level)
 
 
 @core
@@ -328,7 +242,7 @@ def _calculate_all(S: State, time: Int) -> None:
 def decide(S: State) -> None:
     """Calculate priorities if a period is over, then start jobs, highest priority first, as `backfill` says."""
     g = S.g[0]
-    time = _last_calculation(S)
+    time = last_calculation(S)
     if S.memory[CALCULATED] != time + 1:
         _calculate_all(S, time)
     if S.params[BACKFILL] == CONSERVATIVE:

@@ -5,16 +5,20 @@ full plan start where they delay none of it.
 State.lists[VICTIMS]. Only the jobs before one that could start now are planned: while none could, no plan is needed.
 """
 
+from typing import Any
+
 import numpy as np
 
-from pointsman.policies.classical.easy import estimated_run_ms, expect_end, work_left
-from pointsman.policies.parts.reservations import (
+from pointsman.policies.classical.easy import Easy, estimated_run_ms, expect_end, work_left
+from pointsman.policies.classical.easy import on_run as easy_on_run
+from pointsman.policies.parts.plan.joining import find_bounds, has_place_now, join_plan, may_still_start
+from pointsman.policies.parts.plan.reservations import (
     BEGIN,
+    DEPTH,
     END,
     JOB,
-    add_reservation,
+    Reserved,
     break_plan,
-    by_begin,
     drop_plan,
     first_begin,
     forget_started,
@@ -24,19 +28,16 @@ from pointsman.policies.parts.reservations import (
     note_place,
     planned,
     reservation,
+    reservations_of,
 )
-from pointsman.policies.parts.windows import (
+from pointsman.policies.parts.plan.windows import (
     begin_windows,
-    first_opening,
-    move_right_end,
     note_holder,
     show_all,
     show_open_now,
-    shut_reservation,
 )
 from pointsman.policies.sdk import (
     ACTIVE,
-    LARGEST,
     OK,
     VICTIMS,
     Event,
@@ -51,21 +52,26 @@ from pointsman.policies.sdk import (
     delay_of_start,
     enqueue,
     first_after,
-    fits,
     next_below,
     nodes_blocked,
     over_limit,
-    place,
     reach_of,
     start,
     start_on,
-    unplace,
 )
 
 BACKFILLS_REST = 3
 """Of State.params: whether jobs behind a full plan may backfill; else they start in order alone."""
 BACKFILLED = int(Reason.Backfilled)
 FINISH, STARTED, TIMER, SUBMIT = int(Event.FINISH), int(Event.STARTED), int(Event.TIMER), int(Event.SUBMIT)
+
+
+class Planning(Easy):
+    """What policies with a plan have in common."""
+
+    def reservations(self, state: Any) -> list[Reserved]:
+        """The plan of the last cycle, in order; nothing where jobs are not backfilled by one."""
+        return reservations_of(state, int(self.parameters()[DEPTH]))
 
 
 @core
@@ -90,6 +96,15 @@ def note_event(S: State, kind: Int, j: Int) -> None:
         if S.jobs[j].key != S.g[0].now:
             break_plan(S)
     elif kind != STARTED and kind != TIMER and kind != SUBMIT:
+        break_plan(S)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """As EASY; the plan breaks if the job is estimated to end at another time."""
+    end = S.jobs[j].key
+    easy_on_run(S, j)
+    if S.jobs[j].key != end:
         break_plan(S)
 
 
@@ -147,43 +162,9 @@ def _go_past(S: State, j: Int) -> None:
 
 
 @core
-def _bound_what_fits_no_more(S: State, bound: Int) -> Int:
-    """Classes without a place on what the window shows have `bound`; how many have one."""
-    left = np.int64(0)
-    for i in range(S.g[0].active):
-        c = S.lists[ACTIVE, i]
-        if S.classes[c].fits == LARGEST:
-            if fits(S, c):
-                left += 1
-            else:
-                S.classes[c].fits = bound
-    return left
-
-
-@core
-def _find_bounds(S: State) -> None:
-    """Note in `fits` for how many ms a job of each class could hold GPUs that are free now without delaying the
-    plan: LARGEST if for ever, 0 if it cannot be placed.
-    """
-    show_all(S)
-    for i in range(S.g[0].active):
-        c = S.lists[ACTIVE, i]
-        S.classes[c].fits = LARGEST if S.lists[VICTIMS, c] >= 0 and not blocked(S, c) else 0
-    left, free = _bound_what_fits_no_more(S, np.int64(0)), S.g[0].free
-    for k in range(planned(S)):
-        begin = S.memory[reservation(S, np.int64(S.memory[by_begin(S, np.int64(k))])) + BEGIN]
-        if left == 0 or begin == np.inf:
-            return
-        move_right_end(S, begin + 1.0)
-        if S.g[0].free < free:
-            free = S.g[0].free
-            left = _bound_what_fits_no_more(S, np.int64(begin) - S.g[0].now)
-
-
-@core
 def _first_that_could_start(S: State) -> Int:
     """The first job to be tried, in order, that is short enough to start now; -1 if there is none."""
-    _find_bounds(S)
+    find_bounds(S)
     best = np.int64(-1)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
@@ -214,69 +195,6 @@ def _start_now(S: State, j: Int) -> bool:
 
 
 @core
-def _not_before(S: State, j: Int) -> float:
-    """A time before which job `j` cannot start: when one of the plan begins that asks for no more GPUs of the same, for
-    no longer. Without any: -inf.
-    """
-    C = S.classes[S.jobs[j].cls]
-    latest = -np.inf
-    for k in range(planned(S)):
-        row = reservation(S, np.int64(k))
-        P = S.jobs[np.int64(S.memory[row + JOB])]
-        no_more = P.aux <= S.jobs[j].aux and S.classes[P.cls].gpus <= C.gpus and S.classes[P.cls].group == C.group
-        if no_more and S.memory[row + BEGIN] > latest:
-            latest = S.memory[row + BEGIN]
-    return latest
-
-
-@core
-def _reserve(S: State, j: Int) -> None:
-    """Job `j` joins the plan; its GPUs are in State.place, not taken."""
-    c, length = S.jobs[j].cls, length_of(S, j)
-    begin = first_opening(S, c, length, _not_before(S, j))
-    S.g[0].placed = 0
-    if begin < np.inf:
-        place(S, c)
-    k = add_reservation(S, j, begin, begin + length)
-    unplace(S)
-    note_place(S, k)
-    shut_reservation(S, k)
-
-
-@core
-def _has_place_now(S: State, j: Int) -> bool:
-    """Whether job `j` has a place on GPUs that are open to it now, which is noted in State.reserve."""
-    show_open_now(S, length_of(S, j))
-    found = place(S, S.jobs[j].cls)
-    S.g[0].reserved = S.g[0].placed if found else 0
-    for i in range(S.g[0].reserved):
-        S.reserve[i].node, S.reserve[i].mask = S.place[i].node, S.place[i].mask
-    unplace(S)
-    return found
-
-
-@core
-def _takes_its_place(S: State) -> bool:
-    """Whether GPUs in State.place are in State.reserve."""
-    for i in range(S.g[0].placed):
-        for k in range(S.g[0].reserved):
-            if S.place[i].node == S.reserve[k].node and S.place[i].mask & S.reserve[k].mask != 0:
-                return True
-    return False
-
-
-@core
-def _may_still_start(S: State, j: Int) -> bool:
-    """Whether job `j` could start now in spite of the last reservation, whose GPUs are in State.place: where it could
-    before, or elsewhere.
-    """
-    begin = S.memory[reservation(S, planned(S) - 1) + BEGIN]
-    if begin >= S.g[0].now + length_of(S, j) or not _takes_its_place(S):
-        return True
-    return _has_place_now(S, j)
-
-
-@core
 def _plan_up_to(S: State, next_start: Int) -> bool:
     """Plan the jobs before one that could start now; whether it still could then, with all before it planned."""
     while not is_full(S):
@@ -289,8 +207,8 @@ def _plan_up_to(S: State, next_start: Int) -> bool:
             if blocked(S, S.jobs[next_start].cls):
                 return False
         else:
-            _reserve(S, j)
-            if not _may_still_start(S, next_start):
+            join_plan(S, j, length_of(S, j))
+            if not may_still_start(S, next_start, length_of(S, next_start)):
                 return False
     return S.params[BACKFILLS_REST] != 0.0
 
@@ -302,7 +220,7 @@ def _try_in_order(S: State) -> None:
         j = _first_that_could_start(S)
         if j < 0:
             return
-        if _has_place_now(S, j) and _plan_up_to(S, j):
+        if has_place_now(S, j, length_of(S, j)) and _plan_up_to(S, j):
             _start_now(S, j)
 
 

@@ -7,7 +7,7 @@ end is at -inf nothing is released; with the right one there too, the index is a
 
 import numpy as np
 
-from pointsman.policies.parts.reservations import (
+from pointsman.policies.parts.plan.reservations import (
     BEGIN,
     END,
     ENDED,
@@ -17,6 +17,7 @@ from pointsman.policies.parts.reservations import (
     LEFT,
     PARTS,
     RIGHT,
+    SEGMENTS,
     by_begin,
     by_end,
     mask_of,
@@ -25,6 +26,7 @@ from pointsman.policies.parts.reservations import (
     planned,
     reservation,
 )
+from pointsman.policies.parts.plan.timelines import close_reserved
 from pointsman.policies.sdk import Int, State, bit, core, count, fits, give, lowest, running_index, take, without_lowest
 
 
@@ -65,7 +67,7 @@ def begin_windows(S: State) -> None:
             S.gpus[N.gpu0 + b].s0 = 0.0 if N.free_mask & bit(b) != 0 else 1.0
     at = plan_at(S)
     S.memory[at + LEFT] = S.memory[at + RIGHT] = -np.inf
-    S.memory[at + ENTERED] = S.memory[at + ENDED] = 0.0
+    S.memory[at + ENTERED] = S.memory[at + ENDED] = S.memory[at + SEGMENTS] = 0.0
     S.memory[at + HOLDER] = np.float64(S.buckets[running_index(S)].first)
 
 
@@ -81,10 +83,25 @@ def note_holder(S: State, j: Int) -> None:
             left = without_lowest(left)
         i = P.next
     S.memory[plan_at(S) + HOLDER] = np.float64(S.buckets[running_index(S)].first)
+    S.memory[plan_at(S) + SEGMENTS] = 0.0
 
 
 @core
-def shut_reservation(S: State, k: Int) -> None:
+def note_reservation(S: State, k: Int) -> None:
+    """Reservation k has joined the plan."""
+    at, row = plan_at(S), reservation(S, k)
+    entered, ended = S.memory[row + BEGIN] < S.memory[at + RIGHT], S.memory[row + END] <= S.memory[at + LEFT]
+    if entered:
+        S.memory[at + ENTERED] += 1.0
+    if ended:
+        S.memory[at + ENDED] += 1.0
+    if entered and not ended:
+        _shut_reservation(S, k)
+    close_reserved(S, k)
+
+
+@core
+def _shut_reservation(S: State, k: Int) -> None:
     """The GPUs of reservation k, which overlaps the window, are not open."""
     first = np.int64(S.memory[reservation(S, k) + FIRST])
     for i in range(first, first + np.int64(S.memory[reservation(S, k) + PARTS])):
@@ -151,7 +168,7 @@ def move_left_end(S: State, time: float) -> None:
     while ended > 0 and S.memory[reservation(S, _ending(S, ended - 1)) + END] > time:
         ended -= 1
         if S.memory[reservation(S, _ending(S, ended)) + BEGIN] < right:
-            shut_reservation(S, _ending(S, ended))
+            _shut_reservation(S, _ending(S, ended))
     S.memory[at + ENDED] = np.float64(ended)
     S.memory[at + LEFT] = time
 
@@ -164,7 +181,7 @@ def move_right_end(S: State, time: float) -> None:
     entered = np.int64(S.memory[at + ENTERED])
     while entered < planned(S) and S.memory[reservation(S, _beginning(S, entered)) + BEGIN] < time:
         if S.memory[reservation(S, _beginning(S, entered)) + END] > left:
-            shut_reservation(S, _beginning(S, entered))
+            _shut_reservation(S, _beginning(S, entered))
         entered += 1
     while entered > 0 and S.memory[reservation(S, _beginning(S, entered - 1)) + BEGIN] >= time:
         entered -= 1

@@ -12,20 +12,25 @@ from pointsman.policies.sdk import Int, State, core
 
 DEPTH = 2
 """Of State.params: how many reservations there may be."""
-COUNT, USED, BROKEN, LEFT, RIGHT, HOLDER, ENTERED, ENDED, HEADER = range(9)
+COUNT, USED, BROKEN, LEFT, RIGHT, HOLDER, ENTERED, ENDED, SEGMENTS, ROWS, HEADER = range(11)
 """Before the rows: how many reservations there are, and rows of parts in use; whether what was planned has not come
-true; the rest is the window's (`windows`)."""
+true; five of the window (`windows`); where the next segment goes, 0 if there are none (`timelines`), and the next row
+(`openings`)."""
 JOB, BEGIN, END, FIRST, PARTS, WIDTH = range(6)
 NODE, LOW, HIGH, PART_WIDTH = range(4)
 HALF = 32
 """Bits of a mask in one number: float64 has no room for 64."""
 PARTS_PER_JOB, MORE_PARTS = 32, 4096
 """Room for parts: a plan that has no more counts as full."""
+SEGMENT_WIDTH, MOST_GPUS, POWERS, MORE_NUMBERS = 3, 64, 32, 131_072
+"""Room for segments: two of each part, and one of each node and GPU; for the names of rows; for these, and others."""
+
+WIDTHS, NAMES = PART_WIDTH + 2 * SEGMENT_WIDTH, (MOST_GPUS + 1) * POWERS
 
 
 def plan_size(depth: int) -> int:
     """Numbers of a policy's memory that a plan of so many reservations takes."""
-    return HEADER + depth * (WIDTH + 2) + (depth * PARTS_PER_JOB + MORE_PARTS) * PART_WIDTH
+    return HEADER + depth * (WIDTH + 2) + (depth * PARTS_PER_JOB + MORE_PARTS) * WIDTHS + NAMES + MORE_NUMBERS
 
 
 class Reserved(NamedTuple):
@@ -43,7 +48,8 @@ def reservations_of(state: Any, depth: int) -> list[Reserved]:
     """The plan in a policy's memory, in order."""
     plan = state.memory[len(state.memory) - plan_size(depth) :]
     rows = plan[HEADER : HEADER + WIDTH * depth].reshape(-1, WIDTH)[: int(plan[COUNT])]
-    parts = plan[HEADER + (WIDTH + 2) * depth :].reshape(-1, PART_WIDTH)
+    parts = plan[HEADER + (WIDTH + 2) * depth :][: (depth * PARTS_PER_JOB + MORE_PARTS) * PART_WIDTH]
+    parts = parts.reshape(-1, PART_WIDTH)
     return [
         Reserved(int(row[JOB]), float(row[BEGIN]), _gpus_of(parts[int(row[FIRST]) :][: int(row[PARTS])]))
         for row in rows
@@ -67,8 +73,8 @@ def _parts_there_may_be(S: State) -> Int:
 @core
 def plan_at(S: State) -> Int:
     """Where the plan begins in State.memory."""
-    parts = _parts_there_may_be(S) * PART_WIDTH
-    return np.int64(S.memory.shape[0]) - (HEADER + _depth(S) * (WIDTH + 2) + parts)
+    parts = _parts_there_may_be(S)
+    return np.int64(S.memory.shape[0]) - (HEADER + _depth(S) * (WIDTH + 2) + parts * WIDTHS + NAMES + MORE_NUMBERS)
 
 
 @core
@@ -99,6 +105,25 @@ def by_end(S: State, i: Int) -> Int:
 def part(S: State, i: Int) -> Int:
     """Where the row of part i begins in State.memory."""
     return by_end(S, _depth(S)) + PART_WIDTH * i
+
+
+@core
+def names_at(S: State) -> Int:
+    """Where the places of rows begin in State.memory."""
+    return part(S, _parts_there_may_be(S))
+
+
+@core
+def segments_at(S: State) -> Int:
+    """Where the segments begin in State.memory."""
+    return names_at(S) + NAMES
+
+
+@core
+def rows_at(S: State) -> Int:
+    """Where the rows begin in State.memory."""
+    segments = S.nodes.shape[0] + S.gpus.shape[0] + 2 * _parts_there_may_be(S)
+    return segments_at(S) + segments * SEGMENT_WIDTH
 
 
 @core
@@ -160,14 +185,18 @@ def first_begin(S: State) -> float:
 def _insert(S: State, k: Int, begins: bool) -> None:
     """Put reservation k, the last, into a list behind all that are not later."""
     field = BEGIN if begins else END
-    i = k
-    while i > 0:
-        before = by_begin(S, i - 1) if begins else by_end(S, i - 1)
-        if S.memory[reservation(S, np.int64(S.memory[before])) + field] <= S.memory[reservation(S, k) + field]:
-            break
-        S.memory[before + 1] = S.memory[before]
-        i -= 1
-    S.memory[by_begin(S, i) if begins else by_end(S, i)] = np.float64(k)
+    i, end = np.int64(0), k
+    while i < end:
+        middle = (i + end) // 2
+        other = S.memory[by_begin(S, middle) if begins else by_end(S, middle)]
+        if S.memory[reservation(S, np.int64(other)) + field] <= S.memory[reservation(S, k) + field]:
+            i = middle + 1
+        else:
+            end = middle
+    at = by_begin(S, i) if begins else by_end(S, i)
+    for to in range(at + k - i, at, -1):
+        S.memory[to] = S.memory[to - 1]
+    S.memory[at] = np.float64(k)
 
 
 @core
@@ -189,8 +218,6 @@ def add_reservation(S: State, j: Int, begin: float, end: float) -> Int:
     S.memory[at + COUNT] += 1.0
     _insert(S, k, True)
     _insert(S, k, False)
-    if begin < S.memory[at + RIGHT]:
-        S.memory[at + ENTERED] += 1.0
     return k
 
 
