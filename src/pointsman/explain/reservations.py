@@ -24,8 +24,8 @@ def claim_of(state: State, slot: int, node_names: Sequence[str]) -> str | None:
         return None
     held = sum(int((_occupants(state, part) >= 0).sum()) for part in mine)
     return (
-        f"it claims {gpus_in_words(int(mine['gpus'].sum()))} on {names_of(mine['node'], node_names)}, {held} of which "
-        "are held by jobs that are stopping"
+        f"it claims {gpus_in_words(int(mine['gpus'].sum()))} on {names_of(mine['node'], node_names)}; "
+        f"jobs that are stopping still hold {held} of that"
     )
 
 
