@@ -12,6 +12,7 @@ BROKEN = 4
 CONTENDED_JOBS = 200_000
 NAMES = (
     "generator",
+    "stopping",
     "throughput",
     "prototype",
     "contended",
@@ -32,6 +33,10 @@ def _measures(name: str, options: argparse.Namespace) -> Iterator[Measure]:
         from benchmarks.throughput import POLICIES, throughput
 
         yield from throughput(options.jobs, tuple(options.policy or POLICIES))
+    elif name == "stopping":
+        from benchmarks.stopping import stopping
+
+        yield from stopping(options.jobs)
     elif name == "prototype":
         from benchmarks.prototype import prototype
 

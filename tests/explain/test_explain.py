@@ -41,6 +41,15 @@ def test_a_job_that_waits_for_a_decision(command: Command, jobs: str) -> None:
     assert "waits for its scheduler, which decides about one job after another, 10 s each" in done.out
 
 
+def test_a_job_that_claims_its_place(command: Command, here: Path) -> None:
+    """It waits for one of two GPUs that job 0 is giving up."""
+    Path("jobs.csv").write_text("submit_s,gpus,duration_s\n0,2,900\n200,1,60\n")
+    run(command, "jobs.csv", "srtf", "--cluster", "1x2", "--set", "overheads.stop_s=10")
+    done = command("explain", "1", "--run", "run", "--at", "205")
+    said = "PENDING (Reserved): it claims 1 GPU on n0000; jobs that are stopping still hold 1 of that"
+    assert said in done.out, done.out + done.err
+
+
 def test_times_are_on_the_clock_of_the_log(command: Command, here: Path) -> None:
     Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id\n1506000000,8,7200,a\n1506000060,8,60,b\n")
     run(command, "jobs.csv", "fifo")

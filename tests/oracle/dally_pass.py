@@ -35,7 +35,7 @@ def dally(world: World) -> None:
 def in_order(world: DallyWorld) -> Iterator[Life]:
     """Each waiting job once, victims too: under `gittins` their rank may have fallen."""
     tried: set[int] = set()
-    while waiting := [life for life in world.having("PENDING") if life.row not in tried]:
+    while waiting := [life for life in world.waiting() if life.row not in tried]:
         first = min(waiting, key=world.rank)
         tried.add(first.row)
         yield first
@@ -50,7 +50,7 @@ def demand_of(world: DallyWorld, life: Life) -> object:
 def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
     """Start the job if it can be placed, be it by an eviction, and its queue has room; False if it cannot be placed."""
     accepts = world.of(life).accepts
-    free = world.free() - this.on_hold
+    free = world.free()
     chosen = world.find_within(life, free, accepts)
     if chosen is not None:
         if not this.over_limit(life):
@@ -63,6 +63,7 @@ def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
     rank = (-life.job.priority, world.of(life).level)
     return this.evict_for(
         life,
+        lambda other: world.of(other).level,
         worse=lambda v: world.of(v).past_quantum and (-v.job.priority, world.of(v).level) > rank,
         worst_first=lambda v: -world.of(v).level,
         find=lambda life, open_gpus: world.find_within(life, open_gpus, within),

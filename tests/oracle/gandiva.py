@@ -97,6 +97,7 @@ def slices(world: World, pack: Callable[[Pass, Life], bool]) -> None:
             early = world.turn_ms(life) > world.now
             this.evict_for(
                 life,
+                world.turn_ms,
                 worse=lambda v, least=life.job.priority - early: world.may_be_evicted(v) and v.job.priority <= least,
                 worst_first=world.began_ms,
             )

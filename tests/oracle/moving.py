@@ -37,7 +37,7 @@ def move(this: Pass, world: NetworkWorld, life: Life) -> None:
     for level in range(world.best_level(life), world.level_of(life.place)):
         if not pays(world, life, world.rate_at(life, level)):
             return
-        chosen = world.find_within(life, (world.free() | world.up(life.place)) - this.on_hold, level)
+        chosen = world.find_within(life, world.free() | world.up(life.place), level)
         if chosen is not None:
             world.preempt(life)
             if world.rules.stop_ms == 0:

@@ -54,6 +54,9 @@ class NetworkWorld(World):
                 return frozenset(chosen)
         return None
 
+    def find_anywhere(self, life: Life, free: set[Gpu]) -> Place | None:
+        return self.find_within(life, free, NETWORK)
+
     # -- moves ------------------------------------------------------------------------------------------
 
     def may_make_way(self, life: Life) -> bool:
@@ -83,6 +86,10 @@ class NetworkWorld(World):
     def cancel(self, life: Life) -> None:
         self.changed |= bool(life.place)
         super().cancel(life)
+
+    def end_claim(self, life: Life) -> None:
+        self.changed |= self.has_claim(life)
+        super().end_claim(life)
 
     def apply_script(self) -> None:
         self.changed = True

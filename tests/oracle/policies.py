@@ -10,20 +10,19 @@ FindPlace = Callable[[Life, set[Gpu]], Place | None]
 
 
 class Pass:
-    """One call of a policy: what it has closed, started and put on hold so far."""
+    """One call of a policy: what it has closed and started so far."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.closed_queues: set[str] = set()
         self.started_rows: set[int] = set()
-        self.on_hold: set[Gpu] = set()
-        """GPUs of places that jobs hold until the end of the pass (stop_s > 0)."""
+        world.end_free_claims()
 
     def waiting_in_order(self, key: Key) -> Iterator[Life]:
         """Each waiting job once; who becomes waiting meanwhile is found if his turn is yet to come."""
         last: tuple[float, ...] = ()
         while True:
-            turns = {(-life.job.priority, key(life), life.row): life for life in self.world.having("PENDING")}
+            turns = {(-life.job.priority, key(life), life.row): life for life in self.world.waiting()}
             ahead = [turn for turn in turns if turn > last]
             if not ahead:
                 return
@@ -37,14 +36,15 @@ class Pass:
         """Section 4: whether this job's start would take its queue above its limit; if so, the queue closes."""
         queue = life.job.queue
         limit = self.world.rules.queue_limits.get(queue)
-        over = limit is not None and self.world.queue_held(queue) + life.job.gpus > limit
+        more = 0 if self.world.has_claim(life) else life.job.gpus
+        over = limit is not None and self.world.queue_held(queue) + more > limit
         if over:
             self.closed_queues.add(queue)
         return over
 
     def find_place(self, life: Life, not_on: Place = frozenset()) -> Place | None:
-        """A place on the free GPUs that are neither on hold nor in `not_on`."""
-        return self.world.find_place(life, self.world.free() - self.on_hold - not_on)
+        """A place on the free GPUs that are not in `not_on`."""
+        return self.world.find_place(life, self.world.free() - not_on)
 
     def start(self, life: Life, not_on: Place = frozenset()) -> bool:
         """Start the job if it has a place and its queue has room; False if it has no place."""
@@ -58,16 +58,25 @@ class Pass:
         self.started_rows.add(life.row)
 
     def evict_for(
-        self, life: Life, worse: Callable[[Life], bool], worst_first: Key, find: FindPlace | None = None
+        self, life: Life, key: Key, worse: Callable[[Life], bool], worst_first: Key, find: FindPlace | None = None
     ) -> bool:
-        """The eviction by a waiting job that has no place on the free GPUs; False if it has none then either."""
+        """The eviction by a waiting job that has no place on the free GPUs; False if it has none then either. Waiting
+        jobs are in the order of `key`.
+        """
         world = self.world
+        if world.has_claim(life):
+            return True
         find = find or world.find_place
         candidates = [v for v in world.having("RUNNING") if v.row not in self.started_rows and worse(v)]
         candidates.sort(key=lambda v: (v.job.priority, worst_first(v), -v.row))
-        open_gpus = (world.free() | world.stopping()) - self.on_hold
         released: list[Life] = []
-        chosen = find(life, open_gpus)
+        turn = (-life.job.priority, key(life))
+        later = [(other, place) for other, place in world.claims if (-other.job.priority, key(other)) > turn]
+        promised = {gpu for _, place in later for gpu in place}
+        open_gpus, chosen = world.free(), None
+        for more in (promised - world.taken(), world.stopping(), promised):
+            open_gpus |= more
+            chosen = chosen or find(life, open_gpus)
         while chosen is None and candidates:
             released.append(candidates.pop(0))
             open_gpus |= world.up(released[-1].place)
@@ -77,10 +86,13 @@ class Pass:
         for victim in released:
             if victim.place & chosen:
                 world.preempt(victim)
+        for other, place in later:
+            if place & chosen:
+                world.end_claim(other)
         if chosen <= world.free():
             self.start_on(life, chosen)
         else:
-            self.on_hold |= chosen
+            world.claim(life, chosen)
         return True
 
 
@@ -150,6 +162,7 @@ def srtf(world: World) -> None:
             bound = world.remaining(life) + world.rules.margin_ms
             this.evict_for(
                 life,
+                world.remaining,
                 worse=lambda v, j=life, bound=bound: (
                     v.job.priority < j.job.priority or (v.job.priority == j.job.priority and world.remaining(v) > bound)
                 ),
@@ -165,6 +178,7 @@ def tiresias(world: World) -> None:
             rank = (-life.job.priority, world.level(life))
             this.evict_for(
                 life,
+                world.level,
                 worse=lambda v, rank=rank: (-v.job.priority, world.level(v)) > rank,
                 worst_first=lambda v: -world.level(v),
             )

@@ -143,9 +143,9 @@ def test_stop_hands_over_when_the_victim_has_stopped() -> None:
     assert schedule.held_gpu_ms == [12, 3]
 
 
-def test_held_place_is_nobody_elses_in_the_pass() -> None:
+def test_claimed_place_is_nobody_elses() -> None:
     # stop 2.  01234567890123456789
-    # gpu0     AAaaBBBCCCCCDDDDD...   B (2 GPUs, 3 ms) evicts A at 2 and holds both GPUs, gpu1 too, so that C (5 ms)
+    # gpu0     AAaaBBBCCCCCDDDDD...   B (2 GPUs, 3 ms) evicts A at 2 and claims both GPUs, gpu1 too, so that C (5 ms)
     # gpu1     ....BBBAAAAAAAA        does not start at 2, nor D (100 ms) at its submit at 3.
     jobs = [Job(0, 1, 10), Job(2, 2, 3), Job(2, 1, 5), Job(3, 1, 100)]
     schedule = simulate([Node(2)], jobs, "srtf", overheads={"stop_s": 0.002})
@@ -153,8 +153,8 @@ def test_held_place_is_nobody_elses_in_the_pass() -> None:
     assert schedule.end_ms == [15, 7, 12, 112]
 
 
-def test_held_place_is_looked_at_afresh_in_the_next_pass() -> None:
-    # As above, but C (1 ms) comes at 3 and is first in order: it takes gpu1, and B's place of 2 is gone until 4.
+def test_a_job_ahead_takes_what_is_idle_of_a_claim() -> None:
+    # As above, but C (1 ms) comes at 3 and is first in order: it takes gpu1, and the claim of B ends.
     # gpu0 AAaaBBBAAAAAAAA
     # gpu1 ...CBBB
     jobs = [Job(0, 1, 10), Job(2, 2, 3), Job(3, 1, 1)]
@@ -165,7 +165,7 @@ def test_held_place_is_looked_at_afresh_in_the_next_pass() -> None:
 
 def test_stopping_gpus_are_used_before_another_victim() -> None:
     # stop 2.  01234567890123
-    # gpu0     AAaaDDBBBBBBB    At 2 C (3 ms) evicts A (worst). At 3 D (2 ms) holds gpu0, which A is leaving; C, next,
+    # gpu0     AAaaDDBBBBBBB    At 2 C (3 ms) evicts A (worst). At 3 D (2 ms) claims gpu0, which A is leaving; C, next,
     # gpu1     BBBbbCCCAAAA...  evicts B (7 left) and gets gpu1 at 5. B has 7 left at 6, A 18 at 8.
     jobs = [Job(0, 1, 20), Job(0, 1, 10), Job(2, 1, 3), Job(3, 1, 2)]
     schedule = simulate([Node(2)], jobs, "srtf", overheads={"stop_s": 0.002})
@@ -178,6 +178,62 @@ def test_stopping_gpus_are_used_before_another_victim() -> None:
         (8, "START", 0),
     ]
     assert schedule.end_ms == [26, 13, 8, 6]
+
+
+def test_a_job_behind_gets_nothing_of_a_claim() -> None:
+    # stop 3.  0123456789
+    # gpu0     AAaaaBBBAA   B (3 ms) evicts A at 2. C (5 ms) comes at 3, when gpu0 is idle no more than claimed.
+    jobs = [Job(0, 1, 10), Job(2, 1, 3), Job(3, 1, 5)]
+    schedule = simulate(ONE_GPU, jobs, "srtf", overheads={"stop_s": 0.003})
+    assert (starts(schedule), schedule.preemptions) == ([0, 5, 8], [1, 0, 0])
+
+
+def test_a_job_ahead_takes_over_a_claim_without_a_second_preemption() -> None:
+    # stop 4, start 2.  0         1
+    #                   0123456789012345678
+    # gpu0              aaAAaaaaccCbbBBBBB   B (5 ms) evicts A at 4, C (1 ms) comes at 5. Claims that lasted whatever
+    #                                        came would start B at 8, only for C to evict it at 10.
+    jobs = [Job(0, 1, 20), Job(4, 1, 5), Job(5, 1, 1)]
+    schedule = simulate(ONE_GPU, jobs, "srtf", overheads={"stop_s": 0.004, "start_s": 0.002})
+    assert starts(schedule) == [0, 11, 8]
+    assert schedule.preemptions == [1, 0, 0]
+
+
+def test_a_job_with_a_claim_starts_on_what_comes_free_before() -> None:
+    # stop 4.  0123456789
+    # gpu0     AAaaaaCCCC   B (5 ms) evicts A at 2 and claims gpu0. D ends on gpu1 at 3, so B starts there, ahead of
+    # gpu1     DDDBBBBB     C (9 ms, since 2); C gets gpu0 at 6.
+    jobs = [Job(0, 1, 20), Job(0, 1, 3), Job(2, 1, 5), Job(2, 1, 9)]
+    schedule = simulate([Node(1), Node(1)], jobs, "srtf", overheads={"stop_s": 0.004})
+    assert starts(schedule) == [0, 0, 3, 6]
+
+
+def test_a_claim_ends_with_its_node() -> None:
+    # stop 4.      0123456789
+    # n0 (2 GPUs)  CCCCccccBB   B (2 GPUs) evicts A, the worst, at 2 and claims n1, which goes down at 4. So it evicts
+    # n1 (2 GPUs)  AAaa------   C, too.
+    jobs = [Job(0, 2, 90), Job(0, 2, 80), Job(2, 2, 5)]
+    script = [(4, "NODE_DOWN", 1), (99, "NODE_UP", 1)]
+    schedule = simulate([Node(2), Node(2)], jobs, "srtf", overheads={"stop_s": 0.004}, script=script)
+    assert actions(schedule)[2:5] == [(2, "PREEMPT", 0), (4, "PREEMPT", 1), (8, "START", 2)]
+
+
+def test_a_claim_ends_with_its_job() -> None:
+    # stop 4.  0123456789
+    # gpu0     AAaaaaCCCC   B (2 GPUs) evicts A at 2 and claims both. It is cancelled at 3: C (99 ms) gets gpu1 at once,
+    # gpu1     ...CCCCCCC   and A comes back at 6.
+    jobs = [Job(0, 1, 20), Job(2, 2, 5), Job(2, 1, 99)]
+    schedule = simulate([Node(2)], jobs, "srtf", overheads={"stop_s": 0.004}, script=[(3, "CANCEL", 1)])
+    assert actions(schedule) == [(0, "START", 0), (2, "PREEMPT", 0), (3, "START", 2), (6, "START", 0)]
+
+
+def test_claimed_gpus_count_for_the_limit_of_the_queue() -> None:
+    # stop 4, q may hold 2.  B (q) evicts A at 2 and claims gpu0; with C (q, running on gpu1) that is all of q's limit:
+    # D (q), which comes at 3, starts only when C ends at 9, though gpu2 is free.
+    jobs = [Job(0, 1, 50), Job(0, 1, 9, queue="q"), Job(2, 1, 5, queue="q"), Job(3, 1, 6, queue="q")]
+    jobs = [Job(0, 1, 49), *jobs]
+    schedule = simulate([Node(3)], jobs, "srtf", overheads={"stop_s": 0.004}, queue_limits={"q": 2})
+    assert starts(schedule)[3:] == [6, 9]
 
 
 # -- nodes ---------------------------------------------------------------------------------------------

@@ -25,11 +25,12 @@ def tiresias_skew(world: World) -> None:
         if this.is_closed(life):
             continue
         accepts = world.accepts(life)
-        chosen = world.find_within(life, world.free() - this.on_hold, accepts)
+        chosen = world.find_within(life, world.free(), accepts)
         if chosen is None:
             rank = (-life.job.priority, world.level(life))
             this.evict_for(
                 life,
+                world.level,
                 worse=lambda v, rank=rank: (-v.job.priority, world.level(v)) > rank,
                 worst_first=lambda v: -world.level(v),
                 find=lambda life, free, accepts=accepts: world.find_within(life, free, accepts),

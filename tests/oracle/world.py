@@ -81,6 +81,10 @@ class World:
     log: list[LogEntry] = field(default_factory=list)
     history: History | None = None
     """Estimates are from the jobs that have finished."""
+    claims: list[tuple[Life, Place]] = field(default_factory=list)
+    """Places of which some GPUs are still to be given up by jobs that stop, in the order in which they were claimed."""
+    tried: set[int] = field(default_factory=set)
+    """Rows of jobs with a claim that have a place on free GPUs as the cycle begins."""
 
     # -- what can be asked ------------------------------------------------------------------------------
 
@@ -93,14 +97,25 @@ class World:
         return {gpu for gpu in gpus if self.node_state[gpu[0]] == "UP"}
 
     def free(self) -> set[Gpu]:
-        taken = {gpu for life in self.lives for gpu in life.place}
-        return self.up(every_gpu(self.nodes) - taken)
+        return self.up(every_gpu(self.nodes) - self.taken() - self.claimed())
+
+    def taken(self) -> set[Gpu]:
+        return {gpu for life in self.lives for gpu in life.place}
+
+    def claimed(self) -> set[Gpu]:
+        return {gpu for _, place in self.claims for gpu in place}
 
     def stopping(self) -> set[Gpu]:
-        return self.up({gpu for life in self.having("STOPPING") for gpu in life.place})
+        """What can be claimed of jobs that stop."""
+        return self.up({gpu for life in self.having("STOPPING") for gpu in life.place}) - self.claimed()
 
     def find_place(self, life: Life, free: set[Gpu]) -> Place | None:
         return place(self.nodes, life.job, free, self.rules.placement)
+
+    def waiting(self) -> list[Life]:
+        """The jobs that wait and claim no place, or are tried all the same in this cycle."""
+        claimants = {life.row for life, _ in self.claims} - self.tried
+        return [life for life in self.having("PENDING") if life.row not in claimants]
 
     def eligible_nodes(self, life: Life) -> set[int]:
         """Section 2: under any of its alternatives."""
@@ -148,7 +163,9 @@ class World:
         return sum(threshold <= self.attained(life) for threshold in self.rules.thresholds_gpu_ms)
 
     def queue_held(self, queue: str) -> int:
-        return sum(len(life.place) for life in self.lives if life.job.queue == queue)
+        """With what is claimed."""
+        there = [(life, life.place) for life in self.lives] + self.claims
+        return sum(len(place) for life, place in there if life.job.queue == queue)
 
     # -- when things are due ----------------------------------------------------------------------------
 
@@ -246,9 +263,16 @@ class World:
         for kind in ("NODE_DOWN", "NODE_DRAIN", "NODE_UP"):
             for node in sorted(node for time_ms, what, node in self.script if (time_ms, what) == (self.now, kind)):
                 self.node_state[node] = kind.removeprefix("NODE_")
+                if kind != "NODE_UP":
+                    self.end_claims_on(node)
                 if kind == "NODE_DOWN":
                     self.fail_jobs_of(node)
         self.script = [entry for entry in self.script if entry[0] > self.now]
+
+    def end_claims_on(self, node: int) -> None:
+        for life, chosen in list(self.claims):
+            if any(at == node for at, _ in chosen):
+                self.end_claim(life)
 
     def fail_jobs_of(self, node: int) -> None:
         for life in self.having("STARTING", "RUNNING", "STOPPING"):
@@ -271,8 +295,13 @@ class World:
         if life.state not in ("COMPLETED", "CANCELLED"):
             self.halt(life)
             self.free_gpus(life)
+            self.end_claim(life)
             life.state = "CANCELLED"
             life.end_ms = self.now
+
+    def end_claim(self, life: Life) -> None:
+        """If it has one."""
+        self.claims = [(claimant, chosen) for claimant, chosen in self.claims if claimant is not life]
 
     def foretell(self, life: Life) -> None:
         """Give a job that is being submitted its estimate."""
@@ -312,8 +341,27 @@ class World:
 
     # -- actions ----------------------------------------------------------------------------------------
 
+    def claim(self, life: Life, chosen: Place) -> None:
+        assert life.state == "PENDING" and chosen <= self.free() | self.stopping()
+        self.claims.append((life, chosen))
+
+    def end_free_claims(self) -> None:
+        """A cycle begins."""
+        for life, chosen in list(self.claims):
+            if not chosen & self.taken():
+                self.end_claim(life)
+        self.tried = {life.row for life, _ in self.claims if self.find_anywhere(life, self.free()) is not None}
+
+    def has_claim(self, life: Life) -> bool:
+        return any(claimant is life for claimant, _ in self.claims)
+
+    def find_anywhere(self, life: Life, free: set[Gpu]) -> Place | None:
+        """However loose the place."""
+        return self.find_place(life, free)
+
     def start(self, life: Life, chosen: Place) -> None:
         assert life.state == "PENDING" and len(chosen) == life.job.gpus and self.has_room(life, chosen)
+        self.end_claim(life)
         self.log.append((self.now, "START", life.row, as_masks(chosen)))
         life.place = chosen
         life.held_since_ms = self.now

@@ -17,8 +17,8 @@ from pointsman.engine.setup.prepare import Prepared
 from pointsman.errors import PointsmanError, RunError
 from pointsman.explain.ahead import blocker, jobs_ahead
 from pointsman.explain.gpu_sharing import BesideOthers, shares
-from pointsman.explain.reservations import own_reservation, would_delay
-from pointsman.explain.room import Room, gpus_in_words, one
+from pointsman.explain.reservations import claim_of, own_reservation, would_delay
+from pointsman.explain.room import Room, gpus_in_words, names_of, one
 from pointsman.inputs.bounds import instant_ms
 from pointsman.inputs.durations import digits, duration, instant
 from pointsman.types import JobState, Locality, Reason
@@ -80,6 +80,8 @@ class _Question:
     def _live(self, slot: int) -> tuple[str, Reason | None, str]:
         if self.jobs["state"][slot] != JobState.PENDING:
             return self._holding(slot)
+        if claimed := claim_of(self.simulation.handle.state, slot, self.prepared.layout.node_names):
+            return "PENDING", Reason.Reserved, claimed
         state, reason, said = self._pending(slot)
         policy = self.simulation.policy
         said += own_reservation(policy, self.simulation.handle.state, slot, self._instant)
@@ -146,7 +148,7 @@ class _Question:
         occupants = np.asarray(self.simulation.handle.state.occupants)
         gpus = np.flatnonzero((occupants == slot).any(axis=1))
         nodes = np.unique(np.searchsorted(self.nodes["gpu0"], gpus, side="right") - 1)
-        names = [self.prepared.layout.node_names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4)
+        names = names_of(nodes, self.prepared.layout.node_names)
         since = self._instant(self.jobs["held_since"][slot])
         state = JobState(int(self.jobs["state"][slot])).name
         if self.beside is None:
@@ -154,7 +156,7 @@ class _Question:
             shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self.room.shares else ""
         else:
             held, shared = self.beside.part(slot) or gpus_in_words(len(gpus)), self.beside.holding(slot)
-        return state, None, f"it holds {held} on {', '.join(names)}{shared} since {since}{self._slowed(slot)}"
+        return state, None, f"it holds {held} on {names}{shared} since {since}{self._slowed(slot)}"
 
     def _slowed(self, slot: int) -> str:
         """How much longer its computing takes, and by which factors."""

@@ -1,18 +1,39 @@
-"""Reservations of a policy that plans for several waiting jobs: when a job's own begins, and which others it must wait
-for.
+"""What waiting jobs have been promised: claims, and reservations of a policy that plans for several jobs: when a job's
+own begins, and which others it must wait for.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pointsman.engine.setup.demand import Demand
 from pointsman.engine.state.records import State
 from pointsman.explain.ahead import eligible_pools
+from pointsman.explain.room import gpus_in_words, names_of
 from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
 from pointsman.types import NodeState
+
+
+def claim_of(state: State, slot: int, node_names: Sequence[str]) -> str | None:
+    """The place that a waiting job claims, in a clause; None if it has no claim."""
+    claims = state.claims[: int(state.g[0]["claims"])]
+    mine = claims[claims["next"] == slot]
+    if not len(mine):
+        return None
+    held = sum(int((_occupants(state, part) >= 0).sum()) for part in mine)
+    return (
+        f"it claims {gpus_in_words(int(mine['gpus'].sum()))} on {names_of(mine['node'], node_names)}; "
+        f"jobs that are stopping still hold {held} of that"
+    )
+
+
+def _occupants(state: State, part: Any) -> NDArray[np.int64]:
+    """Of each GPU of a part, its job; -1: it is free."""
+    first, mask = int(state.nodes["gpu0"][part["node"]]), int(part["mask"])
+    return state.occupants[[first + b for b in range(64) if mask >> b & 1], 0]
 
 
 def plan_of(policy: Any, state: State) -> list[Any]:

@@ -1,5 +1,6 @@
 """What a waiting job needs of the nodes, and what they have free."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -119,6 +120,11 @@ class Room:
 def gpus_in_words(n: int) -> str:
     """1 GPU, 2 GPUs."""
     return counted(n, "GPU")
+
+
+def names_of(nodes: NDArray[np.int64], names: Sequence[str]) -> str:
+    """Of the first four nodes."""
+    return ", ".join([names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4))
 
 
 def one(level: Locality) -> str:

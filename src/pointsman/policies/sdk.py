@@ -4,7 +4,7 @@ A policy imports this module, its own family and ``policies.parts``, and nothing
 documented where it is defined; ``docs/guides/compiled-policies.md`` shows the most used ones at work.
 """
 
-from pointsman.engine.actions.eviction import RESERVED, end_holds, release_tentatively, start_or_evict, take_back
+from pointsman.engine.actions.eviction import RESERVED, release_tentatively, start_or_evict, take_back
 from pointsman.engine.actions.eviction_cache import forget_failures, note_worse
 from pointsman.engine.actions.moving import move
 from pointsman.engine.actions.python_policy_hooks import on_event, on_run
@@ -144,7 +144,6 @@ __all__ = [  # noqa: RUF022 - by topic
     "work_done",
     "resize",
     "RESERVED",
-    "end_holds",
     "release_tentatively",
     "start_or_evict",
     "take_back",

@@ -136,6 +136,49 @@ def test_and_where_starts_take_time(tamper: Callable[[Simulation], None], said: 
         simulation.run(10_000)
 
 
+def simulation_with_a_claim() -> Simulation:
+    """At 3 s, slot 0 is stopping on both GPUs of the node, and slot 1 claims one of them."""
+    jobs = pl.DataFrame({"submit_s": [0.0, 2.0], "gpus": [2, 1], "duration_s": [90.0, 5.0]})
+    spec, options = get_policy("srtf"), RunOptions(overheads=Overheads(stop_s=4.0), log=False, audit=True)
+    workload = pointsman.Workload.of(jobs)
+    simulation, _ = open_simulation(workload, load_cluster("1x2"), spec, spec.make(), options)
+    simulation.run(3_000)
+    assert simulation.handle.jobs["state"].tolist()[:2] == [JobState.STOPPING, JobState.PENDING]
+    return simulation
+
+
+def claim(name: str, value: int) -> Callable[[Simulation], None]:
+    def tamper(simulation: Simulation) -> None:
+        simulation.handle.state.claims[name][0] = value
+
+    return tamper
+
+
+def claimed(mask: int) -> Callable[[Simulation], None]:
+    def tamper(simulation: Simulation) -> None:
+        simulation.handle.state.nodes["claimed"][0] = mask
+
+    return tamper
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [claim("gpus", 2), claim("mask", 3), claim("next", 0), claimed(0), claimed(3), field("claims", 0, slot=1),
+     field("claims", 2, slot=1)],
+)  # fmt: skip
+def test_and_where_a_place_is_claimed(tamper: Callable[[Simulation], None]) -> None:
+    simulation = simulation_with_a_claim()
+    tamper(simulation)
+    with pytest.raises(RunError, match=f"{FAILURES[invariants.CLAIMED]}|a queue's count"):
+        simulation.run(3_000)
+
+
+def test_an_untouched_claim_goes_on() -> None:
+    simulation = simulation_with_a_claim()
+    simulation.run()
+    assert simulation.handle.world.outcomes["end"].tolist() == [99_000, 11_000]
+
+
 def test_an_untouched_run_goes_on() -> None:
     for overheads in (NOTHING_TAKES_TIME, SOME_TIME):
         simulation = simulation_at_10_s(overheads)

@@ -1,11 +1,18 @@
 """The eviction rule of the preemptive policies (``docs/reference/semantics.md`` §7), on a free index that can be
 taken back.
 
-Running jobs stand in one index ordered from best to worst. What is released or held on paper is noted in State.undo.
+Running jobs stand in one index ordered from best to worst.
 """
 
 import numpy as np
 
+from pointsman.engine.actions.claims import (
+    claim_place,
+    keep_claim,
+    place_is_occupied,
+    release_later_claims,
+    take_back_later_claims,
+)
 from pointsman.engine.actions.eviction_cache import remember_failure, will_fail
 from pointsman.engine.actions.verbs import (
     OK,
@@ -19,16 +26,15 @@ from pointsman.engine.actions.verbs import (
 )
 from pointsman.engine.index.bits import count
 from pointsman.engine.index.free_gpus import give, take
-from pointsman.engine.index.queues import dequeue, enqueue, over_limit
+from pointsman.engine.index.queues import over_limit
 from pointsman.engine.index.treap import put_in_order
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.jit.services import body_of, service
 from pointsman.engine.placement.eligible import admits, free_gpus, nodes_with, whole_nodes
 from pointsman.engine.placement.few_racks import nodes_in, rack_with
-from pointsman.engine.placement.occupancy import occupant_mask
 from pointsman.engine.placement.placing import SPREAD, fits, place
 from pointsman.engine.placement.tightest import RACK, free_in, rack_for, takes_any
-from pointsman.engine.state.records import HOLDERS, VICTIMS, Int, State
+from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Reason
 
@@ -261,7 +267,7 @@ def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
     """
     put_in_order(S, running)
     C = S.classes[S.jobs[j].cls]
-    if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].stop_ms > 0:
+    if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD:
         return _release_one_by_one(S.g[0].address, j, bar, running)
     n = _count_scattered(S, j, bar, running) if takes_any(S) else _count_victims(S, j, bar, running)
     for i in range(n):
@@ -281,13 +287,13 @@ def spare_victims(S: State, n: Int) -> None:
 
 @core
 def _release_stopping(S: State) -> None:
-    """The GPUs of STOPPING jobs that no job holds in this pass count as free."""
+    """The GPUs of STOPPING jobs that no job claims count as free."""
     v = S.buckets[stopping_index(S)].first
     while v >= 0:
         i = S.jobs[v].part
         while i >= 0:
             P = S.parts[i]
-            mask = P.mask & ~S.nodes[P.node].held
+            mask = P.mask & ~S.nodes[P.node].claimed
             if mask != 0:
                 give(S, P.node, mask, count(mask))
             i = P.next
@@ -315,69 +321,59 @@ def _take_back_stopping(S: State) -> None:
 
 
 @core
-def _hold_place(S: State, j: Int) -> None:
-    """No job but `j` gets the GPUs in State.place before the end of this pass, and it is not looked at again."""
-    g = S.g[0]
-    dequeue(S, j)
-    S.lists[HOLDERS, g.holders] = j
-    g.holders += 1
-    for i in range(g.placed):
-        P = S.place[i]
-        S.nodes[P.node].held |= P.mask
-        S.undo[g.undo].node = P.node
-        S.undo[g.undo].mask = P.mask & ~occupant_mask(S, P.node)
-        g.undo += 1
-    g.placed = 0
+def _release_what_is_promised(S: State, j: Int) -> bool:
+    """Let count as free, until job `j` fits, what is idle of the claims of later jobs, what stopping jobs hold, and the
+    rest of these claims. Answers whether it fits.
+    """
+    c = S.jobs[j].cls
+    release_later_claims(S, j, True)
+    if fits(S, c):
+        return True
+    _release_stopping(S)
+    if fits(S, c):
+        return True
+    release_later_claims(S, j, False)
+    return fits(S, c)
+
+
+@core
+def _take_back_what_is_promised(S: State, j: Int) -> None:
+    """All of it but what is in State.place."""
+    take_back_later_claims(S, j)
+    _take_back_stopping(S)
 
 
 @cold
-def _end_holds(address: Int) -> None:
-    S = open_state(address)
-    g = S.g[0]
-    for i in range(g.undo):
-        U = S.undo[i]
-        if U.mask != 0:
-            give(S, U.node, U.mask, count(U.mask))
-        S.nodes[U.node].held = 0
-    g.undo = 0
-    for i in range(g.holders):
-        j = S.lists[HOLDERS, i]
-        enqueue(S, j, S.jobs[j].key, S.jobs[j].aux)
-    g.holders = 0
-
-
-@cold
-def _hold_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
-    """`start_or_evict` where stopping takes time: a job that needs GPUs of stopping jobs holds its place."""
+def _claim_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
+    """`start_or_evict` where stopping takes time: a job that needs GPUs of stopping jobs claims its place."""
     S = open_state(address)
     if fits(S, S.jobs[j].cls):
         return _start(S, j, OK)
-    _release_stopping(S)
+    if S.jobs[j].claims:
+        keep_claim(S, j)
+        return RESERVED
+    if will_fail(S, j, bar):
+        return RESOURCES
     n = np.int64(0)
-    if not fits(S, S.jobs[j].cls):
+    if not _release_what_is_promised(S, j):
         n = release_worse(S, j, bar, running)
     if n < 0:
-        _take_back_stopping(S)
+        _take_back_what_is_promised(S, j)
         return RESOURCES
     if over_limit(S, j):
         _take_back_victims(S, n)
-        _take_back_stopping(S)
+        _take_back_what_is_promised(S, j)
         return QUOTA
     place(S, S.jobs[j].cls)
     spare_victims(S, n)
     for i in range(n):
         if S.lists[VICTIMS, i] >= 0:
             preempt_released(S, S.lists[VICTIMS, i], EVICTED)
-    _take_back_stopping(S)
-    _hold_place(S, j)
+    _take_back_what_is_promised(S, j)
+    if not place_is_occupied(S):
+        return start_placed(S, j, OK)
+    claim_place(S, j)
     return RESERVED
-
-
-@core
-def end_holds(S: State) -> None:
-    """The pass is over: what was held in it is free again."""
-    if S.g[0].holders > 0:
-        _end_holds(S.g[0].address)
 
 
 @service("start_or_evict", "int64(int64, int64, float64, int64)")
@@ -391,7 +387,7 @@ def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
     """
     S.g[0].victims = 0
     if S.g[0].stop_ms > 0:
-        return _hold_or_evict(S.g[0].address, j, bar, running)
+        return _claim_or_evict(S.g[0].address, j, bar, running)
     if fits(S, S.jobs[j].cls):
         return _start(S, j, OK)
     if will_fail(S, j, bar):

@@ -5,6 +5,7 @@ A verb changes the state (the mirror of the cluster) and marks the job; the worl
 
 import numpy as np
 
+from pointsman.engine.actions.claims import CLAIMED, UNCLAIMED, end_claim_of
 from pointsman.engine.actions.eviction_cache import note_freed
 from pointsman.engine.actions.factors import begin_running, cease_running
 from pointsman.engine.index.bits import count, lowest
@@ -192,9 +193,15 @@ def unbind(S: State, j: Int, index: bool) -> None:
     while i >= 0:
         P = S.parts[i]
         emptied = vacate(S, j, S.nodes[P.node].gpu0, P.mask)
-        if index and emptied != 0:
-            give(S, P.node, emptied, count(emptied))
-        note_freed(S, P.node)
+        claimed = emptied & S.nodes[P.node].claimed
+        if claimed != 0:
+            S.g[0].came_free |= CLAIMED
+        if index and emptied != claimed:
+            give(S, P.node, emptied & ~claimed, count(emptied & ~claimed))
+            S.g[0].came_free |= UNCLAIMED
+        S.g[0].changes += 1
+        if J.state != STOPPING:  # else others could claim it already
+            note_freed(S, P.node)
         following = P.next
         P.next = S.g[0].free_part
         S.g[0].free_part = i
@@ -216,6 +223,8 @@ def _commence(S: State, j: Int, reason: Int) -> None:
     """Job `j`, whose GPUs are in State.place, starts."""
     J = S.jobs[j]
     g = S.g[0]
+    if J.claims:
+        end_claim_of(g.address, j)
     dequeue(S, j)
     bind(S, j)
     g.pending -= 1
@@ -399,6 +408,15 @@ def may_preempt(S: State, j: Int) -> bool:
     return S.g[0].jobs_per_gpu == 1 or J.alone == J.gpus
 
 
+@core
+def _note_stopping(S: State, j: Int) -> None:
+    """What job `j` holds may be claimed."""
+    i = S.jobs[j].part
+    while i >= 0:
+        note_freed(S, S.parts[i].node)
+        i = S.parts[i].next
+
+
 @cold
 def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     J = S.jobs[j]
@@ -423,6 +441,7 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
         J.key = 0.0
         J.aux = np.inf
         insert(S, stopping_index(S), j)
+        _note_stopping(S, j)
     else:
         unbind(S, j, index)
         become_pending(S, j)

@@ -4,17 +4,21 @@ import numpy as np
 
 from pointsman.engine.index.treap import before, insert, remove
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.state.records import ACTIVE, Int, State
+from pointsman.engine.state.records import ACTIVE, CLAIMING, Int, State
 
 
 @cold
 def enqueue(S: State, j: Int, key: float, aux: float) -> None:
-    """Job `j` waits in the index of its class at `key`; `aux` is what `first_below` looks for."""
+    """Job `j` waits in the index of its class at `key`; `aux` is what `first_below` looks for. One that
+    claims a place only has another key.
+    """
     J = S.jobs[j]
     c = J.cls
     C = S.classes[c]
     J.key = key
     J.aux = aux
+    if J.claims == CLAIMING:
+        return
     if C.active < 0:
         C.active = S.g[0].active
         S.lists[ACTIVE, C.active] = c
@@ -78,8 +82,10 @@ def first_waiting(S: State) -> Int:
 @core
 def over_limit(S: State, j: Int) -> bool:
     """Whether starting job `j` would take its queue above its limit."""
-    Q = S.queues[S.jobs[j].queue]
-    return Q.limit >= 0 and Q.held + S.jobs[j].asked > Q.limit
+    J = S.jobs[j]
+    Q = S.queues[J.queue]
+    more = np.int64(0) if J.claims else J.asked
+    return Q.limit >= 0 and Q.held + more > Q.limit
 
 
 @core

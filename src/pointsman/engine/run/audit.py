@@ -7,11 +7,11 @@ from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.eligible import admits
 from pointsman.engine.placement.occupancy import WHOLE, bytes_of, jobs_on, sits
 from pointsman.engine.state.invariants import (
+    CLAIMED,
     CLASS,
     COUNTS,
     GANG,
     GPU_TWICE,
-    HELD,
     INDEX,
     KEY,
     LOADS,
@@ -22,10 +22,12 @@ from pointsman.engine.state.invariants import (
     SUBMITTED,
     TIMES,
 )
-from pointsman.engine.state.records import Int, State, World
+from pointsman.engine.state.records import CLAIMING, Int, State, World
 from pointsman.types import JobState
 
-PENDING, STARTING, RUNNING = int(JobState.PENDING), int(JobState.STARTING), int(JobState.RUNNING)
+PENDING, STARTING, RUNNING, STOPPING = (
+    int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING)
+)
 
 
 @core
@@ -186,10 +188,8 @@ def _audit_nodes(S: State) -> Int:
     free = np.int64(0)
     for n in range(S.nodes.shape[0]):
         N = S.nodes[n]
-        if N.held != 0:
-            return HELD
         for b in range(N.gpus):
-            if (N.free_mask & bit(b) != 0) != (S.occupants[N.gpu0 + b, 0] < 0):
+            if (N.free_mask & bit(b) != 0) != (S.occupants[N.gpu0 + b, 0] < 0 and N.claimed & bit(b) == 0):
                 return MASK
         if count(N.free_mask) != N.free:
             return MASK
@@ -200,6 +200,28 @@ def _audit_nodes(S: State) -> Int:
         if N.state == 0:
             free += N.free
     return COUNTS if free != S.g[0].free else np.int64(0)
+
+
+@core
+def _audit_claims(S: State) -> Int:
+    """Whether claims are of waiting jobs, each GPU of one, which is free or held by a job that stops, on an UP node."""
+    claimed = np.int64(0)
+    for i in range(S.g[0].claims):
+        C = S.claims[i]
+        J = S.jobs[C.next]
+        N = S.nodes[C.node]
+        if J.state != PENDING or J.claims == 0 or (J.claims == CLAIMING) != (J.bucket < 0):
+            return CLAIMED
+        if N.state != 0 or C.mask & ~N.claimed != 0 or count(C.mask) != C.gpus:
+            return CLAIMED
+        for b in range(N.gpus):
+            v = S.occupants[N.gpu0 + b, 0]
+            if C.mask & bit(b) != 0 and v >= 0 and S.jobs[v].state != STOPPING:
+                return CLAIMED
+        claimed += C.gpus
+    for n in range(S.nodes.shape[0]):
+        claimed -= count(S.nodes[n].claimed)
+    return CLAIMED if claimed != 0 else np.int64(0)
 
 
 @core
@@ -230,6 +252,9 @@ def _audit_queues(S: State) -> Int:
         for j in range(S.g[0].slots):
             if S.jobs[j].state > 1 and S.jobs[j].queue == q:
                 held += S.jobs[j].gpus
+        for i in range(S.g[0].claims):
+            if S.jobs[S.claims[i].next].queue == q:
+                held += S.claims[i].gpus
         if held != S.queues[q].held or (S.queues[q].limit >= 0 and held > S.queues[q].limit):
             return QUEUES
     return np.int64(0)
@@ -251,6 +276,8 @@ def audit(S: State, W: World) -> Int:
     failure = np.int64(_audit_jobs(S, W))
     if failure == 0:
         failure = np.int64(_audit_nodes(S))
+    if failure == 0:
+        failure = np.int64(_audit_claims(S))
     if failure == 0:
         failure = np.int64(_audit_queues(S))
     if failure == 0 and S.g[0].jobs_per_gpu > 1:

@@ -1,5 +1,6 @@
-"""Forgetting a policy: its indexes, memory, scratch fields, alarms and timer."""
+"""Forgetting a policy: its claims, indexes, memory, scratch fields, alarms and timer."""
 
+from pointsman.engine.actions.claims import end_all_claims
 from pointsman.engine.actions.eviction_cache import forget_failures
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.due_times import NEVER
@@ -28,6 +29,7 @@ def _forget_indexes(S: State) -> None:
 def forget_policy(S: State) -> None:
     """Nothing is left of what a policy knew of jobs, or asked for; its memory is `Simulation`'s affair."""
     g = S.g[0]
+    end_all_claims(S)
     _forget_indexes(S)
     g.within = CLUSTER
     g.wake = NEVER

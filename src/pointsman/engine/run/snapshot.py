@@ -19,7 +19,7 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
         "jobs": slots,
         "truth": slots,
         "heap": slots + AROUND,
-        "undo": g["undo"],
+        "claims": g["claims"],
         "log": 0,
         "speed_log": 0,
         "samples": clock["samples"],

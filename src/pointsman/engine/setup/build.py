@@ -174,7 +174,7 @@ def build(
         place=np.zeros(nodes, PART),
         reserve=np.zeros(nodes, PART),
         freed=np.zeros(FREED, np.int64),
-        undo=np.zeros(4 * total + nodes, PART),
+        claims=np.zeros(total, PART),
         log=np.zeros(LOG_ROWS + 16 * seats if rules.log else 1, LOG),
         speed_log=np.zeros(LOG_ROWS + 16 * seats if rules.log_speeds else 1, SPEED),
         inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),

@@ -85,6 +85,7 @@ JOB = np.dtype(
         ("follower", "i4"),  # who came FAR places behind it in its index; -1
         ("alone", I),  # GPUs that it has to itself, where GPUs are shared
         ("spot", I),  # position in the list of jobs that have some to themselves; -1
+        ("claims", I),  # 0: no place; CLAIMING or TRIED
         ("level", I),  # the policy's
         ("s0", F),  # the policy's scratch
         ("s1", F),
@@ -120,7 +121,7 @@ NODE = np.dtype(
         ("pod", "i4"),
         # what is asked for now and then
         ("gpus", I),
-        ("held", I),  # GPUs that a waiting job holds until the end of the pass
+        ("claimed", I),  # GPUs that waiting jobs claim
         ("shared", I),  # GPUs with several jobs
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("bytes", I),  # memory of each GPU
@@ -404,8 +405,9 @@ SCALARS = np.dtype(
         ("reserved", I),  # nodes in State.reserve
         ("attempt", I),  # evictions tried so far
         ("freed", I),  # how many nodes were noted in State.freed so far
-        ("holders", I),  # jobs in State.lists[HOLDERS]
-        ("undo", I),  # rows of State.undo in use
+        ("changes", I),  # of what is free or may be preempted, so far
+        ("claims", I),  # rows of State.claims in use
+        ("came_free", I),  # since the last cycle: 1: GPUs that are claimed, 2: others, 3: both
         ("victims", I),
         ("off_rate", I),
         ("dirty", I),
@@ -583,12 +585,11 @@ class State(NamedTuple):
     queues: np.ndarray  # QUEUE
     buckets: np.ndarray  # BUCKET: classes first, then queues of each reach, then RUNNING and what a policy needs
     parts: np.ndarray  # PART: what jobs hold
-    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, OFF_RATE, holders, WAITING,
-    # SOLE_OCCUPANTS
+    lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, OFF_RATE, WAITING, SOLE_OCCUPANTS
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
     freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
-    undo: np.ndarray  # PART, (M,): free GPUs held until the end of the pass
+    claims: np.ndarray  # PART, (G,): of the places that waiting jobs claim, by claim; see `actions.claims`
     log: np.ndarray  # LOG
     speed_log: np.ndarray  # SPEED
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
@@ -636,8 +637,11 @@ class World(NamedTuple):
     samples: np.ndarray  # SAMPLE
 
 
-ACTIVE, DIRTY, VICTIMS, OFF_RATE, HOLDERS, WAITING, SOLE_OCCUPANTS, LISTS = 0, 1, 2, 3, 4, 5, 6, 7
+ACTIVE, DIRTY, VICTIMS, OFF_RATE, WAITING, SOLE_OCCUPANTS, LISTS = 0, 1, 2, 3, 4, 5, 6
 """Rows of State.lists, and how many there are."""
+
+CLAIMING, TRIED = 1, 2
+"""Of a waiting job with a claim: it waits for that place alone, or is in its index again, to be tried on free GPUs."""
 
 ENTER, EXIT, DIVIDE, UNPLACE = 0, 1, 2, 3
 """What is asked of the code at State.g.sharing: a job comes onto a GPU (both in one number) or is about to leave it;

@@ -4,7 +4,7 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import ITERATIONS
 from pointsman.engine.jit.compile import cold, core, entry
-from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, instant, log_is_full, next_time
+from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, REVIEW_CLAIMS, instant, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
 from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
 from pointsman.engine.state.due_times import NEVER
@@ -27,7 +27,10 @@ def _off_the_grid(S: State) -> bool:
 @core
 def _decide(address: Int) -> None:
     """Let the policy decide."""
-    hook = open_state(address).g[0].decide
+    S = open_state(address)
+    if S.g[0].claims > 0 and S.g[0].came_free != 0:
+        instant(S, np.int64(REVIEW_CLAIMS), np.int64(0))
+    hook = S.g[0].decide
     if hook != 0:
         call_apart(hook, address, np.int64(0), np.int64(0))
 

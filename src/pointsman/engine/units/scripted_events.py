@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pointsman.engine.actions.claims import UNCLAIMED, end_claims_on
 from pointsman.engine.actions.eviction_cache import forget_failures
 from pointsman.engine.actions.verbs import write_log
 from pointsman.engine.index.free_gpus import set_node_state
@@ -44,11 +45,14 @@ def apply_script(address: Int, what: Int, j: Int) -> Int:
     else:
         set_node_state(S, X.subject, X.state)
         forget_failures(S)
+        S.g[0].came_free |= UNCLAIMED
         if S.g[0].log_on:
             S.g[0].seq += 1
             write_log(S, X.kind, np.int64(-1), np.int64(0), X.state, np.int64(0), X.subject, np.int64(0))
         j = _first_job_on(S, X.subject) if X.state == 2 else np.int64(-1)
         tell(S, X.kind, np.int64(-1))
+        if X.state != 0:
+            end_claims_on(S, X.subject)
     while j >= 0:
         leave(S, W, j, X.kind)
         j = _first_job_on(S, X.subject) if X.kind == NODE_DOWN else np.int64(-1)

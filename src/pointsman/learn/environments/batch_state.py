@@ -17,7 +17,7 @@ SHARED = frozenset(
     )
 )
 """Arrays that are never written, or not used here: all simulations have them in common."""
-REWRITTEN = frozenset(("jobs", "truth", "heap", "lists", "undo", "freed", "singles", "memory", "trace"))
+REWRITTEN = frozenset(("jobs", "truth", "heap", "lists", "claims", "freed", "singles", "memory", "trace"))
 """Arrays of which only what was written since the reset is read, or which are cleared: at the end of a row."""
 LINE = 8
 """Words of a cache line."""

@@ -28,7 +28,6 @@ from pointsman.policies.sdk import (
     block,
     close_queue,
     core,
-    end_holds,
     enqueue,
     first_waiting,
     fits,
@@ -42,7 +41,7 @@ from pointsman.policies.sdk import (
     start_or_evict,
 )
 
-LEVEL, STOPPED = int(Event.LEVEL), int(Event.STOPPED)
+LEVEL, TIMER, STOPPED = int(Event.LEVEL), int(Event.TIMER), int(Event.STOPPED)
 SLICE_MS, ROUND_MS, PACK_GAIN = 0, 1, 2  # params; no packing without a gain
 MOVED_AT = 0  # memory
 
@@ -110,7 +109,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         on_run(S, j)
         if S.jobs[j].bucket >= 0:
             note_worse(S, j)
-    elif S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+    elif S.jobs[j].state == PENDING and S.jobs[j].bucket < 0 and kind != TIMER:
         _wait(S, j, kind == STOPPED)
 
 
@@ -145,4 +144,3 @@ def decide(S: State) -> None:
             if v >= 0 and S.jobs[v].state == PENDING:
                 _wait(S, v, True)
     improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(MOVED_AT), np.int64(1))
-    end_holds(S)

@@ -24,7 +24,6 @@ from pointsman.policies.sdk import (
     block,
     close_queue,
     core,
-    end_holds,
     enqueue,
     first_waiting,
     insert_later,
@@ -106,4 +105,3 @@ def decide(S: State) -> None:
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 enqueue(S, v, S.jobs[v].estimate - S.jobs[v].done, np.inf)
-    end_holds(S)

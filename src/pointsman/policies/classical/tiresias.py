@@ -27,7 +27,6 @@ from pointsman.policies.sdk import (
     close_queue,
     core,
     dequeue,
-    end_holds,
     enqueue,
     first_waiting,
     insert_later,
@@ -181,4 +180,3 @@ def decide(S: State) -> None:
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 wait(S, v)
-    end_holds(S)

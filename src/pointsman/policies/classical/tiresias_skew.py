@@ -29,7 +29,6 @@ from pointsman.policies.sdk import (
     close_queue,
     core,
     dequeue,
-    end_holds,
     parameter,
     running_index,
     start_or_evict,
@@ -101,4 +100,3 @@ def decide(S: State) -> None:
             if v >= 0 and S.jobs[v].state == PENDING:
                 wait(S, v)
                 _requeue(S, v)
-    end_holds(S)

@@ -29,7 +29,6 @@ from pointsman.policies.sdk import (
     State,
     core,
     dequeue,
-    end_holds,
     milliseconds,
     parameter,
 )
@@ -172,4 +171,3 @@ def decide(S: State) -> None:
                 wait(S, v)
     if S.params[PREEMPTS] != 0.0:
         improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(TUNER_MEMORY), np.int64(1))
-    end_holds(S)

@@ -43,7 +43,6 @@ from pointsman.policies.sdk import (
     cold,
     core,
     dequeue,
-    end_holds,
     forget_failures,
     insert,
     milliseconds,
@@ -186,4 +185,3 @@ def decide(S: State) -> None:
                 wait(S, v)
     if S.params[PREEMPTS] != 0.0:
         improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(TUNER_MEMORY), np.int64(0))
-    end_holds(S)

@@ -54,13 +54,13 @@ def _may_improve(S: State, memory: Int) -> bool:
     """Whether some job is slowed by its place, and something changed since moves were last looked for."""
     if first_below(S, running_index(S), 0.0) < 0:
         return False
-    return bool(S.memory[memory] != S.g[0].freed)
+    return bool(S.memory[memory] != S.g[0].changes)
 
 
 @cold
 def _look_for_moves(address: int, memory: Int, by_estimate: Int) -> None:
     S = open_state(address)
-    S.memory[memory] = S.g[0].freed
+    S.memory[memory] = S.g[0].changes
     v = first_below(S, running_index(S), 0.0)
     while v >= 0:
         following = next_below(S, v, 0.0)

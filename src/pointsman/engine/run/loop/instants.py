@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pointsman.engine.actions.claims import review_claims
 from pointsman.engine.index.event_heap import TOP, top_kind, top_slot
 from pointsman.engine.jit.compile import core
 from pointsman.engine.jit.services import service
@@ -14,7 +15,7 @@ from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, open_world
 
-COMMIT, ADVANCE = 0, 1
+COMMIT, ADVANCE, REVIEW_CLAIMS = 0, 1, 2
 """What `instant` is asked for: all that happens at an instant but the decision, compiled once for all loops."""
 
 
@@ -115,8 +116,11 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
 @service("instant", "int64(int64, int64, int64)")
 def instant(S: State, what: Int, t: Int) -> Int:
     """COMMIT: carry out the scheduling cycle; DONE or WRONG_FACTOR. ADVANCE: apply all events of `t`, and answer
-    as `advance`.
+    as `advance`. REVIEW_CLAIMS: see `claims.review_claims`.
     """
+    if what == REVIEW_CLAIMS:
+        review_claims(S.g[0].address)
+        return np.int64(DONE)
     W = open_world(S.g[0].address)
     if what == COMMIT:
         commit(S, W)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from pointsman.engine.actions.claims import end_claim_of
 from pointsman.engine.actions.eviction_cache import note_worse
 from pointsman.engine.actions.factors import begin_running, cease_running
 from pointsman.engine.actions.verbs import (
@@ -110,6 +111,8 @@ def leave(S: State, W: World, j: Int, kind: Int) -> None:
     J = S.jobs[j]
     settle(S, j)
     leave_network(S, j)
+    if J.claims:
+        end_claim_of(S.g[0].address, j)
     if J.state == RUNNING:
         cease_running(S, j)
     if kind == FINISH:
@@ -238,6 +241,7 @@ def submit(S: State, W: World) -> None:
     J.level = 0
     J.off_rate = -1
     J.bucket = -1
+    J.claims = 0
     J.s0 = 0.0
     J.s1 = 0.0
     J.s2 = 0.0

@@ -1,0 +1,222 @@
+"""Claims (``docs/reference/semantics.md`` §7, Eviction): a waiting job has been promised a place, some of whose GPUs
+are held by jobs that are stopping.
+
+State.claims has the parts of all claims, one claim after another; `PART.next` is the job. A claimant is in no index of
+waiting jobs while it is not TRIED, but keeps its key and its timers. What is free of its place is not in the index of
+free GPUs.
+"""
+
+from pointsman.engine.actions.eviction_cache import comes_after, note_change
+from pointsman.engine.index.bits import count
+from pointsman.engine.index.free_gpus import give, take
+from pointsman.engine.index.queues import dequeue, enqueue
+from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.occupancy import occupant_mask
+from pointsman.engine.placement.placing import fits
+from pointsman.engine.state.records import CLAIMING, TRIED, Int, State
+from pointsman.engine.state.state_pointer import open_state
+from pointsman.types import Locality
+
+CLUSTER = int(Locality.CLUSTER)
+CLAIMED, UNCLAIMED = 1, 2
+"""Of GPUs that came free."""
+
+
+@core
+def place_is_occupied(S: State) -> bool:
+    """Whether some job still holds a GPU in State.place."""
+    for i in range(S.g[0].placed):
+        if occupant_mask(S, S.place[i].node) & S.place[i].mask != 0:
+            return True
+    return False
+
+
+@core
+def claim_place(S: State, j: Int) -> None:
+    """Job `j` claims the GPUs in State.place, which are not in the index of free GPUs."""
+    g = S.g[0]
+    dequeue(S, j)
+    S.jobs[j].claims = CLAIMING
+    S.queues[S.jobs[j].queue].held += S.jobs[j].asked
+    for i in range(g.placed):
+        P = S.place[i]
+        S.nodes[P.node].claimed |= P.mask
+        C = S.claims[g.claims]
+        C.node = P.node
+        C.mask = P.mask
+        C.gpus = P.gpus
+        C.next = j
+        g.claims += 1
+    g.placed = 0
+
+
+@core
+def _end_of(S: State, first: Int) -> Int:
+    """Where the parts of the claim end that begin at `first`."""
+    end = first
+    while end < S.g[0].claims and S.claims[end].next == S.claims[first].next:
+        end += 1
+    return end
+
+
+@core
+def _forget(S: State, first: Int, end: Int) -> None:
+    """These parts are no more."""
+    for i in range(end, S.g[0].claims):
+        to = first + i - end
+        S.claims[to].node = S.claims[i].node
+        S.claims[to].mask = S.claims[i].mask
+        S.claims[to].gpus = S.claims[i].gpus
+        S.claims[to].next = S.claims[i].next
+    S.g[0].claims -= end - first
+
+
+@core
+def _end_claim(S: State, first: Int, end: Int) -> None:
+    """The claim with these parts ends: its job waits as before."""
+    j = S.claims[first].next
+    for i in range(first, end):
+        S.nodes[S.claims[i].node].claimed &= ~S.claims[i].mask
+        note_change(S, S.claims[i].node)
+    S.g[0].came_free |= UNCLAIMED
+    _forget(S, first, end)
+    S.queues[S.jobs[j].queue].held -= S.jobs[j].asked
+    tried = S.jobs[j].claims == TRIED
+    S.jobs[j].claims = 0
+    if not tried:
+        enqueue(S, j, S.jobs[j].key, S.jobs[j].aux)
+
+
+@core
+def _give_back(S: State, first: Int, end: Int) -> None:
+    """The claim with these parts ends, and what no job holds of its place is free."""
+    for i in range(first, end):
+        free = S.claims[i].mask & ~occupant_mask(S, S.claims[i].node)
+        if free != 0:
+            give(S, S.claims[i].node, free, count(free))
+    _end_claim(S, first, end)
+
+
+@core
+def _is_free(S: State, first: Int, end: Int) -> bool:
+    """Whether no job holds any GPU of these parts."""
+    for i in range(first, end):
+        if occupant_mask(S, S.claims[i].node) & S.claims[i].mask != 0:
+            return False
+    return True
+
+
+@core
+def _end_free_claims(S: State) -> None:
+    """Claims on GPUs that are all free end, and their jobs can start there in turn."""
+    first = 0
+    while first < S.g[0].claims:
+        end = _end_of(S, first)
+        if _is_free(S, first, end):
+            _give_back(S, first, end)
+        else:
+            first = end
+
+
+@core
+def _try_claimants(S: State) -> None:
+    """Jobs with a claim that have a place on GPUs that are free now are tried in turn."""
+    within = S.g[0].within
+    S.g[0].within = CLUSTER
+    first = 0
+    while first < S.g[0].claims:
+        j = S.claims[first].next
+        if S.jobs[j].claims == CLAIMING and S.jobs[j].asked <= S.g[0].free and fits(S, S.jobs[j].cls):
+            S.jobs[j].claims = TRIED
+            enqueue(S, j, S.jobs[j].key, S.jobs[j].aux)
+        first = _end_of(S, first)
+    S.g[0].within = within
+
+
+@cold
+def review_claims(address: Int) -> None:
+    """A cycle begins, and GPUs came free since the last one."""
+    S = open_state(address)
+    if S.g[0].came_free & CLAIMED != 0:
+        _end_free_claims(S)
+    if S.g[0].came_free & UNCLAIMED != 0:
+        _try_claimants(S)
+    S.g[0].came_free = 0
+
+
+@core
+def keep_claim(S: State, j: Int) -> None:
+    """Job `j`, which was tried, goes on waiting for what it claims."""
+    dequeue(S, j)
+    S.jobs[j].claims = CLAIMING
+
+
+@cold
+def end_claim_of(address: Int, j: Int) -> None:
+    """The claim of job `j` ends."""
+    S = open_state(address)
+    first = 0
+    while S.claims[first].next != j:
+        first += 1
+    _give_back(S, first, _end_of(S, first))
+
+
+@core
+def end_claims_on(S: State, n: Int) -> None:
+    """Claims on GPUs of node `n` end."""
+    i = 0
+    while S.nodes[n].claimed != 0:
+        if S.claims[i].node == n:
+            end_claim_of(S.g[0].address, S.claims[i].next)
+            i = 0
+        else:
+            i += 1
+
+
+@core
+def end_all_claims(S: State) -> None:
+    """No job claims anything any more."""
+    while S.g[0].claims > 0:
+        _give_back(S, 0, _end_of(S, 0))
+
+
+@core
+def release_later_claims(S: State, j: Int, idle: bool) -> None:
+    """What jobs claim that come after job `j` counts as free; with `idle` only what no job holds of it."""
+    for i in range(S.g[0].claims):
+        C = S.claims[i]
+        if comes_after(S, C.next, j):
+            mask = C.mask & ~S.nodes[C.node].free_mask
+            if idle:
+                mask &= ~occupant_mask(S, C.node)
+            if mask != 0:
+                give(S, C.node, mask, count(mask))
+
+
+@core
+def _is_taken_from(S: State, first: Int, end: Int) -> bool:
+    """Whether a GPU of these parts is in State.place."""
+    for k in range(S.g[0].placed):
+        for i in range(first, end):
+            if S.claims[i].node == S.place[k].node and S.claims[i].mask & S.place[k].mask != 0:
+                return True
+    return False
+
+
+@core
+def take_back_later_claims(S: State, j: Int) -> None:
+    """What jobs claim that come after job `j`, released on paper, is claimed again; claims end of which State.place has
+    a GPU.
+    """
+    first = 0
+    while first < S.g[0].claims:
+        end = _end_of(S, first)
+        if comes_after(S, S.claims[first].next, j):
+            if _is_taken_from(S, first, end):
+                _end_claim(S, first, end)
+                continue
+            for i in range(first, end):
+                mask = S.claims[i].mask & S.nodes[S.claims[i].node].free_mask
+                if mask != 0:
+                    take(S, S.claims[i].node, mask, count(mask))
+        first = end
