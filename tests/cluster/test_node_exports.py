@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -27,9 +28,19 @@ def imported(folder: Path, nodes: list[Node], one_line: bool = False) -> Counter
     return gpus_by_type(import_nodes(path).cluster)
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
+LONG = settings(max_examples=2000, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
+
+
+@settings(LONG, max_examples=30, derandomize=True)
 @given(nodes=node_lists(), one_line=st.booleans())
 def test_physical_gpus_are_counted(tmp_path: Path, nodes: list[Node], one_line: bool) -> None:
+    assert imported(tmp_path, nodes, one_line) == physical(nodes)
+
+
+@pytest.mark.slow
+@LONG
+@given(nodes=node_lists(), one_line=st.booleans())
+def test_physical_gpus_of_thousands_of_sites_are_counted(tmp_path: Path, nodes: list[Node], one_line: bool) -> None:
     assert imported(tmp_path, nodes, one_line) == physical(nodes)
 
 

@@ -35,6 +35,8 @@ def _clock(cells: pl.Series, quick: pl.Series, unusual: pl.DataFrame) -> pl.Seri
 
 def _of_unusual(cells: pl.Series, order: Order | None, path: str) -> pl.DataFrame:
     """What each cell is that is not written as Slurm does by default."""
+    if cells.is_empty():  # most often: the expressions below take longer to build than a small file to read
+        return pl.DataFrame(schema={"cell": pl.String, "s": pl.Float64})
     frame = pl.DataFrame({"cell": cells.unique(maintain_order=True)})
     slashed = day_month_s(frame["cell"], order, path)
     epoch = pl.when(number("cell").is_between(*_EPOCH_S)).then(number("cell"))
