@@ -36,7 +36,7 @@ class Settings(dally.Settings):
     least_ends: int = 200
     groups: int = 24
     strength: float = 5
-    cost_weight: float = 8
+    cost_weight: float = 0
     loss_budget: float = 0.02
 
 

@@ -91,8 +91,9 @@ class Gittins(DelayScheduling):
     least_ends: int = parameter(200, "completed jobs required before the first fit", ge=1)
     groups: int = parameter(24, "number of groups of jobs, by their estimates", ge=1, le=MOST_GROUPS)
     cost_weight: float = parameter(
-        8.0,
-        "how many times what a preemption costs its gain must exceed; 0: costs do not count",
+        0.0,
+        "how many times what a preemption costs its gain must exceed: 8 where preemptions destroy work; "
+        "0: costs do not count",
         ge=0,
     )
     loss_budget: float = parameter(
