@@ -97,7 +97,14 @@ class DallyWorld(NetworkWorld):
     def may_make_way(self, life: Life) -> bool:
         return self.of(life).past_quantum
 
-    def rank(self, life: Life) -> tuple[int, int, int]:
+    def bar_of(self, life: Life) -> float:
+        """What the key of a victim of this waiting job must exceed."""
+        return self.of(life).level
+
+    def key_of(self, victim: Life) -> float:
+        return self.of(victim).level
+
+    def rank(self, life: Life) -> tuple[float, ...]:
         return -life.job.priority, self.of(life).level, life.row
 
     def find_within(self, life: Life, free: set[Gpu], loosest: int) -> Place | None:

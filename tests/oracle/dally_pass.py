@@ -60,11 +60,11 @@ def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
     if not world.settings.preempts or enough:
         return False
     within = NODE if world.best_level(life) == NODE and not world.settings.whole_nodes else accepts
-    rank = (-life.job.priority, world.of(life).level)
+    rank = (-life.job.priority, world.bar_of(life))
     return this.evict_for(
         life,
         lambda other: world.of(other).level,
-        worse=lambda v: world.of(v).past_quantum and (-v.job.priority, world.of(v).level) > rank,
-        worst_first=lambda v: -world.of(v).level,
+        worse=lambda v: world.of(v).past_quantum and (-v.job.priority, world.key_of(v)) > rank,
+        worst_first=lambda v: -world.key_of(v),
         find=lambda life, open_gpus: world.find_within(life, open_gpus, within),
     )

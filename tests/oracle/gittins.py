@@ -36,10 +36,12 @@ class Settings(dally.Settings):
     least_ends: int = 200
     groups: int = 24
     strength: float = 5
+    cost_weight: float = 0
+    loss_budget: float = 0.02
 
 
 PARAMS = (dally.PARAMS - {"first_level_gpu_s", "levels"}) | {
-    "predictor", "preempt", "ageing", "refit_s", "least_ends", "groups", "strength",
+    "predictor", "preempt", "ageing", "refit_s", "least_ends", "groups", "strength", "cost_weight", "loss_budget",
 }  # fmt: skip
 
 
@@ -115,6 +117,11 @@ class GittinsWorld(DallyWorld):
     index_of: list[list[float]] = field(default_factory=list)
     own_chances: list[list[float]] = field(default_factory=list)
     pooled_chances: list[float] = field(default_factory=list)
+    keys: dict[int, float] = field(default_factory=dict)
+    """Of running jobs as victims, as last counted, by row."""
+    scarcity: float = 1
+    period: int = 0
+    preempted_gpu_ms: float = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,15 +143,18 @@ class GittinsWorld(DallyWorld):
 
     def sink(self, life: Life) -> None:
         """Count its rank."""
-        done = self.work_done(life)
-        index = self.index_of[self.group_of[self.kinds[life.row]]][last_begun(BUCKET_BEGINS, done)]
+        done, reached = self.work_done(life), self.reached(life)
+        index = self.index_of[self.group_of[self.kinds[life.row]]][last_begun(BUCKET_BEGINS, reached)]
+        index += reached - done
         rank = math.floor(life.job.gpus * index + self.settings.ageing * life.job.submit_ms + 0.5)
         standing = self.of(life)
         self.changed |= life.state == "RUNNING" and rank > standing.level
         standing.level = min(rank, 2**53)
 
     def count_sinks(self, life: Life) -> None:
-        bucket = last_begun(BUCKET_BEGINS, self.work_done(life))
+        cost = self.cost_ms(self.work_done(life))
+        self.keys[life.row] = self.of(life).level - self.weight() * life.job.gpus * cost
+        bucket = last_begun(BUCKET_BEGINS, self.reached(life))
         self.of(life).sinks_ms = math.inf
         if bucket + 1 < BUCKETS:
             ahead = BUCKET_BEGINS[bucket + 1] - self.work_done(life)
@@ -161,6 +171,51 @@ class GittinsWorld(DallyWorld):
             self.protected_ms[life.row] = self.protected_until_ms(life, life.running_from_ms, quantum_ms)
         return self.protected_ms[life.row]
 
+    # -- what a preemption costs --------------------------------------------------------------------------
+
+    def reached(self, life: Life) -> float:
+        done = self.work_done(life)
+        return max(done, life.reached) if self.settings.cost_weight > 0 else done
+
+    def cost_ms(self, done: float) -> float:
+        """For each GPU."""
+        rules = self.rules
+        return min(rules.lost_ms, done) + rules.stop_ms + rules.start_ms + rules.restore_ms
+
+    def weight(self) -> float:
+        return self.settings.cost_weight * self.scarcity
+
+    def bar_of(self, life: Life) -> float:
+        return self.of(life).level + self.weight() * self.cost_ms(math.inf) * life.job.gpus
+
+    def key_of(self, victim: Life) -> float:
+        return self.keys[victim.row]
+
+    def rank(self, life: Life) -> tuple[float, ...]:
+        key = self.key_of(life) if life.state == "RUNNING" else self.of(life).level
+        return -life.job.priority, key, life.row
+
+    def preempt(self, life: Life) -> None:
+        self.preempted_gpu_ms += life.job.gpus * self.cost_ms(self.work_done(life))
+        super().preempt(life)
+
+    def review_budget(self) -> None:
+        if self.settings.cost_weight == 0 or self.now // 600_000 == self.period:
+            return
+        self.period, before, self.scarcity = self.now // 600_000, self.scarcity, 1
+        whole_ms = self.cost_ms(math.inf)
+        if whole_ms > 0:
+            share = self.preempted_gpu_ms / (sum(node.gpus for node in self.nodes) * self.now)
+            over = share / (self.settings.loss_budget * min(1, 3.6e6 / whole_ms))
+            while self.scarcity < over * over and self.scarcity < 2**20:
+                self.scarcity *= 2
+        if self.scarcity != before:
+            self.changed = True
+            for life in self.having("RUNNING"):
+                self.sink(life)
+                self.count_sinks(life)
+                self.quantum_ends_ms(life)
+
     # -- what is learnt ---------------------------------------------------------------------------------
 
     def finish(self, life: Life) -> None:
@@ -173,6 +228,10 @@ class GittinsWorld(DallyWorld):
         self.ended.append(Ended(kind, bucket, life.job.gpus * life.job.work_ms, score))
 
     def before_cycle(self) -> None:
+        self.refit_if_due()
+        self.review_budget()
+
+    def refit_if_due(self) -> None:
         period = self.now // to_ms(self.settings.refit_s)
         if period <= self.refitted_in or len(self.ended) < self.settings.least_ends:
             return

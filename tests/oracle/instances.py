@@ -432,6 +432,8 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "least_ends": draw.choice((1, 2, 5)),
         "groups": draw.choice((1, 3, 8)),
         "strength": draw.choice((0.51, 3.3, 30)),
+        "cost_weight": draw.choice((0, 0.05, 0.7, 8)),
+        "loss_budget": draw.choice((0.00001, 0.001, 0.02)),
     }
 
 

@@ -66,6 +66,8 @@ class Life:
     run_ms: int = 0
     preemptions: int = 0
     lost_ms: float = 0.0
+    reached: float = 0.0
+    """The most that was done whenever some of it was lost."""
     held_gpu_ms: int = 0
 
 
@@ -329,6 +331,7 @@ class World:
         life.running_from_ms = self.now
 
     def lose(self, life: Life, work_ms: float) -> None:
+        life.reached = max(life.reached, life.done)
         life.done -= work_ms
         life.lost_ms += work_ms
 

@@ -22,9 +22,9 @@ def jobs_of(rows: list[tuple[float, int, float]], **columns: list[Any]) -> Workl
     return Workload.of(frame.with_columns(**{name: pl.Series(values) for name, values in columns.items()}))
 
 
-def opened(jobs: Workload, cluster: str, policy: str = "gittins", **params: Any) -> Simulation:
+def opened(jobs: Workload, cluster: str, policy: str = "gittins", overheads: Any = "none", **params: Any) -> Simulation:
     spec = get_policy(policy)
-    options = RunOptions(overheads="none", audit=True)
+    options = RunOptions(overheads=overheads, audit=True)
     return open_simulation(jobs, pointsman.load_cluster(cluster), spec, spec.make(params), options)[0]
 
 

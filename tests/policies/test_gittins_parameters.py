@@ -1,5 +1,6 @@
 """`gittins`: its parameters, whom it preempts when, and what it takes along."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from pointsman.policies.dally.hazards import (
     REFITTED,
 )
 from tests.free import simulate
+from tests.oracle.gittins import BUCKET_BEGINS, FALLING, indices
 from tests.policies.gittins_runs import QUICK, busy, jobs_of, opened, table
 
 # -- parameters ----------------------------------------------------------------------------------------
@@ -37,9 +39,38 @@ def test_with_ageing_jobs_go_by_submission() -> None:
 def test_where_a_preemption_loses_a_quantum_jobs_run_for_twice_that(lost_s: float, preempted_s: float) -> None:
     """A quantum is 600 s. If they lost that, two jobs would take turns for ever and get nothing done."""
     costs = Overheads(lost_s=lost_s)
-    jobs = simulate(jobs_of([(0.0, 1, 7200.0), (10.0, 1, 7200.0)]), "1x1", "gittins", overheads=costs).jobs
+    two = jobs_of([(0.0, 1, 7200.0), (10.0, 1, 7200.0)])
+    jobs = simulate(two, "1x1", "gittins", overheads=costs).jobs
     assert jobs["start_s"].to_list() == [0.0, preempted_s]
     assert jobs["preemptions"].sum() >= 2 and jobs["lost_s"].sum() == lost_s * jobs["preemptions"].sum()
+
+
+@pytest.mark.parametrize("cost_weight", [0.5, 8.0])
+@pytest.mark.parametrize("lost_s", [0.0, 300.0, 900.0])
+def test_a_preemption_must_gain_a_multiple_of_what_it_costs(lost_s: float, cost_weight: float) -> None:
+    """One job has both GPUs; another comes for one of them. The first is preempted when a bucket begins in which twice
+    its index exceeds the index of the other by `cost_weight` times what the preemption of either costs, for two GPUs
+    and for one; and not before it has done twice what a preemption loses.
+    """
+    costs = Overheads(start_s=10.0, stop_s=5.0, restore_s=20.0, lost_s=lost_s)
+    params = {"cost_weight": cost_weight, "quantum_s": 0}
+    jobs = simulate(jobs_of([(0.0, 2, 1e6), (10.0, 1, 1e6)]), "1x2", "gittins", overheads=costs, params=params).jobs
+    index, cost_ms = indices(tuple(FALLING)), 35_000 + 1000 * lost_s
+    pays = (2 * here - cost_weight * 2 * cost_ms > index[0] + cost_weight * cost_ms for here in index)
+    first_ms = next(begin for begin, enough in zip(BUCKET_BEGINS, pays, strict=True) if enough)
+    worked_ms = max(math.ceil(first_ms), 2000 * lost_s)
+    assert jobs["start_s"][1] == pytest.approx(10 + worked_ms / 1000 + 5, abs=1e-9)
+
+
+def test_work_that_is_done_again_says_nothing_new() -> None:
+    """A job that has lost some work has the rank of the most that it had done, and for the loss on top."""
+    two, costs = jobs_of([(0.0, 1, 1e5), (10.0, 1, 9e4)]), Overheads(lost_s=1000.0)
+    simulation = opened(two, "1x1", overheads=costs, cost_weight=0.1, quantum_s=0)
+    simulation.run(10_000_000)
+    job = simulation.handle.jobs[0]
+    assert job["reached"] == job["done"] + 1e6 >= 2e6
+    bucket = sum(begin <= job["reached"] for begin in BUCKET_BEGINS) - 1
+    assert job["level"] == math.floor(indices(tuple(FALLING))[bucket] + 1e6 + 0.5)
 
 
 def test_all_jobs_end_where_a_preemption_loses_more_than_a_quantum() -> None:

@@ -409,6 +409,15 @@ def may_preempt(S: State, j: Int) -> bool:
 
 
 @core
+def lose(S: State, j: Int, work: float) -> None:
+    """Job `j` loses so much of what it has done."""
+    J = S.jobs[j]
+    J.reached = max(J.reached, J.done)
+    J.done -= work
+    J.lost += work
+
+
+@core
 def _note_stopping(S: State, j: Int) -> None:
     """What job `j` holds may be claimed."""
     i = S.jobs[j].part
@@ -425,9 +434,9 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     leave_network(S, j)
     cease_running(S, j)
     dequeue(S, j)
-    lost = g.lost_ms if g.lost_ms < J.done else J.done
-    J.done -= lost
-    J.lost += lost
+    lost = min(g.lost_ms, J.done)
+    lose(S, j, lost)
+    g.preempted_gpu_ms += J.gpus * (lost + g.stop_ms + g.start_ms + g.restore_ms)
     J.rate = 0.0
     J.alarm = NEVER
     J.preempts += 1

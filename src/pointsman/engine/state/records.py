@@ -61,6 +61,7 @@ JOB = np.dtype(
         ("attained", I),  # GPU-ms RUNNING
         ("executed", I),  # wall ms RUNNING
         ("restored", F),  # nominal ms done when it last began to run
+        ("reached", F),  # the most nominal ms that it had done whenever it lost some
         ("off_rate", I),  # position in the list of jobs with a rate other than 1; -1
         ("locality", "i4"),
         ("nodes", "i4"),  # how many nodes it is on
@@ -447,6 +448,7 @@ SCALARS = np.dtype(
         ("inbox_on", I),
         ("inbox", I),
         ("preempts", I),
+        ("preempted_gpu_ms", F),  # that preemptions have cost: work lost, stops, and starts anew
         ("on_event", I),  # addresses of the policy's hooks; 0: it does nothing there
         ("on_run", I),
         ("decide", I),

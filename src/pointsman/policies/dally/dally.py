@@ -163,7 +163,7 @@ def on_run(S: State, j: Int) -> None:
 @core
 def decide(S: State) -> None:
     """Offer what is free to the waiting jobs in order; then move running jobs to better places."""
-    while offer(S):
+    while offer(S, 0.0):
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:

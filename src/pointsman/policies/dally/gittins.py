@@ -14,12 +14,15 @@ from pointsman.policies.dally.hazards import (
     BUCKET_BEGINS,
     BY_ESTIMATE,
     BY_HISTORY,
+    COST_WEIGHT,
     HAZARDS_MEMORY,
+    LOSS_BUDGET,
     MOST_GROUPS,
     begin_hazards,
     next_bucket_ms,
     note_end,
     rank,
+    reached_of,
     refit_hazards,
     refit_is_due,
 )
@@ -28,6 +31,7 @@ from pointsman.policies.dally.preemption import PREEMPTS, QUANTUM_MS, ROUND_MS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.parts.offers import accepted, queue_for
+from pointsman.policies.parts.preemption_cost import BUDGET_MEMORY, cost_ms, review_budget, scarcity
 from pointsman.policies.parts.protection import protected_until
 from pointsman.policies.sdk import (
     NEVER,
@@ -56,6 +60,8 @@ from pointsman.policies.sdk import (
 )
 
 _PREDICTORS = {"none": 0.0, "estimate": BY_ESTIMATE, "history": BY_HISTORY}
+BUDGET = HAZARDS_MEMORY
+"""From here on in State.memory: the budget of preemptions."""
 FINISH, LEVEL, TIMER = int(Event.FINISH), int(Event.LEVEL), int(Event.TIMER)
 
 
@@ -67,7 +73,7 @@ class Gittins(DelayScheduling):
     name: ClassVar[str] = "gittins"
     hooks: ClassVar[str] = "pointsman.policies.dally.gittins"
     source: ClassVar[str] = "ours; index: Gittins, Bandit processes and dynamic allocation indices, 1979"
-    memory: ClassVar[int] = HAZARDS_MEMORY
+    memory: ClassVar[int] = HAZARDS_MEMORY + BUDGET_MEMORY
     learns: ClassVar[bool] = True
 
     predictor: Literal["history", "estimate", "none"] = parameter(
@@ -84,6 +90,15 @@ class Gittins(DelayScheduling):
     refit_s: float = parameter(43_200.0, "interval between fits of the distribution", unit="s", ge=1)
     least_ends: int = parameter(200, "completed jobs required before the first fit", ge=1)
     groups: int = parameter(24, "number of groups of jobs, by their estimates", ge=1, le=MOST_GROUPS)
+    cost_weight: float = parameter(
+        0.0,
+        "how many times what a preemption costs its gain must exceed: 8 where preemptions destroy work; "
+        "0: costs do not count",
+        ge=0,
+    )
+    loss_budget: float = parameter(
+        0.02, "share of all GPU time from which on preemptions count for more than they cost", gt=0, le=1
+    )
     strength: float = parameter(5.0, "weight of the distribution of all jobs in that of a group", unit="jobs", gt=0)
 
     @property
@@ -92,11 +107,20 @@ class Gittins(DelayScheduling):
 
     def parameters(self) -> list[float]:
         hazards = [_PREDICTORS[self.predictor], self.ageing, milliseconds(self.refit_s), self.least_ends]
-        return [*self._delays_ms(self.preempt), *map(float, (*hazards, self.groups, self.strength))]
+        return [
+            *self._delays_ms(self.preempt),
+            *map(float, (*hazards, self.groups, self.strength, self.cost_weight, self.loss_budget)),
+        ]
 
     def standing(self, state: Any, job: Any) -> Standing:
         """Its rank."""
         return Standing(f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first")
+
+
+@core
+def _weight(S: State) -> float:
+    """How many times the cost of a preemption counts."""
+    return S.params[COST_WEIGHT] * scarcity(S, np.int64(BUDGET))
 
 
 @core
@@ -109,10 +133,10 @@ def _watch(S: State, j: Int) -> None:
     before, done = J.level, work_done(S, j)
     rank(S, j, done)
     if S.g[0].now >= due:
-        J.key = np.float64(J.level)
+        J.key = np.float64(J.level) - _weight(S) * J.asked * cost_ms(S, done)
         J.aux = 0.0 if misplaced(S, j) else np.inf
         insert(S, running_index(S), j)
-        due = after(S.g[0].now, next_bucket_ms(S, done) - done, J.rate) if J.rate > 0.0 else NEVER
+        due = after(S.g[0].now, next_bucket_ms(S, reached_of(S, j, done)) - done, J.rate) if J.rate > 0.0 else NEVER
     set_alarm(S, j, due)
     if J.level > before:
         note_worse(S, j)
@@ -172,12 +196,24 @@ def _refit(address: int) -> None:
     forget_failures(S)
 
 
+@cold
+def _weigh_anew(address: int) -> None:
+    """Running jobs are worth more or less than before."""
+    S = open_state(address)
+    for j in range(S.g[0].slots):
+        if S.jobs[j].state == RUNNING:
+            _watch(S, np.int64(j))
+    forget_failures(S)
+
+
 @core
 def decide(S: State) -> None:
     """Offer what is free to the waiting jobs by their rank; then move running jobs to better places."""
     if refit_is_due(S):
         _refit(S.g[0].address)
-    while offer(S):
+    if S.params[COST_WEIGHT] > 0.0 and review_budget(S, np.int64(BUDGET), S.params[LOSS_BUDGET]):
+        _weigh_anew(S.g[0].address)
+    while offer(S, _weight(S) * cost_ms(S, np.inf)):
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:

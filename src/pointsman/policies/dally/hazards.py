@@ -12,7 +12,9 @@ from pointsman.policies.dally.preemption import PREEMPTION_PARAMS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
 
-PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH = range(PREEMPTION_PARAMS, PREEMPTION_PARAMS + 6)  # params
+PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, COST_WEIGHT, LOSS_BUDGET = range(
+    PREEMPTION_PARAMS, PREEMPTION_PARAMS + 8
+)  # params
 BY_ESTIMATE, BY_HISTORY = 1.0, 2.0  # predictors; 0: none
 BUCKETS, CLASSES, MOST_GROUPS = 64, 128, 32
 FIRST_BUCKET_MS, BUCKET_RATIO = 30_000.0, 1.25
@@ -103,11 +105,18 @@ def _class_of(S: State, j: Int) -> Int:
 
 
 @core
+def reached_of(S: State, j: Int, done: float) -> float:
+    """The most that job `j`, which has done so much, has ever done, in ms: what is done again says nothing new."""
+    return max(done, S.jobs[j].reached) if S.params[COST_WEIGHT] > 0.0 else done
+
+
+@core
 def rank(S: State, j: Int, done: float) -> None:
     """Give job `j` its rank at so much progress."""
     J = S.jobs[j]
     group = np.int64(S.memory[GROUP + _class_of(S, j)])
-    index = S.memory[INDEX + group * BUCKETS + bucket_of(S, done)]
+    reached = reached_of(S, j, done)
+    index = S.memory[INDEX + group * BUCKETS + bucket_of(S, reached)] + (reached - done)
     J.level = np.int64(min(np.floor(J.asked * index + S.params[AGEING] * J.submit + 0.5), HIGHEST_RANK))
 
 

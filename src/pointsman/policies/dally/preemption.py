@@ -79,8 +79,10 @@ def watch(S: State, j: Int) -> None:
 
 
 @core
-def start_or_preempt(S: State, j: Int) -> Int:
-    """Start job `j` at a level it accepts, or, if GPUs are short, in the place of running jobs with more service."""
+def start_or_preempt(S: State, j: Int, margin: float) -> Int:
+    """Start job `j` at a level it accepts, or, if GPUs are short, in the place of running jobs whose key is above its
+    own by more than `margin`.
+    """
     g = S.g[0]
     g.within = accepted(S, j)
     g.victims = 0
@@ -90,7 +92,7 @@ def start_or_preempt(S: State, j: Int) -> Int:
         return RESOURCES
     if best_level(S, j) == NODE:
         g.within = NODE
-    return start_or_evict(S, j, S.jobs[j].key, running_index(S))
+    return start_or_evict(S, j, S.jobs[j].key + margin, running_index(S))
 
 
 @core

@@ -15,6 +15,7 @@ from pointsman.engine.actions.verbs import (
     become_pending,
     leave_network,
     log_event,
+    lose,
     settle,
     unbind,
 )
@@ -76,9 +77,7 @@ def _lose_work(S: State, j: Int) -> None:
     every = S.g[0].checkpoint_ms
     if every > 0.0:
         done = J.done - J.restored
-        lost = done - math.floor(done / every) * every
-        J.done -= lost
-        J.lost += lost
+        lose(S, j, done - math.floor(done / every) * every)
 
 
 @core
@@ -212,6 +211,7 @@ def submit(S: State, W: World) -> None:
     J.estimate = T.estimate
     J.done = 0.0
     J.restored = 0.0
+    J.reached = 0.0
     J.lost = 0.0
     J.waited = 0.0
     J.slowed = 0.0

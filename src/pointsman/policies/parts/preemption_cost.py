@@ -1,0 +1,56 @@
+"""What a preemption costs, and how much it must gain. Ours.
+
+Its cost is GPU time: the work of the victim that is lost, and the time to stop it, to start and to restore it. A job is
+preempted for another only if its rank exceeds the other's by a multiple of its own cost and of the other's, which may
+be preempted in turn. The multiple is larger where preemptions have taken more than their budget of GPU time.
+"""
+
+import numpy as np
+
+from pointsman.policies.sdk import Int, State, core
+
+PERIOD_MS = 600_000
+"""The budget is looked at once in so long."""
+HOUR_MS = 3.6e6
+HIGHEST = 2.0**20
+SCARCITY, PERIOD, BUDGET_MEMORY = range(3)
+"""Of what is kept in State.memory: the factor by which costs count for more (0 stands for 1), and the last period."""
+
+
+@core
+def cost_ms(S: State, done: float) -> float:
+    """Of the preemption of a job that has done so much, for each of its GPUs."""
+    g = S.g[0]
+    return np.float64(min(g.lost_ms, done) + g.stop_ms + g.start_ms + g.restore_ms)
+
+
+@core
+def scarcity(S: State, memory: Int) -> float:
+    """By how much costs count for more than they are."""
+    return max(1.0, S.memory[memory + SCARCITY])
+
+
+@core
+def _needed(S: State, budget: float) -> float:
+    """The least power of two that is not below the square of what preemptions have taken over their budget, a share of
+    all GPU time; preemptions of more than an hour have a smaller one.
+    """
+    cost, d = cost_ms(S, np.inf), 1.0
+    if cost > 0.0:
+        taken = S.g[0].preempted_gpu_ms / (S.gpus.shape[0] * S.g[0].now)
+        over = taken / (budget * min(1.0, HOUR_MS / cost))
+        while d < over * over and d < HIGHEST:
+            d *= 2.0
+    return d
+
+
+@core
+def review_budget(S: State, memory: Int, budget: float) -> bool:
+    """Whether costs count for more or less than before, since a new period has begun."""
+    period = np.float64(S.g[0].now // PERIOD_MS)
+    if S.memory[memory + PERIOD] == period:
+        return False
+    S.memory[memory + PERIOD] = period
+    before = scarcity(S, memory)
+    S.memory[memory + SCARCITY] = _needed(S, budget)
+    return bool(S.memory[memory + SCARCITY] != before)
