@@ -48,6 +48,7 @@ def test_a_type_is_found_by_its_name_or_else_by_any_spelling() -> None:
     assert spelled("nvidia_a100", names) == [0, 1]
     assert spelled(" Tesla ", names) == [2]
     assert spelled("h100", names) == []
+    assert spelled("ZZ 9", ["zz-90", "zz-9"]) == [1]
 
 
 @pytest.mark.parametrize(

@@ -72,12 +72,17 @@ def plain_name(text: str) -> str:
     return _PROFILE.sub("", text.strip().casefold()).removesuffix("-mig-").strip("-_. :")
 
 
+def _letters(text: str) -> str:
+    """Of its plain name the letters and digits: ``zz-9`` and ``ZZ 9`` are one type, be it in no catalogue."""
+    return re.sub("[^a-z0-9]", "", plain_name(text))
+
+
 def spelled(asked: str, names: Sequence[str]) -> list[int]:
     """Which of ``names`` the GPU type ``asked`` is: written alike, or else every spelling of the same type.
 
     A cluster that tells ``a100-40gb`` from ``a100-80gb`` keeps them apart for jobs that do so, too.
     """
-    for form in (str, str.casefold, plain_name):
+    for form in (str, str.casefold, plain_name, _letters):
         wanted = form(asked.strip())
         found = [i for i, name in enumerate(names) if form(name) == wanted]
         if found:
