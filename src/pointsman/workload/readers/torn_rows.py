@@ -80,7 +80,8 @@ def _next_row(
 ) -> int:
     """Read the row that begins with line `at` of the run, if one does; where to go on."""
     text, cells = "", list[str]()
-    for end in range(at, min(at + MOST_LINES, len(run))):
+    may_begin = is_free(names[0]) or _begins(odd[run[at]].split(delimiter), names)
+    for end in range(at, min(at + MOST_LINES, len(run)) if may_begin else at):
         if end > at and _is_another(odd[run[end]].split(delimiter), len(cells), names):
             break  # also what keeps this linear where each of many rows has a cell too few
         text = f"{text}\n{odd[run[end]]}" if end > at else odd[run[at]]
