@@ -32,6 +32,12 @@ def dates(order: str) -> str:
 
 OF_LOGS = [
     Suggestion(
+        "'pointsman cluster import {} -o FILE' makes one",
+        "compare jobs.csv --cluster scontrol.txt --policy fifo",
+        "'pointsman (cluster import [^']+)'",
+        ("{0} --force\ncompare jobs.csv --cluster file.yaml --policy fifo --oversized drop",),
+    ),
+    Suggestion(
         "each takes a whole one unless GPUs are shared",
         "compare slices.csv --cluster 1x4 --policy fifo",
         r"(--gpu-sharing 7) .*such as (\w+), (\w+) and ([\w-]+); (--ignore fraction)",
