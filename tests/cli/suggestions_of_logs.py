@@ -6,6 +6,7 @@ SHAPED = f"{HEAD},nodes_requested,gpus_per_node\n"
 ALL = "gpus=gpus,duration_s=duration_s"
 
 LOG_FILES = {
+    "slices.csv": f"{HEAD},fraction\na,0,1,600,0.142\nb,1,1,600,0.428\nc,2,2,600,\n",
     "shaped.csv": f"{SHAPED}a,0,8,600,4,2\nb,1,2,600,,\n",
     "wide_shape.csv": f"{SHAPED}a,0,8,600,1,8\nb,1,2,600,,\n",
     "odd_shape.csv": f"{SHAPED}a,0,8,600,2,2\n",
@@ -30,6 +31,18 @@ def dates(order: str) -> str:
 
 
 OF_LOGS = [
+    Suggestion(
+        "'pointsman cluster import {} -o FILE' makes one",
+        "compare jobs.csv --cluster scontrol.txt --policy fifo",
+        "'pointsman (cluster import [^']+)'",
+        ("{0} --force\ncompare jobs.csv --cluster file.yaml --policy fifo --oversized drop",),
+    ),
+    Suggestion(
+        "each takes a whole one unless GPUs are shared",
+        "compare slices.csv --cluster 1x4 --policy fifo",
+        r"(--gpu-sharing 7) .*such as (\w+), (\w+) and ([\w-]+); (--ignore fraction)",
+        ("{again} --policy {2} --policy {3} {0}", "compare slices.csv --cluster 1x4 --policy {1} {0}", "{again} {4}"),
+    ),
     Suggestion(
         "`pointsman cluster import` makes a cluster file",
         "trace info scontrol.txt",

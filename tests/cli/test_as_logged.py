@@ -134,6 +134,21 @@ def test_the_differences_may_be_explained(command: Command, here: Path) -> None:
     assert "Only jobs with queue=q0 are replayed" in part
 
 
+def test_slices_are_in_use_as_their_shares(command: Command, here: Path) -> None:
+    """Fourteen sevenths and a job of two GPUs with a share, which does not count: four GPUs."""
+    rows = ["job_id,submit_s,gpus,duration_s,start_s,end_s,fraction"]
+    rows += [f"j{i},{i},1,1000,{i},{i + 1000},{1 / 7}" for i in range(14)]
+    rows += ["wide,20,2,1000,20,1020,0.5"]
+    Path("log.csv").write_text("\n".join(rows) + "\n")
+    told = _explained(command, "--cluster", "1x2", "--policy", "fifo")
+    assert "up to 4 were in use, and it has 2" in told
+    assert "in use" not in _explained(command, "--cluster", "1x4", "--policy", "fifo")
+    assert "At most 4 of the 8 GPUs were ever in use" in _explained(command, "--cluster", "1x8", "--policy", "fifo")
+    done = command("compare", "log.csv", "--cluster", "1x4", "--policy", "fifo", "--gpu-sharing", "7", "-o", "out")
+    assert done.code == 0, done.err
+    assert command("verify", "out").code == 0
+
+
 def test_the_table_is_printed_with_its_reasons(command: Command, logged: str) -> None:
     done = command("compare", logged, *CLUSTER, "--policy", "fifo")
     lines = done.out.splitlines()

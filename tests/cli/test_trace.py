@@ -51,9 +51,9 @@ def test_the_title_names_the_format_of_every_file(tmp_path):
 
 def test_a_slice_counts_at_its_share_of_a_gpu(tmp_path):
     log = tmp_path / "jobs.csv"
-    log.write_text("submit_s,gpus,duration_s,fraction\n0,1,3600,0.5\n3600,2,3600,\n7200,1,3600,\n")
+    log.write_text("submit_s,gpus,duration_s,fraction\n0,1,3600,0.5\n3600,2,3600,0.5\n7200,1,3600,\n")
     record = json.loads(run("info", log, "--format", "json").stdout)
-    assert (record["gpu_hours"], record["mean_busy_gpus"]) == (3.5, 2.0)
+    assert (record["gpu_hours"], record["mean_busy_gpus"]) == (3.5, 1.75)
     assert [row["gpu_hours"] for row in record["sizes"]] == [1.5, 2.0]
 
 

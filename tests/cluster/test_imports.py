@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pointsman.cluster import load_cluster
 from pointsman.cluster.imports.read import import_nodes
-from pointsman.errors import InputError
+from pointsman.errors import InputError, UsageError
 from pointsman.inputs.gpu_names import known_name
 
 SCONTROL = """NodeName=gpu01 Arch=x86_64 CoresPerSocket=16
@@ -173,3 +174,27 @@ def test_infinite_numbers(listed) -> None:
     nodes = [one | {"cpus": float("inf")} for one in SCONTROL_JSON["nodes"]]
     with pytest.raises(InputError, match=r"no node can be used: gpu01: .* infinity"):
         import_nodes(listed(json.dumps({"nodes": nodes})))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (SCONTROL, "scontrol show node"),
+        (SINFO, "sinfo"),
+        ("gpu01 gpu:a100:8 idle\n", "sinfo"),
+        (json.dumps(SCONTROL_JSON), "scontrol show node --json"),
+        (
+            json.dumps({"kind": "List", "items": [kubernetes_node("n1", 8, "NVIDIA-A100-SXM4-80GB")]}),
+            "kubectl get nodes",
+        ),
+        (INVENTORY, "an inventory"),
+    ],
+)
+@pytest.mark.parametrize("name", ["nodes.txt", "nodes.json", "nodes.csv"])
+def test_a_list_of_nodes_is_no_cluster_file_and_the_command_is_told(text, what, name, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(UsageError) as error:
+        load_cluster(path)
+    assert f"a list of nodes ({what}), not a cluster file ('pointsman cluster import {path} -o " in str(error.value)
+    import_nodes(path)

@@ -78,6 +78,57 @@ def test_partitions_and_types_have_what_their_jobs_held() -> None:
     assert sizes(alone) == [("T4x4", 2, ("debug",)), ("A100x8", 3, ("train",))], "the last ran beside all others"
 
 
+def test_slices_count_as_their_shares() -> None:
+    """Fourteen sevenths are two GPUs, at once or, without starts, by their GPU time; a job of two GPUs has both."""
+    jobs = table(gpus=[1] * 14, fraction=[0.142] * 14, submit_s=[float(i) for i in range(14)])
+    logged = jobs.with_columns(start_s=pl.lit(20.0), end_s=pl.lit(120.0))
+    assert suggest(logged, "x").cluster.gpus == 2
+    assert "Slices: 14 jobs on a part of a GPU count as that part." in suggest(logged, "x").notes
+    assert suggest(jobs, "x").cluster.gpus == 20, "14 times 14.2 GPU-seconds in 13 s at a load of 0.8 are 19.1 GPUs"
+    wide = jobs.with_columns(gpus=pl.lit(2), start_s=pl.lit(20.0), end_s=pl.lit(120.0))
+    assert suggest(wide, "x").cluster.gpus == 28
+
+
+def test_gaps_of_a_requeued_job_are_no_use_of_gpus() -> None:
+    """It ran for 20 s at the begin and the end of 1,000 s, in the middle of which another job had as many GPUs."""
+    columns = {"gpus": [8, 8], "submit_s": [0.0, 100.0], "duration_s": [20.0, 800.0], "start_s": [0.0, 100.0]}
+    found = suggest(table(**columns, end_s=[1000.0, 900.0]), "x")
+    assert found.cluster.gpus == 8
+    assert "1 job did not hold GPUs all the time: a requeued job counts only at" in " ".join(found.notes)
+    assert suggest(table(**columns, end_s=[850.0, 900.0]), "x").cluster.gpus == 16, "it ended beside the other"
+
+
+@pytest.mark.parametrize(
+    ("gpus", "shapes", "size", "nodes"),
+    [
+        ([4, 4, 12, 8], [None, None, None, (1, 8)], 8, 2),
+        ([6, 6, 2], [(1, 6), (1, 6), None], 6, 1),
+        ([8, 8], [(4, 2), (1, 8)], 8, 4),
+        ([16, 4], [(1, 16), None], 16, 1),
+        ([8], [(4, None)], 8, 4),
+    ],
+)
+def test_every_shape_fits(gpus: list[int], shapes: list, size: int, nodes: int) -> None:
+    """Jobs run one after the other; multiples alone say nodes of 4, 2, 8, 4 and 8 GPUs."""
+    at = [1000.0 * i for i in range(len(gpus))]
+    asked = {
+        name: [shape and shape[k] for shape in shapes] for k, name in enumerate(("nodes_requested", "gpus_per_node"))
+    }
+    jobs = table(gpus=gpus, **asked, submit_s=at, start_s=at)
+    assert sizes(jobs) == [(f"v100x{size}", nodes, ())]
+    pointsman.simulate(pointsman.Workload.of(jobs), suggest(jobs, "x").cluster, "fifo")
+
+
+def test_a_shape_counts_where_its_job_runs() -> None:
+    jobs = table(
+        gpus=[2, 2, 8, 4], partition=["a", "a", "b", None], gpu_type=["t4", "t4", "a100", "t4"],
+        nodes_requested=[None, None, 1, 1], gpus_per_node=[None, None, 8, 4],
+        submit_s=[0.0, 500.0, 1000.0, 1500.0], start_s=[0.0, 500.0, 1000.0, 1500.0],
+    )  # fmt: skip
+    assert sizes(jobs) == [("t4x4", 1, ("a",)), ("a100x8", 1, ("b",))]
+    assert "a job has 8 on each of its nodes" in " ".join(suggest(jobs, "x").notes)
+
+
 def test_spellings_of_one_type_are_one_kind_of_nodes() -> None:
     jobs = table(gpus=[8, 8, 8], gpu_type=["nvidia_h100_80gb_hbm3", "H100", "NVIDIA H100 PCIe"], submit_s=[0.0] * 3)
     assert len({kind for kind, _, _ in sizes(jobs)}) == 1

@@ -197,6 +197,27 @@ def test_what_waits_and_what_was_evicted(read: List) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("owners", "labels", "name"),
+    [
+        ([("PyTorchJob", "pt")] * 2, {}, "pt"),
+        ([("PyTorchJob", "pt")] * 2, {"training.kubeflow.org/job-name": "pt"}, "pt"),
+        ([("Job", "js-a-0"), ("Job", "js-b-0")], {"jobset.sigs.k8s.io/jobset-name": "js"}, "js"),
+        ([None, None], {"volcano.sh/job-name": "v"}, "v"),
+        ([("ReplicaSet", "r")] * 2, {"leaderworkerset.sigs.k8s.io/name": "lws",
+                                     "leaderworkerset.sigs.k8s.io/group-index": "3"}, "lws-3"),
+    ],
+)  # fmt: skip
+def test_pods_are_called_by_their_owner_which_is_not_in_the_list(owners: list, labels: Thing, name: str, read: List):
+    pods = [pod(f"p-{k}", asking(1), 0, 10, labels=labels, owner=owner) for k, owner in enumerate(owners)]
+    assert rows(read(*pods), "gpus") == [(f"vision/{name}", 2)]
+
+
+def test_a_pod_of_many_has_its_own_name(read: List) -> None:
+    pods = [pod(f"r-{k}", asking(1), 0, 10, owner=("ReplicaSet", "r")) for k in range(2)]
+    assert rows(read(*pods), "gpus") == [("vision/r-0", 1), ("vision/r-1", 1)]
+
+
 def test_pods_of_a_gang_and_those_that_replaced_them(read: List) -> None:
     """Two pods of 2 GPUs run from 0 to 30 and fail; their successors run from 40 to 100."""
     gang = {"pod-group.scheduling.sigs.k8s.io/name": "g"}
@@ -204,7 +225,7 @@ def test_pods_of_a_gang_and_those_that_replaced_them(read: List) -> None:
     second = [pod(f"b{i}", asking(2), 40, 100, labels=gang, created=31) for i in range(2)]
     found = read(*first, *second, pod("cpu", asking(0), 0, 5))
     columns = ("gpus", "submit_s", "start_s", "end_s", "duration_s", "status", "nodes_requested")
-    assert rows(found, *columns) == [("vision/a0", 4, 0.0, 0.0, 6000.0, 5400.0, "COMPLETED", None)]
+    assert rows(found, *columns) == [("vision/g", 4, 0.0, 0.0, 6000.0, 5400.0, "COMPLETED", None)]
     assert found.quality.dropped == {"asks for no GPU": 1}
     assert found.quality.clamped == {"ran several times: run time of all its runs": 1}
 

@@ -253,6 +253,20 @@ def test_steps_are_no_jobs(table: Table) -> None:
     assert read_workload(table(STEPPED), columns=columns, steps="keep").jobs.height == 5
 
 
+@pytest.mark.parametrize("name", ["JobID", "jobid", "JOBIDRAW", "job_id"])
+def test_steps_are_no_jobs_where_ids_are_not_named(name: str, table: Table) -> None:
+    """A table of sacct's fields has its ids, whether `--columns` names them or other ones."""
+    path = table(STEPPED.replace("id|", f"{name}|", 1))
+    for columns in (SLASHED, SLASHED | {"user": name}, SLASHED | {"job_id": "long"}):
+        with pytest.raises(InputError, match=r"'801.batch' is that of a step of a job.*3 rows.*--steps drop"):
+            read_workload(path, columns=columns)
+        dropped = read_workload(path, columns=columns, steps="drop")
+        assert dropped.jobs["gpus"].to_list() == [4, 1]
+        assert dropped.quality.dropped == {"a job step, not a job": 3}
+    assert read_workload(path, columns=SLASHED, steps="keep").jobs.height == 5
+    assert read_workload(table(STEPPED), columns=SLASHED).jobs.height == 5, "ids of other names may be anything"
+
+
 def test_ids_that_passed_through_a_spreadsheet_are_no_steps(table: Table) -> None:
     read = read_workload(table("id|at|n|long\n801.0|0|4|60\n802.0|0|1|60\n"), columns={"job_id": "id", **SLASHED})
     assert read.jobs["job_id"].to_list() == ["801.0", "802.0"]

@@ -51,7 +51,13 @@ def test_fractions_take_a_whole_gpu_and_the_notes_say_so(tmp_path):
     workload = read_workload(written(tmp_path, f"{HEADER},fraction\n0,1,60,0.25\n1,1,6,1\n2,1,6,\n"))
     assert workload.jobs["gpus"].to_list() == [1, 1, 1]
     assert workload.jobs["fraction"].to_list() == [0.25, 1.0, None]
-    assert any("part of a GPU: 1;" in note for note in workload.quality.notes)
+    assert any("part of a GPU: 1; each takes a whole one" in note for note in workload.quality.notes)
+
+
+@pytest.mark.parametrize(("fraction", "sharing"), [(0.142, 7), (0.428, 2), (0.9, 2), (0.05, 8), (0.5, 2), (0.25, 4)])
+def test_the_note_names_the_sharing_for_the_smallest_part(tmp_path, fraction, sharing):
+    workload = read_workload(written(tmp_path, f"{HEADER},fraction\n0,1,60,{fraction}\n1,1,6,0.95\n"))
+    assert f"--gpu-sharing {sharing} does that" in workload.quality.notes[-1]
 
 
 @pytest.mark.parametrize(

@@ -483,6 +483,51 @@ def test_json_has_the_same_jobs_as_the_text() -> None:
     assert read.quality.dropped == {"never started (a pending job array is one row)": 1}
 
 
+@pytest.mark.parametrize(
+    ("times", "zone"),
+    [
+        (["1777788000", "1777788100"], "UTC; times count from 1970"),
+        (["1777788000000", "1777788100000"], "UTC; times count from 1970"),
+        (["2026-05-03T06:00:00Z", "2026-05-03T08:00:00+02:00"], "UTC; times count from 1970"),
+        (["2026-05-03T06:00:00", "2026-05-03T06:01:00"], "the site's local time"),
+        (["2026-05-03T06:00:00", "1777788000"], "the site's local time"),
+        (["2026-05-03 06:00", "2026/05/13 06:00"], "the site's local time"),
+    ],
+)
+def test_the_zone_is_known_of_epochs_and_of_dates_that_name_it(times: list[str], zone: str, log: Log) -> None:
+    rows = [f"{11 + k}|COMPLETED|{time}|60|gres/gpu=2" for k, time in enumerate(times)]
+    read = read_workload(log(table(*rows, header="JobIDRaw|State|Submit|ElapsedRaw|AllocTRES")))
+    assert read.jobs.height == 2
+    assert f"time zone: {zone}" in " ".join(read.quality.notes)
+
+
+def test_json_is_in_utc() -> None:
+    assert "time zone: UTC" in " ".join(read_workload(HERE / "sacct.json").quality.notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "note"),
+    [
+        (None, {"restarts": 1}, True),
+        ({"state": "PREEMPTED"}, {"restarts": 1}, False),
+        ({"state": "PREEMPTED"}, {"restarts": 1, "state": "PENDING", "waits": True}, False),
+        ({"state": "NODE_FAIL"}, {"restarts": 1, "state": "CANCELLED by 5", "waits": True}, False),
+        ({"state": "NODE_FAIL", "restarts": 2}, {"restarts": 3, "state": "PENDING", "waits": True}, True),
+    ],
+)
+def test_runs_are_missing_if_the_first_in_the_log_is_a_restart(
+    first: dict[str, object] | None, second: dict[str, object], note: bool, log: Log
+) -> None:
+    """A job that waits again, or was cancelled while it did, has all its runs in the log."""
+    waits = second.pop("waits", False)
+    last = run(7, 2, 0 if waits else 1, **second)  # ty: ignore
+    last = last.replace(f"{stamp(2)}|{stamp(2)}|{stamp(2)}", f"{stamp(2)}|Unknown|Unknown") if waits else last
+    rows = [run(7, 0, 1, **first)] if first else []  # ty: ignore
+    read = read_workload(log("\n".join([RUNS, *rows, last]) + "\n"))
+    assert gpu_h(read) == 4.0 * (len(rows) + (not waits))
+    assert bool(told(read, "requeued jobs of which only the last run")) == note
+
+
 def test_slurm_21_08_writes_when_jobs_became_eligible_as_their_start(log: Log) -> None:
     text = (HERE / "sacct.json").read_text().replace('"start": 1775023800', '"start": 1775023200')
     assert read_workload(log(text)).jobs["start_s"].to_list() == [600.0, 1205.0]

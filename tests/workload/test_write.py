@@ -24,6 +24,16 @@ def test_native_tables_come_back_as_they_were(tmp_path, workload, name):
     assert read_workload(tmp_path / name).jobs.equals(workload.jobs)
 
 
+@pytest.mark.parametrize("name", sorted(file.name for file in HERE.iterdir() if file.suffix != ".trace"))
+def test_what_a_log_is_converted_to_is_a_native_table_again(tmp_path, name):
+    """Whatever columns it has: `user,partition` are names of Slurm's fields, too."""
+    source = read_workload(HERE / name)
+    write_workload(source, tmp_path / "again.csv")
+    again = read_workload(tmp_path / "again.csv")
+    assert again.provenance.format == "csv"
+    assert again.jobs.equals(source.jobs)
+
+
 def test_packed_files_are_the_same_bytes_every_time(tmp_path, workload):
     for name in ("a.csv.gz", "b.csv.gz", "a.parquet", "b.parquet"):
         write_workload(workload, tmp_path / name)

@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from pointsman.cluster.cluster import Cluster
-from pointsman.cluster.openb import read_node_list
+from pointsman.cluster.openb import UnknownTableError, read_node_list
 from pointsman.cluster.shorthand import is_shorthand, parse_shorthand
 from pointsman.cluster.topologies.topology import KINDS
 from pointsman.cluster.topology_shorthand import is_topology, parse_topology
@@ -39,9 +39,25 @@ def load_cluster(text: str | Path) -> Cluster:
                 f"no cluster is called {name!r:.200}; give a file, a shorthand such as 16x4 or fat-tree:8, or a ready "
                 f"name ({did_you_mean(name.partition(':')[0], (*ready_clusters(), *KINDS))})"
             )
-    if name.endswith(".csv"):
-        return read_node_list(name).cluster
-    return read_cluster(name)
+    try:
+        return read_node_list(name).cluster if name.endswith(".csv") else read_cluster(name)
+    except (UsageError, UnknownTableError):
+        _refuse_nodes(name)
+        raise
+
+
+def _refuse_nodes(name: str) -> None:
+    """A list of nodes as Slurm and Kubernetes print it becomes a cluster file first.
+
+    Raises:
+        UsageError: the file is one.
+    """
+    from pointsman.cluster.imports.read import made_by
+
+    what = made_by(name)
+    if what:
+        fix = f"'pointsman cluster import {name} -o FILE' makes one"
+        raise UsageError(f"{name}: a list of nodes ({what}), not a cluster file ({fix})") from None
 
 
 @cache

@@ -41,6 +41,10 @@ _OTHERS: Final[tuple[tuple[frozenset[str], str], ...]] = tuple(
 )
 
 
+class UnknownTableError(InputError):
+    """A table that is no openb node list, nor one of those that people mistake for it."""
+
+
 @dataclass(frozen=True)
 class NodeList:
     """What was read: the cluster, and how many rows have no GPU and were left out."""
@@ -107,8 +111,10 @@ def _check_header(header: list[str], path: Path) -> None:
     if tuple(header) == HEADER:
         return
     what = next((what for columns, what in _OTHERS if columns <= set(header)), None)
-    cause = f"this is {what}" if what else f"no node list: its first line is {','.join(header)!r:.80}"
-    raise InputError(cause, path=path, line=1, fix=f"a node list begins with {','.join(HEADER)}")
+    fix = f"a node list begins with {','.join(HEADER)}"
+    if what:
+        raise InputError(f"this is {what}", path=path, line=1, fix=fix)
+    raise UnknownTableError(f"no node list: its first line is {','.join(header)!r:.80}", path=path, line=1, fix=fix)
 
 
 def _node(row: list[str], path: Path, line: int) -> _Node:

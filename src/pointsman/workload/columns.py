@@ -63,7 +63,9 @@ MAX_GPUS: Final = 1 << 20
 """Widest gang accepted, so that its GPU-milliseconds fit in an int64."""
 
 _SHARE: Final = pl.when(pl.col("gpus") == 1).then("fraction").fill_null(1.0)
-GPU_S: Final = pl.col("gpus") * _SHARE * pl.col("duration_s")
+GPUS: Final = pl.col("gpus") * _SHARE
+"""GPUs of each job; of one on a slice, its share of one."""
+GPU_S: Final = GPUS * pl.col("duration_s")
 """GPU-seconds of each job, of one on a slice at its share."""
 
 

@@ -15,17 +15,17 @@ def summary(workload: Workload) -> dict[str, Any]:
     """The figures that say what a replay of `workload` will be like.
 
     `submit_span_s` is last submit less first; `gpu_hours` is Σ GPUs × run time, of a slice its share; `mean_busy_gpus`
-    is the same over the span, where a slice takes a whole GPU: the load is 1 on a cluster of so many GPUs. Percentiles
-    interpolate linearly.
+    is the same over the span. Percentiles interpolate linearly.
     """
     jobs = workload.jobs
     run, gpus = jobs["duration_s"], jobs["gpus"]
     span_s = float(jobs["submit_s"][-1] - jobs["submit_s"][0])
+    gpu_s = float(jobs.select(GPU_S.sum()).item())
     return {
         "jobs": jobs.height,
         "submit_span_s": span_s,
-        "gpu_hours": float(jobs.select(GPU_S.sum()).item()) / 3600,
-        "mean_busy_gpus": float((run * gpus).sum()) / span_s if span_s > 0 else None,
+        "gpu_hours": gpu_s / 3600,
+        "mean_busy_gpus": gpu_s / span_s if span_s > 0 else None,
         "gpus_mean": float(gpus.mean()),  # ty: ignore[invalid-argument-type]
         "gpus_max": int(gpus.max()),  # ty: ignore[invalid-argument-type]
         "duration_mean_s": float(run.mean()),  # ty: ignore[invalid-argument-type]

@@ -6,11 +6,21 @@ from typing import Final
 
 import polars as pl
 
+from pointsman.types import MAX_SHARING
 from pointsman.workload.columns import OF_SCHEDULE, SCHEMA, columns_named
 from pointsman.workload.provenance import Place, Provenance, Quality
 from pointsman.workload.rules.native_table import validated
 
 _SHARING: Final = "jobs that ask for a part of a GPU"
+
+
+def _how_to_share(smallest: float) -> str:
+    """What makes GPUs hold as many of the smallest part as fit, and which policies do it."""
+    fit = min(max(int(1 / smallest), 2), MAX_SHARING)
+    return (
+        f"each takes a whole one unless GPUs are shared: --gpu-sharing {fit} does that under policies that neither "
+        "preempt nor reserve, such as fifo, sjf and fifo-backfill; --ignore fraction takes them for jobs on whole GPUs"
+    )
 
 
 @dataclass(frozen=True)
@@ -24,8 +34,8 @@ class Workload:
     def __post_init__(self) -> None:
         """A job's `fraction` is kept, and counts only where GPUs are shared; readers of the report must know."""
         told = tuple(note for note in self.quality.notes if not note.startswith(_SHARING))
-        parts = int(((self.jobs["fraction"] < 1) & (self.jobs["gpus"] == 1)).sum())
-        note = (f"{_SHARING}: {parts:,}; each takes a whole one unless GPUs are shared",) if parts else ()
+        parts = self.jobs["fraction"].filter((self.jobs["fraction"] < 1) & (self.jobs["gpus"] == 1))
+        note = (f"{_SHARING}: {len(parts):,}; {_how_to_share(float(parts.min()))}",) if len(parts) else ()  # ty: ignore
         object.__setattr__(self, "quality", replace(self.quality, notes=told + note))
 
     @classmethod

@@ -16,6 +16,7 @@ from pointsman.cluster.imports.slurm.nodes import NODES, of_json, of_nodes, of_s
 from pointsman.cluster.imports.slurm.sinfo import COLUMNS, is_header, is_row, of_sinfo
 from pointsman.cluster.imports.slurm.topology import alone, is_topology, placed, read_topology
 from pointsman.cluster.openb import HEADER, read_node_list
+from pointsman.errors import InputError
 
 KNOWN: Final = (
     f"give what 'scontrol show node', '{COLUMNS}' or 'kubectl get nodes -o json' prints, slurm.conf, an openb node "
@@ -56,6 +57,14 @@ def import_nodes(
     if gpu_topology is not None:
         nodes = with_sockets(nodes, read_gpu_links(_text(gpu_topology), gpu_topology))
     return cluster_of(nodes, path, gpu_types or {})
+
+
+def made_by(path: str | Path) -> str:
+    """What made the list of nodes that a file holds, such as ``sinfo``; empty if it is none that can be read."""
+    try:
+        return _nodes(_text(Path(path)), Path(path)).what
+    except (InputError, OddNode):
+        return ""
 
 
 def _nodes(text: str, path: Path) -> NodeList:

@@ -103,8 +103,10 @@ def _times(jobs: pl.DataFrame) -> pl.DataFrame:
     times = {name: _seconds(ms[name]).alias(name) for name in ms.columns}
     times |= {name: times[name] + origin_s for name in LOGGED}
     started = times["wait_s"].is_not_null()
+    parts = ("fraction",) * (jobs["fraction"].null_count() < jobs.height)
     return jobs.select(
         *_OF_JOBS,
+        *parts,
         *times.values(),
         *(pl.lit(None, dtype).alias(name) for name, dtype in _UNTOLD.items()),
         state=pl.when(started).then(pl.lit("COMPLETED")).otherwise(pl.lit(UNKNOWN)),
@@ -119,7 +121,7 @@ def _milliseconds(jobs: pl.DataFrame, origin_s: float) -> pl.DataFrame:
     known = pl.col("start_s").is_not_null()
     began = pl.max_horizontal(start, submit)
     ended = pl.max_horizontal(pl.coalesce(end, began + run), began)
-    shared = (pl.col("fraction") < 1).fill_null(False)
+    shared = ((pl.col("fraction") < 1) & (pl.col("gpus") == 1)).fill_null(False)
     ms = {
         "start_s": began,
         "end_s": ended,

@@ -33,7 +33,9 @@ def shares_gpus(result: Result) -> bool:
 
 def part_asked(result: Result) -> pl.Expr:
     """What a job asks for of each of its GPUs: less than all of one if it asks for a fraction, and has no more."""
-    return pl.col("fraction").fill_null(1.0) if "fraction" in result.jobs.columns else pl.lit(1.0)
+    if "fraction" not in result.jobs.columns:
+        return pl.lit(1.0)
+    return pl.when(pl.col("gpus") == 1).then("fraction").fill_null(1.0)
 
 
 def most_gpus_of_work(result: Result) -> int | None:

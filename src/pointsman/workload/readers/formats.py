@@ -21,7 +21,7 @@ from pointsman.workload.readers.trace_format import TraceFormat
 
 READERS: Final = (
     "parquet", "arrow", "gathered", "philly_json", "philly_csv", "itp", "helios", "acme", "openb", "spot", "pai",
-    "pollux", "tiresias", "kubernetes", "batsim", "sacct", "swf", "gavel", "native_csv",
+    "pollux", "tiresias", "kubernetes", "batsim", "native_csv", "sacct", "swf", "gavel",
 )  # fmt: skip
 """Modules of `pointsman.workload.readers`, each with a `FORMAT`; detection asks them in this order."""
 

@@ -62,12 +62,16 @@ def _keys(thing: Object) -> Iterator[Key]:
     yield (_family(thing.kind, thing.group), space, thing.name)
     if thing.uid:
         yield ("uid", thing.uid)
+    yield from _of_owners(thing)
+    yield from _of_labels(thing)
+
+
+def _of_owners(thing: Object) -> Iterator[Key]:
     for owner in thing.owners:
         kind = text_of(owner.get("kind"))
         if kind not in _MANY:
             group = text_of(owner.get("apiVersion")).rpartition("/")[0]
-            yield (_family(kind, group), space, text_of(owner.get("name")))
-    yield from _of_labels(thing)
+            yield (_family(kind, group), thing.namespace, text_of(owner.get("name")))
 
 
 def _of_labels(thing: Object) -> Iterator[Key]:
@@ -103,6 +107,19 @@ def _join(parents: dict[Key, Key], one: Key, other: Key) -> None:
     ends = _root(parents, one), _root(parents, other)
     if ends[0] != ends[1]:
         parents[ends[1]] = ends[0]
+
+
+def unlisted_owner(owning: Sequence[Object], first: Object) -> tuple[str, str] | None:
+    """Kind and name of what owns a job and is not in the list: an owner, or of pods what their labels name, of all.
+
+    Args:
+        owning: objects of the job that none in the list owns.
+        first: one of them.
+    """
+    others = [set(_keys(one)) for one in owning]
+    told = [*_of_owners(first), *(_of_labels(first) if first.kind == "Pod" else ())]
+    shared = (key for key in told if key[0] not in ("uid", "Pod") and all(key in keys for keys in others))
+    return next(((kind, "-".join(name)) for kind, _, *name in shared), None)
 
 
 def roots(things: Iterable[Object]) -> list[Object]:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from pointsman.workload.readers.kubernetes_demand import Asked, asked_of
 from pointsman.workload.readers.kubernetes_gpus import wanted
-from pointsman.workload.readers.kubernetes_groups import roots
+from pointsman.workload.readers.kubernetes_groups import roots, unlisted_owner
 from pointsman.workload.readers.kubernetes_kinds import Rank, pod_sets, rank
 from pointsman.workload.readers.kubernetes_objects import Object, count_of, part, text_of
 from pointsman.workload.readers.kubernetes_runs import Runs, runs_of
@@ -70,6 +70,7 @@ def job_of(things: list[Object], facts: Facts) -> Job:
     """The job that these objects are."""
     owning = roots(things)
     first = min(owning or things, key=lambda one: _NAMED_BY[rank(one) or Rank.NONE])
+    kind, name = unlisted_owner(owning, first) or (first.kind, first.name)
     pods = [(one, wanted(one.spec, one.labels, facts.node_types)) for one in things if one.kind == "Pod"]
     with_gpus = [(pod, wants) for pod, wants in pods if wants.entries]
     asked = asked_of(things, with_gpus, facts.now_s, facts.node_types)
@@ -79,8 +80,8 @@ def job_of(things: list[Object], facts: Facts) -> Job:
     queue = next((labels[name] for name in _QUEUES if labels.get(name)), "") or _said(things, "queueName", "queue")
     nodes = sorted({node for pod, _ in with_gpus if (node := text_of(pod.spec.get("nodeName")))})
     return Job(
-        job_id="/".join(name for name in (first.namespace, first.name) if name),
-        kind=first.kind,
+        job_id="/".join(word for word in (first.namespace, name) if word),
+        kind=kind,
         user=next((labels[name] for name in _USERS if labels.get(name)), None),
         queue=queue or first.namespace or None,
         account=first.namespace or None,

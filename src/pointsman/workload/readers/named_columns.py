@@ -15,6 +15,7 @@ from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.any_table import read_table
 from pointsman.workload.readers.cells_of_columns import GAP, cells_of
 from pointsman.workload.readers.day_month import Order
+from pointsman.workload.readers.sacct_fields import canonical
 from pointsman.workload.readers.source import Source
 from pointsman.workload.readers.step_ids import steps_among
 from pointsman.workload.readers.trace_cleaning import settle
@@ -23,6 +24,9 @@ Columns = Mapping[str, str]
 """From a column of the job table, or `gap_s`, to a column of the file."""
 Steps = Literal["drop", "keep"]
 STEPS: Final = ("drop", "keep")
+
+IDS: Final = ("JobID", "JobIDRaw")
+"""Columns of sacct's exports that tell steps from jobs, whether or not they are named as ids."""
 
 NAMES: Final = (*SCHEMA, GAP)
 """What `--columns` can name."""
@@ -96,17 +100,20 @@ def read_named(
     rows.read.update(columns.values())
     unit_s = None if time_unit is None else TIME_UNITS_S[time_unit]
     found = cells_of(rows.frame, columns, unit_s=unit_s, order=date_order, path=source.path)
-    jobs = found.jobs.with_columns(dropped=_dropped(source, found.jobs, table.no_objects, steps))
+    ids = [rows.frame[name] for name in rows.frame.columns if name == columns.get("job_id") or canonical(name) in IDS]
+    jobs = found.jobs.with_columns(dropped=_dropped(source, found.jobs, ids, table.no_objects, steps))
     notes = [f"columns as told: {', '.join(f'{ours} = {theirs}' for ours, theirs in columns.items())}", *found.notes]
     zone = "as written; UTC where a date names none" if found.dated else None
     return settle(source, jobs, rows=rows, notes=notes, zone=zone)
 
 
-def _dropped(source: Source, jobs: pl.DataFrame, no_objects: pl.Series | None, steps: Steps | None) -> pl.Series:
+def _dropped(
+    source: Source, jobs: pl.DataFrame, ids: Sequence[pl.Series], no_objects: pl.Series | None, steps: Steps | None
+) -> pl.Series:
     silent = pl.repeat(None, jobs.height, dtype=pl.String, eager=True)
     reasons = jobs["dropped"] if "dropped" in jobs.columns else silent
-    if "job_id" in jobs.columns and steps != "keep":
-        reasons = _told(steps_among(source, jobs["job_id"], refuse=steps is None), JOB_STEP, reasons)
+    for column in ids if steps != "keep" else ():
+        reasons = _told(steps_among(source, column, refuse=steps is None), JOB_STEP, reasons)
     return reasons if no_objects is None else _told(no_objects, "not a JSON object", reasons)
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from pointsman.workload.readers.sacct_clock import zone_of
 from pointsman.workload.readers.sacct_fields import ASKED, COMMAND, USED_TO_TELL
 from pointsman.workload.readers.sacct_json import is_sacct_json, read_json
 from pointsman.workload.readers.sacct_records import ENDED_WAITING, LINE, Order, records, written
@@ -53,10 +54,8 @@ def _read(source: Source, date_order: Order | None = None) -> tuple[pl.DataFrame
         "GPUs are those of AllocTRES (or AllocGRES × nodes), or those asked for where nothing was allocated",
         *_notes(made, table),
     ]
-    zone = "the site's local time, which sacct does not name; read as one clock (UTC)"
-    return settle(
-        source, jobs, rows=rows, notes=notes, clamped=_changed(made.frame, table), merged=made.merged, zone=zone
-    )
+    changed, zone = _changed(made.frame, table), zone_of(rows.frame["Submit"])
+    return settle(source, jobs, rows=rows, notes=notes, clamped=changed, merged=made.merged, zone=zone)
 
 
 def _check(source: Source, rows: Rows) -> None:

@@ -12,6 +12,16 @@ CLOCKS: Final = ("Submit", "Eligible", "Start", "End")
 _EPOCH_S: Final = (1e8, 1e10)
 """Seconds since 1970 of the years 1973 to 2286; Slurm writes 0 where there is no time yet."""
 
+_INSTANT: Final = r"^\s*[0-9]{9,13}(?:\.[0-9]+)?\s*$|:[0-9]{2}(?:\.[0-9]+)?\s*(?:Z|[+-][0-9]{2}:?[0-9]{2})\s*$"
+"""A time that is the same everywhere: seconds or milliseconds since 1970, or a date with its zone."""
+
+
+def zone_of(times: pl.Series) -> str:
+    """The zone of these cells, as a note says it."""
+    if times.filter(times.str.contains("[0-9]")).str.contains(_INSTANT).all():
+        return "UTC; times count from 1970 or name their zone"
+    return "the site's local time, which sacct does not name; read as one clock (UTC)"
+
 
 def clocks(log: pl.DataFrame, order: Order | None, path: str) -> pl.DataFrame:
     """The columns `CLOCKS` of text in seconds since 1970; null where there is no time, or none that can be read.

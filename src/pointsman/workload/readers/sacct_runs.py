@@ -40,7 +40,9 @@ class Jobs(NamedTuple):
     """Jobs, and what they were made of."""
 
     frame: pl.DataFrame
-    """One row a job, with the columns of its first record; `runs` of them, `resized` if they had different GPUs."""
+    """One row a job, with the columns of its first record; `runs` of them, the first after so many `restarts`, and
+    `resized` if they had different GPUs.
+    """
     merged: dict[str, int]
     """Records beyond the first of their job, by what they are."""
     reused: int
@@ -137,7 +139,7 @@ def _summed(runs: pl.DataFrame) -> pl.DataFrame:
             waiting=pl.col("waiting").all(),
             runs=ran.sum().cast(pl.Int32),
             resized=resized,
-            restarts=pl.col("restarts").max(),
+            restarts=pl.coalesce(pl.col("restarts").filter(ran).min(), pl.col("restarts").max()),
             **{LINE: pl.col(LINE).min()},
         )
         .select(kept)

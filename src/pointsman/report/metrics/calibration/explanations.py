@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from pointsman.engine.setup.demand import NO_PARTITIONS
 from pointsman.report.metrics.groups import Run
+from pointsman.report.metrics.shared import part_asked
 from pointsman.report.units import count, duration, number_of_jobs, percent
 from pointsman.types import GAP_S, JOB_STEP, NO_GPU
 
@@ -19,6 +21,8 @@ SHORT_S = 60.0
 """A wait up to which the scheduler's own latency explains it."""
 NEVER_RAN = (NO_GPU, JOB_STEP, "not ", "never ")
 """How reasons begin why rows of a log are left out that held no GPUs."""
+DIGITS = 6
+"""To which sums of shares are rounded: seven sevenths of a GPU are one."""
 FEW = 0.9
 """A cluster whose log never used this share of its GPUs may be too large."""
 
@@ -32,8 +36,9 @@ def explanations(logged: Run, run: Run) -> list[str]:
     """
     jobs = logged.result.jobs.filter(pl.col("start_s").is_not_null())
     info = run.result.info
+    held = jobs.with_columns(gpus=pl.col("gpus") * part_asked(logged.result))
     return [
-        *_of_gpus(jobs, logged.gpus, _partitions(info)),
+        *_of_gpus(held, logged.gpus, _partitions(info)),
         *_of_order(jobs, run.result.jobs),
         *_of_jobs(logged, info),
         *_of_cluster(logged, info),
@@ -55,13 +60,13 @@ class _Use:
         times, which = np.unique(at, return_inverse=True)
         changes = np.zeros(len(times))
         np.add.at(changes, which, np.concatenate([gpus, -gpus]))
-        return cls(times, np.cumsum(changes))
+        return cls(times, np.cumsum(changes).round(DIGITS))
 
     def at(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """The number right after each of these times."""
         return np.concatenate(([0.0], self.used))[np.searchsorted(self.times, time_s, side="right")]
 
-    def seconds_with(self, most: int, from_s: NDArray[np.float64], to_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    def seconds_with(self, most: float, from_s: NDArray[np.float64], to_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Seconds of each span in which no more GPUs than that are in use."""
         edges = np.concatenate(([min(self.times[0], from_s.min())], self.times))
         lasts = np.diff(edges, append=max(edges[-1], to_s.max()))
@@ -81,12 +86,14 @@ def _partitions(info: dict[str, Any]) -> dict[str, int]:
 
 
 def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Iterator[str]:
-    """What the log's use of GPUs says of the size of the cluster, and of waits that it does not explain."""
-    most = int(_Use.of(jobs).used.max())
+    """What the log's use of GPUs says of the size of the cluster, and of waits that it does not explain; `gpus` of jobs
+    on slices are their shares.
+    """
+    most = ceil(_Use.of(jobs).used.max())
     sure = _Use.of(_without_gaps(jobs))
     over = int((sure.at(jobs["start_s"].to_numpy()) > gpus).sum())
     if over:
-        used = count(int(sure.used.max()))
+        used = count(ceil(sure.used.max()))
         yield (
             f"{number_of_jobs(over)} ({percent(over / jobs.height)}) started in the log while this cluster has too few "
             f"free GPUs: up to {used} were in use, and it has {count(gpus)}. It may have been larger, or GPUs were "
@@ -129,7 +136,7 @@ def _waits_beside_idle(
         use = _Use.of(jobs.filter(pl.col("partition") == str(name)) if known else jobs)
         for size in np.unique(need[named == name]):
             of = (named == name) & (need == size)
-            found[of] = use.seconds_with(partitions.get(str(name), gpus) - int(size), submit[of], start[of])
+            found[of] = use.seconds_with(partitions.get(str(name), gpus) - float(size), submit[of], start[of])
     return found
 
 
