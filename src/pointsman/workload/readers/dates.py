@@ -35,6 +35,8 @@ _QUICK: Final = (
     "%a %b %e %H:%M:%S %Y",
 )  # fmt: skip
 """Whole columns are mostly in one of these, which are read some ten times as fast."""
+_NO_ZONE: Final = r"[+-](?:1[5-9]|[2-9][0-9]):[0-9]{2}$"
+"""An offset that no zone has, and that such a form takes all the same."""
 _PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "part", "half", "zone")
 _MONTHS: Final = {
     name: number
@@ -116,7 +118,8 @@ def _quick_s(cells: pl.Series) -> pl.Series:
     first = cells.drop_nulls().head(1)
     for form in _QUICK:
         if first.str.to_datetime(form, strict=False).is_not_null().any():
-            return cells.str.to_datetime(form, strict=False).dt.epoch("us").cast(pl.Float64) / 1e6
+            sound = cells.set(cells.str.contains(_NO_ZONE), None) if form.endswith("%:z") else cells
+            return sound.str.to_datetime(form, strict=False).dt.epoch("us").cast(pl.Float64) / 1e6
     return pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
 
 
