@@ -26,7 +26,7 @@ OVERHEADS = ("realistic", "none")
 def stopping(jobs: int) -> Iterator[Measure]:
     """Figures of `jobs` jobs under each policy."""
     jobs = min(jobs, MOST_JOBS)
-    workload = generate("philly", jobs, cluster_gpus=NODES * NODE_GPUS, load=LOAD, seed=1)
+    workload = generate("philly", jobs=jobs, cluster_gpus=NODES * NODE_GPUS, load=LOAD, seed=1)
     for policy in POLICIES:
         runs = {name: _Runs(workload, policy, name) for name in OVERHEADS}
         seconds = interleaved({name: run.seconds for name, run in runs.items()})
