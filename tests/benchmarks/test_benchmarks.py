@@ -53,7 +53,7 @@ def test_without_the_logs_the_generator_is_skipped_and_it_is_said(benchmarks: Be
 def test_an_unknown_benchmark_is_refused(benchmarks: Benchmarks) -> None:
     done = benchmarks("generators")
     assert done.returncode == 2
-    assert "there are generator, throughput, prototype, contended, latency, scaling" in done.stderr
+    assert "there are generator, stopping, throughput, prototype, contended, latency, scaling" in done.stderr
 
 
 def test_without_the_prototype_nothing_is_run_beside_it(benchmarks: Benchmarks, tmp_path: Path) -> None:

@@ -232,7 +232,7 @@ def test_no_word_is_doubled(command: Command, here: Path) -> None:
         "trace", "generate", "--like", "philly", "--jobs", "20", "--cluster", "2x4", "--load", "0.5", "-o", "j.csv"
     )
     assert made.err.splitlines()[0] == "generated like philly"
-    assert command("trace", "info", "j.csv").out.splitlines()[0] == "j.csv"
+    assert command("trace", "info", "j.csv").out.splitlines()[0] == "j.csv (format csv)"
 
 
 def test_figures_of_a_run_in_the_formats_that_are_named(command: Command, jobs: str) -> None:
