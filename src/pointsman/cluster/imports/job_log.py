@@ -14,7 +14,6 @@ from pointsman.cluster.parts import NAME
 from pointsman.inputs.gpu_names import known_name, plain_name
 from pointsman.inputs.messages import counted
 from pointsman.types import GAP_S
-from pointsman.workload.columns import GPU_S, GPUS
 
 NODE_SIZES: Final = (8, 4, 2, 1)
 """GPUs of a node that are tried, the largest first."""
@@ -27,6 +26,9 @@ SHORT_GAPS: Final = 0.1
 """Share of its time for which a job may not have run and yet counts as if it had: overheads, short requeues (ours)."""
 INSTANT_S: Final = 1.0
 """How long a job surely holds its GPUs after its first start, and before its last end: the resolution of logs."""
+_SHARE: Final = pl.when(pl.col("gpus") == 1).then("fraction").fill_null(1.0)
+_HELD: Final = pl.col("gpus") * _SHARE
+"""GPUs that a job holds; on a slice, its share of one."""
 
 Key = tuple[str | None, str]
 """Partition and GPU type."""
@@ -132,7 +134,7 @@ def _need(jobs: pl.DataFrame) -> int:
     if known.height:
         return max(widest, _most_at_once(known))
     span_s = float(jobs["submit_s"].max() - jobs["submit_s"].min())  # ty: ignore
-    gpu_s = float(jobs.select(GPU_S.sum()).item())
+    gpu_s = float(jobs.select((_HELD * pl.col("duration_s")).sum()).item())
     return max(widest, ceil(round(gpu_s / span_s / LOAD, 6)) if span_s > 0 else widest)
 
 
@@ -148,7 +150,7 @@ def _most_at_once(jobs: pl.DataFrame) -> int:
             (now_and_then, begun, begun + INSTANT_S),
             (now_and_then, ended - INSTANT_S, ended),
         )
-        for at, change in ((first, GPUS), (last, -GPUS))
+        for at, change in ((first, _HELD), (last, -_HELD))
     )
     changes = changes.group_by("at").agg(pl.col("change").sum()).sort("at")
     return ceil(round(float(changes["change"].cum_sum().max() or 0.0), 6))  # ty: ignore
