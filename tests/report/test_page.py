@@ -161,7 +161,7 @@ def test_names_from_a_log_are_only_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("seeds", "said"), [((4,), "seed 4;"), ((1, 4), "seeds 1, 4;")])
 def test_one_seed_is_singular(seeds: tuple[int, ...], said: str) -> None:
     runs = [simulate([Job(0, 0, 1, 60)], nodes=1, size=1, seed=seed) for seed in seeds]
-    assert f"jobs counted, {said}" in runs_caption(group_runs(runs))
+    assert f"n = 1 job counted, {said}" in runs_caption(group_runs(runs))
 
 
 def test_each_figure_says_what_it_shows(many: list[Result]) -> None:
