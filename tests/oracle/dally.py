@@ -97,6 +97,10 @@ class DallyWorld(NetworkWorld):
     def may_make_way(self, life: Life) -> bool:
         return self.of(life).past_quantum
 
+    def goes_first(self, life: Life) -> bool:
+        """Whatever it ranks."""
+        return False
+
     def bar_of(self, life: Life) -> float:
         """What the key of a victim of this waiting job must exceed."""
         return self.of(life).level

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from .dally import DallyWorld
 from .moving import improve_places
-from .network import NODE
+from .network import NETWORK, NODE
 from .placement import alternatives, has_enough
 from .policies import Pass
 from .world import Life, World, to_ms
@@ -16,19 +16,25 @@ def dally(world: World) -> None:
     this = Pass(world)
     refused: dict[object, int] = {}
     """By demand: the loosest level accepted by a job of that demand which has been passed over."""
+    held_back: set[int] = set()
+    """Nodes on which no other job starts than one that goes first and has no place."""
     for life in in_order(world):
         demand, accepts = demand_of(world, life), world.of(life).accepts
-        if this.is_closed(life) or accepts <= refused.get(demand, -1):
+        held = bool(held_back & world.eligible_nodes(life))
+        if this.is_closed(life) or held or accepts <= refused.get(demand, -1):
             continue
         running = world.having("RUNNING")
-        if not offer(this, world, life):
+        if world.goes_first(life):
+            if not offer_first(this, world, life):
+                held_back |= world.eligible_nodes(life)
+        elif not offer(this, world, life):
             refused[demand] = accepts
         elif life.state != "PENDING":
             world.note_wait(life)
         for victim in running:
             if victim.state == "PENDING":
                 world.begin_to_wait(victim)
-    if world.settings.preempts:
+    if world.settings.preempts and not held_back:
         improve_places(this, world, to_ms(world.settings.round_s))
 
 
@@ -47,6 +53,21 @@ def demand_of(world: DallyWorld, life: Life) -> object:
     return job.gpus, job.per_node, job.gpu_type, job.partition, queue
 
 
+def offer_first(this: Pass, world: DallyWorld, life: Life) -> bool:
+    """Within a node if it can be, otherwise anywhere, each time on free GPUs or by an eviction."""
+    best = world.best_level(life)
+    return any(offer_within(this, world, life, level) for level in ([NODE, NETWORK] if best == NODE else [NETWORK]))
+
+
+def offer_within(this: Pass, world: DallyWorld, life: Life, level: int) -> bool:
+    chosen = world.find_within(life, world.free(), level)
+    if chosen is not None:
+        if not this.over_limit(life):
+            this.start_on(life, chosen)
+        return True
+    return evict_within(this, world, life, level)
+
+
 def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
     """Start the job if it can be placed, be it by an eviction, and its queue has room; False if it cannot be placed."""
     accepts = world.of(life).accepts
@@ -60,6 +81,10 @@ def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
     if not world.settings.preempts or enough:
         return False
     within = NODE if world.best_level(life) == NODE and not world.settings.whole_nodes else accepts
+    return evict_within(this, world, life, within)
+
+
+def evict_within(this: Pass, world: DallyWorld, life: Life, within: int) -> bool:
     rank = (-life.job.priority, world.bar_of(life))
     return this.evict_for(
         life,

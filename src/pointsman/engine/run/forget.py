@@ -51,6 +51,10 @@ def forget_policy(S: State) -> None:
         J.bucket = -1
         J.alarm = NEVER
         J.level = 0
+        J.crowding = 0.0
+        J.granted = 0.0
+        J.patient_until = 0
+        J.overdue = 0
         J.s0 = 0.0
         J.s1 = 0.0
         J.s2 = 0.0

@@ -87,8 +87,15 @@ JOB = np.dtype(
         ("alone", I),  # GPUs that it has to itself, where GPUs are shared
         ("spot", I),  # position in the list of jobs that have some to themselves; -1
         ("claims", I),  # 0: no place; CLAIMING or TRIED
-        ("level", I),  # the policy's
-        ("s0", F),  # the policy's scratch
+        # the policy's
+        ("level", I),
+        ("crowding", F),  # of those that waited when it was submitted; 0: not yet counted
+        ("granted", F),  # nominal ms done up to which it goes before all others; 0: it does not
+        ("patient_until", I),  # ms; before which it cannot have waited too long
+        ("overdue", I),  # whether it is in the list of jobs that have waited too long
+        ("ahead", I),  # its neighbours there; -1
+        ("behind", I),
+        ("s0", F),  # scratch
         ("s1", F),
         ("s2", F),
         ("s3", F),

@@ -11,6 +11,7 @@ import numpy as np
 from pointsman.policies.dally.dally import DelayScheduling
 from pointsman.policies.dally.delay import settle_for_less, wait
 from pointsman.policies.dally.hazards import (
+    BOUND,
     BUCKET_BEGINS,
     BY_ESTIMATE,
     BY_HISTORY,
@@ -26,9 +27,22 @@ from pointsman.policies.dally.hazards import (
     refit_hazards,
     refit_is_due,
 )
-from pointsman.policies.dally.offering import offer
+from pointsman.policies.dally.offering import OVERDUE, offer
 from pointsman.policies.dally.preemption import PREEMPTS, QUANTUM_MS, ROUND_MS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.parts.bounded_waiting import (
+    PATIENCE_MS,
+    end_grant,
+    goes_first,
+    has_ended,
+    join_overdue,
+    let_lapse,
+    next_grant,
+    others_are_held_back,
+    until_all_may_be_preempted,
+    watch_wait,
+)
+from pointsman.policies.parts.levels import NETWORK
 from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.parts.offers import accepted, queue_for
 from pointsman.policies.parts.preemption_cost import BUDGET_MEMORY, cost_ms, review_budget, scarcity
@@ -62,7 +76,7 @@ from pointsman.policies.sdk import (
 _PREDICTORS = {"none": 0.0, "estimate": BY_ESTIMATE, "history": BY_HISTORY}
 BUDGET = HAZARDS_MEMORY
 """From here on in State.memory: the budget of preemptions."""
-FINISH, LEVEL, TIMER = int(Event.FINISH), int(Event.LEVEL), int(Event.TIMER)
+FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
 
 
 class Gittins(DelayScheduling):
@@ -99,6 +113,16 @@ class Gittins(DelayScheduling):
     loss_budget: float = parameter(
         0.02, "share of all GPU time from which on preemptions count for more than they cost", gt=0, le=1
     )
+    patience_s: float = parameter(
+        0.0,
+        "how long a job within a node may wait on a cluster where no other waits before it goes before all others: "
+        "43,200 where wide gangs come; 0: no limit",
+        unit="s",
+        ge=0,
+    )
+    patience_growth: float = parameter(15.0, "by how much longer for each second of work that it has done", ge=0)
+    grant_s: float = parameter(14_400.0, "work for which it then goes before all others", unit="s", gt=0)
+    grant_share: float = parameter(0.25, "share of the GPUs that several such jobs request at most", ge=0, le=1)
     strength: float = parameter(5.0, "weight of the distribution of all jobs in that of a group", unit="jobs", gt=0)
 
     @property
@@ -110,6 +134,7 @@ class Gittins(DelayScheduling):
         return [
             *self._delays_ms(self.preempt),
             *map(float, (*hazards, self.groups, self.strength, self.cost_weight, self.loss_budget)),
+            *(milliseconds(self.patience_s), self.patience_growth, milliseconds(self.grant_s), self.grant_share),
         ]
 
     def standing(self, state: Any, job: Any) -> Standing:
@@ -124,6 +149,14 @@ def _weight(S: State) -> float:
 
 
 @core
+def _next_change_ms(S: State, j: Int, done: float) -> float:
+    """At which progress job `j`, which has done so much, changes its rank next."""
+    if goes_first(S, j):
+        return S.jobs[j].granted
+    return next_bucket_ms(S, reached_of(S, j, done))
+
+
+@core
 def _watch(S: State, j: Int) -> None:
     """Running job `j` is called when its quantum is over and it may be preempted, then whenever a bucket begins."""
     J = S.jobs[j]
@@ -131,15 +164,59 @@ def _watch(S: State, j: Int) -> None:
     if J.bucket >= 0:
         remove(S, j)
     before, done = J.level, work_done(S, j)
+    if goes_first(S, j) and done >= J.granted:
+        end_grant(S, j, np.int64(OVERDUE))
     rank(S, j, done)
     if S.g[0].now >= due:
-        J.key = np.float64(J.level) - _weight(S) * J.asked * cost_ms(S, done)
+        J.key = -np.inf if goes_first(S, j) else J.level - _weight(S) * J.asked * cost_ms(S, done)
         J.aux = 0.0 if misplaced(S, j) else np.inf
         insert(S, running_index(S), j)
-        due = after(S.g[0].now, next_bucket_ms(S, reached_of(S, j, done)) - done, J.rate) if J.rate > 0.0 else NEVER
+        due = after(S.g[0].now, _next_change_ms(S, j, done) - done, J.rate) if J.rate > 0.0 else NEVER
     set_alarm(S, j, due)
     if J.level > before:
         note_worse(S, j)
+
+
+@core
+def _go_first(S: State, j: Int) -> None:
+    """Job `j`, which has a grant, waits, until it has been of no use."""
+    dequeue(S, j)
+    queue_for(S, j, np.float64(S.jobs[j].level), NETWORK)
+    set_alarm(S, j, until_all_may_be_preempted(S, S.params[QUANTUM_MS]))
+
+
+@core
+def _bounds_waits(S: State) -> bool:
+    return bool(S.params[BOUND + PATIENCE_MS] > 0.0 and S.params[PREEMPTS] != 0.0)
+
+
+@core
+def _bound_wait(S: State, j: Int) -> None:
+    """Job `j`, which has just queued, does not wait for ever."""
+    if goes_first(S, j):
+        _go_first(S, j)
+    elif _bounds_waits(S):
+        watch_wait(S, j, np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
+
+
+@core
+def _begin_to_wait(S: State, j: Int) -> None:
+    """Job `j` waits: it is ranked, and its timers start."""
+    rank(S, j, S.jobs[j].done)
+    wait(S, j)
+    _bound_wait(S, j)
+
+
+@core
+def _be_called(S: State, j: Int) -> None:
+    """A timer of job `j`, which waits and is in no index, has passed; a grant that has not led to a start lapses."""
+    if goes_first(S, j) and S.jobs[j].claims == 0:
+        let_lapse(S, j, np.int64(BOUND), np.int64(OVERDUE))
+        rank(S, j, S.jobs[j].done)
+    settle_for_less(S, j)
+    if _bounds_waits(S) and not goes_first(S, j):
+        join_overdue(S, j, np.int64(BOUND), np.int64(OVERDUE), scarcity(S, np.int64(BUDGET)))
+    _bound_wait(S, j)
 
 
 @core
@@ -150,6 +227,8 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     if j < 0:
         return
     J = S.jobs[j]
+    if kind == FINISH or kind == CANCEL:
+        has_ended(S, j, np.int64(OVERDUE))
     if kind == FINISH:
         note_end(S, j)
     elif kind == LEVEL and J.state == RUNNING:
@@ -159,10 +238,9 @@ def on_event(S: State, kind: Int, j: Int) -> None:
             note_worse(S, j)
     elif kind == TIMER and J.state == PENDING:
         dequeue(S, j)
-        settle_for_less(S, j)
+        _be_called(S, j)
     elif J.state == PENDING and J.bucket < 0:
-        rank(S, j, J.done)
-        wait(S, j)
+        _begin_to_wait(S, j)
 
 
 @core
@@ -198,12 +276,25 @@ def _refit(address: int) -> None:
 
 @cold
 def _weigh_anew(address: int) -> None:
-    """Running jobs are worth more or less than before."""
+    """Running jobs are worth more or less than before, and those that wait may wait shorter or longer."""
     S = open_state(address)
     for j in range(S.g[0].slots):
         if S.jobs[j].state == RUNNING:
             _watch(S, np.int64(j))
+        elif S.jobs[j].state == PENDING and _bounds_waits(S) and not goes_first(S, np.int64(j)):
+            watch_wait(S, np.int64(j), np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
     forget_failures(S)
+
+
+@core
+def _grant(S: State) -> None:
+    """Jobs that have waited too long go first."""
+    while True:
+        j = next_grant(S, np.int64(BOUND), np.int64(OVERDUE))
+        if j < 0:
+            return
+        rank(S, j, S.jobs[j].done)
+        _go_first(S, j)
 
 
 @core
@@ -213,11 +304,11 @@ def decide(S: State) -> None:
         _refit(S.g[0].address)
     if S.params[COST_WEIGHT] > 0.0 and review_budget(S, np.int64(BUDGET), S.params[LOSS_BUDGET]):
         _weigh_anew(S.g[0].address)
+    _grant(S)
     while offer(S, _weight(S) * cost_ms(S, np.inf)):
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
-                rank(S, v, S.jobs[v].done)
-                wait(S, v)
-    if S.params[PREEMPTS] != 0.0:
+                _begin_to_wait(S, v)
+    if S.params[PREEMPTS] != 0.0 and not others_are_held_back(S):
         improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(TUNER_MEMORY), np.int64(0))

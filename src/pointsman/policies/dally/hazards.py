@@ -8,13 +8,14 @@ numbers are ours (``docs/reference/semantics.md`` §7).
 
 import numpy as np
 
+from pointsman.policies.dally.offering import OFFERING_MEMORY
 from pointsman.policies.dally.preemption import PREEMPTION_PARAMS
-from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.parts.bounded_waiting import FIRST_RANK, goes_first
 from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
 
-PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, COST_WEIGHT, LOSS_BUDGET = range(
-    PREEMPTION_PARAMS, PREEMPTION_PARAMS + 8
-)  # params
+PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, COST_WEIGHT, LOSS_BUDGET, BOUND = range(
+    PREEMPTION_PARAMS, PREEMPTION_PARAMS + 9
+)  # params; from BOUND on those of `bounded_waiting`
 BY_ESTIMATE, BY_HISTORY = 1.0, 2.0  # predictors; 0: none
 BUCKETS, CLASSES, MOST_GROUPS = 64, 128, 32
 FIRST_BUCKET_MS, BUCKET_RATIO = 30_000.0, 1.25
@@ -27,7 +28,7 @@ LEAST_SCORE = 1e-9
 """By which a group's hazards must predict better; less is rounding."""
 HIGHEST_RANK = 2.0**53
 """Up to which float64 knows every whole number."""
-REFITTED = TUNER_MEMORY + 1
+REFITTED = OFFERING_MEMORY
 """From here on in State.memory: 1 + the instant of the last refit in ms, jobs that have ended, ..."""
 ENDS = REFITTED + 1
 BUCKET_BEGINS = ENDS + 1
@@ -114,6 +115,9 @@ def reached_of(S: State, j: Int, done: float) -> float:
 def rank(S: State, j: Int, done: float) -> None:
     """Give job `j` its rank at so much progress."""
     J = S.jobs[j]
+    if goes_first(S, j):
+        J.level = FIRST_RANK
+        return
     group = np.int64(S.memory[GROUP + _class_of(S, j)])
     reached = reached_of(S, j, done)
     index = S.memory[INDEX + group * BUCKETS + bucket_of(S, reached)] + (reached - done)

@@ -1,9 +1,40 @@
 """One offer of what is free to the waiting jobs, as Dally makes it."""
 
+import numpy as np
+
 from pointsman.policies.dally.delay import learn_from_start
 from pointsman.policies.dally.preemption import start_or_preempt
+from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.parts.bounded_waiting import (
+    BOUND_MEMORY,
+    goes_first,
+    has_started,
+    hold_back_others,
+    start_first,
+)
 from pointsman.policies.parts.offers import next_offered, pass_over
-from pointsman.policies.sdk import OK, QUOTA, RESERVED, State, close_queue, core
+from pointsman.policies.sdk import OK, QUOTA, RESERVED, Int, State, close_queue, core
+
+OVERDUE = TUNER_MEMORY + 1
+"""From here on in State.memory: the jobs that have waited too long."""
+OFFERING_MEMORY = OVERDUE + BOUND_MEMORY
+
+
+@core
+def _note_start(S: State, j: Int) -> None:
+    """Job `j` has taken an offer."""
+    has_started(S, j, np.int64(OVERDUE))
+    if not goes_first(S, j):
+        learn_from_start(S, j)
+
+
+@core
+def _refuse(S: State, j: Int) -> None:
+    """There is no place for job `j`."""
+    if goes_first(S, j):
+        hold_back_others(S, j)
+    else:
+        pass_over(S, j)
 
 
 @core
@@ -17,11 +48,11 @@ def offer(S: State, margin: float) -> bool:
     j = next_offered(S)
     if j < 0:
         return False
-    reason = start_or_preempt(S, j, margin * S.jobs[j].asked)
+    reason = start_first(S, j) if goes_first(S, j) else start_or_preempt(S, j, margin * S.jobs[j].asked)
     if reason == OK:
-        learn_from_start(S, j)
+        _note_start(S, j)
     elif reason == QUOTA:
         close_queue(S, j)
     elif reason != RESERVED:
-        pass_over(S, j)
+        _refuse(S, j)
     return True

@@ -239,6 +239,10 @@ def submit(S: State, W: World) -> None:
     J.spot = -1
     J.alarm = NEVER
     J.level = 0
+    J.crowding = 0.0
+    J.granted = 0.0
+    J.patient_until = 0
+    J.overdue = 0
     J.off_rate = -1
     J.bucket = -1
     J.claims = 0

@@ -1,0 +1,201 @@
+"""No job waits for ever: one that has waited longer than its limit goes before all others. Ours (``docs/adr/0018``).
+
+Jobs that have waited longer than their limits are overdue, and stand in a list in the order in which they became so.
+The first of them is granted the first place among all waiting jobs as soon as jobs with such a grant would request no
+more than a share of the GPUs, or if no other has one. A grant ends with so much work. It lapses if it has not led to a
+start by the time that all running jobs may be preempted: nodes are down, say, or a queue has no more room. Then the job
+can be overdue again when another grant would have ended.
+
+The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory.
+"""
+
+import numpy as np
+
+from pointsman.policies.parts.levels import NETWORK, NODE, best_level
+from pointsman.policies.parts.preemption_cost import cost_ms
+from pointsman.policies.sdk import (
+    RESOURCES,
+    Int,
+    State,
+    block_nodes,
+    core,
+    nodes_blocked,
+    running_index,
+    set_alarm,
+    start_or_evict,
+)
+
+PATIENCE_MS, GROWTH, GRANT_MS, SHARE, BOUND_PARAMS = range(5)
+FIRST, LAST, GRANTED_GPUS, BOUND_MEMORY = range(4)
+"""The ends of the list of overdue jobs, as slots + 1, and what the jobs with a grant request."""
+LEAST_TRY_MS = 60_000
+DOUBLING_COST_MS = 1_800_000.0
+"""What a preemption costs each GPU where limits are twice as long as where it costs nothing."""
+FIRST_RANK = -(2**62)
+"""Of a job with a grant: below that of all others."""
+
+
+@core
+def _crowding(S: State, j: Int) -> float:
+    """By how much the limit of job `j`, which is being submitted, is longer than that of a job within a node of a
+    cluster where no other waits.
+    """
+    node_gpus = S.alts[S.classes[S.jobs[j].cls].alt].gpus
+    queued = S.g[0].queued_gpus - S.jobs[j].asked
+    return (1.0 + queued / S.gpus.shape[0]) * np.sqrt(min(1.0, node_gpus / S.jobs[j].asked))
+
+
+@core
+def limit_ms(S: State, j: Int, params: Int, dearness: float) -> Int:
+    """How long job `j` may wait in all before it is overdue: longer where a preemption costs more, or all have taken so
+    many times what they should.
+    """
+    J = S.jobs[j]
+    if J.crowding == 0.0:
+        J.crowding = _crowding(S, j)
+    patience = S.params[params + PATIENCE_MS] + S.params[params + GROWTH] * J.done
+    cost = 1.0 + cost_ms(S, np.inf) / DOUBLING_COST_MS
+    return np.int64(min(np.floor(patience * J.crowding * cost * dearness), 2.0**53))
+
+
+@core
+def _append(S: State, j: Int, memory: Int) -> None:
+    """Job `j` is the last of the overdue jobs."""
+    M, J = S.memory, S.jobs[j]
+    J.overdue = 1
+    J.ahead = np.int64(M[memory + LAST]) - 1
+    J.behind = -1
+    if J.ahead >= 0:
+        S.jobs[J.ahead].behind = j
+    else:
+        M[memory + FIRST] = j + 1.0
+    M[memory + LAST] = j + 1.0
+
+
+@core
+def _unlink(S: State, j: Int, memory: Int) -> None:
+    """Job `j` is not overdue any more."""
+    M, J = S.memory, S.jobs[j]
+    J.overdue = 0
+    if J.ahead >= 0:
+        S.jobs[J.ahead].behind = J.behind
+    else:
+        M[memory + FIRST] = J.behind + 1.0
+    if J.behind >= 0:
+        S.jobs[J.behind].ahead = J.ahead
+    else:
+        M[memory + LAST] = J.ahead + 1.0
+
+
+@core
+def _overdue_from(S: State, j: Int, params: Int, dearness: float) -> Int:
+    """When waiting job `j` will have waited longer than its limit."""
+    J = S.jobs[j]
+    return max(J.patient_until, J.pend_since + limit_ms(S, j, params, dearness) - J.pended)
+
+
+@core
+def watch_wait(S: State, j: Int, params: Int, dearness: float) -> None:
+    """Job `j`, which waits without a grant, is called when it has waited longer than its limit."""
+    due = max(S.g[0].now + 1, _overdue_from(S, j, params, dearness))
+    if not S.jobs[j].overdue and due < S.jobs[j].alarm:
+        set_alarm(S, j, due)
+
+
+@core
+def join_overdue(S: State, j: Int, params: Int, memory: Int, dearness: float) -> None:
+    """Job `j`, which waits without a grant and is called, joins the overdue jobs if it has waited so long."""
+    if not S.jobs[j].overdue and _overdue_from(S, j, params, dearness) <= S.g[0].now:
+        _append(S, j, memory)
+
+
+@core
+def next_grant(S: State, params: Int, memory: Int) -> Int:
+    """The overdue job that is granted the first place now, -1 if none."""
+    M = S.memory
+    j = np.int64(M[memory + FIRST]) - 1
+    if j < 0:
+        return j
+    granted = M[memory + GRANTED_GPUS] + S.jobs[j].asked
+    if granted > S.jobs[j].asked and granted > S.params[params + SHARE] * S.gpus.shape[0]:
+        return np.int64(-1)
+    _unlink(S, j, memory)
+    M[memory + GRANTED_GPUS] = granted
+    S.jobs[j].granted = S.jobs[j].done + S.params[params + GRANT_MS]
+    return j
+
+
+@core
+def goes_first(S: State, j: Int) -> bool:
+    """Whether job `j` has a grant."""
+    return bool(S.jobs[j].granted > 0.0)
+
+
+@core
+def end_grant(S: State, j: Int, memory: Int) -> None:
+    """Job `j` ranks as any other again."""
+    S.memory[memory + GRANTED_GPUS] -= S.jobs[j].asked
+    S.jobs[j].granted = 0.0
+
+
+@core
+def let_lapse(S: State, j: Int, params: Int, memory: Int) -> None:
+    """The grant of job `j`, which waits, was of no use."""
+    end_grant(S, j, memory)
+    S.jobs[j].patient_until = S.g[0].now + np.int64(S.params[params + GRANT_MS])
+
+
+@core
+def has_started(S: State, j: Int, memory: Int) -> None:
+    """Job `j` waits no more."""
+    if S.jobs[j].overdue:
+        _unlink(S, j, memory)
+
+
+@core
+def has_ended(S: State, j: Int, memory: Int) -> None:
+    """Job `j` is no more."""
+    has_started(S, j, memory)
+    if goes_first(S, j):
+        end_grant(S, j, memory)
+
+
+@core
+def until_all_may_be_preempted(S: State, quantum_ms: float) -> Int:
+    """When all jobs that run or start now may be preempted, and have stopped, with time to spare."""
+    g = S.g[0]
+    return g.now + max(LEAST_TRY_MS, 2 * (np.int64(quantum_ms) + g.start_ms + g.restore_ms + g.stop_ms))
+
+
+@core
+def start_first(S: State, j: Int) -> Int:
+    """Start job `j`, which has a grant, in place of whatever running jobs may be preempted and have none; within a node
+    if that can be.
+    """
+    S.g[0].within = best_level(S, j)
+    S.g[0].victims = 0
+    if S.g[0].within == NODE:
+        answer = start_or_evict(S, j, -np.inf, running_index(S))
+        if answer != RESOURCES:
+            return answer
+    S.g[0].within = NETWORK
+    return start_or_evict(S, j, -np.inf, running_index(S))
+
+
+@core
+def hold_back_others(S: State, j: Int) -> None:
+    """No other job starts in this pass where job `j` could, which has a grant and no place."""
+    block_nodes(S, j, np.inf)
+    for c in range(S.g[0].classes):
+        if nodes_blocked(S, S.classes[c].reach) > 0:
+            S.classes[c].blocked = S.g[0].pass_id
+            S.classes[c].fits = NETWORK
+
+
+@core
+def others_are_held_back(S: State) -> bool:
+    """Whether that is so in this pass."""
+    for p in range(S.pools.shape[0]):
+        if S.pools[p].blocked == S.g[0].pass_id:
+            return True
+    return False
