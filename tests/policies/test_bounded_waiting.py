@@ -1,0 +1,124 @@
+"""No job of `gittins` waits for ever (``docs/reference/semantics/policies-dally.md``)."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pointsman
+from pointsman import Result, Workload
+from pointsman.engine.setup.overheads import Overheads
+from tests.free import simulate
+from tests.policies.gittins_runs import jobs_of, opened
+
+GANG_S = 10.0
+"""When the gang of `stream` is submitted."""
+PATIENT = {"patience_s": 1000, "quantum_s": 280, "cost_weight": 0}
+LIMIT = {"patience_s": 900, "patience_growth": 3, "grant_s": 600, "grant_share": 0.25, "quantum_s": 60}
+
+
+def stream(until_s: float) -> Workload:
+    """Each of two GPUs is taken by one job after another, and a gang comes that asks for both.
+
+    ::
+
+        GPU 0  |0      |300    |600    |900    |1200
+        GPU 1      |150    |450    |750    |1050
+    """
+    narrow = [(begin_s, 1, 300.0) for begin_s in np.arange(0.0, until_s, 150.0)]
+    return jobs_of(sorted([*narrow, (GANG_S, 2, 500.0)]))
+
+
+def start_of_the_gang_s(result: Result) -> float:
+    return result.jobs.filter(gpus=2)["start_s"].item()
+
+
+def test_without_a_limit_a_gang_waits_for_the_end_of_the_stream() -> None:
+    """Until the last job but one has ended, and the last has had its quantum."""
+    unbounded = PATIENT | {"patience_s": 0}
+    for until_s in (1500.0, 3000.0):
+        assert start_of_the_gang_s(simulate(stream(until_s), "1x2", "gittins", params=unbounded)) == until_s - 150 + 280
+
+
+def test_after_its_limit_it_goes_first() -> None:
+    """It is overdue at 1010 s. The job of GPU 1 ends at 1050 s, and no other starts there; that of GPU 0, which began
+    at 900 s, has had its quantum at 1180 s.
+    """
+    result = simulate(stream(3000.0), "1x2", "gittins", params=PATIENT)
+    assert start_of_the_gang_s(result) == 1180
+    assert result.jobs.filter(submit_s=900)["preemptions"].item() == 1
+    assert result.jobs.filter(submit_s=1050)["start_s"].item() == 1180 + 500
+
+
+@pytest.mark.parametrize(("gpus", "cluster", "width"), [(2, "1x4", 1.0), (8, "8x2/rack=4", 0.5), (3, "4x1", 0.577350)])
+def test_the_limit_is_shorter_for_wider_gangs_and_longer_where_more_wait(gpus: int, cluster: str, width: float) -> None:
+    """One job has all GPUs, and others already wait when the gang comes."""
+    total = pointsman.load_cluster(cluster).gpus
+    first = [(0.0, total, 1e9), (1.0, total, 1e9), (2.0, 1, 1e9)]
+    simulation = opened(jobs_of([*first, (3.0, gpus, 1e9)]), cluster, **(LIMIT | {"quantum_s": 1e9}))
+    simulation.run(100_000)
+    gang = simulation.handle.jobs[3]
+    assert gang["crowding"] == pytest.approx((1 + (total + 1) / total) * width)
+    assert gang["alarm"] == 3000 + math.floor(900_000 * gang["crowding"])
+
+
+@pytest.mark.parametrize(("lost_s", "longer"), [(0.0, 1.0), (1800.0, 2.0), (7200.0, 5.0)])
+def test_the_limit_is_longer_where_a_preemption_costs_more(lost_s: float, longer: float) -> None:
+    two = jobs_of([(0.0, 1, 1e9), (1.0, 1, 1e9)])
+    simulation = opened(two, "1x1", overheads=Overheads(lost_s=lost_s), **(LIMIT | {"quantum_s": 1e6}))
+    simulation.run(100_000)
+    assert simulation.handle.jobs[1]["alarm"] == 1000 + 900_000 * longer
+
+
+def test_a_grant_ends_with_the_work_for_which_it_is() -> None:
+    """Of two endless jobs on one GPU, each goes first for 600 s of work once it has waited for 900 s, and 3 s longer
+    for each that it has done.
+    """
+    two = jobs_of([(0.0, 1, 1e6), (1.0, 1, 1e6)])
+    params = LIMIT | {"ageing": 0, "cost_weight": 1e6, "loss_budget": 1}
+    costs = Overheads(start_s=1.0)
+    jobs = simulate(two, "1x1", "gittins", overheads=costs, params=params, until_s=4000.0).jobs
+    assert jobs["start_s"].to_list() == [0.0, pytest.approx(1 + 900 * (1 + 1 / 1800), abs=0.001)]
+
+
+def test_a_gang_for_which_no_nodes_are_up_holds_nobody_back_for_long() -> None:
+    """A node is down for days: while the gang that needs it goes first, for a minute in each grant, GPUs stand idle."""
+    narrow = [(float(begin_s), 1, 300.0) for begin_s in range(0, 200_000, 150)]
+    jobs = jobs_of(sorted([*narrow, (10.0, 4, 500.0)]))
+    down = [(5.0, "1", "DOWN"), (150_000.0, "1", "UP")]
+    params = LIMIT | {"quantum_s": 30}
+    result = simulate(jobs, "2x2", "gittins", params=params, node_events=down)
+    done = result.jobs.filter(pl.col("end_s") < 150_000)
+    assert done["duration_s"].sum() > 0.85 * 149_000 * 2
+    gang = result.jobs.filter(gpus=4)
+    assert 150_000 <= gang["start_s"].item() < 150_000 + 2 * LIMIT["grant_s"]
+
+
+def random_jobs(seed: int) -> Workload:
+    """More than the cluster can do for most of the time, gangs of all of it among them."""
+    draw = np.random.default_rng(seed)
+    submit_s = np.sort(draw.uniform(0, 40_000, 250)).round(3)
+    gpus = draw.choice([1, 1, 1, 2, 4, 8, 16], 250)
+    duration_s = np.ceil(draw.lognormal(6.0, 1.2, 250))
+    rows = zip(submit_s, gpus, duration_s, strict=True)
+    return jobs_of([(float(s), int(g), float(d)) for s, g, d in rows])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_job_starts_by_the_formula(seed: int) -> None:
+    """By its limit, which is `patience_s` times what its width, the cluster and the queue at its submission give, and
+    one grant with a quantum for each other job that had waited for its limit: those can be ahead of it.
+    """
+    jobs = simulate(random_jobs(seed), "4x4", "gittins", params=LIMIT).jobs
+    submit, start, gpus = (jobs[name].to_numpy() for name in ("submit_s", "start_s", "gpus"))
+    waiting = (submit[:, None] > submit) & (submit[:, None] < start)  # at least: who was preempted waits again
+    most_queued = (np.where(submit[:, None] > submit, 1, 0) * gpus).sum(axis=1)
+    least_queued = (waiting * gpus).sum(axis=1)
+    width = np.sqrt(np.minimum(1, 4 / gpus))
+    pended = jobs["end_s"].to_numpy() - submit - jobs["duration_s"].to_numpy()
+    shortest, longest = (LIMIT["patience_s"] * (1 + queued / 16) * width for queued in (least_queued, most_queued))
+    ahead = (pended >= shortest).sum()
+    grant_s = LIMIT["grant_s"] + LIMIT["quantum_s"] + 2 * max(30, LIMIT["quantum_s"])
+    assert (start - submit <= longest + (1 + ahead) * grant_s).all()
+    assert (start - submit > shortest).sum() > 10
