@@ -42,6 +42,7 @@ class Settings(dally.Settings):
     strength: float = 5
     cost_weight: float = 0
     loss_budget: float = 0.02
+    memory_jobs: float = 0
     patience_s: float = 0
     patience_growth: float = 15
     grant_s: float = 14_400
@@ -50,7 +51,7 @@ class Settings(dally.Settings):
 
 PARAMS = (dally.PARAMS - {"first_level_gpu_s", "levels"}) | {
     "predictor", "preempt", "ageing", "refit_s", "least_ends", "groups", "strength", "cost_weight", "loss_budget",
-    "patience_s", "patience_growth", "grant_s", "grant_share",
+    "memory_jobs", "patience_s", "patience_growth", "grant_s", "grant_share",
 }  # fmt: skip
 
 
@@ -63,14 +64,16 @@ def last_begun(begins: Sequence[float], value: float) -> int:
     return sum(begin <= value for begin in begins) - 1
 
 
-def hazards_of(ended: Sequence[int], unfinished: Sequence[int], prior: Sequence[float], strength: float) -> list[float]:
-    """From the buckets of ended and of unfinished jobs."""
-    found = []
-    for b in range(BUCKETS):
-        died, left = ended.count(b), unfinished.count(b)
-        at_risk = sum(bucket >= b for bucket in (*ended, *unfinished)) - left / 2
-        found.append(min(1.0, (died + strength * prior[b]) / (at_risk + strength)))
-    return found
+def hazards_of(
+    ended: Sequence[float], unfinished: Sequence[int], prior: Sequence[float], strength: float
+) -> list[float]:
+    """From what jobs that ended in each bucket count for, and the buckets of unfinished ones."""
+    found, at_risk = [], 0.0
+    for b in reversed(range(BUCKETS)):
+        left = unfinished.count(b)
+        at_risk += ended[b] + left
+        found.append(min(1.0, (ended[b] + strength * prior[b]) / (at_risk - left / 2 + strength)))
+    return found[::-1]
 
 
 def chances(hazards: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -99,16 +102,30 @@ def indices(hazards: tuple[float, ...]) -> list[float]:
 
 def predicted_better(scores: Sequence[float]) -> bool:
     """Beyond rounding."""
-    return sum(scores) > 1e-9
+    return in_turn(scores) > 1e-9
+
+
+def in_turn(numbers: Sequence[float]) -> float:
+    """Their sum, one after another."""
+    return [0.0, *accumulate(numbers)][-1]
 
 
 @dataclass
 class Ended:
-    kind: int
-    """Class of its estimate."""
-    bucket: int
-    gpu_ms: float
-    score: float
+    """What is remembered of the jobs of one class that have ended."""
+
+    count: list[float] = field(default_factory=lambda: [0.0] * BUCKETS)
+    gpu_ms: float = 0
+    score: float = 0
+
+
+def summed(ended: Sequence[Ended]) -> list[float]:
+    """By bucket."""
+    counts = [0.0] * BUCKETS
+    for each in ended:
+        for b, count in enumerate(each.count):
+            counts[b] += count
+    return counts
 
 
 @dataclass
@@ -120,7 +137,10 @@ class GittinsWorld(DallyWorld):
     """Until when a job is not preempted, as last counted, by row."""
     kinds: dict[int, int] = field(default_factory=dict)
     """Class of the estimate, by row."""
-    ended: list[Ended] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=lambda: [Ended() for _ in range(CLASSES)])
+    ends: int = 0
+    ends_before: int = 0
+    """At the last refit."""
     refitted_in: int = 0
     group_of: list[int] = field(default_factory=lambda: [0] * CLASSES)
     index_of: list[list[float]] = field(default_factory=list)
@@ -354,7 +374,10 @@ class GittinsWorld(DallyWorld):
         if self.refitted_in:
             own, pooled = self.own_chances[self.group_of[kind]][bucket], self.pooled_chances[bucket]
             score = math.log(max(own, 1e-12)) - math.log(max(pooled, 1e-12))
-        self.ended.append(Ended(kind, bucket, life.job.gpus * life.job.work_ms, score))
+        self.ends += 1
+        self.ended[kind].count[bucket] += 1
+        self.ended[kind].gpu_ms += life.job.gpus * life.job.work_ms
+        self.ended[kind].score += score
 
     def before_cycle(self) -> None:
         self.refit_if_due()
@@ -363,7 +386,7 @@ class GittinsWorld(DallyWorld):
 
     def refit_if_due(self) -> None:
         period = self.now // to_ms(self.settings.refit_s)
-        if period <= self.refitted_in or len(self.ended) < self.settings.least_ends:
+        if period <= self.refitted_in or self.ends < self.settings.least_ends:
             return
         self.refitted_in = period
         self.changed = True
@@ -375,34 +398,44 @@ class GittinsWorld(DallyWorld):
                     self.count_sinks(life)
                     self.quantum_ends_ms(life)
 
+    def forget(self) -> None:
+        since, self.ends_before = self.ends - self.ends_before, self.ends
+        if self.settings.memory_jobs > 0:
+            share = self.settings.memory_jobs / (self.settings.memory_jobs + since)
+            for each in self.ended:
+                each.count = [count * share for count in each.count]
+                each.gpu_ms *= share
+                each.score *= share
+
     def refit(self) -> None:
+        self.forget()
         unfinished = [life for life in self.lives if life.state not in LEFT]
         buckets = {life.row: last_begun(BUCKET_BEGINS, self.work_done(life)) for life in unfinished}
         self.divide(unfinished)
-        pooled = hazards_of([e.bucket for e in self.ended], list(buckets.values()), FALLING, 2.0)
+        pooled = hazards_of(summed(self.ended), list(buckets.values()), FALLING, 2.0)
         self.pooled_chances = chances(pooled)[1]
         self.own_chances, self.index_of = [], []
         for group in range(self.settings.groups):
-            ended = [e for e in self.ended if self.group_of[e.kind] == group]
+            ended = [each for kind, each in enumerate(self.ended) if self.group_of[kind] == group]
             theirs = [buckets[life.row] for life in unfinished if self.group_of[self.kinds[life.row]] == group]
-            own = hazards_of([e.bucket for e in ended], theirs, pooled, self.settings.strength)
-            better = predicted_better([e.score for e in ended])
+            own = hazards_of(summed(ended), theirs, pooled, self.settings.strength)
+            better = predicted_better([each.score for each in ended])
             self.own_chances.append(chances(own)[1])
             self.index_of.append(indices(tuple(own if better else pooled)))
 
     def divide(self, unfinished: Sequence[Life]) -> None:
-        numbers, work = [0] * CLASSES, [0.0] * CLASSES
-        for each in self.ended:
-            numbers[each.kind] += 1
-            work[each.kind] += each.gpu_ms
+        numbers, work = [0.0] * CLASSES, [0.0] * CLASSES
         for life in unfinished:
             numbers[self.kinds[life.row]] += 1
             work[self.kinds[life.row]] += life.job.gpus * self.work_done(life)
+        for kind, each in enumerate(self.ended):
+            work[kind] += each.gpu_ms
+            numbers[kind] = in_turn([numbers[kind], *each.count])
         groups, group, weight = self.settings.groups, 0, 0.0
         for kind in range(CLASSES):
             self.group_of[kind] = min(group, groups - 1)
-            share = numbers[kind] / sum(numbers)
-            weight += share if sum(work) == 0 else 0.4 * share + 0.6 * work[kind] / sum(work)
+            share = numbers[kind] / in_turn(numbers)
+            weight += share if in_turn(work) == 0 else 0.4 * share + 0.6 * work[kind] / in_turn(work)
             if weight >= 1 / groups:
                 group, weight = group + 1, 0.0
         if group > 0 and weight < 0.5 / groups:

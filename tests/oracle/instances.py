@@ -438,6 +438,7 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "strength": draw.choice((0.51, 3.3, 30)),
         "cost_weight": draw.choice((0, 0.05, 0.7, 8)),
         "loss_budget": draw.choice((0.00001, 0.001, 0.02)),
+        "memory_jobs": draw.choice((0, 0, 1.5, 7, 100)),
         "patience_s": some(0, 1, 4, 20),
         "patience_growth": draw.choice((0, 0.3, 15)),
         "grant_s": some(1, 3, 20),

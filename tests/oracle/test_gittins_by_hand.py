@@ -27,7 +27,7 @@ def test_hazards_of_four_ended_jobs_and_one_that_runs() -> None:
     """Ended in buckets 0, 0, 1 and 3; one runs in bucket 1. At risk: 5; 3 less half; 1; 1; 0. A prior of 0.5, as if of
     one job more.
     """
-    found = hazards_of([0, 0, 1, 3], [1], [0.5] * BUCKETS, 1.0)
+    found = hazards_of([2, 1, 0, 1, *[0] * (BUCKETS - 4)], [1], [0.5] * BUCKETS, 1.0)
     assert found[:5] == pytest.approx([2.5 / 6, 1.5 / 3.5, 0.5 / 2, 1.5 / 2, 0.5 / 1])
 
 
@@ -134,7 +134,8 @@ def test_groups_divide_gpu_time_more_than_jobs() -> None:
     full at 0.25: at 0.32 with class 5, at 0.68 with class 12. Of three, full at 1 / 3: 0.54 with class 9, then 0.46.
     """
     world = GittinsWorld([], [], [], None)  # type: ignore[arg-type]
-    world.ended = [Ended(kind, 0, gpu_ms, 0.0) for kind, gpu_ms in ((3, 10.0), (5, 10.0), (9, 20.0), (12, 60.0))]
+    for kind, gpu_ms in ((3, 10.0), (5, 10.0), (9, 20.0), (12, 60.0)):
+        world.ended[kind] = Ended([1.0, *[0.0] * (BUCKETS - 1)], gpu_ms)
     for groups, expected in ((1, [0] * 4), (2, [0, 0, 0, 1]), (4, [0, 0, 1, 1]), (3, [0, 0, 0, 1])):
         world.settings = Settings(groups=groups)
         world.divide([])

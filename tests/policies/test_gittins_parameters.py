@@ -10,11 +10,7 @@ import pytest
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.policies.dally.gittins import Gittins
-from pointsman.policies.dally.hazards import (
-    ENDS,
-    INDEX,
-    REFITTED,
-)
+from pointsman.policies.dally.hazards import BUCKETS, CLASSES, ENDED, ENDS, ENDS_BEFORE, INDEX, REFITTED
 from tests.free import simulate
 from tests.oracle.gittins import BUCKET_BEGINS, FALLING, indices
 from tests.policies.gittins_runs import QUICK, busy, jobs_of, opened, table
@@ -102,6 +98,22 @@ def test_extremes_are_borne(durations_s: list[float], params: dict[str, Any]) ->
     workload = jobs_of([(7.0 * k, 1 + k % 8, duration_s) for k, duration_s in enumerate(durations_s)])
     jobs = simulate(workload, "2x8", "gittins", params=QUICK | {"refit_s": 1e5} | params, audit=True).jobs
     assert (jobs["state"] == "COMPLETED").all()
+
+
+def test_older_jobs_count_for_as_many_as_are_remembered() -> None:
+    """A refit comes once an hour, and then what has been counted before weighs no more than 50 jobs."""
+    simulation = opened(busy(4), "2x8", **(QUICK | {"memory_jobs": 50}))
+    memory = simulation.handle.state.memory
+    remembered = refitted = forgotten = 0.0
+    for hour in range(1, 14):
+        simulation.run(hour * 3_600_000)
+        if memory[REFITTED] != refitted:
+            since = memory[ENDS_BEFORE] - forgotten
+            remembered = (remembered + since) * 50 / (50 + since)
+            refitted, forgotten = memory[REFITTED], memory[ENDS_BEFORE]
+        counted = memory[ENDED : ENDED + CLASSES * BUCKETS].sum()
+        assert counted == pytest.approx(remembered + memory[ENDS] - forgotten)
+    assert 45 < remembered < 50 and forgotten > 300
 
 
 # -- what it takes along -------------------------------------------------------------------------------

@@ -113,6 +113,9 @@ class Gittins(DelayScheduling):
     loss_budget: float = parameter(
         0.02, "share of all GPU time from which on preemptions count for more than they cost", gt=0, le=1
     )
+    memory_jobs: float = parameter(
+        0.0, "number of completed jobs that older ones count for together; 0: all count alike", unit="jobs", ge=0
+    )
     patience_s: float = parameter(
         0.0,
         "how long a job within a node may wait on a cluster where no other waits before it goes before all others: "
@@ -133,7 +136,7 @@ class Gittins(DelayScheduling):
         hazards = [_PREDICTORS[self.predictor], self.ageing, milliseconds(self.refit_s), self.least_ends]
         return [
             *self._delays_ms(self.preempt),
-            *map(float, (*hazards, self.groups, self.strength, self.cost_weight, self.loss_budget)),
+            *map(float, (*hazards, self.groups, self.strength, self.cost_weight, self.loss_budget, self.memory_jobs)),
             *(milliseconds(self.patience_s), self.patience_growth, milliseconds(self.grant_s), self.grant_share),
         ]
 

@@ -13,8 +13,8 @@ from pointsman.policies.dally.preemption import PREEMPTION_PARAMS
 from pointsman.policies.parts.bounded_waiting import FIRST_RANK, goes_first
 from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
 
-PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, COST_WEIGHT, LOSS_BUDGET, BOUND = range(
-    PREEMPTION_PARAMS, PREEMPTION_PARAMS + 9
+PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, COST_WEIGHT, LOSS_BUDGET, MEMORY_JOBS, BOUND = range(
+    PREEMPTION_PARAMS, PREEMPTION_PARAMS + 10
 )  # params; from BOUND on those of `bounded_waiting`
 BY_ESTIMATE, BY_HISTORY = 1.0, 2.0  # predictors; 0: none
 BUCKETS, CLASSES, MOST_GROUPS = 64, 128, 32
@@ -31,7 +31,9 @@ HIGHEST_RANK = 2.0**53
 REFITTED = OFFERING_MEMORY
 """From here on in State.memory: 1 + the instant of the last refit in ms, jobs that have ended, ..."""
 ENDS = REFITTED + 1
-BUCKET_BEGINS = ENDS + 1
+ENDS_BEFORE = ENDS + 1
+"""As of the last refit."""
+BUCKET_BEGINS = ENDS_BEFORE + 1
 CLASS_BEGINS = BUCKET_BEGINS + BUCKETS
 ENDED = CLASS_BEGINS + CLASSES
 """Jobs that have ended, by class and bucket."""
@@ -204,19 +206,33 @@ def begin_hazards(address: int) -> None:
 
 
 @core
+def _forget(S: State) -> None:
+    """What was learnt before counts for no more jobs than are remembered, beside those that have ended since."""
+    M, remembered = S.memory, S.params[MEMORY_JOBS]
+    since = M[ENDS] - M[ENDS_BEFORE]
+    M[ENDS_BEFORE] = M[ENDS]
+    if remembered > 0.0:
+        share = remembered / (remembered + since)
+        for i in range(ENDED, GROUP):
+            M[i] *= share
+
+
+@core
 def _count_classes(S: State) -> None:
     """Of each class the jobs, and the GPU time that they have received; unfinished ones included."""
     M = S.memory
     for c in range(CLASSES):
         M[NUMBER + c] = 0.0
-        M[WORK + c] = M[GPU_MS + c]
-        for b in range(BUCKETS):
-            M[NUMBER + c] += M[ENDED + c * BUCKETS + b]
+        M[WORK + c] = 0.0
     for j in range(S.g[0].slots):
         if S.jobs[j].state != 0:
             c = _class_of(S, np.int64(j))
             M[NUMBER + c] += 1.0
             M[WORK + c] += S.jobs[j].asked * _progress(S, np.int64(j))
+    for c in range(CLASSES):  # last, for these are no whole numbers, of which sums depend on the order of jobs
+        M[WORK + c] += M[GPU_MS + c]
+        for b in range(BUCKETS):
+            M[NUMBER + c] += M[ENDED + c * BUCKETS + b]
 
 
 @core
@@ -282,6 +298,7 @@ def _has_predicted_better(S: State, group: Int) -> bool:
 def refit_hazards(address: int) -> None:
     """Groups, hazards and indices anew."""
     S = open_state(address)
+    _forget(S)
     _count_classes(S)
     _divide_classes(S)
     _count_buckets(S)
