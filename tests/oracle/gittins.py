@@ -40,10 +40,10 @@ class Settings(dally.Settings):
     least_ends: int = 200
     groups: int = 24
     strength: float = 5
-    cost_weight: float = 0
+    cost_weight: float = 8
     loss_budget: float = 0.02
-    memory_jobs: float = 0
-    patience_s: float = 0
+    memory_jobs: float = 7000
+    patience_s: float = 43_200
     patience_growth: float = 15
     grant_s: float = 14_400
     grant_share: float = 0.25

@@ -15,6 +15,8 @@ NAME_COLUMNS = "read it by --columns submit_s=NAME,gpus=NAME,duration_s=NAME wit
 LONGEST_SPAN_S, LONGEST_MEAN_S, SHORTEST_MEAN_S = 5 * 365 * 86_400, 60 * 86_400, 60
 """Span of submits, and mean duration, beyond which the unit of a log's times is doubtful (ours)."""
 
+NEW_DEFAULTS = {"cost_weight": 8.0, "patience_s": 43_200.0, "memory_jobs": 7000.0}
+"""Of `gittins`, in November 2026: 0 was the default of each before."""
 HARDLY = 1e-4
 """Time that jobs wait over time that they run, up to which a comparison shows little (ours)."""
 
@@ -53,6 +55,7 @@ def remarks(
     yield from _of_no_profiles(results)
     yield from _of_identical(labels, results)
     yield from _of_estimate(estimate, results)
+    yield from _of_new_defaults(results)
 
 
 def _of_estimate(estimate: str | None, results: "Sequence[Result]") -> Iterator[str]:
@@ -61,6 +64,15 @@ def _of_estimate(estimate: str | None, results: "Sequence[Result]") -> Iterator[
         learn = sorted({result.info["policy"] for result in results if "predictor" in result.info["params"]})
         fix = "".join(f" ({policy} takes it with --set {policy}.predictor=estimate)" for policy in learn)
         yield f"--estimate {estimate} has no effect: no policy here uses it{fix}"
+
+
+def _of_new_defaults(results: "Sequence[Result]") -> Iterator[str]:
+    """Of which new defaults a run depends, and how to have the old ones."""
+    found = [result.info["params"] for result in results if result.info["policy"] == "gittins"]
+    changed = [name for name, value in NEW_DEFAULTS.items() if any(params[name] == value for params in found)]
+    if changed:
+        fix = " ".join(f"--set gittins.{name}=0" for name in changed)
+        yield f"gittins has new defaults ({', '.join(changed)}): {fix} restores the old ones"
 
 
 def _of_no_wait(results: "Sequence[Result]") -> Iterator[str]:

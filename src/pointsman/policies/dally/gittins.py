@@ -105,21 +105,18 @@ class Gittins(DelayScheduling):
     least_ends: int = parameter(200, "completed jobs required before the first fit", ge=1)
     groups: int = parameter(24, "number of groups of jobs, by their estimates", ge=1, le=MOST_GROUPS)
     cost_weight: float = parameter(
-        0.0,
-        "how many times what a preemption costs its gain must exceed: 8 where preemptions destroy work; "
-        "0: costs do not count",
-        ge=0,
+        8.0, "how many times what a preemption costs its gain must exceed; 0: costs do not count", ge=0
     )
     loss_budget: float = parameter(
         0.02, "share of all GPU time from which on preemptions count for more than they cost", gt=0, le=1
     )
     memory_jobs: float = parameter(
-        0.0, "number of completed jobs that older ones count for together; 0: all count alike", unit="jobs", ge=0
+        7000.0, "number of completed jobs that older ones count for together; 0: all count alike", unit="jobs", ge=0
     )
     patience_s: float = parameter(
-        0.0,
-        "how long a job within a node may wait on a cluster where no other waits before it goes before all others: "
-        "43,200 where wide gangs come; 0: no limit",
+        43_200.0,
+        "how long a job within a node may wait on a cluster where no other waits before it goes before all others; "
+        "0: for ever",
         unit="s",
         ge=0,
     )
