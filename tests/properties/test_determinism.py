@@ -14,6 +14,7 @@ import pointsman
 from tests.free import simulate
 
 SRC = Path(pointsman.__file__).parents[1]
+TWO_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
 POLICIES = [
     *("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "tiresias", "las", "rounds(srtf, 60)"),
     *("tiresias-skew", "gandiva", "dally", "gittins", "multifactor", "kueue"),
@@ -76,10 +77,10 @@ def digests(**environment: str) -> dict[str, str]:
     return json.loads(done.stdout)
 
 
-def test_processes_hash_seeds_and_the_jit_agree() -> None:
+def test_processes_hash_seeds_threads_and_the_jit_agree() -> None:
     first = digests(PYTHONHASHSEED="1")
     assert len(first) == 3 * len(POLICIES) + 6
-    assert first == digests(PYTHONHASHSEED="2", NUMBA_DISABLE_JIT="1")
+    assert first == digests(PYTHONHASHSEED="2", NUMBA_DISABLE_JIT="1", **TWO_THREADS)
 
 
 def rows(n: int) -> pointsman.Workload:
