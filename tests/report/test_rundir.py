@@ -15,6 +15,7 @@ import yaml
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import InputError, RunError, UsageError
+from pointsman.report.figures.catalogue import KINDS
 from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
 from pointsman.report.staging import refuse_taken, whole_directory
 
@@ -178,7 +179,8 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
-def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path) -> None:
+def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pointsman.report.figures.catalogue.KINDS", KINDS[:1])  # each takes a second
     write_comparison(tmp_path / "out", many, baseline="srtf")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"manifest.json", "comparison.json", "comparison.csv", "report.html", "plots", "runs"}
