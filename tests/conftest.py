@@ -1,6 +1,13 @@
 """For every test."""
 
+import os
+
 from hypothesis import settings
+
+# Threads of linear algebra wait for each other at full speed: two on a busy core take twice the time of one. Set before
+# NumPy and PyTorch are imported, here and in the processes that tests start.
+for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(pool, "1")
 
 settings.register_profile("patient", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("patient")

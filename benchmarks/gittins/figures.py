@@ -1,6 +1,7 @@
 """From runs to the figures of the page: percent above the bound, and paired differences with intervals."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -62,9 +63,15 @@ def _resampled(pairs: NDArray[np.float64], block: int) -> Difference:
     """Ratio of the sums of both columns, with an interval from blocks of rows drawn with replacement (circular, as in
     Politis and Romano, 1992).
     """
-    rows = len(pairs)
-    first = np.random.default_rng(0).integers(0, rows, (RESAMPLES, -(-rows // block)))
-    picked = ((first[..., None] + np.arange(block)) % rows).reshape(RESAMPLES, -1)[:, :rows]
-    sums, whole = pairs[picked].sum(1), pairs.sum(0)
+    sums, whole = _drawn(len(pairs), block) @ pairs, pairs.sum(0)
     low, high = np.percentile(100 * (sums[:, 0] / sums[:, 1] - 1), [2.5, 97.5])
     return Difference(100 * float(whole[0] / whole[1] - 1), float(low), float(high))
+
+
+@lru_cache(maxsize=2)
+def _drawn(rows: int, block: int) -> NDArray[np.float64]:
+    """(resamples, rows) how often each row is drawn."""
+    first = np.random.default_rng(0).integers(0, rows, (RESAMPLES, -(-rows // block)))
+    picked = ((first[..., None] + np.arange(block)) % rows).reshape(RESAMPLES, -1)[:, :rows]
+    cells = picked + rows * np.arange(RESAMPLES)[:, None]
+    return np.bincount(cells.ravel(), minlength=RESAMPLES * rows).reshape(RESAMPLES, rows).astype(np.float64)

@@ -2,7 +2,7 @@
 
 import os
 
-INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "30"))
+INSTANCES = int(os.environ.get("POINTSMAN_ORACLE_INSTANCES", "20"))
 
 
 def one_in(n: int) -> int:

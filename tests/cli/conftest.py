@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ class Done(NamedTuple):
 
 
 Command = Callable[..., Done]
+Once = Callable[[str, Callable[[], None]], None]
 
 
 @pytest.fixture
@@ -42,6 +44,26 @@ def command(here: Path, capsys: pytest.CaptureFixture[str]) -> Command:
         free = () if args[:1] not in [(name,) for name in REPLAYS] or {*args} & {*SAYS_ITSELF} else FREE
         code = run([*args, *free])
         return Done(code, *capsys.readouterr())
+
+    return done
+
+
+@pytest.fixture(scope="module")
+def left() -> dict[str, Path]:
+    """Copies of working directories, by name."""
+    return {}
+
+
+@pytest.fixture
+def once(here: Path, left: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Does what takes long and fills the working directory; for the next test of the file it copies what was left."""
+
+    def done(name: str, fill: Callable[[], None]) -> None:
+        if name in left:
+            shutil.copytree(left[name], here, dirs_exist_ok=True)
+        else:
+            fill()
+            left[name] = shutil.copytree(here, tmp_path_factory.mktemp("left") / "here")
 
     return done
 

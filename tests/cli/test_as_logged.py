@@ -236,6 +236,8 @@ def test_a_schedule_is_not_written_over(command: Command, jobs: str) -> None:
 
 def test_the_page_has_the_section(command: Command, logged: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    shown = [kind for kind in catalogue.KINDS if kind.name in ("4-utilisation", "6-occupancy")]
+    monkeypatch.setattr("pointsman.report.figures.catalogue.KINDS", shown)
     done = command("compare", logged, *CLUSTER, "--policy", "fifo", "--policy", "srtf", "-o", "out")
     assert done.code == 0, done.err
     page = Path("out/report.html").read_text()

@@ -8,6 +8,7 @@ import yaml
 
 from pointsman.cli.experiment import parse_seeds
 from pointsman.errors import UsageError
+from pointsman.report.figures.catalogue import KINDS
 
 from .conftest import Command
 
@@ -143,6 +144,7 @@ def test_runs_can_be_reported_on_later(command: Command, jobs: str, monkeypatch:
     assert command("compare", jobs, *TWO, "-o", "both").code == 0
     assert command("simulate", jobs, "--cluster", "2x4", "--policy", "las", "-o", "third").code == 0
     monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    monkeypatch.setattr("pointsman.report.figures.catalogue.KINDS", KINDS[:1])
     done = command("report", "both", "third", "-o", "three", "--format", "json")
     assert done.code == 0, done.err
     assert [row["policy"] for row in json.loads(done.out)["rows"]] == ["fifo", "srtf", "las"]
@@ -235,8 +237,11 @@ def test_no_word_is_doubled(command: Command, here: Path) -> None:
     assert command("trace", "info", "j.csv").out.splitlines()[0] == "j.csv (format csv)"
 
 
-def test_figures_of_a_run_in_the_formats_that_are_named(command: Command, jobs: str) -> None:
+def test_figures_of_a_run_in_the_formats_that_are_named(
+    command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr("pointsman.report.figures.files.KINDS", KINDS[:2])  # each takes a second
     assert command("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "srtf", "-o", "out").code == 0
     done = command("report", "out", "--figures", "figures", "--format", "pdf,png")
     assert done.code == 0, done.err

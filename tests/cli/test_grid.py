@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import Command
+from .conftest import Command, Once
 
 GRID = ("--cluster", "2x4", "--cluster", "4x4", "--load", "0.5", "--load", "2", "--policy", "fifo", "--policy", "srtf")
 CELLS = [("2x4", "0.5"), ("2x4", "2.0"), ("4x4", "0.5"), ("4x4", "2.0")]
@@ -21,6 +21,16 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 def timeless(row: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in row.items() if not name.startswith(("engine_s", "decisions_per_s"))}
+
+
+@pytest.fixture
+def grid(command: Command, jobs: str, once: Once) -> None:
+    """The directory of a grid."""
+
+    def fill() -> None:
+        assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+
+    once("grid", fill)
 
 
 def test_a_cell_is_what_compare_says_of_it_alone(command: Command, jobs: str) -> None:
@@ -65,8 +75,7 @@ def test_what_is_so_in_every_cell_is_said_once(command: Command, here: Path) -> 
 
 
 @pytest.mark.parametrize("place", ["grid", "grid/cells", "."])
-def test_a_report_replaces_nothing_that_it_reads(place: str, command: Command, jobs: str) -> None:
-    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+def test_a_report_replaces_nothing_that_it_reads(place: str, command: Command, grid: None) -> None:
     done = command("report", "grid", "-o", place, "--force")
     assert done.code == 2, done.err
     assert len(list(Path("grid/cells").iterdir())) == 4
@@ -79,8 +88,7 @@ def test_a_report_replaces_nothing_that_it_reads(place: str, command: Command, j
     ), done.err
 
 
-def test_a_grid_without_its_settings_or_with_a_pipe_for_a_table(command: Command, jobs: str) -> None:
-    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+def test_a_grid_without_its_settings_or_with_a_pipe_for_a_table(command: Command, grid: None) -> None:
     settings = Path("grid/config.resolved.yaml")
     settings.rename("kept.yaml")
     done = command("report", "grid")
@@ -174,8 +182,7 @@ def test_all_stands_for_the_others(command: Command, jobs: str) -> None:
     assert (names[:2], names.count("las")) == (["las", "fifo"], 1)
 
 
-def test_a_grid_is_verified_run_by_run(command: Command, jobs: str) -> None:
-    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+def test_a_grid_is_verified_run_by_run(command: Command, grid: None) -> None:
     done = command("verify", "grid")
     assert (done.code, done.out.count(": verified\n")) == (0, 8), done.err
     (table,) = Path("grid/cells").glob("03*/runs/srtf_s0/jobs.parquet")
@@ -199,9 +206,8 @@ def test_a_report_made_again_is_the_grids_own(command: Command, jobs: str, monke
     assert other[0]["policy"] == "fifo"
 
 
-def test_figures_of_a_grid_for_papers(command: Command, jobs: str) -> None:
+def test_figures_of_a_grid_for_papers(command: Command, grid: None) -> None:
     pytest.importorskip("matplotlib")
-    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
     done = command("report", "grid", "--figures", "figures", "--format", "pdf,png", "--width", "3.3in")
     assert (done.code, "figures: 6 files in figures" in done.err) == (0, True), done.err
     assert {path.name for path in Path("figures").iterdir()} == {
@@ -209,8 +215,7 @@ def test_figures_of_a_grid_for_papers(command: Command, jobs: str) -> None:
     }
 
 
-def test_what_a_grid_cannot_be_reported_with(command: Command, jobs: str) -> None:
-    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+def test_what_a_grid_cannot_be_reported_with(command: Command, grid: None) -> None:
     done = command("report", "grid", "grid/cells/01-cluster=2x4,load=0.5")
     assert (done.code, "or give runs and comparisons: DIR/cells/NAME" in done.err) == (2, True), done.err
     assert command("report", "grid", "-o", "again").code == 0
@@ -233,8 +238,7 @@ def test_what_a_grid_cannot_be_reported_with(command: Command, jobs: str) -> Non
         ),
     ],
 )
-def test_a_damaged_grid_is_refused(name: str, text: str | None, said: str, command: Command, jobs: str) -> None:
-    assert command("compare", jobs, *GRID, "-o", "grid").code == 0
+def test_a_damaged_grid_is_refused(name: str, text: str | None, said: str, command: Command, grid: None) -> None:
     Path("grid", name).unlink()
     if text is not None:
         Path("grid", name).write_text(text)

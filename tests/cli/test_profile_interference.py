@@ -13,7 +13,7 @@ from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.file import read_learned
 from tests.free import simulate
 
-from .conftest import Command
+from .conftest import Command, Once
 
 TRUTH = "table:kappa=13,sigma=0.2,seed=3"
 NODE = "1x4/gpu=v100"
@@ -32,8 +32,11 @@ def simulated(many: int, source: str, **options: object) -> Result:
 
 
 @pytest.fixture
-def recorded(here: Path) -> str:
-    pointsman.write_run(here / "run", simulated(150, TRUTH, log_speeds=True), figures=False)
+def recorded(here: Path, once: Once) -> str:
+    def fill() -> None:
+        pointsman.write_run(here / "run", simulated(150, TRUTH, log_speeds=True), figures=False)
+
+    once("recorded", fill)
     return "run"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from .conftest import FREE, Command
+from .conftest import FREE, Command, Once
 
 COUNTED = '''
 import time
@@ -87,6 +87,17 @@ def ended_by(signum: int, args: list[str], finished: int) -> tuple[int, str]:
     return child.returncode, said
 
 
+@pytest.fixture
+def killed(counted: list[str], once: Once) -> list[str]:
+    """The command, which was killed in its second run."""
+
+    def fill() -> None:
+        assert ended_by(signal.SIGKILL, counted, 1)[0] == -signal.SIGKILL
+
+    once("killed", fill)
+    return counted
+
+
 @pytest.mark.parametrize(("workers", "finished"), [((), 1), (("--workers", "2"), 2)])
 def test_what_was_finished_before_a_kill_is_not_run_again(
     workers: tuple[str, ...], finished: int, command: Command, counted: list[str]
@@ -114,10 +125,9 @@ def test_an_interrupt_says_how_to_go_on(command: Command, counted: list[str]) ->
     assert begun() == ["2", "3"]
 
 
-def test_what_comes_of_it_is_what_would_have(command: Command, counted: list[str]) -> None:
-    ended_by(signal.SIGKILL, counted, 1)
-    assert command(*counted).code == 0
-    assert command(*counted[:-1], "whole").code == 0
+def test_what_comes_of_it_is_what_would_have(command: Command, killed: list[str]) -> None:
+    assert command(*killed).code == 0
+    assert command(*killed[:-1], "whole").code == 0
     parts, whole = (
         {path.relative_to(place): path.read_bytes() for path in sorted(place.rglob("*.parquet"))}
         for place in (Path("out"), Path("whole"))
@@ -147,39 +157,35 @@ def touch(path: str, old: str, new: str) -> None:
     ],
     ids=["policy", "log", "overheads", "cluster", "seed", "module"],
 )
-def test_a_run_of_other_inputs_is_run_again(changed, command: Command, counted: list[str]) -> None:
-    ended_by(signal.SIGKILL, counted, 1)
+def test_a_run_of_other_inputs_is_run_again(changed, command: Command, killed: list[str]) -> None:
     changed()
     begun()
-    assert command(*counted).code == 0
+    assert command(*killed).code == 0
     assert begun() == ["1", "2", "3"]
 
 
 def test_another_version_of_the_code_runs_again(
-    command: Command, counted: list[str], monkeypatch: pytest.MonkeyPatch
+    command: Command, killed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended_by(signal.SIGKILL, counted, 1)
     begun()
     monkeypatch.setattr("pointsman.sweeps.digests.code_digest", lambda: "another")
-    assert command(*counted).code == 0
+    assert command(*killed).code == 0
     assert begun() == ["1", "2", "3"]
 
 
-def test_a_damaged_run_is_run_again(command: Command, counted: list[str]) -> None:
-    ended_by(signal.SIGKILL, counted, 1)
+def test_a_damaged_run_is_run_again(command: Command, killed: list[str]) -> None:
     (table,) = Path(".out.runs").glob("*/jobs.parquet")
     table.write_bytes(table.read_bytes()[:-1])
     begun()
-    assert command(*counted).code == 0
+    assert command(*killed).code == 0
     assert begun() == ["1", "2", "3"]
 
 
-def test_what_changes_no_run_does_not_matter(command: Command, counted: list[str]) -> None:
+def test_what_changes_no_run_does_not_matter(command: Command, killed: list[str]) -> None:
     """The window, the baseline, how it is printed."""
-    ended_by(signal.SIGKILL, counted, 1)
     begun()
     touch("e.yaml", "cluster: 2x4", "cluster: 2x4\n  window: '10:'")
-    assert command(*counted, "--format", "csv", "--workers", "1").code == 0
+    assert command(*killed, "--format", "csv", "--workers", "1").code == 0
     assert begun() == ["2", "3"]
 
 

@@ -10,6 +10,7 @@ import typer
 
 from pointsman.cli.app import app
 from pointsman.errors import PointsmanError
+from pointsman.report.figures.catalogue import KINDS
 from tests.cli.suggestion_exceptions import ELSEWHERE, NO_COMMAND, OTHER_PROGRAMS, UNREACHED
 from tests.cli.suggestion_files import FILES, PLACEHOLDERS, Suggestion
 from tests.cli.suggestion_sources import COMMAND, FLAG, Message, messages
@@ -29,6 +30,7 @@ def ready(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with what readers have."""
     for name, text in (FILES | LOG_FILES).items():
         (here / name).write_text(text)
+    monkeypatch.setattr("pointsman.report.figures.files.KINDS", KINDS[:1])  # each takes a second
     return here
 
 

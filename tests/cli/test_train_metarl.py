@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import Command
+from .conftest import Command, Once
 from .test_train_scorer import WITHOUT_TORCH
 
 with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (make learn)")
@@ -17,6 +17,28 @@ with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is
 SMALL = ["--cluster", "4x4/rack=2,gpu=v100", "--set", "practice.jobs=40", "--set", "meta.decisions=16"]
 TRAIN = ["train", "metarl", *SMALL, "-o", "mine"]
 KEPT = ("performance-model.yaml", "training.json", "metrics.jsonl", "policy.safetensors")
+
+
+@pytest.fixture
+def trained(command: Command, here: Path, once: Once) -> Path:
+    """Where there is a training of one run, ``mine``."""
+
+    def fill() -> None:
+        assert command(*TRAIN, "--set", "meta.runs=1").code == 0
+
+    once("trained", fill)
+    return here
+
+
+@pytest.fixture
+def without_network(command: Command, here: Path, once: Once) -> Path:
+    """Where there is one whose network stays as it is."""
+
+    def fill() -> None:
+        assert command(*TRAIN, "--set", "meta.runs=1", "--set", "meta.network=none").code == 0
+
+    once("without network", fill)
+    return here
 
 
 @with_network
@@ -59,7 +81,7 @@ def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None
 @with_network
 @pytest.mark.parametrize("network", ["reptile", "actor-critic"])
 def test_one_that_was_stopped_ends_with_the_same(network: str, command: Command, here: Path) -> None:
-    how = ("--set", "meta.runs=4", "--set", f"meta.network={network}")
+    how = ("--set", "meta.runs=2", "--set", f"meta.network={network}")
     assert command(*TRAIN[:-1], "whole", *how).code == 0
     from pointsman.learn.meta import training
 
@@ -67,7 +89,7 @@ def test_one_that_was_stopped_ends_with_the_same(network: str, command: Command,
     learn = training.MetaTraining._learn
 
     def stops(self: training.MetaTraining) -> None:
-        if len(self.history) == 2:
+        if len(self.history) == 1:
             raise KeyboardInterrupt
         learn(self)
 
@@ -105,18 +127,16 @@ def test_wrong_settings_are_refused(command: Command, given: list[str], said: st
 
 
 @with_network
-def test_a_broken_state_is_refused(command: Command, here: Path) -> None:
-    assert command(*TRAIN, "--set", "meta.runs=1").code == 0
-    (here / "mine/training.json").write_text('{"history": [], "expected": "kind: Nothing"}')
+def test_a_broken_state_is_refused(command: Command, trained: Path) -> None:
+    (trained / "mine/training.json").write_text('{"history": [], "expected": "kind: Nothing"}')
     done = command("train", "metarl", "-o", "mine", "--resume")
     assert done.code == 3, done.err
     assert "not the state of a training" in done.err
 
 
 @pytest.mark.parametrize("history", [[{}], [{"run": 2}], "many", 3, "twice", "words", "nan"])
-def test_a_damaged_history_is_refused(history: object, command: Command, here: Path) -> None:
-    assert command(*TRAIN, "--set", "meta.runs=1", "--set", "meta.network=none").code == 0
-    path = here / "mine/training.json"
+def test_a_damaged_history_is_refused(history: object, command: Command, without_network: Path) -> None:
+    path = without_network / "mine/training.json"
     state = json.loads(path.read_text())
     (row,) = state["history"]
     odd = {"twice": [row, row | {"run": 2}], "words": [row | {"jobs": "many"}], "nan": [row | {"jobs": float("nan")}]}
@@ -138,9 +158,10 @@ def test_a_damaged_history_is_refused(history: object, command: Command, here: P
         ('{"history": [], "expected": 3}', "expected: must be a string, not 3"),
     ],
 )
-def test_what_is_no_state_is_refused_by_its_file_and_fault(text: str, said: str, command: Command, here: Path) -> None:
-    assert command(*TRAIN, "--set", "meta.runs=1", "--set", "meta.network=none").code == 0
-    (here / "mine/training.json").write_text(text)
+def test_what_is_no_state_is_refused_by_its_file_and_fault(
+    text: str, said: str, command: Command, without_network: Path
+) -> None:
+    (without_network / "mine/training.json").write_text(text)
     done = command("train", "metarl", "-o", "mine", "--resume")
     assert done.code == 3, done.err
     said = f"mine/training.json: not the state of a training: {said}"
@@ -157,9 +178,8 @@ def test_what_is_no_state_is_refused_by_its_file_and_fault(text: str, said: str,
         ("words", "must be a number, not 'a'"),
     ],
 )
-def test_weights_of_something_else_are_refused(damaged: object, said: str, command: Command, here: Path) -> None:
-    assert command(*TRAIN, "--set", "meta.runs=1").code == 0
-    path = here / "mine/training.json"
+def test_weights_of_something_else_are_refused(damaged: object, said: str, command: Command, trained: Path) -> None:
+    path = trained / "mine/training.json"
     state = json.loads(path.read_text())
     name, numbers = next(iter(state["weights"].items()))
     odd = {"short": state["weights"] | {name: numbers[1:]}, "words": state["weights"] | {name: ["a", *numbers[1:]]}}

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from .command import pointsman
-from .conftest import Command
+from .conftest import Command, Once
 
 SMALL = [
     *("--cluster", "4x4/rack=2,gpu=v100", "--set", "practice.jobs=40", "--set", "practice.load=0.9"),
@@ -24,6 +24,17 @@ for name in ("torch", "safetensors", "gymnasium", "tensorboard"):
 from pointsman.cli.run import run
 sys.exit(run(sys.argv[1:]))
 """
+
+
+@pytest.fixture
+def trained(command: Command, here: Path, once: Once) -> Path:
+    """Where there is a training of one generation, ``mine``."""
+
+    def fill() -> None:
+        assert command(*TRAIN, "--set", f"{GENERATIONS}1").code == 0
+
+    once("trained", fill)
+    return here
 
 
 def weights(directory: Path) -> dict[str, float]:
@@ -105,29 +116,27 @@ def test_the_dry_run_shows_what_can_be_set(command: Command, here: Path) -> None
     assert shown["cross-entropy"]["population"] == 3 and shown["practice"]["contention"] == "duty-cycle"
 
 
-def test_a_checkpoint_is_checked_before_it_is_used(command: Command, here: Path) -> None:
-    assert command(*TRAIN, "--set", f"{GENERATIONS}1").code == 0
+def test_a_checkpoint_is_checked_before_it_is_used(command: Command, trained: Path) -> None:
     given = ("simulate", "jobs.csv", "--cluster", "2x4", "-o", "run", "--policy")
-    (here / "jobs.csv").write_text("submit_s,gpus,duration_s\n0,1,10\n")
+    (trained / "jobs.csv").write_text("submit_s,gpus,duration_s\n0,1,10\n")
     assert "there is no such directory" in command(*given, "scorer:none").err
-    good = weights(here / "mine")
+    good = weights(trained / "mine")
     wrong = [good | odd for odd in ({"patience": -1}, {"harm": True}, {"harm": float("nan")}, {"more": 1.0})]
     for broken in ("{", "[" * 100_000, "[1]", '{"harm": 1}', *map(json.dumps, wrong)):
-        (here / "mine/policy.json").write_text(broken)
+        (trained / "mine/policy.json").write_text(broken)
         done = command(*given, "scorer:mine")
         assert done.code == 3 and "policy.json: not the weights of scorer" in done.err, done.err
-    (here / "mine/policy.json").write_text(json.dumps(good | {"patience": -1}))
+    (trained / "mine/policy.json").write_text(json.dumps(good | {"patience": -1}))
     assert "patience = -1: must be greater than or equal to 0" in command(*given, "scorer:mine").err
-    (here / "mine/policy.json").unlink()
-    os.mkfifo(here / "mine/policy.json")
+    (trained / "mine/policy.json").unlink()
+    os.mkfifo(trained / "mine/policy.json")
     assert command(*given, "scorer:mine").code == 3
 
 
 @pytest.mark.parametrize("mean", [[1.0, 2.0], ["a"] * 7, [float("nan")] * 7, [1e308] * 7, None])
-def test_a_damaged_state_is_no_training_to_go_on_with(mean: object, command: Command, here: Path) -> None:
-    assert command(*TRAIN, "--set", f"{GENERATIONS}1").code == 0
-    state = json.loads((here / "mine/training.json").read_text())
-    (here / "mine/training.json").write_text(json.dumps(state | {"mean": mean}))
+def test_a_damaged_state_is_no_training_to_go_on_with(mean: object, command: Command, trained: Path) -> None:
+    path = trained / "mine/training.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"mean": mean}))
     done = command("train", "scorer", "-o", "mine", "--resume")
     assert done.code == 3 and "training.json: not the state of a training" in done.err, done.err
 
@@ -157,10 +166,9 @@ def test_pytorch_is_not_needed(here: Path) -> None:
     ],
 )
 def test_what_is_no_state_is_refused_by_its_file_and_fault(
-    damaged: Any, said: str, command: Command, here: Path
+    damaged: Any, said: str, command: Command, trained: Path
 ) -> None:
-    assert command(*TRAIN, "--set", f"{GENERATIONS}1").code == 0
-    path = here / "mine/training.json"
+    path = trained / "mine/training.json"
     state = json.loads(path.read_text())
     if damaged == {"random": -1}:
         damaged = {"random": state["random"] | {"state": {"state": -1, "inc": 1}}}

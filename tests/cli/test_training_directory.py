@@ -12,7 +12,7 @@ import pytest
 from pointsman.errors import InputError, RunError
 
 from .command import pointsman
-from .conftest import Command
+from .conftest import Command, Once
 
 for package in ("torch", "gymnasium", "safetensors", "tensorboard"):
     pytest.importorskip(package, reason=f"{package} is not installed (make learn)")
@@ -40,10 +40,14 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def old(command: Command, here: Path) -> Path:
+def old(command: Command, here: Path, once: Once) -> Path:
     """A whole checkpoint."""
-    done = command(*TRAIN, "--steps", "1", "-o", "mine")
-    assert done.code == 0, done.err
+
+    def fill() -> None:
+        done = command(*TRAIN, "--steps", "1", "-o", "mine")
+        assert done.code == 0, done.err
+
+    once("old", fill)
     return here / "mine"
 
 

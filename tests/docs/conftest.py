@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pointsman.report.figures.catalogue import KINDS
+
 from .pages import ROOT
 
 
@@ -86,4 +88,5 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "POINTSMAN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: False)  # a page takes seconds to draw
+    monkeypatch.setattr("pointsman.report.figures.files.KINDS", KINDS[:2])  # and each figure a second
     return tmp_path

@@ -27,6 +27,7 @@ def test_before_training_it_decides_as_the_scorer() -> None:
         now, *_ = many.step(usual)
 
 
+@pytest.mark.slow
 def test_the_critic_comes_to_foresee_what_follows() -> None:
     weights = ActorCriticWeights(seed=1)
     made = environments(4)

@@ -88,6 +88,7 @@ def test_a_network_that_was_taught_nothing_gains_nothing() -> None:
     assert gains([begun(seed=1)], environments()) == [(0.0, 0.0)]
 
 
+@pytest.mark.slow
 def test_steps_explain_more_of_what_choices_are_worth() -> None:
     adaptation = Adaptation(begun(seed=1), environments(), seed=1, decisions=128)
     explained = [adaptation.step()["explained"] for _ in range(12)]

@@ -61,6 +61,7 @@ def test_the_same_seed_gives_the_same_weights_and_it_goes_on_where_it_was(tmp_pa
         assert all(torch.equal(tensor, before[name]) for name, tensor in other.network.state_dict().items())
 
 
+@pytest.mark.slow
 def test_it_learns_to_overrule_a_scorer_that_scatters_gangs(tmp_path: Path) -> None:
     made = training(tmp_path, decisions=384, envs=16)
     told = [made.learner.iterate(k / 5) for k in range(5)]

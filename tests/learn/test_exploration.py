@@ -71,7 +71,7 @@ def test_explored_placements_take_no_more_than_their_share() -> None:
     """By what was forecast of them; under a truth where most pairs of models slow each other much more than is
     expected, what they really took beyond their best forecast stays below the share times that slow-down.
     """
-    jobs = generate("dl2-philly", jobs=2000, cluster_gpus=32, load=0.7, seed=2)
+    jobs = generate("dl2-philly", jobs=1000, cluster_gpus=32, load=0.7, seed=2)
     policy = Watched(explore=0.5)
     options = OPTIONS | {"node_interference": "table:sigma=1,seed=5"}
     run = simulate(jobs, CLUSTER, policy, **options).jobs

@@ -70,6 +70,7 @@ def test_what_it_has_seen_it_knows() -> None:
         assert least - 1e-9 <= exp(known[c][1]) <= most + 1e-9
 
 
+@pytest.mark.slow
 @with_network
 def test_it_comes_near_to_one_that_is_told_the_truth() -> None:
     """One that knows what models take of servers, but not how pairs of them get on, loses several per cent."""

@@ -44,7 +44,8 @@ def test_rollouts_of_a_sequence_begin_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("world", "sequences", "iterations", "enough"), [(Shelf, 32, 200, 0.95), (Corridor, 4, 60, 0.97)]
+    ("world", "sequences", "iterations", "enough"),
+    [pytest.param(Shelf, 32, 200, 0.95, marks=pytest.mark.slow), (Corridor, 4, 60, 0.97)],
 )
 def test_it_learns(world, sequences: int, iterations: int, enough: float) -> None:
     agent = reinforce(world, config=QUICK.model_copy(update={"sequences": sequences}))

@@ -14,6 +14,7 @@ import pointsman
 from tests.free import simulate
 
 SRC = Path(pointsman.__file__).parents[1]
+TWO_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
 POLICIES = [
     *("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "tiresias", "las", "rounds(srtf, 60)"),
     *("tiresias-skew", "gandiva", "dally", "gittins", "multifactor", "kueue"),
@@ -48,7 +49,7 @@ for policy in sys.argv[1:]:
     rough = {"overheads": costs, "node_events": down, "estimate": None}
     crowded = {**rough, "node_interference": "table:kappa=13"}
     for name, more in {"plain": {}, "rough": rough, "crowded": crowded}.items():
-        found[f"{policy} {name}"] = digest(pointsman.simulate(jobs(14, 3), "2x4/rack=1+1x3", policy, seed=7, **more))
+        found[f"{policy} {name}"] = digest(pointsman.simulate(jobs(10, 3), "2x4/rack=1+1x3", policy, seed=7, **more))
 others = {
     "sjf-bsbf": {},
     "pick-place": {"rate_model": "tree", "params": {"picker": "random", "gpus": "random"}},
@@ -57,8 +58,8 @@ others = {
     "scorer": {"node_interference": "table", "contention": "duty-cycle"},
 }
 for policy, more in others.items():
-    found[policy] = digest(pointsman.simulate(jobs(12, 4), "4x2/rack=2,gpu=v100", policy, seed=7, **more))
-found["64 GPUs a node"] = digest(pointsman.simulate(jobs(40, 3), "2x64", "fifo"))  # every bit of a word
+    found[policy] = digest(pointsman.simulate(jobs(9, 4), "4x2/rack=2,gpu=v100", policy, seed=7, **more))
+found["64 GPUs a node"] = digest(pointsman.simulate(jobs(30, 3), "2x64", "fifo"))  # every bit of a word
 print(json.dumps(found))
 """
 
@@ -76,10 +77,10 @@ def digests(**environment: str) -> dict[str, str]:
     return json.loads(done.stdout)
 
 
-def test_processes_hash_seeds_and_the_jit_agree() -> None:
+def test_processes_hash_seeds_threads_and_the_jit_agree() -> None:
     first = digests(PYTHONHASHSEED="1")
     assert len(first) == 3 * len(POLICIES) + 6
-    assert first == digests(PYTHONHASHSEED="2", NUMBA_DISABLE_JIT="1")
+    assert first == digests(PYTHONHASHSEED="2", NUMBA_DISABLE_JIT="1", **TWO_THREADS)
 
 
 def rows(n: int) -> pointsman.Workload:

@@ -1,18 +1,21 @@
 """Figures as files for papers, and on axes of one's own."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
-from pointsman.report.figures.files import parse_formats, parse_width_in, save_figures
-from pointsman.report.figures.style import COLOURS, INK, MARKERS
+from pointsman.report.figures.files import parse_formats, parse_width_in, save_figures, save_paintings
+from pointsman.report.figures.style import COLOURS, INK, MARKERS, Painting
 from pointsman.report.metrics.groups import group_runs
 from pointsman.workload import generate
 from tests.free import simulate
 
-matplotlib = pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib")
+
+from matplotlib.figure import Figure
 
 
 @pytest.fixture(scope="module")
@@ -21,22 +24,33 @@ def results() -> list[Result]:
     return [simulate(jobs, "4x8", policy) for policy in ("fifo", "srtf")]
 
 
-def test_the_same_runs_give_the_same_bytes(results: list[Result], tmp_path: Path) -> None:
+def twice(save: Callable[[Path], list[Path]], tmp_path: Path) -> dict[str, bytes]:
+    """The files that are saved, which are the same the second time."""
     found = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        paths = save_figures(tmp_path / name, group_runs(results), ["pdf", "svg", "png"], 3.3)
-        found.append({path.name: path.read_bytes() for path in paths})
+        found.append({path.name: path.read_bytes() for path in save(tmp_path / name)})
     assert found[0] == found[1]
-    assert {"1-jct-cdf.pdf", "1-jct-cdf.svg", "1-jct-cdf.png"} <= found[0].keys()
-    assert found[0]["1-jct-cdf.pdf"].startswith(b"%PDF")
+    return found[0]
 
 
-def test_they_are_as_wide_as_they_are_meant_to_be(results: list[Result], tmp_path: Path) -> None:
+def test_the_same_runs_give_the_same_bytes(results: list[Result], tmp_path: Path) -> None:
+    found = twice(lambda place: save_figures(place, group_runs(results), ["svg"], 3.3), tmp_path)
+    assert {"1-jct-cdf.svg", "6-occupancy.svg"} <= found.keys()
+
+
+def test_so_does_a_figure_in_every_format_and_it_is_as_wide_as_it_is_meant_to_be(tmp_path: Path) -> None:
     from matplotlib.image import imread
 
-    save_figures(tmp_path, group_runs(results), ["png"], 3.3)
-    assert imread(tmp_path / "1-jct-cdf.png").shape[1] == round(3.3 * 300)
+    def paint(figure: Figure) -> str:
+        figure.subplots().plot([1, 3, 2])
+        return "It goes up and down."
+
+    painting = Painting("up", "Up and down", (5, 3), paint)
+    found = twice(lambda place: save_paintings(place, [painting], ["pdf", "svg", "png"], 3.3), tmp_path)
+    assert found.keys() == {"up.pdf", "up.svg", "up.png"}
+    assert found["up.pdf"].startswith(b"%PDF")
+    assert imread(tmp_path / "one/up.png").shape[1] == round(3.3 * 300)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +79,6 @@ def test_ten_policies_look_different() -> None:
 
 
 def test_on_axes_of_ones_own(results: list[Result]) -> None:
-    from matplotlib.figure import Figure
-
     from pointsman.report import plots
 
     for draw in (plots.jct_cdf, plots.pending_by_gpus, plots.fairness_cdf):
@@ -78,8 +90,6 @@ def test_on_axes_of_ones_own(results: list[Result]) -> None:
 @pytest.mark.parametrize("name", ["jct_cdf", "pending_by_gpus", "fairness_cdf"])
 def test_a_result_draws_itself(name: str, results: list[Result]) -> None:
     """Alone, and beside others as the function does."""
-    from matplotlib.figure import Figure
-
     from pointsman.report import plots
 
     first, *others = results

@@ -151,7 +151,8 @@ def test_what_was_run_comes_first(pages: dict[str, Path]) -> None:
     assert "oracle" in text
 
 
-def test_names_from_a_log_are_only_text(tmp_path: Path) -> None:
+def test_names_from_a_log_are_only_text(tmp_path: Path, draw_only: Callable[..., None]) -> None:
+    draw_only("5a-fairness", "5b-tenants")
     jobs = [Job(0, 0, 1, 60, "<script>alert(1)</script>", "a&b"), Job(1, 5, 2, 90, "$x_1^2$ %", "q")]
     page = write_run(tmp_path / "run", simulate(jobs, nodes=1, size=2)) / "report.html"
     assert "<script>" not in page.read_text()
@@ -273,8 +274,9 @@ def test_no_table_or_figure_is_clipped(wide: Path, where: str, tmp_path: Path) -
     assert not found["wide"]
 
 
-def test_the_page_names_files_without_their_folders(fifo: Result) -> None:
+def test_the_page_names_files_without_their_folders(fifo: Result, draw_only: Callable[..., None]) -> None:
     """Whoever gets the page need not know where its author keeps things."""
+    draw_only("1-jct-cdf", "6-occupancy")
     log = {"source": "/home/me/logs/may.parquet", "sha256": "ab" * 32, "format": "parquet"}
     own = Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": "/home/me/mine.py:Mine", "workload": log})
     html = make_page(group_runs([own])).html

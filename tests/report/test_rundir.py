@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import yaml
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import InputError, RunError, UsageError
+from pointsman.report.figures.catalogue import KINDS
 from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
 from pointsman.report.staging import refuse_taken, whole_directory
 
@@ -177,7 +179,8 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
-def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path) -> None:
+def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pointsman.report.figures.catalogue.KINDS", KINDS[:1])  # each takes a second
     write_comparison(tmp_path / "out", many, baseline="srtf")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"manifest.json", "comparison.json", "comparison.csv", "report.html", "plots", "runs"}
@@ -226,6 +229,19 @@ def test_nor_that_of_a_comparison(many: list[Result], tmp_path: Path, runs: obje
         read_runs(tmp_path / "out")
 
 
+@pytest.fixture(scope="module")
+def older(srtf: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run without digests."""
+    run = write_run(tmp_path_factory.mktemp("older") / "run", srtf, figures=False)
+    manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps({**manifest, "output_sha256": {}}))
+    return run
+
+
+def test_older_runs_are_read(older: Path, srtf: Result) -> None:
+    assert read_run(older).jobs.equals(srtf.jobs)
+
+
 @pytest.mark.parametrize(
     ("name", "change", "complaint"),
     [
@@ -239,12 +255,8 @@ def test_nor_that_of_a_comparison(many: list[Result], tmp_path: Path, runs: obje
         ("events", lambda table: table.with_columns(node=pl.lit(8, pl.Int64)), "node is of none of the 8"),
     ],
 )
-def test_tables_of_older_runs_are_looked_at(srtf: Result, tmp_path: Path, name: str, change, complaint: str) -> None:
-    """They have no digests."""
-    run = write_run(tmp_path / "run", srtf, figures=False)
-    manifest = json.loads((run / "manifest.json").read_text())
-    (run / "manifest.json").write_text(json.dumps({**manifest, "output_sha256": {}}))
-    assert read_run(run).jobs.equals(srtf.jobs)
+def test_tables_of_older_runs_are_looked_at(older: Path, tmp_path: Path, name: str, change, complaint: str) -> None:
+    run = shutil.copytree(older, tmp_path / "run")
     change(pl.read_parquet(run / f"{name}.parquet")).write_parquet(run / f"{name}.parquet")
     with pytest.raises(InputError, match=complaint):
         read_run(run)

@@ -8,7 +8,7 @@ import pointsman.suite.measure
 from pointsman.cli.run import run
 from pointsman.errors import RunError
 from pointsman.suite import definition
-from pointsman.suite.definition import Cell, digest, digests, frozen_digests, suite_v1
+from pointsman.suite.definition import Cell, Suite, digest, digests, frozen_digests, suite_v1
 from pointsman.suite.measure import entries, measure, table
 
 
@@ -55,15 +55,25 @@ def test_policies_that_need_durations_run_with_errors_too() -> None:
     assert entries(["fifo", "srtf"], ["lognormal:1"]) == [("fifo", None), ("srtf", None), ("srtf", "lognormal:1")]
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Cell:
-    """One cell of 300 jobs and two seeds takes the place of the suite."""
+def smaller(*loads: float) -> Suite:
+    """With cells of 300 jobs and two seeds."""
     suite = suite_v1()
     workload = suite.spec.workloads[0].model_copy(update={"jobs": 300})
-    spec = suite.spec.model_copy(update={"workloads": (workload,), "loads": (0.9,), "seeds": (0, 1)})
-    suite = suite.model_copy(update={"spec": spec})
+    spec = suite.spec.model_copy(update={"workloads": (workload,), "loads": loads, "seeds": (0, 1)})
+    return suite.model_copy(update={"spec": spec})
+
+
+@pytest.fixture(scope="module")
+def frozen() -> dict[str, str]:
+    """Digests of these cells, whose jobs take a second to draw."""
+    return dict(digests(smaller(0.5, 0.7, 0.9)))
+
+
+@pytest.fixture
+def small(frozen: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Cell:
+    """One cell takes the place of the suite."""
+    suite = smaller(0.9)
     monkeypatch.setattr(definition, "suite_v1", lambda: suite)
-    frozen = dict(digests(suite))
     monkeypatch.setattr(definition, "frozen_digests", lambda: frozen)
     return next(suite.cells())
 
@@ -152,11 +162,9 @@ def test_a_suite_goes_on_with_the_cells_and_runs_that_it_has(
     small: Cell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of three cells the first is finished, and of the second two of four runs."""
-    part = small.suite.model_copy(update={"spec": small.suite.spec.model_copy(update={"loads": (0.5, 0.7, 0.9)})})
+    del small
+    part = smaller(0.5, 0.7, 0.9)
     monkeypatch.setattr(definition, "suite_v1", lambda: part)
-    frozen = dict(digests(part))
-    monkeypatch.setattr("pointsman.suite.definition.frozen_digests", lambda: frozen)
-    monkeypatch.setattr(definition, "frozen_digests", lambda: frozen)
     made: list[str] = []
 
     def counted(workload, cell: Cell, policy: str, estimate: str | None, seed: int):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,7 @@ def read_manifest(directory: Path, *kinds: str) -> dict[str, Any]:
     return manifest
 
 
+@cache
 def _versions() -> dict[str, str | None]:
     found: dict[str, str | None] = {"pointsman": __version__, "python": platform.python_version()}
     for name in PACKAGES:
@@ -78,6 +80,7 @@ def _versions() -> dict[str, str | None]:
     return found
 
 
+@cache
 def _git_sha() -> str | None:
     """Commit of the source tree, when Pointsman runs from one."""
     here = Path(__file__).parent

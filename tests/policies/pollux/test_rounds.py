@@ -35,7 +35,7 @@ costs = Overheads(start_s=5, stop_s=2, restore_s=3, lost_s=2)
 down = [(100.0, "1", "DOWN"), (250.0, "1", "UP"), (300.0, "0", "DRAIN"), (500.0, "0", "UP")]
 for cluster in ("2x4/gpu=t4", "2x2/gpu=t4+1x4/gpu=v100"):
     for options in ({}, {"overheads": costs, "node_events": down}):
-        print(digest(pointsman.simulate(jobs(8, 3), cluster, "pollux", **({"oversized": "clamp"} | options))))
+        print(digest(pointsman.simulate(jobs(6, 3), cluster, "pollux", **({"oversized": "clamp"} | options))))
 """
 WATCHED = """
 from pointsman.policies.pollux import pollux
@@ -59,7 +59,7 @@ def watched(S):
     rounds.append(len(wanted))
 
 pollux._carry_out = watched
-for seed in range(3):
+for seed in range(2):
     costs = Overheads(start_s=5.0)
     pointsman.simulate(jobs(7, seed), "3x2/gpu=t4", "pollux", overheads=costs, oversized="clamp", audit=True)
 print(len(rounds), max(rounds))

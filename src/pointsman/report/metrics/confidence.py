@@ -98,29 +98,33 @@ def _resampled(values: Floats, blocks: NDArray[np.int64], drawn: Floats) -> dict
     starts = np.unique(np.linspace(0, len(values), min(len(values), CELLS) + 1).astype(np.int64))
     cells = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     counts = np.bincount(blocks[order] * len(starts) + cells, minlength=len(sizes) * len(starts))
-    below = np.cumsum(drawn @ counts.reshape(len(sizes), -1).astype(np.float64), axis=1)
-    means = (drawn @ sums) / (drawn @ sizes)
+    below = drawn @ np.cumsum(counts.reshape(len(sizes), -1), axis=1, dtype=np.float64)
+    apart = np.arange(len(below)) * (below[:, -1].max() + 1)
+    below += apart[:, None]  # so that one search serves all rows; whole numbers, and so exact
+    means, ordered = (drawn @ sums) / (drawn @ sizes), values[order]
     return {
-        name: means if share is None else _quantile(values[order], starts, below, share)
+        name: means if share is None else _quantile(ordered, starts, below, apart, share)
         for name, share in STATISTICS.items()
     }
 
 
-def _quantile(ordered: Floats, starts: NDArray[np.int64], below: Floats, share: float) -> Floats:
-    """By linear interpolation, as `numpy.quantile` has it, of resamples of which so many are in each cell or below."""
-    rank = share * (below[:, -1] - 1)
+def _quantile(ordered: Floats, starts: NDArray[np.int64], below: Floats, apart: Floats, share: float) -> Floats:
+    """By linear interpolation, as `numpy.quantile` has it, of resamples of which so many are in each cell or below.
+
+    In `below` each row is larger by its number in `apart`.
+    """
+    rank = share * (below[:, -1] - apart - 1)
     low = np.floor(rank)
-    at, above = (_ranked(ordered, starts, below, place) for place in (low, np.ceil(rank)))
+    at, above = (_ranked(ordered, starts, below, apart, place) for place in (low, np.ceil(rank)))
     return at + (rank - low) * (above - at)
 
 
-def _ranked(ordered: Floats, starts: NDArray[np.int64], below: Floats, rank: Floats) -> Floats:
+def _ranked(ordered: Floats, starts: NDArray[np.int64], below: Floats, apart: Floats, rank: Floats) -> Floats:
     """The value of this rank (from 0) in each resample."""
-    rows, apart = np.arange(len(rank)), below[:, -1].max() + 1  # so that one search serves all rows
-    found = np.searchsorted((below + apart * rows[:, None]).ravel(), rank + apart * rows, side="right")
-    cell = found - rows * below.shape[1]
-    before = np.where(cell > 0, below[rows, cell - 1], 0.0)
-    inside = (rank - before) / (below[rows, cell] - before)
+    rows = np.arange(len(rank))
+    cell = np.searchsorted(below.ravel(), rank + apart, side="right") - rows * below.shape[1]
+    before = np.where(cell > 0, below[rows, cell - 1], apart)
+    inside = (rank + apart - before) / (below[rows, cell] - before)
     return ordered[starts[cell] + (inside * np.diff(starts)[cell]).astype(np.int64)]
 
 
