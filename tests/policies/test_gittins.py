@@ -46,7 +46,7 @@ def test_kaplan_meier_by_hand() -> None:
     """
     ended = [(0.0, 1, 20.0), (0.0, 1, 31.0), (0.0, 1, 36.0), (0.0, 1, 40.0)]
     jobs = jobs_of([*ended, (65.0, 1, 500.0), (80.0, 1, 500.0), (100.0, 1, 1.0)])
-    simulation = opened(jobs, "1x8", predictor="none", refit_s=100, least_ends=4)
+    simulation = opened(jobs, "1x8", predictor="none", refit_s=100, least_ends=4, memory_jobs=0)
     simulation.run(100_000)
     hazards = table(simulation, HAZARD + MOST_GROUPS * BUCKETS)
     falling = [0.5, 0.5 / 1.2, 0.5 / 1.4]
@@ -160,7 +160,7 @@ def test_a_score_that_may_be_rounding_gives_a_group_no_hazards_of_its_own() -> N
     """A group without jobs has the pooled hazards, but for rounding."""
 
     def indices_s(score: float) -> np.ndarray:
-        simulation = opened(busy(7), "2x8", **QUICK, predictor="none", groups=1)
+        simulation = opened(busy(7), "2x8", **QUICK, predictor="none", groups=1, memory_jobs=0)
         simulation.run(10_000_000)
         memory = simulation.handle.state.memory
         own, pooled = LOG_CHANCE, LOG_CHANCE + MOST_GROUPS * BUCKETS

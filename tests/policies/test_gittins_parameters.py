@@ -36,7 +36,7 @@ def test_where_a_preemption_loses_a_quantum_jobs_run_for_twice_that(lost_s: floa
     """A quantum is 600 s. If they lost that, two jobs would take turns for ever and get nothing done."""
     costs = Overheads(lost_s=lost_s)
     two = jobs_of([(0.0, 1, 7200.0), (10.0, 1, 7200.0)])
-    jobs = simulate(two, "1x1", "gittins", overheads=costs).jobs
+    jobs = simulate(two, "1x1", "gittins", overheads=costs, params={"cost_weight": 0}).jobs
     assert jobs["start_s"].to_list() == [0.0, preempted_s]
     assert jobs["preemptions"].sum() >= 2 and jobs["lost_s"].sum() == lost_s * jobs["preemptions"].sum()
 
@@ -73,7 +73,7 @@ def test_all_jobs_end_where_a_preemption_loses_more_than_a_quantum() -> None:
     """On slow places, too, and whatever else changes their rates."""
     costs = Overheads(lost_s=900.0, start_s=30.0)
     options = {"overheads": costs, "assign_models": 7, "contention": "level"}
-    jobs = simulate(busy(2), "4x2/rack=1", "gittins", params={"quantum_s": 0}, **options).jobs
+    jobs = simulate(busy(2), "4x2/rack=1", "gittins", params={"quantum_s": 0, "cost_weight": 0}, **options).jobs
     assert (jobs["state"] == "COMPLETED").all() and jobs["preemptions"].sum() > 20
 
 
