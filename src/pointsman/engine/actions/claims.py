@@ -6,12 +6,13 @@ waiting jobs while it is not TRIED, but keeps its key and its timers. What is fr
 free GPUs.
 """
 
-from pointsman.engine.actions.eviction_cache import comes_after, note_change
+import numpy as np
+
+from pointsman.engine.actions.eviction_cache import note_change
 from pointsman.engine.index.bits import count
-from pointsman.engine.index.free_gpus import give, take
+from pointsman.engine.index.free_gpus import give
 from pointsman.engine.index.queues import dequeue, enqueue
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import occupant_mask
 from pointsman.engine.placement.placing import fits
 from pointsman.engine.state.records import CLAIMING, TRIED, Int, State
 from pointsman.engine.state.state_pointer import open_state
@@ -26,7 +27,7 @@ CLAIMED, UNCLAIMED = 1, 2
 def place_is_occupied(S: State) -> bool:
     """Whether some job still holds a GPU in State.place."""
     for i in range(S.g[0].placed):
-        if occupant_mask(S, S.place[i].node) & S.place[i].mask != 0:
+        if S.nodes[S.place[i].node].held & S.place[i].mask != 0:
             return True
     return False
 
@@ -41,6 +42,7 @@ def claim_place(S: State, j: Int) -> None:
     for i in range(g.placed):
         P = S.place[i]
         S.nodes[P.node].claimed |= P.mask
+        g.unclaimed -= count(P.mask & S.nodes[P.node].held)
         C = S.claims[g.claims]
         C.node = P.node
         C.mask = P.mask
@@ -76,7 +78,9 @@ def _end_claim(S: State, first: Int, end: Int) -> None:
     """The claim with these parts ends: its job waits as before."""
     j = S.claims[first].next
     for i in range(first, end):
-        S.nodes[S.claims[i].node].claimed &= ~S.claims[i].mask
+        N = S.nodes[S.claims[i].node]
+        N.claimed &= ~S.claims[i].mask
+        S.g[0].unclaimed += count(S.claims[i].mask & N.held)
         note_change(S, S.claims[i].node)
     S.g[0].came_free |= UNCLAIMED
     _forget(S, first, end)
@@ -91,7 +95,7 @@ def _end_claim(S: State, first: Int, end: Int) -> None:
 def _give_back(S: State, first: Int, end: Int) -> None:
     """The claim with these parts ends, and what no job holds of its place is free."""
     for i in range(first, end):
-        free = S.claims[i].mask & ~occupant_mask(S, S.claims[i].node)
+        free = S.claims[i].mask & ~S.nodes[S.claims[i].node].held
         if free != 0:
             give(S, S.claims[i].node, free, count(free))
     _end_claim(S, first, end)
@@ -101,7 +105,7 @@ def _give_back(S: State, first: Int, end: Int) -> None:
 def _is_free(S: State, first: Int, end: Int) -> bool:
     """Whether no job holds any GPU of these parts."""
     for i in range(first, end):
-        if occupant_mask(S, S.claims[i].node) & S.claims[i].mask != 0:
+        if S.nodes[S.claims[i].node].held & S.claims[i].mask != 0:
             return False
     return True
 
@@ -181,42 +185,29 @@ def end_all_claims(S: State) -> None:
 
 
 @core
-def release_later_claims(S: State, j: Int, idle: bool) -> None:
-    """What jobs claim that come after job `j` counts as free; with `idle` only what no job holds of it."""
-    for i in range(S.g[0].claims):
-        C = S.claims[i]
-        if comes_after(S, C.next, j):
-            mask = C.mask & ~S.nodes[C.node].free_mask
-            if idle:
-                mask &= ~occupant_mask(S, C.node)
-            if mask != 0:
-                give(S, C.node, mask, count(mask))
-
-
-@core
-def _is_taken_from(S: State, first: Int, end: Int) -> bool:
-    """Whether a GPU of these parts is in State.place."""
+def _in_place(S: State, n: Int) -> Int:
+    """The GPUs of node `n` in State.place."""
+    mask = np.int64(0)
     for k in range(S.g[0].placed):
-        for i in range(first, end):
-            if S.claims[i].node == S.place[k].node and S.claims[i].mask & S.place[k].mask != 0:
-                return True
-    return False
+        if S.place[k].node == n:
+            mask |= S.place[k].mask
+    return mask
 
 
 @core
-def take_back_later_claims(S: State, j: Int) -> None:
-    """What jobs claim that come after job `j`, released on paper, is claimed again; claims end of which State.place has
-    a GPU.
+def end_claim_taken_from(S: State, n: Int, mask: Int) -> None:
+    """The claim ends that has some of these GPUs of node `n`, in State.place now; what no job holds of the others is
+    free.
     """
     first = 0
-    while first < S.g[0].claims:
-        end = _end_of(S, first)
-        if comes_after(S, S.claims[first].next, j):
-            if _is_taken_from(S, first, end):
-                _end_claim(S, first, end)
-                continue
-            for i in range(first, end):
-                mask = S.claims[i].mask & S.nodes[S.claims[i].node].free_mask
-                if mask != 0:
-                    take(S, S.claims[i].node, mask, count(mask))
-        first = end
+    while S.claims[first].node != n or S.claims[first].mask & mask == 0:
+        first += 1
+    while first > 0 and S.claims[first - 1].next == S.claims[first].next:
+        first -= 1
+    end = _end_of(S, first)
+    for i in range(first, end):
+        N = S.nodes[S.claims[i].node]
+        free = S.claims[i].mask & ~(N.held | N.free_mask | _in_place(S, S.claims[i].node))
+        if free != 0:
+            give(S, S.claims[i].node, free, count(free))
+    _end_claim(S, first, end)

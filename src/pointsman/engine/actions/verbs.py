@@ -179,7 +179,7 @@ def bind(S: State, j: Int) -> None:
     g = S.g[0]
     lay_parts(S, j)
     for i in range(g.placed - 1, -1, -1):
-        occupy(S, j, S.nodes[S.place[i].node].gpu0, S.place[i].mask)
+        occupy(S, j, S.place[i].node, S.place[i].mask)
     S.jobs[j].held_since = g.now
     S.queues[S.jobs[j].queue].held += S.jobs[j].gpus
     g.placed = 0
@@ -192,7 +192,7 @@ def unbind(S: State, j: Int, index: bool) -> None:
     i = J.part
     while i >= 0:
         P = S.parts[i]
-        emptied = vacate(S, j, S.nodes[P.node].gpu0, P.mask)
+        emptied = vacate(S, j, P.node, P.mask)
         claimed = emptied & S.nodes[P.node].claimed
         if claimed != 0:
             S.g[0].came_free |= CLAIMED
@@ -200,7 +200,9 @@ def unbind(S: State, j: Int, index: bool) -> None:
             give(S, P.node, emptied & ~claimed, count(emptied & ~claimed))
             S.g[0].came_free |= UNCLAIMED
         S.g[0].changes += 1
-        if J.state != STOPPING:  # else others could claim it already
+        if J.state == STOPPING:
+            S.g[0].unclaimed -= count(P.mask & ~S.nodes[P.node].claimed)
+        else:  # else others could claim it already
             note_freed(S, P.node)
         following = P.next
         P.next = S.g[0].free_part
@@ -447,6 +449,7 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     if g.stop_ms > 0:
         J.state = STOPPING
         g.stopping += 1
+        g.unclaimed += J.gpus
         J.key = 0.0
         J.aux = np.inf
         insert(S, stopping_index(S), j)

@@ -189,7 +189,9 @@ def _audit_nodes(S: State) -> Int:
     for n in range(S.nodes.shape[0]):
         N = S.nodes[n]
         for b in range(N.gpus):
-            if (N.free_mask & bit(b) != 0) != (S.occupants[N.gpu0 + b, 0] < 0 and N.claimed & bit(b) == 0):
+            if (N.held & bit(b) != 0) != (S.occupants[N.gpu0 + b, 0] >= 0):
+                return MASK
+            if (N.free_mask & bit(b) != 0) != ((N.held | N.claimed) & bit(b) == 0):
                 return MASK
         if count(N.free_mask) != N.free:
             return MASK
@@ -200,6 +202,18 @@ def _audit_nodes(S: State) -> Int:
         if N.state == 0:
             free += N.free
     return COUNTS if free != S.g[0].free else np.int64(0)
+
+
+@core
+def _unclaimed(S: State) -> Int:
+    """GPUs of stopping jobs that no job claims."""
+    unclaimed = np.int64(0)
+    for j in range(S.g[0].slots):
+        i = S.jobs[j].part if S.jobs[j].state == STOPPING else np.int64(-1)
+        while i >= 0:
+            unclaimed += count(S.parts[i].mask & ~S.nodes[S.parts[i].node].claimed)
+            i = S.parts[i].next
+    return unclaimed
 
 
 @core
@@ -221,7 +235,7 @@ def _audit_claims(S: State) -> Int:
         claimed += C.gpus
     for n in range(S.nodes.shape[0]):
         claimed -= count(S.nodes[n].claimed)
-    return CLAIMED if claimed != 0 else np.int64(0)
+    return CLAIMED if claimed != 0 or _unclaimed(S) != S.g[0].unclaimed else np.int64(0)
 
 
 @core

@@ -123,6 +123,7 @@ NODE = np.dtype(
         # what is asked for now and then
         ("gpus", I),
         ("claimed", I),  # GPUs that waiting jobs claim
+        ("held", I),  # GPUs that jobs hold: what is neither claimed nor held is free
         ("shared", I),  # GPUs with several jobs
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("bytes", I),  # memory of each GPU
@@ -408,6 +409,7 @@ SCALARS = np.dtype(
         ("freed", I),  # how many nodes were noted in State.freed so far
         ("changes", I),  # of what is free or may be preempted, so far
         ("claims", I),  # rows of State.claims in use
+        ("unclaimed", I),  # GPUs of stopping jobs that no job claims
         ("came_free", I),  # since the last cycle: 1: GPUs that are claimed, 2: others, 3: both
         ("victims", I),
         ("off_rate", I),
