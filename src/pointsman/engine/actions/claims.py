@@ -81,7 +81,7 @@ def _end_claim(S: State, first: Int, end: Int) -> None:
         N = S.nodes[S.claims[i].node]
         N.claimed &= ~S.claims[i].mask
         S.g[0].unclaimed += count(S.claims[i].mask & N.held)
-        note_change(S, S.claims[i].node)
+        note_change(S, S.claims[i].node, S.claims[i].mask, np.int64(-1))
     S.g[0].came_free |= UNCLAIMED
     _forget(S, first, end)
     S.queues[S.jobs[j].queue].held -= S.jobs[j].asked

@@ -7,7 +7,7 @@ Running jobs stand in one index ordered from best to worst.
 import numpy as np
 
 from pointsman.engine.actions.claims import claim_place, keep_claim, place_is_occupied
-from pointsman.engine.actions.eviction_cache import remember_failure, will_fail
+from pointsman.engine.actions.eviction_cache import is_worse, remember_failure, will_fail
 from pointsman.engine.actions.promised import (
     TOO_LITTLE,
     end_claims_taken_from,
@@ -78,14 +78,6 @@ def still_free(S: State, j: Int) -> bool:
     return True
 
 
-@core
-def _worse(S: State, v: Int, j: Int, bar: float) -> bool:
-    """Whether running job `v` is strictly worse than waiting job `j`: lower priority, or its key above `bar`."""
-    V = S.jobs[v]
-    J = S.jobs[j]
-    return V.neg_priority > J.neg_priority or (V.neg_priority == J.neg_priority and V.key > bar)
-
-
 @cold
 def _find_one_by_one(address: Int, j: Int, bar: float, running: Int) -> Int:
     """As `find_worse`, by releasing them on paper."""
@@ -93,7 +85,7 @@ def _find_one_by_one(address: Int, j: Int, bar: float, running: Int) -> Int:
     n = np.int64(0)
     found = False
     v = S.buckets[running].last
-    while v >= 0 and not found and _worse(S, v, j, bar):
+    while v >= 0 and not found and is_worse(S, v, j, bar):
         if may_preempt(S, v):
             release_tentatively(S, v)
             S.lists[VICTIMS, n] = v
@@ -132,7 +124,7 @@ def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
     have_rest = nodes_with(S, A, rest) if rest > 0 else np.int64(0)
     n = np.int64(0)
     v = S.buckets[running].last
-    while v >= 0 and _worse(S, v, j, bar):
+    while v >= 0 and is_worse(S, v, j, bar):
         if may_preempt(S, v):
             S.lists[VICTIMS, n] = v
             n += 1
@@ -214,7 +206,7 @@ def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
     most = have
     n = np.int64(0)
     v = S.buckets[running].last
-    while v >= 0 and _worse(S, v, j, bar):
+    while v >= 0 and is_worse(S, v, j, bar):
         if may_preempt(S, v):
             S.lists[VICTIMS, n] = v
             n += 1

@@ -10,8 +10,8 @@ import numpy as np
 
 from pointsman.engine.actions.claims import end_claim_taken_from
 from pointsman.engine.actions.eviction_cache import claimed_later, comes_after
-from pointsman.engine.actions.verbs import STOPPING, stopping_index
-from pointsman.engine.index.bits import bit, count
+from pointsman.engine.actions.verbs import stopping_index
+from pointsman.engine.index.bits import count
 from pointsman.engine.index.free_gpus import give, take
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits
@@ -122,25 +122,13 @@ def _best_node(S: State, k: Int) -> Int:
 
 
 @core
-def _stopping_on(S: State, n: Int) -> Int:
-    """The GPUs of node `n` that stopping jobs hold."""
-    N = S.nodes[n]
-    mask = np.int64(0)
-    for b in range(N.gpus):
-        v = S.occupants[N.gpu0 + b, 0]
-        if v >= 0 and S.jobs[v].state == STOPPING:
-            mask |= bit(b)
-    return mask
-
-
-@core
 def _release_on(S: State, n: Int, j: Int, step: Int) -> None:
     """Release on node `n` what counts as free for job `j` with `step`."""
     N = S.nodes[n]
     later = claimed_later(S, n, j) if N.claimed != 0 else np.int64(0)
     mask = later if step >= ALL else later & ~N.held
-    if step >= STOPS and S.g[0].unclaimed > 0:
-        mask |= _stopping_on(S, n) & ~N.claimed
+    if step >= STOPS:
+        mask |= N.stopping & ~N.claimed
     if mask != 0:
         give(S, n, mask, count(mask))
 

@@ -202,8 +202,9 @@ def unbind(S: State, j: Int, index: bool) -> None:
         S.g[0].changes += 1
         if J.state == STOPPING:
             S.g[0].unclaimed -= count(P.mask & ~S.nodes[P.node].claimed)
+            S.nodes[P.node].stopping &= ~emptied
         else:  # else others could claim it already
-            note_freed(S, P.node)
+            note_freed(S, P.node, emptied, np.int64(-1))
         following = P.next
         P.next = S.g[0].free_part
         S.g[0].free_part = i
@@ -422,10 +423,13 @@ def lose(S: State, j: Int, work: float) -> None:
 @core
 def _note_stopping(S: State, j: Int) -> None:
     """What job `j` holds may be claimed."""
+    S.g[0].unclaimed += S.jobs[j].gpus
     i = S.jobs[j].part
     while i >= 0:
-        note_freed(S, S.parts[i].node)
-        i = S.parts[i].next
+        P = S.parts[i]
+        S.nodes[P.node].stopping |= P.mask
+        note_freed(S, P.node, P.mask, np.int64(-1))
+        i = P.next
 
 
 @cold
@@ -449,7 +453,6 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     if g.stop_ms > 0:
         J.state = STOPPING
         g.stopping += 1
-        g.unclaimed += J.gpus
         J.key = 0.0
         J.aux = np.inf
         insert(S, stopping_index(S), j)
