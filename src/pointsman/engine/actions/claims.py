@@ -33,6 +33,14 @@ def place_is_occupied(S: State) -> bool:
 
 
 @core
+def _count_claimed(S: State, P: np.void, sign: Int) -> None:
+    """The GPUs of part `P` count as claimed, or with `sign` -1 no more."""
+    held = count(P.mask & S.nodes[P.node].held)
+    S.g[0].unclaimed -= sign * held
+    S.g[0].idle_claimed += sign * (P.gpus - held)
+
+
+@core
 def claim_place(S: State, j: Int) -> None:
     """Job `j` claims the GPUs in State.place, which are not in the index of free GPUs."""
     g = S.g[0]
@@ -42,7 +50,7 @@ def claim_place(S: State, j: Int) -> None:
     for i in range(g.placed):
         P = S.place[i]
         S.nodes[P.node].claimed |= P.mask
-        g.unclaimed -= count(P.mask & S.nodes[P.node].held)
+        _count_claimed(S, P, np.int64(1))
         C = S.claims[g.claims]
         C.node = P.node
         C.mask = P.mask
@@ -78,10 +86,9 @@ def _end_claim(S: State, first: Int, end: Int) -> None:
     """The claim with these parts ends: its job waits as before."""
     j = S.claims[first].next
     for i in range(first, end):
-        N = S.nodes[S.claims[i].node]
-        N.claimed &= ~S.claims[i].mask
-        S.g[0].unclaimed += count(S.claims[i].mask & N.held)
-        note_change(S, S.claims[i].node, S.claims[i].mask, np.int64(-1))
+        C = S.claims[i]
+        S.nodes[C.node].claimed &= ~C.mask
+        _count_claimed(S, C, np.int64(-1))
     S.g[0].came_free |= UNCLAIMED
     _forget(S, first, end)
     S.queues[S.jobs[j].queue].held -= S.jobs[j].asked
@@ -95,9 +102,11 @@ def _end_claim(S: State, first: Int, end: Int) -> None:
 def _give_back(S: State, first: Int, end: Int) -> None:
     """The claim with these parts ends, and what no job holds of its place is free."""
     for i in range(first, end):
-        free = S.claims[i].mask & ~S.nodes[S.claims[i].node].held
+        C = S.claims[i]
+        free = C.mask & ~S.nodes[C.node].held
         if free != 0:
-            give(S, S.claims[i].node, free, count(free))
+            give(S, C.node, free, count(free))
+        note_change(S, C.node, C.mask, np.int64(-1))
     _end_claim(S, first, end)
 
 
@@ -128,11 +137,14 @@ def _try_claimants(S: State) -> None:
     within = S.g[0].within
     S.g[0].within = CLUSTER
     first = 0
+    fitting = np.int64(-1)
     while first < S.g[0].claims:
         j = S.claims[first].next
-        if S.jobs[j].claims == CLAIMING and S.jobs[j].asked <= S.g[0].free and fits(S, S.jobs[j].cls):
-            S.jobs[j].claims = TRIED
-            enqueue(S, j, S.jobs[j].key, S.jobs[j].aux)
+        J = S.jobs[j]
+        if J.claims == CLAIMING and J.asked <= S.g[0].free and (J.cls == fitting or fits(S, J.cls)):
+            fitting = J.cls
+            J.claims = TRIED
+            enqueue(S, j, J.key, J.aux)
         first = _end_of(S, first)
     S.g[0].within = within
 
@@ -206,8 +218,10 @@ def end_claim_taken_from(S: State, n: Int, mask: Int) -> None:
         first -= 1
     end = _end_of(S, first)
     for i in range(first, end):
-        N = S.nodes[S.claims[i].node]
-        free = S.claims[i].mask & ~(N.held | N.free_mask | _in_place(S, S.claims[i].node))
+        C = S.claims[i]
+        left = C.mask & ~_in_place(S, C.node)
+        free = left & ~(S.nodes[C.node].held | S.nodes[C.node].free_mask)
         if free != 0:
-            give(S, S.claims[i].node, free, count(free))
+            give(S, C.node, free, count(free))
+        note_change(S, C.node, left, np.int64(-1))
     _end_claim(S, first, end)

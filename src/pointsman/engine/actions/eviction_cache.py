@@ -29,8 +29,9 @@ def note_freed(S: State, n: Int, mask: Int, j: Int) -> None:
 
 @core
 def note_change(S: State, n: Int, mask: Int, j: Int) -> None:
-    """As `note_freed`, of what running jobs may move to as well."""
-    note_freed(S, n, mask, j)
+    """As `note_freed`, of what running jobs may move to as well; they may even if no GPU is left to note."""
+    if mask != 0:
+        note_freed(S, n, mask, j)
     S.g[0].changes += 1
 
 

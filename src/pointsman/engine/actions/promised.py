@@ -77,7 +77,7 @@ def _count_stopping(S: State, A: np.void) -> Int:
     """Count what stopping jobs hold that no job claims: the most GPUs of a node."""
     most = np.int64(0)
     v = S.buckets[stopping_index(S)].first
-    while v >= 0 and S.g[0].unclaimed > 0:
+    while v >= 0:
         i = S.jobs[v].part
         while i >= 0:
             P = S.parts[i]
@@ -95,9 +95,9 @@ def step_on_a_node(S: State, j: Int, k: Int) -> Int:
     A = S.alts[S.classes[S.jobs[j].cls].alt]
     S.g[0].attempt += 1
     S.g[0].placed = 0
-    if _count_claims(S, A, j, False) >= k:
+    if S.g[0].idle_claimed > 0 and _count_claims(S, A, j, False) >= k:
         return IDLE
-    if _count_stopping(S, A) >= k:
+    if S.g[0].unclaimed > 0 and _count_stopping(S, A) >= k:
         return STOPS
     return ALL if _count_claims(S, A, j, True) >= k else TOO_LITTLE
 
@@ -178,9 +178,10 @@ def release_all(address: Int, j: Int) -> Int:
     S = open_state(address)
     c = S.jobs[j].cls
     S.g[0].attempt += 1
-    _release_later_claims(S, j, False)
-    if fits(S, c):
-        return IDLE
+    if S.g[0].idle_claimed > 0:
+        _release_later_claims(S, j, False)
+        if fits(S, c):
+            return IDLE
     if S.g[0].unclaimed > 0:
         _release_stopping(S)
         if fits(S, c):

@@ -196,6 +196,7 @@ def unbind(S: State, j: Int, index: bool) -> None:
         claimed = emptied & S.nodes[P.node].claimed
         if claimed != 0:
             S.g[0].came_free |= CLAIMED
+            S.g[0].idle_claimed += count(claimed)
         if index and emptied != claimed:
             give(S, P.node, emptied & ~claimed, count(emptied & ~claimed))
             S.g[0].came_free |= UNCLAIMED

@@ -219,7 +219,7 @@ def _unclaimed(S: State) -> Int:
 @core
 def _audit_claims(S: State) -> Int:
     """Whether claims are of waiting jobs, each GPU of one, which is free or held by a job that stops, on an UP node."""
-    claimed = np.int64(0)
+    claimed = idle = np.int64(0)
     for i in range(S.g[0].claims):
         C = S.claims[i]
         J = S.jobs[C.next]
@@ -234,8 +234,11 @@ def _audit_claims(S: State) -> Int:
                 return CLAIMED
         claimed += C.gpus
     for n in range(S.nodes.shape[0]):
-        claimed -= count(S.nodes[n].claimed)
-    return CLAIMED if claimed != 0 or _unclaimed(S) != S.g[0].unclaimed else np.int64(0)
+        N = S.nodes[n]
+        claimed -= count(N.claimed)
+        idle += count(N.claimed & ~N.held)
+    known = _unclaimed(S) == S.g[0].unclaimed and idle == S.g[0].idle_claimed
+    return CLAIMED if claimed != 0 or not known else np.int64(0)
 
 
 @core

@@ -410,6 +410,7 @@ SCALARS = np.dtype(
         ("freed", I),  # how many changes were noted in State.freed so far
         ("changes", I),  # of what is free or may be preempted, so far
         ("claims", I),  # rows of State.claims in use
+        ("idle_claimed", I),  # GPUs that jobs claim and none holds
         ("unclaimed", I),  # GPUs of stopping jobs that no job claims
         ("came_free", I),  # since the last cycle: 1: GPUs that are claimed, 2: others, 3: both
         ("victims", I),
