@@ -1,8 +1,8 @@
 """Remembering failed evictions, so that in an overloaded cluster they are not tried again and again for naught.
 
-While a waiting job waits, the GPUs that are free or held by strictly worse jobs only become fewer, except on nodes
-where GPUs were freed, jobs became worse (they sank a level) or stop. So a class whose eviction failed for some job
-fails again for any job that is no better, unless enough has changed on such nodes, which State.freed lists.
+While a waiting job waits, the GPUs that are free or held by strictly worse jobs only become fewer, except for those
+that were freed, or whose jobs became worse (they sank a level) or stop. So a class whose eviction failed for some job
+fails again for any job that is no better, unless there are enough of such GPUs, which State.freed lists.
 """
 
 import numpy as np
@@ -18,7 +18,9 @@ FREED = 1024
 
 @core
 def note_freed(S: State, n: Int, mask: Int, j: Int) -> None:
-    """GPUs `mask` of node `n` were freed, or (`j` is -1 else) running job `j` on them became worse, or it stops."""
+    """GPUs `mask` of node `n` were freed or are held by a job that stops, or running job `j` (else -1) on them became
+    worse.
+    """
     g = S.g[0]
     P = S.freed[g.freed & (FREED - 1)]
     P.node = n

@@ -204,8 +204,8 @@ def unbind(S: State, j: Int, index: bool) -> None:
         if J.state == STOPPING:
             S.g[0].unclaimed -= count(P.mask & ~S.nodes[P.node].claimed)
             S.nodes[P.node].stopping &= ~emptied
-        else:  # else others could claim it already
-            note_freed(S, P.node, emptied, np.int64(-1))
+        else:  # else others could claim it already; of shared GPUs, who stays may be evicted from all of its own
+            note_freed(S, P.node, emptied if S.g[0].jobs_per_gpu == 1 else np.int64(-1), np.int64(-1))
         following = P.next
         P.next = S.g[0].free_part
         S.g[0].free_part = i
