@@ -4,7 +4,7 @@ A policy imports this module, its own family and ``policies.parts``, and nothing
 documented where it is defined; ``docs/guides/compiled-policies.md`` shows the most used ones at work.
 """
 
-from pointsman.engine.actions.eviction import RESERVED, release_tentatively, start_or_evict, take_back
+from pointsman.engine.actions.eviction import RESERVED, start_or_evict
 from pointsman.engine.actions.eviction_cache import forget_failures, note_worse
 from pointsman.engine.actions.moving import move
 from pointsman.engine.actions.python_policy_hooks import on_event, on_run
@@ -31,6 +31,7 @@ from pointsman.engine.actions.verbs import (
     wake_at,
     work_done,
 )
+from pointsman.engine.actions.worse import release_tentatively, take_back
 from pointsman.engine.estimates.logarithm import ln
 from pointsman.engine.index.bits import bit, count, lowest, without_lowest
 from pointsman.engine.index.free_gpus import give, lowest_bits, take

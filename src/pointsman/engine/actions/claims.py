@@ -6,12 +6,13 @@ waiting jobs while it is not TRIED, but keeps its key and its timers. What is fr
 free GPUs.
 """
 
-from pointsman.engine.actions.eviction_cache import comes_after, note_change
+import numpy as np
+
+from pointsman.engine.actions.eviction_cache import note_change
 from pointsman.engine.index.bits import count
-from pointsman.engine.index.free_gpus import give, take
+from pointsman.engine.index.free_gpus import give
 from pointsman.engine.index.queues import dequeue, enqueue
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import occupant_mask
 from pointsman.engine.placement.placing import fits
 from pointsman.engine.state.records import CLAIMING, TRIED, Int, State
 from pointsman.engine.state.state_pointer import open_state
@@ -26,9 +27,17 @@ CLAIMED, UNCLAIMED = 1, 2
 def place_is_occupied(S: State) -> bool:
     """Whether some job still holds a GPU in State.place."""
     for i in range(S.g[0].placed):
-        if occupant_mask(S, S.place[i].node) & S.place[i].mask != 0:
+        if S.nodes[S.place[i].node].held & S.place[i].mask != 0:
             return True
     return False
+
+
+@core
+def _count_claimed(S: State, P: np.void, sign: Int) -> None:
+    """The GPUs of part `P` count as claimed, or with `sign` -1 no more."""
+    held = count(P.mask & S.nodes[P.node].held)
+    S.g[0].unclaimed -= sign * held
+    S.g[0].idle_claimed += sign * (P.gpus - held)
 
 
 @core
@@ -41,6 +50,7 @@ def claim_place(S: State, j: Int) -> None:
     for i in range(g.placed):
         P = S.place[i]
         S.nodes[P.node].claimed |= P.mask
+        _count_claimed(S, P, np.int64(1))
         C = S.claims[g.claims]
         C.node = P.node
         C.mask = P.mask
@@ -76,8 +86,9 @@ def _end_claim(S: State, first: Int, end: Int) -> None:
     """The claim with these parts ends: its job waits as before."""
     j = S.claims[first].next
     for i in range(first, end):
-        S.nodes[S.claims[i].node].claimed &= ~S.claims[i].mask
-        note_change(S, S.claims[i].node)
+        C = S.claims[i]
+        S.nodes[C.node].claimed &= ~C.mask
+        _count_claimed(S, C, np.int64(-1))
     S.g[0].came_free |= UNCLAIMED
     _forget(S, first, end)
     S.queues[S.jobs[j].queue].held -= S.jobs[j].asked
@@ -91,9 +102,11 @@ def _end_claim(S: State, first: Int, end: Int) -> None:
 def _give_back(S: State, first: Int, end: Int) -> None:
     """The claim with these parts ends, and what no job holds of its place is free."""
     for i in range(first, end):
-        free = S.claims[i].mask & ~occupant_mask(S, S.claims[i].node)
+        C = S.claims[i]
+        free = C.mask & ~S.nodes[C.node].held
         if free != 0:
-            give(S, S.claims[i].node, free, count(free))
+            give(S, C.node, free, count(free))
+        note_change(S, C.node, C.mask, np.int64(-1))
     _end_claim(S, first, end)
 
 
@@ -101,7 +114,7 @@ def _give_back(S: State, first: Int, end: Int) -> None:
 def _is_free(S: State, first: Int, end: Int) -> bool:
     """Whether no job holds any GPU of these parts."""
     for i in range(first, end):
-        if occupant_mask(S, S.claims[i].node) & S.claims[i].mask != 0:
+        if S.nodes[S.claims[i].node].held & S.claims[i].mask != 0:
             return False
     return True
 
@@ -124,11 +137,14 @@ def _try_claimants(S: State) -> None:
     within = S.g[0].within
     S.g[0].within = CLUSTER
     first = 0
+    fitting = np.int64(-1)
     while first < S.g[0].claims:
         j = S.claims[first].next
-        if S.jobs[j].claims == CLAIMING and S.jobs[j].asked <= S.g[0].free and fits(S, S.jobs[j].cls):
-            S.jobs[j].claims = TRIED
-            enqueue(S, j, S.jobs[j].key, S.jobs[j].aux)
+        J = S.jobs[j]
+        if J.claims == CLAIMING and J.asked <= S.g[0].free and (J.cls == fitting or fits(S, J.cls)):
+            fitting = J.cls
+            J.claims = TRIED
+            enqueue(S, j, J.key, J.aux)
         first = _end_of(S, first)
     S.g[0].within = within
 
@@ -181,42 +197,31 @@ def end_all_claims(S: State) -> None:
 
 
 @core
-def release_later_claims(S: State, j: Int, idle: bool) -> None:
-    """What jobs claim that come after job `j` counts as free; with `idle` only what no job holds of it."""
-    for i in range(S.g[0].claims):
-        C = S.claims[i]
-        if comes_after(S, C.next, j):
-            mask = C.mask & ~S.nodes[C.node].free_mask
-            if idle:
-                mask &= ~occupant_mask(S, C.node)
-            if mask != 0:
-                give(S, C.node, mask, count(mask))
-
-
-@core
-def _is_taken_from(S: State, first: Int, end: Int) -> bool:
-    """Whether a GPU of these parts is in State.place."""
+def _in_place(S: State, n: Int) -> Int:
+    """The GPUs of node `n` in State.place."""
+    mask = np.int64(0)
     for k in range(S.g[0].placed):
-        for i in range(first, end):
-            if S.claims[i].node == S.place[k].node and S.claims[i].mask & S.place[k].mask != 0:
-                return True
-    return False
+        if S.place[k].node == n:
+            mask |= S.place[k].mask
+    return mask
 
 
 @core
-def take_back_later_claims(S: State, j: Int) -> None:
-    """What jobs claim that come after job `j`, released on paper, is claimed again; claims end of which State.place has
-    a GPU.
+def end_claim_taken_from(S: State, n: Int, mask: Int) -> None:
+    """The claim ends that has some of these GPUs of node `n`, in State.place now; what no job holds of the others is
+    free.
     """
     first = 0
-    while first < S.g[0].claims:
-        end = _end_of(S, first)
-        if comes_after(S, S.claims[first].next, j):
-            if _is_taken_from(S, first, end):
-                _end_claim(S, first, end)
-                continue
-            for i in range(first, end):
-                mask = S.claims[i].mask & S.nodes[S.claims[i].node].free_mask
-                if mask != 0:
-                    take(S, S.claims[i].node, mask, count(mask))
-        first = end
+    while S.claims[first].node != n or S.claims[first].mask & mask == 0:
+        first += 1
+    while first > 0 and S.claims[first - 1].next == S.claims[first].next:
+        first -= 1
+    end = _end_of(S, first)
+    for i in range(first, end):
+        C = S.claims[i]
+        left = C.mask & ~_in_place(S, C.node)
+        free = left & ~(S.nodes[C.node].held | S.nodes[C.node].free_mask)
+        if free != 0:
+            give(S, C.node, free, count(free))
+        note_change(S, C.node, left, np.int64(-1))
+    _end_claim(S, first, end)

@@ -1,39 +1,27 @@
 """The eviction rule of the preemptive policies (``docs/reference/semantics.md`` §7), on a free index that can be
 taken back.
-
-Running jobs stand in one index ordered from best to worst.
 """
 
 import numpy as np
 
-from pointsman.engine.actions.claims import (
-    claim_place,
-    keep_claim,
-    place_is_occupied,
-    release_later_claims,
-    take_back_later_claims,
+from pointsman.engine.actions.claims import claim_place, keep_claim, place_is_occupied
+from pointsman.engine.actions.eviction_cache import will_fail
+from pointsman.engine.actions.promised import (
+    TOO_LITTLE,
+    end_claims_taken_from,
+    of_one_node,
+    release_all,
+    release_on_nodes,
+    step_on_a_node,
+    take_back_all,
+    take_back_on_nodes,
 )
-from pointsman.engine.actions.eviction_cache import remember_failure, will_fail
-from pointsman.engine.actions.verbs import (
-    OK,
-    QUOTA,
-    RESOURCES,
-    may_preempt,
-    preempt_released,
-    start,
-    start_placed,
-    stopping_index,
-)
-from pointsman.engine.index.bits import count
-from pointsman.engine.index.free_gpus import give, take
+from pointsman.engine.actions.verbs import OK, QUOTA, RESOURCES, preempt_released, start, start_placed
+from pointsman.engine.actions.worse import find_worse, release_tentatively, take_back
 from pointsman.engine.index.queues import over_limit
-from pointsman.engine.index.treap import put_in_order
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.jit.services import body_of, service
-from pointsman.engine.placement.eligible import admits, free_gpus, nodes_with, whole_nodes
-from pointsman.engine.placement.few_racks import nodes_in, rack_with
-from pointsman.engine.placement.placing import SPREAD, fits, place
-from pointsman.engine.placement.tightest import RACK, free_in, rack_for, takes_any
+from pointsman.engine.placement.placing import fits, place
 from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Reason
@@ -41,26 +29,6 @@ from pointsman.types import Reason
 EVICTED = int(Reason.Evicted)
 RESERVED = int(Reason.Reserved)
 _start = body_of(start)
-
-
-@core
-def release_tentatively(S: State, j: Int) -> None:
-    """The GPUs of job `j` count as free."""
-    i = S.jobs[j].part
-    while i >= 0:
-        P = S.parts[i]
-        give(S, P.node, P.mask, P.gpus)
-        i = P.next
-
-
-@core
-def take_back(S: State, j: Int) -> None:
-    """The GPUs of job `j`, released on paper, are its own again."""
-    i = S.jobs[j].part
-    while i >= 0:
-        P = S.parts[i]
-        take(S, P.node, P.mask, P.gpus)
-        i = P.next
 
 
 @core
@@ -76,203 +44,10 @@ def still_free(S: State, j: Int) -> bool:
 
 
 @core
-def _worse(S: State, v: Int, j: Int, bar: float) -> bool:
-    """Whether running job `v` is strictly worse than waiting job `j`: lower priority, or its key above `bar`."""
-    V = S.jobs[v]
-    J = S.jobs[j]
-    return V.neg_priority > J.neg_priority or (V.neg_priority == J.neg_priority and V.key > bar)
-
-
-@core
-def _take_back_victims(S: State, n: Int) -> None:
-    """Undo the release of the n jobs in State.lists[VICTIMS]."""
-    for i in range(n):
-        take_back(S, S.lists[VICTIMS, i])
-
-
-@cold
-def _release_one_by_one(address: Int, j: Int, bar: float, running: Int) -> Int:
-    S = open_state(address)
-    c = S.jobs[j].cls
-    n = np.int64(0)
-    v = S.buckets[running].last
-    while v >= 0 and _worse(S, v, j, bar):
-        if may_preempt(S, v):
-            release_tentatively(S, v)
-            S.lists[VICTIMS, n] = v
-            n += 1
-            if fits(S, c):
-                return n
-        v = S.jobs[v].earlier
-    _take_back_victims(S, n)
-    return np.int64(-1)
-
-
-@core
-def _tentatively_free(S: State, n: Int) -> Int:
-    """GPUs of node `n` that are free, or were counted as released in this attempt."""
-    N = S.nodes[n]
-    if N.tally_attempt != S.g[0].attempt:
-        N.tally_attempt = S.g[0].attempt
-        N.tally = N.free
-    return N.tally
-
-
-@core
-def _nodes_needed(C: np.void, size: Int) -> tuple[Int, Int, Int]:
-    """What class `C` needs where the largest node has `size` GPUs: whole nodes; the GPUs of a further one, or of each
-    node of its shape; and how many nodes must have these, whole ones included.
-    """
-    if C.per_node > 0:
-        return np.int64(0), C.per_node, C.nodes
-    whole = C.gpus // size if C.gpus > size else np.int64(0)
-    rest = C.gpus - whole * size
-    return whole, rest, whole + np.int64(1) if rest > 0 else np.int64(0)
-
-
-@core
-def _count_victims(S: State, j: Int, bar: float, running: Int) -> Int:
-    """Which jobs `release_worse` must release, in State.lists[VICTIMS]: found by counting GPUs on nodes, without the
-    index.
-
-    A gang within a node needs one node with room: it comes with the last victim, and only victims on nodes of that
-    one matter.
-    """
-    C = S.classes[S.jobs[j].cls]
-    A = S.alts[C.alt]
-    S.g[0].attempt += 1
-    whole, rest, with_rest = _nodes_needed(C, A.gpus)
-    have_whole = whole_nodes(S, A)
-    have_rest = nodes_with(S, A, rest) if rest > 0 else np.int64(0)
-    n = np.int64(0)
-    v = S.buckets[running].last
-    while v >= 0 and _worse(S, v, j, bar):
-        if may_preempt(S, v):
-            S.lists[VICTIMS, n] = v
-            n += 1
-            i = S.jobs[v].part
-            while i >= 0:
-                P = S.parts[i]
-                N = S.nodes[P.node]
-                if N.state == 0 and admits(S, A, N.pool):
-                    before = _tentatively_free(S, P.node)
-                    N.tally = before + P.gpus
-                    have_whole += N.tally == A.gpus
-                    have_rest += before < rest and N.tally >= rest
-                i = P.next
-            if have_whole >= whole and have_rest >= with_rest:
-                return _only_beside(S, n) if whole == 0 and with_rest == 1 else n
-        v = S.jobs[v].earlier
-    remember_failure(S, j, with_rest - have_rest if C.per_node > 0 else whole - have_whole)
-    return np.int64(-1)
-
-
-@core
-def _only_beside(S: State, n: Int) -> Int:
-    """Keep of n victims those that share a node with the last; the others would be spared."""
-    S.g[0].attempt += 1
-    i = S.jobs[S.lists[VICTIMS, n - 1]].part
-    while i >= 0:
-        S.nodes[S.parts[i].node].tally_attempt = S.g[0].attempt
-        i = S.parts[i].next
-    kept = np.int64(0)
-    for k in range(n):
-        v = S.lists[VICTIMS, k]
-        i = S.jobs[v].part
-        while i >= 0 and S.nodes[S.parts[i].node].tally_attempt != S.g[0].attempt:
-            i = S.parts[i].next
-        if i >= 0:
-            S.lists[VICTIMS, kept] = v
-            kept += 1
-    return kept
-
-
-@core
-def _free_anywhere(S: State, A: np.void, per_node: Int) -> Int:
-    """Free GPUs, or nodes with so many of them."""
-    return nodes_with(S, A, per_node) if per_node > 0 else free_gpus(S, A)
-
-
-@core
-def _free_in_rack(S: State, A: np.void, rack: Int, per_node: Int) -> Int:
-    """The same in `rack`."""
-    return nodes_in(S, A, rack, per_node) if per_node > 0 else free_in(S, A, rack)
-
-
-@core
-def _best_rack(S: State, A: np.void, wanted: Int, per_node: Int) -> Int:
-    """The rack that suits so many of them best."""
-    return rack_with(S, A, wanted, per_node) if per_node > 0 else rack_for(S, A, wanted)
-
-
-@core
-def _gain(S: State, P: np.void, per_node: Int) -> Int:
-    """GPUs that come free with part `P` of a victim, or nodes that come to have `per_node` of them."""
-    if per_node == 0:
-        return P.gpus
-    before = _tentatively_free(S, P.node)
-    S.nodes[P.node].tally = before + P.gpus
-    return np.int64(before < per_node and before + P.gpus >= per_node)
-
-
-@core
-def _count_scattered(S: State, j: Int, bar: float, running: Int) -> Int:
-    """As `_count_victims`, for a gang that takes any GPUs, or any nodes for its shape, of one rack or of all."""
-    C = S.classes[S.jobs[j].cls]
-    A = S.alts[C.alt]
-    S.g[0].attempt += 1
-    one_rack = S.g[0].within == RACK
-    wanted = C.nodes if C.per_node > 0 else C.gpus
-    have = _free_anywhere(S, A, C.per_node)
-    if one_rack and have > 0:
-        have = _free_in_rack(S, A, _best_rack(S, A, wanted, C.per_node), C.per_node)
-    most = have
-    n = np.int64(0)
-    v = S.buckets[running].last
-    while v >= 0 and _worse(S, v, j, bar):
-        if may_preempt(S, v):
-            S.lists[VICTIMS, n] = v
-            n += 1
-            i = S.jobs[v].part
-            while i >= 0:
-                P = S.parts[i]
-                N = S.nodes[P.node]
-                if N.state == 0 and admits(S, A, N.pool):
-                    more = _gain(S, P, C.per_node)
-                    have = _tally_in_rack(S, A, N.rack, C.per_node, more) if one_rack else have + more
-                    most = max(most, have)
-                i = P.next
-            if most >= wanted:
-                return n
-        v = S.jobs[v].earlier
-    remember_failure(S, j, wanted - most)
-    return np.int64(-1)
-
-
-@core
-def _tally_in_rack(S: State, A: np.void, rack: Int, per_node: Int, more: Int) -> Int:
-    """What of `rack` is free or was counted as released in this attempt, with so much more."""
-    R = S.racks[rack]
-    if R.tally_attempt != S.g[0].attempt:
-        R.tally_attempt = S.g[0].attempt
-        R.tally = _free_in_rack(S, A, rack, per_node)
-    R.tally += more
-    return R.tally
-
-
-@cold
-def release_worse(S: State, j: Int, bar: float, running: Int) -> Int:
-    """Release strictly worse jobs on paper, worst first, until job `j` fits: how many, in State.lists; -1 if it
-    never fits.
-    """
-    put_in_order(S, running)
-    C = S.classes[S.jobs[j].cls]
-    if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD:
-        return _release_one_by_one(S.g[0].address, j, bar, running)
-    n = _count_scattered(S, j, bar, running) if takes_any(S) else _count_victims(S, j, bar, running)
+def _release_victims(S: State, n: Int) -> None:
+    """Release the n jobs in State.lists[VICTIMS] on paper."""
     for i in range(n):
         release_tentatively(S, S.lists[VICTIMS, i])
-    return n
 
 
 @core
@@ -286,61 +61,12 @@ def spare_victims(S: State, n: Int) -> None:
 
 
 @core
-def _release_stopping(S: State) -> None:
-    """The GPUs of STOPPING jobs that no job claims count as free."""
-    v = S.buckets[stopping_index(S)].first
-    while v >= 0:
-        i = S.jobs[v].part
-        while i >= 0:
-            P = S.parts[i]
-            mask = P.mask & ~S.nodes[P.node].claimed
-            if mask != 0:
-                give(S, P.node, mask, count(mask))
-            i = P.next
-        v = S.jobs[v].later
-
-
-@core
-def _take_back_unfreed(S: State, v: Int) -> None:
-    """What is left in the index of GPUs that job `v` still holds is taken out of it."""
-    i = S.jobs[v].part
-    while i >= 0:
-        P = S.parts[i]
-        mask = P.mask & S.nodes[P.node].free_mask
-        if mask != 0:
-            take(S, P.node, mask, count(mask))
-        i = P.next
-
-
-@core
-def _take_back_stopping(S: State) -> None:
-    v = S.buckets[stopping_index(S)].first
-    while v >= 0:
-        _take_back_unfreed(S, v)
-        v = S.jobs[v].later
-
-
-@core
-def _release_what_is_promised(S: State, j: Int) -> bool:
-    """Let count as free, until job `j` fits, what is idle of the claims of later jobs, what stopping jobs hold, and the
-    rest of these claims. Answers whether it fits.
-    """
-    c = S.jobs[j].cls
-    release_later_claims(S, j, True)
-    if fits(S, c):
-        return True
-    _release_stopping(S)
-    if fits(S, c):
-        return True
-    release_later_claims(S, j, False)
-    return fits(S, c)
-
-
-@core
-def _take_back_what_is_promised(S: State, j: Int) -> None:
-    """All of it but what is in State.place."""
-    take_back_later_claims(S, j)
-    _take_back_stopping(S)
+def _evict(S: State, n: Int) -> None:
+    """Of n victims released on paper, those are preempted of which State.place has a GPU."""
+    spare_victims(S, n)
+    for i in range(n):
+        if S.lists[VICTIMS, i] >= 0:
+            preempt_released(S, S.lists[VICTIMS, i], EVICTED)
 
 
 @cold
@@ -354,22 +80,23 @@ def _claim_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
         return RESERVED
     if will_fail(S, j, bar):
         return RESOURCES
-    n = np.int64(0)
-    if not _release_what_is_promised(S, j):
-        n = release_worse(S, j, bar, running)
-    if n < 0:
-        _take_back_what_is_promised(S, j)
-        return RESOURCES
-    if over_limit(S, j):
-        _take_back_victims(S, n)
-        _take_back_what_is_promised(S, j)
-        return QUOTA
+    on_one = of_one_node(S, j)
+    step = step_on_a_node(S, j, on_one) if on_one > 0 else release_all(address, j)
+    n = find_worse(S, j, bar, running) if step == TOO_LITTLE else np.int64(0)
+    if n < 0 or over_limit(S, j):
+        if on_one == 0:
+            take_back_all(address)
+        return RESOURCES if n < 0 else QUOTA
+    if on_one > 0:
+        release_on_nodes(S, j, on_one, step, n)
+    _release_victims(S, n)
     place(S, S.jobs[j].cls)
-    spare_victims(S, n)
-    for i in range(n):
-        if S.lists[VICTIMS, i] >= 0:
-            preempt_released(S, S.lists[VICTIMS, i], EVICTED)
-    _take_back_what_is_promised(S, j)
+    _evict(S, n)
+    end_claims_taken_from(S)
+    if on_one > 0:
+        take_back_on_nodes(S, n)
+    else:
+        take_back_all(address)
     if not place_is_occupied(S):
         return start_placed(S, j, OK)
     claim_place(S, j)
@@ -392,16 +119,14 @@ def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
         return _start(S, j, OK)
     if will_fail(S, j, bar):
         return RESOURCES
-    n = release_worse(S, j, bar, running)
+    S.g[0].attempt += 1
+    n = find_worse(S, j, bar, running)
     if n < 0:
         return RESOURCES
     if over_limit(S, j):
-        _take_back_victims(S, n)
         return QUOTA
+    _release_victims(S, n)
     place(S, S.jobs[j].cls)
-    spare_victims(S, n)
+    _evict(S, n)
     S.g[0].victims = n
-    for i in range(n):
-        if S.lists[VICTIMS, i] >= 0:
-            preempt_released(S, S.lists[VICTIMS, i], EVICTED)
     return start_placed(S, j, OK)

@@ -1,35 +1,39 @@
 """Remembering failed evictions, so that in an overloaded cluster they are not tried again and again for naught.
 
-While a waiting job waits, the GPUs that are free or held by strictly worse jobs only become fewer, except on nodes
-where GPUs were freed, jobs became worse (they sank a level) or stop. So a class whose eviction failed for some job
-fails again for any job that is no better, unless enough has changed on such nodes, which State.freed lists.
+While a waiting job waits, the GPUs that are free or held by strictly worse jobs only become fewer, except for those
+that were freed, or whose jobs became worse (they sank a level) or stop. So a class whose eviction failed for some job
+fails again for any job that is no better, unless there are enough of such GPUs, which State.freed lists.
 """
 
 import numpy as np
 
-from pointsman.engine.index.bits import bit
+from pointsman.engine.index.bits import count, lowest, without_lowest
 from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.tightest import takes_any
 from pointsman.engine.state.records import Int, State
-from pointsman.types import JobState
 
-STOPPING = int(JobState.STOPPING)
 FREED = 1024
 """How many changes are remembered."""
 
 
 @core
-def note_freed(S: State, n: Int) -> None:
-    """GPUs of node `n` were freed, or a job on it became worse or stops."""
+def note_freed(S: State, n: Int, mask: Int, j: Int) -> None:
+    """GPUs `mask` of node `n` were freed or are held by a job that stops, or running job `j` (else -1) on them became
+    worse.
+    """
     g = S.g[0]
-    S.freed[g.freed & (FREED - 1)] = n
+    P = S.freed[g.freed & (FREED - 1)]
+    P.node = n
+    P.mask = mask
+    P.next = j
     g.freed += 1
 
 
 @core
-def note_change(S: State, n: Int) -> None:
-    """As `note_freed`, of what running jobs may move to as well."""
-    note_freed(S, n)
+def note_change(S: State, n: Int, mask: Int, j: Int) -> None:
+    """As `note_freed`, of what running jobs may move to as well; they may even if no GPU is left to note."""
+    if mask != 0:
+        note_freed(S, n, mask, j)
     S.g[0].changes += 1
 
 
@@ -38,7 +42,7 @@ def note_worse(S: State, j: Int) -> None:
     """Running job `j` became worse than it was, or can be evicted from now on."""
     i = S.jobs[j].part
     while i >= 0:
-        note_change(S, S.parts[i].node)
+        note_change(S, S.parts[i].node, S.parts[i].mask, j)
         i = S.parts[i].next
 
 
@@ -80,24 +84,77 @@ def claimed_later(S: State, n: Int, j: Int) -> Int:
 
 
 @core
-def _could_get(S: State, j: Int, v: Int, bar: float) -> bool:
-    """Whether job `j` could get a GPU from its occupant `v` (-1: it is free), if no other claims it."""
-    if v < 0 or S.jobs[v].state == STOPPING:
-        return True
-    V, J = S.jobs[v], S.jobs[j]
-    return bool(V.neg_priority > J.neg_priority or (V.neg_priority == J.neg_priority and V.key > bar))
+def is_worse(S: State, v: Int, j: Int, bar: float) -> bool:
+    """Whether running job `v` is strictly worse than waiting job `j`: lower priority, or its key above `bar`."""
+    V = S.jobs[v]
+    J = S.jobs[j]
+    return V.neg_priority > J.neg_priority or (V.neg_priority == J.neg_priority and V.key > bar)
 
 
 @core
-def _could_free(S: State, j: Int, n: Int, bar: float) -> Int:
-    """GPUs of node `n` that are free, held by jobs that stop, or by running ones strictly worse than `j`."""
-    N = S.nodes[n]
-    claimed = N.claimed & ~claimed_later(S, n, j) if N.claimed != 0 else np.int64(0)
+def _held_by_worse(S: State, j: Int, n: Int, mask: Int, bar: float) -> Int:
+    """How many of the GPUs `mask` of node `n`, all held, running jobs hold that are strictly worse than `j`."""
     gpus = np.int64(0)
-    for b in range(N.gpus):
-        if claimed & bit(b) == 0 and _could_get(S, j, S.occupants[N.gpu0 + b, 0], bar):
-            gpus += 1
+    last = np.int64(-1)
+    worse = False
+    while mask != 0:
+        v = S.occupants[S.nodes[n].gpu0 + lowest(mask), 0]
+        mask = without_lowest(mask)
+        if v != last:
+            last = v
+            worse = is_worse(S, v, j, bar)
+        gpus += worse
     return gpus
+
+
+@core
+def _could_get(S: State, j: Int, n: Int, mask: Int, bar: float) -> Int:
+    """How many of the GPUs `mask` of node `n` are free, held by jobs that stop, or by running ones strictly worse than
+    `j`, and not claimed by a job before it.
+    """
+    N = S.nodes[n]
+    open_to = mask & (N.free_mask | N.stopping) & ~N.claimed
+    if N.claimed & mask != 0:
+        open_to |= claimed_later(S, n, j) & mask
+    return count(open_to) + _held_by_worse(S, j, n, mask & N.held & ~N.stopping, bar)
+
+
+@core
+def _is_new(S: State, n: Int) -> bool:
+    """Whether node `n` has not been asked about in State.g.attempt."""
+    N = S.nodes[n]
+    new = N.tally_attempt != S.g[0].attempt
+    N.tally_attempt = S.g[0].attempt
+    return new
+
+
+@core
+def _found_since(S: State, j: Int, bar: float, enough: Int) -> Int:
+    """How many nodes with `enough` GPUs that job `j` could get, or, if that is 0, how many such GPUs, there may be
+    besides those there were when its class failed.
+    """
+    found = np.int64(0)
+    S.g[0].attempt += 1
+    for i in range(S.classes[S.jobs[j].cls].failed_at, S.g[0].freed):
+        P = S.freed[i & (FREED - 1)]
+        if P.next >= 0 and not is_worse(S, P.next, j, bar):
+            continue
+        if enough == 0:
+            found += _could_get(S, j, P.node, P.mask, bar)
+        elif _is_new(S, P.node) and _could_get(S, j, P.node, np.int64(-1), bar) >= enough:
+            found += 1
+    return found
+
+
+@core
+def _enough(S: State, C: np.void) -> Int:
+    """How many GPUs make a node one of those that class `C` lacks; 0 if any GPUs would do."""
+    if C.per_node > 0:
+        return C.per_node
+    if takes_any(S):
+        return np.int64(0)
+    size = S.alts[C.alt].gpus
+    return C.gpus if C.gpus <= size else (size if C.lacks_whole else C.gpus % size)
 
 
 @core
@@ -113,20 +170,10 @@ def will_fail(S: State, j: Int, bar: float) -> bool:
         return False
     if since == 0:
         return True
-    scattered = takes_any(S) and C.per_node == 0
-    if g.within < C.failed_within and not scattered:
+    enough = _enough(S, C)
+    if g.within < C.failed_within and enough > 0:
         return False  # what it lacked was counted in GPUs, not in nodes
-    size = S.alts[C.alt].gpus
-    enough = C.gpus if C.gpus <= size else (size if C.lacks_whole else C.gpus % size)
-    if C.per_node > 0:
-        enough = C.per_node
-    found = np.int64(0)
-    for i in range(C.failed_at, g.freed):
-        gpus = _could_free(S, j, S.freed[i & (FREED - 1)], bar)
-        if scattered:
-            found += gpus
-        elif gpus >= enough:
-            found += 1
+    found = _found_since(S, j, bar, enough)
     if found >= C.lacking:
         return False
     C.failed_at = g.freed

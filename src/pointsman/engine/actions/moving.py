@@ -1,7 +1,7 @@
 """Moving a running job to a place at a tighter level."""
 
-from pointsman.engine.actions.eviction import release_tentatively, take_back
 from pointsman.engine.actions.verbs import OK, RESOURCES, preempt, preempt_released, start_placed
+from pointsman.engine.actions.worse import release_tentatively, take_back
 from pointsman.engine.jit.compile import cold
 from pointsman.engine.jit.services import service
 from pointsman.engine.placement.placing import fits, place, unplace

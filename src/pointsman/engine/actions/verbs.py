@@ -179,7 +179,7 @@ def bind(S: State, j: Int) -> None:
     g = S.g[0]
     lay_parts(S, j)
     for i in range(g.placed - 1, -1, -1):
-        occupy(S, j, S.nodes[S.place[i].node].gpu0, S.place[i].mask)
+        occupy(S, j, S.place[i].node, S.place[i].mask)
     S.jobs[j].held_since = g.now
     S.queues[S.jobs[j].queue].held += S.jobs[j].gpus
     g.placed = 0
@@ -192,16 +192,20 @@ def unbind(S: State, j: Int, index: bool) -> None:
     i = J.part
     while i >= 0:
         P = S.parts[i]
-        emptied = vacate(S, j, S.nodes[P.node].gpu0, P.mask)
+        emptied = vacate(S, j, P.node, P.mask)
         claimed = emptied & S.nodes[P.node].claimed
         if claimed != 0:
             S.g[0].came_free |= CLAIMED
+            S.g[0].idle_claimed += count(claimed)
         if index and emptied != claimed:
             give(S, P.node, emptied & ~claimed, count(emptied & ~claimed))
             S.g[0].came_free |= UNCLAIMED
         S.g[0].changes += 1
-        if J.state != STOPPING:  # else others could claim it already
-            note_freed(S, P.node)
+        if J.state == STOPPING:
+            S.g[0].unclaimed -= count(P.mask & ~S.nodes[P.node].claimed)
+            S.nodes[P.node].stopping &= ~emptied
+        else:  # else others could claim it already; of shared GPUs, who stays may be evicted from all of its own
+            note_freed(S, P.node, emptied if S.g[0].jobs_per_gpu == 1 else np.int64(-1), np.int64(-1))
         following = P.next
         P.next = S.g[0].free_part
         S.g[0].free_part = i
@@ -420,10 +424,13 @@ def lose(S: State, j: Int, work: float) -> None:
 @core
 def _note_stopping(S: State, j: Int) -> None:
     """What job `j` holds may be claimed."""
+    S.g[0].unclaimed += S.jobs[j].gpus
     i = S.jobs[j].part
     while i >= 0:
-        note_freed(S, S.parts[i].node)
-        i = S.parts[i].next
+        P = S.parts[i]
+        S.nodes[P.node].stopping |= P.mask
+        note_freed(S, P.node, P.mask, np.int64(-1))
+        i = P.next
 
 
 @cold

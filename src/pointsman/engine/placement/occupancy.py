@@ -67,9 +67,11 @@ def _enter(S: State, j: Int, x: Int) -> None:
 
 
 @core
-def occupy(S: State, j: Int, gpu0: Int, mask: Int) -> None:
-    """Job `j` is on the GPUs `mask` of the node whose first is `gpu0` from now on."""
+def occupy(S: State, j: Int, n: Int, mask: Int) -> None:
+    """Job `j` is on the GPUs `mask` of node `n` from now on."""
     alone = S.g[0].jobs_per_gpu == 1
+    gpu0 = S.nodes[n].gpu0
+    S.nodes[n].held |= mask
     while mask != 0:
         x = gpu0 + lowest(mask)
         mask = without_lowest(mask)
@@ -103,10 +105,11 @@ def _exit(S: State, j: Int, x: Int) -> bool:
 
 
 @core
-def vacate(S: State, j: Int, gpu0: Int, mask: Int) -> Int:
-    """Job `j` leaves the GPUs `mask` of the node whose first is `gpu0`; those without a job now."""
+def vacate(S: State, j: Int, n: Int, mask: Int) -> Int:
+    """Job `j` leaves the GPUs `mask` of node `n`; those without a job now."""
     emptied = mask
     alone = S.g[0].jobs_per_gpu == 1
+    gpu0 = S.nodes[n].gpu0
     while mask != 0:
         b = lowest(mask)
         mask = without_lowest(mask)
@@ -114,6 +117,7 @@ def vacate(S: State, j: Int, gpu0: Int, mask: Int) -> Int:
             S.occupants[gpu0 + b, 0] = -1
         elif not _exit(S, j, gpu0 + b):
             emptied &= ~bit(b)
+    S.nodes[n].held &= ~emptied
     return emptied
 
 
@@ -159,13 +163,3 @@ def room(S: State, j: Int, n: Int, mask: Int) -> Int:
         if answer != OK:
             return answer
     return OK
-
-
-@core
-def occupant_mask(S: State, n: Int) -> Int:
-    """The GPUs of node `n` that some job holds."""
-    mask = np.int64(0)
-    for b in range(S.nodes[n].gpus):
-        if S.occupants[S.nodes[n].gpu0 + b, 0] >= 0:
-            mask |= bit(b)
-    return mask

@@ -8,7 +8,7 @@ from pointsman.engine.index.bits import bit, count, lowest, without_lowest
 from pointsman.engine.index.free_gpus import give
 from pointsman.engine.jit.compile import apart, core
 from pointsman.engine.placement.eligible import admits
-from pointsman.engine.placement.occupancy import OVER, WHOLE, bytes_of, note_single, occupant_mask
+from pointsman.engine.placement.occupancy import OVER, WHOLE, bytes_of, note_single
 from pointsman.engine.state.records import DIVIDE, ENTER, EXIT, SEAT_BITS, SOLE_OCCUPANTS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Contention
@@ -148,7 +148,7 @@ def _unplace(S: State) -> None:
     """Give back of the GPUs in State.place those without a job."""
     for i in range(S.g[0].placed):
         P = S.place[i]
-        mask = P.mask & ~occupant_mask(S, P.node)
+        mask = P.mask & ~S.nodes[P.node].held
         if mask != 0:
             give(S, P.node, mask, count(mask))
     S.g[0].placed = 0

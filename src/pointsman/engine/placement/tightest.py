@@ -7,6 +7,7 @@ import numpy as np
 from pointsman.engine.index.free_gpus import put_on
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, free_gpus, some_node_with
+from pointsman.engine.placement.one_node import best_fit, most_free
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Locality, Placement
@@ -53,6 +54,8 @@ def rack_for(S: State, A: np.void, k: Int) -> Int:
 @core
 def _node_for(S: State, A: np.void, rack: Int, k: Int) -> Int:
     """The node of `rack` that suits k GPUs best; lowest index among equals, -1 if none has a free one."""
+    if S.racks.shape[0] == 1:  # of all nodes, the index finds it at once
+        return best_fit(S, A, k) if some_node_with(S, A, k) else most_free(S, A)
     R = S.racks[rack]
     found = np.int64(-1)
     best = np.int64(0)

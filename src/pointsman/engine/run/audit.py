@@ -189,7 +189,9 @@ def _audit_nodes(S: State) -> Int:
     for n in range(S.nodes.shape[0]):
         N = S.nodes[n]
         for b in range(N.gpus):
-            if (N.free_mask & bit(b) != 0) != (S.occupants[N.gpu0 + b, 0] < 0 and N.claimed & bit(b) == 0):
+            if (N.held & bit(b) != 0) != (S.occupants[N.gpu0 + b, 0] >= 0):
+                return MASK
+            if (N.free_mask & bit(b) != 0) != ((N.held | N.claimed) & bit(b) == 0):
                 return MASK
         if count(N.free_mask) != N.free:
             return MASK
@@ -203,9 +205,21 @@ def _audit_nodes(S: State) -> Int:
 
 
 @core
+def _unclaimed(S: State) -> Int:
+    """GPUs of stopping jobs that no job claims."""
+    unclaimed = np.int64(0)
+    for j in range(S.g[0].slots):
+        i = S.jobs[j].part if S.jobs[j].state == STOPPING else np.int64(-1)
+        while i >= 0:
+            unclaimed += count(S.parts[i].mask & ~S.nodes[S.parts[i].node].claimed)
+            i = S.parts[i].next
+    return unclaimed
+
+
+@core
 def _audit_claims(S: State) -> Int:
     """Whether claims are of waiting jobs, each GPU of one, which is free or held by a job that stops, on an UP node."""
-    claimed = np.int64(0)
+    claimed = idle = np.int64(0)
     for i in range(S.g[0].claims):
         C = S.claims[i]
         J = S.jobs[C.next]
@@ -220,8 +234,11 @@ def _audit_claims(S: State) -> Int:
                 return CLAIMED
         claimed += C.gpus
     for n in range(S.nodes.shape[0]):
-        claimed -= count(S.nodes[n].claimed)
-    return CLAIMED if claimed != 0 else np.int64(0)
+        N = S.nodes[n]
+        claimed -= count(N.claimed)
+        idle += count(N.claimed & ~N.held)
+    known = _unclaimed(S) == S.g[0].unclaimed and idle == S.g[0].idle_claimed
+    return CLAIMED if claimed != 0 or not known else np.int64(0)
 
 
 @core

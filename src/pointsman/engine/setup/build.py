@@ -173,7 +173,7 @@ def build(
         lists=np.zeros((LISTS, max(slots, len(demands))), np.int64),
         place=np.zeros(nodes, PART),
         reserve=np.zeros(nodes, PART),
-        freed=np.zeros(FREED, np.int64),
+        freed=np.zeros(FREED, PART),
         claims=np.zeros(total, PART),
         log=np.zeros(LOG_ROWS + 16 * seats if rules.log else 1, LOG),
         speed_log=np.zeros(LOG_ROWS + 16 * seats if rules.log_speeds else 1, SPEED),

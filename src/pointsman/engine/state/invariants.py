@@ -26,7 +26,7 @@ FAILURES = {
     COUNTS: "the counters of jobs or free GPUs are off",
     QUEUES: "a queue's count of held GPUs is off or above its limit",
     PROGRESS: "a job's work done is not a number, negative or beyond its work",
-    CLAIMED: "a claimed GPU is claimed twice, held by a job that does not stop, or on a node that is not up",
+    CLAIMED: "claimed GPUs are miscounted, claimed twice, held by jobs that do not stop, or on nodes that are not up",
     OVERBOOKED: "the rings of an uplink are miscounted, or get more of it than it has",
     SHARED: "a GPU has more jobs than it may, or its memory or fractions are overdrawn or miscounted",
     TASKS: "a GPU does two tasks or none while one is ready, its memory is overdrawn, or transfers are miscounted",

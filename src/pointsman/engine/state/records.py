@@ -130,6 +130,8 @@ NODE = np.dtype(
         # what is asked for now and then
         ("gpus", I),
         ("claimed", I),  # GPUs that waiting jobs claim
+        ("held", I),  # GPUs that jobs hold: what is neither claimed nor held is free
+        ("stopping", I),  # those that stopping jobs hold
         ("shared", I),  # GPUs with several jobs
         ("fractions", I),  # GPUs with jobs that ask for a fraction
         ("bytes", I),  # memory of each GPU
@@ -412,9 +414,11 @@ SCALARS = np.dtype(
         ("placed", I),  # nodes in State.place
         ("reserved", I),  # nodes in State.reserve
         ("attempt", I),  # evictions tried so far
-        ("freed", I),  # how many nodes were noted in State.freed so far
+        ("freed", I),  # how many changes were noted in State.freed so far
         ("changes", I),  # of what is free or may be preempted, so far
         ("claims", I),  # rows of State.claims in use
+        ("idle_claimed", I),  # GPUs that jobs claim and none holds
+        ("unclaimed", I),  # GPUs of stopping jobs that no job claims
         ("came_free", I),  # since the last cycle: 1: GPUs that are claimed, 2: others, 3: both
         ("victims", I),
         ("off_rate", I),
@@ -597,7 +601,7 @@ class State(NamedTuple):
     lists: np.ndarray  # i8, (LISTS, slots): active classes, dirty jobs, victims, OFF_RATE, WAITING, SOLE_OCCUPANTS
     place: np.ndarray  # PART, (M,): the placement just found
     reserve: np.ndarray  # PART, (M,): a reservation
-    freed: np.ndarray  # i8, (1024,): a ring of nodes on which GPUs were freed
+    freed: np.ndarray  # PART, (1024,): a ring of GPUs freed, or held by a job (next; -1) that became worse
     claims: np.ndarray  # PART, (G,): of the places that waiting jobs claim, by claim; see `actions.claims`
     log: np.ndarray  # LOG
     speed_log: np.ndarray  # SPEED

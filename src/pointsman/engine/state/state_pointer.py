@@ -59,7 +59,7 @@ STATE_ARRAYS = {
     "ints": (_INT, 1), "classes": (CLASS, 1), "alts": (ALT, 1), "groups": (GROUP, 1),
     "reaches": (REACH, 1), "queues": (QUEUE, 1),
     "buckets": (BUCKET, 1), "parts": (PART, 1), "lists": (_INT, 2), "place": (PART, 1), "reserve": (PART, 1),
-    "freed": (_INT, 1), "claims": (PART, 1), "log": (LOG, 1), "speed_log": (SPEED, 1), "inbox": (_INT, 2),
+    "freed": (PART, 1), "claims": (PART, 1), "log": (LOG, 1), "speed_log": (SPEED, 1), "inbox": (_INT, 2),
     "params": (_FLOAT, 1), "memory": (_FLOAT, 1), "job_numbers": (_FLOAT, 2),
     "rates": (_FLOAT, 2), "models": (MODEL, 1), "links": (LINK, 1),
     "flows": (FLOW, 1), "uplinks": (UPLINK, 1), "crossings": (CROSSING, 1), "changed_uplinks": (_INT, 1),
