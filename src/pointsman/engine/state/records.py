@@ -333,7 +333,7 @@ REACH = np.dtype(
         ("blocked", I),  # the pass in which a job ahead of it blocked its nodes, or some of them
         ("until", F),  # the first instant at which such a job is expected to start
         ("failed_row", I),  # 1 + the row of the job that found no place last time
-        ("failed_freed", I),  # State.g.freed then
+        ("failed_changes", I),  # State.g.changes then
     ],
     align=True,
 )

@@ -74,7 +74,7 @@ def _head(S: State) -> Int:
 def _fits_no_more(S: State, j: Int) -> bool:
     """Whether head `j` found no place last time, and no GPU was freed since."""
     R = S.reaches[reach_of(S, j)]
-    return R.failed_row == S.jobs[j].row + 1 and R.failed_freed == S.g[0].freed
+    return R.failed_row == S.jobs[j].row + 1 and R.failed_changes == S.g[0].changes
 
 
 @core
@@ -86,7 +86,7 @@ def _starts(S: State, j: Int) -> bool:
         return True
     R = S.reaches[reach_of(S, j)]
     R.failed_row = S.jobs[j].row + 1
-    R.failed_freed = S.g[0].freed
+    R.failed_changes = S.g[0].changes
     return False
 
 
