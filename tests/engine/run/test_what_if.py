@@ -153,6 +153,16 @@ def test_who_takes_over_decides_at_once(other: str) -> None:
     assert starts_ms(after) == [2000] * 4 + [150_000]
 
 
+def test_fifo_starts_its_head_where_jobs_stopped_that_another_policy_preempted() -> None:
+    """`srtf` preempts row 0 for row 1 at 1 s, which takes until 6 s; `fifo` has no place for row 1 before."""
+    jobs = jobs_of([(0.0, 2, 1000.0), (1.0, 2, 100.0)], priority=[0, 1])
+    simulation = open_run(jobs, "1x2", "srtf", overheads=Overheads(stop_s=5.0), estimate="oracle")
+    simulation.run(1000)
+    after = simulation.adopt(get_policy("fifo").make())
+    after.run()
+    assert starts_ms(after) == [0, 6000]
+
+
 def test_rounds_stay_on_their_grid() -> None:
     def future(view: View) -> list[list[int]]:
         found = []
