@@ -79,7 +79,8 @@ def simulate(
             Default: 0.0.
         placement: Choice of GPUs for a job: consolidated, first-fit, spread, tightest or few-racks. Default: the
             policy's own, else consolidated.
-        overheads: Cost of starting, preempting and restoring jobs: realistic, none or FILE. Default: realistic.
+        overheads: Cost of starting, preempting and restoring jobs: realistic, periodic, none or FILE. Default:
+            realistic.
         oversized: Handling of jobs that request more GPUs than the cluster can ever allocate to them: refuse, drop or
             clamp. Default: refuse.
         assign_models: Random seed for assigning models to jobs without one. Default: no models are assigned.
@@ -117,7 +118,7 @@ def simulate(
     if unknown := set(factors) - set(RunOptions.model_fields):
         raise TypeError(f"simulate() has no option {min(unknown)!r}")
     options = RunOptions.checked({name: given[name] for name in RunOptions.model_fields if name in given})
-    overheads = load_overheads(options.overheads).model_dump()
+    overheads = load_overheads(options.overheads).stated()
     options = options.model_copy(update={"overheads": overheads})
     workload = workload if isinstance(workload, Workload) else read_workload(workload)
     cluster = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)

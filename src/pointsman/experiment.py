@@ -142,7 +142,9 @@ class _Ground(_Part):
         "Cost of starting, preempting and restoring jobs",
         "realistic",
         values={
-            "realistic": "10 s to start, 5 s to stop, 20 s to restore; a checkpoint every 30 minutes",
+            "realistic": "10 s to start, 5 s to stop, 20 s to restore; a checkpoint when a job is asked to stop, and "
+            "every 30 minutes",
+            "periodic": "the same, but a preempted job loses its work since the last checkpoint",
             "none": "all costs are 0",
             "FILE": "an overheads file",
         },

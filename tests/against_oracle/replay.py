@@ -81,7 +81,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         round_ms=instance.round_ms,
         audit=audit,
         hosted=not hasattr(made, "parameters"),
-        **milliseconds(instance.overheads),
+        **as_rules(instance.overheads),
     )
     rates = np.repeat([instance.rate_by_locality, instance.rates_of_other], len(layout.gpu_types), axis=0)
     return Simulation(
@@ -121,8 +121,11 @@ def briefing_of(instance: Instance, policy: Any) -> Briefing | None:
     return policy.briefing(jobs, gpus, list(instance.queue_limits))
 
 
-def milliseconds(overheads: Mapping[str, float]) -> dict[str, int]:
-    return {name.removesuffix("_s").removesuffix("_every") + "_ms": round(1000 * s) for name, s in overheads.items()}
+def as_rules(overheads: Mapping[str, float]) -> dict[str, int]:
+    """Times in ms, and switches."""
+    times = {name: value for name, value in overheads.items() if name.endswith("_s")}
+    named = {name.removesuffix("_s").removesuffix("_every") + "_ms": round(1000 * s) for name, s in times.items()}
+    return named | {name: int(value) for name, value in overheads.items() if name not in times}
 
 
 def log_of(simulation: Simulation) -> list[LogEntry]:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import pointsman
+from pointsman.engine.run.view import View
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import InputError, PointsmanError, UsageError
 from pointsman.experiment import Assumptions
@@ -423,3 +424,36 @@ def test_limits_that_no_job_has_cannot_be_enforced() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0]})
     with pytest.raises(InputError, match="no job has a time_limit_s"):
         simulate(pointsman.Workload.of(jobs), "1x1", "fifo", enforce_limits=True)
+
+
+@pytest.mark.parametrize(("named", "lost_s"), [("realistic", 0.0), ("periodic", 900.0), ("none", 0.0)])
+def test_a_preempted_job_loses_what_it_has_not_written(named: str, lost_s: float) -> None:
+    """A checkpoint is written after 30 minutes of work; a shorter job comes when 45 are done."""
+    jobs = table(submit_s=[0.0, 2700.0 + (10.0 if named != "none" else 0.0)], gpus=[1, 1], duration_s=[7200.0, 60.0])
+    result = simulate(jobs, "1x1", "srtf", overheads=named, audit=True)
+    assert result.jobs["lost_s"].to_list() == [lost_s, 0.0]
+    ran_s = result.jobs["run_s"].to_list()
+    assert ran_s == [7200.0 + lost_s, 60.0]
+
+
+def test_what_would_be_lost_is_seen_by_policies() -> None:
+    """Of a job that began at 10 s, at 2,710 s and after a node failed, which cost it the same."""
+    seen = []
+
+    class Looks:
+        name, needs = "looks", "none"
+
+        def decide(self, view: View) -> None:
+            for slot in view.heads():
+                view.start(slot)
+            seen.append((view.now_s, *view.since_checkpoint_s.tolist()))
+
+    jobs = table(submit_s=[0.0, 2710.0], gpus=[1, 1], duration_s=[7200.0, 60.0])
+    simulate(jobs, "1x1", Looks(), overheads="periodic", node_events=[(2711.0, "0", "DOWN"), (2712.0, "0", "UP")])
+    assert (2710.0, 900.0, 0.0) in seen
+    assert seen[0] == (0.0, 0.0) and (2711.0, 0.0, 0.0) in seen
+
+
+def test_checkpoints_that_are_lost_are_written_at_some_time() -> None:
+    with pytest.raises(UsageError, match="loses_since_checkpoint needs a checkpoint_every_s above 0"):
+        simulate(table(gpus=[1]), "1x1", "fifo", overheads={"loses_since_checkpoint": True})

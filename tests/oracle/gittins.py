@@ -230,7 +230,8 @@ class GittinsWorld(DallyWorld):
     def cost_ms(self, done: float) -> float:
         """For each GPU."""
         rules = self.rules
-        return min(rules.lost_ms, done) + rules.stop_ms + rules.start_ms + rules.restore_ms
+        lost_ms = rules.lost_ms + (rules.checkpoint_every_ms / 2 if rules.loses_since_checkpoint else 0)
+        return min(lost_ms, done) + rules.stop_ms + rules.start_ms + rules.restore_ms
 
     def weight(self) -> float:
         return self.settings.cost_weight * self.scarcity
@@ -248,7 +249,8 @@ class GittinsWorld(DallyWorld):
         return -life.job.priority, key, life.row
 
     def preempt(self, life: Life) -> None:
-        self.preempted_gpu_ms += life.job.gpus * self.cost_ms(self.work_done(life))
+        lost_ms = min(self.work_done(life), self.rules.lost_ms + self.lost_besides(life))
+        self.preempted_gpu_ms += life.job.gpus * (lost_ms + self.rules.stop_ms + self.delay_ms(life))
         super().preempt(life)
 
     def review_budget(self) -> None:

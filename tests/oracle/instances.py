@@ -452,7 +452,10 @@ def draw_overheads(draw: random.Random, kind: Kind, step_ms: int, may_lose: bool
         return {}
     names = ["start_s", "stop_s", "restore_s", "checkpoint_every_s"] + ["lost_s"] * may_lose
     chosen = [name for name in names if draw.random() < 0.5]
-    return {name: draw.choice((1, 2, 5)) * step_ms / 1000 for name in chosen}
+    costs = {name: draw.choice((1, 2, 5)) * step_ms / 1000 for name in chosen}
+    if may_lose and "checkpoint_every_s" in costs and draw.random() < 0.5:
+        costs["loses_since_checkpoint"] = True
+    return costs
 
 
 def draw_queue_limits(draw: random.Random, jobs: tuple[Job, ...]) -> dict[str, int]:

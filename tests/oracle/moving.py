@@ -48,5 +48,5 @@ def move(this: Pass, world: NetworkWorld, life: Life) -> None:
 def pays(world: NetworkWorld, life: Life, there: float) -> bool:
     rules = world.rules
     left = world.remaining(life) if rules.knows_work else world.work_done(life)
-    cost_ms = rules.stop_ms + rules.start_ms + rules.restore_ms + rules.lost_ms / there
+    cost_ms = rules.stop_ms + rules.start_ms + rules.restore_ms + (rules.lost_ms + world.lost_besides(life)) / there
     return left / life.rate - left / there > cost_ms

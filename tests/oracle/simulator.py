@@ -42,7 +42,7 @@ OWN_PLACEMENT = {
     "dally-whole-nodes": "consolidated",
 }
 """They say themselves how they place: under tightest, any free GPUs will do for pick-place."""
-OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
+OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s", "loses_since_checkpoint")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
 PARAMS = {
@@ -108,6 +108,7 @@ def simulate(
         restore_ms=to_ms(overheads.get("restore_s", 0)),
         lost_ms=to_ms(overheads.get("lost_s", 0)),
         checkpoint_every_ms=to_ms(overheads.get("checkpoint_every_s", 0)),
+        loses_since_checkpoint=bool(overheads.get("loses_since_checkpoint", False)),
         reestimates=policy in ("easy", "conservative", "multifactor"),
         margin_ms=to_ms(params.get("margin_s", 0)),
         thresholds_gpu_ms=[to_ms(s) for s in params.get("thresholds_gpu_s", THRESHOLDS_GPU_S.get(policy, ()))],

@@ -28,6 +28,7 @@ class Rules:
     restore_ms: int
     lost_ms: int
     checkpoint_every_ms: int
+    loses_since_checkpoint: bool
     reestimates: bool
     """Overruns are events (the policy is `easy`)."""
     margin_ms: int
@@ -147,9 +148,10 @@ class World:
         preemption loses, if it will have done no more than that by then.
         """
         end_ms, done, lost_ms = began_ms + quantum_ms, self.work_done(life) - life.restored, self.rules.lost_ms
-        if self.now <= end_ms and done + life.rate * (end_ms - self.now) > lost_ms:
+        first_ms = self.rules.checkpoint_every_ms if self.rules.loses_since_checkpoint else 0
+        if self.now <= end_ms and done + life.rate * (end_ms - self.now) > lost_ms + first_ms:
             return end_ms
-        return max(end_ms, self.now + math.ceil((2 * lost_ms - done) / life.rate))
+        return max(end_ms, self.now + math.ceil((2 * lost_ms + first_ms - done) / life.rate))
 
     def remaining(self, life: Life) -> float:
         return life.job.told_ms - self.work_done(life)
@@ -282,7 +284,7 @@ class World:
                 ran = life.state == "RUNNING"
                 self.halt(life)
                 if ran and self.rules.checkpoint_every_ms > 0:
-                    self.lose(life, (life.done - life.restored) % self.rules.checkpoint_every_ms)
+                    self.lose(life, self.since_checkpoint(life))
                 self.become_pending(life)
 
     def finish(self, life: Life) -> None:
@@ -329,6 +331,14 @@ class World:
         life.executed_ms += elapsed
         life.done += math.floor(life.rate * elapsed * 1024.0) / 1024.0
         life.running_from_ms = self.now
+
+    def since_checkpoint(self, life: Life) -> float:
+        """Work, once a job is halted or as it runs."""
+        return (self.work_done(life) - life.restored) % self.rules.checkpoint_every_ms
+
+    def lost_besides(self, life: Life) -> float:
+        """Work that a preemption loses because the job writes no checkpoint first."""
+        return self.since_checkpoint(life) if self.rules.loses_since_checkpoint else 0
 
     def lose(self, life: Life, work_ms: float) -> None:
         life.reached = max(life.reached, life.done)
@@ -381,7 +391,7 @@ class World:
         assert life.state == "RUNNING"
         self.log.append((self.now, "PREEMPT", life.row, as_masks(life.place)))
         self.halt(life)
-        self.lose(life, min(life.done, self.rules.lost_ms))
+        self.lose(life, min(life.done, self.rules.lost_ms + self.lost_besides(life)))
         life.preemptions += 1
         if self.rules.stop_ms == 0:
             self.become_pending(life)

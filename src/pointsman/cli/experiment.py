@@ -204,7 +204,7 @@ def _with_settings(
                 made.append((policy.make(params), policy))
         choices.append(PolicyChoice(name=choice.name, params=params))
     costs = load_overheads(load_overheads(spec.overheads).model_dump() | settings.get(OVERHEADS, {}))
-    overheads = costs.model_dump() if OVERHEADS in settings else spec.overheads
+    overheads = costs.stated() if OVERHEADS in settings else spec.overheads
     for estimate, policy in product(spec.estimate, specs):
         knowledge_for(policy, estimate, has_limits=True)
     for estimate, (policy, asked_for) in product(spec.estimate, made):

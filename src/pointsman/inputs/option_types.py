@@ -144,7 +144,7 @@ JobsOfGpu = Annotated[int, Field(ge=1, le=MAX_SHARING), BeforeValidator(_as_whol
 Duration = Annotated[str | float, BeforeValidator(no_switch), AfterValidator(_as_duration)]
 """Seconds, which may be written as ``2.5ms``."""
 Paths = Annotated[tuple[str, ...], BeforeValidator(_as_paths)]
-Costs = Annotated[str | dict[str, float], BeforeValidator(_as_costs)]
+Costs = Annotated[str | dict[str, bool | float], BeforeValidator(_as_costs)]
 Interference = Annotated[str, BeforeValidator(_as_text)]
 Filters = dict[str, Annotated[tuple[str, ...], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)]]
 Window = Annotated[

@@ -413,6 +413,22 @@ def may_preempt(S: State, j: Int) -> bool:
 
 
 @core
+def since_checkpoint(S: State, j: Int, done: float) -> float:
+    """Nominal ms of work since the last checkpoint of job `j`, which runs and has done so much; 0 if it writes none."""
+    every, work = S.g[0].checkpoint_ms, done - S.jobs[j].restored
+    return work - np.floor(work / every) * every if every > 0.0 else 0.0
+
+
+@core
+def at_risk(S: State, j: Int, done: float) -> float:
+    """Nominal ms of work that job `j`, which runs and has done so much, would lose by a preemption."""
+    lost = S.g[0].lost_ms
+    if S.g[0].loses_since_checkpoint:
+        lost += since_checkpoint(S, j, done)
+    return min(lost, done)
+
+
+@core
 def lose(S: State, j: Int, work: float) -> None:
     """Job `j` loses so much of what it has done."""
     J = S.jobs[j]
@@ -441,7 +457,7 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     leave_network(S, j)
     cease_running(S, j)
     dequeue(S, j)
-    lost = min(g.lost_ms, J.done)
+    lost = at_risk(S, j, J.done)
     lose(S, j, lost)
     g.preempted_gpu_ms += J.gpus * (lost + g.stop_ms + g.start_ms + g.restore_ms)
     J.rate = 0.0

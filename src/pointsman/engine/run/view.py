@@ -82,6 +82,18 @@ class View:
         return (jobs["executed"] + unsettled_ms(jobs, self.now_ms)) / 1000.0
 
     @property
+    def since_checkpoint_s(self) -> NDArray[np.float64]:
+        """(slots,) nominal seconds of work that each running job has done since its last checkpoint; 0 for the others,
+        and where jobs write none.
+        """
+        jobs, every = self._simulation.handle.jobs, float(self._state.g["checkpoint_ms"][0])
+        if every == 0.0:
+            return np.zeros(len(jobs))
+        work = np.floor(jobs["rate"] * (self.now_ms - jobs["rated"]) * 1024.0) / 1024.0
+        done = jobs["done_when_rated"] + work - jobs["restored"]
+        return np.where(jobs["state"] == _RUNNING, done % every, 0.0) / 1000.0
+
+    @property
     def pending_count(self) -> int:
         """How many jobs wait."""
         return int(self._state.g["pending"][0])

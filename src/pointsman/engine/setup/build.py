@@ -81,6 +81,7 @@ class Rules:
     rebatch_ms: int = 0
     lost_ms: int = 0
     checkpoint_ms: int = 0
+    loses_since_checkpoint: bool = False
     start_fail_rate: float = 0.0
     decision_us: int = 0
     """µs that a scheduler takes to decide about a job."""
@@ -332,7 +333,7 @@ def _scalars(
     g["base_model"] = list(BASE_MODELS).index(rules.base_model.name)
     g["within"] = Locality.CLUSTER
     times = ("start_ms", "stop_ms", "restore_ms", "rebatch_ms", "lost_ms", "checkpoint_ms", "round_ms")
-    for name in ("placement", "decision_us", *times):
+    for name in ("placement", "decision_us", "loses_since_checkpoint", *times):
         g[name] = getattr(rules, name)
     g["contention"], g["penalty"] = rules.link_sharing.contention, rules.link_sharing.penalty
     g["bcube"] = np.count_nonzero(layout.node_rack == 0) if layout.cards_apart else 0

@@ -11,6 +11,8 @@ from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.file_name import names_file
 from pointsman.inputs.messages import fault_of
 
+SWITCH = "loses_since_checkpoint"
+
 
 class Overheads(BaseModel):
     """Costs of a job's life besides its work (``docs/reference/semantics.md`` §5); all 0 by default."""
@@ -27,9 +29,18 @@ class Overheads(BaseModel):
     lost_s: float = Field(0.0, ge=0, le=1e9, description="nominal work lost by a preemption")
     rebatch_s: float = Field(0.0, ge=0, le=1e7, description="a pause at each change of accumulation while running")
     checkpoint_every_s: float = Field(
-        0.0, ge=0, le=1e9, description="interval of checkpoints, for node failures; 0: nothing is lost"
+        0.0, ge=0, le=1e9, description="work between checkpoints, which failures of nodes lose; 0: nothing is lost"
+    )
+    loses_since_checkpoint: bool = Field(
+        False, description="whether a preempted job loses its work since the last checkpoint, as Slurm's requeue has it"
     )
     start_fail_rate: float = Field(0.0, ge=0, lt=1, description="share of starts that fail, after start_s")
+
+    @model_validator(mode="after")
+    def _checkpoints_are_written(self) -> "Overheads":
+        if self.loses_since_checkpoint and self.checkpoint_every_s == 0:
+            raise ValueError("loses_since_checkpoint needs a checkpoint_every_s above 0")
+        return self
 
     @model_validator(mode="after")
     def _failing_takes_time(self) -> "Overheads":
@@ -37,29 +48,38 @@ class Overheads(BaseModel):
             raise ValueError("start_fail_rate needs a start_s above 0: a start that takes no time cannot fail")
         return self
 
+    def stated(self) -> dict[str, Any]:
+        """As manifests and tables state them: what preempted jobs lose besides only where they do."""
+        fields = self.model_dump()
+        return fields if self.loses_since_checkpoint else {k: v for k, v in fields.items() if k != SWITCH}
+
     def milliseconds(self) -> dict[str, Any]:
         """As fields of `Rules`."""
         times = ("start", "stop", "restore", "rebatch", "lost", "checkpoint_every")
         named = {f"{name.removesuffix('_every')}_ms": round(1000 * getattr(self, f"{name}_s")) for name in times}
-        return {**named, "start_fail_rate": self.start_fail_rate}
+        return {**named, "start_fail_rate": self.start_fail_rate, SWITCH: self.loses_since_checkpoint}
 
 
 REALISTIC = Overheads(start_s=10.0, stop_s=5.0, restore_s=20.0, lost_s=0.0, checkpoint_every_s=1800.0)
 """Ours: a container starts in 10 s, a checkpoint is written in 5 s and read in 20 s, one every half hour."""
 
+PERIODIC = REALISTIC.model_copy(update={SWITCH: True})
+"""The same, where a job that is asked to stop writes no checkpoint."""
+NAMED = {"none": Overheads(), "realistic": REALISTIC, "periodic": PERIODIC}
+
 
 def load_overheads(named: str | Mapping[str, Any]) -> Overheads:
-    """``none``, ``realistic``, a YAML file of the fields, or the fields themselves.
+    """``none``, ``realistic``, ``periodic``, a YAML file of the fields, or the fields themselves.
 
     Raises:
         UsageError: no such name, file or field, or a value is wrong.
     """
     if not isinstance(named, str):
         return _overheads(named)
-    if named in ("none", "realistic"):
-        return Overheads() if named == "none" else REALISTIC
+    if named in NAMED:
+        return NAMED[named]
     if not names_file(named):
-        raise UsageError(f"unknown overheads {named!r:.60}: use none, realistic or an existing file")
+        raise UsageError(f"unknown overheads {named!r:.60}: use none, realistic, periodic or an existing file")
     return read_document(named, Overheads).content
 
 

@@ -405,6 +405,7 @@ SCALARS = np.dtype(
         ("rebatch_ms", I),
         ("lost_ms", F),
         ("checkpoint_ms", F),
+        ("loses_since_checkpoint", I),  # whether a preempted job does, as one whose node fails
         ("active", I),  # classes with waiting jobs
         ("classes", I),
         ("schedulers", I),  # each has a class of each demand, one after another

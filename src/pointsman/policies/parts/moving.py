@@ -15,6 +15,7 @@ from pointsman.policies.sdk import (
     next_below,
     open_state,
     running_index,
+    since_checkpoint,
     wake_at,
     work_done,
 )
@@ -36,7 +37,8 @@ def _is_worth_it(S: State, v: Int, level: Int, by_estimate: Int) -> bool:
     done = work_done(S, v)
     left = done if by_estimate == 0 or np.isnan(V.estimate) else V.estimate - done
     better = rate_at(S, v, level)
-    return left / V.rate - left / better > g.stop_ms + g.start_ms + g.restore_ms + g.lost_ms / better
+    lost = g.lost_ms + (since_checkpoint(S, v, done) if g.loses_since_checkpoint else 0.0)
+    return left / V.rate - left / better > g.stop_ms + g.start_ms + g.restore_ms + lost / better
 
 
 @core

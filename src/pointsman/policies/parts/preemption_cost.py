@@ -19,9 +19,12 @@ SCARCITY, PERIOD, BUDGET_MEMORY = range(3)
 
 @core
 def cost_ms(S: State, done: float) -> float:
-    """Of the preemption of a job that has done so much, for each of its GPUs."""
+    """Of the preemption of a job that has done so much, for each of its GPUs; where it loses its work since the last
+    checkpoint, half of what lies between two.
+    """
     g = S.g[0]
-    return np.float64(min(g.lost_ms, done) + g.stop_ms + g.start_ms + g.restore_ms)
+    lost = g.lost_ms + (0.5 * g.checkpoint_ms if g.loses_since_checkpoint else 0.0)
+    return np.float64(min(lost, done) + g.stop_ms + g.start_ms + g.restore_ms)
 
 
 @core

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pointsman.engine.setup.overheads import REALISTIC
+from pointsman.engine.setup.overheads import PERIODIC, REALISTIC, SWITCH
 from pointsman.report.metrics.groups import Group
 from pointsman.report.units import NOTHING, duration, percent
 
@@ -19,9 +19,11 @@ def overheads_of(groups: Sequence[Group]) -> str:
 
 
 def named(overheads: Any) -> str:
-    """The name of these overheads, or what they are."""
-    if overheads == REALISTIC.model_dump():
-        return "realistic"
+    """The name of these overheads, with what becomes of a preempted job's work, or what they are."""
+    if overheads == REALISTIC.stated():
+        return "realistic (a preempted job writes a checkpoint first)"
+    if overheads == PERIODIC.stated():
+        return "periodic (a preempted job loses its work since the last checkpoint, one every 30 min)"
     return "none" if isinstance(overheads, dict) and not any(overheads.values()) else setting(overheads)
 
 
@@ -37,6 +39,8 @@ def setting(value: Any) -> str:
 
 def _cost(name: str, cost: float) -> str:
     """``checkpoint every 30 min`` of ``checkpoint_every_s: 1800``."""
+    if name == SWITCH:
+        return "a preempted job loses its work since the last checkpoint"
     words = name.removesuffix("_s").replace("_", " ")
     why = " against node failures" if name == CHECKPOINT else ""
     return f"{words} {duration(cost) if name.endswith('_s') else percent(cost)}{why}"

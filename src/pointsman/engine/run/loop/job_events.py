@@ -1,7 +1,5 @@
 """What events do to jobs: they are submitted, begin to run, end, or wait again."""
 
-import math
-
 import numpy as np
 
 from pointsman.engine.actions.claims import end_claim_of
@@ -17,6 +15,7 @@ from pointsman.engine.actions.verbs import (
     log_event,
     lose,
     settle,
+    since_checkpoint,
     unbind,
 )
 from pointsman.engine.estimates.history import FORETELL, LEARN
@@ -73,11 +72,8 @@ def _record(S: State, W: World, j: Int, state: Int) -> None:
 @core
 def _lose_work(S: State, j: Int) -> None:
     """A node failed: the work since the last checkpoint is lost."""
-    J = S.jobs[j]
-    every = S.g[0].checkpoint_ms
-    if every > 0.0:
-        done = J.done - J.restored
-        lose(S, j, done - math.floor(done / every) * every)
+    if S.g[0].checkpoint_ms > 0.0:
+        lose(S, j, since_checkpoint(S, j, S.jobs[j].done))
 
 
 @core
