@@ -114,6 +114,12 @@ OF_RUNS = [
         ("{again} {0}",),
     ),
     Suggestion(
+        "--set gittins.{}=0",
+        "compare jobs.csv --cluster 2x4 --policy gittins",
+        r"(--set gittins.\w+=0) (--set gittins.\w+=0) (--set gittins.\w+=0)",
+        ("{again} {0} {1} {2}",),
+    ),
+    Suggestion(
         "--load 0.9 submits them closer together",
         "compare light.csv --cluster 2x4 --policy fifo",
         "(--load 0.9)",

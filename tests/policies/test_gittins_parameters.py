@@ -90,13 +90,14 @@ def test_nonsense_is_refused(name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     "params",
     [{"quantum_s": 0}, {"quantum_s": 1e9}, {"groups": 32}, {"refit_s": 1, "least_ends": 1},
-     {"strength": 1e-300}, {"strength": 2.0**53}, {"ageing": 2.0**53}],
+     {"strength": 1e-300}, {"strength": 2.0**53}, {"ageing": 2.0**53}, {"memory_jobs": 1e-300}, {"cost_weight": 1e12},
+     {"patience_s": 1e-3, "patience_growth": 0, "grant_share": 0}, {"patience_s": 1e9, "patience_growth": 1e12}],
 )  # fmt: skip
 @pytest.mark.parametrize("durations_s", [[0.0] * 60, [1e9, 1.0, 1e6] * 20, [1e9] * 60])
 def test_extremes_are_borne(durations_s: list[float], params: dict[str, Any]) -> None:
-    """Jobs of no duration, and beyond the last bucket."""
+    """Jobs of no duration, and beyond the last bucket. No grant ends before these do: centuries would be millions."""
     workload = jobs_of([(7.0 * k, 1 + k % 8, duration_s) for k, duration_s in enumerate(durations_s)])
-    jobs = simulate(workload, "2x8", "gittins", params=QUICK | {"refit_s": 1e5} | params, audit=True).jobs
+    jobs = simulate(workload, "2x8", "gittins", params=QUICK | {"refit_s": 1e5, "grant_s": 1e9} | params, audit=True).jobs
     assert (jobs["state"] == "COMPLETED").all()
 
 
