@@ -97,7 +97,9 @@ def test_nonsense_is_refused(name: str, value: Any) -> None:
 def test_extremes_are_borne(durations_s: list[float], params: dict[str, Any]) -> None:
     """Jobs of no duration, and beyond the last bucket. No grant ends before these do: centuries would be millions."""
     workload = jobs_of([(7.0 * k, 1 + k % 8, duration_s) for k, duration_s in enumerate(durations_s)])
-    jobs = simulate(workload, "2x8", "gittins", params=QUICK | {"refit_s": 1e5, "grant_s": 1e9} | params, audit=True).jobs
+    jobs = simulate(
+        workload, "2x8", "gittins", params=QUICK | {"refit_s": 1e5, "grant_s": 1e9} | params, audit=True
+    ).jobs
     assert (jobs["state"] == "COMPLETED").all()
 
 
