@@ -202,13 +202,13 @@ class GittinsWorld(DallyWorld):
             self.keys[life.row] = -inf
             self.of(life).sinks_ms = self.now + math.ceil((self.granted[life.row] - self.work_done(life)) / life.rate)
             return
-        cost = self.cost_ms(self.work_done(life))
-        self.keys[life.row] = self.of(life).level - self.weight() * life.job.gpus * cost
+        key = self.of(life).level - self.weight() * life.job.gpus * self.cost_now_ms(life)
+        self.changed |= self.of(life).past_quantum and key > self.keys.get(life.row, inf)
+        self.keys[life.row] = key
         bucket = last_begun(BUCKET_BEGINS, self.reached(life))
-        self.of(life).sinks_ms = math.inf
-        if bucket + 1 < BUCKETS:
-            ahead = BUCKET_BEGINS[bucket + 1] - self.work_done(life)
-            self.of(life).sinks_ms = self.now + math.ceil(ahead / life.rate)
+        edge = BUCKET_BEGINS[bucket + 1] if bucket + 1 < BUCKETS else inf
+        ahead = min(edge, self.cost_changes_at(life)) - self.work_done(life)
+        self.of(life).sinks_ms = self.now + math.ceil(ahead / life.rate) if ahead < inf else inf
 
     def levels_due(self, life: Life) -> list[float]:
         standing = self.of(life)
@@ -232,6 +232,21 @@ class GittinsWorld(DallyWorld):
         rules = self.rules
         lost_ms = rules.lost_ms + (rules.checkpoint_every_ms / 2 if rules.loses_since_checkpoint else 0)
         return min(lost_ms, done) + rules.stop_ms + rules.start_ms + rules.restore_ms
+
+    def cost_now_ms(self, life: Life) -> float:
+        """For each GPU of a running job: the most until it changes."""
+        rules, done = self.rules, self.work_done(life)
+        if not rules.loses_since_checkpoint:
+            return self.cost_ms(done)
+        step = rules.checkpoint_every_ms / 4
+        lost = rules.lost_ms + (math.floor(self.since_checkpoint(life) / step) + 1) * step
+        return min(lost, done) + rules.stop_ms + rules.start_ms + rules.restore_ms
+
+    def cost_changes_at(self, life: Life) -> float:
+        if not self.rules.loses_since_checkpoint or self.settings.cost_weight == 0:
+            return inf
+        step = self.rules.checkpoint_every_ms / 4
+        return life.restored + (math.floor((self.work_done(life) - life.restored) / step) + 1) * step
 
     def weight(self) -> float:
         return self.settings.cost_weight * self.scarcity

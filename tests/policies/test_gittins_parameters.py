@@ -12,7 +12,7 @@ from pointsman.errors import UsageError
 from pointsman.policies.dally.gittins import Gittins
 from pointsman.policies.dally.hazards import BUCKETS, CLASSES, ENDED, ENDS, ENDS_BEFORE, INDEX, REFITTED
 from tests.free import simulate
-from tests.oracle.gittins import BUCKET_BEGINS, FALLING, indices
+from tests.oracle.gittins import BUCKET_BEGINS, FALLING, indices, last_begun
 from tests.policies.gittins_runs import QUICK, busy, jobs_of, opened, table
 
 # -- parameters ----------------------------------------------------------------------------------------
@@ -56,6 +56,19 @@ def test_a_preemption_must_gain_a_multiple_of_what_it_costs(lost_s: float, cost_
     first_ms = next(begin for begin, enough in zip(BUCKET_BEGINS, pays, strict=True) if enough)
     worked_ms = max(math.ceil(first_ms), 2000 * lost_s)
     assert jobs["start_s"][1] == pytest.approx(10 + worked_ms / 1000 + 5, abs=1e-9)
+
+
+def test_a_job_is_preempted_just_after_a_checkpoint() -> None:
+    """A checkpoint comes after each 1000 s of work. Another job comes when the first has done 1400 s, and gains enough
+    for the loss of a quarter of that, not for that of three.
+    """
+    costs = Overheads(checkpoint_every_s=1000.0, loses_since_checkpoint=True)
+    index = indices(tuple(FALLING))
+    gain = index[last_begun(BUCKET_BEGINS, 2_000_000)] - index[0]
+    params = {"quantum_s": 0, "cost_weight": gain / (500_000 + 400_000), "memory_jobs": 0, "patience_s": 0}
+    two = jobs_of([(0.0, 1, 1e6), (1400.0, 1, 10.0)])
+    jobs = simulate(two, "1x1", "gittins", overheads=costs, params=params).jobs
+    assert jobs["start_s"].to_list() == [0.0, 2000.0] and jobs["lost_s"].to_list() == [0.0, 0.0]
 
 
 def test_work_that_is_done_again_says_nothing_new() -> None:

@@ -45,7 +45,14 @@ from pointsman.policies.parts.bounded_waiting import (
 from pointsman.policies.parts.levels import NETWORK
 from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.parts.offers import accepted, queue_for
-from pointsman.policies.parts.preemption_cost import BUDGET_MEMORY, cost_ms, review_budget, scarcity
+from pointsman.policies.parts.preemption_cost import (
+    BUDGET_MEMORY,
+    cost_changes_at,
+    cost_ms,
+    cost_now_ms,
+    review_budget,
+    scarcity,
+)
 from pointsman.policies.parts.protection import protected_until
 from pointsman.policies.sdk import (
     NEVER,
@@ -155,7 +162,8 @@ def _next_change_ms(S: State, j: Int, done: float) -> float:
     """At which progress job `j`, which has done so much, changes its rank next."""
     if goes_first(S, j):
         return S.jobs[j].granted
-    return next_bucket_ms(S, reached_of(S, j, done))
+    change = next_bucket_ms(S, reached_of(S, j, done))
+    return min(change, cost_changes_at(S, j, done)) if S.params[COST_WEIGHT] > 0.0 else change
 
 
 @core
@@ -163,19 +171,19 @@ def _watch(S: State, j: Int) -> None:
     """Running job `j` is called when its quantum is over and it may be preempted, then whenever a bucket begins."""
     J = S.jobs[j]
     due = protected_until(S, j, S.params[QUANTUM_MS])
+    before, key_before, done = J.level, J.key if J.bucket >= 0 else np.inf, work_done(S, j)
     if J.bucket >= 0:
         remove(S, j)
-    before, done = J.level, work_done(S, j)
     if goes_first(S, j) and done >= J.granted:
         end_grant(S, j, np.int64(OVERDUE))
     rank(S, j, done)
     if S.g[0].now >= due:
-        J.key = -np.inf if goes_first(S, j) else J.level - _weight(S) * J.asked * cost_ms(S, done)
+        J.key = -np.inf if goes_first(S, j) else J.level - _weight(S) * J.asked * cost_now_ms(S, j, done)
         J.aux = 0.0 if misplaced(S, j) else np.inf
         insert(S, running_index(S), j)
         due = after(S.g[0].now, _next_change_ms(S, j, done) - done, J.rate) if J.rate > 0.0 else NEVER
     set_alarm(S, j, due)
-    if J.level > before:
+    if J.level > before or J.key > key_before:
         note_worse(S, j)
 
 

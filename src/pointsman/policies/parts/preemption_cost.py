@@ -7,10 +7,12 @@ be preempted in turn. The multiple is larger where preemptions have taken more t
 
 import numpy as np
 
-from pointsman.policies.sdk import Int, State, core
+from pointsman.policies.sdk import Int, State, core, since_checkpoint
 
 PERIOD_MS = 600_000
 """The budget is looked at once in so long."""
+STEPS = 4.0
+"""In which what a preemption loses is counted between two checkpoints."""
 HOUR_MS = 3.6e6
 HIGHEST = 2.0**20
 SCARCITY, PERIOD, BUDGET_MEMORY = range(3)
@@ -25,6 +27,31 @@ def cost_ms(S: State, done: float) -> float:
     g = S.g[0]
     lost = g.lost_ms + (0.5 * g.checkpoint_ms if g.loses_since_checkpoint else 0.0)
     return np.float64(min(lost, done) + g.stop_ms + g.start_ms + g.restore_ms)
+
+
+@core
+def cost_now_ms(S: State, j: Int, done: float) -> float:
+    """Of the preemption of running job `j`, which has done so much, for each of its GPUs: the most until it has done
+    `cost_changes_at`.
+    """
+    g = S.g[0]
+    if not g.loses_since_checkpoint:
+        return cost_ms(S, done)
+    step = g.checkpoint_ms / STEPS
+    lost = g.lost_ms + (np.floor(since_checkpoint(S, j, done) / step) + 1.0) * step
+    return np.float64(min(lost, done) + g.stop_ms + g.start_ms + g.restore_ms)
+
+
+@core
+def cost_changes_at(S: State, j: Int, done: float) -> float:
+    """What running job `j`, which has done so much, will have done when its preemption costs more or less; infinite if
+    it writes no checkpoints that count.
+    """
+    g = S.g[0]
+    if not g.loses_since_checkpoint:
+        return np.inf
+    step, restored = g.checkpoint_ms / STEPS, S.jobs[j].restored
+    return restored + (np.floor((done - restored) / step) + 1.0) * step
 
 
 @core
