@@ -33,6 +33,10 @@ class Settings:
     tuned: bool = True
     preempts: bool = True
     whole_nodes: bool = False
+    patience_s: float = 0
+    patience_growth: float = 15
+    grant_s: float = 14_400
+    grant_share: float = 0.25
     sensitive: bool = False
     """Service counts work done, not time for which GPUs are held."""
 
@@ -108,8 +112,12 @@ class DallyWorld(NetworkWorld):
     def key_of(self, victim: Life) -> float:
         return self.of(victim).level
 
+    def order_of(self, life: Life) -> float:
+        """Of waiting jobs, the least first."""
+        return self.of(life).level
+
     def rank(self, life: Life) -> tuple[float, ...]:
-        return -life.job.priority, self.of(life).level, life.row
+        return -life.job.priority, self.order_of(life), life.row
 
     def find_within(self, life: Life, free: set[Gpu], loosest: int) -> Place | None:
         if not self.settings.whole_nodes:

@@ -88,7 +88,7 @@ def evict_within(this: Pass, world: DallyWorld, life: Life, within: int) -> bool
     rank = (-life.job.priority, world.bar_of(life))
     return this.evict_for(
         life,
-        lambda other: world.of(other).level,
+        world.order_of,
         worse=lambda v: world.of(v).past_quantum and (-v.job.priority, world.key_of(v)) > rank,
         worst_first=lambda v: -world.key_of(v),
         find=lambda life, open_gpus: world.find_within(life, open_gpus, within),

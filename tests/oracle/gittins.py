@@ -9,10 +9,7 @@ from math import inf
 from typing import Any
 
 from . import dally
-from .dally import DallyWorld
-from .model import Place
-from .network import NETWORK
-from .placement import alternatives
+from .waiting import PatientWorld
 from .world import Life, to_ms
 
 BUCKETS, CLASSES = 64, 128
@@ -44,14 +41,11 @@ class Settings(dally.Settings):
     loss_budget: float = 0.02
     memory_jobs: float = 7000
     patience_s: float = 43_200
-    patience_growth: float = 15
-    grant_s: float = 14_400
-    grant_share: float = 0.25
 
 
 PARAMS = (dally.PARAMS - {"first_level_gpu_s", "levels"}) | {
     "predictor", "preempt", "ageing", "refit_s", "least_ends", "groups", "strength", "cost_weight", "loss_budget",
-    "memory_jobs", "patience_s", "patience_growth", "grant_s", "grant_share",
+    "memory_jobs",
 }  # fmt: skip
 
 
@@ -129,7 +123,7 @@ def summed(ended: Sequence[Ended]) -> list[float]:
 
 
 @dataclass
-class GittinsWorld(DallyWorld):
+class GittinsWorld(PatientWorld):
     settings: Settings = Settings()
     knows: bool = True
     """There are estimates."""
@@ -151,17 +145,6 @@ class GittinsWorld(DallyWorld):
     scarcity: float = 1
     period: int = 0
     preempted_gpu_ms: float = 0
-    pended_ms: dict[int, int] = field(default_factory=dict)
-    """Before it waits now, by row."""
-    crowding: dict[int, float] = field(default_factory=dict)
-    calls_ms: dict[int, int] = field(default_factory=dict)
-    """When a waiting job is looked at for the time that it has waited, by row."""
-    patient_until_ms: dict[int, int] = field(default_factory=dict)
-    """By row."""
-    overdue: list[int] = field(default_factory=list)
-    """Rows of waiting jobs."""
-    granted: dict[int, float] = field(default_factory=dict)
-    """Work until which a job goes first, by row."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -173,7 +156,6 @@ class GittinsWorld(DallyWorld):
         if life.row not in self.kinds:
             told = self.estimate_of(life) if self.settings.predictor != "none" else None
             self.kinds[life.row] = 0 if told is None else last_begun(CLASS_BEGINS, told)
-            self.crowding[life.row] = self.crowding_of(life)
         super().become_pending(life)
 
     def estimate_of(self, life: Life) -> int | None:
@@ -185,11 +167,7 @@ class GittinsWorld(DallyWorld):
     def sink(self, life: Life) -> None:
         """Count its rank."""
         done, reached = self.work_done(life), self.reached(life)
-        if life.state == "RUNNING" and self.granted.get(life.row, inf) <= done:
-            del self.granted[life.row]
-        if life.row in self.granted:
-            self.of(life).level = -(2**62)
-            return
+        self.end_grant_if_due(life)
         index = self.index_of[self.group_of[self.kinds[life.row]]][last_begun(BUCKET_BEGINS, reached)]
         index += reached - done
         rank = math.floor(life.job.gpus * index + self.settings.ageing * life.job.submit_ms + 0.5)
@@ -227,11 +205,9 @@ class GittinsWorld(DallyWorld):
         done = self.work_done(life)
         return max(done, life.reached) if self.settings.cost_weight > 0 else done
 
-    def cost_ms(self, done: float) -> float:
-        """For each GPU."""
-        rules = self.rules
-        lost_ms = rules.lost_ms + (rules.checkpoint_every_ms / 2 if rules.loses_since_checkpoint else 0)
-        return min(lost_ms, done) + rules.stop_ms + rules.start_ms + rules.restore_ms
+    @property
+    def dearness(self) -> float:
+        return self.scarcity
 
     def cost_now_ms(self, life: Life) -> float:
         """For each GPU of a running job: the most until it changes."""
@@ -252,15 +228,13 @@ class GittinsWorld(DallyWorld):
         return self.settings.cost_weight * self.scarcity
 
     def bar_of(self, life: Life) -> float:
-        if life.row in self.granted:
-            return -inf
-        return self.of(life).level + self.weight() * self.cost_ms(math.inf) * life.job.gpus
+        return super().bar_of(life) + self.weight() * self.cost_ms(math.inf) * life.job.gpus
 
     def key_of(self, victim: Life) -> float:
         return self.keys[victim.row]
 
     def rank(self, life: Life) -> tuple[float, ...]:
-        key = self.key_of(life) if life.state == "RUNNING" else self.of(life).level
+        key = self.key_of(life) if life.state == "RUNNING" else self.order_of(life)
         return -life.job.priority, key, life.row
 
     def preempt(self, life: Life) -> None:
@@ -288,104 +262,10 @@ class GittinsWorld(DallyWorld):
                 if life.row not in self.granted:
                     self.bound_wait(life)
 
-    # -- who has waited too long --------------------------------------------------------------------------
-
-    @property
-    def bounds_waits(self) -> bool:
-        return self.settings.patience_s > 0 and self.settings.preempts
-
-    def crowding_of(self, life: Life) -> float:
-        """Of a job that is being submitted."""
-        queued = sum(other.job.gpus for other in self.having("PENDING"))
-        first = next(nodes for nodes in alternatives(self.nodes, life.job) if nodes)
-        node_gpus = max(self.nodes[node].gpus for node in first)
-        crowd = 1.0 + queued / sum(node.gpus for node in self.nodes)
-        return crowd * math.sqrt(min(1.0, node_gpus / life.job.gpus))
-
-    def overdue_from_ms(self, life: Life) -> int:
-        patience = to_ms(self.settings.patience_s) + self.settings.patience_growth * life.done
-        cost = 1.0 + self.cost_ms(inf) / 1_800_000
-        limit = min(math.floor(patience * self.crowding[life.row] * cost * self.scarcity), 2**53)
-        waited_ms = life.pending_since_ms + limit - self.pended_ms.get(life.row, 0)
-        return max(self.patient_until_ms.get(life.row, 0), waited_ms)
-
-    def begin_to_run(self, life: Life) -> None:
-        super().begin_to_run(life)
-        self.sink(life)
-        self.count_sinks(life)
-
-    def goes_first(self, life: Life) -> bool:
-        return life.row in self.granted
-
-    def bound_wait(self, life: Life) -> None:
-        """It waits in its index, and is to be looked at."""
-        if life.row in self.granted:
-            self.of(life).accepts = NETWORK
-            rules = self.rules
-            whole_ms = to_ms(self.settings.quantum_s) + rules.start_ms + rules.restore_ms + rules.stop_ms
-            self.calls_ms[life.row] = self.now + max(60_000, 2 * whole_ms)
-        elif self.bounds_waits and life.row not in self.overdue:
-            self.calls_ms[life.row] = max(self.overdue_from_ms(life), self.now + 1)
-
-    def begin_to_wait(self, life: Life) -> None:
-        self.calls_ms.pop(life.row, None)
-        super().begin_to_wait(life)
-        self.bound_wait(life)
-
-    def due(self, life: Life) -> Any:
-        yield from super().due(life)
-        if life.state == "PENDING" and life.row in self.calls_ms:
-            yield self.calls_ms[life.row]
-
-    def apply_timer(self) -> bool:
-        for life in self.having("PENDING"):
-            if self.calls_ms.get(life.row, inf) <= self.now:
-                del self.calls_ms[life.row]
-                self.look_at(life)
-                return True
-        return super().apply_timer()
-
-    def look_at(self, life: Life) -> None:
-        if life.row in self.granted and not self.has_claim(life):
-            del self.granted[life.row]
-            self.patient_until_ms[life.row] = self.now + to_ms(self.settings.grant_s)
-            self.sink(life)
-        if life.row not in self.granted and self.overdue_from_ms(life) <= self.now:
-            self.overdue.append(life.row)
-        self.bound_wait(life)
-
-    def start(self, life: Life, chosen: Place) -> None:
-        super().start(life, chosen)
-        self.pended_ms[life.row] = self.pended_ms.get(life.row, 0) + self.now - life.pending_since_ms
-        self.leave_overdue(life)
-
-    def leave_overdue(self, life: Life) -> None:
-        self.overdue = [row for row in self.overdue if row != life.row]
-        self.calls_ms.pop(life.row, None)
-
-    def cancel(self, life: Life) -> None:
-        super().cancel(life)
-        self.leave_overdue(life)
-        self.granted.pop(life.row, None)
-
-    def grant(self) -> None:
-        """The first places to the first of the overdue jobs."""
-        gpus = sum(node.gpus for node in self.nodes)
-        while self.overdue:
-            life = self.lives[self.overdue[0]]
-            held = sum(self.lives[row].job.gpus for row in self.granted)
-            if held > 0 and held + life.job.gpus > self.settings.grant_share * gpus:
-                return
-            self.leave_overdue(life)
-            self.granted[life.row] = life.done + to_ms(self.settings.grant_s)
-            self.sink(life)
-            self.bound_wait(life)
-
     # -- what is learnt ---------------------------------------------------------------------------------
 
     def finish(self, life: Life) -> None:
         super().finish(life)
-        self.granted.pop(life.row, None)
         kind, bucket = self.kinds[life.row], last_begun(BUCKET_BEGINS, life.job.work_ms)
         score = 0.0
         if self.refitted_in:

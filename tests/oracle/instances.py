@@ -413,6 +413,10 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
         "levels": draw.choice((0, 1, 3, 12)),
         "quantum_s": some(0, 1, 3, 10),
         "round_s": some(1, 2, 5, 7),
+        "patience_s": some(0, 1, 4, 20),
+        "patience_growth": draw.choice((0.3, 2, 15)),
+        "grant_s": some(1, 3, 20),
+        "grant_share": draw.choice((0, 0.25, 1)),
     }
     params["sensitive"] = draw.random() < 0.5
     if policy not in ("dally-nowait", "dally-whole-nodes"):
@@ -422,10 +426,6 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
 
 def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
     """Refits happen, and groups tell better, while the instance lasts."""
-
-    def some(*steps: float) -> float:
-        return draw.choice(steps) * step_ms / 1000
-
     params = draw_dally_params(draw, "gittins", step_ms)
     del params["first_level_gpu_s"], params["levels"], params["sensitive"]
     return params | {
@@ -439,10 +439,6 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "cost_weight": draw.choice((0, 0.05, 0.7, 8)),
         "loss_budget": draw.choice((0.00001, 0.001, 0.02)),
         "memory_jobs": draw.choice((0, 0, 1.5, 7, 100)),
-        "patience_s": some(0, 1, 4, 20),
-        "patience_growth": draw.choice((0, 0.3, 15)),
-        "grant_s": some(1, 3, 20),
-        "grant_share": draw.choice((0, 0.25, 1)),
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import conservative, dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew
+from . import conservative, dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew, waiting
 from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
 from .history import History
@@ -145,7 +145,7 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     if policy == "gittins":
         return gittins.world_of(world, params)
     if policy in dally.VARIANTS:
-        return dally.DallyWorld(**vars(world), settings=dally.settings_of(policy, params))
+        return waiting.PatientWorld(**vars(world), settings=dally.settings_of(policy, params))
     return world
 
 

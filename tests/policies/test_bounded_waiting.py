@@ -1,4 +1,4 @@
-"""No job of `gittins` waits for ever (``docs/reference/semantics/policies-dally.md``)."""
+"""No job of `gittins` waits for ever, nor of `dally` if it is told so (``docs/reference/semantics/policies-dally.md``)."""
 
 import math
 
@@ -105,12 +105,13 @@ def random_jobs(seed: int) -> Workload:
     return jobs_of([(float(s), int(g), float(d)) for s, g, d in rows])
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_each_job_starts_by_the_formula(seed: int) -> None:
+@pytest.mark.parametrize("policy", ["gittins", "dally"])
+@pytest.mark.parametrize("seed", range(6))
+def test_each_job_starts_by_the_formula(seed: int, policy: str) -> None:
     """By its limit, which is `patience_s` times what its width, the cluster and the queue at its submission give, and
     one grant with a quantum for each other job that had waited for its limit: those can be ahead of it.
     """
-    jobs = simulate(random_jobs(seed), "4x4", "gittins", params=LIMIT).jobs
+    jobs = simulate(random_jobs(seed), "4x4", policy, params=LIMIT).jobs
     submit, start, gpus = (jobs[name].to_numpy() for name in ("submit_s", "start_s", "gpus"))
     waiting = (submit[:, None] > submit) & (submit[:, None] < start)  # at least: who was preempted waits again
     most_queued = (np.where(submit[:, None] > submit, 1, 0) * gpus).sum(axis=1)

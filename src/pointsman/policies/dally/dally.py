@@ -8,10 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pointsman.policies.dally.delay import settle_for_less, wait
 from pointsman.policies.dally.offering import offer
-from pointsman.policies.dally.preemption import PREEMPTS, ROUND_MS, got_worse, sink, watch
+from pointsman.policies.dally.preemption import (
+    OVERDUE,
+    PREEMPTION_PARAMS,
+    PREEMPTS,
+    ROUND_MS,
+    got_worse,
+    sink,
+    watch,
+)
 from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.dally.turns import be_called, begin_to_wait, grant_first_places
+from pointsman.policies.parts.bounded_waiting import has_ended, others_are_held_back
 from pointsman.policies.parts.levels import NODE, delay_of
 from pointsman.policies.parts.moving import improve_places
 from pointsman.policies.sdk import (
@@ -28,12 +37,12 @@ from pointsman.policies.sdk import (
     Progress,
     State,
     core,
-    dequeue,
     milliseconds,
     parameter,
 )
 
-LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
+BOUND = PREEMPTION_PARAMS  # params: from here on those of `bounded_waiting`
+FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
 
 
 class DelayScheduling(CompiledPolicy):
@@ -60,6 +69,17 @@ class DelayScheduling(CompiledPolicy):
     quantum_s: float = parameter(1800.0, "minimum run time before a job can be preempted", unit="s", ge=0)
     round_s: float = parameter(60.0, "interval at which better placements are searched", unit="s", gt=0)
 
+    patience_s: float = parameter(
+        0.0,
+        "how long a job within a node may wait on a cluster where no other waits before it goes before all others; "
+        "0: for ever",
+        unit="s",
+        ge=0,
+    )
+    patience_growth: float = parameter(15.0, "by how much longer for each second of work that it has done", ge=0)
+    grant_s: float = parameter(14_400.0, "work for which it then goes before all others", unit="s", gt=0)
+    grant_share: float = parameter(0.25, "share of the GPUs that several such jobs request at most", ge=0, le=1)
+
     def delay_of(self, job: Any) -> Delay | None:
         """Until the timer of its level ends."""
         return delay_of(job, job["s0"] if job["s2"] == NODE else job["s1"])
@@ -73,6 +93,10 @@ class DelayScheduling(CompiledPolicy):
         preemption = [preempts, milliseconds(first_level), levels, milliseconds(self.quantum_s)]
         preemption += [max(1.0, milliseconds(self.round_s)), sensitive]
         return [float(x) for x in (*tuner, self.epsilon, *preemption)]
+
+    def _bound_ms(self) -> list[float]:
+        """Parameters of bounded waiting, times in ms."""
+        return [milliseconds(self.patience_s), self.patience_growth, milliseconds(self.grant_s), self.grant_share]
 
     def _timers_ms(self) -> tuple[float, float]:
         return milliseconds(self.node_timer_s), milliseconds(max(self.node_timer_s, self.rack_timer_s))
@@ -95,7 +119,8 @@ class Dally(DelayScheduling):
     sensitive: bool = parameter(False, "service is GPUs times nominal work done; else GPUs times time they were held")
 
     def parameters(self) -> list[float]:
-        return self._delays_ms(self.preempts, self.first_level_gpu_s, self.levels, sensitive=self.sensitive)
+        delays = self._delays_ms(self.preempts, self.first_level_gpu_s, self.levels, sensitive=self.sensitive)
+        return [*delays, *self._bound_ms()]
 
 
 class DallyManual(Dally):
@@ -144,14 +169,15 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     if j < 0:
         return
     J = S.jobs[j]
-    if kind == LEVEL and J.state == RUNNING:
+    if kind == FINISH or kind == CANCEL:
+        has_ended(S, j, np.int64(OVERDUE))
+    elif kind == LEVEL and J.state == RUNNING:
         got_worse(S, j)
     elif kind == TIMER and J.state == PENDING:
-        dequeue(S, j)
-        settle_for_less(S, j)
+        be_called(S, j, np.int64(BOUND), 1.0)
     elif J.state == PENDING and J.bucket < 0:
         sink(S, j)
-        wait(S, j)
+        begin_to_wait(S, j, np.int64(BOUND), 1.0)
 
 
 @core
@@ -163,11 +189,12 @@ def on_run(S: State, j: Int) -> None:
 @core
 def decide(S: State) -> None:
     """Offer what is free to the waiting jobs in order; then move running jobs to better places."""
+    grant_first_places(S, np.int64(BOUND))
     while offer(S, 0.0):
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 sink(S, v)
-                wait(S, v)
-    if S.params[PREEMPTS] != 0.0:
+                begin_to_wait(S, v, np.int64(BOUND), 1.0)
+    if S.params[PREEMPTS] != 0.0 and not others_are_held_back(S):
         improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(TUNER_MEMORY), np.int64(1))

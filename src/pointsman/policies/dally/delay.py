@@ -8,6 +8,7 @@ sensitivity).
 import numpy as np
 
 from pointsman.policies.dally.tuner import TUNER_PARAMS, learn, timer_ms
+from pointsman.policies.parts.bounded_waiting import key_of
 from pointsman.policies.parts.levels import NETWORK, NODE, RACK, best_level, is_slower_beyond, looser
 from pointsman.policies.parts.offers import accepted, queue_for
 from pointsman.policies.sdk import NEVER, Int, State, core, set_alarm
@@ -47,7 +48,7 @@ def settle_for_less(S: State, j: Int) -> None:
     level = accepted(S, j)
     while level < NETWORK and (waited >= _timer(S, j, level) or not holds_out(S, j, level)):
         level = looser(level)
-    queue_for(S, j, np.float64(J.level), level)
+    queue_for(S, j, key_of(S, j), level)
     if level < NETWORK and _timer(S, j, level) < NEVER:
         set_alarm(S, j, J.pend_since + np.int64(_timer(S, j, level)))
 

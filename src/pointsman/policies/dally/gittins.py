@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pointsman.policies.dally.dally import DelayScheduling
-from pointsman.policies.dally.delay import settle_for_less, wait
 from pointsman.policies.dally.hazards import (
     BOUND,
     BUCKET_BEGINS,
@@ -27,22 +26,18 @@ from pointsman.policies.dally.hazards import (
     refit_hazards,
     refit_is_due,
 )
-from pointsman.policies.dally.offering import OVERDUE, offer
-from pointsman.policies.dally.preemption import PREEMPTS, QUANTUM_MS, ROUND_MS
+from pointsman.policies.dally.offering import offer
+from pointsman.policies.dally.preemption import OVERDUE, PREEMPTS, QUANTUM_MS, ROUND_MS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.dally.turns import be_called, begin_to_wait, bounds_waits, grant_first_places
 from pointsman.policies.parts.bounded_waiting import (
-    PATIENCE_MS,
-    end_grant,
+    end_grant_if_due,
     goes_first,
     has_ended,
-    join_overdue,
-    let_lapse,
-    next_grant,
+    key_of,
     others_are_held_back,
-    until_all_may_be_preempted,
     watch_wait,
 )
-from pointsman.policies.parts.levels import NETWORK
 from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.parts.offers import accepted, queue_for
 from pointsman.policies.parts.preemption_cost import (
@@ -127,9 +122,6 @@ class Gittins(DelayScheduling):
         unit="s",
         ge=0,
     )
-    patience_growth: float = parameter(15.0, "by how much longer for each second of work that it has done", ge=0)
-    grant_s: float = parameter(14_400.0, "work for which it then goes before all others", unit="s", gt=0)
-    grant_share: float = parameter(0.25, "share of the GPUs that several such jobs request at most", ge=0, le=1)
     strength: float = parameter(5.0, "weight of the distribution of all jobs in that of a group", unit="jobs", gt=0)
 
     @property
@@ -141,7 +133,7 @@ class Gittins(DelayScheduling):
         return [
             *self._delays_ms(self.preempt),
             *map(float, (*hazards, self.groups, self.strength, self.cost_weight, self.loss_budget, self.memory_jobs)),
-            *(milliseconds(self.patience_s), self.patience_growth, milliseconds(self.grant_s), self.grant_share),
+            *self._bound_ms(),
         ]
 
     def standing(self, state: Any, job: Any) -> Standing:
@@ -174,8 +166,7 @@ def _watch(S: State, j: Int) -> None:
     before, key_before, done = J.level, J.key if J.bucket >= 0 else np.inf, work_done(S, j)
     if J.bucket >= 0:
         remove(S, j)
-    if goes_first(S, j) and done >= J.granted:
-        end_grant(S, j, np.int64(OVERDUE))
+    end_grant_if_due(S, j, np.int64(OVERDUE), done)
     rank(S, j, done)
     if S.g[0].now >= due:
         J.key = -np.inf if goes_first(S, j) else J.level - _weight(S) * J.asked * cost_now_ms(S, j, done)
@@ -188,45 +179,10 @@ def _watch(S: State, j: Int) -> None:
 
 
 @core
-def _go_first(S: State, j: Int) -> None:
-    """Job `j`, which has a grant, waits, until it has been of no use."""
-    dequeue(S, j)
-    queue_for(S, j, np.float64(S.jobs[j].level), NETWORK)
-    set_alarm(S, j, until_all_may_be_preempted(S, S.params[QUANTUM_MS]))
-
-
-@core
-def _bounds_waits(S: State) -> bool:
-    return bool(S.params[BOUND + PATIENCE_MS] > 0.0 and S.params[PREEMPTS] != 0.0)
-
-
-@core
-def _bound_wait(S: State, j: Int) -> None:
-    """Job `j`, which has just queued, does not wait for ever."""
-    if goes_first(S, j):
-        _go_first(S, j)
-    elif _bounds_waits(S):
-        watch_wait(S, j, np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
-
-
-@core
 def _begin_to_wait(S: State, j: Int) -> None:
     """Job `j` waits: it is ranked, and its timers start."""
     rank(S, j, S.jobs[j].done)
-    wait(S, j)
-    _bound_wait(S, j)
-
-
-@core
-def _be_called(S: State, j: Int) -> None:
-    """A timer of job `j`, which waits and is in no index, has passed; a grant that has not led to a start lapses."""
-    if goes_first(S, j) and S.jobs[j].claims == 0:
-        let_lapse(S, j, np.int64(BOUND), np.int64(OVERDUE))
-        rank(S, j, S.jobs[j].done)
-    settle_for_less(S, j)
-    if _bounds_waits(S) and not goes_first(S, j):
-        join_overdue(S, j, np.int64(BOUND), np.int64(OVERDUE), scarcity(S, np.int64(BUDGET)))
-    _bound_wait(S, j)
+    begin_to_wait(S, j, np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
 
 
 @core
@@ -247,8 +203,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         if protected and J.bucket >= 0:
             note_worse(S, j)
     elif kind == TIMER and J.state == PENDING:
-        dequeue(S, j)
-        _be_called(S, j)
+        be_called(S, j, np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
     elif J.state == PENDING and J.bucket < 0:
         _begin_to_wait(S, j)
 
@@ -271,7 +226,7 @@ def _rank_anew(S: State, j: Int) -> None:
     rank(S, j, J.done)
     if J.state == PENDING:
         dequeue(S, j)
-        queue_for(S, j, np.float64(J.level), accepted(S, j))
+        queue_for(S, j, key_of(S, j), accepted(S, j))
 
 
 @cold
@@ -291,20 +246,9 @@ def _weigh_anew(address: int) -> None:
     for j in range(S.g[0].slots):
         if S.jobs[j].state == RUNNING:
             _watch(S, np.int64(j))
-        elif S.jobs[j].state == PENDING and _bounds_waits(S) and not goes_first(S, np.int64(j)):
+        elif S.jobs[j].state == PENDING and bounds_waits(S, np.int64(BOUND)) and not goes_first(S, np.int64(j)):
             watch_wait(S, np.int64(j), np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
     forget_failures(S)
-
-
-@core
-def _grant(S: State) -> None:
-    """Jobs that have waited too long go first."""
-    while True:
-        j = next_grant(S, np.int64(BOUND), np.int64(OVERDUE))
-        if j < 0:
-            return
-        rank(S, j, S.jobs[j].done)
-        _go_first(S, j)
 
 
 @core
@@ -314,7 +258,7 @@ def decide(S: State) -> None:
         _refit(S.g[0].address)
     if S.params[COST_WEIGHT] > 0.0 and review_budget(S, np.int64(BUDGET), S.params[LOSS_BUDGET]):
         _weigh_anew(S.g[0].address)
-    _grant(S)
+    grant_first_places(S, np.int64(BOUND))
     while offer(S, _weight(S) * cost_ms(S, np.inf)):
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]

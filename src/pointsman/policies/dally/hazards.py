@@ -8,9 +8,7 @@ numbers are ours (``docs/reference/semantics.md`` §7).
 
 import numpy as np
 
-from pointsman.policies.dally.offering import OFFERING_MEMORY
-from pointsman.policies.dally.preemption import PREEMPTION_PARAMS
-from pointsman.policies.parts.bounded_waiting import FIRST_RANK, goes_first
+from pointsman.policies.dally.preemption import PREEMPTION_MEMORY, PREEMPTION_PARAMS
 from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
 
 PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, COST_WEIGHT, LOSS_BUDGET, MEMORY_JOBS, BOUND = range(
@@ -28,7 +26,7 @@ LEAST_SCORE = 1e-9
 """By which a group's hazards must predict better; less is rounding."""
 HIGHEST_RANK = 2.0**53
 """Up to which float64 knows every whole number."""
-REFITTED = OFFERING_MEMORY
+REFITTED = PREEMPTION_MEMORY
 """From here on in State.memory: 1 + the instant of the last refit in ms, jobs that have ended, ..."""
 ENDS = REFITTED + 1
 ENDS_BEFORE = ENDS + 1
@@ -117,9 +115,6 @@ def reached_of(S: State, j: Int, done: float) -> float:
 def rank(S: State, j: Int, done: float) -> None:
     """Give job `j` its rank at so much progress."""
     J = S.jobs[j]
-    if goes_first(S, j):
-        J.level = FIRST_RANK
-        return
     group = np.int64(S.memory[GROUP + _class_of(S, j)])
     reached = reached_of(S, j, done)
     index = S.memory[INDEX + group * BUCKETS + bucket_of(S, reached)] + (reached - done)

@@ -3,10 +3,8 @@
 import numpy as np
 
 from pointsman.policies.dally.delay import learn_from_start
-from pointsman.policies.dally.preemption import start_or_preempt
-from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.dally.preemption import OVERDUE, start_or_preempt
 from pointsman.policies.parts.bounded_waiting import (
-    BOUND_MEMORY,
     goes_first,
     has_started,
     hold_back_others,
@@ -14,10 +12,6 @@ from pointsman.policies.parts.bounded_waiting import (
 )
 from pointsman.policies.parts.offers import next_offered, pass_over
 from pointsman.policies.sdk import OK, QUOTA, RESERVED, Int, State, close_queue, core
-
-OVERDUE = TUNER_MEMORY + 1
-"""From here on in State.memory: the jobs that have waited too long."""
-OFFERING_MEMORY = OVERDUE + BOUND_MEMORY
 
 
 @core

@@ -9,6 +9,8 @@ a job is preempted only for one that has received about half as much or less).
 import numpy as np
 
 from pointsman.policies.dally.delay import DELAY_PARAMS
+from pointsman.policies.dally.tuner import TUNER_MEMORY
+from pointsman.policies.parts.bounded_waiting import BOUND_MEMORY, end_grant_if_due, goes_first
 from pointsman.policies.parts.levels import NODE, best_level
 from pointsman.policies.parts.moving import misplaced
 from pointsman.policies.parts.offers import accepted
@@ -29,10 +31,14 @@ from pointsman.policies.sdk import (
     set_alarm,
     start,
     start_or_evict,
+    work_done,
 )
 
 PREEMPTS, FIRST_LEVEL, LEVELS, QUANTUM_MS, ROUND_MS, SENSITIVE = range(DELAY_PARAMS, DELAY_PARAMS + 6)  # params
 PREEMPTION_PARAMS = DELAY_PARAMS + 6
+OVERDUE = TUNER_MEMORY + 1
+"""From here on in State.memory: the jobs that have waited too long."""
+PREEMPTION_MEMORY = OVERDUE + BOUND_MEMORY
 
 
 @core
@@ -64,17 +70,20 @@ def watch(S: State, j: Int) -> None:
     if J.bucket >= 0:
         remove(S, j)
     sink(S, j)
+    end_grant_if_due(S, j, np.int64(OVERDUE), work_done(S, j))
     due = NEVER
     if S.g[0].now < J.started + np.int64(S.params[QUANTUM_MS]):
         due = J.started + np.int64(S.params[QUANTUM_MS])
     else:
-        J.key = np.float64(J.level)
+        J.key = -np.inf if goes_first(S, j) else np.float64(J.level)
         J.aux = 0.0 if misplaced(S, j) else np.inf
         insert(S, running_index(S), j)
     if J.level < S.params[LEVELS] and J.rate > 0.0:
         left = _threshold(S, J.level) - _service(S, j)
         rate = J.rate if S.params[SENSITIVE] != 0.0 else 1.0
         due = min(due, after(S.g[0].now, left, J.asked * rate))
+    if goes_first(S, j) and J.rate > 0.0:
+        due = min(due, after(S.g[0].now, J.granted - work_done(S, j), J.rate))
     set_alarm(S, j, due)
 
 

@@ -20,6 +20,7 @@ from pointsman.policies.sdk import (
     block_nodes,
     core,
     nodes_blocked,
+    note_worse,
     running_index,
     set_alarm,
     start_or_evict,
@@ -31,8 +32,8 @@ FIRST, LAST, GRANTED_GPUS, BOUND_MEMORY = range(4)
 LEAST_TRY_MS = 60_000
 DOUBLING_COST_MS = 1_800_000.0
 """What a preemption costs each GPU where limits are twice as long as where it costs nothing."""
-FIRST_RANK = -(2**62)
-"""Of a job with a grant: below that of all others."""
+FIRST_KEY = -(2.0**62)
+"""Of a waiting job with a grant: below that of all others."""
 
 
 @core
@@ -132,16 +133,30 @@ def goes_first(S: State, j: Int) -> bool:
 
 
 @core
-def end_grant(S: State, j: Int, memory: Int) -> None:
+def key_of(S: State, j: Int) -> float:
+    """Where waiting job `j` stands among all: first, or by its level."""
+    return FIRST_KEY if goes_first(S, j) else np.float64(S.jobs[j].level)
+
+
+@core
+def _end_grant(S: State, j: Int, memory: Int) -> None:
     """Job `j` ranks as any other again."""
     S.memory[memory + GRANTED_GPUS] -= S.jobs[j].asked
     S.jobs[j].granted = 0.0
 
 
 @core
+def end_grant_if_due(S: State, j: Int, memory: Int, done: float) -> None:
+    """The grant of running job `j`, which has done so much, ends if it has done enough."""
+    if goes_first(S, j) and done >= S.jobs[j].granted:
+        _end_grant(S, j, memory)
+        note_worse(S, j)
+
+
+@core
 def let_lapse(S: State, j: Int, params: Int, memory: Int) -> None:
     """The grant of job `j`, which waits, was of no use."""
-    end_grant(S, j, memory)
+    _end_grant(S, j, memory)
     S.jobs[j].patient_until = S.g[0].now + np.int64(S.params[params + GRANT_MS])
 
 
@@ -157,7 +172,7 @@ def has_ended(S: State, j: Int, memory: Int) -> None:
     """Job `j` is no more."""
     has_started(S, j, memory)
     if goes_first(S, j):
-        end_grant(S, j, memory)
+        _end_grant(S, j, memory)
 
 
 @core
