@@ -1,4 +1,4 @@
-"""No job of `gittins` waits for ever, nor of `dally` if it is told so (``docs/reference/semantics/policies-dally.md``)."""
+"""No job of `gittins` waits for ever, nor of `dally` if so told (``docs/reference/semantics/policies-dally.md``)."""
 
 import math
 
