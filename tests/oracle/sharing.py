@@ -258,6 +258,7 @@ def rules_of(placement: str, queue_limits: Mapping[str, int], overheads: Mapping
         rate=lambda job, locality: 1.0,
         queue_limits=dict(queue_limits),
         **{f"{name.removesuffix('_s')}_ms": to_ms(overheads.get(name, 0)) for name in OVERHEADS},  # ty: ignore
+        loses_since_checkpoint=False,
         reestimates=False,
         margin_ms=0,
         thresholds_gpu_ms=[],

@@ -42,7 +42,7 @@ OWN_PLACEMENT = {
     "dally-whole-nodes": "consolidated",
 }
 """They say themselves how they place: under tightest, any free GPUs will do for pick-place."""
-OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s", "loses_since_checkpoint")
+OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
 PARAMS = {
@@ -195,7 +195,7 @@ def check(
     refuse(policy not in POLICIES, f"no policy {policy}")
     refuse(not set(params) <= PARAMS.get(policy, set()), f"{policy} has no such parameter: {params}")
     refuse(placement not in PLACEMENTS, f"no placement {placement}")
-    refuse(not set(overheads) <= set(OVERHEADS), f"no such overhead: {overheads}")
+    refuse(not set(overheads) <= {*OVERHEADS, "loses_since_checkpoint"}, f"no such overhead: {overheads}")
     refuse(OWN_PLACEMENT.get(policy, placement) != placement, f"{policy} does not place by {placement}")
     for time_ms, what, subject in script:
         if what == "CANCEL":
