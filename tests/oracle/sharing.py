@@ -30,6 +30,8 @@ POLICIES: dict[str, Decide] = {
 PAIRS = ("sjf-bsbf", "sjf-bsbf-consolidated", "sjf-ffs")
 """Two jobs a GPU by default; they place by tightest."""
 
+OTHERS = ("rebatch_s", "loses_since_checkpoint")
+
 
 @dataclass
 class SharedLife(Life):
@@ -225,9 +227,7 @@ def simulate(
     """As `simulator.simulate`, on the nodes of `speeds`; by default with the policy's own sharing and placement."""
     pairs = policy in PAIRS
     placement = placement or ("tightest" if pairs else "consolidated")
-    refuse(
-        placement not in PLACEMENTS or not set(overheads) <= {*OVERHEADS, "rebatch_s"}, "no such placement or overhead"
-    )
+    refuse(placement not in PLACEMENTS or not set(overheads) <= {*OVERHEADS, *OTHERS}, "no such placement or overhead")
     refuse(pairs and placement != "tightest", f"{policy} places by tightest")
     refuse(gate not in ("pairwise", "joint"), f"no gate {gate}")
     refuse(accumulation not in ("all", "exact", "none"), f"no accumulation {accumulation}")
@@ -258,7 +258,7 @@ def rules_of(placement: str, queue_limits: Mapping[str, int], overheads: Mapping
         rate=lambda job, locality: 1.0,
         queue_limits=dict(queue_limits),
         **{f"{name.removesuffix('_s')}_ms": to_ms(overheads.get(name, 0)) for name in OVERHEADS},  # ty: ignore
-        loses_since_checkpoint=False,
+        loses_since_checkpoint=bool(overheads.get("loses_since_checkpoint", False)),
         reestimates=False,
         margin_ms=0,
         thresholds_gpu_ms=[],
