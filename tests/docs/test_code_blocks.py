@@ -18,7 +18,15 @@ from .pages import PAGES, ROOT, Command, blocks, commands, name, shows
 LANGUAGES = {"python", "console", "sh", "text", "yaml", "toml", "sql"}
 WITH_CODE = [page for page in PAGES if any(block.language in ("python", "console", "sh") for block in blocks(page))]
 Execute = Callable[[Command], int]
-LONG = ("sweeps", "learn-interference", "figures-for-papers", "generate", "sharing-gpus", "what-really-happened")
+LONG = (
+    "tutorial",
+    "sweeps",
+    "learn-interference",
+    "figures-for-papers",
+    "generate",
+    "sharing-gpus",
+    "what-really-happened",
+)
 """Guides with more to run than most; every day the code of all other pages is run."""
 
 
