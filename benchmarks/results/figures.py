@@ -45,11 +45,15 @@ class Figures:
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self.frame = frame
+        self._runs: dict[tuple[Any, ...], pl.DataFrame] = {}
 
     def runs(self, where: Where, policy: str) -> pl.DataFrame:
         """The rows of one policy in one cell, by seed; none if it was not run there."""
-        wanted = [pl.col(name).eq_missing(pl.lit(value)) for name, value in where.items()]
-        return self.frame.filter(pl.col("policy") == policy, *wanted).sort("seed")
+        cell = (policy, *where.items())
+        if cell not in self._runs:
+            wanted = [pl.col(name).eq_missing(pl.lit(value)) for name, value in where.items()]
+            self._runs[cell] = self.frame.filter(pl.col("policy") == policy, *wanted).sort("seed")
+        return self._runs[cell]
 
     def ran(self, where: Where, policy: str) -> bool:
         """Whether the policy was run in a cell."""

@@ -69,6 +69,7 @@ def test_small_random_instances(policy: str, chunk: int) -> None:
         check_agreement(drawn(seed, policy))
 
 
+@pytest.mark.slow
 def test_without_the_jit() -> None:
     """In one process, which takes longer to start than most policies take."""
     policies = ("conservative", "gandiva", "gittins", "kueue", "multifactor", "tiresias-skew")

@@ -110,8 +110,17 @@ WORLDS = {
 }
 
 
-@pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("verb", ["simulate", "trace", "policy"])
+EVERY_DAY = {("simulate", "full"), ("trace", "read-only"), ("policy", "without inodes"), ("policy", "read-only")}
+
+
+@pytest.mark.parametrize(
+    ("verb", "world"),
+    [
+        pytest.param(verb, world, marks=[] if (verb, world) in EVERY_DAY else pytest.mark.slow)
+        for verb in ("simulate", "trace", "policy")
+        for world in WORLDS
+    ],
+)
 def test_full_and_read_only_disks(verb: str, world: str, command: Command, jobs: str) -> None:
     Path("disk").mkdir()
     mount, said, code = WORLDS[world]
@@ -121,7 +130,7 @@ def test_full_and_read_only_disks(verb: str, world: str, command: Command, jobs:
     assert said in done.stderr and "disk" in done.stderr
 
 
-@pytest.mark.parametrize("kib", [100, 300])
+@pytest.mark.parametrize("kib", [100, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_disk_that_becomes_full_while_a_run_is_written(kib: int, command: Command) -> None:
     """There is some room, but not for all of it: nothing is left."""
     Path("disk").mkdir()

@@ -32,7 +32,7 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks at processes as Linux shows them")
-@pytest.mark.parametrize("moment", ["start", "middle"])
+@pytest.mark.parametrize("moment", ["start", pytest.param("middle", marks=pytest.mark.slow)])
 def test_interrupted_workers_say_nothing(moment: str, here: Path, jobs: str) -> None:
     Path("slow.py").write_text(SLOW)
     given = ["compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "slow.py:Slow", "--workers", "2"]

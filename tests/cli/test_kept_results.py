@@ -12,8 +12,15 @@ WITHOUT_FIGURES = "import sys; sys.modules['matplotlib'] = None; from pointsman.
 FIFO = ("--cluster", "2x4", "--policy", "fifo")
 
 
-@pytest.mark.parametrize("verb", ["simulate", "compare"])
-@pytest.mark.parametrize("reader", ["/dev/full", "nobody"])
+@pytest.mark.parametrize(
+    ("verb", "reader"),
+    [
+        ("simulate", "/dev/full"),
+        ("compare", "nobody"),
+        pytest.param("simulate", "nobody", marks=pytest.mark.slow),
+        pytest.param("compare", "/dev/full", marks=pytest.mark.slow),
+    ],
+)
 def test_what_cannot_be_printed_is_kept_all_the_same(verb: str, reader: str, here: Path, jobs: str) -> None:
     args = [sys.executable, "-c", WITHOUT_FIGURES, verb, jobs, *FIFO, "-o", "run", "--format", "json"]
     if reader == "nobody":

@@ -67,6 +67,7 @@ def test_train_and_eval(command: Command, here: Path) -> None:
     assert "until all are done; held-out seeds: 0." in done.out
 
 
+@pytest.mark.slow
 def test_the_same_command_gives_the_same_bytes_also_in_a_process_of_its_own(command: Command, here: Path) -> None:
     assert command("train", "deeprm", *_deeprm(), "-o", "a").code == 0
     assert command("train", "deeprm", *_deeprm(), "--seeds", "2", "--workers", "2", "-o", "b").code == 0
@@ -80,6 +81,7 @@ def _deeprm() -> list[str]:
     return ["--cluster", "2x4", "--set", "practice.jobs=20", "--set", "practice.episodes=4", *sizes, "--steps", "60"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is a signal")
 def test_interrupted_it_saves_and_goes_on_as_if_nothing_had_been(command: Command, here: Path) -> None:
     whole = command("train", "topdrl", *SMALL, "--steps", "640", "-o", "whole")

@@ -141,6 +141,7 @@ def test_a_damaged_state_is_no_training_to_go_on_with(mean: object, command: Com
     assert done.code == 3 and "training.json: not the state of a training" in done.err, done.err
 
 
+@pytest.mark.slow
 def test_pytorch_is_not_needed(here: Path) -> None:
     import subprocess
     import sys

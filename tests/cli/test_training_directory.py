@@ -258,7 +258,7 @@ def test_where_one_file_cannot_be_written_all_stay_as_they_were(old: Path, comma
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a small file system")
-@pytest.mark.parametrize("kib", [80, 200])
+@pytest.mark.parametrize("kib", [80, pytest.param(200, marks=pytest.mark.slow)])
 def test_a_full_disk(old: Path, kib: int) -> None:
     """At the first save or at a later file of it: the old one is as it was, and the sentence says where room lacks."""
     disk = old.parent / "disk"

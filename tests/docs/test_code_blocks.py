@@ -18,6 +18,16 @@ from .pages import PAGES, ROOT, Command, blocks, commands, name, shows
 LANGUAGES = {"python", "console", "sh", "text", "yaml", "toml", "sql"}
 WITH_CODE = [page for page in PAGES if any(block.language in ("python", "console", "sh") for block in blocks(page))]
 Execute = Callable[[Command], int]
+LONG = (
+    "tutorial",
+    "sweeps",
+    "learn-interference",
+    "figures-for-papers",
+    "generate",
+    "sharing-gpus",
+    "what-really-happened",
+)
+"""Guides with more to run than most; every day the code of all other pages is run."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -26,7 +36,11 @@ def test_every_block_says_its_language(page: Path) -> None:
     assert [block.where for block in blocks(page) if block.language not in LANGUAGES] == []
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow) if page.stem in LONG else page for page in WITH_CODE],
+    ids=name,
+)
 def test_the_code_of_the_page_works(page: Path, here: Path, execute: Execute) -> None:
     names: dict[str, object] = {"__name__": "page"}
     code = 0

@@ -34,6 +34,7 @@ def anchors(page: Path) -> set[str]:
     return {slugify(heading, "-") for heading in re.findall(r"^#+ (.+)$", page.read_text(), re.M)}
 
 
+@pytest.mark.slow  # "make docs" builds it too
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     env = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(Path(pointsman.__file__).parents[1])}
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path)]

@@ -137,6 +137,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapting, "DECISIONS", 16)
 
 
+@pytest.fixture(scope="module")
+def plain() -> pointsman.Result:
+    """The run of the scorer, which nothing adapts."""
+    return simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS)
+
+
 def adaptations(result: pointsman.Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.learnt[adapting.ADAPTATIONS].decode().splitlines()]
 
@@ -167,7 +173,11 @@ def test_a_run_adapts_when_the_first_jobs_have_come_and_when_their_mix_changes()
     ],
 )
 def test_what_was_best_in_other_episodes_decides(
-    monkeypatch: pytest.MonkeyPatch, adapted: tuple[float, float], meta: tuple[float, float], decides: str
+    monkeypatch: pytest.MonkeyPatch,
+    plain: pointsman.Result,
+    adapted: tuple[float, float],
+    meta: tuple[float, float],
+    decides: str,
 ) -> None:
     from pointsman.learn.algorithms import adaptation
 
@@ -175,7 +185,6 @@ def test_what_was_best_in_other_episodes_decides(
     monkeypatch.setattr(adaptation, "gains", lambda *_: answers)
     found = simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS)
     assert [row["decides"] for row in adaptations(found)] == [decides]
-    plain = simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS)
     if decides != adapting.ADAPTED:  # weights that were taught nothing choose as the scorer does
         assert found.jobs.equals(plain.jobs)
 
@@ -194,10 +203,11 @@ def test_a_copy_adapts_on_its_own() -> None:
     assert one.jobs.equals(simulate(jobs(), CLUSTER, "metarl:none", **OPTIONS).jobs)
 
 
-def test_weights_of_a_directory_are_used_as_they_are_without_steps(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("small")
+def test_weights_of_a_directory_are_used_as_they_are_without_steps(tmp_path: Path, plain: pointsman.Result) -> None:
     """Weights drawn at random choose otherwise than the scorer."""
     run = simulate(jobs(20), CLUSTER, "metarl:none", **OPTIONS)
-    write_run(tmp_path / "run", run)
+    write_run(tmp_path / "run", run, figures=False)
     network = begun(seed=1)
     with torch.no_grad():
         for weights in network.told.parameters():
@@ -206,7 +216,7 @@ def test_weights_of_a_directory_are_used_as_they_are_without_steps(tmp_path: Pat
 
     save_policy(tmp_path / "run", card_of(network), network.state_dict())
     told = simulate(jobs(), CLUSTER, f"metarl:{tmp_path / 'run'}", **AS_IT_IS)
-    assert not told.jobs.equals(simulate(jobs(), CLUSTER, "metarl:none", **AS_IT_IS).jobs)
+    assert not told.jobs.equals(plain.jobs)
     assert told.jobs["end_s"].is_not_null().all()
 
 

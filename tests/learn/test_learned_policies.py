@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
 pytest.importorskip("safetensors", reason="safetensors is not installed (make learn)")
@@ -15,7 +16,7 @@ from pointsman.cli.run import run  # noqa: E402
 from pointsman.errors import InputError, UsageError  # noqa: E402
 from pointsman.learn.agents import PRACTICE, recipe  # noqa: E402
 from pointsman.learn.algorithms.masking import log_probabilities  # noqa: E402
-from pointsman.learn.checkpoint import load_policy  # noqa: E402
+from pointsman.learn.checkpoint import ObservationSpec, load_policy  # noqa: E402
 from pointsman.learn.environments import PickJobEnv, PlaceJobEnv  # noqa: E402
 from pointsman.learn.setup import begin  # noqa: E402
 from pointsman.learn.training_setup import keywords  # noqa: E402
@@ -101,6 +102,22 @@ def test_the_forms_of_the_name(tmp_path: Path) -> None:
         get_policy("topdrl:")
 
 
+def test_a_checkpoint_cannot_name_a_file_to_run(tmp_path: Path) -> None:
+    """It says that it was trained on an observation in a file, and the user has named none."""
+    own = tmp_path / "own.py"
+    own.write_text(f"open({str(tmp_path / 'exploded')!r}, 'w')\n")
+    place = untrained("deeprm", tmp_path / "checkpoint")
+    card = place / "policy.yaml"
+    said = yaml.safe_load(card.read_text())
+    said["observation"]["name"] = str(own)
+    said["observation_sha256"] = ObservationSpec(**said["observation"]).digest
+    card.write_text(yaml.safe_dump(said))
+    with pytest.raises(InputError, match="trained on your own observation"):
+        get_policy(f"deeprm:{place}").make()
+    assert not (tmp_path / "exploded").exists()
+
+
+@pytest.mark.slow
 def test_an_observation_of_ones_own_is_run_only_when_it_is_named(tmp_path: Path) -> None:
     """A checkpoint from elsewhere cannot say which file to import."""
     own = tmp_path / "own.py"

@@ -423,9 +423,9 @@ def test_there_and_back() -> None:
 
 def test_random_takeovers_and_questions_break_nothing() -> None:
     """Without the JIT, so that an index out of range is an error."""
-    command = [sys.executable, "-m", "tests.engine.run.random_takeovers", "0", "16"]
+    command = [sys.executable, "-m", "tests.engine.run.random_takeovers", "0", "8"]
     env = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["takeovers"] > 30 and found["futures"] > 20 and found["refused"] > 10
+    assert found["takeovers"] > 15 and found["futures"] > 10 and found["refused"] > 5
