@@ -54,8 +54,14 @@ def test_there_is_something_to_fail(pair: list[Result]) -> None:
     assert [drawing.name for drawing in draw_all(group_runs(pair))] == [kind.name for kind in KINDS]
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("name", [kind.name for kind in KINDS])
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        pytest.param(kind.name, part, marks=[] if kind is KINDS[0] or part == PARTS[0] else pytest.mark.slow)
+        for kind in KINDS
+        for part in PARTS
+    ],
+)
 def test_the_page_and_the_tables_survive(name: str, part: str, pair: list[Result], fail: Fail, tmp_path: Path) -> None:
     fail(name, part)
     with pytest.warns(FigureWarning, match=f"figure {name} is missing"):

@@ -421,11 +421,12 @@ def test_there_and_back() -> None:
     assert str(parted.handle.world.outcomes.tolist()) == str(whole.handle.world.outcomes.tolist())  # NaN is not NaN
 
 
-def test_random_takeovers_and_questions_break_nothing() -> None:
+@pytest.mark.parametrize("runs", [8, pytest.param(16, marks=pytest.mark.slow)])
+def test_random_takeovers_and_questions_break_nothing(runs: int) -> None:
     """Without the JIT, so that an index out of range is an error."""
-    command = [sys.executable, "-m", "tests.engine.run.random_takeovers", "0", "8"]
+    command = [sys.executable, "-m", "tests.engine.run.random_takeovers", "0", str(runs)]
     env = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["takeovers"] > 15 and found["futures"] > 10 and found["refused"] > 5
+    assert found["takeovers"] >= 2 * runs and found["futures"] > 1.25 * runs and found["refused"] > 10
