@@ -15,7 +15,7 @@ NAME_COLUMNS = "read it by --columns submit_s=NAME,gpus=NAME,duration_s=NAME wit
 LONGEST_SPAN_S, LONGEST_MEAN_S, SHORTEST_MEAN_S = 5 * 365 * 86_400, 60 * 86_400, 60
 """Span of submits, and mean duration, beyond which the unit of a log's times is doubtful (ours)."""
 
-NEW_DEFAULTS = {"cost_weight": 8.0, "patience_s": 43_200.0, "memory_jobs": 7000.0}
+NEW_DEFAULTS = ("cost_weight", "patience_s", "memory_jobs")
 """Of `gittins`, in November 2026: 0 was the default of each before."""
 HARDLY = 1e-4
 """Time that jobs wait over time that they run, up to which a comparison shows little (ours)."""
@@ -68,8 +68,11 @@ def _of_estimate(estimate: str | None, results: "Sequence[Result]") -> Iterator[
 
 def _of_new_defaults(results: "Sequence[Result]") -> Iterator[str]:
     """Of which new defaults a run depends, and how to have the old ones."""
+    from pointsman.policies.registry import get_policy
+
     found = [result.info["params"] for result in results if result.info["policy"] == "gittins"]
-    changed = [name for name, value in NEW_DEFAULTS.items() if any(params[name] == value for params in found)]
+    defaults = get_policy("gittins").make()
+    changed = [name for name in NEW_DEFAULTS if any(params[name] == getattr(defaults, name) for params in found)]
     if changed:
         fix = " ".join(f"--set gittins.{name}=0" for name in changed)
         yield f"gittins has new defaults ({', '.join(changed)}): {fix} restores the old ones"

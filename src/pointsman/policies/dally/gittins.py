@@ -29,14 +29,13 @@ from pointsman.policies.dally.hazards import (
 from pointsman.policies.dally.offering import offer
 from pointsman.policies.dally.preemption import OVERDUE, PREEMPTS, QUANTUM_MS, ROUND_MS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.dally.turns import be_called, begin_to_wait, bounds_waits, grant_first_places
+from pointsman.policies.dally.turns import be_called, begin_to_wait, bound_wait, grant_first_places
 from pointsman.policies.parts.bounded_waiting import (
     end_grant_if_due,
     goes_first,
     has_ended,
     key_of,
     others_are_held_back,
-    watch_wait,
 )
 from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.parts.offers import accepted, queue_for
@@ -246,8 +245,8 @@ def _weigh_anew(address: int) -> None:
     for j in range(S.g[0].slots):
         if S.jobs[j].state == RUNNING:
             _watch(S, np.int64(j))
-        elif S.jobs[j].state == PENDING and bounds_waits(S, np.int64(BOUND)) and not goes_first(S, np.int64(j)):
-            watch_wait(S, np.int64(j), np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
+        elif S.jobs[j].state == PENDING:
+            bound_wait(S, np.int64(j), np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
     forget_failures(S)
 
 

@@ -22,7 +22,7 @@ from pointsman.policies.sdk import Int, State, core, dequeue, set_alarm
 
 
 @core
-def bounds_waits(S: State, bound: Int) -> bool:
+def _bounds_waits(S: State, bound: Int) -> bool:
     """Whether they are, by the parameters that begin at `bound`."""
     return bool(S.params[bound + PATIENCE_MS] > 0.0 and S.params[PREEMPTS] != 0.0)
 
@@ -36,19 +36,25 @@ def _go_first(S: State, j: Int) -> None:
 
 
 @core
-def _bound_wait(S: State, j: Int, bound: Int, dearness: float) -> None:
-    """Job `j`, which has just queued, does not wait for ever."""
+def bound_wait(S: State, j: Int, bound: Int, dearness: float) -> None:
+    """Waiting job `j` without a grant is called when it has waited too long."""
+    if _bounds_waits(S, bound) and not goes_first(S, j):
+        watch_wait(S, j, bound, dearness)
+
+
+@core
+def _take_turn(S: State, j: Int, bound: Int, dearness: float) -> None:
+    """Job `j`, which has just queued, goes first, or will after some time."""
     if goes_first(S, j):
         _go_first(S, j)
-    elif bounds_waits(S, bound):
-        watch_wait(S, j, bound, dearness)
+    bound_wait(S, j, bound, dearness)
 
 
 @core
 def begin_to_wait(S: State, j: Int, bound: Int, dearness: float) -> None:
     """Job `j`, which is ranked, waits: its timers start."""
     wait(S, j)
-    _bound_wait(S, j, bound, dearness)
+    _take_turn(S, j, bound, dearness)
 
 
 @core
@@ -58,9 +64,9 @@ def be_called(S: State, j: Int, bound: Int, dearness: float) -> None:
     if goes_first(S, j) and S.jobs[j].claims == 0:
         let_lapse(S, j, bound, np.int64(OVERDUE))
     settle_for_less(S, j)
-    if bounds_waits(S, bound) and not goes_first(S, j):
+    if _bounds_waits(S, bound) and not goes_first(S, j):
         join_overdue(S, j, bound, np.int64(OVERDUE), dearness)
-    _bound_wait(S, j, bound, dearness)
+    _take_turn(S, j, bound, dearness)
 
 
 @core

@@ -26,7 +26,7 @@ from pointsman.policies.sdk import (
     start_or_evict,
 )
 
-PATIENCE_MS, GROWTH, GRANT_MS, SHARE, BOUND_PARAMS = range(5)
+PATIENCE_MS, GROWTH, GRANT_MS, SHARE = range(4)
 FIRST, LAST, GRANTED_GPUS, BOUND_MEMORY = range(4)
 """The ends of the list of overdue jobs, as slots + 1, and what the jobs with a grant request."""
 LEAST_TRY_MS = 60_000
@@ -188,7 +188,6 @@ def start_first(S: State, j: Int) -> Int:
     if that can be.
     """
     S.g[0].within = best_level(S, j)
-    S.g[0].victims = 0
     if S.g[0].within == NODE:
         answer = start_or_evict(S, j, -np.inf, running_index(S))
         if answer != RESOURCES:

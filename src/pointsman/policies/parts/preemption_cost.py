@@ -20,13 +20,20 @@ SCARCITY, PERIOD, BUDGET_MEMORY = range(3)
 
 
 @core
+def _cost_of_losing(S: State, lost: float, done: float) -> float:
+    """Of a preemption that loses so much work, or all that is done, for each GPU in ms."""
+    g = S.g[0]
+    return np.float64(min(lost, done) + g.stop_ms + g.start_ms + g.restore_ms)
+
+
+@core
 def cost_ms(S: State, done: float) -> float:
     """Of the preemption of a job that has done so much, for each of its GPUs; where it loses its work since the last
     checkpoint, half of what lies between two.
     """
     g = S.g[0]
     lost = g.lost_ms + (0.5 * g.checkpoint_ms if g.loses_since_checkpoint else 0.0)
-    return np.float64(min(lost, done) + g.stop_ms + g.start_ms + g.restore_ms)
+    return _cost_of_losing(S, lost, done)
 
 
 @core
@@ -38,8 +45,7 @@ def cost_now_ms(S: State, j: Int, done: float) -> float:
     if not g.loses_since_checkpoint:
         return cost_ms(S, done)
     step = g.checkpoint_ms / STEPS
-    lost = g.lost_ms + (np.floor(since_checkpoint(S, j, done) / step) + 1.0) * step
-    return np.float64(min(lost, done) + g.stop_ms + g.start_ms + g.restore_ms)
+    return _cost_of_losing(S, g.lost_ms + (np.floor(since_checkpoint(S, j, done) / step) + 1.0) * step, done)
 
 
 @core
