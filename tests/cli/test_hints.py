@@ -123,7 +123,8 @@ def test_an_estimate_that_no_policy_is_told_is_noted(command: Command, log) -> N
 
 def test_new_defaults_are_named_once_with_how_to_restore_the_old_ones(command: Command, log) -> None:
     given = ("compare", log("0,1,10,\n"), "--cluster", "2x4", "--policy", "gittins")
-    restored = ["gittins.cost_weight=0", "gittins.patience_s=0", "gittins.memory_jobs=0"]
+    restored = ["gittins.cost_weight=0", "gittins.patience_s=0", "gittins.memory_jobs=0", "gittins.whole_nodes_loss=0"]
     assert f"--set {' --set '.join(restored)} restores the old ones" in command(*given).err
-    assert "gittins has new defaults (memory_jobs):" in command(*given, "--set", restored[0], "--set", restored[1]).err
+    first_two = [word for each in restored[:2] for word in ("--set", each)]
+    assert "gittins has new defaults (memory_jobs, whole_nodes_loss):" in command(*given, *first_two).err
     assert "new defaults" not in command(*given, *(word for each in restored for word in ("--set", each))).err

@@ -37,6 +37,8 @@ class Settings:
     patience_growth: float = 15
     grant_s: float = 14_400
     grant_share: float = 0.25
+    whole_nodes_loss: float = 0.05
+    whole_nodes_gpus: int = 100
     sensitive: bool = False
     """Service counts work done, not time for which GPUs are held."""
 
@@ -55,7 +57,13 @@ VARIANTS = {
     "dally-nopreempt": Settings(preempts=False),
     "dally-whole-nodes": Settings(tuned=False, node_timer_s=0, rack_timer_s=0, whole_nodes=True),
 }
-PARAMS = set(Settings.__dataclass_fields__) - {"tuned", "preempts", "whole_nodes"}
+PARAMS = set(Settings.__dataclass_fields__) - {
+    "tuned",
+    "preempts",
+    "whole_nodes",
+    "whole_nodes_loss",
+    "whole_nodes_gpus",
+}
 WITHOUT_TIMERS = ("dally-nowait", "dally-consolidated", "dally-whole-nodes")
 
 
@@ -104,6 +112,10 @@ class DallyWorld(NetworkWorld):
     def goes_first(self, life: Life) -> bool:
         """Whatever it ranks."""
         return False
+
+    def takes_whole_nodes(self, life: Life) -> bool:
+        """It is placed on one node or on whole nodes."""
+        return self.settings.whole_nodes
 
     def bar_of(self, life: Life) -> float:
         """What the key of a victim of this waiting job must exceed."""

@@ -80,7 +80,7 @@ def offer(this: Pass, world: DallyWorld, life: Life) -> bool:
     enough = any(has_enough(world.nodes, eligible, life.job, free) for eligible in alternatives(world.nodes, life.job))
     if not world.settings.preempts or enough:
         return False
-    within = NODE if world.best_level(life) == NODE and not world.settings.whole_nodes else accepts
+    within = NODE if world.best_level(life) == NODE and not world.takes_whole_nodes(life) else accepts
     return evict_within(this, world, life, within)
 
 

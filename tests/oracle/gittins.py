@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from . import dally
-from .waiting import PatientWorld
+from .whole_nodes import ChoosingWorld
 from .world import Life, to_ms
 
 BUCKETS, CLASSES = 64, 128
@@ -45,7 +45,7 @@ class Settings(dally.Settings):
 
 PARAMS = (dally.PARAMS - {"first_level_gpu_s", "levels"}) | {
     "predictor", "preempt", "ageing", "refit_s", "least_ends", "groups", "strength", "cost_weight", "loss_budget",
-    "memory_jobs",
+    "memory_jobs", "whole_nodes_loss", "whole_nodes_gpus",
 }  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def summed(ended: Sequence[Ended]) -> list[float]:
 
 
 @dataclass
-class GittinsWorld(PatientWorld):
+class GittinsWorld(ChoosingWorld):
     settings: Settings = Settings()
     knows: bool = True
     """There are estimates."""
@@ -279,6 +279,7 @@ class GittinsWorld(PatientWorld):
     def before_cycle(self) -> None:
         self.refit_if_due()
         self.review_budget()
+        self.choose_places()
         self.grant()
 
     def refit_if_due(self) -> None:

@@ -439,6 +439,8 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "cost_weight": draw.choice((0, 0.05, 0.7, 8)),
         "loss_budget": draw.choice((0.00001, 0.001, 0.02)),
         "memory_jobs": draw.choice((0, 0, 1.5, 7, 100)),
+        "whole_nodes_loss": draw.choice((0, 0.0001, 0.01, 0.05)),
+        "whole_nodes_gpus": draw.choice((1, 8, 30)),
     }
 
 

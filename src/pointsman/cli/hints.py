@@ -15,7 +15,7 @@ NAME_COLUMNS = "read it by --columns submit_s=NAME,gpus=NAME,duration_s=NAME wit
 LONGEST_SPAN_S, LONGEST_MEAN_S, SHORTEST_MEAN_S = 5 * 365 * 86_400, 60 * 86_400, 60
 """Span of submits, and mean duration, beyond which the unit of a log's times is doubtful (ours)."""
 
-NEW_DEFAULTS = ("cost_weight", "patience_s", "memory_jobs")
+NEW_DEFAULTS = ("cost_weight", "patience_s", "memory_jobs", "whole_nodes_loss")
 """Of `gittins`, in November 2026: 0 was the default of each before."""
 HARDLY = 1e-4
 """Time that jobs wait over time that they run, up to which a comparison shows little (ours)."""

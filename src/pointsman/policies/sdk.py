@@ -53,7 +53,7 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, alternative_with_room, free_gpus, some_node_with
 from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_on, note_single, sits
 from pointsman.engine.placement.one_node import best_fit
-from pointsman.engine.placement.placing import TIGHTEST, fits, note_place, place, unplace
+from pointsman.engine.placement.placing import FEW_RACKS, TIGHTEST, fits, note_place, place, unplace
 from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.chains.admission import next_transfer
 from pointsman.engine.rate_models.chains.transfers import iterations_left, most_under_way, service_left, transfer_left
@@ -185,6 +185,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "note_place",
     "free_gpus",
     "some_node_with",
+    "FEW_RACKS",
     "TIGHTEST",
     "best_fit",
     "fits",

@@ -447,11 +447,12 @@ def _classes(
         first = len(alts)
         for members in demand.alternatives:
             size = int(pools.sizes[list(members)].max())
+            largest = size * sum(len(pools.members[p]) for p in members if pools.sizes[p] == size)
             kinds = {int(pools.gpu_types[p]) for p in members}
             begin = offset + len(lists)
             lists += members
             widest = most(members, 0)
-            alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1, widest))
+            alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1, widest, largest))
         key = demand.alternatives, demand.limited_queue, demand.milli, demand.per_node
         group = groups.setdefault(key, len(groups))
         n = demand.gpus

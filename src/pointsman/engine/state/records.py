@@ -195,6 +195,7 @@ ALT = np.dtype(
         ("pool_end", I),
         ("gpu_type", I),  # -1 if it admits several
         ("rack_gpus", I),  # GPUs it admits in the rack that has most of them
+        ("largest_gpus", I),  # of all its nodes as large as the largest
     ],
     align=True,
 )

@@ -8,6 +8,7 @@ sensitivity).
 import numpy as np
 
 from pointsman.policies.dally.tuner import TUNER_PARAMS, learn, timer_ms
+from pointsman.policies.dally.whole_nodes import takes_whole_nodes
 from pointsman.policies.parts.bounded_waiting import key_of
 from pointsman.policies.parts.levels import NETWORK, NODE, RACK, best_level, is_slower_beyond, looser
 from pointsman.policies.parts.offers import accepted, queue_for
@@ -45,7 +46,7 @@ def settle_for_less(S: State, j: Int) -> None:
     """Job `j` lets go of the levels that are not worth waiting for any longer, and queues."""
     J = S.jobs[j]
     waited = S.g[0].now - J.pend_since
-    level = accepted(S, j)
+    level = NETWORK if takes_whole_nodes(S, j) else accepted(S, j)
     while level < NETWORK and (waited >= _timer(S, j, level) or not holds_out(S, j, level)):
         level = looser(level)
     queue_for(S, j, key_of(S, j), level)

@@ -10,12 +10,12 @@ import numpy as np
 
 from pointsman.policies.dally.dally import DelayScheduling
 from pointsman.policies.dally.hazards import (
-    BOUND,
     BUCKET_BEGINS,
     BY_ESTIMATE,
     BY_HISTORY,
     COST_WEIGHT,
     HAZARDS_MEMORY,
+    HAZARDS_PARAMS,
     LOSS_BUDGET,
     MOST_GROUPS,
     begin_hazards,
@@ -30,6 +30,7 @@ from pointsman.policies.dally.offering import offer
 from pointsman.policies.dally.preemption import OVERDUE, PREEMPTS, QUANTUM_MS, ROUND_MS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.dally.turns import be_called, begin_to_wait, bound_wait, grant_first_places
+from pointsman.policies.dally.whole_nodes import WHOLE_MEMORY, WHOLE_PARAMS, choose_places, note_losses
 from pointsman.policies.parts.bounded_waiting import (
     end_grant_if_due,
     goes_first,
@@ -75,9 +76,15 @@ from pointsman.policies.sdk import (
 )
 
 _PREDICTORS = {"none": 0.0, "estimate": BY_ESTIMATE, "history": BY_HISTORY}
+WHOLE = HAZARDS_PARAMS
+BOUND = WHOLE + WHOLE_PARAMS
+"""From here on in State.params: those of `whole_nodes`, of `bounded_waiting`."""
 BUDGET = HAZARDS_MEMORY
 """From here on in State.memory: the budget of preemptions."""
+PLACES = BUDGET + BUDGET_MEMORY
+"""From here on: what the network costs gangs."""
 FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
+SUBMIT = int(Event.SUBMIT)
 
 
 class Gittins(DelayScheduling):
@@ -88,7 +95,7 @@ class Gittins(DelayScheduling):
     name: ClassVar[str] = "gittins"
     hooks: ClassVar[str] = "pointsman.policies.dally.gittins"
     source: ClassVar[str] = "ours; index: Gittins, Bandit processes and dynamic allocation indices, 1979"
-    memory: ClassVar[int] = HAZARDS_MEMORY + BUDGET_MEMORY
+    memory: ClassVar[int] = HAZARDS_MEMORY + BUDGET_MEMORY + WHOLE_MEMORY
     learns: ClassVar[bool] = True
 
     predictor: Literal["history", "estimate", "none"] = parameter(
@@ -114,6 +121,13 @@ class Gittins(DelayScheduling):
     memory_jobs: float = parameter(
         7000.0, "number of completed jobs that older ones count for together; 0: all count alike", unit="jobs", ge=0
     )
+    whole_nodes_loss: float = parameter(
+        0.05,
+        "mean share by which leaving a node slows gangs from which on they are placed on whole nodes, if leaving the "
+        "rack slows them less; 0: never",
+        ge=0,
+    )
+    whole_nodes_gpus: int = parameter(100, "GPUs that gangs must have requested first", unit="GPUs", ge=1)
     patience_s: float = parameter(
         43_200.0,
         "how long a job within a node may wait on a cluster where no other waits before it goes before all others; "
@@ -129,11 +143,10 @@ class Gittins(DelayScheduling):
 
     def parameters(self) -> list[float]:
         hazards = [_PREDICTORS[self.predictor], self.ageing, milliseconds(self.refit_s), self.least_ends]
-        return [
-            *self._delays_ms(self.preempt),
-            *map(float, (*hazards, self.groups, self.strength, self.cost_weight, self.loss_budget, self.memory_jobs)),
-            *self._bound_ms(),
-        ]
+        ours = [self.cost_weight, self.loss_budget, self.memory_jobs]
+        places = [self.whole_nodes_loss, self.whole_nodes_gpus]
+        numbers = (*hazards, self.groups, self.strength, *ours, *places)
+        return [*self._delays_ms(self.preempt), *map(float, numbers), *self._bound_ms()]
 
     def standing(self, state: Any, job: Any) -> Standing:
         """Its rank, or that it goes first."""
@@ -192,6 +205,8 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     if j < 0:
         return
     J = S.jobs[j]
+    if kind == SUBMIT:
+        note_losses(S, j, np.int64(PLACES))
     if kind == FINISH or kind == CANCEL:
         has_ended(S, j, np.int64(OVERDUE))
     if kind == FINISH:
@@ -250,6 +265,17 @@ def _weigh_anew(address: int) -> None:
     forget_failures(S)
 
 
+@cold
+def _place_anew(address: int) -> None:
+    """Waiting gangs wait for other places than before."""
+    S = open_state(address)
+    for j in range(S.g[0].slots):
+        if S.jobs[j].state == PENDING:
+            dequeue(S, np.int64(j))
+            _begin_to_wait(S, np.int64(j))
+    forget_failures(S)
+
+
 @core
 def decide(S: State) -> None:
     """Offer what is free to the waiting jobs by their rank; then move running jobs to better places."""
@@ -257,6 +283,8 @@ def decide(S: State) -> None:
         _refit(S.g[0].address)
     if S.params[COST_WEIGHT] > 0.0 and review_budget(S, np.int64(BUDGET), S.params[LOSS_BUDGET]):
         _weigh_anew(S.g[0].address)
+    if choose_places(S, np.int64(WHOLE), np.int64(PLACES)):
+        _place_anew(S.g[0].address)
     grant_first_places(S, np.int64(BOUND))
     while offer(S, _weight(S) * cost_ms(S, np.inf)):
         for i in range(S.g[0].victims):

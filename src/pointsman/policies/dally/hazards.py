@@ -11,9 +11,8 @@ import numpy as np
 from pointsman.policies.dally.preemption import PREEMPTION_MEMORY, PREEMPTION_PARAMS
 from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
 
-PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH, COST_WEIGHT, LOSS_BUDGET, MEMORY_JOBS, BOUND = range(
-    PREEMPTION_PARAMS, PREEMPTION_PARAMS + 10
-)  # params; from BOUND on those of `bounded_waiting`
+PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH = range(PREEMPTION_PARAMS, PREEMPTION_PARAMS + 6)
+COST_WEIGHT, LOSS_BUDGET, MEMORY_JOBS, HAZARDS_PARAMS = range(STRENGTH + 1, STRENGTH + 5)
 BY_ESTIMATE, BY_HISTORY = 1.0, 2.0  # predictors; 0: none
 BUCKETS, CLASSES, MOST_GROUPS = 64, 128, 32
 FIRST_BUCKET_MS, BUCKET_RATIO = 30_000.0, 1.25
