@@ -55,8 +55,8 @@ def demand_of(world: DallyWorld, life: Life) -> object:
 
 def offer_first(this: Pass, world: DallyWorld, life: Life) -> bool:
     """Within a node if it can be, otherwise anywhere, each time on free GPUs or by an eviction."""
-    best = world.best_level(life)
-    return any(offer_within(this, world, life, level) for level in ([NODE, NETWORK] if best == NODE else [NETWORK]))
+    within_a_node = world.best_level(life) == NODE and not world.takes_whole_nodes(life)
+    return any(offer_within(this, world, life, level) for level in ([NODE, NETWORK] if within_a_node else [NETWORK]))
 
 
 def offer_within(this: Pass, world: DallyWorld, life: Life, level: int) -> bool:

@@ -50,9 +50,8 @@ class ChoosingWorld(PatientWorld):
         return slack * node > self.settings.whole_nodes_loss and (rack if len(racks) > 1 else 0) < slack * node
 
     def takes_whole_nodes(self, life: Life) -> bool:
-        if not self.whole or life.job.per_node:
-            return self.whole
-        return any(life.job.gpus <= max(sizes) * sizes.count(max(sizes)) for sizes in self.nodes_of(life))
+        every_gpu = {(n, i) for n, node in enumerate(self.nodes) for i in range(node.gpus)}
+        return self.whole and place(self.nodes, life.job, every_gpu, "few-racks") is not None
 
     def find_within(self, life: Life, free: set[Gpu], loosest: int) -> Place | None:
         if not self.takes_whole_nodes(life):

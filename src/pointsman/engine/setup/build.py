@@ -22,7 +22,7 @@ from pointsman.engine.rate_models.links.uplinks import SEPARATE_LINKS, LinkShari
 from pointsman.engine.rate_models.registry import BASE_MODELS
 from pointsman.engine.rate_models.speeds import Speeds, Told
 from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.demand import Demand, Pools, best_level, most_in_rack
+from pointsman.engine.setup.demand import Demand, Pools, best_level, can_ever_fit, most_in_rack
 from pointsman.engine.state.records import (
     ALT,
     BUCKET,
@@ -442,22 +442,23 @@ def _classes(
     classes = np.zeros(len(demands), CLASS)
     groups: dict[tuple[tuple[tuple[int, ...], ...], int, int, int], int] = {}
     alts, lists = [], []
+    fits_whole = cache(lambda gpus, sets, per_node: can_ever_fit(pools, gpus, sets, False, per_node))
     most = cache(lambda members, per_node: most_in_rack(pools, members, rack_of_node, per_node))
     for c, demand in enumerate(demands):
         first = len(alts)
         for members in demand.alternatives:
             size = int(pools.sizes[list(members)].max())
-            largest = size * sum(len(pools.members[p]) for p in members if pools.sizes[p] == size)
             kinds = {int(pools.gpu_types[p]) for p in members}
             begin = offset + len(lists)
             lists += members
             widest = most(members, 0)
-            alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1, widest, largest))
+            alts.append((size, begin, offset + len(lists), kinds.pop() if len(kinds) == 1 else -1, widest))
         key = demand.alternatives, demand.limited_queue, demand.milli, demand.per_node
         group = groups.setdefault(key, len(groups))
         n = demand.gpus
         asked = (n, *(demand.elastic or (n, n)), demand.milli, first, len(alts), group, 0, demand.limited_queue)
-        shape = (demand.nodes, demand.per_node, best_level(demand, pools, most))
+        whole = fits_whole(n, demand.alternatives, demand.per_node)
+        shape = (demand.nodes, demand.per_node, best_level(demand, pools, most), not whole)
         classes[c] = (*asked, *shape, -1, -1, 0, -1, 0, 0, 0, 0, 0.0)
     group_records = np.zeros(len(groups), GROUP)
     group_records["failed_pass"] = -1

@@ -175,6 +175,7 @@ CLASS = np.dtype(
         ("nodes", I),  # of its shape; 0 without one
         ("per_node", I),  # GPUs on each of them; 0 without a shape
         ("level", I),  # the tightest Locality from NODE on that could hold it: NODE, RACK or CLUSTER
+        ("scatters", I),  # whether it fits the empty cluster only if it may take any GPUs
         ("active", I),  # position among classes with waiting jobs; -1
         ("blocked", I),  # the pass in which its waiting jobs were found not to fit
         ("fits", I),  # scratch of a pass
@@ -195,7 +196,6 @@ ALT = np.dtype(
         ("pool_end", I),
         ("gpu_type", I),  # -1 if it admits several
         ("rack_gpus", I),  # GPUs it admits in the rack that has most of them
-        ("largest_gpus", I),  # of all its nodes as large as the largest
     ],
     align=True,
 )

@@ -3,7 +3,7 @@
 Where leaving a node is what slows gangs, one that is scattered breaks up the nodes that others need; so it pays if all
 take whole nodes, and wait for these instead of for a timer. Where leaving the rack costs more, levels and their timers
 serve better. The choice is made by the losses of arriving gangs, weighted by the GPUs that they request. A gang that
-the cluster's largest nodes could never hold keeps to levels and timers.
+could never be placed so keeps to levels and timers.
 
 The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory.
 """
@@ -70,12 +70,4 @@ def choose_places(S: State, params: Int, memory: Int) -> bool:
 @core
 def takes_whole_nodes(S: State, j: Int) -> bool:
     """Whether job `j` is placed on one node, on whole nodes or by its shape now, and so waits for no level."""
-    if not on_whole_nodes(S):
-        return False
-    C = S.classes[S.jobs[j].cls]
-    if C.per_node > 0:
-        return True
-    for a in range(C.alt, C.alt_end):
-        if C.gpus <= S.alts[a].largest_gpus:
-            return True
-    return False
+    return bool(on_whole_nodes(S) and not S.classes[S.jobs[j].cls].scatters)
