@@ -32,6 +32,15 @@ def _timer(S: State, j: Int, level: Int) -> float:
 
 
 @core
+def loosens_at(S: State, j: Int) -> Int:
+    """When waiting job `j` accepts a looser level, `NEVER` if not by a timer."""
+    level = accepted(S, j)
+    if level >= NETWORK or _timer(S, j, level) >= NEVER:
+        return np.int64(NEVER)
+    return S.jobs[j].pend_since + np.int64(_timer(S, j, level))
+
+
+@core
 def wait(S: State, j: Int) -> None:
     """Job `j` begins to wait: its timers start."""
     J = S.jobs[j]
@@ -50,8 +59,8 @@ def settle_for_less(S: State, j: Int) -> None:
     while level < NETWORK and (waited >= _timer(S, j, level) or not holds_out(S, j, level)):
         level = looser(level)
     queue_for(S, j, key_of(S, j), level)
-    if level < NETWORK and _timer(S, j, level) < NEVER:
-        set_alarm(S, j, J.pend_since + np.int64(_timer(S, j, level)))
+    if loosens_at(S, j) < NEVER:
+        set_alarm(S, j, loosens_at(S, j))
 
 
 @core

@@ -29,7 +29,7 @@ from pointsman.policies.dally.hazards import (
 from pointsman.policies.dally.offering import offer
 from pointsman.policies.dally.preemption import OVERDUE, PREEMPTS, QUANTUM_MS, ROUND_MS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.dally.turns import be_called, begin_to_wait, bound_wait, grant_first_places
+from pointsman.policies.dally.turns import be_called, begin_to_wait, bound_wait_anew, grant_first_places
 from pointsman.policies.dally.whole_nodes import WHOLE_MEMORY, WHOLE_PARAMS, choose_places, note_losses
 from pointsman.policies.parts.bounded_waiting import (
     end_grant_if_due,
@@ -261,7 +261,7 @@ def _weigh_anew(address: int) -> None:
         if S.jobs[j].state == RUNNING:
             _watch(S, np.int64(j))
         elif S.jobs[j].state == PENDING:
-            bound_wait(S, np.int64(j), np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
+            bound_wait_anew(S, np.int64(j), np.int64(BOUND), scarcity(S, np.int64(BUDGET)))
     forget_failures(S)
 
 

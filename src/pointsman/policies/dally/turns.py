@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from pointsman.policies.dally.delay import settle_for_less, wait
+from pointsman.policies.dally.delay import loosens_at, settle_for_less, wait
 from pointsman.policies.dally.preemption import OVERDUE, PREEMPTS, QUANTUM_MS
 from pointsman.policies.parts.bounded_waiting import (
     PATIENCE_MS,
@@ -36,9 +36,17 @@ def _go_first(S: State, j: Int) -> None:
 
 
 @core
-def bound_wait(S: State, j: Int, bound: Int, dearness: float) -> None:
+def _bound_wait(S: State, j: Int, bound: Int, dearness: float) -> None:
     """Waiting job `j` without a grant is called when it has waited too long."""
     if _bounds_waits(S, bound) and not goes_first(S, j):
+        watch_wait(S, j, bound, dearness)
+
+
+@core
+def bound_wait_anew(S: State, j: Int, bound: Int, dearness: float) -> None:
+    """The same if the limit of job `j` may have changed since it was counted."""
+    if _bounds_waits(S, bound) and not goes_first(S, j):
+        set_alarm(S, j, loosens_at(S, j))
         watch_wait(S, j, bound, dearness)
 
 
@@ -47,7 +55,7 @@ def _take_turn(S: State, j: Int, bound: Int, dearness: float) -> None:
     """Job `j`, which has just queued, goes first, or will after some time."""
     if goes_first(S, j):
         _go_first(S, j)
-    bound_wait(S, j, bound, dearness)
+    _bound_wait(S, j, bound, dearness)
 
 
 @core
