@@ -131,4 +131,16 @@ LEARNT: Final = tuple(who for policy in ("sjf", "sjf-backfill", "srtf", "easy") 
 """Estimates from history for policies that need durations, beside synthetic time limits and the truth."""
 SLOW: Final = (Contestant("gandiva", "gandiva"),)
 """It requires no durations either, but takes more than a minute on a large cluster."""
+PERIODIC: Final = "periodic"
+"""Overheads by which preempted jobs lose what they have done since their last checkpoint."""
+RULES: Final = (
+    Contestant("gittins, cost_weight=0", "gittins", {"cost_weight": 0}),
+    Contestant("gittins, patience_s=0", "gittins", {"patience_s": 0}),
+)
+"""Without one of the rules of ADR 17 and 18."""
+COSTLY: Final = (
+    *(who for who in FREE if who.label in ("fifo-backfill", "las, 20 thresholds, tightest", "dally", GITTINS)),
+    RULES[0], *KEEPING,
+)  # fmt: skip
+"""Those that are shown where preempted jobs lose work."""
 DEEP: Final = (*HINTED, *KEEPING, *AGEING, *LEARNT)

@@ -3,7 +3,7 @@ logs.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,7 @@ import polars as pl
 
 from benchmarks.classical.cases import cases_by_name
 from benchmarks.gittins.blocks import BLOCKS
-from benchmarks.gittins.contestants import DEEP, FREE, SLOW
+from benchmarks.gittins.contestants import COSTLY, DEEP, FREE, KEEPING, PERIODIC, RULES, SLOW
 from benchmarks.gittins.figures import BY_DAY
 from benchmarks.gittins.picture import draw
 from benchmarks.results.contestant import Contestant, Setting, counted
@@ -30,6 +30,7 @@ class Cell:
     workload: str
     load: float
     models: bool = True
+    overheads: str = "realistic"
 
 
 DEEP_LOADS: Final[Mapping[str, tuple[float, ...]]] = {
@@ -57,6 +58,10 @@ def trials(data: Path) -> Iterator[Trial]:
             yield from (Trial(cell, seed, contestants(cell)) for seed in case.seeds)
             if case.is_log and (drawn := tuple(who for who in contestants(cell) if who.hint)):
                 yield from (Trial(cell, seed, drawn) for seed in DRAWS[1:])
+        hardest = Cell(case.name, max(case.loads))
+        also = tuple(who for who in (*RULES, *KEEPING) if who not in contestants(hardest))
+        yield from (Trial(hardest, seed, also) for seed in case.seeds)
+        yield from (Trial(replace(hardest, overheads=PERIODIC), seed, COSTLY) for seed in case.seeds)
 
 
 SPEEDS: Final = tuple(
@@ -68,7 +73,7 @@ SPEEDS: Final = tuple(
 def setting(cell: Cell, seed: int, data: Path) -> Setting:
     """The jobs of a seed, or of a log, and realistic overheads."""
     case = cases_by_name(data / "traces")[cell.workload]
-    options = {"assign_models": 0 if cell.models else None, "oversized": "drop", "overheads": "realistic"}
+    options = {"assign_models": 0 if cell.models else None, "oversized": "drop", "overheads": cell.overheads}
     jobs = case.workload(cell.load, 0 if case.is_log else seed)
     by_day = partial(_by_day, case.warmup_ratio) if case.is_log else None
     return Setting(jobs, case.cluster, options, case.warmup_ratio, by_day, digits=6)

@@ -1,7 +1,7 @@
 """All policies on the same jobs: generated ones like three clusters, and three logs, each at its highest load."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,8 @@ from benchmarks.results.figures import Figures, Where, markdown, plain
 from benchmarks.results.trials import Trial
 
 SEEDS: Final = (0, 1, 2)
+PERIODIC: Final = "periodic"
+"""Preempted jobs lose what they have done since their last checkpoint."""
 WORKLOADS: Final = ("suite philly", "suite itp", "suite helios", "Philly", "ITP cluster04", "ITP cluster08")
 
 
@@ -21,14 +23,16 @@ class Cell:
 
     workload: str
     load: float
+    overheads: str = "realistic"
 
 
+FINE: Final = "las, 20 thresholds, tightest"
 WITHOUT: Final = (
     Contestant("fifo-backfill", "fifo-backfill"),
     Contestant("kueue", "kueue"),
     Contestant("las, tightest", "las", placement="tightest"),
     Contestant("las, 20 thresholds", "las", {"thresholds_gpu_s": LADDER_GPU_S}),
-    Contestant("las, 20 thresholds, tightest", "las", {"thresholds_gpu_s": LADDER_GPU_S}, placement="tightest"),
+    Contestant(FINE, "las", {"thresholds_gpu_s": LADDER_GPU_S}, placement="tightest"),
     Contestant("tiresias", "tiresias"),
     Contestant("dally", "dally"),
     Contestant("dally-whole-nodes", "dally-whole-nodes"),
@@ -36,6 +40,11 @@ WITHOUT: Final = (
 )
 """They require no durations."""
 BACKFILL, OURS = WITHOUT[0], WITHOUT[-1]
+KEEPING: Final = Contestant("gittins, preempt=false", "gittins", {"preempt": False})
+COSTLY: Final = tuple(
+    (*(who for who in WITHOUT if who.policy in ("fifo-backfill", "dally", "gittins") or who.label == FINE), KEEPING)
+)
+"""Those that are shown where preempted jobs lose work."""
 ESTIMATED: Final = (
     Contestant("easy", "easy", estimate="lognormal:1"),
     Contestant("srtf, σ = 1", "srtf", estimate="lognormal:1"),
@@ -57,6 +66,9 @@ def trials(data: Path) -> Iterator[Trial]:
     places = [(Cell(name, max(_case(name, data).loads)), _case(name, data).seeds) for name in WORKLOADS]
     for who in ((*WITHOUT, *ESTIMATED, *ORACLES), *((learned,) for learned in LEARNED)):
         yield from (Trial(cell, seed, who) for cell, seeds in places for seed in SEEDS if seed in seeds)
+    for cell, seeds in places:
+        yield from (Trial(cell, seed, (KEEPING,)) for seed in SEEDS if seed in seeds)
+        yield from (Trial(replace(cell, overheads=PERIODIC), seed, COSTLY) for seed in SEEDS if seed in seeds)
 
 
 def _case(name: str, data: Path) -> Case:
@@ -66,13 +78,13 @@ def _case(name: str, data: Path) -> Case:
 def setting(cell: Cell, seed: int, data: Path) -> Setting:
     """The jobs with typical models, realistic overheads; gangs wider than the cluster are left out."""
     case = _case(cell.workload, data)
-    options = {"assign_models": 0, "oversized": "drop", "overheads": "realistic"}
+    options = {"assign_models": 0, "oversized": "drop", "overheads": cell.overheads}
     return Setting(case.workload(cell.load, seed), case.cluster, options, case.warmup_ratio)
 
 
-def cells(figures: Figures) -> list[Where]:
-    """The columns of the tables."""
-    return figures.cells("workload", "load")
+def cells(figures: Figures, overheads: str = "realistic") -> list[Where]:
+    """The columns of a table."""
+    return [cell for cell in figures.cells("workload", "load", "overheads") if cell["overheads"] == overheads]
 
 
 def above(figures: Figures, where: Where, who: Contestant) -> float:
@@ -80,10 +92,14 @@ def above(figures: Figures, where: Where, who: Contestant) -> float:
     return figures.mean(where, who.label, "above_bound_percent")
 
 
+def _heads(figures: Figures) -> list[str]:
+    return [f"{c['workload']} {c['load']:g}" for c in cells(figures)]
+
+
 def table(figures: Figures, group: Sequence[Contestant]) -> str:
     """Mean JCT above the bound, and the worst fairness, in each cell."""
-    columns = ("policy", "durations", *(f"{c['workload']} {c['load']:g}" for c in cells(figures)))
-    return markdown(columns, [[who.label, figures.told(who.label)[0], *_row(figures, who)] for who in group], words=2)
+    rows = [[who.label, figures.told(who.label)[0], *_row(figures, who)] for who in group]
+    return markdown(("policy", "durations", *_heads(figures)), rows, words=2)
 
 
 def _row(figures: Figures, who: Contestant) -> list[str]:
@@ -93,29 +109,44 @@ def _row(figures: Figures, who: Contestant) -> list[str]:
     ]
 
 
+def costly(figures: Figures) -> str:
+    """Mean JCT above the bound if preempted jobs lose work."""
+    rows = [[who.label, *(plain(above(figures, c, who)) for c in cells(figures, PERIODIC))] for who in COSTLY[1:]]
+    return markdown(("policy", *_heads(figures)), rows)
+
+
 def _best(figures: Figures, group: Sequence[Contestant], where: Where) -> Contestant:
     return min(group, key=lambda who: above(figures, where, who))
 
 
-def gains(figures: Figures) -> list[float]:
-    """Percent by which the mean JCT of the default is below that of what most sites have, in each cell."""
-    return [-figures.change(cell, OURS.label, BACKFILL.label).percent for cell in cells(figures)]
+def gains(figures: Figures, other: Contestant, overheads: str = "realistic") -> list[float]:
+    """Percent by which the mean JCT of the default is below that of another policy, in each cell."""
+    return [-figures.change(cell, OURS.label, other.label).percent for cell in cells(figures, overheads)]
 
 
 def answer(figures: Figures) -> str:
     """Which policy to use, what it gains, and on which conditions."""
-    least, most = min(gains(figures)), max(gains(figures))
+    least, most = min(gains(figures, BACKFILL)), max(gains(figures, BACKFILL))
     return "\n".join(
         [
             f"* **Use `{OURS.label}`**, our default. It requires no durations: it learns them from completed jobs.",
             f"* **Gain**: mean JCT is {least:.1f} to {most:.1f} % below that of `{BACKFILL.label}`. {_leads(figures)}",
             "* **Conditions**: high load and preemption. [At lower loads](gittins.md#at-lower-loads) and "
             "[without preemption](gittins.md#without-preemption) it gains less. It uses the progress of jobs, and "
-            "profiles of models that have one. Where the network between all nodes is slow, `tiresias` with fine "
-            "thresholds is [better](dally.md).",
+            f"profiles of models that have one. {_if_work_is_lost(figures)}",
             f"* **Price**: {_fairness(figures)}",
             f"* **Learned policies** (`topdrl`, `metarl`, `marl`) use true durations. {_learned(figures)}",
         ]
+    )
+
+
+def _if_work_is_lost(figures: Figures) -> str:
+    """What the default gains where preempted jobs lose work, and whether it would gain more without preemption."""
+    found, kept = gains(figures, BACKFILL, PERIODIC), gains(figures, KEEPING, PERIODIC)
+    better = sum(gain < 0 for gain in kept)
+    return (
+        "Where preempted jobs [lose up to 30 minutes of work](#if-preempted-jobs-lose-work), it gains "
+        f"{min(found):.1f} to {max(found):.1f} %; preempting nothing is better on {better} of {len(kept)} workloads."
     )
 
 
@@ -163,6 +194,7 @@ def _fairness(figures: Figures) -> str:
 BLOCKS = {
     "answer": answer,
     "without": lambda figures: table(figures, WITHOUT),
+    "costly": costly,
     "with": lambda figures: table(figures, (*ESTIMATED, *ORACLES, *LEARNED)),
 }
 
