@@ -167,6 +167,7 @@ def test_the_predictor_outside_the_engine_is_that_of_the_engine() -> None:
     assert run["submit_s"][-1] - run["submit_s"][0] > 3 * 43_200
 
 
+@pytest.mark.slow
 def test_resorting_is_gittins_but_for_estimates() -> None:
     """Without a predictor there is nothing to sort again."""
     jobs = generate("helios", jobs=1500, cluster_gpus=64, load=0.9)

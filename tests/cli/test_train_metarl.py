@@ -79,7 +79,8 @@ def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None
 
 
 @with_network
-@pytest.mark.parametrize("network", ["reptile", pytest.param("actor-critic", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("network", ["reptile", "actor-critic"])
 def test_one_that_was_stopped_ends_with_the_same(network: str, command: Command, here: Path) -> None:
     how = ("--set", "meta.runs=2", "--set", f"meta.network={network}")
     assert command(*TRAIN[:-1], "whole", *how).code == 0

@@ -175,6 +175,7 @@ def dearer_than_first(nodes: tuple[Node, ...], trials: int, widest: int) -> dict
     return found
 
 
+@pytest.mark.slow
 def test_the_nearest_never_cost_more_than_the_first_available_and_the_authors_sometimes_do() -> None:
     found = dearer_than_first(RACKS_OF_FOUR, 10_000, 16)
     assert found["nearest"] == 0

@@ -5,12 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import pointsman
 
 SRC = Path(pointsman.__file__).parents[1]
 CASES = """
 import hashlib, json, sys
 import numpy as np, polars as pl
+import pytest
+
 import pointsman
 from pointsman.engine.setup.overheads import Overheads
 
@@ -79,6 +83,7 @@ def said(script: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_processes_and_hash_seeds_agree_and_so_do_runs_with_the_jit_and_without() -> None:
     first = said(DIGESTS, PYTHONHASHSEED="1")
     assert first == said(DIGESTS, PYTHONHASHSEED="2") == said(DIGESTS, NUMBA_DISABLE_JIT="1")
