@@ -14,6 +14,7 @@ from benchmarks.gittins.contestants import (
     GITTINS,
     REQUESTS_S,
     RIVALS,
+    RULES,
     SLOW,
     noisy,
     requested,
@@ -150,7 +151,7 @@ def test_days_of_the_data_add_up_to_the_mean() -> None:
 def test_the_data_name_every_contestant_with_its_options() -> None:
     with (DATA / "gittins-policies.csv").open(encoding="utf-8") as file:
         kept = {row["policy"]: row["options"] for row in csv.DictReader(file)}
-    assert kept == {who.label: who.command for who in (*FREE, *DEEP, *SLOW)}
+    assert kept == {who.label: who.command for who in (*FREE, *DEEP, *SLOW, *RULES)}
 
 
 def test_the_policies_it_is_compared_with_need_no_durations() -> None:

@@ -24,11 +24,16 @@ def changes(wheres: list[Where], who: str, other: str) -> list[float]:
 
 def test_gittins_is_to_be_preferred_to_backfilling() -> None:
     assert min(index.gains(data_of("index"))) > 0
+    assert min(index.gains(data_of("index"), overheads=index.PERIODIC)) > 0
+
+
+def test_preempting_is_better_than_not_even_if_half_an_hour_of_work_is_lost() -> None:
+    assert min(index.gains(data_of("index"), index.KEEPING, index.PERIODIC)) > 0
 
 
 def test_gittins_gains_less_without_preemption() -> None:
     runs = pl.read_csv(DATA / "gittins.csv", infer_schema_length=None)
-    cell = ["workload", "load", "models"]
+    cell = ["workload", "load", "models", "overheads"]
     means = runs.group_by(*cell, "policy").agg(pl.col("jct_mean_s").mean()).pivot("policy", index=cell)
     both = means.drop_nulls(["gittins", "gittins, preempt=false"])
     assert both.height >= 5

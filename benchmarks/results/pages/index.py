@@ -119,14 +119,14 @@ def _best(figures: Figures, group: Sequence[Contestant], where: Where) -> Contes
     return min(group, key=lambda who: above(figures, where, who))
 
 
-def gains(figures: Figures, other: Contestant, overheads: str = "realistic") -> list[float]:
+def gains(figures: Figures, other: Contestant = BACKFILL, overheads: str = "realistic") -> list[float]:
     """Percent by which the mean JCT of the default is below that of another policy, in each cell."""
     return [-figures.change(cell, OURS.label, other.label).percent for cell in cells(figures, overheads)]
 
 
 def answer(figures: Figures) -> str:
     """Which policy to use, what it gains, and on which conditions."""
-    least, most = min(gains(figures, BACKFILL)), max(gains(figures, BACKFILL))
+    least, most = min(gains(figures)), max(gains(figures))
     return "\n".join(
         [
             f"* **Use `{OURS.label}`**, our default. It requires no durations: it learns them from completed jobs.",
@@ -185,7 +185,8 @@ def _fairness(figures: Figures) -> str:
 
     least = min(WITHOUT, key=worst)
     return (
-        "some jobs wait long. The worst ρ, a job's JCT over that with an equal share of the cluster, is up to "
+        "wide gangs [wait long](../adr/0018-no-gang-waits-for-ever.md). The worst ρ, a job's JCT over that with an "
+        "equal share of the cluster, is up to "
         f"{plain(worst(OURS))}. It is up to {plain(worst(least))} with `{least.label}` and up to "
         f"{plain(worst(BACKFILL))} with `{BACKFILL.label}`."
     )

@@ -41,7 +41,8 @@ class Room:
         needed, total = int(job["asked"]), int(free.sum())
         if total < needed:
             return Reason.Resources, f"needs {gpus_in_words(needed)}; {total} of those it may use are free"
-        if int(self.state.g[0]["placement"]) in SCATTERED or not len(free):
+        scatters = int(self.state.g[0]["placement"]) in SCATTERED or self.state.classes[job["cls"]]["scatters"]
+        if scatters or not len(free):
             return Reason.Topology, f"needs {gpus_in_words(needed)} of one kind"
         if needed <= size:
             best = int(free.max())
