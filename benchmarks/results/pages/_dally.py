@@ -140,11 +140,12 @@ def answer(figures: Figures) -> str:
             "* **Preemption is its most important part** (ITP, 25 Gb/s, 16:1): "
             f"{parts['nopreempt']} % against Dally without it. Fixed timers: {parts['manual']} %. Timers that never "
             f"end: {parts['consolidated']} %.",
-            "* **`gittins` is as good** where racks are oversubscribed: Dally's mean JCT is "
+            "* **`gittins` is as good** as either. Where racks are oversubscribed, Dally's mean JCT is "
             f"{_over(figures, 'gittins', RACKS)} relative to it, "
             f"{beyond([figures.change(cell, BASE, 'gittins') for cell in everywhere(RACKS)])}. With 16 times less "
-            f"bandwidth beyond a node, `gittins` is {figures.change(CROWDED, 'gittins', SAME)} % against the same "
-            "Tiresias (ITP).",
+            "bandwidth beyond a node it places gangs on [whole "
+            "nodes](../adr/0019-places-by-what-the-network-costs.md), and is "
+            f"{_over(figures, SAME, [CONGESTED], 'gittins')} against the same Tiresias.",
         ]
     )
 
