@@ -58,7 +58,7 @@ def settle_for_less(S: State, j: Int) -> None:
     level = NETWORK if takes_whole_nodes(S, j) else accepted(S, j)
     while level < NETWORK and (waited >= _timer(S, j, level) or not holds_out(S, j, level)):
         level = looser(level)
-    queue_for(S, j, key_of(S, j), level)
+    queue_for(S, j, key_of(S, j, np.float64(J.level)), level)
     if loosens_at(S, j) < NEVER:
         set_alarm(S, j, loosens_at(S, j))
 
