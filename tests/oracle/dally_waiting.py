@@ -3,8 +3,9 @@
 import math
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
-from .dally import DallyWorld, Settings
+from .dally import DallyWorld
 from .network import NETWORK
 from .waiting import PatientWorld
 from .world import Life, to_ms
@@ -12,7 +13,7 @@ from .world import Life, to_ms
 
 @dataclass
 class PatientDallyWorld(PatientWorld, DallyWorld):
-    settings: Settings = Settings()
+    settings: Any = None
 
     def before_cycle(self) -> None:
         self.grant()

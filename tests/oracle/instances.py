@@ -435,14 +435,23 @@ def draw_patience(draw: random.Random, step_ms: int) -> dict[str, Any]:
 
 
 def with_eviction_options(instance: Instance, step_ms: int) -> Instance:
-    """Half of the instances weigh what preemptions cost, half bound waits."""
+    """Half of the instances weigh what preemptions cost, half bound waits, with grants for more work than one loses."""
     draw = random.Random(f"options {instance.seed}")
     more: dict[str, Any] = {}
     if draw.random() < 0.5:
         more["cost_weight"] = draw.choice((0.05, 0.7, 3))
     if draw.random() < 0.5 and instance.policy not in VARIANTS:
         more |= draw_patience(draw, step_ms)
-    return replace(instance, params=instance.params | more)
+    params = instance.params | more
+    if "grant_s" in params:
+        params["grant_s"] = max(params["grant_s"], 8 * most_lost_s(instance.overheads))
+    return replace(instance, params=params)
+
+
+def most_lost_s(overheads: dict[str, float]) -> float:
+    """By a preemption."""
+    since = overheads["checkpoint_every_s"] if "loses_since_checkpoint" in overheads else 0
+    return overheads.get("lost_s", 0) + since
 
 
 def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:

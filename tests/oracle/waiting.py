@@ -26,7 +26,9 @@ OPTIONS = set(Options.__dataclass_fields__)
 
 @dataclass
 class PatientWorld(World):
-    settings: Any = Options()
+    """With `settings` that have the fields of Options."""
+
+    settings: Any = None
     pended_ms: dict[int, int] = field(default_factory=dict)
     """Before it waits now, by row."""
     crowding: dict[int, float] = field(default_factory=dict)
@@ -156,6 +158,8 @@ class PatientWorld(World):
 @dataclass
 class TurnsWorld(PatientWorld):
     """`srtf`, `las` and `tiresias`."""
+
+    settings: Options = Options()
 
     def begin_to_run(self, life: Life) -> None:
         super().begin_to_run(life)

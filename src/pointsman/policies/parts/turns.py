@@ -1,8 +1,8 @@
 """What a policy does so that no job waits for ever: its jobs take turns by the grants of `bounded_waiting`.
 
 It calls `grant_first_places` at the beginning of each pass, `take_turn` when a job begins to wait, `be_called` when one
-that waits is called, and `has_ended` when one ends. A job with a grant is offered places first, and may preempt all that
-have none.
+that waits is called, and `has_ended` when one ends. A job with a grant is offered places first, and may preempt all
+others that have none.
 """
 
 import numpy as np
