@@ -21,6 +21,7 @@ LONG_STEPS_MS = (1000, 20_000, 20_000)
 BY_ESTIMATE = ("sjf", "sjf-backfill", "easy", "conservative", "srtf")
 WITH_OPTIONS = ("srtf", "tiresias", "las", "tiresias-skew", *VARIANTS)
 """They can weigh what preemptions cost, and bound waits."""
+NOTHING_LOST = ("start_s", "stop_s", "restore_s")
 FALLING_RATES = (
     (1.0, 1.0, 0.75, 0.5, 0.375),
     (1.0, 0.75, 0.25, 0.25, 0.125),
@@ -172,7 +173,7 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     if policy == "gittins" or (policy in BY_ESTIMATE and chance(draw, kind.estimates, 0.25)):
         instance = with_history(draw, instance)
     if policy in WITH_OPTIONS:
-        instance = with_eviction_options(instance, step_ms)
+        instance = with_eviction_options(kind, instance, step_ms)
     if not chance(draw, kind.cancels, 0.3):
         return instance
     return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
@@ -434,12 +435,15 @@ def draw_patience(draw: random.Random, step_ms: int) -> dict[str, Any]:
     }
 
 
-def with_eviction_options(instance: Instance, step_ms: int) -> Instance:
+def with_eviction_options(kind: Kind, instance: Instance, step_ms: int) -> Instance:
     """Half of the instances weigh what preemptions cost, half bound waits, with grants for more work than one loses."""
     draw = random.Random(f"options {instance.seed}")
     more: dict[str, Any] = {}
     if draw.random() < 0.5:
         more["cost_weight"] = draw.choice((0.05, 0.7, 3))
+        if kind.overheads and not instance.overheads:
+            costs = {name: draw.choice((1, 2, 5)) * step_ms / 1000 for name in draw.sample(NOTHING_LOST, 2)}
+            instance = replace(instance, overheads=costs)
     if draw.random() < 0.5 and instance.policy not in VARIANTS:
         more |= draw_patience(draw, step_ms)
     params = instance.params | more
