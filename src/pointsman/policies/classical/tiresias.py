@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from pydantic import PositiveFloat, field_validator
 
-from pointsman.policies.parts.bounded_waiting import BOUND_PARAMS, goes_first, has_ended
-from pointsman.policies.parts.evicting_policy import EvictingPolicy
-from pointsman.policies.parts.preemption_cost import surcharge
-from pointsman.policies.parts.turns import (
+from pointsman.policies.parts.preemption.bounded_waiting import BOUND_PARAMS, goes_first, has_ended
+from pointsman.policies.parts.preemption.cost import surcharge
+from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
+from pointsman.policies.parts.preemption.turns import (
     be_called,
     grant_ends_at,
     grant_first_places,

@@ -12,10 +12,10 @@ import numpy as np
 from pointsman.policies.classical.tiresias import BOUND, OVERDUE, Tiresias, bar_of, wait
 from pointsman.policies.classical.tiresias import on_event as tiresias_on_event
 from pointsman.policies.classical.tiresias import on_run as tiresias_on_run
-from pointsman.policies.parts.bounded_waiting import goes_first
 from pointsman.policies.parts.levels import NETWORK, best_level, delay_of, is_slower_beyond
 from pointsman.policies.parts.offers import accepted, next_offered, pass_over, queue_for
-from pointsman.policies.parts.turns import grant_first_places, note_answer, start_first
+from pointsman.policies.parts.preemption.bounded_waiting import goes_first
+from pointsman.policies.parts.preemption.turns import grant_first_places, note_answer, start_first
 from pointsman.policies.sdk import (
     NEVER,
     PARAMETERS,

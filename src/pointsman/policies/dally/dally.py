@@ -22,12 +22,12 @@ from pointsman.policies.dally.preemption import (
 )
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.dally.turns import be_called, begin_to_wait
-from pointsman.policies.parts.bounded_waiting import has_ended
-from pointsman.policies.parts.evicting_policy import EvictingPolicy
 from pointsman.policies.parts.levels import NODE, delay_of
 from pointsman.policies.parts.moving import improve_places
 from pointsman.policies.parts.offers import next_offered
-from pointsman.policies.parts.turns import grant_first_places, others_are_held_back
+from pointsman.policies.parts.preemption.bounded_waiting import has_ended
+from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
+from pointsman.policies.parts.preemption.turns import grant_first_places, others_are_held_back
 from pointsman.policies.sdk import (
     NEVER,
     PENDING,

@@ -9,9 +9,9 @@ import numpy as np
 
 from pointsman.policies.dally.tuner import TUNER_PARAMS, learn, timer_ms
 from pointsman.policies.dally.whole_nodes import takes_whole_nodes
-from pointsman.policies.parts.bounded_waiting import key_of
 from pointsman.policies.parts.levels import NETWORK, NODE, RACK, best_level, is_slower_beyond, looser
 from pointsman.policies.parts.offers import accepted, queue_for
+from pointsman.policies.parts.preemption.bounded_waiting import key_of
 from pointsman.policies.sdk import NEVER, Int, State, core, set_alarm
 
 EPSILON = TUNER_PARAMS  # params

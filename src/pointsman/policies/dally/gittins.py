@@ -31,17 +31,15 @@ from pointsman.policies.dally.preemption import OVERDUE, PREEMPTS, QUANTUM_MS, R
 from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.dally.turns import be_called, begin_to_wait, bound_wait_anew
 from pointsman.policies.dally.whole_nodes import WHOLE_MEMORY, WHOLE_PARAMS, choose_places, note_losses
-from pointsman.policies.parts.bounded_waiting import (
+from pointsman.policies.parts.moving import improve_places, misplaced
+from pointsman.policies.parts.offers import accepted, next_offered, queue_for
+from pointsman.policies.parts.preemption.bounded_waiting import (
     end_grant_if_due,
     goes_first,
     has_ended,
     key_of,
 )
-from pointsman.policies.parts.evicting_policy import COST_WEIGHT as COST_WEIGHT_TEXT
-from pointsman.policies.parts.evicting_policy import PATIENCE
-from pointsman.policies.parts.moving import improve_places, misplaced
-from pointsman.policies.parts.offers import accepted, next_offered, queue_for
-from pointsman.policies.parts.preemption_cost import (
+from pointsman.policies.parts.preemption.cost import (
     BUDGET_MEMORY,
     cost_changes_at,
     cost_ms,
@@ -49,8 +47,10 @@ from pointsman.policies.parts.preemption_cost import (
     review_budget,
     scarcity,
 )
-from pointsman.policies.parts.protection import protected_until
-from pointsman.policies.parts.turns import grant_first_places, key_as_victim, others_are_held_back
+from pointsman.policies.parts.preemption.evicting_policy import COST_WEIGHT as COST_WEIGHT_TEXT
+from pointsman.policies.parts.preemption.evicting_policy import PATIENCE
+from pointsman.policies.parts.preemption.protection import protected_until
+from pointsman.policies.parts.preemption.turns import grant_first_places, key_as_victim, others_are_held_back
 from pointsman.policies.sdk import (
     NEVER,
     PENDING,

@@ -5,9 +5,9 @@ import numpy as np
 from pointsman.policies.dally.delay import learn_from_start
 from pointsman.policies.dally.preemption import OVERDUE, start_or_preempt
 from pointsman.policies.dally.whole_nodes import on_whole_nodes, takes_whole_nodes
-from pointsman.policies.parts.bounded_waiting import goes_first
 from pointsman.policies.parts.offers import pass_over
-from pointsman.policies.parts.turns import note_answer, start_first
+from pointsman.policies.parts.preemption.bounded_waiting import goes_first
+from pointsman.policies.parts.preemption.turns import note_answer, start_first
 from pointsman.policies.sdk import FEW_RACKS, OK, TIGHTEST, Int, State, core
 
 

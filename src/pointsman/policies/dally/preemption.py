@@ -10,12 +10,12 @@ import numpy as np
 
 from pointsman.policies.dally.delay import DELAY_PARAMS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.parts.bounded_waiting import BOUND_MEMORY, BOUND_PARAMS, end_grant_if_due, goes_first
 from pointsman.policies.parts.levels import NODE, best_level
 from pointsman.policies.parts.moving import misplaced
 from pointsman.policies.parts.offers import accepted
-from pointsman.policies.parts.preemption_cost import surcharge
-from pointsman.policies.parts.turns import key_as_victim
+from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY, BOUND_PARAMS, end_grant_if_due, goes_first
+from pointsman.policies.parts.preemption.cost import surcharge
+from pointsman.policies.parts.preemption.turns import key_as_victim
 from pointsman.policies.sdk import (
     NEVER,
     OK,

@@ -1,12 +1,12 @@
-"""Waits are bounded in this family (`parts.turns`): whatever the policy ranks jobs by, and beside timers for levels."""
+"""Waits are bounded in this family, whatever the policy ranks jobs by, and beside timers for levels."""
 
 import numpy as np
 
 from pointsman.policies.dally.delay import loosens_at, settle_for_less, wait
 from pointsman.policies.dally.preemption import OVERDUE, QUANTUM_MS
-from pointsman.policies.parts.bounded_waiting import goes_first, watch_wait
-from pointsman.policies.parts.turns import be_called as be_called_for_turn
-from pointsman.policies.parts.turns import bounds_waits, take_turn
+from pointsman.policies.parts.preemption.bounded_waiting import goes_first, watch_wait
+from pointsman.policies.parts.preemption.turns import be_called as be_called_for_turn
+from pointsman.policies.parts.preemption.turns import bounds_waits, take_turn
 from pointsman.policies.sdk import Int, State, core, dequeue, set_alarm
 
 

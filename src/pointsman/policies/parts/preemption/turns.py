@@ -7,7 +7,9 @@ others that have none.
 
 import numpy as np
 
-from pointsman.policies.parts.bounded_waiting import (
+from pointsman.policies.parts.levels import NETWORK, NODE, best_level
+from pointsman.policies.parts.offers import queue_for
+from pointsman.policies.parts.preemption.bounded_waiting import (
     FIRST_KEY,
     PATIENCE_MS,
     end_grant_if_due,
@@ -18,8 +20,6 @@ from pointsman.policies.parts.bounded_waiting import (
     next_grant,
     watch_wait,
 )
-from pointsman.policies.parts.levels import NETWORK, NODE, best_level
-from pointsman.policies.parts.offers import queue_for
 from pointsman.policies.sdk import (
     NEVER,
     OK,

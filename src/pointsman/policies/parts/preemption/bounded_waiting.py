@@ -12,7 +12,7 @@ what a policy does with grants.
 
 import numpy as np
 
-from pointsman.policies.parts.preemption_cost import cost_ms
+from pointsman.policies.parts.preemption.cost import cost_ms
 from pointsman.policies.sdk import Int, State, core, note_worse, set_alarm
 
 PATIENCE_MS, GROWTH, GRANT_MS, SHARE, BY_WORK, BOUND_PARAMS = range(6)
