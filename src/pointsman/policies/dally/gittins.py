@@ -144,9 +144,8 @@ class Gittins(DelayScheduling):
 
     def standing(self, state: Any, job: Any) -> Standing:
         """Its rank, or that it goes first."""
-        if job["granted"] > 0:
-            return Standing("it goes before all others, for it has waited longer than its limit")
-        return Standing(f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first")
+        rank = Standing(f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first")
+        return super().standing(state, job) or rank
 
 
 @core

@@ -1,8 +1,8 @@
 """What policies that preempt let their users choose: what a preemption must gain, and how long a job may wait."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pointsman.policies.sdk import CompiledPolicy, milliseconds, parameter
+from pointsman.policies.sdk import CompiledPolicy, Standing, milliseconds, parameter
 
 COST_WEIGHT = "how many times what a preemption costs its gain must exceed; 0: costs do not count"
 PATIENCE = (
@@ -22,6 +22,12 @@ class EvictingPolicy(CompiledPolicy):
     patience_growth: float = parameter(15.0, "by how much longer for each second of work that it has done", ge=0)
     grant_s: float = parameter(14_400.0, "work for which it then goes before all others", unit="s", gt=0)
     grant_share: float = parameter(0.25, "share of the GPUs that several such jobs request at most", ge=0, le=1)
+
+    def standing(self, state: Any, job: Any) -> Standing | None:
+        """That a job with a grant goes first."""
+        if job["granted"] > 0:
+            return Standing("it goes before all others, for it has waited longer than its limit")
+        return None
 
     def _bound_ms(self, preempts: bool = True) -> list[float]:
         """Parameters of `bounded_waiting`, times in ms."""
