@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import ceil, inf, isqrt
 from typing import Any
 
+from .costs import surcharge
 from .model import Gpu, Place
 from .network import NETWORK, NODE, RACK, NetworkWorld
 from .placement import place
@@ -33,6 +34,7 @@ class Settings:
     tuned: bool = True
     preempts: bool = True
     whole_nodes: bool = False
+    cost_weight: float = 0
     patience_s: float = 0
     patience_growth: float = 15
     grant_s: float = 14_400
@@ -78,6 +80,8 @@ class Standing:
 
     level: int = 0
     """Level of service; it never falls."""
+    as_victim: int = 0
+    """The same of what is left after what a preemption costs."""
     sinks_ms: float = inf
     """When it reaches its next threshold, as last counted."""
     past_quantum: bool = False
@@ -119,17 +123,23 @@ class DallyWorld(NetworkWorld):
 
     def bar_of(self, life: Life) -> float:
         """What the key of a victim of this waiting job must exceed."""
-        return self.of(life).level
+        level = self.of(life).level
+        service = (self.threshold(level - 1) if level > 0 else 0) + self.surcharge(life)
+        return max(level, sum(self.threshold(k) <= service for k in range(self.settings.levels)))
 
     def key_of(self, victim: Life) -> float:
-        return self.of(victim).level
+        return self.of(victim).as_victim
+
+    def surcharge(self, life: Life) -> int:
+        return surcharge(self.rules, self.settings.cost_weight, life.job.gpus)
 
     def order_of(self, life: Life) -> float:
         """Of waiting jobs, the least first."""
         return self.of(life).level
 
     def rank(self, life: Life) -> tuple[float, ...]:
-        return -life.job.priority, self.order_of(life), life.row
+        key = self.key_of(life) if life.state == "RUNNING" else self.order_of(life)
+        return -life.job.priority, key, life.row
 
     def find_within(self, life: Life, free: set[Gpu], loosest: int) -> Place | None:
         if not self.settings.whole_nodes:
@@ -208,7 +218,12 @@ class DallyWorld(NetworkWorld):
         service, standing = self.service(life), self.of(life)
         while standing.level < self.settings.levels and self.threshold(standing.level) <= service:
             standing.level += 1
+        while standing.as_victim < self.settings.levels and self.threshold_as_victim(life) <= service:
+            standing.as_victim += 1
             self.changed = True
+
+    def threshold_as_victim(self, life: Life) -> int:
+        return self.threshold(self.of(life).as_victim) + self.surcharge(life)
 
     def service(self, life: Life) -> float:
         """GPU-ms."""
@@ -220,8 +235,8 @@ class DallyWorld(NetworkWorld):
     def count_sinks(self, life: Life) -> None:
         standing = self.of(life)
         standing.sinks_ms = inf
-        if standing.level < self.settings.levels:
-            ahead, rate = self.threshold(standing.level) - self.service(life), life.rate
+        if standing.as_victim < self.settings.levels:
+            ahead, rate = self.threshold_as_victim(life) - self.service(life), life.rate
             standing.sinks_ms = self.now + ceil(ahead / (life.job.gpus * (rate if self.settings.sensitive else 1)))
 
     # -- events -----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from . import dally
+from .costs import cost_ms
 from .whole_nodes import ChoosingWorld
 from .world import Life, to_ms
 
@@ -213,7 +214,7 @@ class GittinsWorld(ChoosingWorld):
         """For each GPU of a running job: the most until it changes."""
         rules, done = self.rules, self.work_done(life)
         if not rules.loses_since_checkpoint:
-            return self.cost_ms(done)
+            return cost_ms(rules, done)
         step = rules.checkpoint_every_ms / 4
         lost = rules.lost_ms + (math.floor(self.since_checkpoint(life) / step) + 1) * step
         return min(lost, done) + rules.stop_ms + rules.start_ms + rules.restore_ms
@@ -228,14 +229,10 @@ class GittinsWorld(ChoosingWorld):
         return self.settings.cost_weight * self.scarcity
 
     def bar_of(self, life: Life) -> float:
-        return super().bar_of(life) + self.weight() * self.cost_ms(math.inf) * life.job.gpus
+        return self.order_of(life) + self.weight() * cost_ms(self.rules, inf) * life.job.gpus
 
     def key_of(self, victim: Life) -> float:
         return self.keys[victim.row]
-
-    def rank(self, life: Life) -> tuple[float, ...]:
-        key = self.key_of(life) if life.state == "RUNNING" else self.order_of(life)
-        return -life.job.priority, key, life.row
 
     def preempt(self, life: Life) -> None:
         lost_ms = min(self.work_done(life), self.rules.lost_ms + self.lost_besides(life))
@@ -246,7 +243,7 @@ class GittinsWorld(ChoosingWorld):
         if self.settings.cost_weight == 0 or self.now // 600_000 == self.period:
             return
         self.period, before, self.scarcity = self.now // 600_000, self.scarcity, 1
-        whole_ms = self.cost_ms(math.inf)
+        whole_ms = cost_ms(self.rules, inf)
         if whole_ms > 0:
             share = self.preempted_gpu_ms / (sum(node.gpus for node in self.nodes) * self.now)
             over = share / (self.settings.loss_budget * min(1, 3.6e6 / whole_ms))

@@ -19,6 +19,9 @@ STEPS_MS = (1, 1, 1000, 20_000)
 LONG_STEPS_MS = (1000, 20_000, 20_000)
 """At which jobs come through several buckets of hazards, of which the first is 30 s long."""
 BY_ESTIMATE = ("sjf", "sjf-backfill", "easy", "conservative", "srtf")
+WITH_OPTIONS = ("srtf", "tiresias", "las", "tiresias-skew", *VARIANTS)
+"""They can weigh what preemptions cost, and bound waits."""
+NOTHING_LOST = ("start_s", "stop_s", "restore_s")
 FALLING_RATES = (
     (1.0, 1.0, 0.75, 0.5, 0.375),
     (1.0, 0.75, 0.25, 0.25, 0.125),
@@ -169,6 +172,8 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         instance = with_quotas(draw, instance)
     if policy == "gittins" or (policy in BY_ESTIMATE and chance(draw, kind.estimates, 0.25)):
         instance = with_history(draw, instance)
+    if policy in WITH_OPTIONS:
+        instance = with_eviction_options(kind, instance, step_ms)
     if not chance(draw, kind.cancels, 0.3):
         return instance
     return replace(instance, script=with_cancels(draw, instance.script, jobs, step_ms))
@@ -413,15 +418,44 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
         "levels": draw.choice((0, 1, 3, 12)),
         "quantum_s": some(0, 1, 3, 10),
         "round_s": some(1, 2, 5, 7),
-        "patience_s": some(0, 1, 4, 20),
-        "patience_growth": draw.choice((0.3, 2, 15)),
-        "grant_s": some(1, 3, 20),
-        "grant_share": draw.choice((0, 0.25, 1)),
+        **draw_patience(draw, step_ms),
     }
     params["sensitive"] = draw.random() < 0.5
     if policy not in ("dally-nowait", "dally-whole-nodes"):
         params |= {"node_timer_s": some(0, 1, 4, 10), "rack_timer_s": some(0, 3, 8, 20)}
     return params
+
+
+def draw_patience(draw: random.Random, step_ms: int) -> dict[str, Any]:
+    return {
+        "patience_s": draw.choice((0, 1, 4, 20)) * step_ms / 1000,
+        "patience_growth": draw.choice((0.3, 2, 15)),
+        "grant_s": draw.choice((1, 3, 20)) * step_ms / 1000,
+        "grant_share": draw.choice((0, 0.25, 1)),
+    }
+
+
+def with_eviction_options(kind: Kind, instance: Instance, step_ms: int) -> Instance:
+    """Half of the instances weigh what preemptions cost, half bound waits, with grants for more work than one loses."""
+    draw = random.Random(f"options {instance.seed}")
+    more: dict[str, Any] = {}
+    if draw.random() < 0.5:
+        more["cost_weight"] = draw.choice((0.05, 0.7, 3))
+        if kind.overheads and not instance.overheads:
+            costs = {name: draw.choice((1, 2, 5)) * step_ms / 1000 for name in draw.sample(NOTHING_LOST, 2)}
+            instance = replace(instance, overheads=costs)
+    if draw.random() < 0.5 and instance.policy not in VARIANTS:
+        more |= draw_patience(draw, step_ms)
+    params = instance.params | more
+    if "grant_s" in params:
+        params["grant_s"] = max(params["grant_s"], 8 * most_lost_s(instance.overheads))
+    return replace(instance, params=params)
+
+
+def most_lost_s(overheads: dict[str, float]) -> float:
+    """By a preemption."""
+    since = overheads["checkpoint_every_s"] if "loses_since_checkpoint" in overheads else 0
+    return overheads.get("lost_s", 0) + since
 
 
 def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """Sections 4 and 7: one pass of each policy."""
 
+import math
 from collections.abc import Callable, Iterator
 
 from .model import Gpu, Place
+from .placement import alternatives
+from .waiting import TurnsWorld
 from .world import Life, World
 
 Key = Callable[[Life], float]
@@ -156,29 +159,51 @@ def reserve(world: World, head: Life) -> tuple[float, Place]:
 
 
 def srtf(world: World) -> None:
-    this = Pass(world)
-    for life in this.waiting_in_order(world.remaining):
-        if not this.is_closed(life) and not this.start(life):
-            bound = world.remaining(life) + world.rules.margin_ms
-            this.evict_for(
-                life,
-                world.remaining,
-                worse=lambda v, j=life, bound=bound: (
-                    v.job.priority < j.job.priority or (v.job.priority == j.job.priority and world.remaining(v) > bound)
-                ),
-                worst_first=lambda v: -world.remaining(v),
-            )
+    assert isinstance(world, TurnsWorld)
+    in_turn(world, world.remaining, world.bar_left, world.remaining)
 
 
 def tiresias(world: World) -> None:
     """tiresias and las: they differ in their thresholds."""
+    assert isinstance(world, TurnsWorld)
+    in_turn(world, world.level, world.bar_level, world.level_as_victim)
+
+
+def in_turn(world: TurnsWorld, key: Key, bar: Key, key_as_victim: Key) -> None:
+    """Waiting jobs by `key` evict running ones whose key exceeds their bar."""
+    world.grant()
     this = Pass(world)
-    for life in this.waiting_in_order(world.level):
-        if not this.is_closed(life) and not this.start(life):
-            rank = (-life.job.priority, world.level(life))
-            this.evict_for(
-                life,
-                world.level,
-                worse=lambda v, rank=rank: (-v.job.priority, world.level(v)) > rank,
-                worst_first=lambda v: -world.level(v),
-            )
+    refused: dict[object, int] = {}
+    """By all but the width of a demand: the least width that was passed over."""
+    held_back: set[int] = set()
+    """Nodes on which no other job starts than one that goes first and has no place."""
+    for life in this.waiting_in_order(world.turn(key)):
+        nodes, others = world.eligible_nodes(life), demand_but_width(world, life)
+        if this.is_closed(life) or nodes & held_back or life.job.gpus >= refused.get(others, math.inf):
+            continue
+        if this.start(life) or evict_in_turn(this, world, life, key, bar, key_as_victim):
+            continue
+        if world.goes_first(life):
+            held_back |= nodes
+        else:
+            refused[others] = life.job.gpus
+
+
+def demand_but_width(world: World, life: Life) -> object:
+    job = life.job
+    queue = job.queue if job.queue in world.rules.queue_limits else None
+    return tuple(tuple(nodes) for nodes in alternatives(world.nodes, job) if nodes), job.per_node, queue
+
+
+def evict_in_turn(
+    this: Pass, world: TurnsWorld, life: Life, key: Key, bar: Key, key_as_victim: Key, find: FindPlace | None = None
+) -> bool:
+    rank = (-life.job.priority, -math.inf if world.goes_first(life) else bar(life))
+    keys = {v.row: -math.inf if world.goes_first(v) else key_as_victim(v) for v in world.having("RUNNING")}
+    return this.evict_for(
+        life,
+        world.turn(key),
+        worse=lambda v: (-v.job.priority, keys[v.row]) > rank,
+        worst_first=lambda v: -keys[v.row],
+        find=find,
+    )

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import conservative, dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew, waiting
+from . import conservative, dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew
 from .dally_pass import dally as decide_dally
+from .dally_waiting import PatientDallyWorld
 from .gpu_pickers import Edges
 from .history import History
 from .model import Job, LogEntry, Node, Place, Schedule
@@ -13,6 +14,7 @@ from .placement import PLACEMENTS, every_gpu, place
 from .placers import PLACERS
 from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
 from .schedulers import PlacerWorld
+from .waiting import OPTIONS, Options, TurnsWorld
 from .world import Life, Rules, World, to_ms
 
 POLICIES: dict[str, Callable[[World], None]] = {
@@ -49,9 +51,9 @@ PARAMS = {
     "conservative": conservative.PARAMS,
     "multifactor": multifactor.PARAMS,
     "kueue": kueue.PARAMS,
-    "srtf": {"margin_s"},
-    "tiresias": {"thresholds_gpu_s", "promote_knob"},
-    "las": {"thresholds_gpu_s", "promote_knob"},
+    "srtf": {"margin_s"} | OPTIONS,
+    "tiresias": {"thresholds_gpu_s", "promote_knob"} | OPTIONS,
+    "las": {"thresholds_gpu_s", "promote_knob"} | OPTIONS,
     "tiresias-skew": tiresias_skew.PARAMS,
     "gandiva": gandiva.PARAMS,
     **dict.fromkeys(dally.VARIANTS, dally.PARAMS),
@@ -137,7 +139,10 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     if policy == "kueue":
         return kueue.KueueWorld(**vars(world), settings=params)
     if policy == "tiresias-skew":
-        return tiresias_skew.SkewWorld(**vars(world), **{k: v for k, v in params.items() if k == "skew"})
+        skew = {name: value for name, value in params.items() if name == "skew"}
+        return tiresias_skew.SkewWorld(**vars(world), settings=options_of(params), **skew)
+    if policy in ("srtf", "tiresias", "las"):
+        return TurnsWorld(**vars(world), settings=options_of(params))
     if policy in ("pick-place", "pick-place-sjf"):
         return pick_place.PickPlaceWorld(**vars(world), **pick_place.settings_of(policy, params))
     if policy in PLACERS:
@@ -145,8 +150,12 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     if policy == "gittins":
         return gittins.world_of(world, params)
     if policy in dally.VARIANTS:
-        return waiting.PatientWorld(**vars(world), settings=dally.settings_of(policy, params))
+        return PatientDallyWorld(**vars(world), settings=dally.settings_of(policy, params))
     return world
+
+
+def options_of(params: Mapping[str, Any]) -> Options:
+    return Options(**{name: value for name, value in params.items() if name in OPTIONS})
 
 
 def run(world: World, decide: Callable[[World], None], round_ms: int, until_ms: int | None) -> None:

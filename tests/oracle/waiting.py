@@ -1,19 +1,34 @@
-"""Section 7, `dally` and `gittins`: jobs that have waited longer than their limits go first."""
+"""Section 7: jobs that have waited longer than their limits go first."""
 
 import math
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from .dally import DallyWorld
-from .model import Place
-from .network import NETWORK
+from .costs import cost_ms, surcharge
 from .placement import alternatives
-from .world import Life, to_ms
+from .world import Life, World, to_ms
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of the policies that preempt."""
+
+    cost_weight: float = 0
+    patience_s: float = 0
+    patience_growth: float = 15
+    grant_s: float = 14_400
+    grant_share: float = 0.25
+
+
+OPTIONS = set(Options.__dataclass_fields__)
 
 
 @dataclass
-class PatientWorld(DallyWorld):
+class PatientWorld(World):
+    """With `settings` that have the fields of Options."""
+
+    settings: Any = None
     pended_ms: dict[int, int] = field(default_factory=dict)
     """Before it waits now, by row."""
     crowding: dict[int, float] = field(default_factory=dict)
@@ -24,46 +39,36 @@ class PatientWorld(DallyWorld):
     overdue: list[int] = field(default_factory=list)
     """Rows of waiting jobs."""
     granted: dict[int, float] = field(default_factory=dict)
-    """Work until which a job goes first, by row."""
-
-    def before_cycle(self) -> None:
-        self.grant()
+    """Progress until which a job goes first, by row."""
 
     @property
     def dearness(self) -> float:
         return 1
 
-    def cost_ms(self, done: float) -> float:
-        """Of a preemption, for each GPU."""
-        rules = self.rules
-        lost_ms = rules.lost_ms + (rules.checkpoint_every_ms / 2 if rules.loses_since_checkpoint else 0)
-        return min(lost_ms, done) + rules.stop_ms + rules.start_ms + rules.restore_ms
+    @property
+    def bounds_waits(self) -> bool:
+        return self.settings.patience_s > 0
 
-    # -- in which order -----------------------------------------------------------------------------------
+    @property
+    def quantum_ms(self) -> int:
+        return 0
 
-    def order_of(self, life: Life) -> float:
-        return -inf if life.row in self.granted else super().order_of(life)
+    def progress(self, life: Life) -> float:
+        """For limits and grants: how long it has run."""
+        return life.run_ms + self.elapsed(life)
 
-    def bar_of(self, life: Life) -> float:
-        return -inf if life.row in self.granted else super().bar_of(life)
+    def goes_first(self, life: Life) -> bool:
+        return life.row in self.granted
 
-    def key_of(self, victim: Life) -> float:
-        return -inf if victim.row in self.granted else super().key_of(victim)
+    def turn(self, key: Any) -> Any:
+        """The order of waiting jobs that is otherwise by `key`."""
+        return lambda life: -inf if self.goes_first(life) else key(life)
 
-    def sink(self, life: Life) -> None:
-        self.end_grant_if_due(life)
-        super().sink(life)
-
-    def end_grant_if_due(self, life: Life) -> None:
-        if life.state == "RUNNING" and self.granted.get(life.row, inf) <= self.work_done(life):
+    def end_grant_if_due(self, life: Life) -> bool:
+        due = life.state == "RUNNING" and self.granted.get(life.row, inf) <= self.progress(life)
+        if due:
             del self.granted[life.row]
-            self.changed = True
-
-    def count_sinks(self, life: Life) -> None:
-        super().count_sinks(life)
-        if life.row in self.granted:
-            grant_ends_ms = self.now + math.ceil((self.granted[life.row] - self.work_done(life)) / life.rate)
-            self.of(life).sinks_ms = min(self.of(life).sinks_ms, grant_ends_ms)
+        return due
 
     # -- waits --------------------------------------------------------------------------------------------
 
@@ -71,10 +76,8 @@ class PatientWorld(DallyWorld):
         if life.row not in self.crowding:
             self.crowding[life.row] = self.crowding_of(life)
         super().become_pending(life)
-
-    @property
-    def bounds_waits(self) -> bool:
-        return self.settings.patience_s > 0 and self.settings.preempts
+        self.calls_ms.pop(life.row, None)
+        self.bound_wait(life)
 
     def crowding_of(self, life: Life) -> float:
         """Of a job that is being submitted."""
@@ -85,34 +88,20 @@ class PatientWorld(DallyWorld):
         return crowd * math.sqrt(min(1.0, node_gpus / life.job.gpus))
 
     def overdue_from_ms(self, life: Life) -> int:
-        patience = to_ms(self.settings.patience_s) + self.settings.patience_growth * life.done
-        cost = 1.0 + self.cost_ms(inf) / 1_800_000
+        patience = to_ms(self.settings.patience_s) + self.settings.patience_growth * self.progress(life)
+        cost = 1.0 + cost_ms(self.rules, inf) / 1_800_000
         limit = min(math.floor(patience * self.crowding[life.row] * cost * self.dearness), 2**53)
         waited_ms = life.pending_since_ms + limit - self.pended_ms.get(life.row, 0)
         return max(self.patient_until_ms.get(life.row, 0), waited_ms)
 
-    def begin_to_run(self, life: Life) -> None:
-        super().begin_to_run(life)
-        self.sink(life)
-        self.count_sinks(life)
-
-    def goes_first(self, life: Life) -> bool:
-        return life.row in self.granted
-
     def bound_wait(self, life: Life) -> None:
         """It waits in its index, and is to be looked at."""
         if life.row in self.granted:
-            self.of(life).accepts = NETWORK
             rules = self.rules
-            whole_ms = to_ms(self.settings.quantum_s) + rules.start_ms + rules.restore_ms + rules.stop_ms
+            whole_ms = self.quantum_ms + rules.start_ms + rules.restore_ms + rules.stop_ms
             self.calls_ms[life.row] = self.now + max(60_000, 2 * whole_ms)
         elif self.bounds_waits and life.row not in self.overdue:
             self.calls_ms[life.row] = max(self.overdue_from_ms(life), self.now + 1)
-
-    def begin_to_wait(self, life: Life) -> None:
-        self.calls_ms.pop(life.row, None)
-        super().begin_to_wait(life)
-        self.bound_wait(life)
 
     def due(self, life: Life) -> Any:
         yield from super().due(life)
@@ -135,7 +124,7 @@ class PatientWorld(DallyWorld):
             self.overdue.append(life.row)
         self.bound_wait(life)
 
-    def start(self, life: Life, chosen: Place) -> None:
+    def start(self, life: Life, chosen: Any) -> None:
         super().start(life, chosen)
         self.pended_ms[life.row] = self.pended_ms.get(life.row, 0) + self.now - life.pending_since_ms
         self.leave_overdue(life)
@@ -162,5 +151,52 @@ class PatientWorld(DallyWorld):
             if held > 0 and held + life.job.gpus > self.settings.grant_share * gpus:
                 return
             self.leave_overdue(life)
-            self.granted[life.row] = life.done + to_ms(self.settings.grant_s)
+            self.granted[life.row] = self.progress(life) + to_ms(self.settings.grant_s)
             self.bound_wait(life)
+
+
+@dataclass
+class TurnsWorld(PatientWorld):
+    """`srtf`, `las` and `tiresias`."""
+
+    settings: Options = Options()
+
+    def begin_to_run(self, life: Life) -> None:
+        super().begin_to_run(life)
+        self.end_grant_if_due(life)
+
+    def due(self, life: Life) -> Any:
+        yield from super().due(life)
+        if life.state == "RUNNING" and life.row in self.granted:
+            yield self.now + int(self.granted[life.row] - self.progress(life))
+
+    def apply_level(self) -> bool:
+        return any(self.end_grant_if_due(life) for life in self.having("RUNNING")) or super().apply_level()
+
+    def can_be_promoted(self, life: Life) -> bool:
+        return super().can_be_promoted(life) and not self.goes_first(life)
+
+    # -- what a preemption costs --------------------------------------------------------------------------
+
+    def surcharge(self, life: Life) -> int:
+        return surcharge(self.rules, self.settings.cost_weight, life.job.gpus)
+
+    def bar_left(self, life: Life) -> float:
+        """Of `srtf`: what must be left of a victim of this job."""
+        more = math.floor(2 * self.settings.cost_weight * cost_ms(self.rules, inf))
+        return self.remaining(life) + self.rules.margin_ms + more
+
+    def level_as_victim(self, life: Life) -> int:
+        more = self.surcharge(life)
+        return sum(threshold + more <= self.attained(life) for threshold in self.rules.thresholds_gpu_ms)
+
+    def bar_level(self, life: Life) -> int:
+        """What the level of a victim of this job must exceed."""
+        level, thresholds = self.level(life), self.rules.thresholds_gpu_ms
+        service = (thresholds[level - 1] if level > 0 else 0) + self.surcharge(life)
+        return sum(threshold <= service for threshold in thresholds)
+
+    def demotions_ms(self, life: Life) -> list[int]:
+        attained = self.attained(life) - self.surcharge(life)
+        ahead = [threshold - attained for threshold in self.rules.thresholds_gpu_ms if threshold > attained]
+        return [self.now + -(-gpu_ms // life.job.gpus) for gpu_ms in ahead]

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 from math import inf
 
+from .dally_waiting import PatientDallyWorld
 from .model import Gpu, Place
 from .network import NETWORK, NODE, RACK
 from .placement import alternatives, place
-from .waiting import PatientWorld
 from .world import Life
 
 
 @dataclass
-class ChoosingWorld(PatientWorld):
+class ChoosingWorld(PatientDallyWorld):
     whole: bool = False
     """Gangs are placed on whole nodes now."""
     came: list[Life] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""No job of `gittins` waits for ever, nor of `dally` if so told (``docs/reference/semantics/policies-dally.md``)."""
+"""No job of `gittins` waits for ever, nor of other policies that preempt if so told (semantics, §7)."""
 
 import math
 
@@ -39,6 +39,15 @@ def test_without_a_limit_a_gang_waits_for_the_end_of_the_stream() -> None:
     unbounded = PATIENT | {"patience_s": 0}
     for until_s in (1500.0, 3000.0):
         assert start_of_the_gang_s(simulate(stream(until_s), "1x2", "gittins", params=unbounded)) == until_s - 150 + 280
+
+
+@pytest.mark.parametrize("policy", ["srtf", "las", "tiresias"])
+def test_without_a_quantum_it_goes_first_at_once(policy: str) -> None:
+    """Where jobs may be preempted at any time."""
+    for patience_s, start_s in ((0, 3150), (1000, 1010)):
+        assert (
+            start_of_the_gang_s(simulate(stream(3000.0), "1x2", policy, params={"patience_s": patience_s})) == start_s
+        )
 
 
 def test_after_its_limit_it_goes_first() -> None:
@@ -105,13 +114,15 @@ def random_jobs(seed: int) -> Workload:
     return jobs_of([(float(s), int(g), float(d)) for s, g, d in rows])
 
 
-@pytest.mark.parametrize("policy", ["gittins", "dally"])
+@pytest.mark.parametrize("policy", ["gittins", "dally", "srtf", "las", "tiresias", "tiresias-skew"])
 @pytest.mark.parametrize("seed", range(6))
 def test_each_job_starts_by_the_formula(seed: int, policy: str) -> None:
     """By its limit, which is `patience_s` times what its width, the cluster and the queue at its submission give, and
     one grant with a quantum for each other job that had waited for its limit: those can be ahead of it.
     """
-    jobs = simulate(random_jobs(seed), "4x4", policy, params=LIMIT).jobs
+    quantum_s = LIMIT["quantum_s"] if policy in ("gittins", "dally") else 0
+    params = LIMIT if quantum_s else {name: value for name, value in LIMIT.items() if name != "quantum_s"}
+    jobs = simulate(random_jobs(seed), "4x4", policy, params=params).jobs
     submit, start, gpus = (jobs[name].to_numpy() for name in ("submit_s", "start_s", "gpus"))
     waiting = (submit[:, None] > submit) & (submit[:, None] < start)  # at least: who was preempted waits again
     most_queued = (np.where(submit[:, None] > submit, 1, 0) * gpus).sum(axis=1)
@@ -120,6 +131,6 @@ def test_each_job_starts_by_the_formula(seed: int, policy: str) -> None:
     pended = jobs["end_s"].to_numpy() - submit - jobs["duration_s"].to_numpy()
     shortest, longest = (LIMIT["patience_s"] * (1 + queued / 16) * width for queued in (least_queued, most_queued))
     ahead = (pended >= shortest).sum()
-    grant_s = LIMIT["grant_s"] + LIMIT["quantum_s"] + 2 * max(30, LIMIT["quantum_s"])
+    grant_s = LIMIT["grant_s"] + quantum_s + 2 * max(30, quantum_s)
     assert (start - submit <= longest + (1 + ahead) * grant_s).all()
     assert (start - submit > shortest).sum() > 10

@@ -16,7 +16,7 @@ Int = int | np.int64
 LARGEST = 1 << 62
 """Above any count or rank: where a search for the least begins."""
 
-PARAMETERS = 64
+PARAMETERS = 72
 """Numbers that a compiled policy may be given."""
 
 JOB = np.dtype(

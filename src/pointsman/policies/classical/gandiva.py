@@ -9,7 +9,7 @@ import numpy as np
 
 from pointsman.policies.classical.packing import pack
 from pointsman.policies.parts.moving import improve_places, misplaced
-from pointsman.policies.parts.protection import protected_until
+from pointsman.policies.parts.preemption.protection import protected_until
 from pointsman.policies.sdk import (
     NEVER,
     OK,

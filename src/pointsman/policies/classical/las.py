@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from pydantic import PositiveFloat
 
-from pointsman.policies.classical.tiresias import Tiresias
-from pointsman.policies.sdk import PARAMETERS, parameter
+from pointsman.policies.classical.tiresias import MOST_THRESHOLDS, Tiresias
+from pointsman.policies.sdk import parameter
 
 
 class Las(Tiresias):
@@ -18,5 +18,5 @@ class Las(Tiresias):
         "attained service at which a job sinks a level",
         unit="GPU-s",
         min_length=1,
-        max_length=PARAMETERS - 3,
+        max_length=MOST_THRESHOLDS,
     )

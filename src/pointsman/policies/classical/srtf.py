@@ -9,21 +9,30 @@ from typing import ClassVar
 
 import numpy as np
 
+from pointsman.policies.parts.preemption.bounded_waiting import goes_first, has_ended
+from pointsman.policies.parts.preemption.cost import cost_ms
+from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
+from pointsman.policies.parts.preemption.turns import (
+    be_called,
+    grant_ends_at,
+    grant_first_places,
+    key_as_victim,
+    note_answer,
+    take_turn,
+)
 from pointsman.policies.sdk import (
     OFF_RATE,
-    OK,
     PENDING,
-    QUOTA,
-    RESERVED,
+    RUNNING,
     VICTIMS,
-    CompiledPolicy,
+    Event,
     Int,
     Knowledge,
     Progress,
     State,
     block,
-    close_queue,
     core,
+    dequeue,
     enqueue,
     first_waiting,
     insert_later,
@@ -31,14 +40,19 @@ from pointsman.policies.sdk import (
     parameter,
     remove,
     running_index,
+    set_alarm,
     start_or_evict,
     work_done,
 )
 
-MARGIN_MS = 0  # params
+MARGIN_MS, COST_WEIGHT, BOUND = range(3)
+"""Of State.params; from BOUND on those of `bounded_waiting`."""
+OVERDUE = 0
+"""From here on in State.memory: the jobs that have waited too long."""
+FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
 
 
-class Srtf(CompiledPolicy):
+class Srtf(EvictingPolicy):
     """The jobs with the least remaining time run; one that does not fit evicts running jobs that have strictly
     more left.
     """
@@ -57,14 +71,14 @@ class Srtf(CompiledPolicy):
     )
 
     def parameters(self) -> list[float]:
-        return [milliseconds(self.margin_s)]
+        return [milliseconds(self.margin_s), self.cost_weight, *self._bound_ms()]
 
 
 @core
-def on_event(S: State, kind: Int, j: Int) -> None:
-    """A job that waits joins its class by its remaining time."""
-    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        enqueue(S, j, S.jobs[j].estimate - S.jobs[j].done, np.inf)
+def _wait(S: State, j: Int) -> None:
+    """Job `j` joins its class by its remaining time."""
+    enqueue(S, j, S.jobs[j].estimate - S.jobs[j].done, np.inf)
+    take_turn(S, j, np.int64(BOUND), 0.0, 1.0)
 
 
 @core
@@ -73,15 +87,42 @@ def _place_running(S: State, j: Int) -> None:
     J = S.jobs[j]
     if J.bucket >= 0:
         remove(S, j)
-    J.key = J.estimate - work_done(S, j) + S.g[0].now
+    if goes_first(S, j):
+        set_alarm(S, j, grant_ends_at(S, j, np.int64(OVERDUE)))
+    J.key = key_as_victim(S, j, J.estimate - work_done(S, j) + S.g[0].now)
     J.aux = np.inf
     insert_later(S, running_index(S), j)
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """Jobs that wait join their class, and are called when they have waited too long; running jobs lose their grant."""
+    if j < 0:
+        return
+    J = S.jobs[j]
+    if kind == FINISH or kind == CANCEL:
+        has_ended(S, j, np.int64(OVERDUE))
+    elif kind == LEVEL and J.state == RUNNING:
+        _place_running(S, j)
+    elif kind == TIMER and J.state == PENDING:
+        dequeue(S, j)
+        be_called(S, j, np.int64(BOUND), np.int64(OVERDUE), 1.0)
+        _wait(S, j)
+    elif J.state == PENDING and J.bucket < 0:
+        _wait(S, j)
 
 
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate."""
     _place_running(S, j)
+
+
+@core
+def _bar_of(S: State, j: Int) -> float:
+    """What the key of a victim of waiting job `j` must exceed."""
+    margin = S.params[MARGIN_MS] + np.floor(2.0 * S.params[COST_WEIGHT] * cost_ms(S, np.inf))
+    return -np.inf if goes_first(S, j) else S.jobs[j].key + S.g[0].now + margin
 
 
 @core
@@ -92,16 +133,14 @@ def decide(S: State) -> None:
         return
     for i in range(g.off_rate):
         _place_running(S, S.lists[OFF_RATE, i])
+    grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), 0.0)
     while True:
         j = first_waiting(S)
         if j < 0:
             break
-        reason = start_or_evict(S, j, S.jobs[j].key + g.now + S.params[MARGIN_MS], running_index(S))
-        if reason == QUOTA:
-            close_queue(S, j)
-        elif reason != OK and reason != RESERVED:
+        if note_answer(S, j, start_or_evict(S, j, _bar_of(S, j), running_index(S)), np.int64(OVERDUE)):
             block(S, S.jobs[j].cls)
         for i in range(g.victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
-                enqueue(S, v, S.jobs[v].estimate - S.jobs[v].done, np.inf)
+                _wait(S, v)

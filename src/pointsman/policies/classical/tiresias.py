@@ -9,22 +9,29 @@ from typing import ClassVar
 import numpy as np
 from pydantic import PositiveFloat, field_validator
 
+from pointsman.policies.parts.preemption.bounded_waiting import BOUND_PARAMS, goes_first, has_ended
+from pointsman.policies.parts.preemption.cost import surcharge
+from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
+from pointsman.policies.parts.preemption.turns import (
+    be_called,
+    grant_ends_at,
+    grant_first_places,
+    key_as_victim,
+    note_answer,
+    take_turn,
+)
 from pointsman.policies.sdk import (
-    OK,
+    NEVER,
     PARAMETERS,
     PENDING,
-    QUOTA,
-    RESERVED,
     RUNNING,
     VICTIMS,
-    CompiledPolicy,
     Event,
     Int,
     Knowledge,
     Progress,
     State,
     block,
-    close_queue,
     core,
     dequeue,
     enqueue,
@@ -39,11 +46,16 @@ from pointsman.policies.sdk import (
     start_or_evict,
 )
 
-LEVEL, TIMER = int(Event.LEVEL), int(Event.TIMER)
-PROMOTE_KNOB, LEVELS, THRESHOLDS = 0, 1, 2  # params; thresholds in GPU-ms
+FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
+PROMOTE_KNOB, LEVELS, COST_WEIGHT, BOUND = range(4)
+THRESHOLDS = BOUND + BOUND_PARAMS
+"""Of State.params; from BOUND on those of `bounded_waiting`, then thresholds in GPU-ms."""
+MOST_THRESHOLDS = PARAMETERS - THRESHOLDS - 1
+OVERDUE = 0
+"""From here on in State.memory: the jobs that have waited too long."""
 
 
-class Tiresias(CompiledPolicy):
+class Tiresias(EvictingPolicy):
     """Jobs with little attained service go before those with much, first come first served within a level; they evict
     only from
     lower levels. What is left out: Tiresias' skew-based consolidation, which needs model profiles.
@@ -62,7 +74,7 @@ class Tiresias(CompiledPolicy):
         unit="GPU-s",
         source="paper",
         min_length=1,
-        max_length=PARAMETERS - 3,
+        max_length=MOST_THRESHOLDS,
     )
     promote_knob: float = parameter(
         0.0,
@@ -85,7 +97,8 @@ class Tiresias(CompiledPolicy):
         return value
 
     def parameters(self) -> list[float]:
-        return [self.promote_knob, float(len(self.thresholds_gpu_s)), *map(milliseconds, self.thresholds_gpu_s)]
+        numbers = [self.promote_knob, float(len(self.thresholds_gpu_s)), self.cost_weight, *self._bound_ms()]
+        return [*numbers, *map(milliseconds, self.thresholds_gpu_s)]
 
 
 @core
@@ -95,42 +108,87 @@ def _attained(S: State, j: Int) -> Int:
 
 
 @core
-def sink(S: State, j: Int) -> None:
-    """Let job `j` down to the level of its attained service."""
+def _threshold(S: State, level: Int) -> Int:
+    """GPU-ms of service at which a job leaves `level`."""
+    return np.int64(S.params[THRESHOLDS + level])
+
+
+@core
+def _cost(S: State, j: Int) -> Int:
+    """How much more service a preemption of job `j` must gain, or one for it, for what it costs."""
+    return np.int64(surcharge(S, j, S.params[COST_WEIGHT]))
+
+
+@core
+def _sunk(S: State, level: Int, service: Int) -> Int:
+    """The level, `level` or lower, of so much service."""
+    while level < S.params[LEVELS] and service >= _threshold(S, level):
+        level += 1
+    return level
+
+
+@core
+def _sink(S: State, j: Int) -> None:
+    """Let job `j` down to the level of its attained service, and as a victim (s3) to that of what is left of it after
+    what preemptions cost.
+    """
     J = S.jobs[j]
-    while J.level < S.params[LEVELS] and _attained(S, j) >= np.int64(S.params[THRESHOLDS + J.level]):
-        J.level += 1
+    J.level = _sunk(S, J.level, _attained(S, j))
+    J.s3 = _sunk(S, np.int64(J.s3), _attained(S, j) - _cost(S, j))
+
+
+@core
+def bar_of(S: State, j: Int) -> float:
+    """The level above which running jobs are worse than waiting job `j`: that of the least service of its own, with
+    what preemptions cost.
+    """
+    if goes_first(S, j):
+        return -np.inf
+    level = S.jobs[j].level
+    least = _threshold(S, level - 1) if level > 0 else np.int64(0)
+    return np.float64(_sunk(S, level, least + _cost(S, j)))
+
+
+@core
+def _promoted_at(S: State, j: Int) -> Int:
+    """When waiting job `j` is promoted, `NEVER` if not."""
+    J = S.jobs[j]
+    executed = J.executed - np.int64(J.s1)
+    if S.params[PROMOTE_KNOB] == 0.0 or J.level == 0 or executed == 0 or goes_first(S, j):
+        return np.int64(NEVER)
+    return J.pend_since + np.int64(np.ceil(S.params[PROMOTE_KNOB] * executed))
 
 
 @core
 def wait(S: State, j: Int) -> None:
-    """Job `j` waits at its level; if promotion is on, it will not wait for ever."""
-    J = S.jobs[j]
-    sink(S, j)
-    enqueue(S, j, np.float64(J.level), np.inf)
-    executed = J.executed - np.int64(J.s1)
-    if S.params[PROMOTE_KNOB] > 0.0 and J.level > 0 and executed > 0:
-        set_alarm(S, j, J.pend_since + np.int64(np.ceil(S.params[PROMOTE_KNOB] * executed)))
+    """Job `j` waits at its level; if promotion is on, or waits are bounded, it will not wait for ever."""
+    _sink(S, j)
+    enqueue(S, j, np.float64(S.jobs[j].level), np.inf)
+    if _promoted_at(S, j) < NEVER:
+        set_alarm(S, j, _promoted_at(S, j))
+    take_turn(S, j, np.int64(BOUND), 0.0, 1.0)
 
 
 @core
 def _place_running(S: State, j: Int) -> None:
-    """Put running job `j` into its level and have it called at the next threshold."""
+    """Put running job `j` into its level and have it called at the next threshold, and when its grant ends."""
     J = S.jobs[j]
     if J.bucket >= 0:
         remove(S, j)
-    J.key = np.float64(J.level)
+    due = grant_ends_at(S, j, np.int64(OVERDUE))
+    J.key = key_as_victim(S, j, J.s3)
     J.aux = np.inf
     insert_later(S, running_index(S), j)
-    if J.level < S.params[LEVELS]:
-        left = np.int64(S.params[THRESHOLDS + J.level]) - _attained(S, j)
-        set_alarm(S, j, S.g[0].now + (left + J.gpus - 1) // J.gpus)
+    if J.s3 < S.params[LEVELS]:
+        left = _threshold(S, np.int64(J.s3)) + _cost(S, j) - _attained(S, j)
+        due = min(due, S.g[0].now + (left + J.gpus - 1) // J.gpus)
+    set_alarm(S, j, due)
 
 
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate, or another policy left it: it is called when it reaches the next threshold."""
-    sink(S, j)
+    _sink(S, j)
     _place_running(S, j)
 
 
@@ -141,7 +199,16 @@ def _promote(S: State, j: Int) -> None:
     J.s0 = np.float64(J.attained)
     J.s1 = np.float64(J.executed)
     J.level = 0
+    J.s3 = 0.0
+
+
+@core
+def _be_called(S: State, j: Int) -> None:
+    """A timer of waiting job `j` has passed."""
     dequeue(S, j)
+    be_called(S, j, np.int64(BOUND), np.int64(OVERDUE), 1.0)
+    if _promoted_at(S, j) <= S.g[0].now:
+        _promote(S, j)
     wait(S, j)
 
 
@@ -151,12 +218,14 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     if j < 0:
         return
     J = S.jobs[j]
-    if kind == LEVEL and J.state == RUNNING:
-        sink(S, j)
+    if kind == FINISH or kind == CANCEL:
+        has_ended(S, j, np.int64(OVERDUE))
+    elif kind == LEVEL and J.state == RUNNING:
+        _sink(S, j)
         _place_running(S, j)
         note_worse(S, j)
     elif kind == TIMER and J.state == PENDING:
-        _promote(S, j)
+        _be_called(S, j)
     elif J.state == PENDING and J.bucket < 0:
         wait(S, j)
 
@@ -167,14 +236,12 @@ def decide(S: State) -> None:
     g = S.g[0]
     if g.pending == 0:
         return
+    grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), 0.0)
     while True:
         j = first_waiting(S)
         if j < 0:
             break
-        reason = start_or_evict(S, j, S.jobs[j].key, running_index(S))
-        if reason == QUOTA:
-            close_queue(S, j)
-        elif reason != OK and reason != RESERVED:
+        if note_answer(S, j, start_or_evict(S, j, bar_of(S, j), running_index(S)), np.int64(OVERDUE)):
             block(S, S.jobs[j].cls)
         for i in range(g.victims):
             v = S.lists[VICTIMS, i]

@@ -9,24 +9,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pointsman.policies.classical.tiresias import Tiresias, wait
+from pointsman.policies.classical.tiresias import BOUND, OVERDUE, Tiresias, bar_of, wait
 from pointsman.policies.classical.tiresias import on_event as tiresias_on_event
 from pointsman.policies.classical.tiresias import on_run as tiresias_on_run
 from pointsman.policies.parts.levels import NETWORK, best_level, delay_of, is_slower_beyond
 from pointsman.policies.parts.offers import accepted, next_offered, pass_over, queue_for
+from pointsman.policies.parts.preemption.bounded_waiting import goes_first
+from pointsman.policies.parts.preemption.turns import grant_first_places, note_answer, start_first
 from pointsman.policies.sdk import (
     NEVER,
-    OK,
     PARAMETERS,
     PENDING,
-    QUOTA,
-    RESERVED,
     VICTIMS,
     Delay,
     Int,
     Profile,
     State,
-    close_queue,
     core,
     dequeue,
     parameter,
@@ -62,7 +60,7 @@ def _requeue(S: State, j: Int) -> None:
     """Job `j`, which Tiresias has just queued, waits for the places that it takes."""
     level = best_level(S, j)
     key = S.jobs[j].key
-    if level < NETWORK and not is_slower_beyond(S, j, level, S.params[SKEW]):
+    if goes_first(S, j) or (level < NETWORK and not is_slower_beyond(S, j, level, S.params[SKEW])):
         level = np.int64(NETWORK)
     dequeue(S, j)
     queue_for(S, j, key, level)
@@ -78,22 +76,28 @@ def on_run(S: State, j: Int) -> None:
 def on_event(S: State, kind: Int, j: Int) -> None:
     """As Tiresias."""
     tiresias_on_event(S, kind, j)
-    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket >= 0:
+    if j >= 0 and S.jobs[j].state == PENDING:
         _requeue(S, j)
+
+
+@core
+def _start(S: State, j: Int) -> Int:
+    """Start job `j` on places that it takes, be it in place of others."""
+    if goes_first(S, j):
+        return start_first(S, j)
+    S.g[0].within = accepted(S, j)
+    return start_or_evict(S, j, bar_of(S, j), running_index(S))
 
 
 @core
 def decide(S: State) -> None:
     """Offer what is free to waiting jobs level by level, evicting running jobs of strictly lower levels."""
+    grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), 0.0)
     while S.g[0].pending > 0:
         j = next_offered(S)
         if j < 0:
             break
-        S.g[0].within = accepted(S, j)
-        reason = start_or_evict(S, j, S.jobs[j].key, running_index(S))
-        if reason == QUOTA:
-            close_queue(S, j)
-        elif reason != OK and reason != RESERVED:
+        if note_answer(S, j, _start(S, j), np.int64(OVERDUE)):
             pass_over(S, j)
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]

@@ -13,22 +13,26 @@ from pointsman.policies.dally.preemption import (
     OVERDUE,
     PREEMPTION_PARAMS,
     PREEMPTS,
+    QUANTUM_MS,
     ROUND_MS,
+    bar_of,
     got_worse,
     sink,
     watch,
 )
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.dally.turns import be_called, begin_to_wait, grant_first_places
-from pointsman.policies.parts.bounded_waiting import has_ended, others_are_held_back
+from pointsman.policies.dally.turns import be_called, begin_to_wait
 from pointsman.policies.parts.levels import NODE, delay_of
 from pointsman.policies.parts.moving import improve_places
+from pointsman.policies.parts.offers import next_offered
+from pointsman.policies.parts.preemption.bounded_waiting import has_ended
+from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
+from pointsman.policies.parts.preemption.turns import grant_first_places, others_are_held_back
 from pointsman.policies.sdk import (
     NEVER,
     PENDING,
     RUNNING,
     VICTIMS,
-    CompiledPolicy,
     Delay,
     Event,
     Int,
@@ -45,7 +49,7 @@ BOUND = PREEMPTION_PARAMS  # params: from here on those of `bounded_waiting`
 FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
 
 
-class DelayScheduling(CompiledPolicy):
+class DelayScheduling(EvictingPolicy):
     """Each job waits for a node, then a rack, for at most a timer tuned from recent waits; jobs slowed by the network
     move when a better place becomes free.
     """
@@ -56,6 +60,7 @@ class DelayScheduling(CompiledPolicy):
     placement: ClassVar[str] = "tightest"
     takes_whole_gpus: ClassVar[bool] = True
     needs_rates: ClassVar[bool] = True
+    grants_by_work: ClassVar[bool] = True
     tuned: ClassVar[bool] = True
 
     node_timer_s: float = parameter(7200.0, "initial timer for waiting for one node", unit="s", ge=0)
@@ -68,17 +73,6 @@ class DelayScheduling(CompiledPolicy):
     epsilon: float = parameter(0.0, "wait for a level only if the next one is slower by more than this share", ge=0)
     quantum_s: float = parameter(1800.0, "minimum run time before a job can be preempted", unit="s", ge=0)
     round_s: float = parameter(60.0, "interval at which better placements are searched", unit="s", gt=0)
-
-    patience_s: float = parameter(
-        0.0,
-        "how long a job within a node may wait on a cluster where no other waits before it goes before all others; "
-        "0: for ever",
-        unit="s",
-        ge=0,
-    )
-    patience_growth: float = parameter(15.0, "by how much longer for each second of work that it has done", ge=0)
-    grant_s: float = parameter(14_400.0, "work for which it then goes before all others", unit="s", gt=0)
-    grant_share: float = parameter(0.25, "share of the GPUs that several such jobs request at most", ge=0, le=1)
 
     def delay_of(self, job: Any) -> Delay | None:
         """Until the timer of its level ends."""
@@ -93,10 +87,6 @@ class DelayScheduling(CompiledPolicy):
         preemption = [preempts, milliseconds(first_level), levels, milliseconds(self.quantum_s)]
         preemption += [max(1.0, milliseconds(self.round_s)), sensitive]
         return [float(x) for x in (*tuner, self.epsilon, *preemption)]
-
-    def _bound_ms(self) -> list[float]:
-        """Parameters of bounded waiting, times in ms."""
-        return [milliseconds(self.patience_s), self.patience_growth, milliseconds(self.grant_s), self.grant_share]
 
     def _timers_ms(self) -> tuple[float, float]:
         return milliseconds(self.node_timer_s), milliseconds(max(self.node_timer_s, self.rack_timer_s))
@@ -120,7 +110,7 @@ class Dally(DelayScheduling):
 
     def parameters(self) -> list[float]:
         delays = self._delays_ms(self.preempts, self.first_level_gpu_s, self.levels, sensitive=self.sensitive)
-        return [*delays, *self._bound_ms()]
+        return [*delays, *self._bound_ms(self.preempts), self.cost_weight]
 
 
 class DallyManual(Dally):
@@ -189,8 +179,12 @@ def on_run(S: State, j: Int) -> None:
 @core
 def decide(S: State) -> None:
     """Offer what is free to the waiting jobs in order; then move running jobs to better places."""
-    grant_first_places(S, np.int64(BOUND))
-    while offer(S, 0.0):
+    grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), S.params[QUANTUM_MS])
+    while True:
+        j = next_offered(S)
+        if j < 0:
+            break
+        offer(S, j, bar_of(S, j))
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:

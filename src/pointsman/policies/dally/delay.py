@@ -9,9 +9,9 @@ import numpy as np
 
 from pointsman.policies.dally.tuner import TUNER_PARAMS, learn, timer_ms
 from pointsman.policies.dally.whole_nodes import takes_whole_nodes
-from pointsman.policies.parts.bounded_waiting import key_of
 from pointsman.policies.parts.levels import NETWORK, NODE, RACK, best_level, is_slower_beyond, looser
 from pointsman.policies.parts.offers import accepted, queue_for
+from pointsman.policies.parts.preemption.bounded_waiting import key_of
 from pointsman.policies.sdk import NEVER, Int, State, core, set_alarm
 
 EPSILON = TUNER_PARAMS  # params
@@ -58,7 +58,7 @@ def settle_for_less(S: State, j: Int) -> None:
     level = NETWORK if takes_whole_nodes(S, j) else accepted(S, j)
     while level < NETWORK and (waited >= _timer(S, j, level) or not holds_out(S, j, level)):
         level = looser(level)
-    queue_for(S, j, key_of(S, j), level)
+    queue_for(S, j, key_of(S, j, np.float64(J.level)), level)
     if loosens_at(S, j) < NEVER:
         set_alarm(S, j, loosens_at(S, j))
 

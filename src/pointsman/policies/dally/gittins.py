@@ -29,18 +29,17 @@ from pointsman.policies.dally.hazards import (
 from pointsman.policies.dally.offering import offer
 from pointsman.policies.dally.preemption import OVERDUE, PREEMPTS, QUANTUM_MS, ROUND_MS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.dally.turns import be_called, begin_to_wait, bound_wait_anew, grant_first_places
+from pointsman.policies.dally.turns import be_called, begin_to_wait, bound_wait_anew
 from pointsman.policies.dally.whole_nodes import WHOLE_MEMORY, WHOLE_PARAMS, choose_places, note_losses
-from pointsman.policies.parts.bounded_waiting import (
+from pointsman.policies.parts.moving import improve_places, misplaced
+from pointsman.policies.parts.offers import accepted, next_offered, queue_for
+from pointsman.policies.parts.preemption.bounded_waiting import (
     end_grant_if_due,
     goes_first,
     has_ended,
     key_of,
-    others_are_held_back,
 )
-from pointsman.policies.parts.moving import improve_places, misplaced
-from pointsman.policies.parts.offers import accepted, queue_for
-from pointsman.policies.parts.preemption_cost import (
+from pointsman.policies.parts.preemption.cost import (
     BUDGET_MEMORY,
     cost_changes_at,
     cost_ms,
@@ -48,7 +47,10 @@ from pointsman.policies.parts.preemption_cost import (
     review_budget,
     scarcity,
 )
-from pointsman.policies.parts.protection import protected_until
+from pointsman.policies.parts.preemption.evicting_policy import COST_WEIGHT as COST_WEIGHT_TEXT
+from pointsman.policies.parts.preemption.evicting_policy import PATIENCE
+from pointsman.policies.parts.preemption.protection import protected_until
+from pointsman.policies.parts.preemption.turns import grant_first_places, key_as_victim, others_are_held_back
 from pointsman.policies.sdk import (
     NEVER,
     PENDING,
@@ -112,9 +114,7 @@ class Gittins(DelayScheduling):
     refit_s: float = parameter(43_200.0, "interval between fits of the distribution", unit="s", ge=1)
     least_ends: int = parameter(200, "completed jobs required before the first fit", ge=1)
     groups: int = parameter(24, "number of groups of jobs, by their estimates", ge=1, le=MOST_GROUPS)
-    cost_weight: float = parameter(
-        8.0, "how many times what a preemption costs its gain must exceed; 0: costs do not count", ge=0
-    )
+    cost_weight: float = parameter(8.0, COST_WEIGHT_TEXT, ge=0)
     loss_budget: float = parameter(
         0.02, "share of all GPU time from which on preemptions count for more than they cost", gt=0, le=1
     )
@@ -128,13 +128,7 @@ class Gittins(DelayScheduling):
         ge=0,
     )
     whole_nodes_gpus: int = parameter(100, "GPUs that gangs must have requested first", unit="GPUs", ge=1)
-    patience_s: float = parameter(
-        43_200.0,
-        "how long a job within a node may wait on a cluster where no other waits before it goes before all others; "
-        "0: for ever",
-        unit="s",
-        ge=0,
-    )
+    patience_s: float = parameter(43_200.0, PATIENCE, unit="s", ge=0)
     strength: float = parameter(5.0, "weight of the distribution of all jobs in that of a group", unit="jobs", gt=0)
 
     @property
@@ -146,13 +140,12 @@ class Gittins(DelayScheduling):
         ours = [self.cost_weight, self.loss_budget, self.memory_jobs]
         places = [self.whole_nodes_loss, self.whole_nodes_gpus]
         numbers = (*hazards, self.groups, self.strength, *ours, *places)
-        return [*self._delays_ms(self.preempt), *map(float, numbers), *self._bound_ms()]
+        return [*self._delays_ms(self.preempt), *map(float, numbers), *self._bound_ms(self.preempt)]
 
     def standing(self, state: Any, job: Any) -> Standing:
         """Its rank, or that it goes first."""
-        if job["granted"] > 0:
-            return Standing("it goes before all others, for it has waited longer than its limit")
-        return Standing(f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first")
+        rank = Standing(f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first")
+        return super().standing(state, job) or rank
 
 
 @core
@@ -181,7 +174,7 @@ def _watch(S: State, j: Int) -> None:
     end_grant_if_due(S, j, np.int64(OVERDUE), done)
     rank(S, j, done)
     if S.g[0].now >= due:
-        J.key = -np.inf if goes_first(S, j) else J.level - _weight(S) * J.asked * cost_now_ms(S, j, done)
+        J.key = key_as_victim(S, j, J.level - _weight(S) * J.asked * cost_now_ms(S, j, done))
         J.aux = 0.0 if misplaced(S, j) else np.inf
         insert(S, running_index(S), j)
         due = after(S.g[0].now, _next_change_ms(S, j, done) - done, J.rate) if J.rate > 0.0 else NEVER
@@ -240,7 +233,7 @@ def _rank_anew(S: State, j: Int) -> None:
     rank(S, j, J.done)
     if J.state == PENDING:
         dequeue(S, j)
-        queue_for(S, j, key_of(S, j), accepted(S, j))
+        queue_for(S, j, key_of(S, j, np.float64(J.level)), accepted(S, j))
 
 
 @cold
@@ -285,8 +278,12 @@ def decide(S: State) -> None:
         _weigh_anew(S.g[0].address)
     if choose_places(S, np.int64(WHOLE), np.int64(PLACES)):
         _place_anew(S.g[0].address)
-    grant_first_places(S, np.int64(BOUND))
-    while offer(S, _weight(S) * cost_ms(S, np.inf)):
+    grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), S.params[QUANTUM_MS])
+    while True:
+        j = next_offered(S)
+        if j < 0:
+            break
+        offer(S, j, S.jobs[j].key + _weight(S) * cost_ms(S, np.inf) * S.jobs[j].asked)
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:

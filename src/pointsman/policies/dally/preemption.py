@@ -10,10 +10,12 @@ import numpy as np
 
 from pointsman.policies.dally.delay import DELAY_PARAMS
 from pointsman.policies.dally.tuner import TUNER_MEMORY
-from pointsman.policies.parts.bounded_waiting import BOUND_MEMORY, end_grant_if_due, goes_first
 from pointsman.policies.parts.levels import NODE, best_level
 from pointsman.policies.parts.moving import misplaced
 from pointsman.policies.parts.offers import accepted
+from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY, BOUND_PARAMS, end_grant_if_due, goes_first
+from pointsman.policies.parts.preemption.cost import surcharge
+from pointsman.policies.parts.preemption.turns import key_as_victim
 from pointsman.policies.sdk import (
     NEVER,
     OK,
@@ -36,6 +38,7 @@ from pointsman.policies.sdk import (
 
 PREEMPTS, FIRST_LEVEL, LEVELS, QUANTUM_MS, ROUND_MS, SENSITIVE = range(DELAY_PARAMS, DELAY_PARAMS + 6)  # params
 PREEMPTION_PARAMS = DELAY_PARAMS + 6
+COST_WEIGHT = PREEMPTION_PARAMS + BOUND_PARAMS
 OVERDUE = TUNER_MEMORY + 1
 """From here on in State.memory: the jobs that have waited too long."""
 PREEMPTION_MEMORY = OVERDUE + BOUND_MEMORY
@@ -56,11 +59,31 @@ def _threshold(S: State, level: Int) -> float:
 
 
 @core
+def _sunk(S: State, level: Int, service: float) -> Int:
+    """The level, `level` or lower, of so much service."""
+    while level < S.params[LEVELS] and service >= _threshold(S, level):
+        level += 1
+    return level
+
+
+@core
 def sink(S: State, j: Int) -> None:
-    """Let job `j` down to the level of its service."""
+    """Let job `j` down to the level of its service, and as a victim (s3) to that of what is left of it after what
+    preemptions cost.
+    """
     J = S.jobs[j]
-    while J.level < S.params[LEVELS] and _service(S, j) >= _threshold(S, J.level):
-        J.level += 1
+    J.level = _sunk(S, J.level, _service(S, j))
+    J.s3 = _sunk(S, np.int64(J.s3), _service(S, j) - surcharge(S, j, S.params[COST_WEIGHT]))
+
+
+@core
+def bar_of(S: State, j: Int) -> float:
+    """The level above which running jobs are worse than waiting job `j`: that of the least service of its own, with
+    what preemptions cost.
+    """
+    level = S.jobs[j].level
+    least = _threshold(S, level - 1) if level > 0 else 0.0
+    return np.float64(_sunk(S, level, least + surcharge(S, j, S.params[COST_WEIGHT])))
 
 
 @core
@@ -75,11 +98,11 @@ def watch(S: State, j: Int) -> None:
     if S.g[0].now < J.started + np.int64(S.params[QUANTUM_MS]):
         due = J.started + np.int64(S.params[QUANTUM_MS])
     else:
-        J.key = -np.inf if goes_first(S, j) else np.float64(J.level)
+        J.key = key_as_victim(S, j, J.s3)
         J.aux = 0.0 if misplaced(S, j) else np.inf
         insert(S, running_index(S), j)
-    if J.level < S.params[LEVELS] and J.rate > 0.0:
-        left = _threshold(S, J.level) - _service(S, j)
+    if J.s3 < S.params[LEVELS] and J.rate > 0.0:
+        left = _threshold(S, np.int64(J.s3)) + surcharge(S, j, S.params[COST_WEIGHT]) - _service(S, j)
         rate = J.rate if S.params[SENSITIVE] != 0.0 else 1.0
         due = min(due, after(S.g[0].now, left, J.asked * rate))
     if goes_first(S, j) and J.rate > 0.0:
@@ -88,9 +111,9 @@ def watch(S: State, j: Int) -> None:
 
 
 @core
-def start_or_preempt(S: State, j: Int, margin: float) -> Int:
-    """Start job `j` at a level it accepts, or, if GPUs are short, in the place of running jobs whose key is above its
-    own by more than `margin`.
+def start_or_preempt(S: State, j: Int, bar: float) -> Int:
+    """Start job `j` at a level it accepts, or, if GPUs are short, in the place of running jobs whose key is above
+    `bar`.
     """
     g = S.g[0]
     g.within = accepted(S, j)
@@ -101,7 +124,7 @@ def start_or_preempt(S: State, j: Int, margin: float) -> Int:
         return RESOURCES
     if best_level(S, j) == NODE:
         g.within = NODE
-    return start_or_evict(S, j, S.jobs[j].key + margin, running_index(S))
+    return start_or_evict(S, j, bar, running_index(S))
 
 
 @core

@@ -15,6 +15,7 @@ STEPS = 4.0
 """In which what a preemption loses is counted between two checkpoints."""
 HOUR_MS = 3.6e6
 HIGHEST = 2.0**20
+HIGHEST_GPU_MS = 2.0**53
 SCARCITY, PERIOD, BUDGET_MEMORY = range(3)
 """Of what is kept in State.memory: the factor by which costs count for more (0 stands for 1), and the last period."""
 
@@ -34,6 +35,12 @@ def cost_ms(S: State, done: float) -> float:
     g = S.g[0]
     lost = g.lost_ms + (0.5 * g.checkpoint_ms if g.loses_since_checkpoint else 0.0)
     return _cost_of_losing(S, lost, done)
+
+
+@core
+def surcharge(S: State, j: Int, weight: float) -> float:
+    """`weight` times what a preemption of job `j` costs at most, in whole GPU-ms."""
+    return np.float64(min(np.floor(weight * S.jobs[j].asked * cost_ms(S, np.inf)), HIGHEST_GPU_MS))
 
 
 @core

@@ -6,30 +6,19 @@ more than a share of the GPUs, or if no other has one. A grant ends with so much
 start by the time that all running jobs may be preempted: nodes are down, say, or a queue has no more room. Then the job
 can be overdue again when another grant would have ended.
 
-The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory.
+The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory. `turns` has
+what a policy does with grants.
 """
 
 import numpy as np
 
-from pointsman.policies.parts.levels import NETWORK, NODE, best_level
-from pointsman.policies.parts.preemption_cost import cost_ms
-from pointsman.policies.sdk import (
-    RESOURCES,
-    Int,
-    State,
-    block_nodes,
-    core,
-    nodes_blocked,
-    note_worse,
-    running_index,
-    set_alarm,
-    start_or_evict,
-)
+from pointsman.policies.parts.preemption.cost import cost_ms
+from pointsman.policies.sdk import Int, State, core, note_worse, set_alarm
 
-PATIENCE_MS, GROWTH, GRANT_MS, SHARE = range(4)
+PATIENCE_MS, GROWTH, GRANT_MS, SHARE, BY_WORK, BOUND_PARAMS = range(6)
+"""Limits and grants go by work that is done, or else by time for which jobs have run."""
 FIRST, LAST, GRANTED_GPUS, BOUND_MEMORY = range(4)
 """The ends of the list of overdue jobs, as slots + 1, and what the jobs with a grant request."""
-LEAST_TRY_MS = 60_000
 DOUBLING_COST_MS = 1_800_000.0
 """What a preemption costs each GPU where limits are twice as long as where it costs nothing."""
 FIRST_KEY = -(2.0**62)
@@ -47,6 +36,13 @@ def _crowding(S: State, j: Int) -> float:
 
 
 @core
+def _progress(S: State, j: Int, params: Int) -> float:
+    """What waiting job `j` has done: nominal ms of work, or ms for which it has run."""
+    J = S.jobs[j]
+    return J.done if S.params[params + BY_WORK] != 0.0 else np.float64(J.executed)
+
+
+@core
 def limit_ms(S: State, j: Int, params: Int, dearness: float) -> Int:
     """How long job `j` may wait in all before it is overdue: longer where a preemption costs more, or all have taken so
     many times what they should.
@@ -54,7 +50,7 @@ def limit_ms(S: State, j: Int, params: Int, dearness: float) -> Int:
     J = S.jobs[j]
     if J.crowding == 0.0:
         J.crowding = _crowding(S, j)
-    patience = S.params[params + PATIENCE_MS] + S.params[params + GROWTH] * J.done
+    patience = S.params[params + PATIENCE_MS] + S.params[params + GROWTH] * _progress(S, j, params)
     cost = 1.0 + cost_ms(S, np.inf) / DOUBLING_COST_MS
     return np.int64(min(np.floor(patience * J.crowding * cost * dearness), 2.0**53))
 
@@ -122,7 +118,7 @@ def next_grant(S: State, params: Int, memory: Int) -> Int:
         return np.int64(-1)
     _unlink(S, j, memory)
     M[memory + GRANTED_GPUS] = granted
-    S.jobs[j].granted = S.jobs[j].done + S.params[params + GRANT_MS]
+    S.jobs[j].granted = _progress(S, j, params) + S.params[params + GRANT_MS]
     return j
 
 
@@ -133,9 +129,9 @@ def goes_first(S: State, j: Int) -> bool:
 
 
 @core
-def key_of(S: State, j: Int) -> float:
-    """Where waiting job `j` stands among all: first, or by its level."""
-    return FIRST_KEY if goes_first(S, j) else np.float64(S.jobs[j].level)
+def key_of(S: State, j: Int, key: float) -> float:
+    """Where waiting job `j` stands among all: first, or where `key` says."""
+    return FIRST_KEY if goes_first(S, j) else key
 
 
 @core
@@ -173,43 +169,3 @@ def has_ended(S: State, j: Int, memory: Int) -> None:
     has_started(S, j, memory)
     if goes_first(S, j):
         _end_grant(S, j, memory)
-
-
-@core
-def until_all_may_be_preempted(S: State, quantum_ms: float) -> Int:
-    """When all jobs that run or start now may be preempted, and have stopped, with time to spare."""
-    g = S.g[0]
-    return g.now + max(LEAST_TRY_MS, 2 * (np.int64(quantum_ms) + g.start_ms + g.restore_ms + g.stop_ms))
-
-
-@core
-def start_first(S: State, j: Int) -> Int:
-    """Start job `j`, which has a grant, in place of whatever running jobs may be preempted and have none; within a node
-    if that can be.
-    """
-    S.g[0].within = best_level(S, j)
-    if S.g[0].within == NODE:
-        answer = start_or_evict(S, j, -np.inf, running_index(S))
-        if answer != RESOURCES:
-            return answer
-    S.g[0].within = NETWORK
-    return start_or_evict(S, j, -np.inf, running_index(S))
-
-
-@core
-def hold_back_others(S: State, j: Int) -> None:
-    """No other job starts in this pass where job `j` could, which has a grant and no place."""
-    block_nodes(S, j, np.inf)
-    for c in range(S.g[0].classes):
-        if nodes_blocked(S, S.classes[c].reach) > 0:
-            S.classes[c].blocked = S.g[0].pass_id
-            S.classes[c].fits = NETWORK
-
-
-@core
-def others_are_held_back(S: State) -> bool:
-    """Whether that is so in this pass."""
-    for p in range(S.pools.shape[0]):
-        if S.pools[p].blocked == S.g[0].pass_id:
-            return True
-    return False
