@@ -8,7 +8,21 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.parts.backfill import first_that_fits
+from pointsman.policies.parts.overdue_heads import (
+    become_head,
+    first_overdue,
+    follow,
+    head_params,
+    may_be_head,
+    overdue_starts,
+    patience_parameter,
+    predict_end,
+    quantile_parameter,
+    serves_overdue,
+)
+from pointsman.policies.parts.reserved_gpus import hide_reserved, is_behind_head, unhide_reserved
 from pointsman.policies.sdk import (
+    ACTIVE,
     OK,
     PENDING,
     QUOTA,
@@ -16,13 +30,18 @@ from pointsman.policies.sdk import (
     Int,
     Knowledge,
     State,
+    before,
+    blocked,
     close_queue,
     core,
     enqueue,
+    first_below,
+    fits,
     start,
 )
 
-BY_ESTIMATE = 0  # params
+BY_ESTIMATE, HEADS = 0, 1  # params
+OVERDUE = np.int64(0)  # memory
 
 
 class FifoBackfill(CompiledPolicy):
@@ -32,30 +51,97 @@ class FifoBackfill(CompiledPolicy):
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = "pointsman.policies.classical.fifo_backfill"
 
+    patience_s: float = patience_parameter()
+    run_time_quantile: float = quantile_parameter()
+
     def parameters(self) -> list[float]:
-        return [0.0]
+        return [float(self.needs != "none"), *head_params(self.patience_s, self.run_time_quantile)]
+
+
+@core
+def _told(S: State) -> bool:
+    """Whether jobs are ordered by their estimates."""
+    return bool(S.params[BY_ESTIMATE] != 0.0)
 
 
 @core
 def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
-    if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        enqueue(S, j, S.jobs[j].estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0, np.inf)
+    if j < 0:
+        return
+    follow(S, kind, j, np.int64(HEADS), OVERDUE, _told(S))
+    if S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        estimate = S.jobs[j].estimate if _told(S) else 0.0
+        delay = S.g[0].restore_ms if S.jobs[j].started >= 0 else 0
+        enqueue(S, j, estimate, estimate - S.jobs[j].done + delay if _told(S) else np.inf)
 
 
 @core
 def on_run(S: State, j: Int) -> None:
-    """Nothing to know about running jobs."""
+    """A running job got a rate."""
+    predict_end(S, j, np.int64(0), np.int64(HEADS), OVERDUE, _told(S))
+
+
+@core
+def _start(S: State, j: Int) -> Int:
+    """Start job `j`; one whose queue is full closes it."""
+    answer = start(S, j, OK)
+    if answer == QUOTA:
+        close_queue(S, j)
+    elif answer == OK:
+        overdue_starts(S, j, np.int64(HEADS), OVERDUE, _told(S))
+    return answer
+
+
+@core
+def _start_overdue(S: State) -> None:
+    """Start the jobs that have waited too long, or reserve GPUs for them."""
+    j = first_overdue(S, OVERDUE)
+    while j >= 0:
+        behind = S.jobs[j].behind
+        if may_be_head(S, j):
+            answer = _start(S, j)
+            if answer != OK and answer != QUOTA:
+                become_head(S, j, np.int64(HEADS), OVERDUE, _told(S))
+        j = behind
+
+
+@core
+def _first_that_ends_in_time(S: State) -> Int:
+    """The first waiting job, in order, that can be placed and ends by the shadow time of all heads; -1 if none."""
+    best = np.int64(-1)
+    for i in range(S.g[0].active):
+        c = S.lists[ACTIVE, i]
+        if not blocked(S, c) and is_behind_head(S, c) and fits(S, c):
+            j = first_below(S, c, S.reaches[S.classes[c].reach].until - S.g[0].now - S.g[0].start_ms)
+            if j >= 0 and (best < 0 or before(S, j, best)):
+                best = j
+    return best
+
+
+@core
+def _start_all(S: State, in_time: bool) -> None:
+    """Start every job that fits, in order; `in_time`: that ends in time."""
+    while True:
+        j = _first_that_ends_in_time(S) if in_time else first_that_fits(S)
+        if j < 0:
+            return
+        _start(S, j)
 
 
 @core
 def decide(S: State) -> None:
-    """Start every job that fits, in order."""
+    """Start every job that fits, in order, first those that have waited too long."""
     if S.g[0].free == 0 and S.g[0].fractions == 0:
         return
-    while True:
-        j = first_that_fits(S)
-        if j < 0:
-            return
-        if start(S, j, OK) == QUOTA:
-            close_queue(S, j)
+    S.g[0].reserved = 0
+    if serves_overdue(S, np.int64(HEADS)):
+        _start_overdue(S)
+    if S.g[0].reserved == 0:
+        _start_all(S, False)
+        return
+    if _told(S):
+        _start_all(S, True)
+    hide_reserved(S)
+    _start_all(S, False)
+    unhide_reserved(S)

@@ -1,0 +1,184 @@
+"""No job waits for ever, without preemption: one that has waited longer than its limit is tried before all others, and
+if it finds no place it is a head, with a reservation as EASY gives it. Ours (``docs/adr/0020``).
+
+When running jobs end is predicted by what completed jobs tell (`run_times`), or by estimates if the policy is told any.
+The shadow time of a head moves to earlier times only: others that run longer than predicted do not put it off.
+
+The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pointsman.policies.parts.bounded_waiting import (
+    BOUND_MEMORY,
+    FIRST,
+    append_overdue,
+    crowding_of,
+    has_started,
+)
+from pointsman.policies.parts.reserved_gpus import expect_end, is_behind_head
+from pointsman.policies.parts.run_times import RUN_TIME_BUCKETS, learn_run_time, predicted_run_ms
+from pointsman.policies.sdk import (
+    PENDING,
+    RUNNING,
+    STARTING,
+    Event,
+    Int,
+    State,
+    block_nodes,
+    blocked,
+    core,
+    delay_of_start,
+    milliseconds,
+    parameter,
+    reserve,
+    set_alarm,
+)
+
+PATIENCE_MS, QUANTILE, HEAD_PARAMS = range(3)
+RUN_TIMES = BOUND_MEMORY
+HEAD_MEMORY = BOUND_MEMORY + RUN_TIME_BUCKETS
+FINISH, CANCEL, LEVEL = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL)
+
+
+def patience_parameter() -> float:
+    """The parameter ``patience_s``."""
+    return parameter(
+        0.0,
+        "a job that has waited this long, longer if others waited at its submission, gets a reservation; 0: never",
+        unit="s",
+        ge=0,
+    )
+
+
+def quantile_parameter() -> float:
+    """The parameter ``run_time_quantile``."""
+    return parameter(
+        0.9, "quantile of the run times of completed jobs by which ends are predicted for reservations", gt=0, lt=1
+    )
+
+
+def head_params(patience_s: float, quantile: float) -> Sequence[float]:
+    """What the part finds in State.params."""
+    return milliseconds(patience_s), quantile
+
+
+@core
+def serves_overdue(S: State, params: Int) -> bool:
+    """Whether jobs that have waited long get reservations."""
+    return bool(S.params[params + PATIENCE_MS] > 0.0)
+
+
+@core
+def _ran(S: State, j: Int) -> Int:
+    """For how long job `j` has run so far, ms."""
+    J = S.jobs[j]
+    return J.executed + (S.g[0].now - J.settled if J.state == RUNNING else 0)
+
+
+@core
+def _left_ms(S: State, j: Int, params: Int, memory: Int, told: bool) -> float:
+    """How much longer job `j` is predicted to run."""
+    J = S.jobs[j]
+    if told and J.estimate > J.done:
+        return np.ceil(J.estimate - J.done)
+    ran = _ran(S, j)
+    return predicted_run_ms(S, ran, S.params[params + QUANTILE], memory + RUN_TIMES) - ran
+
+
+@core
+def predict_end(S: State, j: Int, delay: Int, params: Int, memory: Int, told: bool) -> None:
+    """Job `j` holds GPUs, and begins to run after `delay` ms, or runs: note when it is predicted to end."""
+    if serves_overdue(S, params):
+        end = S.g[0].now + delay + _left_ms(S, j, params, memory, told)
+        expect_end(S, j, end)
+        if S.jobs[j].state == RUNNING:
+            set_alarm(S, j, np.int64(end))
+
+
+@core
+def overdue_from(S: State, j: Int, params: Int) -> Int:
+    """When waiting job `j` will have waited longer than its limit."""
+    J = S.jobs[j]
+    if J.crowding == 0.0:
+        J.crowding = crowding_of(S, j)
+    limit = np.int64(min(np.floor(S.params[params + PATIENCE_MS] * J.crowding), 2.0**53))
+    return J.pend_since + limit - J.pended
+
+
+@core
+def _watch(S: State, j: Int, params: Int, memory: Int) -> None:
+    """Waiting job `j` is overdue, or is called when it will be."""
+    if S.jobs[j].overdue:
+        return
+    due = overdue_from(S, j, params)
+    if due <= S.g[0].now:
+        append_overdue(S, j, memory)
+    elif due < S.jobs[j].alarm:
+        set_alarm(S, j, due)
+
+
+@core
+def follow(S: State, kind: Int, j: Int, params: Int, memory: Int, told: bool) -> None:
+    """Something happened to job `j`: it waits, overruns what was predicted, is found starting, or has ended."""
+    if not serves_overdue(S, params):
+        return
+    J = S.jobs[j]
+    if kind == FINISH:
+        learn_run_time(S, J.executed, memory + RUN_TIMES)
+    elif kind == CANCEL:
+        has_started(S, j, memory)
+    elif J.state == PENDING:
+        _watch(S, j, params, memory)
+    elif kind == LEVEL and J.state == RUNNING:
+        overran(S, j, params, memory)
+    elif J.state == STARTING and J.bucket < 0:  # under the policy before this one
+        began = J.settled + (J.pause if J.pause > 0 else delay_of_start(S, j))
+        predict_end(S, j, began - S.g[0].now, params, memory, told)
+
+
+@core
+def overran(S: State, j: Int, params: Int, memory: Int) -> None:
+    """Running job `j` has not ended when it was predicted to: it is predicted anew, from the time that it has run."""
+    predict_end(S, j, np.int64(0), params, memory, False)
+
+
+@core
+def first_overdue(S: State, memory: Int) -> Int:
+    """The first overdue job; the next is `behind` it. -1 if there is none."""
+    return np.int64(S.memory[memory + FIRST]) - 1
+
+
+@core
+def may_be_head(S: State, j: Int) -> bool:
+    """Whether overdue job `j` is to be tried before others: its queue is open, and no head could use its nodes."""
+    return not blocked(S, S.jobs[j].cls) and not is_behind_head(S, S.jobs[j].cls)
+
+
+@core
+def overdue_starts(S: State, j: Int, params: Int, memory: Int, told: bool) -> None:
+    """Waiting job `j` has started."""
+    if serves_overdue(S, params):
+        has_started(S, j, memory)
+        S.jobs[j].granted = 0.0
+        predict_end(S, j, delay_of_start(S, j), params, memory, told)
+
+
+@core
+def become_head(S: State, j: Int, params: Int, memory: Int, told: bool) -> None:
+    """Overdue job `j` has found no place: GPUs are reserved for it. They are left to others that are all predicted to
+    end by its shadow time; where each is told an estimate, they are left to none here.
+    """
+    reserved = S.g[0].reserved
+    shadow = reserve(S, j)
+    J = S.jobs[j]
+    if shadow < np.inf:
+        J.granted = shadow if J.granted == 0.0 else min(J.granted, shadow)
+        shadow = J.granted
+    block_nodes(S, j, shadow)
+    quantile = S.params[params + QUANTILE]
+    ends = S.g[0].now + S.g[0].start_ms + predicted_run_ms(S, np.int64(0), quantile, memory + RUN_TIMES)
+    if not told and ends <= shadow:
+        S.g[0].reserved = reserved
