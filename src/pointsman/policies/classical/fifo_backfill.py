@@ -3,7 +3,7 @@
 Waiting jobs stand in one index for each class, keyed by submit, or by estimate for `sjf-backfill`.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from pointsman.policies.parts.overdue_heads import (
     first_overdue,
     follow,
     head_params,
+    longest_in_time,
     may_be_head,
     overdue_starts,
     patience_parameter,
@@ -53,15 +54,15 @@ class FifoBackfill(CompiledPolicy):
 
     patience_s: float = patience_parameter()
     run_time_quantile: float = quantile_parameter()
+    drain_s: float = 1e9
+    cq: float = 0.9
+
+    @property
+    def durations(self) -> Knowledge | Literal["history"]:
+        return "history" if self.patience_s > 0 and self.needs == "none" else self.needs
 
     def parameters(self) -> list[float]:
-        return [float(self.needs != "none"), *head_params(self.patience_s, self.run_time_quantile)]
-
-
-@core
-def _told(S: State) -> bool:
-    """Whether jobs are ordered by their estimates."""
-    return bool(S.params[BY_ESTIMATE] != 0.0)
+        return [float(self.needs != "none"), *head_params(self.patience_s, self.run_time_quantile, self.drain_s, self.cq)]
 
 
 @core
@@ -69,17 +70,21 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
     if j < 0:
         return
-    follow(S, kind, j, np.int64(HEADS), OVERDUE, _told(S))
+    follow(S, kind, j, np.int64(HEADS), OVERDUE)
     if S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        estimate = S.jobs[j].estimate if _told(S) else 0.0
-        delay = S.g[0].restore_ms if S.jobs[j].started >= 0 else 0
-        enqueue(S, j, estimate, estimate - S.jobs[j].done + delay if _told(S) else np.inf)
+        estimate = S.jobs[j].estimate
+        enqueue(
+            S,
+            j,
+            estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0,
+            estimate if serves_overdue(S, np.int64(HEADS)) else np.inf,
+        )
 
 
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate."""
-    predict_end(S, j, np.int64(0), np.int64(HEADS), OVERDUE, _told(S))
+    predict_end(S, j, np.int64(0), np.int64(HEADS), OVERDUE)
 
 
 @core
@@ -89,7 +94,7 @@ def _start(S: State, j: Int) -> Int:
     if answer == QUOTA:
         close_queue(S, j)
     elif answer == OK:
-        overdue_starts(S, j, np.int64(HEADS), OVERDUE, _told(S))
+        overdue_starts(S, j, np.int64(HEADS), OVERDUE)
     return answer
 
 
@@ -102,7 +107,7 @@ def _start_overdue(S: State) -> None:
         if may_be_head(S, j):
             answer = _start(S, j)
             if answer != OK and answer != QUOTA:
-                become_head(S, j, np.int64(HEADS), OVERDUE, _told(S))
+                become_head(S, j, np.int64(HEADS))
         j = behind
 
 
@@ -113,7 +118,7 @@ def _first_that_ends_in_time(S: State) -> Int:
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
         if not blocked(S, c) and is_behind_head(S, c) and fits(S, c):
-            j = first_below(S, c, S.reaches[S.classes[c].reach].until - S.g[0].now - S.g[0].start_ms)
+            j = first_below(S, c, longest_in_time(S, c, np.int64(HEADS), OVERDUE))
             if j >= 0 and (best < 0 or before(S, j, best)):
                 best = j
     return best
@@ -140,8 +145,7 @@ def decide(S: State) -> None:
     if S.g[0].reserved == 0:
         _start_all(S, False)
         return
-    if _told(S):
-        _start_all(S, True)
+    _start_all(S, True)
     hide_reserved(S)
     _start_all(S, False)
     unhide_reserved(S)

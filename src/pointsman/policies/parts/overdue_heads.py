@@ -19,7 +19,7 @@ from pointsman.policies.parts.bounded_waiting import (
     has_started,
 )
 from pointsman.policies.parts.reserved_gpus import expect_end, is_behind_head
-from pointsman.policies.parts.run_times import RUN_TIME_BUCKETS, learn_run_time, predicted_run_ms
+from pointsman.policies.parts.run_times import RUN_TIME_BUCKETS, learn_run_time, run_ratio
 from pointsman.policies.sdk import (
     PENDING,
     RUNNING,
@@ -37,7 +37,7 @@ from pointsman.policies.sdk import (
     set_alarm,
 )
 
-PATIENCE_MS, QUANTILE, HEAD_PARAMS = range(3)
+PATIENCE_MS, QUANTILE, DRAIN, CQ, HEAD_PARAMS = range(5)
 RUN_TIMES = BOUND_MEMORY
 HEAD_MEMORY = BOUND_MEMORY + RUN_TIME_BUCKETS
 FINISH, CANCEL, LEVEL = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL)
@@ -60,9 +60,9 @@ def quantile_parameter() -> float:
     )
 
 
-def head_params(patience_s: float, quantile: float) -> Sequence[float]:
+def head_params(patience_s: float, quantile: float, drain: float, cq: float) -> Sequence[float]:
     """What the part finds in State.params."""
-    return milliseconds(patience_s), quantile
+    return milliseconds(patience_s), quantile, milliseconds(drain), cq
 
 
 @core
@@ -79,20 +79,18 @@ def _ran(S: State, j: Int) -> Int:
 
 
 @core
-def _left_ms(S: State, j: Int, params: Int, memory: Int, told: bool) -> float:
-    """How much longer job `j` is predicted to run."""
-    J = S.jobs[j]
-    if told and J.estimate > J.done:
-        return np.ceil(J.estimate - J.done)
-    ran = _ran(S, j)
-    return predicted_run_ms(S, ran, S.params[params + QUANTILE], memory + RUN_TIMES) - ran
+def _left_ms(S: State, j: Int, params: Int, memory: Int) -> float:
+    """How much longer job `j` is predicted to run, at least 1 ms."""
+    ran, estimate = _ran(S, j), S.jobs[j].estimate
+    ratio = run_ratio(S, ran, estimate, S.params[params + QUANTILE], memory + RUN_TIMES)
+    return max(1.0, np.ceil(ratio * max(1.0, estimate)) - ran)
 
 
 @core
-def predict_end(S: State, j: Int, delay: Int, params: Int, memory: Int, told: bool) -> None:
+def predict_end(S: State, j: Int, delay: Int, params: Int, memory: Int) -> None:
     """Job `j` holds GPUs, and begins to run after `delay` ms, or runs: note when it is predicted to end."""
     if serves_overdue(S, params):
-        end = S.g[0].now + delay + _left_ms(S, j, params, memory, told)
+        end = S.g[0].now + delay + _left_ms(S, j, params, memory)
         expect_end(S, j, end)
         if S.jobs[j].state == RUNNING:
             set_alarm(S, j, np.int64(end))
@@ -121,28 +119,22 @@ def _watch(S: State, j: Int, params: Int, memory: Int) -> None:
 
 
 @core
-def follow(S: State, kind: Int, j: Int, params: Int, memory: Int, told: bool) -> None:
+def follow(S: State, kind: Int, j: Int, params: Int, memory: Int) -> None:
     """Something happened to job `j`: it waits, overruns what was predicted, is found starting, or has ended."""
     if not serves_overdue(S, params):
         return
     J = S.jobs[j]
     if kind == FINISH:
-        learn_run_time(S, J.executed, memory + RUN_TIMES)
+        learn_run_time(S, j, memory + RUN_TIMES)
     elif kind == CANCEL:
         has_started(S, j, memory)
     elif J.state == PENDING:
         _watch(S, j, params, memory)
     elif kind == LEVEL and J.state == RUNNING:
-        overran(S, j, params, memory)
+        predict_end(S, j, np.int64(0), params, memory)
     elif J.state == STARTING and J.bucket < 0:  # under the policy before this one
         began = J.settled + (J.pause if J.pause > 0 else delay_of_start(S, j))
-        predict_end(S, j, began - S.g[0].now, params, memory, told)
-
-
-@core
-def overran(S: State, j: Int, params: Int, memory: Int) -> None:
-    """Running job `j` has not ended when it was predicted to: it is predicted anew, from the time that it has run."""
-    predict_end(S, j, np.int64(0), params, memory, False)
+        predict_end(S, j, began - S.g[0].now, params, memory)
 
 
 @core
@@ -158,27 +150,30 @@ def may_be_head(S: State, j: Int) -> bool:
 
 
 @core
-def overdue_starts(S: State, j: Int, params: Int, memory: Int, told: bool) -> None:
+def overdue_starts(S: State, j: Int, params: Int, memory: Int) -> None:
     """Waiting job `j` has started."""
     if serves_overdue(S, params):
         has_started(S, j, memory)
         S.jobs[j].granted = 0.0
-        predict_end(S, j, delay_of_start(S, j), params, memory, told)
+        predict_end(S, j, delay_of_start(S, j), params, memory)
 
 
 @core
-def become_head(S: State, j: Int, params: Int, memory: Int, told: bool) -> None:
-    """Overdue job `j` has found no place: GPUs are reserved for it. They are left to others that are all predicted to
-    end by its shadow time; where each is told an estimate, they are left to none here.
-    """
-    reserved = S.g[0].reserved
+def become_head(S: State, j: Int, params: Int) -> None:
+    """Overdue job `j` has found no place: GPUs are reserved for it until its shadow time."""
     shadow = reserve(S, j)
     J = S.jobs[j]
     if shadow < np.inf:
-        J.granted = shadow if J.granted == 0.0 else min(J.granted, shadow)
+        lapsed = S.g[0].now > J.granted + S.params[params + DRAIN]
+        J.granted = shadow if J.granted == 0.0 or lapsed else min(J.granted, shadow)
         shadow = J.granted
     block_nodes(S, j, shadow)
-    quantile = S.params[params + QUANTILE]
-    ends = S.g[0].now + S.g[0].start_ms + predicted_run_ms(S, np.int64(0), quantile, memory + RUN_TIMES)
-    if not told and ends <= shadow:
-        S.g[0].reserved = reserved
+
+
+@core
+def longest_in_time(S: State, c: Int, params: Int, memory: Int) -> float:
+    """The greatest estimate with which a job of class `c`, which could use nodes of heads, is predicted to end by the
+    shadow times of these.
+    """
+    ratio = run_ratio(S, np.int64(0), 1.0, S.params[params + CQ], memory + RUN_TIMES)
+    return (S.reaches[S.classes[c].reach].until - S.g[0].now - S.g[0].start_ms) / ratio

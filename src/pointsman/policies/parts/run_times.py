@@ -1,49 +1,54 @@
-"""How long jobs run in all, as told by the jobs that have completed: a histogram in State.memory, from `memory` on.
+"""How many times their estimates jobs run, as told by the jobs that have completed: a histogram in State.memory, from
+`memory` on.
 
-Its buckets are geometric: four of each power of two of milliseconds.
+Its buckets are geometric: sixteen of each power of two.
 """
 
 import numpy as np
 
 from pointsman.policies.sdk import Int, State, core
 
-RUN_TIME_BUCKETS = 212
-"""Numbers of State.memory that the histogram takes: up to 2 ** 53 ms."""
-UNKNOWN_MS = 3_600_000.0
-"""How long jobs are predicted to run while none has completed that ran so long, at least."""
-_SHIFT, _ZERO = 50, 1023 << 2
+RUN_TIME_BUCKETS = 640
+"""Numbers of State.memory that the histogram takes."""
+_SHIFT, _ZERO, _PARTS = 48, 1023 << 4, 16
+_ONE = 65536.0
+"""Where in the histogram jobs stand that run for as long as their estimates; none stands below 1."""
 
 
 @core
-def _bucket(ms: float) -> Int:
-    """The exponent of a time of 1 ms or more, and the first two bits behind it."""
-    return min((np.float64(ms).view(np.int64) >> _SHIFT) - _ZERO, np.int64(RUN_TIME_BUCKETS - 1))
+def _bucket(ran: Int, estimate: float) -> Int:
+    """That of a job that has run for `ran` ms: the exponent of the ratio, and its first four bits."""
+    ratio = max(1.0, _ONE * ran / max(1.0, estimate))
+    return min((np.float64(ratio).view(np.int64) >> _SHIFT) - _ZERO, np.int64(RUN_TIME_BUCKETS - 1))
 
 
 @core
 def _end_of(bucket: Int) -> float:
-    """Where a bucket ends, ms."""
-    return (4.0 + (bucket + 1) % 4) * np.float64(np.int64(1) << ((bucket + 1) // 4)) / 4.0
+    """The ratio at which a bucket ends."""
+    power = np.float64(np.int64(1) << ((bucket + 1) // _PARTS))
+    return (_PARTS + (bucket + 1) % _PARTS) * power / (_PARTS * _ONE)
 
 
 @core
-def learn_run_time(S: State, ran: Int, memory: Int) -> None:
-    """A job has completed that ran for `ran` ms."""
-    S.memory[memory + _bucket(max(1.0, np.float64(ran)))] += 1.0
+def learn_run_time(S: State, j: Int, memory: Int) -> None:
+    """Job `j` has completed."""
+    S.memory[memory + _bucket(S.jobs[j].executed, S.jobs[j].estimate)] += 1.0
 
 
 @core
-def predicted_run_ms(S: State, ran: Int, quantile: float, memory: Int) -> float:
-    """How long a job that has run for `ran` ms runs in all: a quantile of the completed jobs that ran so long."""
+def run_ratio(S: State, ran: Int, estimate: float, quantile: float, memory: Int) -> float:
+    """How many times its estimate a job runs in all that has run for `ran` ms: a quantile of the completed jobs that
+    ran so many times theirs. Without any: twice as long as it has run, or its estimate.
+    """
     longer = 0.0
-    first = _bucket(max(1.0, np.float64(ran)))
+    first = _bucket(ran, estimate)
     for k in range(first, RUN_TIME_BUCKETS):
         longer += S.memory[memory + k]
     if longer == 0.0:
-        return max(UNKNOWN_MS, 2.0 * ran)
+        return max(1.0, 2.0 * ran / max(1.0, estimate))
     shorter = 0.0
     k = first - 1
     while shorter < quantile * longer:
         k += 1
         shorter += S.memory[memory + k]
-    return np.ceil(_end_of(k))
+    return _end_of(k)
