@@ -19,6 +19,7 @@ STEPS_MS = (1, 1, 1000, 20_000)
 LONG_STEPS_MS = (1000, 20_000, 20_000)
 """At which jobs come through several buckets of hazards, of which the first is 30 s long."""
 BY_ESTIMATE = ("sjf", "sjf-backfill", "easy", "conservative", "srtf")
+RESERVING = ("fifo-backfill", "sjf-backfill")
 FALLING_RATES = (
     (1.0, 1.0, 0.75, 0.5, 0.375),
     (1.0, 0.75, 0.25, 0.25, 0.125),
@@ -167,7 +168,8 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         )
     if policy == "kueue":
         instance = with_quotas(draw, instance)
-    if policy == "gittins" or (policy in BY_ESTIMATE and chance(draw, kind.estimates, 0.25)):
+    by_estimate = policy in BY_ESTIMATE or params.get("patience_s", 0) > 0
+    if policy == "gittins" or (by_estimate and chance(draw, kind.estimates, 0.25)):
         instance = with_history(draw, instance)
     if not chance(draw, kind.cancels, 0.3):
         return instance
@@ -326,6 +328,8 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
         return draw_multifactor_params(draw, step_ms)
     if policy == "pick-place-sjf":
         return {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("always", "never"))}
+    if policy in RESERVING:
+        return draw_reserving_params(draw, step_ms)
     if policy not in ("tiresias", "las", "tiresias-skew"):
         return {}
     levels = 1 if policy == "las" else 2
@@ -335,6 +339,16 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
     if policy == "tiresias-skew":
         params["skew"] = draw.choice((0, 0.1, 0.4))
     return params
+
+
+def draw_reserving_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
+    """Mostly waits are bounded."""
+    if draw.random() < 0.3:
+        return {}
+    return {
+        "patience_s": draw.choice((0, 1, 3, 10)) * step_ms / 1000,
+        "run_time_quantile": draw.choice((0.07, 0.5, 0.75, 0.9)),
+    }
 
 
 def draw_multifactor_params(draw: random.Random, step_ms: int) -> dict[str, Any]:

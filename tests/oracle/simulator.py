@@ -4,22 +4,34 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import conservative, dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew, waiting
+from . import (
+    conservative,
+    dally,
+    gandiva,
+    gittins,
+    kueue,
+    multifactor,
+    pick_place,
+    placers,
+    reserving,
+    tiresias_skew,
+    waiting,
+)
 from .dally_pass import dally as decide_dally
 from .gpu_pickers import Edges
 from .history import History
 from .model import Job, LogEntry, Node, Place, Schedule
 from .placement import PLACEMENTS, every_gpu, place
 from .placers import PLACERS
-from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
+from .policies import by_estimate, by_row, easy, srtf, strict, tiresias
 from .schedulers import PlacerWorld
 from .world import Life, Rules, World, to_ms
 
 POLICIES: dict[str, Callable[[World], None]] = {
     "fifo": lambda world: strict(world, by_row),
     "sjf": lambda world: strict(world, by_estimate),
-    "fifo-backfill": lambda world: backfill(world, by_row),
-    "sjf-backfill": lambda world: backfill(world, by_estimate),
+    "fifo-backfill": lambda world: reserving.backfill(world, by_row),
+    "sjf-backfill": lambda world: reserving.backfill(world, by_estimate),
     "easy": easy,
     "conservative": conservative.conservative,
     "multifactor": multifactor.multifactor,
@@ -46,6 +58,7 @@ OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
 PARAMS = {
+    **dict.fromkeys(("fifo-backfill", "sjf-backfill"), reserving.PARAMS),
     "conservative": conservative.PARAMS,
     "multifactor": multifactor.PARAMS,
     "kueue": kueue.PARAMS,
@@ -130,6 +143,8 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     """The world with what the policy remembers."""
     if policy == "gandiva":
         return gandiva.GandivaWorld(**vars(world), **gandiva.params_of(params))
+    if policy in ("fifo-backfill", "sjf-backfill"):
+        return reserving.ReservingWorld(**vars(world), reserving=params)
     if policy == "conservative":
         return conservative.PlanWorld(**vars(world), settings=params)
     if policy == "multifactor":

@@ -1,33 +1,32 @@
 """FIFO without head blocking: every job that fits starts, in order; the others wait.
 
-Waiting jobs stand in one index for each class, keyed by submit, or by estimate for `sjf-backfill`.
+Waiting jobs stand in one index for each class, keyed by submit, or by estimate for `sjf-backfill`. With a `patience_s`,
+those that have waited too long get reservations (`overdue_heads`), around which the others start.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from pointsman.policies.parts.backfill import first_that_fits
 from pointsman.policies.parts.overdue_heads import (
+    ReservingPolicy,
     become_head,
     first_overdue,
     follow,
-    head_params,
     longest_in_time,
     may_be_head,
-    overdue_starts,
-    patience_parameter,
+    note_start,
     predict_end,
-    quantile_parameter,
+    ratio_to_come,
     serves_overdue,
 )
-from pointsman.policies.parts.reserved_gpus import hide_reserved, is_behind_head, unhide_reserved
+from pointsman.policies.parts.reserved_gpus import hide_reserved, unhide_reserved
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,
     PENDING,
     QUOTA,
-    CompiledPolicy,
     Int,
     Knowledge,
     State,
@@ -42,27 +41,23 @@ from pointsman.policies.sdk import (
 )
 
 BY_ESTIMATE, HEADS = 0, 1  # params
-OVERDUE = np.int64(0)  # memory
+OVERDUE = 0  # memory
 
 
-class FifoBackfill(CompiledPolicy):
+class FifoBackfill(ReservingPolicy):
     """Jobs are tried in the order of their submission and start if they fit; none waits for a job ahead of it."""
 
     name: ClassVar[str] = "fifo-backfill"
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = "pointsman.policies.classical.fifo_backfill"
 
-    patience_s: float = patience_parameter()
-    run_time_quantile: float = quantile_parameter()
-    drain_s: float = 1e9
-    cq: float = 0.9
-
     @property
-    def durations(self) -> Knowledge | Literal["history"]:
-        return "history" if self.patience_s > 0 and self.needs == "none" else self.needs
+    def takes_whole_gpus(self) -> bool:  # ty: ignore[incompatible-attribute-override]
+        """Where it reserves GPUs."""
+        return self.patience_s > 0
 
     def parameters(self) -> list[float]:
-        return [float(self.needs != "none"), *head_params(self.patience_s, self.run_time_quantile, self.drain_s, self.cq)]
+        return [float(self.needs != "none"), *self.head_params()]
 
 
 @core
@@ -70,21 +65,17 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
     if j < 0:
         return
-    follow(S, kind, j, np.int64(HEADS), OVERDUE)
-    if S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        estimate = S.jobs[j].estimate
-        enqueue(
-            S,
-            j,
-            estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0,
-            estimate if serves_overdue(S, np.int64(HEADS)) else np.inf,
-        )
+    follow(S, kind, j, np.int64(HEADS), np.int64(OVERDUE))
+    J = S.jobs[j]
+    if J.state == PENDING and J.bucket < 0:
+        key = J.estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0
+        enqueue(S, j, key, J.estimate if serves_overdue(S, np.int64(HEADS)) else np.inf)
 
 
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate."""
-    predict_end(S, j, np.int64(0), np.int64(HEADS), OVERDUE)
+    predict_end(S, j, np.int64(0), np.int64(HEADS), np.int64(OVERDUE))
 
 
 @core
@@ -94,14 +85,14 @@ def _start(S: State, j: Int) -> Int:
     if answer == QUOTA:
         close_queue(S, j)
     elif answer == OK:
-        overdue_starts(S, j, np.int64(HEADS), OVERDUE)
+        note_start(S, j, np.int64(HEADS), np.int64(OVERDUE))
     return answer
 
 
 @core
 def _start_overdue(S: State) -> None:
     """Start the jobs that have waited too long, or reserve GPUs for them."""
-    j = first_overdue(S, OVERDUE)
+    j = first_overdue(S, np.int64(OVERDUE))
     while j >= 0:
         behind = S.jobs[j].behind
         if may_be_head(S, j):
@@ -112,40 +103,50 @@ def _start_overdue(S: State) -> None:
 
 
 @core
-def _first_that_ends_in_time(S: State) -> Int:
-    """The first waiting job, in order, that can be placed and ends by the shadow time of all heads; -1 if none."""
+def _first_in_time(S: State, ratio: float) -> Int:
+    """The first waiting job, in order, that fits and ends by the shadow times of heads; -1 if there is none."""
     best = np.int64(-1)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
-        if not blocked(S, c) and is_behind_head(S, c) and fits(S, c):
-            j = first_below(S, c, longest_in_time(S, c, np.int64(HEADS), OVERDUE))
+        longest = longest_in_time(S, c, ratio)
+        if longest >= 0.0 and not blocked(S, c) and fits(S, c):
+            j = first_below(S, c, longest)
             if j >= 0 and (best < 0 or before(S, j, best)):
                 best = j
     return best
 
 
 @core
-def _start_all(S: State, in_time: bool) -> None:
-    """Start every job that fits, in order; `in_time`: that ends in time."""
-    while True:
-        j = _first_that_ends_in_time(S) if in_time else first_that_fits(S)
-        if j < 0:
-            return
+def _start_in_time(S: State) -> None:
+    """Start every job that fits and ends by the shadow times of the heads that could use its nodes."""
+    ratio = ratio_to_come(S, np.int64(HEADS), np.int64(OVERDUE))
+    j = _first_in_time(S, ratio)
+    while j >= 0:
         _start(S, j)
+        j = _first_in_time(S, ratio)
+
+
+@core
+def _start_all(S: State) -> None:
+    """Start every job that fits, in order."""
+    j = first_that_fits(S)
+    while j >= 0:
+        _start(S, j)
+        j = first_that_fits(S)
 
 
 @core
 def decide(S: State) -> None:
-    """Start every job that fits, in order, first those that have waited too long."""
+    """Start every job that fits, in order; before them those that have waited too long, and around these others."""
     if S.g[0].free == 0 and S.g[0].fractions == 0:
         return
     S.g[0].reserved = 0
     if serves_overdue(S, np.int64(HEADS)):
         _start_overdue(S)
     if S.g[0].reserved == 0:
-        _start_all(S, False)
+        _start_all(S)
         return
-    _start_all(S, True)
+    _start_in_time(S)
     hide_reserved(S)
-    _start_all(S, False)
+    _start_all(S)
     unhide_reserved(S)

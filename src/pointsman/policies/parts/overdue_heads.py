@@ -1,31 +1,30 @@
 """No job waits for ever, without preemption: one that has waited longer than its limit is tried before all others, and
 if it finds no place it is a head, with a reservation as EASY gives it. Ours (``docs/adr/0020``).
 
-When running jobs end is predicted by what completed jobs tell (`run_times`), or by estimates if the policy is told any.
-The shadow time of a head moves to earlier times only: others that run longer than predicted do not put it off.
+When jobs end is predicted by their estimates and by how far completed jobs were from theirs (`run_times`). The shadow
+time of a head only moves to earlier times: others that run longer than predicted do not put it off, unless they do for
+twice the patience.
 
 The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory.
 """
 
-from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 
-from pointsman.policies.parts.bounded_waiting import (
-    BOUND_MEMORY,
-    FIRST,
-    append_overdue,
-    crowding_of,
-    has_started,
-)
+from pointsman.policies.parts.bounded_waiting import BOUND_MEMORY, FIRST, append_overdue, crowding_of, has_started
 from pointsman.policies.parts.reserved_gpus import expect_end, is_behind_head
 from pointsman.policies.parts.run_times import RUN_TIME_BUCKETS, learn_run_time, run_ratio
 from pointsman.policies.sdk import (
+    NEVER,
     PENDING,
     RUNNING,
     STARTING,
+    CompiledPolicy,
     Event,
     Int,
+    Knowledge,
+    Standing,
     State,
     block_nodes,
     blocked,
@@ -37,32 +36,41 @@ from pointsman.policies.sdk import (
     set_alarm,
 )
 
-PATIENCE_MS, QUANTILE, DRAIN, CQ, HEAD_PARAMS = range(5)
+PATIENCE_MS, QUANTILE, HEAD_PARAMS = range(3)
 RUN_TIMES = BOUND_MEMORY
 HEAD_MEMORY = BOUND_MEMORY + RUN_TIME_BUCKETS
 FINISH, CANCEL, LEVEL = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL)
+MOST_OVERRUN = 2.0
+"""A shadow time that has passed by so many times the patience is given up for a later one."""
 
 
-def patience_parameter() -> float:
-    """The parameter ``patience_s``."""
-    return parameter(
+class ReservingPolicy(CompiledPolicy):
+    """A policy without preemption that can bound waits by reservations."""
+
+    patience_s: float = parameter(
         0.0,
-        "a job that has waited this long, longer if others waited at its submission, gets a reservation; 0: never",
+        "a job that has waited longer gets a reservation; longer if others waited at its submission; 0: none does",
         unit="s",
         ge=0,
     )
-
-
-def quantile_parameter() -> float:
-    """The parameter ``run_time_quantile``."""
-    return parameter(
-        0.9, "quantile of the run times of completed jobs by which ends are predicted for reservations", gt=0, lt=1
+    run_time_quantile: float = parameter(
+        0.75, "quantile of run time over estimate, of completed jobs, by which reservations predict ends", gt=0, lt=1
     )
 
+    @property
+    def durations(self) -> Knowledge | Literal["history"]:
+        """Where the policy requires none, reservations predict by estimates from history."""
+        return "history" if self.patience_s > 0 and self.needs == "none" else self.needs
 
-def head_params(patience_s: float, quantile: float, drain: float, cq: float) -> Sequence[float]:
-    """What the part finds in State.params."""
-    return milliseconds(patience_s), quantile, milliseconds(drain), cq
+    def head_params(self) -> list[float]:
+        """What the part finds in State.params."""
+        return [milliseconds(self.patience_s), self.run_time_quantile]
+
+    def standing(self, state: Any, job: Any) -> Standing | None:
+        """That it goes first."""
+        return (
+            Standing("has waited longer than its limit, so it is tried before all others") if job["overdue"] else None
+        )
 
 
 @core
@@ -72,18 +80,12 @@ def serves_overdue(S: State, params: Int) -> bool:
 
 
 @core
-def _ran(S: State, j: Int) -> Int:
-    """For how long job `j` has run so far, ms."""
-    J = S.jobs[j]
-    return J.executed + (S.g[0].now - J.settled if J.state == RUNNING else 0)
-
-
-@core
 def _left_ms(S: State, j: Int, params: Int, memory: Int) -> float:
     """How much longer job `j` is predicted to run, at least 1 ms."""
-    ran, estimate = _ran(S, j), S.jobs[j].estimate
-    ratio = run_ratio(S, ran, estimate, S.params[params + QUANTILE], memory + RUN_TIMES)
-    return max(1.0, np.ceil(ratio * max(1.0, estimate)) - ran)
+    J = S.jobs[j]
+    ran = J.executed + (S.g[0].now - J.settled if J.state == RUNNING else 0)
+    ratio = run_ratio(S, ran, J.estimate, S.params[params + QUANTILE], memory + RUN_TIMES)
+    return max(1.0, np.ceil(ratio * max(1.0, J.estimate)) - ran)
 
 
 @core
@@ -92,12 +94,12 @@ def predict_end(S: State, j: Int, delay: Int, params: Int, memory: Int) -> None:
     if serves_overdue(S, params):
         end = S.g[0].now + delay + _left_ms(S, j, params, memory)
         expect_end(S, j, end)
-        if S.jobs[j].state == RUNNING:
+        if S.jobs[j].state == RUNNING and end < NEVER:
             set_alarm(S, j, np.int64(end))
 
 
 @core
-def overdue_from(S: State, j: Int, params: Int) -> Int:
+def _overdue_from(S: State, j: Int, params: Int) -> Int:
     """When waiting job `j` will have waited longer than its limit."""
     J = S.jobs[j]
     if J.crowding == 0.0:
@@ -111,7 +113,7 @@ def _watch(S: State, j: Int, params: Int, memory: Int) -> None:
     """Waiting job `j` is overdue, or is called when it will be."""
     if S.jobs[j].overdue:
         return
-    due = overdue_from(S, j, params)
+    due = _overdue_from(S, j, params)
     if due <= S.g[0].now:
         append_overdue(S, j, memory)
     elif due < S.jobs[j].alarm:
@@ -150,30 +152,37 @@ def may_be_head(S: State, j: Int) -> bool:
 
 
 @core
-def overdue_starts(S: State, j: Int, params: Int, memory: Int) -> None:
-    """Waiting job `j` has started."""
+def note_start(S: State, j: Int, params: Int, memory: Int) -> None:
+    """Job `j`, which waited, has started."""
     if serves_overdue(S, params):
         has_started(S, j, memory)
         S.jobs[j].granted = 0.0
-        predict_end(S, j, delay_of_start(S, j), params, memory)
+        predict_end(S, j, delay_of_start(S, j) if S.jobs[j].state == STARTING else np.int64(0), params, memory)
 
 
 @core
 def become_head(S: State, j: Int, params: Int) -> None:
     """Overdue job `j` has found no place: GPUs are reserved for it until its shadow time."""
-    shadow = reserve(S, j)
     J = S.jobs[j]
+    shadow = reserve(S, j)
     if shadow < np.inf:
-        lapsed = S.g[0].now > J.granted + S.params[params + DRAIN]
-        J.granted = shadow if J.granted == 0.0 or lapsed else min(J.granted, shadow)
+        given_up = S.g[0].now > J.granted + MOST_OVERRUN * S.params[params + PATIENCE_MS]
+        J.granted = shadow if J.granted == 0.0 or given_up else min(J.granted, shadow)
         shadow = J.granted
     block_nodes(S, j, shadow)
 
 
 @core
-def longest_in_time(S: State, c: Int, params: Int, memory: Int) -> float:
-    """The greatest estimate with which a job of class `c`, which could use nodes of heads, is predicted to end by the
-    shadow times of these.
+def ratio_to_come(S: State, params: Int, memory: Int) -> float:
+    """How many times its estimate a job that starts now is predicted to run."""
+    return run_ratio(S, np.int64(0), 1.0, S.params[params + QUANTILE], memory + RUN_TIMES)
+
+
+@core
+def longest_in_time(S: State, c: Int, ratio: float) -> float:
+    """The greatest estimate with which a job of class `c` is predicted to end by the shadow times of the heads that
+    could use its nodes; -inf if there are no such heads.
     """
-    ratio = run_ratio(S, np.int64(0), 1.0, S.params[params + CQ], memory + RUN_TIMES)
+    if not is_behind_head(S, c):
+        return -np.inf
     return (S.reaches[S.classes[c].reach].until - S.g[0].now - S.g[0].start_ms) / ratio

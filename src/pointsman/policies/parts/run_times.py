@@ -44,7 +44,7 @@ def run_ratio(S: State, ran: Int, estimate: float, quantile: float, memory: Int)
     first = _bucket(ran, estimate)
     for k in range(first, RUN_TIME_BUCKETS):
         longer += S.memory[memory + k]
-    if longer == 0.0:
+    if longer == 0.0 or first == RUN_TIME_BUCKETS - 1:
         return max(1.0, 2.0 * ran / max(1.0, estimate))
     shorter = 0.0
     k = first - 1
