@@ -19,7 +19,8 @@ STEPS_MS = (1, 1, 1000, 20_000)
 LONG_STEPS_MS = (1000, 20_000, 20_000)
 """At which jobs come through several buckets of hazards, of which the first is 30 s long."""
 BY_ESTIMATE = ("sjf", "sjf-backfill", "easy", "conservative", "srtf")
-RESERVING = ("fifo-backfill", "sjf-backfill")
+RESERVING = ("fifo-backfill", "sjf-backfill", *PLACERS)
+"""They bound waits by reservations."""
 FALLING_RATES = (
     (1.0, 1.0, 0.75, 0.5, 0.375),
     (1.0, 0.75, 0.25, 0.25, 0.125),
@@ -139,6 +140,8 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     nodes = draw_nodes(draw, kind)
     jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
     params = draw_params(draw, kind, policy, step_ms)
+    if policy in RESERVING:
+        params |= draw_reserving_params(seed, step_ms)
     if policy in PLACERS:
         params |= draw_schedulers(draw, nodes)
         jobs = tuple(narrowed(nodes, job, params["schedulers"]) for job in jobs)
@@ -328,8 +331,6 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
         return draw_multifactor_params(draw, step_ms)
     if policy == "pick-place-sjf":
         return {"gpus": draw_gpu_picker(draw), "strict": draw.choice(("always", "never"))}
-    if policy in RESERVING:
-        return draw_reserving_params(draw, step_ms)
     if policy not in ("tiresias", "las", "tiresias-skew"):
         return {}
     levels = 1 if policy == "las" else 2
@@ -341,12 +342,13 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
     return params
 
 
-def draw_reserving_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
+def draw_reserving_params(seed: int, step_ms: int) -> dict[str, Any]:
     """Mostly waits are bounded."""
-    if draw.random() < 0.3:
+    draw = random.Random(f"reservations {seed}")
+    if draw.random() < 0.4:
         return {}
     return {
-        "patience_s": draw.choice((0, 1, 3, 10)) * step_ms / 1000,
+        "patience_s": draw.choice((1, 1, 3, 10)) * step_ms / 1000,
         "run_time_quantile": draw.choice((0.07, 0.5, 0.75, 0.9)),
     }
 

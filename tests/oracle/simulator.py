@@ -156,7 +156,7 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     if policy in ("pick-place", "pick-place-sjf"):
         return pick_place.PickPlaceWorld(**vars(world), **pick_place.settings_of(policy, params))
     if policy in PLACERS:
-        return PlacerWorld(**vars(world), seed=seed, **placers.settings_of(policy, params))
+        return PlacerWorld(**vars(world), seed=seed, reserving=params, **placers.settings_of(policy, params))
     if policy == "gittins":
         return gittins.world_of(world, params)
     if policy in dally.VARIANTS:

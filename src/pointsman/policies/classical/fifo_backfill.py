@@ -52,7 +52,7 @@ class FifoBackfill(ReservingPolicy):
     hooks: ClassVar[str] = "pointsman.policies.classical.fifo_backfill"
 
     @property
-    def takes_whole_gpus(self) -> bool:  # ty: ignore[incompatible-attribute-override]
+    def takes_whole_gpus(self) -> bool:  # ty: ignore[incompatible-property-override]
         """Where it reserves GPUs."""
         return self.patience_s > 0
 

@@ -28,7 +28,7 @@ def end_of_patience(S: State, j: Int) -> float:
 @core
 def is_patient(S: State, j: Int) -> bool:
     """Whether waiting job `j` takes compact places only."""
-    return bool(end_of_patience(S, j) > S.g[0].now)
+    return bool(end_of_patience(S, j) > S.g[0].now and S.jobs[j].overdue == 0)
 
 
 @core
@@ -40,8 +40,8 @@ def wait_patiently(S: State, j: Int) -> None:
     if J.state == PENDING:
         if J.bucket < 0:
             enqueue(S, j, 0.0, end_of_patience(S, j))
-            if J.aux > S.g[0].now:
-                set_alarm(S, j, np.int64(J.aux))
+        if J.aux > S.g[0].now and J.aux < J.alarm:
+            set_alarm(S, j, np.int64(J.aux))
         J.s0 = np.float64(best_level(S, j) if is_patient(S, j) else NETWORK)
 
 
