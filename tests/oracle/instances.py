@@ -171,6 +171,10 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         )
     if policy == "kueue":
         instance = with_quotas(draw, instance)
+        params = draw_reserving_params(seed, step_ms)
+        if params:
+            never = {"reclaim_within_cohort": "Never", "within_cluster_queue": "Never"}
+            instance = replace(instance, params=instance.params | never | params)
     by_estimate = policy in BY_ESTIMATE or params.get("patience_s", 0) > 0
     if policy == "gittins" or (by_estimate and chance(draw, kind.estimates, 0.25)):
         instance = with_history(draw, instance)

@@ -150,7 +150,7 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     if policy == "multifactor":
         return multifactor.FairWorld(**vars(world), settings=multifactor.DEFAULTS | dict(params))
     if policy == "kueue":
-        return kueue.KueueWorld(**vars(world), settings=params)
+        return kueue.KueueWorld(**vars(world), settings=params, reserving=params)
     if policy == "tiresias-skew":
         return tiresias_skew.SkewWorld(**vars(world), **{k: v for k, v in params.items() if k == "skew"})
     if policy in ("pick-place", "pick-place-sjf"):
