@@ -29,6 +29,8 @@ class ReservingWorld(World):
     crowding: dict[int, float] = field(default_factory=dict)
     pended_ms: dict[int, int] = field(default_factory=dict)
     """Before it waits now, by row."""
+    calls_ms: dict[int, int] = field(default_factory=dict)
+    """When a waiting job is overdue, by row."""
     overdue: list[int] = field(default_factory=list)
     """Rows of waiting jobs."""
     shadows_ms: dict[int, float] = field(default_factory=dict)
@@ -88,7 +90,7 @@ class ReservingWorld(World):
             width = min(1.0, max(self.nodes[node].gpus for node in first) / life.job.gpus)
             self.crowding[life.row] = (1.0 + queued / sum(node.gpus for node in self.nodes)) * math.sqrt(width)
         super().become_pending(life)
-        self.join_overdue(life)
+        self.calls_ms[life.row] = max(self.overdue_from_ms(life), self.now + 1)
 
     def alternatives_of(self, life: Life) -> list[list[int]]:
         return [list(nodes) for nodes in alternatives(self.nodes, life.job)]
@@ -97,18 +99,16 @@ class ReservingWorld(World):
         limit_ms = math.floor(self.patience_ms * self.crowding[life.row])
         return life.pending_since_ms + limit_ms - self.pended_ms.get(life.row, 0)
 
-    def is_due(self, life: Life) -> bool:
-        waits = self.patience_ms > 0 and life.state == "PENDING" and life.row not in self.overdue
-        return waits and self.overdue_from_ms(life) <= self.now
-
     def join_overdue(self, life: Life) -> bool:
-        due = self.is_due(life)
+        due = self.patience_ms > 0 and self.calls_ms.get(life.row, inf) <= self.now
         if due:
+            del self.calls_ms[life.row]
             self.overdue.append(life.row)
         return due
 
     def forget_wait(self, life: Life) -> None:
         self.overdue = [row for row in self.overdue if row != life.row]
+        self.calls_ms.pop(life.row, None)
 
     def cancel(self, life: Life) -> None:
         super().cancel(life)
@@ -117,8 +117,8 @@ class ReservingWorld(World):
     def due(self, life: Life) -> Iterator[int]:
         yield from super().due(life)
         if self.patience_ms:
-            if life.state == "PENDING" and life.row not in self.overdue:
-                yield self.overdue_from_ms(life)
+            if life.row in self.calls_ms:
+                yield self.calls_ms[life.row]
             if life.state == "RUNNING":
                 yield life.estimated_end_ms
 

@@ -39,7 +39,7 @@ from pointsman.policies.sdk import (
 PATIENCE_MS, QUANTILE, HEAD_PARAMS = range(3)
 RUN_TIMES = BOUND_MEMORY
 HEAD_MEMORY = BOUND_MEMORY + RUN_TIME_BUCKETS
-FINISH, CANCEL, LEVEL = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL)
+FINISH, CANCEL, LEVEL, TIMER = (int(e) for e in (Event.FINISH, Event.CANCEL, Event.LEVEL, Event.TIMER))
 MOST_OVERRUN = 2.0
 """A shadow time that has passed by so many times the patience is given up for a later one."""
 
@@ -109,15 +109,15 @@ def _overdue_from(S: State, j: Int, params: Int) -> Int:
 
 
 @core
-def _watch(S: State, j: Int, params: Int, memory: Int) -> None:
-    """Waiting job `j` is overdue, or is called when it will be."""
+def _watch(S: State, kind: Int, j: Int, params: Int, memory: Int) -> None:
+    """Call waiting job `j` when it will be overdue; it is if it was called and has waited so long."""
     if S.jobs[j].overdue:
         return
     due = _overdue_from(S, j, params)
-    if due <= S.g[0].now:
+    if kind == TIMER and due <= S.g[0].now:
         append_overdue(S, j, memory)
-    elif due < S.jobs[j].alarm:
-        set_alarm(S, j, due)
+    elif max(due, S.g[0].now + 1) < S.jobs[j].alarm:
+        set_alarm(S, j, max(due, S.g[0].now + 1))
 
 
 @core
@@ -131,7 +131,7 @@ def follow(S: State, kind: Int, j: Int, params: Int, memory: Int) -> None:
     elif kind == CANCEL:
         has_started(S, j, memory)
     elif J.state == PENDING:
-        _watch(S, j, params, memory)
+        _watch(S, kind, j, params, memory)
     elif kind == LEVEL and J.state == RUNNING:
         predict_end(S, j, np.int64(0), params, memory)
     elif J.state == STARTING and J.bucket < 0:  # under the policy before this one
