@@ -42,9 +42,9 @@ def in_order(choose: Choose) -> Callable[[World], None]:
         )
         reserved = reserved_for(heads)
         while reserved and any(
-            start(this, world, life, choose, at_home=True)
+            this.over_limit(life) or start(this, world, life, choose, at_home=True)
             for life in this.waiting_in_order(by_row)
-            if not this.is_closed(life) and world.ends_in_time(life, heads)
+            if not this.is_closed(life) and world.ends_in_time(life, heads) and takes_at_home(world, life)
         ):
             pass
         world.hidden = reserved
@@ -103,6 +103,10 @@ def takes(world: PlacerWorld, life: Life, scheduler: int) -> Free | None:
     if free is not None and world.is_patient(life) and compact(world, life, free) is None:
         return None
     return free
+
+
+def takes_at_home(world: PlacerWorld, life: Life) -> bool:
+    return takes(world, life, world.belongs_to[life.row]) is not None
 
 
 def counted(choose: Callable[[PlacerWorld, Life, Free], Counts]) -> Choose:

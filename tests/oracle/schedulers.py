@@ -89,7 +89,7 @@ class PlacerWorld(ReservingWorld):
         return self.patient_until_ms(life) > self.now and life.row not in self.overdue
 
     def next_event_ms(self) -> int | None:
-        ends = [at for life in self.having("PENDING") if (at := self.patient_until_ms(life)) > self.now]
+        ends = [self.patient_until_ms(life) for life in self.having("PENDING") if self.is_patient(life)]
         return min((at for at in (super().next_event_ms(), *ends) if at is not None), default=None)
 
     # -- what nodes are, and what jobs do to each other there -------------------------------------------
