@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.policies.parts.reserved_gpus import expect_end, hide_reserved, unhide_reserved
+from pointsman.policies.parts.reserving.reserved_gpus import expect_end, hide_reserved, unhide_reserved
 from pointsman.policies.sdk import (
     ACTIVE,
     NEVER,

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.parts.backfill import first_that_fits
-from pointsman.policies.parts.overdue_heads import (
+from pointsman.policies.parts.reserving.overdue_heads import (
     ReservingPolicy,
     become_head,
     first_overdue,
@@ -21,7 +21,7 @@ from pointsman.policies.parts.overdue_heads import (
     ratio_to_come,
     serves_overdue,
 )
-from pointsman.policies.parts.reserved_gpus import hide_reserved, unhide_reserved
+from pointsman.policies.parts.reserving.reserved_gpus import hide_reserved, unhide_reserved
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,

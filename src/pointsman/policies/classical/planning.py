@@ -36,7 +36,7 @@ from pointsman.policies.parts.plan.windows import (
     show_all,
     show_open_now,
 )
-from pointsman.policies.parts.reserved_gpus import expect_end
+from pointsman.policies.parts.reserving.reserved_gpus import expect_end
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,

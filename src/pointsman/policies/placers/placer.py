@@ -7,15 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pointsman.policies.parts.levels import NETWORK
-from pointsman.policies.parts.overdue_heads import (
+from pointsman.policies.parts.reserving.overdue_heads import (
     ReservingPolicy,
     follow,
     note_start,
     predict_end,
     serves_overdue,
 )
-from pointsman.policies.placers.heads import AFTER_HEADS, HEADS, OVERDUE, end_cycle, next_around_heads
-from pointsman.policies.placers.patience import is_patient, takes_what_is_free, wait_patiently
 from pointsman.policies.placers.schedulers import (
     MOST,
     destination,
@@ -26,6 +24,8 @@ from pointsman.policies.placers.schedulers import (
     owner,
     was_forwarded,
 )
+from pointsman.policies.placers.waiting.heads import AFTER_HEADS, HEADS, OVERDUE, end_cycle, next_around_heads
+from pointsman.policies.placers.waiting.patience import is_patient, takes_what_is_free, wait_patiently
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.policies.parts.overdue_heads import (
+from pointsman.policies.parts.reserving.overdue_heads import (
     become_head,
     first_overdue,
     longest_in_time,
@@ -11,7 +11,7 @@ from pointsman.policies.parts.overdue_heads import (
     ratio_to_come,
     serves_overdue,
 )
-from pointsman.policies.parts.reserved_gpus import hide_reserved, unhide_reserved
+from pointsman.policies.parts.reserving.reserved_gpus import hide_reserved, unhide_reserved
 from pointsman.policies.quotas.cohorts import HEAD, STRICT, TOTAL, borrows, has_quota, row_of_queue
 from pointsman.policies.sdk import (
     ACTIVE,

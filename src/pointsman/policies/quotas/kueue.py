@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import NonNegativeInt, model_validator
 
 from pointsman.errors import UsageError
-from pointsman.policies.parts.overdue_heads import (
+from pointsman.policies.parts.reserving.overdue_heads import (
     HEAD_MEMORY,
     ReservingPolicy,
     follow,

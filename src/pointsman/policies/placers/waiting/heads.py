@@ -6,7 +6,7 @@ predicted to end by the shadow times of heads start on any GPUs; the others star
 
 import numpy as np
 
-from pointsman.policies.parts.overdue_heads import (
+from pointsman.policies.parts.reserving.overdue_heads import (
     HEAD_MEMORY,
     HEAD_PARAMS,
     become_head,
@@ -15,8 +15,8 @@ from pointsman.policies.parts.overdue_heads import (
     may_be_head,
     ratio_to_come,
 )
-from pointsman.policies.parts.reserved_gpus import hide_reserved, unhide_reserved
-from pointsman.policies.placers.patience import PATIENCE, takes_what_is_free
+from pointsman.policies.parts.reserving.reserved_gpus import hide_reserved, unhide_reserved
+from pointsman.policies.placers.waiting.patience import PATIENCE, takes_what_is_free
 from pointsman.policies.sdk import ACTIVE, Int, State, before, blocked, close_queue, cold, core, over_limit
 
 HEADS = PATIENCE + 1

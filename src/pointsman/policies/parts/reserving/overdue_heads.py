@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from pointsman.policies.parts.bounded_waiting import BOUND_MEMORY, FIRST, append_overdue, crowding_of, has_started
-from pointsman.policies.parts.reserved_gpus import expect_end, is_behind_head
-from pointsman.policies.parts.run_times import RUN_TIME_BUCKETS, learn_run_time, run_ratio
+from pointsman.policies.parts.reserving.reserved_gpus import expect_end, is_behind_head
+from pointsman.policies.parts.reserving.run_times import RUN_TIME_BUCKETS, learn_run_time, run_ratio
 from pointsman.policies.sdk import (
     NEVER,
     PENDING,
