@@ -22,6 +22,8 @@ BY_ESTIMATE = ("sjf", "sjf-backfill", "easy", "conservative", "srtf")
 WITH_OPTIONS = ("srtf", "tiresias", "las", "tiresias-skew", *VARIANTS)
 """They can weigh what preemptions cost, and bound waits."""
 NOTHING_LOST = ("start_s", "stop_s", "restore_s")
+RESERVING = ("fifo-backfill", "sjf-backfill", *PLACERS)
+"""They bound waits by reservations."""
 FALLING_RATES = (
     (1.0, 1.0, 0.75, 0.5, 0.375),
     (1.0, 0.75, 0.25, 0.25, 0.125),
@@ -141,6 +143,8 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
     nodes = draw_nodes(draw, kind)
     jobs = draw_jobs(draw, kind, nodes, placement, step_ms)
     params = draw_params(draw, kind, policy, step_ms)
+    if policy in RESERVING:
+        params |= draw_reserving_params(seed, step_ms)
     if policy in PLACERS:
         params |= draw_schedulers(draw, nodes)
         jobs = tuple(narrowed(nodes, job, params["schedulers"]) for job in jobs)
@@ -170,7 +174,12 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         )
     if policy == "kueue":
         instance = with_quotas(draw, instance)
-    if policy == "gittins" or (policy in BY_ESTIMATE and chance(draw, kind.estimates, 0.25)):
+        params = draw_reserving_params(seed, step_ms)
+        if params:
+            never = {"reclaim_within_cohort": "Never", "within_cluster_queue": "Never"}
+            instance = replace(instance, params=instance.params | never | params)
+    by_estimate = policy in BY_ESTIMATE or params.get("patience_s", 0) > 0
+    if policy == "gittins" or (by_estimate and chance(draw, kind.estimates, 0.25)):
         instance = with_history(draw, instance)
     if policy in WITH_OPTIONS:
         instance = with_eviction_options(kind, instance, step_ms)
@@ -340,6 +349,17 @@ def draw_params(draw: random.Random, kind: Kind, policy: str, step_ms: int) -> d
     if policy == "tiresias-skew":
         params["skew"] = draw.choice((0, 0.1, 0.4))
     return params
+
+
+def draw_reserving_params(seed: int, step_ms: int) -> dict[str, Any]:
+    """Mostly waits are bounded."""
+    draw = random.Random(f"reservations {seed}")
+    if draw.random() < 0.4:
+        return {}
+    return {
+        "patience_s": draw.choice((1, 1, 3, 10)) * step_ms / 1000,
+        "run_time_quantile": draw.choice((0.07, 0.5, 0.75, 0.9)),
+    }
 
 
 def draw_multifactor_params(draw: random.Random, step_ms: int) -> dict[str, Any]:

@@ -1,20 +1,22 @@
 """Section 7: `kueue`, by sets of jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .model import Job
+from .model import Job, Place
 from .policies import Pass
-from .world import Life, World
+from .reserving import PARAMS as RESERVING
+from .reserving import ReservingWorld, reserved_for, serve_overdue
+from .world import Life
 
-PARAMS = {
+PARAMS = RESERVING | {
     "nominal_quota", "borrowing_limit", "cohort", "queueing_strategy", "reclaim_within_cohort", "within_cluster_queue",
 }  # fmt: skip
 
 
 @dataclass
-class KueueWorld(World):
+class KueueWorld(ReservingWorld):
     settings: Mapping[str, Any] = field(default_factory=dict)
     released: list[Life] = field(default_factory=list)
     """On paper."""
@@ -77,15 +79,40 @@ class Cycle(Pass):
         """By queue, type, partition and GPUs per node, the narrowest that could not be placed."""
         self.tried: set[str] = set()
 
-    def admit(self) -> None:
+    def have_turn(self) -> list[Life]:
+        """The jobs that may be admitted before others of their queues."""
+        heads, strict = self.kueue.heads().values(), self.kueue.settings["queueing_strategy"] == "StrictFIFO"
+        return [life for life in self.world.having("PENDING") if not strict or life in heads]
+
+    def try_overdue(self, life: Life) -> bool | None:
+        """Whether it is admitted; None: it may not be, and gets no reservation."""
+        if life not in self.have_turn():
+            return None
+        place = self.find_place(life)
+        if self.kueue.has_quota(life.job):
+            if place is not None:
+                self.start_on(life, place)
+            return place is not None
+        limit = self.kueue.rules.queue_limits.get(life.job.queue, float("inf"))
+        quotas = sum(map(self.kueue.quota, self.kueue.cohort(life.job.queue)))
+        within = self.kueue.holds(life.job.queue) + life.job.gpus <= limit
+        return False if within and quotas >= sum(node.gpus for node in self.kueue.nodes) else None
+
+    def admit_around_heads(self) -> None:
+        heads = serve_overdue(self, self.try_overdue) if self.world.free() else []
+        reserved = reserved_for(heads)
+        if reserved:
+            self.admit(lambda life: self.kueue.ends_in_time(life, heads))
+        self.admit(not_on=reserved)
+
+    def admit(self, only: Callable[[Life], bool] = lambda life: True, not_on: Place = frozenset()) -> None:
         while True:
-            heads, strict = self.kueue.heads().values(), self.kueue.settings["queueing_strategy"] == "StrictFIFO"
-            waiting = [life for life in self.world.having("PENDING") if not strict or life in heads]
-            may = [j for j in waiting if self.kueue.has_quota(j.job) and not self.is_skipped(j.job)]
+            may = [j for j in self.have_turn() if only(j)]
+            may = [j for j in may if self.kueue.has_quota(j.job) and not self.is_skipped(j.job)]
             if not may:
                 return
             life = min(may, key=self.kueue.turn)
-            place = self.find_place(life)
+            place = self.find_place(life, not_on)
             if place is None:
                 key = alike(life.job)
                 self.skipped[key] = min(life.job.gpus, self.skipped.get(key, life.job.gpus))
@@ -150,7 +177,7 @@ class Cycle(Pass):
 
 def kueue(world: KueueWorld) -> None:
     this = Cycle(world)
-    this.admit()
+    this.admit_around_heads()
     if world.settings["reclaim_within_cohort"] == world.settings["within_cluster_queue"] == "Never":
         return
     while not world.having("STOPPING"):

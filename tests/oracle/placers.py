@@ -8,12 +8,14 @@ from .gang_places import Counts, compact, on_sockets
 from .model import Place
 from .placement import place_among
 from .policies import Pass, by_row
+from .reserving import PARAMS as RESERVING
+from .reserving import reserved_for, serve_overdue
 from .schedulers import Free, PlacerWorld
 from .scorer import FEATURES, scorer
 from .world import Life, World
 
 Choose = Callable[[PlacerWorld, Life, Free], Place]
-SHARED = {"schedulers", "forward"}
+SHARED = {"schedulers", "forward"} | RESERVING
 PARAMS = {
     "packed-patience": SHARED | {"patience"},
     "random-place": SHARED | {"random_seed"},
@@ -25,7 +27,8 @@ def settings_of(policy: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """As a `PlacerWorld` takes them. The weights of `scorer` must be given."""
     weights = {name: params[name] for name in FEATURES if name in params}
     patience = {"patience": 0.5} if policy == "packed-patience" else {}
-    return {**patience, **{k: v for k, v in params.items() if k not in FEATURES}, "weights": weights}
+    others = {k: v for k, v in params.items() if k not in {*FEATURES, *RESERVING}}
+    return {**patience, **others, "weights": weights}
 
 
 def in_order(choose: Choose) -> Callable[[World], None]:
@@ -34,19 +37,33 @@ def in_order(choose: Choose) -> Callable[[World], None]:
     def decide(world: World) -> None:
         assert isinstance(world, PlacerWorld)
         this = Pass(world)
+        heads = serve_overdue(
+            this, lambda life: this.over_limit(life) or start(this, world, life, choose, at_home=True)
+        )
+        reserved = reserved_for(heads)
+        while reserved and any(
+            this.over_limit(life) or start(this, world, life, choose, at_home=True)
+            for life in this.waiting_in_order(by_row)
+            if not this.is_closed(life) and world.ends_in_time(life, heads) and takes_at_home(world, life)
+        ):
+            pass
+        world.hidden = reserved
         while any(
             start(this, world, life, choose) for life in this.waiting_in_order(by_row) if not this.is_closed(life)
         ):
             pass
+        world.hidden = frozenset()
 
     return decide
 
 
-def start(this: Pass, world: PlacerWorld, life: Life, choose: Choose) -> bool:
-    """Whether it takes what is free; it is started then, unless its queue is full and closed for it."""
+def start(this: Pass, world: PlacerWorld, life: Life, choose: Choose, *, at_home: bool = False) -> bool:
+    """Whether it takes what is free; it is started then, unless its queue is full and closed for it. `at_home`: it is
+    not forwarded.
+    """
     mine = world.belongs_to[life.row]
     to = scheduler_for(world, life)
-    if to is None:
+    if to is None or (at_home and to != mine):
         return False
     if to != mine:
         if this.over_limit(life):
@@ -86,6 +103,10 @@ def takes(world: PlacerWorld, life: Life, scheduler: int) -> Free | None:
     if free is not None and world.is_patient(life) and compact(world, life, free) is None:
         return None
     return free
+
+
+def takes_at_home(world: PlacerWorld, life: Life) -> bool:
+    return takes(world, life, world.belongs_to[life.row]) is not None
 
 
 def counted(choose: Callable[[PlacerWorld, Life, Free], Counts]) -> Choose:

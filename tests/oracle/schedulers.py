@@ -10,14 +10,15 @@ import numpy as np
 
 from .model import Gpu, Node, Place
 from .placement import alternatives, every_gpu, has_enough
-from .world import Life, World
+from .reserving import ReservingWorld
+from .world import Life
 
 Free = dict[int, list[Gpu]]
 """The free GPUs of each eligible node."""
 
 
 @dataclass
-class PlacerWorld(World):
+class PlacerWorld(ReservingWorld):
     """Of the placers, which are called when the patience of a waiting job ends. Nodes have two sockets here, and
     nothing on them slows jobs.
     """
@@ -35,6 +36,9 @@ class PlacerWorld(World):
     """The scheduler of each job, by row."""
     forwarded: list[tuple[int, int, int]] = field(default_factory=list)
     """Rows, and from which scheduler to which."""
+
+    hidden: Place = frozenset()
+    """GPUs that are reserved."""
 
     def __post_init__(self) -> None:
         drawn = np.random.default_rng([self.seed, 0x686F6D65]).random(len(self.lives))
@@ -59,6 +63,22 @@ class PlacerWorld(World):
                 return free
         return None
 
+    # -- reservations -----------------------------------------------------------------------------------
+
+    def free(self) -> set[Gpu]:
+        return super().free() - self.hidden
+
+    def alternatives_of(self, life: Life) -> list[list[int]]:
+        mine = owned_nodes(tuple(self.nodes), self.belongs_to[life.row], self.schedulers)
+        return [[node for node in nodes if node in mine] for nodes in super().alternatives_of(life)]
+
+    def eligible_nodes(self, life: Life) -> set[int]:
+        return {node for nodes in self.alternatives_of(life) for node in nodes}
+
+    def find_place(self, life: Life, free: set[Gpu]) -> Place | None:
+        mine = self.eligible_nodes(life)
+        return super().find_place(life, {gpu for gpu in free if gpu[0] in mine})
+
     # -- patience ---------------------------------------------------------------------------------------
 
     def patient_until_ms(self, life: Life) -> int:
@@ -66,7 +86,7 @@ class PlacerWorld(World):
         return life.job.submit_ms + math.ceil(patience * max(0, life.job.told_ms))
 
     def is_patient(self, life: Life) -> bool:
-        return self.patient_until_ms(life) > self.now
+        return self.patient_until_ms(life) > self.now and life.row not in self.overdue
 
     def next_event_ms(self) -> int | None:
         ends = [self.patient_until_ms(life) for life in self.having("PENDING") if self.is_patient(life)]

@@ -4,7 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from . import conservative, dally, gandiva, gittins, kueue, multifactor, pick_place, placers, tiresias_skew
+from . import (
+    conservative,
+    dally,
+    gandiva,
+    gittins,
+    kueue,
+    multifactor,
+    pick_place,
+    placers,
+    reserving,
+    tiresias_skew,
+)
 from .dally_pass import dally as decide_dally
 from .dally_waiting import PatientDallyWorld
 from .gpu_pickers import Edges
@@ -12,7 +23,7 @@ from .history import History
 from .model import Job, LogEntry, Node, Place, Schedule
 from .placement import PLACEMENTS, every_gpu, place
 from .placers import PLACERS
-from .policies import backfill, by_estimate, by_row, easy, srtf, strict, tiresias
+from .policies import by_estimate, by_row, easy, srtf, strict, tiresias
 from .schedulers import PlacerWorld
 from .waiting import OPTIONS, Options, TurnsWorld
 from .world import Life, Rules, World, to_ms
@@ -20,8 +31,8 @@ from .world import Life, Rules, World, to_ms
 POLICIES: dict[str, Callable[[World], None]] = {
     "fifo": lambda world: strict(world, by_row),
     "sjf": lambda world: strict(world, by_estimate),
-    "fifo-backfill": lambda world: backfill(world, by_row),
-    "sjf-backfill": lambda world: backfill(world, by_estimate),
+    "fifo-backfill": lambda world: reserving.backfill(world, by_row),
+    "sjf-backfill": lambda world: reserving.backfill(world, by_estimate),
     "easy": easy,
     "conservative": conservative.conservative,
     "multifactor": multifactor.multifactor,
@@ -48,6 +59,7 @@ OVERHEADS = ("start_s", "stop_s", "restore_s", "lost_s", "checkpoint_every_s")
 NODE_EVENTS = ("NODE_DOWN", "NODE_UP", "NODE_DRAIN")
 THRESHOLDS_GPU_S = {"tiresias": (3250, 7200), "las": (28_800,), "tiresias-skew": (3250, 7200)}
 PARAMS = {
+    **dict.fromkeys(("fifo-backfill", "sjf-backfill"), reserving.PARAMS),
     "conservative": conservative.PARAMS,
     "multifactor": multifactor.PARAMS,
     "kueue": kueue.PARAMS,
@@ -132,12 +144,14 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     """The world with what the policy remembers."""
     if policy == "gandiva":
         return gandiva.GandivaWorld(**vars(world), **gandiva.params_of(params))
+    if policy in ("fifo-backfill", "sjf-backfill"):
+        return reserving.ReservingWorld(**vars(world), reserving=params)
     if policy == "conservative":
         return conservative.PlanWorld(**vars(world), settings=params)
     if policy == "multifactor":
         return multifactor.FairWorld(**vars(world), settings=multifactor.DEFAULTS | dict(params))
     if policy == "kueue":
-        return kueue.KueueWorld(**vars(world), settings=params)
+        return kueue.KueueWorld(**vars(world), settings=params, reserving=params)
     if policy == "tiresias-skew":
         skew = {name: value for name, value in params.items() if name == "skew"}
         return tiresias_skew.SkewWorld(**vars(world), settings=options_of(params), **skew)
@@ -146,7 +160,7 @@ def world_for(policy: str, params: Mapping[str, Any], world: World, seed: int) -
     if policy in ("pick-place", "pick-place-sjf"):
         return pick_place.PickPlaceWorld(**vars(world), **pick_place.settings_of(policy, params))
     if policy in PLACERS:
-        return PlacerWorld(**vars(world), seed=seed, **placers.settings_of(policy, params))
+        return PlacerWorld(**vars(world), seed=seed, reserving=params, **placers.settings_of(policy, params))
     if policy == "gittins":
         return gittins.world_of(world, params)
     if policy in dally.VARIANTS:

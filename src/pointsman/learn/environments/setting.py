@@ -29,9 +29,9 @@ from pointsman.learn.environments.episode_pool import Bank, make_bank
 from pointsman.learn.environments.workloads import Generated, Sampler
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.policies.placers.candidates import weights as shipped
-from pointsman.policies.placers.patience import PATIENCE
 from pointsman.policies.placers.schedulers import FORWARD
 from pointsman.policies.placers.schedulers import MOST as MOST_SCHEDULERS
+from pointsman.policies.placers.waiting.patience import PATIENCE
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES, Placement
 from pointsman.workload import Workload
 

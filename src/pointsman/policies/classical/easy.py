@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pointsman.policies.parts.reserving.reserved_gpus import expect_end, hide_reserved, unhide_reserved
 from pointsman.policies.sdk import (
     ACTIVE,
     NEVER,
@@ -29,22 +30,16 @@ from pointsman.policies.sdk import (
     blocked,
     close_queue,
     core,
-    count,
     delay_of_start,
     enqueue,
     first_below,
     fits,
-    give,
-    insert,
     milliseconds,
     nodes_blocked,
     parameter,
-    remove,
     reserve,
-    running_index,
     set_alarm,
     start,
-    take,
     told_rate,
 )
 
@@ -74,18 +69,6 @@ class Easy(CompiledPolicy):
 
     def parameters(self) -> list[float]:
         return [milliseconds(self.overrun_floor_s), 1.0 / self.overrun_share]
-
-
-@core
-def expect_end(S: State, j: Int, end: float) -> None:
-    """Job `j`, which holds GPUs, is estimated to end at `end`."""
-    J = S.jobs[j]
-    if J.bucket >= 0:
-        remove(S, j)
-    J.key = end
-    J.aux = np.inf
-    S.buckets[running_index(S)].by_key = 1
-    insert(S, running_index(S), j)
 
 
 @core
@@ -149,32 +132,14 @@ def _try(S: State, j: Int, reason: Int) -> Int:
 
 
 @core
-def _hide(S: State) -> None:
-    """Reserved GPUs that are free count as taken."""
-    for i in range(S.g[0].reserved):
-        R = S.reserve[i]
-        R.next = R.mask & S.nodes[R.node].free_mask
-        if R.next != 0:
-            take(S, R.node, R.next, count(R.next))
-
-
-@core
-def _unhide(S: State) -> None:
-    for i in range(S.g[0].reserved):
-        R = S.reserve[i]
-        if R.next != 0:
-            give(S, R.node, R.next, count(R.next))
-
-
-@core
 def _mark_classes(S: State) -> None:
     """Note which classes behind a head fit beside what is reserved; block those that do not fit at all."""
-    _hide(S)
+    hide_reserved(S)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
         if _is_behind(S, c) and not blocked(S, c):
             S.classes[c].fits = fits(S, c)
-    _unhide(S)
+    unhide_reserved(S)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
         if _is_behind(S, c) and not blocked(S, c) and S.classes[c].fits == 0 and not fits(S, c):
@@ -234,10 +199,10 @@ def _backfill(S: State, j: Int) -> None:
     """Start job `j` on GPUs that are not reserved, or anywhere if it ends soon enough."""
     beside = S.jobs[j].aux > _bound(S, S.jobs[j].cls)
     if beside:
-        _hide(S)
+        hide_reserved(S)
     _try(S, j, BACKFILLED)
     if beside:
-        _unhide(S)
+        unhide_reserved(S)
 
 
 @core

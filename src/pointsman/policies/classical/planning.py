@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.policies.classical.easy import Easy, estimated_run_ms, expect_end, work_left
+from pointsman.policies.classical.easy import Easy, estimated_run_ms, work_left
 from pointsman.policies.classical.easy import on_run as easy_on_run
 from pointsman.policies.parts.plan.joining import find_bounds, has_place_now, join_plan, may_still_start
 from pointsman.policies.parts.plan.reservations import (
@@ -36,6 +36,7 @@ from pointsman.policies.parts.plan.windows import (
     show_all,
     show_open_now,
 )
+from pointsman.policies.parts.reserving.reserved_gpus import expect_end
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,

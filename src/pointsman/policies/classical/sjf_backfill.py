@@ -11,6 +11,3 @@ class SjfBackfill(FifoBackfill):
 
     name: ClassVar[str] = "sjf-backfill"
     needs: ClassVar[Knowledge] = "oracle"
-
-    def parameters(self) -> list[float]:
-        return [1.0]

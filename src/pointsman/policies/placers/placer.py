@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pointsman.policies.parts.levels import NETWORK
-from pointsman.policies.placers.patience import is_patient, takes_what_is_free, wait_patiently
+from pointsman.policies.parts.reserving.overdue_heads import (
+    ReservingPolicy,
+    follow,
+    note_start,
+    predict_end,
+    serves_overdue,
+)
 from pointsman.policies.placers.schedulers import (
     MOST,
     destination,
@@ -18,11 +24,12 @@ from pointsman.policies.placers.schedulers import (
     owner,
     was_forwarded,
 )
+from pointsman.policies.placers.waiting.heads import AFTER_HEADS, HEADS, OVERDUE, end_cycle, next_around_heads
+from pointsman.policies.placers.waiting.patience import is_patient, takes_what_is_free, wait_patiently
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,
     QUOTA,
-    CompiledPolicy,
     Delay,
     Int,
     Knowledge,
@@ -42,17 +49,16 @@ from pointsman.policies.sdk import (
     start_on,
 )
 
-OWN = 2
+OWN = AFTER_HEADS
 """Where in State.params a policy's own parameters begin."""
 
 
-class Placer(CompiledPolicy):
+class Placer(ReservingPolicy):
     """Jobs are tried in the order of their submission and start if they fit; none waits for a job ahead of it."""
 
     needs: ClassVar[Knowledge] = "none"
     placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
     takes_whole_gpus: ClassVar[bool] = True
-    takes_turns: ClassVar[bool] = True
     source: ClassVar[str] = "a baseline of Zhao and Wu (MARL), IEEE TNSM 2022, arXiv 2112.13354"
 
     schedulers: int = parameter(
@@ -66,6 +72,11 @@ class Placer(CompiledPolicy):
     )
 
     @property
+    def takes_turns(self) -> bool:  # ty: ignore[incompatible-property-override]
+        """Unless jobs that have waited too long go before others."""
+        return self.patience_s == 0
+
+    @property
     def divides_among(self) -> int:
         return self.schedulers
 
@@ -76,7 +87,7 @@ class Placer(CompiledPolicy):
         return forwards(memory)
 
     def parameters(self) -> list[float]:
-        return [float(self.forward), 0.0]
+        return [float(self.forward), 0.0, *self.head_params()]
 
 
 class PatientPlacer(Placer):
@@ -87,7 +98,7 @@ class PatientPlacer(Placer):
     patience: float
 
     def parameters(self) -> list[float]:
-        return [float(self.forward), self.patience]
+        return [float(self.forward), self.patience, *self.head_params()]
 
     def delay_of(self, job: Any) -> Delay | None:
         """Until its patience ends a job takes no GPUs beyond one node, or rack, if one could hold it."""
@@ -98,12 +109,14 @@ class PatientPlacer(Placer):
 def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
     if j >= 0:
+        follow(S, kind, j, np.int64(HEADS), np.int64(OVERDUE))
         wait_patiently(S, j)
 
 
 @core
 def on_run(S: State, j: Int) -> None:
-    """Nothing to know about running jobs."""
+    """A running job got a rate."""
+    predict_end(S, j, np.int64(0), np.int64(HEADS), np.int64(OVERDUE))
 
 
 @cold
@@ -150,8 +163,8 @@ def _closes_a_queue(S: State) -> bool:
 
 
 @cold
-def next_job(S: State) -> Int:
-    """The next job to be placed, which fits the nodes of its scheduler, perhaps since now; -1 if there is none."""
+def _next_in_order(S: State) -> Int:
+    """The next job, in order, that fits the nodes of its scheduler, perhaps since now; -1 if there is none."""
     if S.g[0].decision_us > 0 and S.g[0].has_queue_limits:
         while _closes_a_queue(S):  # which takes no decision
             pass
@@ -169,6 +182,19 @@ def next_job(S: State) -> Int:
 
 
 @core
+def next_job(S: State) -> Int:
+    """The next job to be placed; -1 if there is none."""
+    if not serves_overdue(S, np.int64(HEADS)):
+        return _next_in_order(S)
+    j = next_around_heads(S)
+    if j < 0:
+        j = _next_in_order(S)
+    if j < 0:
+        end_cycle(S)
+    return j
+
+
+@core
 def alternative_of(S: State, j: Int) -> Int:
     """The first alternative of job `j` with enough free GPUs; -1 if none has."""
     return alternative_with_room(S, S.jobs[j].cls)
@@ -183,5 +209,7 @@ def start_there(S: State, j: Int) -> None:
     answer = start(S, j, OK) if S.classes[c].per_node > 0 else start_on(S, j, OK)
     if answer == QUOTA:
         close_queue(S, j)
-    elif answer != OK:
+    elif answer == OK:
+        note_start(S, j, np.int64(HEADS), np.int64(OVERDUE))
+    else:
         block(S, c)

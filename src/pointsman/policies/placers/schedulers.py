@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.policies.placers.patience import takes_what_is_free
+from pointsman.policies.placers.waiting.patience import takes_what_is_free
 from pointsman.policies.sdk import (
     Int,
     Owner,

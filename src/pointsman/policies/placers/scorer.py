@@ -20,7 +20,6 @@ from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import list_candidates, note_candidate
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.interference import FORECASTS_BY
-from pointsman.policies.placers.patience import is_patient
 from pointsman.policies.placers.placer import (
     OWN,
     PatientPlacer,
@@ -30,6 +29,7 @@ from pointsman.policies.placers.placer import (
     on_run,
     start_there,
 )
+from pointsman.policies.placers.waiting.patience import is_patient
 from pointsman.policies.sdk import Int, Profile, State, cold, core, parameter, send_at_once
 
 __all__ = ["Scorer", "decide", "on_event", "on_run"]

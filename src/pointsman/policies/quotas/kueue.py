@@ -11,12 +11,20 @@ cohorts, several flavors, admission checks and requeuing back-off. Jobs without 
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import NonNegativeInt
+from pydantic import NonNegativeInt, model_validator
 
 from pointsman.errors import UsageError
+from pointsman.policies.parts.reserving.overdue_heads import (
+    HEAD_MEMORY,
+    ReservingPolicy,
+    follow,
+    predict_end,
+    serves_overdue,
+)
+from pointsman.policies.quotas.admission import HEADS, admit_all, admit_around_heads, find_heads, overdue_at
 from pointsman.policies.quotas.cohorts import (
     COHORT,
     HEAD,
@@ -24,42 +32,34 @@ from pointsman.policies.quotas.cohorts import (
     QUEUES,
     RECLAIM,
     RECLAIMS,
-    STRICT,
     TOTAL,
     TRIED,
     WIDTH,
-    borrows,
-    has_quota,
     row_of_queue,
 )
 from pointsman.policies.quotas.reclaim import WITHIN, WITHINS, make_room
 from pointsman.policies.sdk import (
-    ACTIVE,
     LARGEST,
-    OK,
+    PENDING,
     Briefing,
-    CompiledPolicy,
     Int,
     Knowledge,
     Reason,
     Standing,
     State,
     before,
-    block,
-    blocked,
     core,
-    on_event,
-    on_run,
+    enqueue,
     parameter,
-    start,
 )
+from pointsman.policies.sdk import on_run as note_running
 
 __all__ = ["Kueue", "decide", "on_event", "on_run"]
 
 Strategy = Literal["BestEffortFIFO", "StrictFIFO"]
 
 
-class Kueue(CompiledPolicy):
+class Kueue(ReservingPolicy):
     """Kueue's queues with quotas, borrowing within cohorts and reclaim by preemption."""
 
     name: ClassVar[str] = "kueue"
@@ -97,7 +97,14 @@ class Kueue(CompiledPolicy):
             strict,
             float(RECLAIMS.index(self.reclaim_within_cohort)),
             float(WITHINS.index(self.within_cluster_queue)),
+            *self.head_params(),
         ]
+
+    @model_validator(mode="after")
+    def _preempts_or_reserves(self) -> Self:
+        if self.patience_s > 0 and (self.reclaim_within_cohort, self.within_cluster_queue) != ("Never", "Never"):
+            raise ValueError("patience_s reserves GPUs instead of preempting: leave reclaim and preemption at Never")
+        return self
 
     def _quotas(self, names: Sequence[str], gpus: int) -> dict[str, int]:
         """The nominal quota of each queue; the first of those without one get what cannot be divided equally."""
@@ -147,8 +154,9 @@ class Kueue(CompiledPolicy):
         quotas = self._quotas(names, gpus)
         together = self._together(quotas)
         cohorts = {cohort: k for k, cohort in enumerate(dict.fromkeys(map(self._cohort_of, names)), 1)}
-        memory = np.zeros(QUEUES + WIDTH * (1 + len(queues)))
-        rows = memory[QUEUES:].reshape(-1, WIDTH)
+        width = WIDTH * (1 + len(queues))
+        memory = np.zeros(QUEUES + width + HEAD_MEMORY)
+        rows = memory[QUEUES : QUEUES + width].reshape(-1, WIDTH)
         rows[:, [NOMINAL, TOTAL]] = LARGEST
         rows[:, COHORT] = -1.0 - np.arange(len(rows))
         rows[:, TRIED] = -1.0
@@ -161,7 +169,7 @@ class Kueue(CompiledPolicy):
         """What its queue and cohort hold; the reason, if that leaves no quota for it."""
         queue = int(job["queue"])
         if queue == 0:
-            return None
+            return super().standing(state, job)
         row = state.memory[QUEUES + WIDTH * queue :][:WIDTH]
         held, limit = int(state.queues["held"][queue]), int(state.queues["limit"][queue])
         rows = state.memory[QUEUES : QUEUES + WIDTH * len(state.queues)].reshape(-1, WIDTH)
@@ -199,58 +207,27 @@ def _turn(rows: Any, queues: Any, job: Any) -> tuple[bool, int, int]:
 
 
 @core
-def _find_heads(S: State) -> None:
-    """Note the first waiting job of each queue."""
-    for q in range(S.queues.shape[0]):
-        S.memory[row_of_queue(q) + HEAD] = -1.0
-    for i in range(S.g[0].active):
-        j = S.buckets[S.lists[ACTIVE, i]].first
-        at = row_of_queue(S.jobs[j].queue) + HEAD
-        if S.memory[at] < 0.0 or before(S, j, np.int64(S.memory[at])):
-            S.memory[at] = np.float64(j)
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """A job that waits joins its class."""
+    if j >= 0:
+        follow(S, kind, j, np.int64(HEADS), overdue_at(S))
+        if S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+            enqueue(S, j, 0.0, S.jobs[j].estimate if serves_overdue(S, np.int64(HEADS)) else np.inf)
 
 
 @core
-def _may_be_next(S: State, c: Int, j: Int) -> bool:
-    """Whether job `j`, the first of class `c`, may be admitted if it fits: under StrictFIFO the queue's first alone."""
-    if blocked(S, c) or not has_quota(S, j):
-        return False
-    return bool(S.params[STRICT] == 0.0 or S.memory[row_of_queue(S.jobs[j].queue) + HEAD] == j)
-
-
-@core
-def _next(S: State) -> Int:
-    """The next job to admit: those that do not borrow first, then in order; -1 if there is none."""
-    best = np.int64(-1)
-    best_borrows = True
-    for i in range(S.g[0].active):
-        c = S.lists[ACTIVE, i]
-        j = S.buckets[c].first
-        if _may_be_next(S, c, j):
-            would_borrow = borrows(S, S.jobs[j].queue, S.jobs[j].asked)
-            sooner = before(S, j, best) if best >= 0 and would_borrow == best_borrows else not would_borrow
-            if best < 0 or sooner:
-                best = j
-                best_borrows = would_borrow
-    return best
-
-
-@core
-def _admit_all(S: State) -> None:
-    """Start jobs until none has quota and a place."""
-    while True:
-        _find_heads(S)
-        j = _next(S)
-        if j < 0:
-            return
-        if start(S, j, OK) != OK:
-            block(S, S.jobs[j].cls)
+def on_run(S: State, j: Int) -> None:
+    """A job that runs joins the running ones."""
+    if serves_overdue(S, np.int64(HEADS)):
+        predict_end(S, j, np.int64(0), np.int64(HEADS), overdue_at(S))
+    else:
+        note_running(S, j)
 
 
 @core
 def _next_to_preempt(S: State) -> Int:
     """The first job, in order, of the queues whose first job has not tried to preempt in this pass; -1 if none."""
-    _find_heads(S)
+    find_heads(S)
     best = np.int64(-1)
     for q in range(1, S.queues.shape[0]):
         j = np.int64(S.memory[row_of_queue(q) + HEAD])
@@ -262,7 +239,7 @@ def _next_to_preempt(S: State) -> Int:
 @core
 def decide(S: State) -> None:
     """Admit jobs within quotas; then the first of each queue may preempt, if it is allowed and none is stopping."""
-    _admit_all(S)
+    admit_around_heads(S)
     if S.params[RECLAIM] == 0.0 and S.params[WITHIN] == 0.0:
         return
     while S.g[0].pending > 0 and S.g[0].stopping == 0:
@@ -271,4 +248,4 @@ def decide(S: State) -> None:
             return
         S.memory[row_of_queue(S.jobs[j].queue) + TRIED] = np.float64(S.g[0].pass_id)
         if make_room(S, j):
-            _admit_all(S)
+            admit_all(S, 0.0)

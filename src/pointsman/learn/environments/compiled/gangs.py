@@ -4,7 +4,7 @@
 Jobs are asked for one by one in the order of `fifo-backfill`, each as soon as its scheduler has room for it or may
 forward it. A job that waits is asked for again after a while, or when it could be placed compactly or forwarded and
 before could not: its s1 says when (ms), its s3 whether it already could. A job that can be placed waits only while it
-is patient (`policies.placers.patience`), so that none waits for ever.
+is patient (`policies.placers.waiting.patience`), so that none waits for ever.
 """
 
 import numpy as np
@@ -23,8 +23,8 @@ from pointsman.policies.placers.candidates.features import measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.filling import clear_scores, note_compact
-from pointsman.policies.placers.patience import end_of_patience, is_patient
 from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, may_decide, was_forwarded
+from pointsman.policies.placers.waiting.patience import end_of_patience, is_patient
 
 FORWARD, WAIT, ACTIONS = MOST, MOST + 1, MOST + 2
 """Actions: first the candidates."""

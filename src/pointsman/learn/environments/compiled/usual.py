@@ -9,7 +9,7 @@ from pointsman.learn.environments.compiled.gangs import FORWARD, WAIT
 from pointsman.policies.placers.candidates.features import cost
 from pointsman.policies.placers.candidates.places import MOST, note_candidate
 from pointsman.policies.placers.filling import is_compact
-from pointsman.policies.placers.patience import is_patient
+from pointsman.policies.placers.waiting.patience import is_patient
 
 
 @core

@@ -14,7 +14,7 @@ from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.placers.candidates.features import HARM, SLOW_DOWN, feature
 from pointsman.policies.placers.candidates.places import MOST, note_candidate
 from pointsman.policies.placers.filling import is_compact
-from pointsman.policies.placers.patience import is_patient
+from pointsman.policies.placers.waiting.patience import is_patient
 from pointsman.types import JobState
 
 RUNNING = int(JobState.RUNNING)

@@ -26,7 +26,7 @@ FIRST_KEY = -(2.0**62)
 
 
 @core
-def _crowding(S: State, j: Int) -> float:
+def crowding_of(S: State, j: Int) -> float:
     """By how much the limit of job `j`, which is being submitted, is longer than that of a job within a node of a
     cluster where no other waits.
     """
@@ -49,14 +49,14 @@ def limit_ms(S: State, j: Int, params: Int, dearness: float) -> Int:
     """
     J = S.jobs[j]
     if J.crowding == 0.0:
-        J.crowding = _crowding(S, j)
+        J.crowding = crowding_of(S, j)
     patience = S.params[params + PATIENCE_MS] + S.params[params + GROWTH] * _progress(S, j, params)
     cost = 1.0 + cost_ms(S, np.inf) / DOUBLING_COST_MS
     return np.int64(min(np.floor(patience * J.crowding * cost * dearness), 2.0**53))
 
 
 @core
-def _append(S: State, j: Int, memory: Int) -> None:
+def append_overdue(S: State, j: Int, memory: Int) -> None:
     """Job `j` is the last of the overdue jobs."""
     M, J = S.memory, S.jobs[j]
     J.overdue = 1
@@ -70,7 +70,7 @@ def _append(S: State, j: Int, memory: Int) -> None:
 
 
 @core
-def _unlink(S: State, j: Int, memory: Int) -> None:
+def unlink_overdue(S: State, j: Int, memory: Int) -> None:
     """Job `j` is not overdue any more."""
     M, J = S.memory, S.jobs[j]
     J.overdue = 0
@@ -103,7 +103,7 @@ def watch_wait(S: State, j: Int, params: Int, dearness: float) -> None:
 def join_overdue(S: State, j: Int, params: Int, memory: Int, dearness: float) -> None:
     """Job `j`, which waits without a grant and is called, joins the overdue jobs if it has waited so long."""
     if not S.jobs[j].overdue and _overdue_from(S, j, params, dearness) <= S.g[0].now:
-        _append(S, j, memory)
+        append_overdue(S, j, memory)
 
 
 @core
@@ -116,7 +116,7 @@ def next_grant(S: State, params: Int, memory: Int) -> Int:
     granted = M[memory + GRANTED_GPUS] + S.jobs[j].asked
     if granted > S.jobs[j].asked and granted > S.params[params + SHARE] * S.gpus.shape[0]:
         return np.int64(-1)
-    _unlink(S, j, memory)
+    unlink_overdue(S, j, memory)
     M[memory + GRANTED_GPUS] = granted
     S.jobs[j].granted = _progress(S, j, params) + S.params[params + GRANT_MS]
     return j
@@ -160,7 +160,7 @@ def let_lapse(S: State, j: Int, params: Int, memory: Int) -> None:
 def has_started(S: State, j: Int, memory: Int) -> None:
     """Job `j` waits no more."""
     if S.jobs[j].overdue:
-        _unlink(S, j, memory)
+        unlink_overdue(S, j, memory)
 
 
 @core

@@ -19,8 +19,8 @@ from pointsman.policies.placers.candidates.features import FEATURES, feature
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.candidates.prospects import is_compact_under, ms_until_compact, shorter_jobs
 from pointsman.policies.placers.filling import is_compact
-from pointsman.policies.placers.patience import end_of_patience, is_patient
 from pointsman.policies.placers.schedulers import destination, scheduler_of, was_forwarded
+from pointsman.policies.placers.waiting.patience import end_of_patience, is_patient
 
 JOB, CANDIDATE, ON_GPU, ON_NODE, OF_SCHEDULER = 15, FEATURES + 2, 6, 2, 2
 """How many numbers each is told by."""

@@ -9,7 +9,7 @@ import numpy as np
 from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.parts.levels import NETWORK, best_level
 from pointsman.policies.placers.filling import clear_scores, note_compact
-from pointsman.policies.sdk import PENDING, Int, State, alternative_with_room, core, enqueue, set_alarm
+from pointsman.policies.sdk import PENDING, Int, State, alternative_with_room, core, dequeue, enqueue, set_alarm
 
 PATIENCE = 1
 """Where in State.params the share stands."""
@@ -17,9 +17,11 @@ PATIENCE = 1
 
 @core
 def end_of_patience(S: State, j: Int) -> float:
-    """Until when job `j` is patient, ms; 0: not at all, for its duration is not known, or it has a shape."""
+    """Until when job `j` is patient, ms; 0: not at all, for its duration is not known, it has a shape, or it has
+    waited too long.
+    """
     J = S.jobs[j]
-    if S.classes[J.cls].per_node > 0:
+    if S.classes[J.cls].per_node > 0 or J.overdue:
         return 0.0
     lasts = np.ceil(S.params[PATIENCE] * J.estimate) if J.estimate > 0.0 else 0.0
     return J.submit + lasts if lasts > 0.0 else 0.0
@@ -40,8 +42,11 @@ def wait_patiently(S: State, j: Int) -> None:
     if J.state == PENDING:
         if J.bucket < 0:
             enqueue(S, j, 0.0, end_of_patience(S, j))
-            if J.aux > S.g[0].now:
-                set_alarm(S, j, np.int64(J.aux))
+        elif J.overdue and J.aux > 0.0:
+            dequeue(S, j)
+            enqueue(S, j, 0.0, 0.0)
+        if J.aux > S.g[0].now and J.aux < J.alarm:
+            set_alarm(S, j, np.int64(J.aux))
         J.s0 = np.float64(best_level(S, j) if is_patient(S, j) else NETWORK)
 
 

@@ -1,0 +1,1 @@
+"""Reservations of GPUs for jobs that wait: for whom, until when, and which."""

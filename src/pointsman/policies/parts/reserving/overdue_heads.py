@@ -1,0 +1,194 @@
+"""No job waits for ever, without preemption: one that has waited longer than its limit is tried before all others, and
+if it finds no place it is a head, with a reservation as EASY gives it. Ours (``docs/adr/0020``).
+
+When jobs end is predicted by their estimates and by how far completed jobs were from theirs (`run_times`). The shadow
+time of a head only moves to earlier times: others that run longer than predicted do not put it off, unless they do for
+twice the patience.
+
+The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from pointsman.policies.parts.preemption.bounded_waiting import (
+    BOUND_MEMORY,
+    FIRST,
+    append_overdue,
+    crowding_of,
+    has_started,
+)
+from pointsman.policies.parts.reserving.reserved_gpus import expect_end, is_behind_head
+from pointsman.policies.parts.reserving.run_times import RUN_TIME_BUCKETS, learn_run_time, run_ratio
+from pointsman.policies.sdk import (
+    NEVER,
+    PENDING,
+    RUNNING,
+    STARTING,
+    CompiledPolicy,
+    Event,
+    Int,
+    Knowledge,
+    Standing,
+    State,
+    block_nodes,
+    blocked,
+    core,
+    delay_of_start,
+    milliseconds,
+    parameter,
+    reserve,
+    set_alarm,
+)
+
+PATIENCE_MS, QUANTILE, HEAD_PARAMS = range(3)
+RUN_TIMES = BOUND_MEMORY
+HEAD_MEMORY = BOUND_MEMORY + RUN_TIME_BUCKETS
+FINISH, CANCEL, LEVEL, TIMER = (int(e) for e in (Event.FINISH, Event.CANCEL, Event.LEVEL, Event.TIMER))
+MOST_OVERRUN = 2.0
+"""A shadow time that has passed by so many times the patience is given up for a later one."""
+
+
+class ReservingPolicy(CompiledPolicy):
+    """A policy without preemption that can bound waits by reservations."""
+
+    patience_s: float = parameter(
+        0.0,
+        "a job that has waited longer gets a reservation; longer if others waited at its submission; 0: none does",
+        unit="s",
+        ge=0,
+    )
+    run_time_quantile: float = parameter(
+        0.75, "quantile of run time over estimate, of completed jobs, by which reservations predict ends", gt=0, lt=1
+    )
+
+    @property
+    def durations(self) -> Knowledge | Literal["history"]:
+        """Where the policy requires none, reservations predict by estimates from history."""
+        return "history" if self.patience_s > 0 and self.needs == "none" else self.needs
+
+    def head_params(self) -> list[float]:
+        """What the part finds in State.params."""
+        return [milliseconds(self.patience_s), self.run_time_quantile]
+
+    def standing(self, state: Any, job: Any) -> Standing | None:
+        """That it goes first."""
+        return (
+            Standing("has waited longer than its limit, so it is tried before all others") if job["overdue"] else None
+        )
+
+
+@core
+def serves_overdue(S: State, params: Int) -> bool:
+    """Whether jobs that have waited long get reservations."""
+    return bool(S.params[params + PATIENCE_MS] > 0.0)
+
+
+@core
+def _left_ms(S: State, j: Int, params: Int, memory: Int) -> float:
+    """How much longer job `j` is predicted to run, at least 1 ms."""
+    J = S.jobs[j]
+    ran = J.executed + (S.g[0].now - J.settled if J.state == RUNNING else 0)
+    ratio = run_ratio(S, ran, J.estimate, S.params[params + QUANTILE], memory + RUN_TIMES)
+    return max(1.0, np.ceil(ratio * max(1.0, J.estimate)) - ran)
+
+
+@core
+def predict_end(S: State, j: Int, delay: Int, params: Int, memory: Int) -> None:
+    """Job `j` holds GPUs, and begins to run after `delay` ms, or runs: note when it is predicted to end."""
+    if serves_overdue(S, params):
+        end = S.g[0].now + delay + _left_ms(S, j, params, memory)
+        expect_end(S, j, end)
+        if S.jobs[j].state == RUNNING and end < NEVER:
+            set_alarm(S, j, np.int64(end))
+
+
+@core
+def _overdue_from(S: State, j: Int, params: Int) -> Int:
+    """When waiting job `j` will have waited longer than its limit."""
+    J = S.jobs[j]
+    if J.crowding == 0.0:
+        J.crowding = crowding_of(S, j)
+    limit = np.int64(min(np.floor(S.params[params + PATIENCE_MS] * J.crowding), 2.0**53))
+    return J.pend_since + limit - J.pended
+
+
+@core
+def _watch(S: State, kind: Int, j: Int, params: Int, memory: Int) -> None:
+    """Call waiting job `j` when it will be overdue; it is if it was called and has waited so long."""
+    if S.jobs[j].overdue:
+        return
+    due = _overdue_from(S, j, params)
+    if kind == TIMER and due <= S.g[0].now:
+        append_overdue(S, j, memory)
+    elif max(due, S.g[0].now + 1) < S.jobs[j].alarm:
+        set_alarm(S, j, max(due, S.g[0].now + 1))
+
+
+@core
+def follow(S: State, kind: Int, j: Int, params: Int, memory: Int) -> None:
+    """Something happened to job `j`: it waits, overruns what was predicted, is found starting, or has ended."""
+    if not serves_overdue(S, params):
+        return
+    J = S.jobs[j]
+    if kind == FINISH:
+        learn_run_time(S, j, memory + RUN_TIMES)
+    elif kind == CANCEL:
+        has_started(S, j, memory)
+    elif J.state == PENDING:
+        _watch(S, kind, j, params, memory)
+    elif kind == LEVEL and J.state == RUNNING:
+        predict_end(S, j, np.int64(0), params, memory)
+    elif J.state == STARTING and J.bucket < 0:  # under the policy before this one
+        began = J.settled + (J.pause if J.pause > 0 else delay_of_start(S, j))
+        predict_end(S, j, began - S.g[0].now, params, memory)
+
+
+@core
+def first_overdue(S: State, memory: Int) -> Int:
+    """The first overdue job; the next is `behind` it. -1 if there is none."""
+    return np.int64(S.memory[memory + FIRST]) - 1
+
+
+@core
+def may_be_head(S: State, j: Int) -> bool:
+    """Whether overdue job `j` is to be tried before others: its queue is open, and no head could use its nodes."""
+    return not blocked(S, S.jobs[j].cls) and not is_behind_head(S, S.jobs[j].cls)
+
+
+@core
+def note_start(S: State, j: Int, params: Int, memory: Int) -> None:
+    """Job `j`, which waited, has started."""
+    if serves_overdue(S, params):
+        has_started(S, j, memory)
+        S.jobs[j].granted = 0.0
+        predict_end(S, j, delay_of_start(S, j) if S.jobs[j].state == STARTING else np.int64(0), params, memory)
+
+
+@core
+def become_head(S: State, j: Int, params: Int) -> None:
+    """Overdue job `j` has found no place: GPUs are reserved for it until its shadow time."""
+    J = S.jobs[j]
+    shadow = reserve(S, j)
+    if shadow < np.inf:
+        given_up = S.g[0].now > J.granted + MOST_OVERRUN * S.params[params + PATIENCE_MS]
+        J.granted = shadow if J.granted == 0.0 or given_up else min(J.granted, shadow)
+        shadow = J.granted
+    block_nodes(S, j, shadow)
+
+
+@core
+def ratio_to_come(S: State, params: Int, memory: Int) -> float:
+    """How many times its estimate a job that starts now is predicted to run."""
+    return run_ratio(S, np.int64(0), 1.0, S.params[params + QUANTILE], memory + RUN_TIMES)
+
+
+@core
+def longest_in_time(S: State, c: Int, ratio: float) -> float:
+    """The greatest estimate with which a job of class `c` is predicted to end by the shadow times of the heads that
+    could use its nodes; -inf if there are no such heads.
+    """
+    if not is_behind_head(S, c):
+        return -np.inf
+    return (S.reaches[S.classes[c].reach].until - S.g[0].now - S.g[0].start_ms) / ratio
