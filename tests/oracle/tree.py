@@ -8,7 +8,7 @@ from .gpu_pickers import Edges
 from .model import Job, Place
 from .nodes import Neighbours
 from .speeds import Speeds, rounded
-from .world import World
+from .waiting import TurnsWorld
 
 MEGABYTES = 1e6
 FURTHER_RACK = 0.2
@@ -40,7 +40,7 @@ class Tree:
 
 
 @dataclass
-class CrowdedWorld(World):
+class CrowdedWorld(TurnsWorld):
     """Jobs slow each other on nodes."""
 
     speeds: Speeds = field(kw_only=True)

@@ -97,7 +97,7 @@ def test_on_a_flat_network_without_preemption_jobs_go_by_submission_whatever_hap
     """With levels too, unless nodes fail: nobody who waits has had any service."""
     base = Kind(policies=("fifo-backfill",), placements=("tightest",), rates=False, models=False)
     for seed in range(100):
-        plain = random_instance(seed, replace(base, failures=seed % 2 == 0))
+        plain = replace(random_instance(seed, replace(base, failures=seed % 2 == 0)), params={})
         params = {"node_timer_s": 3, "rack_timer_s": 7, "levels": 0 if seed % 2 == 0 else 12, "first_level_gpu_s": 0.01}
         dally = replace(plain, policy="dally-nopreempt", params=params)
         assert asdict(run_engine(dally)) == asdict(run_engine(plain))
@@ -109,7 +109,7 @@ def test_on_a_flat_network_nobody_holds_out(policy: str) -> None:
     timers = {} if policy in ("dally-nowait", "dally-whole-nodes") else {"node_timer_s": 3, "rack_timer_s": 7}
     params, kind = {"levels": 0, **timers}, Kind(**vars(PLAIN) | {"policies": ("fifo-backfill",)})
     for seed in range(40):
-        plain = random_instance(seed, replace(kind, placements=(OWN_PLACEMENT[policy],)))
+        plain = replace(random_instance(seed, replace(kind, placements=(OWN_PLACEMENT[policy],))), params={})
         assert plain.rate_by_locality == FLAT
         dally = replace(plain, policy=policy, params=params)
         assert asdict(run_engine(dally)) == asdict(run_engine(plain))

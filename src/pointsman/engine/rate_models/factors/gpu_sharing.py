@@ -97,7 +97,8 @@ def jobs_per_gpu(policy: object, asked: int | None) -> int:
     title = getattr(policy, "name", type(policy).__name__)
     if isinstance(limit, bool) or limit not in range(1, MAX_SHARING + 1):
         raise UsageError(f"gpu sharing {limit}: a GPU has 1 to {MAX_SHARING} jobs")
-    if limit > own and own == 1 and getattr(policy, "takes_whole_gpus", False):
+    takes_whole = getattr(policy, "takes_whole_gpus", False) is True  # of a class, a property says: by its parameters
+    if limit > own and own == 1 and takes_whole:
         raise UsageError(
             f"policy {title!r} uses whole GPUs, or shares them by its own rules: leave out the sharing of GPUs "
             f"({limit} jobs each)"
