@@ -46,7 +46,7 @@ class RunInfo(_Part):
     knowledge: str = "none"
     params: dict[str, Any] | None = None
     placement: str | None = None
-    overheads: dict[str, Weight] | str | None = None
+    overheads: dict[str, bool | Weight] | str | None = None
     oversized: str | None = None
     assign_models: int | None = None
     profiles: Texts | None = None
