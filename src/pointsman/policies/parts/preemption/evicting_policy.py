@@ -19,7 +19,7 @@ class EvictingPolicy(CompiledPolicy):
 
     cost_weight: float = parameter(0.0, COST_WEIGHT, ge=0)
     patience_s: float = parameter(0.0, PATIENCE, unit="s", ge=0)
-    patience_growth: float = parameter(15.0, "by how much longer for each second of its progress", ge=0)
+    patience_growth: float = parameter(15.0, "by how much longer it may wait for each second of its progress", ge=0)
     grant_s: float = parameter(14_400.0, "progress during which it then goes before all others", unit="s", gt=0)
     grant_share: float = parameter(0.25, "share of the GPUs that several such jobs request at most", ge=0, le=1)
 
