@@ -144,8 +144,8 @@ class _Ground(_Part):
         values={
             "realistic": "10 s to start, 5 s to stop, 20 s to restore; a checkpoint when a job is asked to stop, and "
             "every 30 minutes",
-            "periodic": "the same, but a preempted job loses its work since the last checkpoint; hourly ones: also --set "
-            "overheads.checkpoint_every_s=1h",
+            "periodic": "the same, but a preempted job loses its work since the last checkpoint; hourly ones: also "
+            "--set overheads.checkpoint_every_s=1h",
             "none": "all costs are 0",
             "FILE": "an overheads file",
         },
