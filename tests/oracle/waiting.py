@@ -35,7 +35,9 @@ class PatientWorld(World):
     calls_ms: dict[int, int] = field(default_factory=dict)
     """When a waiting job is looked at for the time that it has waited, by row."""
     patient_until_ms: dict[int, int] = field(default_factory=dict)
-    """By row."""
+    """By row, until when it gets no grant."""
+    lapses: dict[int, int] = field(default_factory=dict)
+    """Grants in turn that were of no use, by row."""
     overdue: list[int] = field(default_factory=list)
     """Rows of waiting jobs."""
     granted: dict[int, float] = field(default_factory=dict)
@@ -91,8 +93,7 @@ class PatientWorld(World):
         patience = to_ms(self.settings.patience_s) + self.settings.patience_growth * self.progress(life)
         cost = 1.0 + cost_ms(self.rules, inf) / 1_800_000
         limit = min(math.floor(patience * self.crowding[life.row] * cost * self.dearness), 2**53)
-        waited_ms = life.pending_since_ms + limit - self.pended_ms.get(life.row, 0)
-        return max(self.patient_until_ms.get(life.row, 0), waited_ms)
+        return life.pending_since_ms + limit - self.pended_ms.get(life.row, 0)
 
     def bound_wait(self, life: Life) -> None:
         """It waits in its index, and is to be looked at."""
@@ -119,14 +120,19 @@ class PatientWorld(World):
     def look_at(self, life: Life) -> None:
         if life.row in self.granted and not self.has_claim(life):
             del self.granted[life.row]
-            self.patient_until_ms[life.row] = self.now + to_ms(self.settings.grant_s)
-        if life.row not in self.granted and self.overdue_from_ms(life) <= self.now:
+            lapses = self.lapses.get(life.row, 0)
+            self.lapses[life.row] = lapses + 1
+            self.patient_until_ms[life.row] = self.now + to_ms(self.settings.grant_s) * 2 ** min(lapses, 10)
+            self.overdue.append(life.row)
+        if life.row not in self.granted and life.row not in self.overdue and self.overdue_from_ms(life) <= self.now:
             self.overdue.append(life.row)
         self.bound_wait(life)
 
     def start(self, life: Life, chosen: Any) -> None:
         super().start(life, chosen)
         self.pended_ms[life.row] = self.pended_ms.get(life.row, 0) + self.now - life.pending_since_ms
+        self.patient_until_ms.pop(life.row, None)
+        self.lapses.pop(life.row, None)
         self.leave_overdue(life)
 
     def leave_overdue(self, life: Life) -> None:
@@ -145,8 +151,8 @@ class PatientWorld(World):
     def grant(self) -> None:
         """The first places to the first of the overdue jobs."""
         gpus = sum(node.gpus for node in self.nodes)
-        while self.overdue:
-            life = self.lives[self.overdue[0]]
+        while due := [row for row in self.overdue if self.patient_until_ms.get(row, 0) <= self.now]:
+            life = self.lives[due[0]]
             held = sum(self.lives[row].job.gpus for row in self.granted)
             if held > 0 and held + life.job.gpus > self.settings.grant_share * gpus:
                 return

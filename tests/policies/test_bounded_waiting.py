@@ -9,6 +9,9 @@ import pytest
 import pointsman
 from pointsman import Result, Workload
 from pointsman.engine.setup.overheads import Overheads
+from pointsman.policies.dally.preemption import OVERDUE
+from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY
+from pointsman.policies.registry import get_policy
 from tests.free import simulate
 from tests.policies.gittins_runs import jobs_of, opened
 
@@ -92,7 +95,9 @@ def test_a_grant_ends_with_the_work_for_which_it_is() -> None:
 
 
 def test_a_gang_for_which_no_nodes_are_up_holds_nobody_back_for_long() -> None:
-    """A node is down for days: while the gang that needs it goes first, for a minute in each grant, GPUs stand idle."""
+    """A node is down for days: while the gang that needs it goes first, for a minute in each grant, GPUs stand idle. It
+    starts when the node is up again, and it has been passed over for as long again as before at most.
+    """
     narrow = [(float(begin_s), 1, 300.0) for begin_s in range(0, 200_000, 150)]
     jobs = jobs_of(sorted([*narrow, (10.0, 4, 500.0)]))
     down = [(5.0, "1", "DOWN"), (150_000.0, "1", "UP")]
@@ -101,7 +106,7 @@ def test_a_gang_for_which_no_nodes_are_up_holds_nobody_back_for_long() -> None:
     done = result.jobs.filter(pl.col("end_s") < 150_000)
     assert done["duration_s"].sum() > 0.85 * 149_000 * 2
     gang = result.jobs.filter(gpus=4)
-    assert 150_000 <= gang["start_s"].item() < 150_000 + 2 * LIMIT["grant_s"]
+    assert 150_000 <= gang["start_s"].item() < 2 * 150_000
 
 
 def random_jobs(seed: int) -> Workload:
@@ -134,3 +139,37 @@ def test_each_job_starts_by_the_formula(seed: int, policy: str) -> None:
     grant_s = LIMIT["grant_s"] + quantum_s + 2 * max(30, quantum_s)
     assert (start - submit <= longest + (1 + ahead) * grant_s).all()
     assert (start - submit > shortest).sum() > 10
+
+
+@pytest.mark.parametrize("policy", ["gittins", "dally", "srtf", "las", "tiresias"])
+def test_a_job_that_can_never_start_does_not_keep_the_run_going(policy: str) -> None:
+    """One of two nodes is down for good, and both jobs ask for all GPUs."""
+    gangs = jobs_of([(0.0, 16, 100.0), (10.0, 16, 100.0)])
+    result = simulate(gangs, "2x8", policy, params={"patience_s": 100}, node_events=[(5.0, "1", "DOWN")])
+    assert result.jobs["state"].to_list() == ["PENDING", "PENDING"]
+
+
+def test_gangs_that_find_no_place_hold_others_back_less_and_less() -> None:
+    """A job of higher priority holds one GPU for two weeks, and 14 gangs ask for all of them."""
+    day_s, draw = 86_400.0, np.random.default_rng(1)
+    narrow = [(float(s), 1, float(d)) for s, d in zip(
+        np.sort(draw.uniform(20, 14 * day_s, 800)), draw.exponential(7200, 800), strict=True
+    )]  # fmt: skip
+    jobs = [(0.0, 1, 14 * day_s), *((10.0 + k, 8, 3600.0) for k in range(14)), *narrow]
+    workload = jobs_of(jobs, priority=[10] + [0] * (len(jobs) - 1))
+
+    def mean_wait_s(**params: float) -> float:
+        found = simulate(workload, "1x8", "gittins", params=params).jobs
+        return float(found.filter((pl.col("gpus") == 1) & (pl.col("submit_s") >= 20))["pending_s"].mean())
+
+    assert mean_wait_s() < mean_wait_s(patience_s=0) + 600
+
+
+def test_a_takeover_by_gittins_itself_forgets_who_had_a_grant() -> None:
+    simulation = opened(stream(9000.0), "1x2", **PATIENT)
+    simulation.run(1_100_000)  # as above: the gang has had its grant since 1010 s
+    assert simulation.handle.jobs["granted"].max() > 0
+    after = simulation.adopt(get_policy("gittins").make(PATIENT))
+    assert not after.handle.state.memory[OVERDUE : OVERDUE + BOUND_MEMORY].any()
+    after.run()
+    assert not after.handle.state.memory[OVERDUE : OVERDUE + BOUND_MEMORY].any()

@@ -1,13 +1,17 @@
 """What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality, Profile, Progress, Reason
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _MOST = {"s": 1e9, "GPU-s": 1e15}
 """By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
@@ -94,6 +98,9 @@ class CompiledPolicy(BaseModel):
     """Whether its memory outlives a takeover by the same policy with the same `durations`: what it has learnt of jobs
     that have ended.
     """
+
+    def forget_jobs(self, memory: "NDArray[np.float64]") -> None:
+        """Clear what its memory, which outlives a takeover, says of jobs that are there."""
 
     @property
     def durations(self) -> "Knowledge | Literal['history']":

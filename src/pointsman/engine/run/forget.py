@@ -54,6 +54,7 @@ def forget_policy(S: State) -> None:
         J.crowding = 0.0
         J.granted = 0.0
         J.patient_until = 0
+        J.lapses = 0
         J.overdue = 0
         J.s0 = 0.0
         J.s1 = 0.0

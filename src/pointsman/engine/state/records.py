@@ -91,7 +91,8 @@ JOB = np.dtype(
         ("level", I),
         ("crowding", F),  # of those that waited when it was submitted; 0: not yet counted
         ("granted", F),  # nominal ms done up to which it goes before all others, or its shadow time, ms; 0: it does not
-        ("patient_until", I),  # ms; before which it cannot have waited too long
+        ("patient_until", I),  # ms; before which it gets no grant
+        ("lapses", I),  # grants in turn that were of no use
         ("overdue", I),  # whether it is in the list of jobs that have waited too long
         ("ahead", I),  # its neighbours there; -1
         ("behind", I),

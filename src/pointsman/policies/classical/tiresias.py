@@ -156,7 +156,7 @@ def _promoted_at(S: State, j: Int) -> Int:
     executed = J.executed - np.int64(J.s1)
     if S.params[PROMOTE_KNOB] == 0.0 or J.level == 0 or executed == 0 or goes_first(S, j):
         return np.int64(NEVER)
-    return J.pend_since + np.int64(np.ceil(S.params[PROMOTE_KNOB] * executed))
+    return max(S.g[0].now, J.pend_since + np.int64(np.ceil(S.params[PROMOTE_KNOB] * executed)))
 
 
 @core

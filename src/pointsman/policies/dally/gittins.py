@@ -7,6 +7,7 @@ GPUs. Places, timers and preemption are Dally's. Ours.
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pointsman.policies.dally.dally import DelayScheduling
 from pointsman.policies.dally.hazards import (
@@ -34,6 +35,7 @@ from pointsman.policies.dally.whole_nodes import WHOLE_MEMORY, WHOLE_PARAMS, cho
 from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.parts.offers import accepted, next_offered, queue_for
 from pointsman.policies.parts.preemption.bounded_waiting import (
+    BOUND_MEMORY,
     end_grant_if_due,
     goes_first,
     has_ended,
@@ -141,6 +143,10 @@ class Gittins(DelayScheduling):
         places = [self.whole_nodes_loss, self.whole_nodes_gpus]
         numbers = (*hazards, self.groups, self.strength, *ours, *places)
         return [*self._delays_ms(self.preempt), *map(float, numbers), *self._bound_ms(self.preempt)]
+
+    def forget_jobs(self, memory: NDArray[np.float64]) -> None:
+        """No job is overdue, or has a grant."""
+        memory[OVERDUE : OVERDUE + BOUND_MEMORY] = 0.0
 
     def standing(self, state: Any, job: Any) -> Standing:
         """Its rank, or that it goes first."""

@@ -238,6 +238,7 @@ def submit(S: State, W: World) -> None:
     J.crowding = 0.0
     J.granted = 0.0
     J.patient_until = 0
+    J.lapses = 0
     J.overdue = 0
     J.off_rate = -1
     J.bucket = -1

@@ -4,7 +4,8 @@ Jobs that have waited longer than their limits are overdue, and stand in a list 
 The first of them is granted the first place among all waiting jobs as soon as jobs with such a grant would request no
 more than a share of the GPUs, or if no other has one. A grant ends with so much work. It lapses if it has not led to a
 start by the time that all running jobs may be preempted: nodes are down, say, or a queue has no more room. Then the job
-can be overdue again when another grant would have ended.
+is the last of the overdue jobs, and passed over until another grant would have ended; twice as long after each further
+lapse. Nobody is called for that: if nothing else happens, nothing has changed.
 
 The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory. `turns` has
 what a policy does with grants.
@@ -21,6 +22,8 @@ FIRST, LAST, GRANTED_GPUS, BOUND_MEMORY = range(4)
 """The ends of the list of overdue jobs, as slots + 1, and what the jobs with a grant request."""
 DOUBLING_COST_MS = 1_800_000.0
 """What a preemption costs each GPU where limits are twice as long as where it costs nothing."""
+MOST_DOUBLINGS = 10
+"""Of the time for which a job is passed over after grants that were of no use."""
 FIRST_KEY = -(2.0**62)
 """Of a waiting job with a grant: below that of all others."""
 
@@ -88,7 +91,7 @@ def unlink_overdue(S: State, j: Int, memory: Int) -> None:
 def _overdue_from(S: State, j: Int, params: Int, dearness: float) -> Int:
     """When waiting job `j` will have waited longer than its limit."""
     J = S.jobs[j]
-    return max(J.patient_until, J.pend_since + limit_ms(S, j, params, dearness) - J.pended)
+    return J.pend_since + limit_ms(S, j, params, dearness) - J.pended
 
 
 @core
@@ -111,6 +114,8 @@ def next_grant(S: State, params: Int, memory: Int) -> Int:
     """The overdue job that is granted the first place now, -1 if none."""
     M = S.memory
     j = np.int64(M[memory + FIRST]) - 1
+    while j >= 0 and S.jobs[j].patient_until > S.g[0].now:
+        j = S.jobs[j].behind
     if j < 0:
         return j
     granted = M[memory + GRANTED_GPUS] + S.jobs[j].asked
@@ -151,14 +156,19 @@ def end_grant_if_due(S: State, j: Int, memory: Int, done: float) -> None:
 
 @core
 def let_lapse(S: State, j: Int, params: Int, memory: Int) -> None:
-    """The grant of job `j`, which waits, was of no use."""
+    """The grant of job `j`, which waits, was of no use: it is overdue again."""
+    J = S.jobs[j]
     _end_grant(S, j, memory)
-    S.jobs[j].patient_until = S.g[0].now + np.int64(S.params[params + GRANT_MS])
+    J.patient_until = S.g[0].now + (np.int64(S.params[params + GRANT_MS]) << min(J.lapses, MOST_DOUBLINGS))
+    J.lapses += 1
+    append_overdue(S, j, memory)
 
 
 @core
 def has_started(S: State, j: Int, memory: Int) -> None:
     """Job `j` waits no more."""
+    S.jobs[j].lapses = 0
+    S.jobs[j].patient_until = 0
     if S.jobs[j].overdue:
         unlink_overdue(S, j, memory)
 
