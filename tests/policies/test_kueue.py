@@ -229,3 +229,8 @@ def test_explain_names_the_quota_that_is_used_up() -> None:
 def test_wrong_parameters_are_refused(params: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         simulate(of((0, 2, 1, "team-a"), (0, 2, 1, "team-b")), "8x1", "kueue", params=params, placement="spread")
+
+
+def test_two_parameters_that_do_not_go_together_are_both_named() -> None:
+    with pytest.raises(UsageError, match=r"policy 'kueue': patience_s reserves .* set reclaim_within_cohort and"):
+        get_policy("kueue").make({"patience_s": 100, "reclaim_within_cohort": "Any"})

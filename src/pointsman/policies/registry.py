@@ -185,6 +185,8 @@ class PolicySpec:
 def _explain(error: ValidationError, spec: PolicySpec) -> str:
     first = error.errors()[0]
     name = ".".join(map(str, first["loc"]))
+    if not name:  # two parameters do not go together
+        return f"policy {spec.name!r}: {wording(first['msg'])}"
     if first["type"] != "extra_forbidden" or spec.config is None:
         return f"{spec.name}.{name} = {first['input']!r:.60}: {wording(first['msg'])}"
     return _no_such(name, list(spec.config.model_fields), spec)

@@ -103,7 +103,10 @@ class Kueue(ReservingPolicy):
     @model_validator(mode="after")
     def _preempts_or_reserves(self) -> Self:
         if self.patience_s > 0 and (self.reclaim_within_cohort, self.within_cluster_queue) != ("Never", "Never"):
-            raise ValueError("patience_s reserves GPUs instead of preempting: leave reclaim and preemption at Never")
+            raise ValueError(
+                "patience_s reserves GPUs instead of preempting: set reclaim_within_cohort and within_cluster_queue to "
+                "Never"
+            )
         return self
 
     def _quotas(self, names: Sequence[str], gpus: int) -> dict[str, int]:
