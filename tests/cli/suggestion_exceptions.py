@@ -26,6 +26,7 @@ NO_COMMAND = {
     "out of memory": "a full memory",
     "this is a bug in Pointsman": "a fault of ours",
     "the trace format {} failed": "a fault of a plug-in",
+    "hourly ones: also --set overheads.checkpoint_every_s=1h": "the help of an option",
     "# Options": "a page",
     "Unit of times in Tiresias job lists": "the help of an option",
     "a file of 'pointsman profile pairs'": "the help of an option",

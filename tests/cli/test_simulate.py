@@ -378,7 +378,8 @@ def test_a_message_is_one_bearable_line(flag: str, text: str, command: Command, 
 
 @pytest.mark.parametrize("overheads", ["none", "realistic", "periodic"])
 def test_a_run_with_any_overheads_is_read_again(overheads: str, command: Command, jobs: str) -> None:
-    assert command("simulate", jobs, *FIFO, "--overheads", overheads, "-o", "run").code == 0
+    hourly = ("--set", "overheads.checkpoint_every_s=1h") if overheads == "periodic" else ()
+    assert command("simulate", jobs, *FIFO, "--overheads", overheads, *hourly, "-o", "run").code == 0
     for again in (("verify", "run"), ("report", "run", "-o", "page"), ("explain", "j3", "--run", "run", "--at", "120")):
         done = command(*again)
         assert done.code == 0, done.err
