@@ -113,7 +113,7 @@ HINTED: Final = (
     Contestant(ORACLES[1], "srtf", estimate="oracle", placement="tightest"),
 )
 """Those that use durations, more or less true."""
-KEEPING: Final = (Contestant("gittins, preempt=false", "gittins", {"preempt": False}),)
+KEEPING: Final = Contestant("gittins, preempt=false", "gittins", {"preempt": False})
 """It preempts nothing, as `fifo-backfill` and `sjf-backfill` do."""
 AGEING: Final = tuple(Contestant(f"gittins, ageing={a:g}", "gittins", {"ageing": a}) for a in (0.01, 0.1, 1.0))
 
@@ -140,7 +140,7 @@ RULES: Final = (
 """Without one of the rules of ADR 17 and 18."""
 COSTLY: Final = (
     *(who for who in FREE if who.label in ("fifo-backfill", "las, 20 thresholds, tightest", "dally", GITTINS)),
-    RULES[0], *KEEPING,
+    RULES[0], KEEPING,
 )  # fmt: skip
 """Those that are shown where preempted jobs lose work."""
-DEEP: Final = (*HINTED, *KEEPING, *AGEING, *LEARNT)
+DEEP: Final = (*HINTED, KEEPING, *AGEING, *LEARNT)

@@ -10,13 +10,14 @@ from .costs import surcharge
 from .model import Gpu, Place
 from .network import NETWORK, NODE, RACK, NetworkWorld
 from .placement import place
+from .waiting import Options
 from .world import Life, to_ms
 
 BINS = 24
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Options):
     """The parameters; seconds unless the name says otherwise."""
 
     node_timer_s: float = 7200
@@ -34,11 +35,6 @@ class Settings:
     tuned: bool = True
     preempts: bool = True
     whole_nodes: bool = False
-    cost_weight: float = 0
-    patience_s: float = 0
-    patience_growth: float = 15
-    grant_s: float = 14_400
-    grant_share: float = 0.25
     whole_nodes_loss: float = 0.05
     whole_nodes_gpus: int = 100
     sensitive: bool = False

@@ -59,7 +59,7 @@ def trials(data: Path) -> Iterator[Trial]:
             if case.is_log and (drawn := tuple(who for who in contestants(cell) if who.hint)):
                 yield from (Trial(cell, seed, drawn) for seed in DRAWS[1:])
         hardest = Cell(case.name, max(case.loads))
-        also = tuple(who for who in (*RULES, *KEEPING) if who not in contestants(hardest))
+        also = tuple(who for who in (*RULES, KEEPING) if who not in contestants(hardest))
         yield from (Trial(hardest, seed, also) for seed in case.seeds)
         yield from (Trial(replace(hardest, overheads=PERIODIC), seed, COSTLY) for seed in case.seeds)
 

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.classical.cases import Case, cases_by_name
-from benchmarks.gittins.contestants import LADDER_GPU_S
+from benchmarks.gittins.contestants import KEEPING, LADDER_GPU_S, PERIODIC
 from benchmarks.results.contestant import Contestant, Setting
 from benchmarks.results.figures import Figures, Where, markdown, plain
 from benchmarks.results.trials import Trial
 
 SEEDS: Final = (0, 1, 2)
-PERIODIC: Final = "periodic"
-"""Preempted jobs lose what they have done since their last checkpoint."""
 WORKLOADS: Final = ("suite philly", "suite itp", "suite helios", "Philly", "ITP cluster04", "ITP cluster08")
 
 
@@ -40,7 +38,6 @@ WITHOUT: Final = (
 )
 """They require no durations."""
 BACKFILL, OURS = WITHOUT[0], WITHOUT[-1]
-KEEPING: Final = Contestant("gittins, preempt=false", "gittins", {"preempt": False})
 COSTLY: Final = tuple(
     (*(who for who in WITHOUT if who.policy in ("fifo-backfill", "dally", "gittins") or who.label == FINE), KEEPING)
 )

@@ -2,6 +2,8 @@
 (``docs/reference/semantics.md`` §13).
 """
 
+from typing import TypeGuard
+
 import numpy as np
 
 from pointsman.engine.rate_models.registry import BASE_MODELS, base_models
@@ -59,7 +61,7 @@ def check_told_of_cluster(policy: object, before: object) -> None:
         raise UsageError(f"policy {_title(policy)!r} must see the jobs before the run: it cannot take over")
 
 
-def learns_alike(policy: object, before: object) -> bool:
+def learns_alike(policy: object, before: object) -> TypeGuard[CompiledPolicy]:
     """Whether a policy goes on with what the one before it has learnt: itself, and by the same estimates."""
     return (
         isinstance(policy, CompiledPolicy)

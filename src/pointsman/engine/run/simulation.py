@@ -240,7 +240,7 @@ class Simulation:
 
     def _with_memory_for(self, policy: CompiledPolicy | Policy, handle: Handle) -> Handle:
         """The state with the memory with which a policy takes over: what it has learnt itself, or nothing."""
-        if isinstance(policy, CompiledPolicy) and learns_alike(policy, self.policy):
+        if learns_alike(policy, self.policy):
             policy.forget_jobs(handle.state.memory)
             return handle
         return with_new_memory(handle, getattr(policy, "memory", 0))

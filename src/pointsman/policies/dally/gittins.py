@@ -49,8 +49,7 @@ from pointsman.policies.parts.preemption.cost import (
     review_budget,
     scarcity,
 )
-from pointsman.policies.parts.preemption.evicting_policy import COST_WEIGHT as COST_WEIGHT_TEXT
-from pointsman.policies.parts.preemption.evicting_policy import PATIENCE
+from pointsman.policies.parts.preemption.evicting_policy import COST_WEIGHT_MEANING, PATIENCE_MEANING
 from pointsman.policies.parts.preemption.protection import protected_until
 from pointsman.policies.parts.preemption.turns import grant_first_places, key_as_victim, others_are_held_back
 from pointsman.policies.sdk import (
@@ -116,7 +115,7 @@ class Gittins(DelayScheduling):
     refit_s: float = parameter(43_200.0, "interval between fits of the distribution", unit="s", ge=1)
     least_ends: int = parameter(200, "completed jobs required before the first fit", ge=1)
     groups: int = parameter(24, "number of groups of jobs, by their estimates", ge=1, le=MOST_GROUPS)
-    cost_weight: float = parameter(8.0, COST_WEIGHT_TEXT, ge=0)
+    cost_weight: float = parameter(8.0, COST_WEIGHT_MEANING, ge=0)
     loss_budget: float = parameter(
         0.02, "share of all GPU time from which on preemptions count for more than they cost", gt=0, le=1
     )
@@ -130,7 +129,7 @@ class Gittins(DelayScheduling):
         ge=0,
     )
     whole_nodes_gpus: int = parameter(100, "GPUs that gangs must have requested first", unit="GPUs", ge=1)
-    patience_s: float = parameter(43_200.0, PATIENCE, unit="s", ge=0)
+    patience_s: float = parameter(43_200.0, PATIENCE_MEANING, unit="s", ge=0)
     strength: float = parameter(5.0, "weight of the distribution of all jobs in that of a group", unit="jobs", gt=0)
 
     @property

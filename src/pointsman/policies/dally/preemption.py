@@ -117,7 +117,6 @@ def start_or_preempt(S: State, j: Int, bar: float) -> Int:
     """
     g = S.g[0]
     g.within = accepted(S, j)
-    g.victims = 0
     if fits(S, S.jobs[j].cls):
         return start(S, j, OK)
     if S.params[PREEMPTS] == 0.0 or alternative_with_room(S, S.jobs[j].cls) >= 0:

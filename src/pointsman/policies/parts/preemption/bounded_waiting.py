@@ -30,12 +30,15 @@ FIRST_KEY = -(2.0**62)
 
 @core
 def crowding_of(S: State, j: Int) -> float:
-    """By how much the limit of job `j`, which is being submitted, is longer than that of a job within a node of a
-    cluster where no other waits.
+    """By how much the limit of job `j` is longer than that of a job within a node of a cluster where no other waits. It
+    is counted when it is first asked for, when the job is being submitted.
     """
-    node_gpus = S.alts[S.classes[S.jobs[j].cls].alt].gpus
-    queued = S.g[0].queued_gpus - S.jobs[j].asked
-    return (1.0 + queued / S.gpus.shape[0]) * np.sqrt(min(1.0, node_gpus / S.jobs[j].asked))
+    J = S.jobs[j]
+    if J.crowding == 0.0:
+        node_gpus = S.alts[S.classes[J.cls].alt].gpus
+        queued = S.g[0].queued_gpus - J.asked
+        J.crowding = (1.0 + queued / S.gpus.shape[0]) * np.sqrt(min(1.0, node_gpus / J.asked))
+    return J.crowding
 
 
 @core
@@ -50,12 +53,9 @@ def limit_ms(S: State, j: Int, params: Int, dearness: float) -> Int:
     """How long job `j` may wait in all before it is overdue: longer where a preemption costs more, or all have taken so
     many times what they should.
     """
-    J = S.jobs[j]
-    if J.crowding == 0.0:
-        J.crowding = crowding_of(S, j)
     patience = S.params[params + PATIENCE_MS] + S.params[params + GROWTH] * _progress(S, j, params)
     cost = 1.0 + cost_ms(S, np.inf) / DOUBLING_COST_MS
-    return np.int64(min(np.floor(patience * J.crowding * cost * dearness), 2.0**53))
+    return np.int64(min(np.floor(patience * crowding_of(S, j) * cost * dearness), 2.0**53))
 
 
 @core

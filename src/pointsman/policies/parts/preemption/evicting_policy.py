@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from pointsman.policies.sdk import CompiledPolicy, Standing, milliseconds, parameter
 
-COST_WEIGHT = "how many times what a preemption costs its gain must exceed; 0: costs do not count"
-PATIENCE = (
+COST_WEIGHT_MEANING = "how many times what a preemption costs its gain must exceed; 0: costs do not count"
+PATIENCE_MEANING = (
     "how long a job within a node may wait on a cluster where no other waits before it goes before all others; "
     "0: for ever"
 )
@@ -17,8 +17,8 @@ class EvictingPolicy(CompiledPolicy):
     grants_by_work: ClassVar[bool] = False
     """Whether limits and grants go by work that is done, not by time for which jobs have run."""
 
-    cost_weight: float = parameter(0.0, COST_WEIGHT, ge=0)
-    patience_s: float = parameter(0.0, PATIENCE, unit="s", ge=0)
+    cost_weight: float = parameter(0.0, COST_WEIGHT_MEANING, ge=0)
+    patience_s: float = parameter(0.0, PATIENCE_MEANING, unit="s", ge=0)
     patience_growth: float = parameter(15.0, "by how much longer it may wait for each second of its progress", ge=0)
     grant_s: float = parameter(14_400.0, "progress during which it then goes before all others", unit="s", gt=0)
     grant_share: float = parameter(0.25, "share of the GPUs that several such jobs request at most", ge=0, le=1)

@@ -108,9 +108,7 @@ def predict_end(S: State, j: Int, delay: Int, params: Int, memory: Int) -> None:
 def _overdue_from(S: State, j: Int, params: Int) -> Int:
     """When waiting job `j` will have waited longer than its limit."""
     J = S.jobs[j]
-    if J.crowding == 0.0:
-        J.crowding = crowding_of(S, j)
-    limit = np.int64(min(np.floor(S.params[params + PATIENCE_MS] * J.crowding), 2.0**53))
+    limit = np.int64(min(np.floor(S.params[params + PATIENCE_MS] * crowding_of(S, j)), 2.0**53))
     return J.pend_since + limit - J.pended
 
 
