@@ -1,6 +1,5 @@
-"""Section 7, `dally` and `gittins`: jobs that have waited longer than their limits go first, by work that they do."""
+"""Section 7, `dally` and `gittins`: jobs that have waited longer than their limits go first."""
 
-import math
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -26,9 +25,6 @@ class PatientDallyWorld(PatientWorld, DallyWorld):
     def quantum_ms(self) -> int:
         return to_ms(self.settings.quantum_s)
 
-    def progress(self, life: Life) -> float:
-        return self.work_done(life)
-
     # -- in which order -----------------------------------------------------------------------------------
 
     def order_of(self, life: Life) -> float:
@@ -47,7 +43,7 @@ class PatientDallyWorld(PatientWorld, DallyWorld):
     def count_sinks(self, life: Life) -> None:
         super().count_sinks(life)
         if life.row in self.granted:
-            grant_ends_ms = self.now + math.ceil((self.granted[life.row] - self.work_done(life)) / life.rate)
+            grant_ends_ms = self.now + self.granted[life.row] - self.progress(life)
             self.of(life).sinks_ms = min(self.of(life).sinks_ms, grant_ends_ms)
 
     def begin_to_run(self, life: Life) -> None:

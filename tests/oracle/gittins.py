@@ -179,7 +179,7 @@ class GittinsWorld(ChoosingWorld):
     def count_sinks(self, life: Life) -> None:
         if life.row in self.granted:
             self.keys[life.row] = -inf
-            self.of(life).sinks_ms = self.now + math.ceil((self.granted[life.row] - self.work_done(life)) / life.rate)
+            self.of(life).sinks_ms = self.now + self.granted[life.row] - self.progress(life)
             return
         key = self.of(life).level - self.weight() * life.job.gpus * self.cost_now_ms(life)
         self.changed |= self.of(life).past_quantum and key > self.keys.get(life.row, inf)

@@ -451,7 +451,7 @@ def draw_patience(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "patience_s": draw.choice((0, 1, 4, 20)) * step_ms / 1000,
         "patience_growth": draw.choice((0.3, 2, 15)),
         "grant_s": draw.choice((1, 3, 20)) * step_ms / 1000,
-        "grant_share": draw.choice((0, 0.25, 1)),
+        "grant_share": draw.choice((0.1, 0.25, 1)),
     }
 
 
@@ -468,7 +468,7 @@ def with_eviction_options(kind: Kind, instance: Instance, step_ms: int) -> Insta
         more |= draw_patience(draw, step_ms)
     params = instance.params | more
     if "grant_s" in params:
-        params["grant_s"] = max(params["grant_s"], 8 * most_lost_s(instance.overheads))
+        params["grant_s"] = max(params["grant_s"], 80 * most_lost_s(instance.overheads))
     return replace(instance, params=params)
 
 

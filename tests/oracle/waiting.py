@@ -41,7 +41,9 @@ class PatientWorld(World):
     overdue: list[int] = field(default_factory=list)
     """Rows of waiting jobs."""
     granted: dict[int, float] = field(default_factory=dict)
-    """Progress until which a job goes first, by row."""
+    """How long a job has run when it does not go first any more, by row."""
+    none_before_ms: float = 0
+    """The next grant."""
 
     @property
     def dearness(self) -> float:
@@ -69,8 +71,19 @@ class PatientWorld(World):
     def end_grant_if_due(self, life: Life) -> bool:
         due = life.state == "RUNNING" and self.granted.get(life.row, inf) <= self.progress(life)
         if due:
-            del self.granted[life.row]
+            self.end_grant(life)
         return due
+
+    def excess(self, life: Life) -> float:
+        share = self.settings.grant_share * sum(node.gpus for node in self.nodes)
+        return max(1.0, life.job.gpus / share)
+
+    def grant_ms(self, life: Life) -> int:
+        return max(1, math.floor(to_ms(self.settings.grant_s) / self.excess(life)))
+
+    def end_grant(self, life: Life) -> None:
+        gone_first_ms = max(0, self.progress(life) - self.granted.pop(life.row) + self.grant_ms(life))
+        self.none_before_ms = self.now + math.floor(gone_first_ms * (self.excess(life) - 1))
 
     # -- waits --------------------------------------------------------------------------------------------
 
@@ -119,7 +132,7 @@ class PatientWorld(World):
 
     def look_at(self, life: Life) -> None:
         if life.row in self.granted and not self.has_claim(life):
-            del self.granted[life.row]
+            self.end_grant(life)
             lapses = self.lapses.get(life.row, 0)
             self.lapses[life.row] = lapses + 1
             self.patient_until_ms[life.row] = self.now + to_ms(self.settings.grant_s) * 2 ** min(lapses, 10)
@@ -141,23 +154,28 @@ class PatientWorld(World):
 
     def finish(self, life: Life) -> None:
         super().finish(life)
-        self.granted.pop(life.row, None)
+        if life.row in self.granted:
+            self.end_grant(life)
 
     def cancel(self, life: Life) -> None:
         super().cancel(life)
         self.leave_overdue(life)
-        self.granted.pop(life.row, None)
+        if life.row in self.granted:
+            self.end_grant(life)
 
     def grant(self) -> None:
         """The first places to the first of the overdue jobs."""
         gpus = sum(node.gpus for node in self.nodes)
         while due := [row for row in self.overdue if self.patient_until_ms.get(row, 0) <= self.now]:
             life = self.lives[due[0]]
+            if self.now < self.none_before_ms:
+                self.calls_ms[life.row] = min(self.calls_ms.get(life.row, inf), self.none_before_ms)
+                return
             held = sum(self.lives[row].job.gpus for row in self.granted)
             if held > 0 and held + life.job.gpus > self.settings.grant_share * gpus:
                 return
             self.leave_overdue(life)
-            self.granted[life.row] = self.progress(life) + to_ms(self.settings.grant_s)
+            self.granted[life.row] = self.progress(life) + self.grant_ms(life)
             self.bound_wait(life)
 
 

@@ -10,7 +10,7 @@ import pointsman
 from pointsman import Result, Workload
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.policies.dally.preemption import OVERDUE
-from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY
+from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY, NONE_UNTIL
 from pointsman.policies.registry import get_policy
 from tests.free import simulate
 from tests.policies.gittins_runs import jobs_of, opened
@@ -83,15 +83,40 @@ def test_the_limit_is_longer_where_a_preemption_costs_more(lost_s: float, longer
     assert simulation.handle.jobs[1]["alarm"] == 1000 + 900_000 * longer
 
 
-def test_a_grant_ends_with_the_work_for_which_it_is() -> None:
-    """Of two endless jobs on one GPU, each goes first for 600 s of work once it has waited for 900 s, and 3 s longer
-    for each that it has done.
+def test_a_grant_ends_with_the_time_for_which_it_is() -> None:
+    """Of two endless jobs on one GPU, each goes first for 600 s once it has waited for 900 s, and 3 s longer for each
+    that it has run.
     """
     two = jobs_of([(0.0, 1, 1e6), (1.0, 1, 1e6)])
     params = LIMIT | {"ageing": 0, "cost_weight": 1e6, "loss_budget": 1}
     costs = Overheads(start_s=1.0)
     jobs = simulate(two, "1x1", "gittins", overheads=costs, params=params, until_s=4000.0).jobs
     assert jobs["start_s"].to_list() == [0.0, pytest.approx(1 + 900 * (1 + 1 / 1800), abs=0.001)]
+
+
+@pytest.mark.parametrize(("until_s", "run_s"), [(910, 0), (1210, 300), (1510, 300), (1810, 600), (2110, 600)])
+def test_a_gang_wider_than_the_share_goes_first_for_its_share_of_the_gpu_time(until_s: float, run_s: float) -> None:
+    """A gang of both GPUs, of which a share of a half may go first, among jobs with less left.
+
+    ::
+
+        GPU 0 and 1  | narrow ones |910  gang |1210  narrow ones |1510  gang |1810  narrow ones |2110
+    """
+    endless = jobs_of(sorted([*((begin_s, 1, 300.0) for begin_s in np.arange(0.0, 6000.0, 150.0)), (GANG_S, 2, 1e4)]))
+    params = {"patience_s": 900, "patience_growth": 0, "grant_s": 600, "grant_share": 0.5}
+    gang = simulate(endless, "1x2", "srtf", params=params, until_s=until_s).jobs.filter(gpus=2)
+    assert gang["run_s"].item() == run_s
+
+
+def test_a_gang_that_ends_within_its_grant_holds_the_next_one_back_for_as_long_as_it_ran() -> None:
+    """The first of two gangs of both GPUs goes first from 910 to 2410 s, when it ends; the other has waited for its
+    limit at 50 + 1800 s.
+    """
+    narrow = [(begin_s, 1, 300.0) for begin_s in np.arange(0.0, 6000.0, 150.0)]
+    gangs = jobs_of(sorted([*narrow, (GANG_S, 2, 1500.0), (50.0, 2, 1e4)]))
+    params = {"patience_s": 900, "patience_growth": 0, "grant_s": 4000, "grant_share": 0.5}
+    result = simulate(gangs, "1x2", "srtf", params=params)
+    assert result.jobs.filter(gpus=2)["start_s"].to_list() == [910, 2410 + 1500]
 
 
 def test_a_gang_for_which_no_nodes_are_up_holds_nobody_back_for_long() -> None:
@@ -138,7 +163,7 @@ def test_each_job_starts_by_the_formula(seed: int, policy: str) -> None:
     ahead = (pended >= shortest).sum()
     grant_s = LIMIT["grant_s"] + quantum_s + 2 * max(30, quantum_s)
     assert (start - submit <= longest + (1 + ahead) * grant_s).all()
-    assert (start - submit > shortest).sum() > 10
+    assert (start - submit > shortest).sum() >= 10
 
 
 @pytest.mark.parametrize("policy", ["gittins", "dally", "srtf", "las", "tiresias"])
@@ -172,4 +197,4 @@ def test_a_takeover_by_gittins_itself_forgets_who_had_a_grant() -> None:
     after = simulation.adopt(get_policy("gittins").make(PATIENT))
     assert not after.handle.state.memory[OVERDUE : OVERDUE + BOUND_MEMORY].any()
     after.run()
-    assert not after.handle.state.memory[OVERDUE : OVERDUE + BOUND_MEMORY].any()
+    assert not after.handle.state.memory[OVERDUE : OVERDUE + NONE_UNTIL].any()

@@ -9,7 +9,7 @@ from tests.policies.test_dally import FLAT, run
 
 COSTS: dict[str, Any] = {"start_s": 1, "lost_s": 2}
 """A preemption costs 3 s for each GPU."""
-WAITS = {"patience_s": 20, "patience_growth": 3, "grant_s": 10, "grant_share": 0.25}
+WAITS = {"patience_s": 20, "patience_growth": 3, "grant_s": 10, "grant_share": 1}
 
 
 def one_node(policy: str, jobs: tuple[Job, ...], params: dict[str, Any], gpus: int = 1, **others: Any) -> Schedule:

@@ -4,6 +4,7 @@ A policy imports this module, its own family and ``policies.parts``, and nothing
 documented where it is defined; ``docs/guides/compiled-policies.md`` shows the most used ones at work.
 """
 
+from pointsman.engine.actions.claims import try_for_more
 from pointsman.engine.actions.eviction import RESERVED, start_or_evict
 from pointsman.engine.actions.eviction_cache import forget_failures, note_worse
 from pointsman.engine.actions.moving import move
@@ -190,6 +191,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "best_fit",
     "fits",
     "place",
+    "try_for_more",
     "unplace",
     "free_in",
     "free_core_share",

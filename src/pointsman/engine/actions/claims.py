@@ -149,6 +149,19 @@ def _try_claimants(S: State) -> None:
     S.g[0].within = within
 
 
+@core
+def try_for_more(S: State, j: Int) -> None:
+    """Job `j` is about to queue for places that it has not taken so far: if it has a claim, and there is a place on
+    GPUs that are free now, it is tried.
+    """
+    J = S.jobs[j]
+    within = S.g[0].within
+    S.g[0].within = CLUSTER
+    if J.claims == CLAIMING and J.asked <= S.g[0].free and fits(S, J.cls):
+        J.claims = TRIED
+    S.g[0].within = within
+
+
 @cold
 def review_claims(address: Int) -> None:
     """A cycle begins, and GPUs came free since the last one."""

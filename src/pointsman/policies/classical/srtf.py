@@ -9,12 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.policies.parts.preemption.bounded_waiting import goes_first, has_ended
+from pointsman.policies.parts.preemption.bounded_waiting import goes_first, grant_ends_at, has_ended
 from pointsman.policies.parts.preemption.cost import cost_ms
 from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
 from pointsman.policies.parts.preemption.turns import (
     be_called,
-    grant_ends_at,
     grant_first_places,
     key_as_victim,
     note_answer,
@@ -88,7 +87,7 @@ def _place_running(S: State, j: Int) -> None:
     if J.bucket >= 0:
         remove(S, j)
     if goes_first(S, j):
-        set_alarm(S, j, grant_ends_at(S, j, np.int64(OVERDUE)))
+        set_alarm(S, j, grant_ends_at(S, j, np.int64(BOUND), np.int64(OVERDUE)))
     J.key = key_as_victim(S, j, J.estimate - work_done(S, j) + S.g[0].now)
     J.aux = np.inf
     insert_later(S, running_index(S), j)
@@ -101,7 +100,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         return
     J = S.jobs[j]
     if kind == FINISH or kind == CANCEL:
-        has_ended(S, j, np.int64(OVERDUE))
+        has_ended(S, j, np.int64(BOUND), np.int64(OVERDUE))
     elif kind == LEVEL and J.state == RUNNING:
         _place_running(S, j)
     elif kind == TIMER and J.state == PENDING:

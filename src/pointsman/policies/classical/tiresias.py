@@ -9,12 +9,11 @@ from typing import ClassVar
 import numpy as np
 from pydantic import PositiveFloat, field_validator
 
-from pointsman.policies.parts.preemption.bounded_waiting import BOUND_PARAMS, goes_first, has_ended
+from pointsman.policies.parts.preemption.bounded_waiting import BOUND_PARAMS, goes_first, grant_ends_at, has_ended
 from pointsman.policies.parts.preemption.cost import surcharge
 from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
 from pointsman.policies.parts.preemption.turns import (
     be_called,
-    grant_ends_at,
     grant_first_places,
     key_as_victim,
     note_answer,
@@ -175,7 +174,7 @@ def _place_running(S: State, j: Int) -> None:
     J = S.jobs[j]
     if J.bucket >= 0:
         remove(S, j)
-    due = grant_ends_at(S, j, np.int64(OVERDUE))
+    due = grant_ends_at(S, j, np.int64(BOUND), np.int64(OVERDUE))
     J.key = key_as_victim(S, j, J.s3)
     J.aux = np.inf
     insert_later(S, running_index(S), j)
@@ -219,7 +218,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         return
     J = S.jobs[j]
     if kind == FINISH or kind == CANCEL:
-        has_ended(S, j, np.int64(OVERDUE))
+        has_ended(S, j, np.int64(BOUND), np.int64(OVERDUE))
     elif kind == LEVEL and J.state == RUNNING:
         _sink(S, j)
         _place_running(S, j)

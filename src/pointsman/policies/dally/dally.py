@@ -10,8 +10,8 @@ import numpy as np
 
 from pointsman.policies.dally.offering import offer
 from pointsman.policies.dally.preemption import (
+    BOUND,
     OVERDUE,
-    PREEMPTION_PARAMS,
     PREEMPTS,
     QUANTUM_MS,
     ROUND_MS,
@@ -45,7 +45,6 @@ from pointsman.policies.sdk import (
     parameter,
 )
 
-BOUND = PREEMPTION_PARAMS  # params: from here on those of `bounded_waiting`
 FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
 
 
@@ -60,7 +59,6 @@ class DelayScheduling(EvictingPolicy):
     placement: ClassVar[str] = "tightest"
     takes_whole_gpus: ClassVar[bool] = True
     needs_rates: ClassVar[bool] = True
-    grants_by_work: ClassVar[bool] = True
     tuned: ClassVar[bool] = True
 
     node_timer_s: float = parameter(7200.0, "initial timer for waiting for one node", unit="s", ge=0)
@@ -160,7 +158,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         return
     J = S.jobs[j]
     if kind == FINISH or kind == CANCEL:
-        has_ended(S, j, np.int64(OVERDUE))
+        has_ended(S, j, np.int64(BOUND), np.int64(OVERDUE))
     elif kind == LEVEL and J.state == RUNNING:
         got_worse(S, j)
     elif kind == TIMER and J.state == PENDING:

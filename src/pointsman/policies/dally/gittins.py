@@ -36,8 +36,8 @@ from pointsman.policies.parts.moving import improve_places, misplaced
 from pointsman.policies.parts.offers import accepted, next_offered, queue_for
 from pointsman.policies.parts.preemption.bounded_waiting import (
     BOUND_MEMORY,
-    end_grant_if_due,
     goes_first,
+    grant_ends_at,
     has_ended,
     key_of,
 )
@@ -53,7 +53,6 @@ from pointsman.policies.parts.preemption.evicting_policy import COST_WEIGHT_MEAN
 from pointsman.policies.parts.preemption.protection import protected_until
 from pointsman.policies.parts.preemption.turns import grant_first_places, key_as_victim, others_are_held_back
 from pointsman.policies.sdk import (
-    NEVER,
     PENDING,
     RUNNING,
     VICTIMS,
@@ -162,8 +161,6 @@ def _weight(S: State) -> float:
 @core
 def _next_change_ms(S: State, j: Int, done: float) -> float:
     """At which progress job `j`, which has done so much, changes its rank next."""
-    if goes_first(S, j):
-        return S.jobs[j].granted
     change = next_bucket_ms(S, reached_of(S, j, done))
     return min(change, cost_changes_at(S, j, done)) if S.params[COST_WEIGHT] > 0.0 else change
 
@@ -176,13 +173,15 @@ def _watch(S: State, j: Int) -> None:
     before, key_before, done = J.level, J.key if J.bucket >= 0 else np.inf, work_done(S, j)
     if J.bucket >= 0:
         remove(S, j)
-    end_grant_if_due(S, j, np.int64(OVERDUE), done)
+    grant_ends = grant_ends_at(S, j, np.int64(BOUND), np.int64(OVERDUE))
     rank(S, j, done)
     if S.g[0].now >= due:
         J.key = key_as_victim(S, j, J.level - _weight(S) * J.asked * cost_now_ms(S, j, done))
         J.aux = 0.0 if misplaced(S, j) else np.inf
         insert(S, running_index(S), j)
-        due = after(S.g[0].now, _next_change_ms(S, j, done) - done, J.rate) if J.rate > 0.0 else NEVER
+        due = grant_ends
+        if not goes_first(S, j) and J.rate > 0.0:
+            due = after(S.g[0].now, _next_change_ms(S, j, done) - done, J.rate)
     set_alarm(S, j, due)
     if J.level > before or J.key > key_before:
         note_worse(S, j)
@@ -206,7 +205,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     if kind == SUBMIT:
         note_losses(S, j, np.int64(PLACES))
     if kind == FINISH or kind == CANCEL:
-        has_ended(S, j, np.int64(OVERDUE))
+        has_ended(S, j, np.int64(BOUND), np.int64(OVERDUE))
     if kind == FINISH:
         note_end(S, j)
     elif kind == LEVEL and J.state == RUNNING:

@@ -13,11 +13,10 @@ from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.parts.levels import NODE, best_level
 from pointsman.policies.parts.moving import misplaced
 from pointsman.policies.parts.offers import accepted
-from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY, BOUND_PARAMS, end_grant_if_due, goes_first
+from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY, BOUND_PARAMS, grant_ends_at
 from pointsman.policies.parts.preemption.cost import surcharge
 from pointsman.policies.parts.preemption.turns import key_as_victim
 from pointsman.policies.sdk import (
-    NEVER,
     OK,
     RESOURCES,
     Int,
@@ -33,12 +32,12 @@ from pointsman.policies.sdk import (
     set_alarm,
     start,
     start_or_evict,
-    work_done,
 )
 
 PREEMPTS, FIRST_LEVEL, LEVELS, QUANTUM_MS, ROUND_MS, SENSITIVE = range(DELAY_PARAMS, DELAY_PARAMS + 6)  # params
-PREEMPTION_PARAMS = DELAY_PARAMS + 6
-COST_WEIGHT = PREEMPTION_PARAMS + BOUND_PARAMS
+PREEMPTION_PARAMS = BOUND = DELAY_PARAMS + 6
+"""From here on those of `bounded_waiting`."""
+COST_WEIGHT = BOUND + BOUND_PARAMS
 OVERDUE = TUNER_MEMORY + 1
 """From here on in State.memory: the jobs that have waited too long."""
 PREEMPTION_MEMORY = OVERDUE + BOUND_MEMORY
@@ -93,10 +92,9 @@ def watch(S: State, j: Int) -> None:
     if J.bucket >= 0:
         remove(S, j)
     sink(S, j)
-    end_grant_if_due(S, j, np.int64(OVERDUE), work_done(S, j))
-    due = NEVER
+    due = grant_ends_at(S, j, np.int64(BOUND), np.int64(OVERDUE))
     if S.g[0].now < J.started + np.int64(S.params[QUANTUM_MS]):
-        due = J.started + np.int64(S.params[QUANTUM_MS])
+        due = min(due, J.started + np.int64(S.params[QUANTUM_MS]))
     else:
         J.key = key_as_victim(S, j, J.s3)
         J.aux = 0.0 if misplaced(S, j) else np.inf
@@ -105,8 +103,6 @@ def watch(S: State, j: Int) -> None:
         left = _threshold(S, np.int64(J.s3)) + surcharge(S, j, S.params[COST_WEIGHT]) - _service(S, j)
         rate = J.rate if S.params[SENSITIVE] != 0.0 else 1.0
         due = min(due, after(S.g[0].now, left, J.asked * rate))
-    if goes_first(S, j) and J.rate > 0.0:
-        due = min(due, after(S.g[0].now, J.granted - work_done(S, j), J.rate))
     set_alarm(S, j, due)
 
 

@@ -7,20 +7,22 @@ takes what is left is found without looking at the others.
 import numpy as np
 
 from pointsman.policies.parts.levels import NETWORK, looser
-from pointsman.policies.sdk import ACTIVE, Int, State, before, core, enqueue, first_below
-
-
-@core
-def queue_for(S: State, j: Int, key: float, level: Int) -> None:
-    """Job `j` waits at `key` for places at `level` or tighter."""
-    S.jobs[j].s2 = np.float64(level)
-    enqueue(S, j, key, -np.float64(level))
+from pointsman.policies.sdk import ACTIVE, Int, State, before, core, enqueue, first_below, try_for_more
 
 
 @core
 def accepted(S: State, j: Int) -> Int:
     """The loosest level that waiting job `j` takes now."""
     return np.int64(S.jobs[j].s2)
+
+
+@core
+def queue_for(S: State, j: Int, key: float, level: Int) -> None:
+    """Job `j` waits at `key` for places at `level` or tighter."""
+    if S.jobs[j].claims and level > accepted(S, j):
+        try_for_more(S, j)
+    S.jobs[j].s2 = np.float64(level)
+    enqueue(S, j, key, -np.float64(level))
 
 
 @core

@@ -2,10 +2,12 @@
 
 Jobs that have waited longer than their limits are overdue, and stand in a list in the order in which they became so.
 The first of them is granted the first place among all waiting jobs as soon as jobs with such a grant would request no
-more than a share of the GPUs, or if no other has one. A grant ends with so much work. It lapses if it has not led to a
-start by the time that all running jobs may be preempted: nodes are down, say, or a queue has no more room. Then the job
-is the last of the overdue jobs, and passed over until another grant would have ended; twice as long after each further
-lapse. Nobody is called for that: if nothing else happens, nothing has changed.
+more than a share of the GPUs, or if no other has one. A grant ends when the job has run for so long: shorter by as much
+as a job alone is wider than the share, and then no other is granted until no more than the share of the GPU time has
+gone to it. A grant lapses if it has not led to a start by the time that all running jobs may be preempted: nodes are
+down, say, or a queue has no more room. Then the job is the last of the overdue jobs, and passed over until another
+grant would have ended; twice as long after each further lapse. Nobody is called for that: if nothing else happens,
+nothing has changed.
 
 The parameters of the part begin at `params` of State.params, and what it keeps at `memory` of State.memory. `turns` has
 what a policy does with grants.
@@ -14,12 +16,11 @@ what a policy does with grants.
 import numpy as np
 
 from pointsman.policies.parts.preemption.cost import cost_ms
-from pointsman.policies.sdk import Int, State, core, note_worse, set_alarm
+from pointsman.policies.sdk import NEVER, Int, State, core, note_worse, set_alarm
 
-PATIENCE_MS, GROWTH, GRANT_MS, SHARE, BY_WORK, BOUND_PARAMS = range(6)
-"""Limits and grants go by work that is done, or else by time for which jobs have run."""
-FIRST, LAST, GRANTED_GPUS, BOUND_MEMORY = range(4)
-"""The ends of the list of overdue jobs, as slots + 1, and what the jobs with a grant request."""
+PATIENCE_MS, GROWTH, GRANT_MS, SHARE, BOUND_PARAMS = range(5)
+FIRST, LAST, GRANTED_GPUS, NONE_UNTIL, BOUND_MEMORY = range(5)
+"""The ends of the list of overdue jobs, as slots + 1; what jobs with a grant request; until when there is no other."""
 DOUBLING_COST_MS = 1_800_000.0
 """What a preemption costs each GPU where limits are twice as long as where it costs nothing."""
 MOST_DOUBLINGS = 10
@@ -42,18 +43,11 @@ def crowding_of(S: State, j: Int) -> float:
 
 
 @core
-def _progress(S: State, j: Int, params: Int) -> float:
-    """What waiting job `j` has done: nominal ms of work, or ms for which it has run."""
-    J = S.jobs[j]
-    return J.done if S.params[params + BY_WORK] != 0.0 else np.float64(J.executed)
-
-
-@core
 def limit_ms(S: State, j: Int, params: Int, dearness: float) -> Int:
     """How long job `j` may wait in all before it is overdue: longer where a preemption costs more, or all have taken so
     many times what they should.
     """
-    patience = S.params[params + PATIENCE_MS] + S.params[params + GROWTH] * _progress(S, j, params)
+    patience = S.params[params + PATIENCE_MS] + S.params[params + GROWTH] * S.jobs[j].executed
     cost = 1.0 + cost_ms(S, np.inf) / DOUBLING_COST_MS
     return np.int64(min(np.floor(patience * crowding_of(S, j) * cost * dearness), 2.0**53))
 
@@ -110,6 +104,24 @@ def join_overdue(S: State, j: Int, params: Int, memory: Int, dearness: float) ->
 
 
 @core
+def _share_gpus(S: State, params: Int) -> float:
+    """What several jobs with a grant request at most."""
+    return S.params[params + SHARE] * S.gpus.shape[0]
+
+
+@core
+def _excess(S: State, j: Int, params: Int) -> float:
+    """How many times the share job `j` alone requests, at least 1."""
+    return max(1.0, S.jobs[j].asked / _share_gpus(S, params))
+
+
+@core
+def _grant_ms(S: State, j: Int, params: Int) -> float:
+    """For how long job `j` goes first."""
+    return max(1.0, np.floor(S.params[params + GRANT_MS] / _excess(S, j, params)))
+
+
+@core
 def next_grant(S: State, params: Int, memory: Int) -> Int:
     """The overdue job that is granted the first place now, -1 if none."""
     M = S.memory
@@ -118,12 +130,15 @@ def next_grant(S: State, params: Int, memory: Int) -> Int:
         j = S.jobs[j].behind
     if j < 0:
         return j
+    if S.g[0].now < M[memory + NONE_UNTIL]:
+        set_alarm(S, j, min(S.jobs[j].alarm, np.int64(M[memory + NONE_UNTIL])))
+        return np.int64(-1)
     granted = M[memory + GRANTED_GPUS] + S.jobs[j].asked
-    if granted > S.jobs[j].asked and granted > S.params[params + SHARE] * S.gpus.shape[0]:
+    if granted > S.jobs[j].asked and granted > _share_gpus(S, params):
         return np.int64(-1)
     unlink_overdue(S, j, memory)
     M[memory + GRANTED_GPUS] = granted
-    S.jobs[j].granted = _progress(S, j, params) + S.params[params + GRANT_MS]
+    S.jobs[j].granted = S.jobs[j].executed + _grant_ms(S, j, params)
     return j
 
 
@@ -140,25 +155,32 @@ def key_of(S: State, j: Int, key: float) -> float:
 
 
 @core
-def _end_grant(S: State, j: Int, memory: Int) -> None:
-    """Job `j` ranks as any other again."""
-    S.memory[memory + GRANTED_GPUS] -= S.jobs[j].asked
-    S.jobs[j].granted = 0.0
+def _end_grant(S: State, j: Int, params: Int, memory: Int, has_run: Int) -> None:
+    """Job `j`, which has run for so long, ranks as any other again."""
+    M, J = S.memory, S.jobs[j]
+    gone_first = max(0.0, has_run - J.granted + _grant_ms(S, j, params))
+    pause = np.floor(gone_first * (_excess(S, j, params) - 1.0))
+    M[memory + NONE_UNTIL] = S.g[0].now + min(pause, 2.0**53)
+    M[memory + GRANTED_GPUS] -= J.asked
+    J.granted = 0.0
 
 
 @core
-def end_grant_if_due(S: State, j: Int, memory: Int, done: float) -> None:
-    """The grant of running job `j`, which has done so much, ends if it has done enough."""
-    if goes_first(S, j) and done >= S.jobs[j].granted:
-        _end_grant(S, j, memory)
+def grant_ends_at(S: State, j: Int, params: Int, memory: Int) -> Int:
+    """When the grant of running job `j` ends; it does if that is now. NEVER if there is none."""
+    J, now = S.jobs[j], S.g[0].now
+    has_run = J.executed + now - J.settled
+    if goes_first(S, j) and has_run >= J.granted:
+        _end_grant(S, j, params, memory, has_run)
         note_worse(S, j)
+    return now + np.int64(J.granted) - has_run if goes_first(S, j) else np.int64(NEVER)
 
 
 @core
 def let_lapse(S: State, j: Int, params: Int, memory: Int) -> None:
     """The grant of job `j`, which waits, was of no use: it is overdue again."""
     J = S.jobs[j]
-    _end_grant(S, j, memory)
+    _end_grant(S, j, params, memory, np.int64(J.executed))
     J.patient_until = S.g[0].now + (np.int64(S.params[params + GRANT_MS]) << min(J.lapses, MOST_DOUBLINGS))
     J.lapses += 1
     append_overdue(S, j, memory)
@@ -174,8 +196,8 @@ def has_started(S: State, j: Int, memory: Int) -> None:
 
 
 @core
-def has_ended(S: State, j: Int, memory: Int) -> None:
+def has_ended(S: State, j: Int, params: Int, memory: Int) -> None:
     """Job `j` is no more."""
     has_started(S, j, memory)
     if goes_first(S, j):
-        _end_grant(S, j, memory)
+        _end_grant(S, j, params, memory, np.int64(S.jobs[j].executed))

@@ -12,7 +12,6 @@ from pointsman.policies.parts.offers import queue_for
 from pointsman.policies.parts.preemption.bounded_waiting import (
     FIRST_KEY,
     PATIENCE_MS,
-    end_grant_if_due,
     goes_first,
     has_started,
     join_overdue,
@@ -21,7 +20,6 @@ from pointsman.policies.parts.preemption.bounded_waiting import (
     watch_wait,
 )
 from pointsman.policies.sdk import (
-    NEVER,
     OK,
     QUOTA,
     RESERVED,
@@ -96,17 +94,6 @@ def grant_first_places(S: State, params: Int, memory: Int, quantum_ms: float) ->
 def key_as_victim(S: State, j: Int, key: float) -> float:
     """By how much running job `j` is a victim: not at all while it goes first."""
     return -np.inf if goes_first(S, j) else key
-
-
-@core
-def grant_ends_at(S: State, j: Int, memory: Int) -> Int:
-    """When the grant of running job `j` ends, if grants go by the time for which jobs have run; it does if that is now.
-    NEVER if there is none.
-    """
-    J = S.jobs[j]
-    has_run = J.executed + S.g[0].now - J.settled
-    end_grant_if_due(S, j, memory, np.float64(has_run))
-    return S.g[0].now + np.int64(J.granted) - has_run if goes_first(S, j) else np.int64(NEVER)
 
 
 @core
