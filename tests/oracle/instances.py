@@ -443,6 +443,8 @@ def draw_dally_params(draw: random.Random, policy: str, step_ms: int) -> dict[st
     params["sensitive"] = draw.random() < 0.5
     if policy not in ("dally-nowait", "dally-whole-nodes"):
         params |= {"node_timer_s": some(0, 1, 4, 10), "rack_timer_s": some(0, 3, 8, 20)}
+    if policy == "dally-nopreempt":
+        params["patience_s"] = 0
     return params
 
 
@@ -459,7 +461,7 @@ def with_eviction_options(kind: Kind, instance: Instance, step_ms: int) -> Insta
     """Half of the instances weigh what preemptions cost, half bound waits, with grants for more work than one loses."""
     draw = random.Random(f"options {instance.seed}")
     more: dict[str, Any] = {}
-    if draw.random() < 0.5:
+    if draw.random() < 0.5 and instance.policy != "dally-nopreempt":
         more["cost_weight"] = draw.choice((0.05, 0.7, 3))
         if kind.overheads and not instance.overheads:
             costs = {name: draw.choice((1, 2, 5)) * step_ms / 1000 for name in draw.sample(NOTHING_LOST, 2)}

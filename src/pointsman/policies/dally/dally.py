@@ -142,6 +142,8 @@ class DallyNoPreempt(Dally):
 
     name: ClassVar[str] = "dally-nopreempt"
     preempts: ClassVar[bool] = False
+    cost_weight: float = parameter(0.0, "nothing is preempted, so no cost is weighed", ge=0, le=0)
+    patience_s: float = parameter(0.0, "waits cannot be bounded without preemption", unit="s", ge=0, le=0)
 
 
 class DallyWholeNodes(DallyNoWait):
