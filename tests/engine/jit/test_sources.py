@@ -98,3 +98,28 @@ def test_a_users_policy_goes_stale_with_another_file_of_the_users(tmp_path: Path
         (tmp_path / "mine_order.py").write_text(f"SIGN = {sign}\n")
         done = subprocess.run([sys.executable, "-c", RUN], cwd=tmp_path, env=env, capture_output=True, text=True)
         assert done.stdout.strip() == starts, done.stderr
+
+
+EDITED = """
+import pathlib, mine_order
+pathlib.Path("mine_order.py").write_text(pathlib.Path("mine_order.py").read_text().replace("+ 1.0", "- 1.0"))
+"""
+ORDER = """
+from pointsman.policies.sdk import core
+
+@core
+def signed(x: float) -> float:
+    return (0.0 + 1.0) * x
+"""
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_what_is_edited_before_it_is_compiled_is_not_taken_for_what_was_imported(tmp_path: Path) -> None:
+    """The first process has imported the file before it was edited, the second one has not."""
+    policy = POLICY.replace("SIGN * S.jobs[j].submit", "signed(S.jobs[j].submit)").replace("SIGN", "signed")
+    (tmp_path / "mine.py").write_text(policy)
+    (tmp_path / "mine_order.py").write_text(ORDER)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
+    for code, starts in ((EDITED + RUN, "[0.0, 10.0, 20.0]"), (RUN, "[0.0, 20.0, 10.0]")):
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert done.stdout.strip() == starts, done.stderr

@@ -34,11 +34,13 @@ def _helper(function: F, *, forceinline: bool) -> F:
         return function
     from pointsman.engine.jit.kept_helpers import keep
     from pointsman.engine.jit.plain_ir import HelperCompiler, can_be_kept
+    from pointsman.engine.jit.sources import remember
 
     made: Any = numba.njit(
         nogil=True, forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True,
         pipeline_class=HelperCompiler, **_FLAGS,
     )(function)  # fmt: skip
+    remember(function.__code__.co_filename)
     if can_be_kept(function):
         keep(made)
     return made

@@ -24,7 +24,7 @@ from pointsman.engine.jit.checked_cache import read_intact, write_checked
 from pointsman.engine.jit.claims import claim, release
 from pointsman.engine.jit.loading import build_folder
 from pointsman.engine.jit.plain_ir import PlainIR
-from pointsman.engine.jit.sources import outside_the_engine, source_of
+from pointsman.engine.jit.sources import content_of, outside_the_engine, source_of
 
 _LOOK_EVERY_S, _LOOKS = 0.01, 1000
 """How often a process looks whether another one has finished a helper that both need."""
@@ -138,9 +138,9 @@ def _is_ours(file: Path) -> bool:
 def _sources(module: str) -> str:
     """A digest of the module, and of all outside the engine that it imports, and that they import."""
     own = source_of(module)
-    digest = hashlib.sha256(own.read_bytes() if own else b"")
+    digest = hashlib.sha256(content_of(own) if own else b"")
     for path in outside_the_engine([own] if own else []):
-        digest.update(path.read_bytes())
+        digest.update(content_of(path))
     return digest.hexdigest()
 
 

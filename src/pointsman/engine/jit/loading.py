@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pointsman.engine.jit.compiled_folder import discard, find_place
-from pointsman.engine.jit.sources import PACKAGE, imports, outside_the_engine, source_of
+from pointsman.engine.jit.sources import PACKAGE, content_of, imports, outside_the_engine, source_of
 from pointsman.errors import RunError
 
 CORE = (
@@ -85,7 +85,7 @@ def core_digest() -> str:
         digest.update(importlib.metadata.version(package).encode())
     digest.update(sys.version.encode())
     for path in core_sources():
-        digest.update(f"{path.relative_to(PACKAGE).as_posix()}\n{path.read_text(encoding='utf-8')}".encode())
+        digest.update(f"{path.relative_to(PACKAGE).as_posix()}\n".encode() + content_of(path))
     return digest.hexdigest()[:16]
 
 
@@ -102,7 +102,7 @@ def _stamped(name: str, text: str, files: Iterable[Path]) -> str:
     """`name` with a digest of `text`, of `files`, and of what these import outside the engine."""
     digest = hashlib.sha256(text.encode())
     for path in outside_the_engine(files):
-        digest.update(path.read_bytes())
+        digest.update(content_of(path))
     return f"{name}_{digest.hexdigest()[:12]}"
 
 

@@ -15,6 +15,25 @@ _FOLLOWED = ("policies/", "learn/environments/compiled/", "speed/laws/")
 """Rooms outside the engine whose functions are compiled; of a file elsewhere only the file itself can be compiled in,
 for its constants.
 """
+_IMPORTED: dict[str, tuple[int, bytes]] = {}
+"""When a file was changed last, and its content, as its functions were imported."""
+_real = functools.cache(os.path.realpath)
+
+
+def remember(file: str) -> None:
+    """The functions of `file` are being imported: compiled code of this process is of what it has now, even if it is
+    edited before they are compiled.
+    """
+    if os.path.isfile(file):
+        path, changed = _real(file), os.stat(file).st_mtime_ns
+        if path not in _IMPORTED or _IMPORTED[path][0] != changed:
+            _IMPORTED[path] = changed, Path(file).read_bytes()
+
+
+def content_of(path: Path) -> bytes:
+    """What a file had when its functions were imported; what it has now if none were."""
+    imported = _IMPORTED.get(_real(str(path)))
+    return imported[1] if imported else path.read_bytes()
 
 
 def outside_the_engine(files: Iterable[Path]) -> list[Path]:
@@ -39,7 +58,7 @@ def _is_followed(path: Path) -> bool:
 
 
 def _names(path: Path) -> Iterator[str]:
-    text = path.read_text(encoding="utf-8")
+    text = content_of(path).decode()
     for dots, module, names in _FROM.findall(text):
         base = _module_of(path).rsplit(".", len(dots))[0] if dots else ""
         whole = f"{base}.{module}".strip(".")
