@@ -15,7 +15,7 @@ from pointsman.policies.parts.reserving.overdue_heads import (
     first_overdue,
     follow,
     longest_in_time,
-    may_be_head,
+    next_overdue,
     note_start,
     predict_end,
     ratio_to_come,
@@ -95,11 +95,10 @@ def _start_overdue(S: State) -> None:
     j = first_overdue(S, np.int64(OVERDUE))
     while j >= 0:
         behind = S.jobs[j].behind
-        if may_be_head(S, j):
-            answer = _start(S, j)
-            if answer != OK and answer != QUOTA:
-                become_head(S, j, np.int64(HEADS))
-        j = behind
+        answer = _start(S, j)
+        if answer != OK and answer != QUOTA:
+            become_head(S, j, np.int64(HEADS))
+        j = next_overdue(S, behind)
 
 
 @core

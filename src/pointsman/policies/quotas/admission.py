@@ -6,7 +6,7 @@ from pointsman.policies.parts.reserving.overdue_heads import (
     become_head,
     first_overdue,
     longest_in_time,
-    may_be_head,
+    next_overdue,
     note_start,
     ratio_to_come,
     serves_overdue,
@@ -114,15 +114,17 @@ def _may_lack_quota(S: State, j: Int) -> bool:
 @core
 def _serve_overdue(S: State) -> None:
     """Start the jobs that have waited too long, or reserve GPUs for them."""
+    find_heads(S)
     j = first_overdue(S, overdue_at(S))
     while j >= 0:
         behind = S.jobs[j].behind
-        find_heads(S)
-        if may_be_head(S, j) and _has_turn(S, j):
+        if _has_turn(S, j):
             with_quota = has_quota(S, j)
-            if (with_quota and not _starts(S, j)) or (not with_quota and _may_lack_quota(S, j)):
+            if with_quota and _starts(S, j):
+                find_heads(S)
+            elif with_quota or _may_lack_quota(S, j):
                 become_head(S, j, np.int64(HEADS))
-        j = behind
+        j = next_overdue(S, behind)
 
 
 @core

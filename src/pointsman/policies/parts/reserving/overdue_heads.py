@@ -22,6 +22,7 @@ from pointsman.policies.parts.preemption.bounded_waiting import (
 from pointsman.policies.parts.reserving.reserved_gpus import expect_end, is_behind_head
 from pointsman.policies.parts.reserving.run_times import RUN_TIME_BUCKETS, learn_run_time, run_ratio
 from pointsman.policies.sdk import (
+    ACTIVE,
     NEVER,
     PENDING,
     RUNNING,
@@ -144,15 +145,38 @@ def follow(S: State, kind: Int, j: Int, params: Int, memory: Int) -> None:
 
 
 @core
-def first_overdue(S: State, memory: Int) -> Int:
-    """The first overdue job; the next is `behind` it. -1 if there is none."""
-    return np.int64(S.memory[memory + FIRST]) - 1
+def _may_be_heads(S: State, c: Int) -> bool:
+    """Whether overdue jobs of class `c` are to be tried before others: their queue is open, and no head could use their
+    nodes.
+    """
+    return not blocked(S, c) and not is_behind_head(S, c)
 
 
 @core
-def may_be_head(S: State, j: Int) -> bool:
-    """Whether overdue job `j` is to be tried before others: its queue is open, and no head could use its nodes."""
-    return not blocked(S, S.jobs[j].cls) and not is_behind_head(S, S.jobs[j].cls)
+def _some_may_be_heads(S: State) -> bool:
+    """Whether there are such classes among those that wait."""
+    for i in range(S.g[0].active):
+        if _may_be_heads(S, S.lists[ACTIVE, i]):
+            return True
+    return False
+
+
+@core
+def first_overdue(S: State, memory: Int) -> Int:
+    """The first overdue job that is to be tried before others; -1 if there is none."""
+    return next_overdue(S, np.int64(S.memory[memory + FIRST]) - 1)
+
+
+@core
+def next_overdue(S: State, j: Int) -> Int:
+    """The next overdue job from `j` on that is to be tried before others; -1 if there is none. Another follows from the
+    one `behind` it, which it forgets when it starts.
+    """
+    if j >= 0 and not _may_be_heads(S, S.jobs[j].cls) and not _some_may_be_heads(S):
+        return np.int64(-1)
+    while j >= 0 and not _may_be_heads(S, S.jobs[j].cls):
+        j = S.jobs[j].behind
+    return j
 
 
 @core

@@ -6,13 +6,14 @@ predicted to end by the shadow times of heads start on any GPUs; the others star
 
 import numpy as np
 
+from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.parts.reserving.overdue_heads import (
     HEAD_MEMORY,
     HEAD_PARAMS,
     become_head,
     first_overdue,
     longest_in_time,
-    may_be_head,
+    next_overdue,
     ratio_to_come,
 )
 from pointsman.policies.parts.reserving.reserved_gpus import hide_reserved, unhide_reserved
@@ -32,17 +33,16 @@ BEGIN, TRY_OVERDUE, FILL, REST = 0.0, 1.0, 2.0, 3.0
 @core
 def _next_overdue(S: State) -> Int:
     """The next overdue job that takes what is free; -1 if there is none. Those before it that do not are heads."""
-    j = np.int64(S.memory[NEXT]) - 1
+    j = next_overdue(S, np.int64(S.memory[NEXT]) - 1)
     while j >= 0:
         S.memory[NEXT] = S.jobs[j].behind + 1.0
-        if may_be_head(S, j):
-            if over_limit(S, j):
-                close_queue(S, j)
-            elif takes_what_is_free(S, j, S.jobs[j].cls):
-                return j
-            else:
-                become_head(S, j, np.int64(HEADS))
-        j = np.int64(S.memory[NEXT]) - 1
+        if over_limit(S, j):
+            close_queue(S, j)
+        elif takes_what_is_free(S, j, S.jobs[j].cls):
+            return j
+        else:
+            become_head(S, j, np.int64(HEADS))
+        j = next_overdue(S, np.int64(S.memory[NEXT]) - 1)
     return j
 
 
@@ -50,7 +50,9 @@ def _next_overdue(S: State) -> Int:
 def _first_in_time(S: State, c: Int) -> Int:
     """The first job of class `c` that takes what is free and ends by the shadow times of heads; -1 if there is none."""
     longest = longest_in_time(S, c, S.memory[RATIO])
-    j = S.buckets[c].first if longest >= 0.0 and not blocked(S, c) else np.int64(-1)
+    if longest < 0.0 or blocked(S, c) or not has_room(S, c):
+        return np.int64(-1)
+    j = np.int64(S.buckets[c].first)
     while j >= 0 and (S.jobs[j].estimate > longest or not takes_what_is_free(S, j, c)):
         j = S.jobs[j].later
     return j
