@@ -9,6 +9,7 @@ import pytest
 import pointsman
 from pointsman import Result, Workload
 from pointsman.engine.setup.overheads import Overheads
+from pointsman.inputs.durations import duration
 from pointsman.policies.dally.preemption import OVERDUE
 from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY, NONE_UNTIL
 from pointsman.policies.registry import get_policy
@@ -73,6 +74,10 @@ def test_the_limit_is_shorter_for_wider_gangs_and_longer_where_more_wait(gpus: i
     gang = simulation.handle.jobs[3]
     assert gang["crowding"] == pytest.approx((1 + (total + 1) / total) * width)
     assert gang["alarm"] == 3000 + math.floor(900_000 * gang["crowding"])
+    assert simulation.policy.standing(simulation.handle.state, gang, 100_000).said.endswith(
+        f"in {duration((gang['alarm'] - 100_000) / 1000)} it will have waited for its limit of "
+        f"{duration((gang['alarm'] - 3000) / 1000)}, and then goes before others"
+    )
 
 
 @pytest.mark.parametrize(("lost_s", "longer"), [(0.0, 1.0), (1800.0, 2.0), (7200.0, 5.0)])
@@ -80,7 +85,12 @@ def test_the_limit_is_longer_where_a_preemption_costs_more(lost_s: float, longer
     two = jobs_of([(0.0, 1, 1e9), (1.0, 1, 1e9)])
     simulation = opened(two, "1x1", overheads=Overheads(lost_s=lost_s), **(LIMIT | {"quantum_s": 1e6}))
     simulation.run(100_000)
-    assert simulation.handle.jobs[1]["alarm"] == 1000 + 900_000 * longer
+    job = simulation.handle.jobs[1]
+    assert job["alarm"] == 1000 + 900_000 * longer
+    assert (
+        f"its limit of {duration(900 * longer)},"
+        in simulation.policy.standing(simulation.handle.state, job, 100_000).said
+    )
 
 
 def test_a_grant_ends_with_the_time_for_which_it_is() -> None:
@@ -117,6 +127,17 @@ def test_a_gang_that_ends_within_its_grant_holds_the_next_one_back_for_as_long_a
     params = {"patience_s": 900, "patience_growth": 0, "grant_s": 4000, "grant_share": 0.5}
     result = simulate(gangs, "1x2", "srtf", params=params)
     assert result.jobs.filter(gpus=2)["start_s"].to_list() == [910, 2410 + 1500]
+
+
+def test_explain_says_who_goes_first_and_for_how_long() -> None:
+    """As in `test_after_its_limit_it_goes_first`."""
+    simulation = opened(stream(3000.0), "1x2", **PATIENT)
+    simulation.run(1_100_000)
+    policy, jobs = simulation.policy, simulation.handle.jobs
+    gang = int((jobs["asked"] == 2).argmax())
+    assert "before all others" in policy.standing(simulation.handle.state, jobs[gang], 1_100_000).said
+    simulation.run(1_300_000)
+    assert "for another 58 min," in policy.protection(simulation.handle.state, simulation.handle.jobs[gang], 1_300_000)
 
 
 def test_a_gang_for_which_no_nodes_are_up_holds_nobody_back_for_long() -> None:

@@ -109,8 +109,15 @@ def test_what_does_not_go_with_it_is_refused(policy: str, params: dict, options:
 
 
 def test_explain_says_who_goes_first() -> None:
+    """The gang is overdue at 110 s, and gets a reservation until the job of GPU 1 is predicted to end."""
     simulation = opened(stream(1500.0), "1x2", "fifo-backfill", patience_s=100)
-    simulation.run(200_000)
-    standing = simulation.policy.standing(simulation.handle.state, simulation.handle.jobs[1])
-    assert standing is not None
-    assert "before all others" in standing.said
+    gang = {}
+    for now_s in (50, 200):
+        simulation.run(now_s * 1000)
+        standing = simulation.policy.standing(simulation.handle.state, simulation.handle.jobs[1], now_s * 1000)
+        assert standing is not None
+        gang[now_s] = standing.said
+    assert gang[50] == "in 1 min it will have waited for its limit of 1.67 min, and then goes before others"
+    assert gang[200].startswith(
+        "it has waited longer than its limit of 1.67 min; it is the next such job; its reservation"
+    )

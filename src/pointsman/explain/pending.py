@@ -79,20 +79,27 @@ class _Question:
 
     def _live(self, slot: int) -> tuple[str, Reason | None, str]:
         if self.jobs["state"][slot] != JobState.PENDING:
-            return self._holding(slot)
+            state, reason, said = self._holding(slot)
+            return state, reason, said + self._protection(slot)
         if claimed := claim_of(self.simulation.handle.state, slot, self.prepared.layout.node_names):
             return "PENDING", Reason.Reserved, claimed
         state, reason, said = self._pending(slot)
         policy = self.simulation.policy
         said += own_reservation(policy, self.simulation.handle.state, slot, self._instant)
         asked = getattr(policy, "standing", None)
-        standing = asked(self.simulation.handle.state, self.jobs[slot]) if asked else None
+        standing = asked(self.simulation.handle.state, self.jobs[slot], self.now_ms) if asked else None
         if standing is None:
             return state, reason, said
         fits = reason in (Reason.Priority, Reason.HeldByDelay, Reason.QuotaExceeded)
         if fits and standing.reason is not None:
             return state, standing.reason, standing.said
         return state, reason, f"{said}; {standing.said}"
+
+    def _protection(self, slot: int) -> str:
+        """What the policy says of a running job that may not be preempted."""
+        asked = getattr(self.simulation.policy, "protection", None)
+        said = asked(self.simulation.handle.state, self.jobs[slot], self.now_ms) if asked else None
+        return f"; {said}" if said else ""
 
     def _pending(self, slot: int) -> tuple[str, Reason | None, str]:
         delay = self._delay(slot)

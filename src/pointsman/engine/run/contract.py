@@ -148,9 +148,15 @@ class CompiledPolicy(BaseModel):
         """The delay of a waiting job, a record of ``State.jobs``; None if it takes any GPUs."""
         return None
 
-    def standing(self, state: Any, job: Any) -> Standing | None:
-        """What decides when a waiting job, a record of ``State.jobs``, starts, in numbers; None if that is its time of
-        submission.
+    def standing(self, state: Any, job: Any, now_ms: int) -> Standing | None:
+        """What decides at `now_ms` when a waiting job, a record of ``State.jobs``, starts, in numbers; None if that is
+        its time of submission.
+        """
+        return None
+
+    def protection(self, state: Any, job: Any, now_ms: int) -> str | None:
+        """What keeps a running job, a record of ``State.jobs``, from being preempted at `now_ms`, in a
+        clause; None if nothing.
         """
         return None
 

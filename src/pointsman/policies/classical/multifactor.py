@@ -144,7 +144,7 @@ class Multifactor(Planning):
         memory = np.append(accounts.memory(), np.zeros(plan_size(self.bf_max_job_test)))
         return Briefing(np.column_stack([accounts.begins(), size, partition]), memory)
 
-    def standing(self, state: Any, job: Any) -> Standing:
+    def standing(self, state: Any, job: Any, now_ms: int) -> Standing:
         """Its priority and what it is made of."""
         user, size, partition = state.job_numbers[job["row"]]
         age = (state.memory[CALCULATED] - 1.0 - job["submit"]) / milliseconds(self.max_age_s)

@@ -43,6 +43,7 @@ from pointsman.policies.parts.preemption.bounded_waiting import (
 )
 from pointsman.policies.parts.preemption.cost import (
     BUDGET_MEMORY,
+    SCARCITY,
     cost_changes_at,
     cost_ms,
     cost_now_ms,
@@ -146,10 +147,16 @@ class Gittins(DelayScheduling):
         """No job is overdue, or has a grant."""
         memory[OVERDUE : OVERDUE + BOUND_MEMORY] = 0.0
 
-    def standing(self, state: Any, job: Any) -> Standing:
-        """Its rank, or that it goes first."""
-        rank = Standing(f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first")
-        return super().standing(state, job) or rank
+    def standing(self, state: Any, job: Any, now_ms: int) -> Standing:
+        """Its rank, and when it goes first."""
+        turn = super().standing(state, job, now_ms)
+        if job["granted"] > 0 and turn:
+            return turn
+        rank = f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first"
+        return Standing(f"{rank}; {turn.said}" if turn else rank)
+
+    def _dearness(self, state: Any) -> float:
+        return float(max(1.0, state.memory[BUDGET + SCARCITY]))
 
 
 @core

@@ -168,22 +168,24 @@ class Kueue(ReservingPolicy):
                 row[[NOMINAL, COHORT, TOTAL]] = quotas[name], cohorts[self._cohort_of(name)], together[name]
         return Briefing(np.zeros((1, 1)), memory)
 
-    def standing(self, state: Any, job: Any) -> Standing | None:
+    def standing(self, state: Any, job: Any, now_ms: int) -> Standing | None:
         """What its queue and cohort hold; the reason, if that leaves no quota for it."""
         queue = int(job["queue"])
         if queue == 0:
-            return super().standing(state, job)
+            return super().standing(state, job, now_ms)
         row = state.memory[QUEUES + WIDTH * queue :][:WIDTH]
         held, limit = int(state.queues["held"][queue]), int(state.queues["limit"][queue])
         rows = state.memory[QUEUES : QUEUES + WIDTH * len(state.queues)].reshape(-1, WIDTH)
         together = int(state.queues["held"][rows[:, COHORT] == row[COHORT]].sum())
         asked = int(job["asked"])
         kept = self._kept(state, rows, job)
+        turn = super().standing(state, job, now_ms)
         full = held + asked > limit or together + kept + asked > row[TOTAL]
         return Standing(
             f"needs {asked} GPU{'s' * (asked != 1)}; its queue holds {held} of a nominal quota of "
             f"{row[NOMINAL]:.0f} and may hold {limit}; its cohort holds {together} of {row[TOTAL]:.0f}"
-            + (f"; {kept} are kept for the first jobs of other queues" if kept else ""),
+            + (f"; {kept} are kept for the first jobs of other queues" if kept else "")
+            + (f"; {turn.said}" if turn else ""),
             Reason.QuotaExceeded if full else None,
         )
 

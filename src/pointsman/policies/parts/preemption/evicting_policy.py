@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from pointsman.inputs.durations import duration
+from pointsman.policies.parts.preemption.bounded_waiting import DOUBLING_COST_MS
+from pointsman.policies.parts.said_of_waits import said_of_limit
 from pointsman.policies.sdk import CompiledPolicy, Standing, milliseconds, parameter
 
 COST_WEIGHT_MEANING = "how many times what a preemption costs its gain must exceed; 0: costs do not count"
@@ -25,11 +28,33 @@ class EvictingPolicy(CompiledPolicy):
         le=1,
     )
 
-    def standing(self, state: Any, job: Any) -> Standing | None:
-        """That a job with a grant goes first."""
+    def standing(self, state: Any, job: Any, now_ms: int) -> Standing | None:
+        """That a job goes first, or when it will."""
         if job["granted"] > 0:
             return Standing("it goes before all others, for it has waited longer than its limit")
-        return None
+        return (
+            Standing(said_of_limit(state, job, now_ms, self._limit_ms(state, job))) if self._bound_ms()[0] > 0 else None
+        )
+
+    def protection(self, state: Any, job: Any, now_ms: int) -> str | None:
+        """For how much longer a running job goes first."""
+        if job["granted"] <= 0:
+            return None
+        left_ms = job["granted"] - job["executed"] - (now_ms - job["settled"])
+        left = duration(max(0.0, float(left_ms)) / 1000)
+        return f"no job may preempt it for another {left}, for it waited longer than its limit"
+
+    def _limit_ms(self, state: Any, job: Any) -> float:
+        """As `bounded_waiting.limit_ms`."""
+        g = state.g[0]
+        lost = g["lost_ms"] + (0.5 * g["checkpoint_ms"] if g["loses_since_checkpoint"] else 0.0)
+        cost = 1.0 + (lost + g["stop_ms"] + g["start_ms"] + g["restore_ms"]) / DOUBLING_COST_MS
+        patience = milliseconds(self.patience_s) + self.patience_growth * job["executed"]
+        return float(patience * job["crowding"] * cost * self._dearness(state))
+
+    def _dearness(self, state: Any) -> float:
+        """How many times longer limits are because preemptions have taken too much GPU time."""
+        return 1.0
 
     def _bound_ms(self, preempts: bool = True) -> list[float]:
         """Parameters of `bounded_waiting`, times in ms."""

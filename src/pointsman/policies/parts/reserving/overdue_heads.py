@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pointsman.inputs.durations import duration
 from pointsman.policies.parts.preemption.bounded_waiting import (
     BOUND_MEMORY,
     FIRST,
@@ -21,6 +22,7 @@ from pointsman.policies.parts.preemption.bounded_waiting import (
 )
 from pointsman.policies.parts.reserving.reserved_gpus import expect_end, is_behind_head
 from pointsman.policies.parts.reserving.run_times import RUN_TIME_BUCKETS, learn_run_time, run_ratio
+from pointsman.policies.parts.said_of_waits import said_of_limit
 from pointsman.policies.sdk import (
     ACTIVE,
     NEVER,
@@ -73,11 +75,15 @@ class ReservingPolicy(CompiledPolicy):
         """What the part finds in State.params."""
         return [milliseconds(self.patience_s), self.run_time_quantile]
 
-    def standing(self, state: Any, job: Any) -> Standing | None:
-        """That it goes first."""
-        return (
-            Standing("has waited longer than its limit, so it is tried before all others") if job["overdue"] else None
-        )
+    def standing(self, state: Any, job: Any, now_ms: int) -> Standing | None:
+        """When it is tried before others, and when its reservation begins."""
+        if self.patience_s == 0:
+            return None
+        said = said_of_limit(state, job, now_ms, milliseconds(self.patience_s) * float(job["crowding"]))
+        if job["granted"] > 0:
+            begins_in_s = max(0.0, job["granted"] - now_ms) / 1000
+            said += f"; its reservation begins in {duration(begins_in_s)}"
+        return Standing(said)
 
 
 @core
