@@ -15,6 +15,8 @@ import polars as pl
 from benchmarks.blocks import fill
 from benchmarks.measures import Budget, Measure, load_budgets
 from benchmarks.results.figures import markdown
+from benchmarks.stopping import OVERHEADS
+from benchmarks.stopping import POLICIES as STOPPING
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "speed.md"
@@ -96,8 +98,9 @@ def blocks(rows: pl.DataFrame) -> dict[str, str]:
     """What stands in each place of the page."""
     recorded = Recorded(rows)
     made: dict[str, Callable[[Recorded], str]] = {
-        "answer": _answer, "throughput": _throughput, "ratios": _ratios, "links": _links, "first": _first,
-        "ends": _ends, "growth": _growth, "learning": _learning, "prototype": _prototype, "goals": _goals,
+        "answer": _answer, "stopping": _stopping, "throughput": _throughput, "ratios": _ratios, "links": _links,
+        "first": _first, "ends": _ends, "growth": _growth, "learning": _learning, "prototype": _prototype,
+        "goals": _goals,
     }  # fmt: skip
     return {"machine": _runs(rows)} | {name: block(recorded) for name, block in made.items()}
 
@@ -124,6 +127,9 @@ def explained(rows: pl.DataFrame) -> dict[str, str]:
 
 
 def _answer(recorded: Recorded) -> str:
+    def usual(policy: str) -> str:
+        return _short(recorded.value(f"stopping/{policy}/realistic/jobs_per_s") / 1e3)
+
     def rates(load: str) -> str:
         values = [recorded.value(f"throughput/{policy}/{load}/jobs_per_s") for policy in POLICIES]
         return f"{_short(min(values) / 1e6)} to {_short(max(values) / 1e6)} million jobs a second at load {load}"
@@ -133,11 +139,26 @@ def _answer(recorded: Recorded) -> str:
     report = recorded.value("end_to_end/1000000/csv_with_report/cpu_s")
     return "\n".join(
         (
-            f"* **The engine** simulates {rates('0.9')} and {rates('1.05')}, on one core.",
+            f"* **With the default overheads**, at load 1.05, the engine simulates {usual('gittins')} thousand jobs a "
+            f"second under `gittins`, {usual('dally')} under `dally` and {usual('fifo-backfill')} under "
+            "`fifo-backfill`, on one core.",
+            f"* **Without overheads** it simulates {rates('0.9')} and {rates('1.05')} under classical policies.",
             f"* **A million jobs, from a CSV file to the report**, take {_short(report)} s of CPU time.",
             f"* **A first command** takes {_range(cold)} s, because it compiles; later ones take {_range(again)} s.",
         )
     )
+
+
+def _stopping(recorded: Recorded) -> str:
+    rows = [
+        [
+            f"`{policy}`",
+            *(recorded.spread(f"stopping/{policy}/{overheads}/jobs_per_s", 1e3) for overheads in OVERHEADS),
+            _short(recorded.value(f"stopping/{policy}/event_ratio")),
+        ]
+        for policy in STOPPING
+    ]
+    return markdown(["policy", "realistic", "none", "cost of an event, realistic/none"], rows)
 
 
 def _throughput(recorded: Recorded) -> str:
