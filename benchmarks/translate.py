@@ -161,6 +161,9 @@ class _Function:
         raise NotImplementedError(ast.unparse(s))
 
     def _assign(self, s: ast.Assign, pad: str) -> str:
+        if isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple) and _one_by_one(s):
+            pairs = zip(s.targets[0].elts, s.value.elts, strict=True)
+            return "".join(self._assign(ast.Assign([target], value), pad) for target, value in pairs)
         value = self._value(s.value)
         if isinstance(s.targets[0], ast.Name) and value in OPENED:
             self.opened += f"    auto {s.targets[0].id} = {value};\n"
@@ -270,6 +273,9 @@ class _Function:
 
     def _call(self, node: ast.Call) -> str:
         name = ast.unparse(node.func)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "view":  # of a scalar's bits
+            to = {"np.int64": "I", "np.float64": "F"}[ast.unparse(node.args[0])]
+            return f"__builtin_bit_cast({to}, {self._value(node.func.value)})"
         args = [("&" if self._is_record(a) and not isinstance(a, ast.Name) else "") + self._value(a) for a in node.args]
         if name in CASTS:
             return f"{CASTS[name]}({args[0]})"
@@ -280,6 +286,12 @@ class _Function:
         function = _plain(self.names[name])
         self.calls.append(function)
         return f"{_name_of(function)}({', '.join(args)})"
+
+
+def _one_by_one(s: ast.Assign) -> bool:
+    """Whether no value of an assignment of several has a name to which it assigns."""
+    assigned = {node.id for node in ast.walk(s.targets[0]) if isinstance(node, ast.Name)}
+    return not assigned & {node.id for node in ast.walk(s.value) if isinstance(node, ast.Name)}
 
 
 def _event(address: Int, kind: Int, j: Int) -> None:

@@ -12,7 +12,10 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.blocks import fill
 from benchmarks.runs import Case, Native, engine
+from benchmarks.throughput import POLICIES
+from benchmarks.translate import translate
 from pointsman.errors import InputError
+from pointsman.policies.registry import get_policy
 from pointsman.speed import load_catalogue, load_interference
 
 ROOT = Path(__file__).parents[2]
@@ -100,9 +103,14 @@ def test_tables_are_filled_into_their_places_and_all_other_words_are_left(tmp_pa
         fill(page, {"c": "new\n"}, partly=True)
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_loop_of_each_policy_can_be_translated(policy: str) -> None:
+    assert translate(get_policy(policy).factory.hooks).count('extern "C"') == 1
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
-@pytest.mark.parametrize("policy", ["srtf", "easy"])
+@pytest.mark.parametrize("policy", ["srtf", "easy", "fifo-backfill"])
 def test_the_loop_translated_to_c_makes_the_same_schedule(policy: str) -> None:
     case = Case(jobs=400, nodes=2, load=1.05)
     ours, theirs = engine(case, policy), engine(case, policy, loop=Native().loop(policy))

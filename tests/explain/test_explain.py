@@ -53,16 +53,27 @@ def test_a_job_that_claims_its_place(command: Command, here: Path) -> None:
 def test_times_are_on_the_clock_of_the_log(command: Command, here: Path) -> None:
     Path("jobs.csv").write_text("submit_s,gpus,duration_s,job_id\n1506000000,8,7200,a\n1506000060,8,60,b\n")
     run(command, "jobs.csv", "fifo")
-    asked = [command("explain", "a", "--run", "run", "--at", at) for at in ("1506007200", "+2h")]
+    asked = [command("explain", "a", "--run", "run", "--at", at) for at in ("1506007200", "+2h", "2017-09-21T15:20:00")]
     assert [done.out for done in asked] == [
         "job a at 1506007200 s (2 h after the first submit) under fifo: "
         "COMPLETED: it ended at 1506007200 s (2 h after the first submit)\n"
-    ] * 2
+    ] * 3
     (answer,) = json.loads(command("explain", "b", "--run", "run", "--format", "json").out)
     assert (answer["time_s"], answer["since_first_submit_s"]) == (1506000060, 60)
     early = command("explain", "a", "--run", "run", "--at", "7200")
     assert (early.code, early.out) == (2, "")
     assert "--at 7200 is before the first submit, which is at 1506000000.000 s on the log's clock" in early.err
+    early = command("explain", "a", "--run", "run", "--at", "2017-09-20 08:00")
+    assert (early.code, early.out) == (2, "")
+    assert "--at 2017-09-20 08:00 is before the first submit" in early.err
+    assert "+2017" not in early.err
+
+
+def test_a_date_is_no_time_of_a_log_without_dates(command: Command, jobs: str) -> None:
+    run(command, jobs, "fifo")
+    done = command("explain", "j0", "--run", "run", "--at", "2017-09-20 08:00")
+    assert (done.code, done.out) == (2, "")
+    assert "2017-09-20 08:00 is a date, and the log's times are none: they begin at 0.000 s" in done.err
 
 
 def test_a_comparison_is_no_run_and_its_runs_are_named(command: Command, jobs: str) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pointsman.experiment import CellSpec
 
 CONFIG = "config.resolved.yaml"
+EARLIEST_DATE_S = 1e8
+"""Times of a log that begins before this (1973) are not seconds since 1970."""
 
 
 def explain(
@@ -23,8 +25,8 @@ def explain(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Time to explain: on the log's clock (749605) or since the first submission (+3h). "
-            "Default: the job's submission.",
+            help="Time to explain: on the log's clock (749605, or 2026-03-02T08:00, in UTC) or since the first "
+            "submission (+3h). Default: the job's submission.",
         ),
     ] = None,
     format: Annotated[screen.Format, typer.Option(help="Output format.")] = screen.Format.table,
@@ -74,16 +76,31 @@ def _since_first_s(at: str, first_s: float) -> float:
     from pointsman.inputs.durations import parse_duration_s
 
     try:
-        time_s = parse_duration_s(at.removeprefix("+"))
+        date_s = _date_s(at, first_s)
+        time_s = parse_duration_s(at.removeprefix("+")) if date_s is None else date_s
     except ValueError as error:
         raise UsageError(f"--at: {error}") from None
     since_s = time_s if at.startswith("+") else time_s - first_s
     if since_s < 0:
-        raise UsageError(
-            f"--at {at} is before the first submit, which is at {first_s:.3f} s on the log's clock; "
-            f"write --at +{at} for a time after it"
-        )
+        fix = f"; write --at +{at} for a time after it" if date_s is None else ""
+        raise UsageError(f"--at {at} is before the first submit, which is at {first_s:.3f} s on the log's clock{fix}")
     return since_s
+
+
+def _date_s(at: str, first_s: float) -> float | None:
+    """Seconds since 1970 of a date; None if `at` is none.
+
+    Raises:
+        ValueError: it is, but the log's clock is of no calendar.
+    """
+    import polars as pl
+
+    from pointsman.workload.readers.dates import date_s
+
+    seconds = date_s(pl.Series([at], dtype=pl.String))[0]
+    if seconds is not None and first_s < EARLIEST_DATE_S:
+        raise ValueError(f"{at} is a date, and the log's times are none: they begin at {first_s:.3f} s")
+    return seconds
 
 
 def _one_of(comparison: Path, runs: list[str]) -> str:
