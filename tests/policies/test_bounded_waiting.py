@@ -20,6 +20,8 @@ GANG_S = 10.0
 """When the gang of `stream` is submitted."""
 PATIENT = {"patience_s": 1000, "quantum_s": 280, "cost_weight": 0}
 LIMIT = {"patience_s": 900, "patience_growth": 3, "grant_s": 600, "grant_share": 0.25, "quantum_s": 60}
+PROMISE = ("gittins", "dally", "srtf", "las", "tiresias", "tiresias-skew")
+"""Policies of which each job starts by the formula."""
 
 
 def stream(until_s: float) -> Workload:
@@ -52,6 +54,22 @@ def test_without_a_quantum_it_goes_first_at_once(policy: str) -> None:
         assert (
             start_of_the_gang_s(simulate(stream(3000.0), "1x2", policy, params={"patience_s": patience_s})) == start_s
         )
+
+
+@pytest.mark.parametrize("policy", PROMISE)
+def test_a_gang_of_all_gpus_starts_however_many_narrow_jobs_come(policy: str) -> None:
+    """The smallest case: a job of four GPUs every 5 s on 32 GPUs, each for 100 s, which is more than they can do. The
+    gang has no job before it and fills four nodes, so its limit is half of 100 s.
+    """
+    narrow = [(5.0 * k, 4, 100.0) for k in range(400)]
+    jobs = jobs_of(sorted([*narrow, (5.0, 32, 100.0)], key=lambda job: (job[0], -job[1])))
+    quantum = {"quantum_s": 0} if policy in ("gittins", "dally") else {}
+    results = [
+        simulate(jobs, "4x8", policy, params={"patience_s": patience_s} | quantum) for patience_s in (0, 100)
+    ]
+    started = [result.jobs.filter(gpus=32)["start_s"].item() for result in results]
+    assert started[0] > 2000
+    assert started[1] == 55
 
 
 def test_after_its_limit_it_goes_first() -> None:
@@ -165,7 +183,7 @@ def random_jobs(seed: int) -> Workload:
     return jobs_of([(float(s), int(g), float(d)) for s, g, d in rows])
 
 
-@pytest.mark.parametrize("policy", ["gittins", "dally", "srtf", "las", "tiresias", "tiresias-skew"])
+@pytest.mark.parametrize("policy", PROMISE)
 @pytest.mark.parametrize("seed", range(6))
 def test_each_job_starts_by_the_formula(seed: int, policy: str) -> None:
     """By its limit, which is `patience_s` times what its width, the cluster and the queue at its submission give, and

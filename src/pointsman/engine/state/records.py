@@ -90,12 +90,12 @@ JOB = np.dtype(
         # the policy's
         ("level", I),
         ("crowding", F),  # of those that waited when it was submitted; 0: not yet counted
-        ("granted", F),  # nominal ms done up to which it goes before all others, or its shadow time, ms; 0: it does not
+        ("granted", F),  # ms; how long it will have run when it no longer goes first, or its shadow time; 0
         ("patient_until", I),  # ms; before which it gets no grant
-        ("lapses", I),  # grants in turn that were of no use
-        ("overdue", I),  # whether it is in the list of jobs that have waited too long
-        ("ahead", I),  # its neighbours there; -1
-        ("behind", I),
+        ("lapses", "i4"),  # grants in turn that were of no use
+        ("overdue", "i4"),  # whether it is in the list of jobs that have waited too long
+        ("ahead", "i4"),  # its neighbours there; -1
+        ("behind", "i4"),
         ("s0", F),  # scratch
         ("s1", F),
         ("s2", F),
