@@ -37,6 +37,8 @@ template <class T> struct Array {
 template <class T> Array<T> open_array(I* directory, I k) {
     return {reinterpret_cast<T*>(directory[3 * k]), directory[3 * k + 1], directory[3 * k + 2]};
 }
+template <class A, class B> std::common_type_t<A, B> of__least(A a, B b) { return b < a ? b : a; }
+template <class A, class B> std::common_type_t<A, B> of__most(A a, B b) { return a < b ? b : a; }
 inline I bits__lowest(I word) { return __builtin_ctzll(word); }
 inline I bits__count(I word) { return __builtin_popcountll(word); }
 template <class T> inline void handle__prefetch(const Array<T>& rows, I i) {
@@ -62,10 +64,10 @@ CALLS = {
     "np.sqrt": "std::sqrt",
     "math.ceil": "(I)std::ceil",
     "math.floor": "std::floor",
-    "max": "std::max",
-    "np.maximum": "std::max",
-    "min": "std::min",
-    "np.minimum": "std::min",
+    "max": "of__most",
+    "np.maximum": "of__most",
+    "min": "of__least",
+    "np.minimum": "of__least",
 }
 HOLDERS = {
     "S": STATE_ARRAYS, "open_state(address)": STATE_ARRAYS,

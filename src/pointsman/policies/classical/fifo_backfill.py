@@ -94,7 +94,7 @@ def _start_overdue(S: State) -> None:
     """Start the jobs that have waited too long, or reserve GPUs for them."""
     j = first_overdue(S, np.int64(OVERDUE))
     while j >= 0:
-        behind = S.jobs[j].behind
+        behind = np.int64(S.jobs[j].behind)
         answer = _start(S, j)
         if answer != OK and answer != QUOTA:
             become_head(S, j, np.int64(HEADS))

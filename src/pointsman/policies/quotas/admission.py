@@ -117,7 +117,7 @@ def _serve_overdue(S: State) -> None:
     find_heads(S)
     j = first_overdue(S, overdue_at(S))
     while j >= 0:
-        behind = S.jobs[j].behind
+        behind = np.int64(S.jobs[j].behind)
         if _has_turn(S, j):
             with_quota = has_quota(S, j)
             if with_quota and _starts(S, j):
