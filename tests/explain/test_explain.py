@@ -358,3 +358,14 @@ def test_a_shape_that_holds_out_for_a_rack(policy: str, said: str, command: Comm
     done = command("explain", "d", "--run", "run", "--at", "10")
     assert done.code == 0, done.err
     assert said in done.out
+
+
+def test_a_date_is_on_the_clock_of_a_log_whose_submits_count_from_its_first(command: Command, here: Path) -> None:
+    lines = ["JobID|Submit|Start|End|State|AllocTRES"]
+    ran = "2026-03-02T09:00:00|2026-03-02T10:00:00|COMPLETED|gres/gpu=8"
+    lines += [f"{k}|2026-03-02T08:{k:02}:00|{ran}" for k in (1, 2)]
+    Path("sacct.txt").write_text("\n".join(lines) + "\n")
+    run(command, "sacct.txt", "fifo")
+    asked = [command("explain", "2", "--run", "run", "--at", at).out for at in ("2026-03-02T08:31:00", "+30m")]
+    assert "PENDING" in asked[0]
+    assert asked[0] == asked[1]

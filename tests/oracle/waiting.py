@@ -44,6 +44,8 @@ class PatientWorld(World):
     """How long a job has run when it does not go first any more, by row."""
     none_before_ms: float = 0
     """The next grant."""
+    wake_ms: float = inf
+    """When there is a cycle whatever happens."""
 
     @property
     def dearness(self) -> float:
@@ -79,13 +81,24 @@ class PatientWorld(World):
         return max(1.0, life.job.gpus / share)
 
     def grant_ms(self, life: Life) -> int:
-        return max(1, math.floor(to_ms(self.settings.grant_s) / self.excess(life)))
+        whole_ms = to_ms(self.settings.grant_s)
+        least_ms = min(whole_ms, math.floor(2 * cost_ms(self.rules, inf)))
+        return max(1, least_ms, math.floor(whole_ms / self.excess(life)))
 
     def end_grant(self, life: Life) -> None:
         gone_first_ms = max(0, self.progress(life) - self.granted.pop(life.row) + self.grant_ms(life))
         self.none_before_ms = self.now + math.floor(gone_first_ms * (self.excess(life) - 1))
 
     # -- waits --------------------------------------------------------------------------------------------
+
+    def next_event_ms(self) -> int | None:
+        due = [at for at in (super().next_event_ms(), self.wake_ms) if at is not None and at < inf]
+        return min((int(at) for at in due), default=None)
+
+    def apply_events(self) -> None:
+        super().apply_events()
+        if self.wake_ms <= self.now:
+            self.wake_ms = inf
 
     def become_pending(self, life: Life) -> None:
         if life.row not in self.crowding:
@@ -169,7 +182,7 @@ class PatientWorld(World):
         while due := [row for row in self.overdue if self.patient_until_ms.get(row, 0) <= self.now]:
             life = self.lives[due[0]]
             if self.now < self.none_before_ms:
-                self.calls_ms[life.row] = min(self.calls_ms.get(life.row, inf), self.none_before_ms)
+                self.wake_ms = min(self.wake_ms, self.none_before_ms)
                 return
             held = sum(self.lives[row].job.gpus for row in self.granted)
             if held > 0 and held + life.job.gpus > self.settings.grant_share * gpus:

@@ -64,9 +64,7 @@ def test_a_gang_of_all_gpus_starts_however_many_narrow_jobs_come(policy: str) ->
     narrow = [(5.0 * k, 4, 100.0) for k in range(400)]
     jobs = jobs_of(sorted([*narrow, (5.0, 32, 100.0)], key=lambda job: (job[0], -job[1])))
     quantum = {"quantum_s": 0} if policy in ("gittins", "dally") else {}
-    results = [
-        simulate(jobs, "4x8", policy, params={"patience_s": patience_s} | quantum) for patience_s in (0, 100)
-    ]
+    results = [simulate(jobs, "4x8", policy, params={"patience_s": patience_s} | quantum) for patience_s in (0, 100)]
     started = [result.jobs.filter(gpus=32)["start_s"].item() for result in results]
     assert started[0] > 2000
     assert started[1] == 55
@@ -156,6 +154,17 @@ def test_explain_says_who_goes_first_and_for_how_long() -> None:
     assert "before all others" in policy.standing(simulation.handle.state, jobs[gang], 1_100_000).said
     simulation.run(1_300_000)
     assert "for another 58 min," in policy.protection(simulation.handle.state, simulation.handle.jobs[gang], 1_300_000)
+
+
+def test_the_end_of_a_pause_is_not_missed() -> None:
+    """A gang goes first from 1001 s for its 1500 s, and the pause after it ends at 4001 s, though nothing else happens
+    then: another gang, which has waited for its limit of 2000 s, starts.
+    """
+    endless = [(0.0, 1, 1e5)] * 4
+    gangs = jobs_of([*endless, (1.0, 4, 1500.0), (10.0, 4, 5e5)])
+    params = {"patience_s": 1000, "patience_growth": 0, "grant_s": 4000, "grant_share": 0.5, "margin_s": 1e9}
+    found = simulate(gangs, "1x4", "srtf", params=params).jobs
+    assert found.filter(gpus=4)["start_s"].to_list() == [1001, 4001]
 
 
 def test_a_gang_for_which_no_nodes_are_up_holds_nobody_back_for_long() -> None:

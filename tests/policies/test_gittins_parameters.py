@@ -104,7 +104,7 @@ def test_nonsense_is_refused(name: str, value: Any) -> None:
     "params",
     [{"quantum_s": 0}, {"quantum_s": 1e9}, {"groups": 32}, {"refit_s": 1, "least_ends": 1},
      {"strength": 1e-300}, {"strength": 2.0**53}, {"ageing": 2.0**53}, {"memory_jobs": 1e-300}, {"cost_weight": 1e12},
-     {"patience_s": 1e-3, "patience_growth": 0, "grant_share": 1e-300}, {"patience_s": 1e9, "patience_growth": 1e12}],
+     {"patience_s": 1e-3, "patience_growth": 0, "grant_share": 0.001}, {"patience_s": 1e9, "patience_growth": 1e12}],
 )  # fmt: skip
 @pytest.mark.parametrize("durations_s", [[0.0] * 60, [1e9, 1.0, 1e6] * 20, [1e9] * 60])
 def test_extremes_are_borne(durations_s: list[float], params: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pointsman.experiment import CellSpec
+    from pointsman.workload import Quality
 
 CONFIG = "config.resolved.yaml"
 EARLIEST_DATE_S = 1e8
@@ -25,7 +26,7 @@ def explain(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Time to explain: on the log's clock (749605, or 2026-03-02T08:00, in UTC) or since the first "
+            help="Time to explain: on the log's clock (749605, or a date: 2026-03-02T08:00) or since the first "
             "submission (+3h). Default: the job's submission.",
         ),
     ] = None,
@@ -55,7 +56,7 @@ def explain(
     simulation, prepared = replayable(spec, workload, info)
     row = _row_of(prepared.jobs, job)
     submit_s = int(prepared.trace["submit"][row]) / 1000
-    time_s = submit_s if at is None else _since_first_s(at, float(prepared.jobs["submit_s"][0]))
+    time_s = submit_s if at is None else _since_first_s(at, float(prepared.jobs["submit_s"][0]), workload.quality)
 
     from pointsman.cli.compiled import prepare_code
     from pointsman.explain.pending import explain as ask
@@ -70,13 +71,13 @@ def explain(
         screen.show([asdict(answer)], format)
 
 
-def _since_first_s(at: str, first_s: float) -> float:
+def _since_first_s(at: str, first_s: float, quality: "Quality") -> float:
     """Seconds since the first submit of ``--at``, which is on the log's clock unless it begins with a plus."""
     from pointsman.errors import UsageError
     from pointsman.inputs.durations import parse_duration_s
 
     try:
-        date_s = _date_s(at, first_s)
+        date_s = _date_s(at, first_s, quality)
         time_s = parse_duration_s(at.removeprefix("+")) if date_s is None else date_s
     except ValueError as error:
         raise UsageError(f"--at: {error}") from None
@@ -87,8 +88,8 @@ def _since_first_s(at: str, first_s: float) -> float:
     return since_s
 
 
-def _date_s(at: str, first_s: float) -> float | None:
-    """Seconds since 1970 of a date; None if `at` is none.
+def _date_s(at: str, first_s: float, quality: "Quality") -> float | None:
+    """The time of a date on the log's clock; None if `at` is none.
 
     Raises:
         ValueError: it is, but the log's clock is of no calendar.
@@ -96,11 +97,14 @@ def _date_s(at: str, first_s: float) -> float | None:
     import polars as pl
 
     from pointsman.workload.readers.dates import date_s
+    from pointsman.workload.readers.trace_cleaning import origin_of
 
-    seconds = date_s(pl.Series([at], dtype=pl.String))[0]
-    if seconds is not None and first_s < EARLIEST_DATE_S:
+    seconds, origin_s = date_s(pl.Series([at], dtype=pl.String))[0], origin_of(quality)
+    if seconds is None:
+        return None
+    if origin_s is None and first_s < EARLIEST_DATE_S:
         raise ValueError(f"{at} is a date, and the log's times are none: they begin at {first_s:.3f} s")
-    return seconds
+    return seconds - (origin_s or 0.0)
 
 
 def _one_of(comparison: Path, runs: list[str]) -> str:

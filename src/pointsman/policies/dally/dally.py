@@ -4,9 +4,10 @@ Its parts are `delay`, `preemption`, `offering` and `tuner`. The paper's text gi
 and defaults are ours where a parameter says so.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from pydantic import model_validator
 
 from pointsman.policies.dally.offering import offer
 from pointsman.policies.dally.preemption import (
@@ -142,8 +143,12 @@ class DallyNoPreempt(Dally):
 
     name: ClassVar[str] = "dally-nopreempt"
     preempts: ClassVar[bool] = False
-    cost_weight: float = parameter(0.0, "nothing is preempted, so no cost is weighed", ge=0, le=0)
-    patience_s: float = parameter(0.0, "waits cannot be bounded without preemption", unit="s", ge=0, le=0)
+
+    @model_validator(mode="after")
+    def _has_nothing_to_weigh(self) -> Self:
+        if self.cost_weight > 0 or self.patience_s > 0:
+            raise ValueError("nothing is preempted: cost_weight and patience_s must be 0")
+        return self
 
 
 class DallyWholeNodes(DallyNoWait):

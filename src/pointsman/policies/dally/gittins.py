@@ -155,6 +155,10 @@ class Gittins(DelayScheduling):
         rank = f"its rank is {int(job['level']) / 3.6e6:,.1f} GPU hours, and the least goes first"
         return Standing(f"{rank}; {turn.said}" if turn else rank)
 
+    @property
+    def _bounds_waits(self) -> bool:
+        return self.preempt and self.patience_s > 0
+
     def _dearness(self, state: Any) -> float:
         return float(max(1.0, state.memory[BUDGET + SCARCITY]))
 

@@ -18,9 +18,10 @@ from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.clean import LINE, clean, completed, not_read
 from pointsman.workload.rules.job_rules import WRITTEN
 
-__all__ = ["RAGGED", "absent", "clock_s", "number", "settle", "status", "text"]
+__all__ = ["RAGGED", "absent", "clock_s", "number", "origin_of", "settle", "status", "text"]
 
 _CLOCK: Final = "clock"
+_COUNTS_FROM: Final = "submit_s counts from "
 RAGGED: Final = "wrong number of cells"
 """Reason for rows that do not have as many cells as the header."""
 
@@ -86,9 +87,18 @@ def settle(
     if zone is not None:
         start = float(table[_CLOCK].min())  # ty: ignore[invalid-argument-type]
         table = _since(table, start - earliest_s).with_columns(submit_s=pl.col(_CLOCK) - start)
-        notes = [*notes, f"submit_s counts from {_stamp(start)}, time zone: {zone}"]
+        notes = [*notes, f"{_COUNTS_FROM}{_stamp(start)}, time zone: {zone}"]
     jobs, order = completed(table)
     return jobs, replace(quality, notes=(*notes, *order))
+
+
+def origin_of(quality: Quality) -> float | None:
+    """The date from which ``submit_s`` counts, in s since 1970 on the log's own clock; None if it has no dates."""
+    for note in quality.notes:
+        if note.startswith(_COUNTS_FROM):
+            stamp = note.removeprefix(_COUNTS_FROM).partition(",")[0]
+            return datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp()
+    return None
 
 
 def _check_columns(names: Sequence[str]) -> None:

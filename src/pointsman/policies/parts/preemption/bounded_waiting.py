@@ -16,7 +16,7 @@ what a policy does with grants.
 import numpy as np
 
 from pointsman.policies.parts.preemption.cost import cost_ms
-from pointsman.policies.sdk import NEVER, Int, State, core, note_worse, set_alarm
+from pointsman.policies.sdk import NEVER, Int, State, core, note_worse, set_alarm, wake_at
 
 PATIENCE_MS, GROWTH, GRANT_MS, SHARE, BOUND_PARAMS = range(5)
 FIRST, LAST, GRANTED_GPUS, NONE_UNTIL, BOUND_MEMORY = range(5)
@@ -117,8 +117,10 @@ def _excess(S: State, j: Int, params: Int) -> float:
 
 @core
 def _grant_ms(S: State, j: Int, params: Int) -> float:
-    """For how long job `j` goes first."""
-    return max(1.0, np.floor(S.params[params + GRANT_MS] / _excess(S, j, params)))
+    """For how long job `j` goes first: where grants allow it, long enough to keep half of what it does then."""
+    grant = S.params[params + GRANT_MS]
+    least = min(grant, np.floor(2.0 * cost_ms(S, np.inf)))
+    return max(1.0, least, np.floor(grant / _excess(S, j, params)))
 
 
 @core
@@ -131,7 +133,7 @@ def next_grant(S: State, params: Int, memory: Int) -> Int:
     if j < 0:
         return j
     if S.g[0].now < M[memory + NONE_UNTIL]:
-        set_alarm(S, j, min(S.jobs[j].alarm, np.int64(M[memory + NONE_UNTIL])))
+        wake_at(S, np.int64(M[memory + NONE_UNTIL]))
         return np.int64(-1)
     granted = M[memory + GRANTED_GPUS] + S.jobs[j].asked
     if granted > S.jobs[j].asked and granted > _share_gpus(S, params):

@@ -5,7 +5,7 @@ from typing import Any
 from pointsman.inputs.durations import duration
 from pointsman.policies.parts.preemption.bounded_waiting import DOUBLING_COST_MS
 from pointsman.policies.parts.said_of_waits import said_of_limit
-from pointsman.policies.sdk import CompiledPolicy, Standing, milliseconds, parameter
+from pointsman.policies.sdk import RUNNING, CompiledPolicy, Standing, milliseconds, parameter
 
 COST_WEIGHT_MEANING = "how many times what a preemption costs its gain must exceed; 0: costs do not count"
 PATIENCE_MEANING = (
@@ -24,7 +24,7 @@ class EvictingPolicy(CompiledPolicy):
     grant_share: float = parameter(
         0.25,
         "share of the GPUs that several such jobs request at most, and of the GPU time that goes to wider ones",
-        gt=0,
+        ge=0.001,
         le=1,
     )
 
@@ -32,17 +32,20 @@ class EvictingPolicy(CompiledPolicy):
         """That a job goes first, or when it will."""
         if job["granted"] > 0:
             return Standing("it goes before all others, for it has waited longer than its limit")
-        return (
-            Standing(said_of_limit(state, job, now_ms, self._limit_ms(state, job))) if self._bound_ms()[0] > 0 else None
-        )
+        return Standing(said_of_limit(state, job, now_ms, self._limit_ms(state, job))) if self._bounds_waits else None
 
     def protection(self, state: Any, job: Any, now_ms: int) -> str | None:
         """For how much longer a running job goes first."""
         if job["granted"] <= 0:
             return None
-        left_ms = job["granted"] - job["executed"] - (now_ms - job["settled"])
+        running_ms = now_ms - job["settled"] if job["state"] == RUNNING else 0
+        left_ms = job["granted"] - job["executed"] - running_ms
         left = duration(max(0.0, float(left_ms)) / 1000)
         return f"no job may preempt it for another {left}, for it waited longer than its limit"
+
+    @property
+    def _bounds_waits(self) -> bool:
+        return self.patience_s > 0
 
     def _limit_ms(self, state: Any, job: Any) -> float:
         """As `bounded_waiting.limit_ms`."""
