@@ -82,9 +82,13 @@ def _since_first_s(at: str, first_s: float, quality: "Quality") -> float:
     except ValueError as error:
         raise UsageError(f"--at: {error}") from None
     since_s = time_s if at.startswith("+") else time_s - first_s
+    if since_s < 0 and date_s is not None:
+        raise UsageError(f"--at {at} is before the first submit, which is at {first_s:.3f} s on the log's clock")
     if since_s < 0:
-        fix = f"; write --at +{at} for a time after it" if date_s is None else ""
-        raise UsageError(f"--at {at} is before the first submit, which is at {first_s:.3f} s on the log's clock{fix}")
+        raise UsageError(
+            f"--at {at} is before the first submit, which is at {first_s:.3f} s on the log's clock; "
+            f"write --at +{at} for a time after it"
+        )
     return since_s
 
 
