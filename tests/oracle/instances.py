@@ -470,7 +470,7 @@ def with_eviction_options(kind: Kind, instance: Instance, step_ms: int) -> Insta
         more |= draw_patience(draw, step_ms)
     params = instance.params | more
     if "grant_s" in params:
-        params["grant_s"] = max(params["grant_s"], 80 * most_lost_s(instance.overheads))
+        params["grant_s"] = max(params["grant_s"], 8 * most_lost_s(instance.overheads))
     return replace(instance, params=params)
 
 

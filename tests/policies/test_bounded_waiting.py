@@ -185,9 +185,9 @@ def test_a_gang_for_which_no_nodes_are_up_holds_nobody_back_for_long() -> None:
 def random_jobs(seed: int) -> Workload:
     """More than the cluster can do for most of the time, gangs of all of it among them."""
     draw = np.random.default_rng(seed)
-    submit_s = np.sort(draw.uniform(0, 40_000, 250)).round(3)
-    gpus = draw.choice([1, 1, 1, 2, 4, 8, 16], 250)
-    duration_s = np.ceil(draw.lognormal(6.0, 1.2, 250))
+    submit_s = np.sort(draw.uniform(0, 40_000, 300)).round(3)
+    gpus = draw.choice([1, 1, 1, 2, 4, 8, 16], 300)
+    duration_s = np.ceil(draw.lognormal(6.0, 1.2, 300))
     rows = zip(submit_s, gpus, duration_s, strict=True)
     return jobs_of([(float(s), int(g), float(d)) for s, g, d in rows])
 
@@ -211,7 +211,7 @@ def test_each_job_starts_by_the_formula(seed: int, policy: str) -> None:
     ahead = (pended >= shortest).sum()
     grant_s = LIMIT["grant_s"] + quantum_s + 2 * max(30, quantum_s)
     assert (start - submit <= longest + (1 + ahead) * grant_s).all()
-    assert (start - submit > shortest).sum() >= 10
+    assert (start - submit > shortest).sum() > 10
 
 
 @pytest.mark.parametrize("policy", ["gittins", "dally", "srtf", "las", "tiresias"])

@@ -109,7 +109,7 @@ class Dally(DelayScheduling):
 
     def parameters(self) -> list[float]:
         delays = self._delays_ms(self.preempts, self.first_level_gpu_s, self.levels, sensitive=self.sensitive)
-        return [*delays, *self._bound_ms(self.preempts), self.cost_weight]
+        return [*delays, *self._bound_ms(), self.cost_weight]
 
 
 class DallyManual(Dally):

@@ -141,7 +141,7 @@ class Gittins(DelayScheduling):
         ours = [self.cost_weight, self.loss_budget, self.memory_jobs]
         places = [self.whole_nodes_loss, self.whole_nodes_gpus]
         numbers = (*hazards, self.groups, self.strength, *ours, *places)
-        return [*self._delays_ms(self.preempt), *map(float, numbers), *self._bound_ms(self.preempt)]
+        return [*self._delays_ms(self.preempt), *map(float, numbers), *self._bound_ms()]
 
     def forget_jobs(self, memory: NDArray[np.float64]) -> None:
         """No job is overdue, or has a grant."""

@@ -59,7 +59,7 @@ class EvictingPolicy(CompiledPolicy):
         """How many times longer limits are because preemptions have taken too much GPU time."""
         return 1.0
 
-    def _bound_ms(self, preempts: bool = True) -> list[float]:
+    def _bound_ms(self) -> list[float]:
         """Parameters of `bounded_waiting`, times in ms."""
-        patience_s = self.patience_s if preempts else 0.0
+        patience_s = self.patience_s if self._bounds_waits else 0.0
         return [milliseconds(patience_s), self.patience_growth, milliseconds(self.grant_s), self.grant_share]

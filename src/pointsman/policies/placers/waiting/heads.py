@@ -33,8 +33,10 @@ BEGIN, TRY_OVERDUE, FILL, REST = 0.0, 1.0, 2.0, 3.0
 @core
 def _next_overdue(S: State) -> Int:
     """The next overdue job that takes what is free; -1 if there is none. Those before it that do not are heads."""
-    j = next_overdue(S, np.int64(S.memory[NEXT]) - 1)
-    while j >= 0:
+    while True:
+        j = next_overdue(S, np.int64(S.memory[NEXT]) - 1)
+        if j < 0:
+            return j
         S.memory[NEXT] = S.jobs[j].behind + 1.0
         if over_limit(S, j):
             close_queue(S, j)
@@ -42,8 +44,6 @@ def _next_overdue(S: State) -> Int:
             return j
         else:
             become_head(S, j, np.int64(HEADS))
-        j = next_overdue(S, np.int64(S.memory[NEXT]) - 1)
-    return j
 
 
 @core
