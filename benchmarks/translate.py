@@ -38,7 +38,9 @@ template <class T> Array<T> open_array(I* directory, I k) {
     return {reinterpret_cast<T*>(directory[3 * k]), directory[3 * k + 1], directory[3 * k + 2]};
 }
 template <class A, class B> std::common_type_t<A, B> of__least(A a, B b) { return b < a ? b : a; }
+template <class A, class B, class... C> auto of__least(A a, B b, C... c) { return of__least(of__least(a, b), c...); }
 template <class A, class B> std::common_type_t<A, B> of__most(A a, B b) { return a < b ? b : a; }
+template <class A, class B, class... C> auto of__most(A a, B b, C... c) { return of__most(of__most(a, b), c...); }
 inline I bits__lowest(I word) { return __builtin_ctzll(word); }
 inline I bits__count(I word) { return __builtin_popcountll(word); }
 template <class T> inline void handle__prefetch(const Array<T>& rows, I i) {

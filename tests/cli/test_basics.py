@@ -40,15 +40,19 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert set(modules).isdisjoint(HEAVY)
 
 
-def test_help_takes_half_a_second_of_cpu_at_most() -> None:
-    pointsman("--help")  # compiles .pyc files, once
-    spent_s = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        pointsman("--help")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent_s.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
-    assert min(spent_s) <= 0.5
+def _cpu_s(command: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def test_help_costs_little_more_than_the_libraries_it_is_drawn_with() -> None:
+    """A ratio, for a machine may be slow; on one that is not, help takes a quarter of a second."""
+    help_ = [sys.executable, "-m", "pointsman", "--help"]
+    libraries = [sys.executable, "-c", "import typer.rich_utils"]
+    subprocess.run(help_, check=True, capture_output=True)  # compiles .pyc files, once
+    assert min(_cpu_s(help_) for _ in range(3)) <= 2 * min(_cpu_s(libraries) for _ in range(3))
 
 
 COMMANDS = [
