@@ -13,9 +13,9 @@ from pointsman.engine.rate_models.profile_error import told_profiles
 from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
 from pointsman.engine.run.kept_log import KeptLog
 from pointsman.engine.run.outcome import make_result
+from pointsman.engine.run.policy_terms import placement_of, terms_of
 from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
-from pointsman.engine.run.terms import Terms, placement_of, terms_of
 from pointsman.engine.setup.asked import asked_of
 from pointsman.engine.setup.briefing import Briefing, known_at_submission
 from pointsman.engine.setup.build import Rules, build, parameters_of
@@ -23,6 +23,7 @@ from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare
 from pointsman.engine.setup.refusal import check_shapes
 from pointsman.engine.setup.script import make_script
+from pointsman.engine.setup.terms import Terms
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.inputs.bounds import instant_ms
@@ -198,10 +199,10 @@ def check_fits(workload: Workload, cluster: Cluster, policy: CompiledPolicy | Po
     )  # fmt: skip
 
 
-def open_simulation(
+def assemble(
     workload: Workload, cluster: Cluster, spec: PolicySpec, policy: CompiledPolicy | Policy, options: RunOptions
-) -> tuple[Simulation, Prepared]:
-    """A simulation before its first event, and what it was prepared from.
+) -> tuple[Prepared, Rules, Briefing | None]:
+    """What a state is built from: the jobs on the cluster, the rules of the run, and what the policy is told of both.
 
     Args:
         workload: the jobs.
@@ -225,35 +226,26 @@ def open_simulation(
         workload = replace(workload, jobs=assign(workload.jobs, options.assign_models))
     layout = _with_queues(cluster.layout(), policy, workload)
     prepared = prepare(
-        workload, layout, knowledge=terms.knowledge, placement=terms.placement, oversized=options.oversized,
-        seed=options.seed, profiles=options.profiles, congestion={**options.congestion},
-        contention=terms.link_sharing.contention, base_model=terms.base_model, factors=terms.factors,
-        jobs_per_gpu=terms.jobs_per_gpu, schedulers=getattr(policy, "divides_among", 1),
-        profile_error=options.profile_error,
+        workload, layout, terms, oversized=options.oversized, seed=options.seed, profiles=options.profiles,
+        congestion={**options.congestion}, profile_error=options.profile_error,
     )  # fmt: skip
-    hosted = not isinstance(policy, CompiledPolicy)
     rules = Rules(
-        placement=terms.placement, round_ms=round(1000 * spec.round_s), seed=options.seed,
-        log=options.log is not False, log_speeds=options.log_speeds, audit=options.audit, hosted=hosted,
-        link_sharing=terms.link_sharing, base_model=terms.base_model, factors=terms.factors,
-        gpu_sharing=terms.jobs_per_gpu, admits=getattr(policy, "admits", False), decision_us=terms.decision_us,
-        **load_overheads(options.overheads).milliseconds(),
+        round_ms=round(1000 * spec.round_s), seed=options.seed, log=options.log is not False,
+        log_speeds=options.log_speeds, audit=options.audit, hosted=not isinstance(policy, CompiledPolicy),
+        admits=getattr(policy, "admits", False), **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
-    script = make_script(options.node_events, options.cancels, layout, prepared.trace["submit"])
-    handle = build(
-        layout,
-        prepared.pools,
-        prepared.demands,
-        prepared.trace,
-        prepared.queue_limits,
-        prepared.speeds,
-        parameters_of(policy),
-        script,
-        rules,
-        _briefing(policy, prepared),
-        prepared.history,
-        getattr(policy, "memory", 0),
-    )
+    return prepared, rules, _briefing(policy, prepared)
+
+
+def open_simulation(
+    workload: Workload, cluster: Cluster, spec: PolicySpec, policy: CompiledPolicy | Policy, options: RunOptions
+) -> tuple[Simulation, Prepared]:
+    """A simulation before its first event, and what it was prepared from. Arguments and errors are those of
+    `assemble`.
+    """
+    prepared, rules, briefing = assemble(workload, cluster, spec, policy, options)
+    script = make_script(options.node_events, options.cancels, prepared.layout, prepared.trace["submit"])
+    handle = build(prepared, rules, parameters_of(policy), script, briefing, getattr(policy, "memory", 0))
     return Simulation(handle, policy, _named, KeptLog(may_drop=options.log is None)), prepared
 
 

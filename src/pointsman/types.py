@@ -56,6 +56,8 @@ class JobState(IntEnum):
     NODE_FAIL = 9
     PREEMPTED = 10
     SUSPENDED = 11
+    HELD = 12
+    """It neither waits nor runs until it is released."""
 
 
 STATE_CODES: Final[dict[JobState, str]] = {
@@ -70,6 +72,7 @@ STATE_CODES: Final[dict[JobState, str]] = {
     JobState.NODE_FAIL: "NF",
     JobState.PREEMPTED: "PR",
     JobState.SUSPENDED: "S",
+    JobState.HELD: "PD",
 }
 """Codes for narrow tables, as ``squeue`` prints them."""
 
@@ -90,6 +93,19 @@ class Event(IntEnum):
     TIMER = 10
     SUBMIT = 11
     TRANSFER = 12  # or a step of a job, which no policy hears of; applied after TIMER
+
+
+class Told(IntEnum):
+    """What a live world can be told of a job besides events; numbered apart from them, and applied after them."""
+
+    WITHDRAW = 20
+    """It is to give up its GPUs, for its own sake; what becomes of it is told later."""
+    HOLD = 21
+    RELEASE = 22
+    ESTIMATE = 23
+    """How long it will run."""
+    OBSERVE = 24
+    """How many times as long its computing takes as alone."""
 
 
 class Verb(IntEnum):
@@ -127,6 +143,7 @@ class Reason(IntEnum):
     Memory = 22
     NotSupported = 23
     NoTransfer = 24
+    NotPreemptible = 25
     Backfilled = 32
     Evicted = 33
     Promoted = 34

@@ -13,7 +13,9 @@ from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, alternatives, make_pools
+from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.setup.schedulers import divide, scheduler_of_nodes
+from pointsman.engine.setup.terms import Terms
 from pointsman.engine.state.records import PARAMETERS, SCRIPT, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, JobState, Verb
@@ -67,7 +69,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
             demands[key] = Demand(job.gpus, sets, limited, per_node=job.per_node)
         estimate = job.told_ms if instance.knows_work and not instance.history else np.nan
         speed = len(layout.gpu_types) * bool(job.model)
-        trace[row] = (job.submit_ms, job.work_ms, estimate, list(demands).index(key), queue, -job.priority, speed)
+        trace[row] = (job.submit_ms, job.work_ms, estimate, list(demands).index(key), queue, -job.priority, speed, 0)
     trace["cls"], classes = divide(
         trace["cls"], list(demands.values()), pools, scattered=instance.placement == "tightest", seed=instance.seed
     )
@@ -75,30 +77,28 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
     params = np.zeros(PARAMETERS)
     numbers = made.parameters() if hasattr(made, "parameters") else []
     params[: len(numbers)] = numbers
-    script = np.array(sorted((t, KINDS[k][0], n, KINDS[k][1]) for t, k, n in instance.script), SCRIPT)
+    script = np.array(sorted((t, KINDS[k][0], n, KINDS[k][1], -1, 0.0) for t, k, n in instance.script), SCRIPT)
     rules = Rules(
-        placement=PLACEMENT_NAMES[instance.placement],
         round_ms=instance.round_ms,
         audit=audit,
         hosted=not hasattr(made, "parameters"),
         **as_rules(instance.overheads),
     )
     rates = np.repeat([instance.rate_by_locality, instance.rates_of_other], len(layout.gpu_types), axis=0)
+    jobs = known(instance)
+    prepared = Prepared(
+        jobs,
+        trace,
+        layout,
+        pools,
+        classes,
+        limits,
+        Speeds.without_models(rates, len(layout.gpu_types)),
+        Terms(PLACEMENT_NAMES[instance.placement]),
+        history_of(jobs) if instance.history else NOTHING,
+    )
     return Simulation(
-        build(
-            layout,
-            pools,
-            classes,
-            trace,
-            limits,
-            Speeds.without_models(rates, len(layout.gpu_types)),
-            params,
-            script,
-            rules,
-            briefing_of(instance, made),
-            history_of(known(instance)) if instance.history else NOTHING,
-            getattr(made, "memory", 0),
-        ),
+        build(prepared, rules, params, script, briefing_of(instance, made), getattr(made, "memory", 0)),
         made,
     )
 

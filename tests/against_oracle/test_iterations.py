@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from pointsman.cluster.layout import Layout
@@ -14,6 +15,8 @@ from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, make_pools
+from pointsman.engine.setup.prepare import Prepared
+from pointsman.engine.setup.terms import Terms
 from pointsman.engine.state.records import ACCUMULATIONS, PARAMETERS, SCRIPT, STEP, SUBBATCH, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import LOCALITIES, Event, JobState, Reason, Verb
@@ -91,7 +94,7 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     demands = [Demand(gpus, everywhere, -1, per_node=per_node) for gpus, per_node in widths]
     cls = [widths.index((job.gpus, job.per_node)) for job in jobs]
     told = [np.nan if job.told is None else job.told for job in jobs]
-    trace = np.array([(j.submit_ms, j.work, told[i], cls[i], 0, 0, i) for i, j in enumerate(jobs)], TRACE)
+    trace = np.array([(j.submit_ms, j.work, told[i], cls[i], 0, 0, i, 0) for i, j in enumerate(jobs)], TRACE)
     speeds = Speeds.without_models(np.ones((len(jobs), LOCALITIES)), 1)
     steps = np.array([(j.fw, j.bw, j.wire, j.solo) for j in jobs], STEP)
     subbatches = np.zeros((len(jobs), ACCUMULATIONS), SUBBATCH)
@@ -99,14 +102,15 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     rules = Rules(
         start_ms=ground.start_ms, stop_ms=ground.stop_ms, lost_ms=ground.lost_ms, audit=True,
         hosted=not hasattr(policy, "parameters"), admits=ground.admits,
-        base_model=Iterations(a=ground.latency, b=1.0, eta=ground.penalty, sharing=ground.sharing),
     )  # fmt: skip
+    terms = Terms(base_model=Iterations(a=ground.latency, b=1.0, eta=ground.penalty, sharing=ground.sharing))
     params = np.zeros(PARAMETERS)
     numbers = policy.parameters() if hasattr(policy, "parameters") else []
     params[: len(numbers)] = numbers
-    script = np.array(sorted((time_ms, Event.CANCEL, row, 0) for time_ms, row in ground.cancels), SCRIPT)
+    script = np.array(sorted((time_ms, Event.CANCEL, row, 0, -1, 0.0) for time_ms, row in ground.cancels), SCRIPT)
     speeds = replace(speeds, steps=steps, subbatches=subbatches.ravel())
-    return Simulation(build(layout, pools, demands, trace, [-1], speeds, params, script, rules), policy)
+    prepared = Prepared(pl.DataFrame(), trace, layout, pools, demands, [-1], speeds, terms)
+    return Simulation(build(prepared, rules, params, script), policy)
 
 
 def actions_of(simulation: Simulation) -> list[tuple[int, Action]]:

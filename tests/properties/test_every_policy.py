@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import pointsman
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.registry import base_model_of
-from pointsman.engine.run.terms import placement_of
+from pointsman.engine.run.policy_terms import placement_of
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import RunError, UsageError
 from pointsman.policies.registry import BUILT_IN, LEARNED, get_policy

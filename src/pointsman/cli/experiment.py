@@ -14,7 +14,7 @@ from pointsman.cli.flags import flag_of
 from pointsman.cli.options import Options
 from pointsman.cluster import load_cluster
 from pointsman.cluster.congestion import parse_congestion
-from pointsman.engine.run.terms import knowledge_for, terms_of
+from pointsman.engine.run.policy_terms import knowledge_for, terms_of
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment

@@ -170,9 +170,9 @@ class _Question:
         slow = float(self.jobs["slow_computing"][slot])
         if slow <= 1.0 or self.jobs["state"][slot] != JobState.RUNNING:
             return ""
-        slowing = [factor for factor in self.prepared.factors if not factor.instead_of]
+        slowing = [factor for factor in self.prepared.terms.factors if not factor.instead_of]
         names = [factor.name for factor in slowing if factor.slows == "computing"]
-        return f"; its {self.prepared.base_model.slowed} {digits(slow)} times as long ({', '.join(names)})"
+        return f"; its {self.prepared.terms.base_model.slowed} {digits(slow)} times as long ({', '.join(names)})"
 
     def _validator_says(self, slot: int, within: Locality) -> Reason:
         copy = snapshot(self.simulation.handle)

@@ -34,7 +34,9 @@ NOT_PENDING, NOT_RUNNING, THIS_PASS = (int(r) for r in (Reason.NotPending, Reaso
 GANG_INCOMPLETE, GPU_TAKEN, NOT_ELIGIBLE = (
     int(r) for r in (Reason.GangIncomplete, Reason.GpuTaken, Reason.GpuNotEligible)
 )
-NOT_SUPPORTED = int(Reason.NotSupported)
+NOT_SUPPORTED, NOT_PREEMPTIBLE, MIN_RUNTIME = (
+    int(r) for r in (Reason.NotSupported, Reason.NotPreemptible, Reason.MinRuntimeProtected)
+)
 AT_GPU, AT_NODE, AT_RACK, AT_POD, AT_CLUSTER = (int(x) for x in Locality)
 
 
@@ -407,7 +409,9 @@ def start_on(S: State, j: Int, reason: Int) -> Int:
 def may_preempt(S: State, j: Int) -> bool:
     """Whether job `j` could be preempted in this pass, and what it holds would be free then."""
     J = S.jobs[j]
-    if J.state != RUNNING or J.started_pass == S.g[0].pass_id:
+    if J.state != RUNNING or J.started_pass == S.g[0].pass_id or J.pinned:
+        return False
+    if S.g[0].now - J.started < S.g[0].min_run_ms:
         return False
     return S.g[0].jobs_per_gpu == 1 or J.alone == J.gpus
 
@@ -438,7 +442,7 @@ def lose(S: State, j: Int, work: float) -> None:
 
 
 @core
-def _note_stopping(S: State, j: Int) -> None:
+def note_stopping(S: State, j: Int) -> None:
     """What job `j` holds may be claimed."""
     S.g[0].unclaimed += S.jobs[j].gpus
     i = S.jobs[j].part
@@ -447,6 +451,18 @@ def _note_stopping(S: State, j: Int) -> None:
         S.nodes[P.node].stopping |= P.mask
         note_freed(S, P.node, P.mask, np.int64(-1))
         i = P.next
+
+
+@core
+def _begin_to_stop(S: State, j: Int) -> None:
+    """Job `j`, which stands in no index, holds its GPUs until it has stopped."""
+    J = S.jobs[j]
+    J.state = STOPPING
+    S.g[0].stopping += 1
+    J.key = 0.0
+    J.aux = np.inf
+    insert(S, stopping_index(S), j)
+    note_stopping(S, j)
 
 
 @cold
@@ -468,15 +484,29 @@ def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
     log_parts(S, PREEMPT, j, np.int64(0), reason)
     mark(S, j)
     if g.stop_ms > 0:
-        J.state = STOPPING
-        g.stopping += 1
-        J.key = 0.0
-        J.aux = np.inf
-        insert(S, stopping_index(S), j)
-        _note_stopping(S, j)
+        _begin_to_stop(S, j)
     else:
         unbind(S, j, index)
         become_pending(S, j)
+
+
+@cold
+def withdraw(S: State, j: Int) -> None:
+    """Job `j`, which is STARTING or RUNNING, stops for no other's sake: nothing of it is lost, or counted, by that."""
+    J = S.jobs[j]
+    settle(S, j)
+    leave_network(S, j)
+    if J.state == RUNNING:
+        cease_running(S, j)
+        S.g[0].running -= 1
+    else:
+        S.g[0].starting -= 1
+    dequeue(S, j)
+    J.rate = 0.0
+    J.pause = 0
+    J.alarm = NEVER
+    mark(S, j)
+    _begin_to_stop(S, j)
 
 
 @core
@@ -499,6 +529,10 @@ def preempt(S: State, j: Int, reason: Int) -> Int:
         return NOT_RUNNING
     if S.jobs[j].started_pass == S.g[0].pass_id:
         return THIS_PASS
+    if S.jobs[j].pinned:
+        return NOT_PREEMPTIBLE
+    if S.g[0].now - S.jobs[j].started < S.g[0].min_run_ms:
+        return MIN_RUNTIME
     _stop(S, j, reason, True)
     return OK
 

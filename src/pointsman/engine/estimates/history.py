@@ -15,6 +15,8 @@ ALL, SIZE, QUEUE, QUEUE_GPUS, USER, USER_GPUS, KEYS = range(7)
 sum of the logarithms of their work."""
 DECAYS = (0.9995, 0.999, 0.99, 0.7, 0.95, 0.5)
 FEATURES = 8
+COLUMNS = FEATURES + KEYS
+"""Of State.history_features: the features of a job, and where its keys begin in State.history."""
 FIRST_MEAN = 7.0
 """ln s: what is thought of the work of jobs before the first has finished."""
 LEAST_S = 10.0
@@ -49,7 +51,9 @@ def _mean(S: State, row: Int, key: Int, parent: float, weight: float) -> float:
 @core
 def _note_features(S: State, j: Int) -> None:
     """Keep what is known of job `j` as it is submitted."""
-    row, F = S.jobs[j].row, S.history_features
+    row, F = S.jobs[j].row & S.g[0].row_mask, S.history_features
+    for key in range(KEYS):
+        F[j, FEATURES + key] = S.history_keys[row, key]
     F[j, 0] = 1.0
     F[j, 1] = _mean(S, row, ALL, FIRST_MEAN, 2.0)
     F[j, 2] = _mean(S, row, SIZE, F[j, 1], 2.0)
@@ -106,10 +110,10 @@ def foretell(S: State, j: Int) -> None:
 @core
 def learn(S: State, j: Int) -> None:
     """Job `j` has finished."""
-    H, F, row = S.history, S.history_features, S.jobs[j].row
+    H, F = S.history, S.history_features
     x = ln(max(S.jobs[j].done / 1000.0, LEAST_S))
     for key in range(KEYS):
-        at = S.history_keys[row, key]
+        at = np.int64(F[j, FEATURES + key])
         H[at] = H[at] * DECAYS[key] + 1.0
         H[at + 1] = H[at + 1] * DECAYS[key] + x
     for k in range(FEATURES):

@@ -38,6 +38,8 @@ BESIDE = {
     "instant": "engine/units/instant.py",
     "main_loop": "engine/units/main_loop.py",
     "scripted_events": "engine/units/scripted_events.py",
+    "told_events": "engine/units/told_events.py",
+    "seating": "engine/units/seating.py",
     "audit": "engine/units/audit.py",
     "history": "engine/units/history.py",
     "adopting": "engine/units/adopting.py",

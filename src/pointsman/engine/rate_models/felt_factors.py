@@ -46,5 +46,5 @@ def _feel(address: Int, j: Int) -> None:
 @core
 def feel_factors(S: State, j: Int) -> None:
     """Find out how many times as long an iteration of running job `j` takes where it is, and its computing."""
-    if S.g[0].factors > 0:
+    if S.g[0].factors > 0 and not S.g[0].outside:  # else what it felt is told
         _feel(S.g[0].address, j)

@@ -25,8 +25,8 @@ from pointsman.engine.state.invariants import (
 from pointsman.engine.state.records import CLAIMING, Int, State, World
 from pointsman.types import JobState
 
-PENDING, STARTING, RUNNING, STOPPING = (
-    int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING)
+PENDING, STARTING, RUNNING, STOPPING, HELD = (
+    int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING, JobState.HELD)
 )
 
 
@@ -132,9 +132,9 @@ def _audit_job(S: State, W: World, j: Int) -> Int:
     if gpus < 0:
         return GPU_TWICE
     C = S.classes[J.cls]
-    if gpus != J.gpus or (J.state == PENDING and gpus != 0):
+    if gpus != J.gpus or ((J.state == PENDING or J.state == HELD) and gpus != 0):
         return GANG
-    if J.state != PENDING and not C.min_gpus <= gpus <= C.max_gpus:
+    if J.state != PENDING and J.state != HELD and not C.min_gpus <= gpus <= C.max_gpus:
         return GANG
     if not _is_of_its_class(S, j):
         return CLASS
@@ -144,14 +144,16 @@ def _audit_job(S: State, W: World, j: Int) -> Int:
         return TIMES
     if J.bucket >= 0 and (np.isnan(J.key) or np.isnan(J.aux)):
         return KEY
-    if not 0 <= J.row < W.clock[0].arrived or W.outcomes[J.row].state != 0:
+    if not 0 <= J.row < W.clock[0].arrived:
+        return SUBMITTED
+    if S.g[0].row_mask < 0 and W.outcomes[J.row].state != 0:  # else the row has been another's before
         return SUBMITTED
     return np.int64(0)
 
 
 @core
 def _audit_jobs(S: State, W: World) -> Int:
-    pending = running = starting = stopping = held = queued = np.int64(0)
+    pending = running = starting = stopping = aside = held = queued = np.int64(0)
     for j in range(S.g[0].slots):
         J = S.jobs[j]
         if J.state == 0:
@@ -167,6 +169,8 @@ def _audit_jobs(S: State, W: World) -> Int:
             starting += 1
         elif J.state == RUNNING:
             running += 1
+        elif J.state == HELD:
+            aside += 1
         else:
             stopping += 1
     g = S.g[0]
@@ -175,7 +179,7 @@ def _audit_jobs(S: State, W: World) -> Int:
     if queued != g.queued_gpus:
         return COUNTS
     C = W.clock[0]
-    if C.arrived > C.jobs or C.arrived != C.ended + pending + starting + running + stopping:
+    if C.arrived > C.jobs or C.arrived != C.ended + pending + starting + running + stopping + aside:
         return SUBMITTED
     occupied = np.int64(0)
     for x in range(S.gpus.shape[0]):

@@ -21,7 +21,7 @@ def blindfolded(handle: Handle) -> Handle:
     clock["jobs"] = arrived
     clock["script"] = clock["scripted"] = 0
     clock["fail_rate"] = 0.0
-    handle.state.g["log_on"] = handle.state.g["log_speeds"] = False
+    handle.state.g["log_on"] = handle.state.g["log_speeds"] = handle.state.g["outside"] = False
     runs = jobs["state"] == _RUNNING
     done = np.where(
         runs, jobs["done_when_rated"] + np.floor(jobs["rate"] * (now - jobs["rated"]) * 1024) / 1024, jobs["done"]

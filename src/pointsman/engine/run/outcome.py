@@ -38,9 +38,9 @@ def make_result(
     layout = prepared.layout
     info = {
         **choices,
-        "knowledge": prepared.knowledge
-        if prepared.knowledge in ("none", "history", "oracle")
-        else f"estimate {prepared.knowledge}",
+        "knowledge": prepared.terms.knowledge
+        if prepared.terms.knowledge in ("none", "history", "oracle")
+        else f"estimate {prepared.terms.knowledge}",
         "cluster": cluster.name,
         "gpus": int(layout.node_gpus.sum()),
         "nodes": len(layout.node_gpus),
@@ -56,7 +56,7 @@ def make_result(
         "workload": workload.provenance.as_dict(),
         "quality": prepared.quality.as_dict(),
         "assumptions": _assumptions(prepared, choices["needs"]),
-        **prepared.base_model.info(layout),
+        **prepared.terms.base_model.info(layout),
     }
     if simulation.kept.dropped:
         info["assumptions"].append("the plan log became too large and is dropped: means over the window are of samples")
@@ -66,7 +66,7 @@ def make_result(
     origin_s = float(prepared.jobs["submit_s"][0])
     events = _events(simulation) if simulation.handle.state.g[0]["log_on"] else None
     jobs = _jobs(simulation, prepared, origin_s)
-    if prepared.base_model.tells_done:
+    if prepared.terms.base_model.tells_done:
         jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
     learnt = getattr(simulation.policy, "learnt", dict)()
     return Result(jobs, events, _series(simulation), info, _speeds(simulation), learnt)
@@ -75,12 +75,12 @@ def make_result(
 def _assumptions(prepared: Prepared, needs: str) -> list[str]:
     told = [
         "arrivals are open-loop: submissions do not depend on the length of the queue",
-        prepared.base_model.recorded,
+        prepared.terms.base_model.recorded,
         "a job runs its recorded duration whatever its recorded status",
     ]
     if prepared.jobs["model"].null_count() == len(prepared.jobs):
-        told.append(prepared.base_model.without_models)
-    if prepared.knowledge == "oracle" and needs != "none":
+        told.append(prepared.terms.base_model.without_models)
+    if prepared.terms.knowledge == "oracle" and needs != "none":
         told.append("the policy uses true durations, which no real scheduler has")
     return [*told, *prepared.assumptions]
 
@@ -102,10 +102,10 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     asked = ("fraction",) if int(simulation.handle.state.g[0]["jobs_per_gpu"]) > 1 else ()
     billed = ("account",) if prepared.jobs["account"].null_count() < prepared.jobs.height else ()
     shaped = SHAPE if any(prepared.jobs[name].null_count() < prepared.jobs.height for name in SHAPE) else ()
-    told = np.where(known, outcomes["estimate"], np.nan) if prepared.knowledge == "history" else trace["estimate"]
+    told = np.where(known, outcomes["estimate"], np.nan) if prepared.terms.knowledge == "history" else trace["estimate"]
     locality = np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], _NOWHERE)
     jobs = prepared.jobs.select(*_COLUMNS, *shaped, *billed, *asked)
-    if asked or prepared.factors:
+    if asked or prepared.terms.factors:
         jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
     return jobs.with_columns(
         row=pl.int_range(pl.len(), dtype=pl.Int64),

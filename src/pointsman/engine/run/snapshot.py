@@ -24,10 +24,11 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
         "speed_log": 0,
         "samples": clock["samples"],
     }
-    used["outcomes"] = arrived if room else 0
-    rows = {} if room else {"jobs": slots, "truth": slots, "heap": slots + AROUND, "outcomes": arrived}
-    for name in ("flows", "transfers", "chains", "history_features"):
-        if len(getattr(handle.state, name, handle.world.chains)) > 1:  # else it is empty
+    ended = min(arrived, len(handle.world.outcomes)) if g["row_mask"] < 0 else len(handle.world.outcomes)
+    used["outcomes"] = ended if room else 0
+    rows = {} if room else {"jobs": slots, "truth": slots, "heap": slots + AROUND, "outcomes": ended}
+    for name in ("flows", "transfers", "chains", "history_features", "job_numbers"):
+        if getattr(handle.state, name, handle.world.chains).size > 1:  # else it is empty
             used[name] = slots
             rows |= {} if room else {name: slots}
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
@@ -41,7 +42,7 @@ def snapshot(handle: Handle, room: bool = True) -> Handle:
     return Handle(State(*(copies[n] for n in State._fields)), World(*(copies[n] for n in World._fields)))
 
 
-_TOLD = ("job_numbers", "history_keys", "told_rates", "told_goodputs", "told_slowdowns")
+_TOLD = ("told_numbers", "history_keys", "told_rates", "told_goodputs", "told_slowdowns")
 """What a policy was told before the run, which is never written."""
 _APART = ("lists", "trace", *_TOLD)
 """Arrays that are not copied row by row."""

@@ -16,7 +16,7 @@ class Briefing(NamedTuple):
     """Numbers of the jobs, and what the policy's memory holds at first."""
 
     numbers: NDArray[np.float64]
-    """(jobs, k) by row; hooks find them in ``State.job_numbers``."""
+    """(jobs, k) by row; hooks find those of a job in its row of ``State.job_numbers``, which is its slot."""
     memory: NDArray[np.float64]
     """What ``State.memory`` begins with."""
 

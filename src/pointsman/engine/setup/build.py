@@ -1,7 +1,7 @@
 """A state and its world, built from a workload, a cluster and the rules of the run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
 from pointsman.engine.actions.eviction_cache import FREED
-from pointsman.engine.estimates.history import FEATURES
-from pointsman.engine.estimates.keys import NOTHING, History
+from pointsman.engine.estimates.history import COLUMNS
+from pointsman.engine.estimates.keys import NOTHING
 from pointsman.engine.index.event_heap import AROUND, LATEST
 from pointsman.engine.jit.loading import load_beside, load_factor
 from pointsman.engine.placement.occupancy import SINGLES
-from pointsman.engine.rate_models.base.rates import Rates
 from pointsman.engine.rate_models.base.tree import Tree
-from pointsman.engine.rate_models.contract import BaseModel, Factor
-from pointsman.engine.rate_models.links.uplinks import SEPARATE_LINKS, LinkSharing
+from pointsman.engine.rate_models.contract import Factor
 from pointsman.engine.rate_models.registry import BASE_MODELS
 from pointsman.engine.rate_models.speeds import Speeds, Told
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.demand import Demand, Pools, best_level, can_ever_fit, most_in_rack
+from pointsman.engine.setup.prepare import Prepared
+from pointsman.engine.setup.terms import Terms
 from pointsman.engine.state.records import (
     ALT,
     BUCKET,
@@ -61,20 +61,20 @@ from pointsman.engine.state.records import (
     World,
 )
 from pointsman.engine.state.state_pointer import Handle
-from pointsman.types import NEVER_MS, Locality, Placement
+from pointsman.types import NEVER_MS, JobState, Locality
 
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
 MEMORY = 1 << 13
 EXTRA_BUCKETS = 6
 """Indexes besides those of classes and of queues: running, stopping, and four that a policy may use."""
+NO_SCRIPT: NDArray[np.void] = np.zeros(0, SCRIPT)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Everything about a run that is neither workload, cluster nor policy. Times in ms."""
+    """Everything about a run that is neither workload, cluster, policy nor the terms of both. Times in ms."""
 
-    placement: Placement = Placement.CONSOLIDATED
     start_ms: int = 0
     stop_ms: int = 0
     restore_ms: int = 0
@@ -83,19 +83,16 @@ class Rules:
     checkpoint_ms: int = 0
     loses_since_checkpoint: bool = False
     start_fail_rate: float = 0.0
-    decision_us: int = 0
-    """µs that a scheduler takes to decide about a job."""
     round_ms: int = 0
     seed: int = 0
     log: bool = True
     log_speeds: bool = False
     audit: bool = False
     hosted: bool = False
-    link_sharing: LinkSharing = SEPARATE_LINKS
-    base_model: BaseModel = field(default_factory=Rates)
-    factors: Sequence[Factor] = ()
-    gpu_sharing: int = 1
-    """Jobs on a GPU at most."""
+    outside: bool = False
+    """Starts, stops, ends and speeds of jobs are told, and nothing of them falls due by itself."""
+    min_run_ms: int = 0
+    """How long a job runs before it may be preempted."""
     admits: bool = False
     """The policy admits transfers."""
 
@@ -111,25 +108,20 @@ def _on_lines(rows: int, record: np.dtype[np.void]) -> NDArray[np.void]:
 
 
 def build(
-    layout: Layout,
-    pools: Pools,
-    demands: list[Demand],
-    trace: NDArray[np.void],
-    queue_limits: list[int],
-    speeds: Speeds,
-    params: NDArray[np.float64],
-    script: NDArray[np.void],
+    prepared: Prepared,
     rules: Rules,
+    params: NDArray[np.float64],
+    script: NDArray[np.void] = NO_SCRIPT,
     briefing: Briefing | None = None,
-    history: History = NOTHING,
     policy_memory: int = 0,
 ) -> Handle:
     """The state before the first event.
 
-    `trace` (TRACE, in row order), `queue_limits` (-1: none), `params` (PARAMETERS,),
-    `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the jobs of `trace`;
-    `history`: by what their work is estimated; `policy_memory`: numbers that the policy needs of ``State.memory``.
+    `params` (PARAMETERS,), `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the
+    jobs; `policy_memory`: numbers that the policy needs of ``State.memory``.
     """
+    layout, pools, demands, trace = prepared.layout, prepared.pools, prepared.demands, prepared.trace
+    queue_limits, speeds, history, terms = prepared.queue_limits, prepared.speeds, prepared.history, prepared.terms
     slots = max(len(trace), 1)  # of memory that is taken only when touched
     total = int(layout.node_gpus.sum())
     nodes = len(layout.node_gpus)
@@ -140,19 +132,20 @@ def build(
     buckets = np.zeros(len(demands) + len(queue_limits) * len(reaches) + EXTRA_BUCKETS, BUCKET)
     for name in ("root", "first", "last", "newest", "leader"):
         buckets[name] = -1
-    limit = rules.base_model.most_jobs_per_gpu(rules.gpu_sharing)
+    limit = terms.base_model.most_jobs_per_gpu(terms.jobs_per_gpu)
     seats = total * limit
-    chained = slots if rules.base_model.counts_iterations else 1
-    factors, numbers, loads = _factors(rules.factors, layout, speeds)
+    chained = slots if terms.base_model.counts_iterations else 1
+    factors, numbers, loads = _factors(terms.factors, layout, speeds)
     parts = np.zeros(seats, PART)
     parts["next"] = np.append(np.arange(1, seats), -1)
     queues = np.zeros(len(queue_limits), QUEUE)
     queues["limit"] = queue_limits
     queues["closed"] = -1
     sharing = len(speeds.uplinks) > 0
+    numbers_told = np.ascontiguousarray(briefing.numbers) if briefing else np.zeros((1, 0))
     told = speeds.told or Told(speeds.rates, speeds.goodputs, speeds.slowdowns)
     state = State(
-        g=_scalars(layout, len(demands), queue_limits, total, limit, rules),
+        g=_scalars(layout, len(demands), queue_limits, total, limit, rules, terms),
         jobs=_on_lines(slots, JOB),
         nodes=_nodes(layout, pools),
         gpus=_gpus(layout),
@@ -181,7 +174,7 @@ def build(
         inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),
         params=params,
         memory=_memory(briefing, policy_memory),
-        job_numbers=np.ascontiguousarray(briefing.numbers) if briefing else np.zeros((1, 1)),
+        job_numbers=np.zeros((slots, numbers_told.shape[1])),
         rates=np.ascontiguousarray(speeds.rates),
         models=speeds.models,
         links=speeds.links,
@@ -190,7 +183,7 @@ def build(
         crossings=_crossings(3 * seats if sharing else 1),
         changed_uplinks=np.zeros(3 * len(speeds.uplinks) + 2 * (seats // 2 + 1), np.int64),
         steps=speeds.steps,
-        workers=np.zeros((total if rules.base_model.counts_iterations else 1, limit), np.int64),
+        workers=np.zeros((total if terms.base_model.counts_iterations else 1, limit), np.int64),
         transfers=np.zeros(chained, TRANSFER),
         nics=_nics(nodes),
         subbatches=speeds.subbatches,
@@ -203,26 +196,28 @@ def build(
         told_rates=np.ascontiguousarray(told.rates),
         told_goodputs=told.goodputs,
         told_slowdowns=told.slowdowns,
-        history=history.numbers,
+        history=history.numbers.copy(),
         history_keys=history.keys,
-        history_features=np.zeros((1, 1) if history is NOTHING else (slots, FEATURES)),
+        history_features=np.zeros((1, 1) if history is NOTHING else (slots, COLUMNS)),
         singles=np.zeros(SINGLES, np.int64),
     )
     state.g["schedulers"] = pools.schedulers
     state.g["kinds"] = speeds.slowdowns.shape[1]
     state.g["stages"] = speeds.stages
-    state.g["node_factor"] = next((f + 1 for f, factor in enumerate(rules.factors) if factor.counts_nodes), 0)
+    state.g["node_factor"] = next((f + 1 for f, factor in enumerate(terms.factors) if factor.counts_nodes), 0)
     if sharing:
         state.g["network"] = load_beside("contention").network.address
     if limit > 1:
         state.g["sharing"] = load_beside("shared_gpus").sharing.address
     Tree().install_costs(state)  # by which policies may choose GPUs in any rate model
-    rules.base_model.install(state, admits=rules.admits)
+    terms.base_model.install(state, admits=rules.admits)
     if history is not NOTHING:
         state.g["history"] = load_beside("history").history.address
     if rules.audit:
         state.g["audit"] = load_beside("audit").audit.address
-    if len(script):
+    if rules.outside:
+        state.g["scripted_events"] = load_beside("told_events").apply_told.address
+    elif len(script):
         state.g["scripted_events"] = load_beside("scripted_events").apply_script.address
     world = World(
         clock=_clock(len(trace), len(script), trace, rules),
@@ -232,6 +227,7 @@ def build(
         trace=trace,
         script=script if len(script) else np.zeros(1, SCRIPT),
         outcomes=np.zeros(len(trace), OUTCOME),
+        told_numbers=numbers_told,
         samples=np.zeros(SAMPLES, SAMPLE),
     )
     return Handle(state, world)
@@ -318,24 +314,25 @@ def with_new_memory(handle: Handle, needed: int) -> Handle:
 
 
 def _scalars(
-    layout: Layout, classes: int, queue_limits: list[int], total: int, limit: int, rules: Rules
+    layout: Layout, classes: int, queue_limits: list[int], total: int, limit: int, rules: Rules, terms: Terms
 ) -> NDArray[np.void]:
     g = np.zeros(1, SCALARS)
     g["wake"] = NEVER_MS
-    g["free_slot"] = -1
+    g["free_slot"] = g["row_mask"] = -1
     g["gpus"] = g["free"] = total
     g["classes"] = classes
     g["queues"] = len(queue_limits)
     g["has_queue_limits"] = any(limit >= 0 for limit in queue_limits)
     g["types"] = len(layout.gpu_types)
     g["jobs_per_gpu"] = limit
-    g["factors"] = len(rules.factors)
-    g["base_model"] = list(BASE_MODELS).index(rules.base_model.name)
+    g["factors"] = len(terms.factors)
+    g["base_model"] = list(BASE_MODELS).index(terms.base_model.name)
     g["within"] = Locality.CLUSTER
     times = ("start_ms", "stop_ms", "restore_ms", "rebatch_ms", "lost_ms", "checkpoint_ms", "round_ms")
-    for name in ("placement", "decision_us", "loses_since_checkpoint", *times):
+    for name in ("loses_since_checkpoint", "outside", "min_run_ms", *times):
         g[name] = getattr(rules, name)
-    g["contention"], g["penalty"] = rules.link_sharing.contention, rules.link_sharing.penalty
+    g["placement"], g["decision_us"] = terms.placement, terms.decision_us
+    g["contention"], g["penalty"] = terms.link_sharing.contention, terms.link_sharing.penalty
     g["bcube"] = np.count_nonzero(layout.node_rack == 0) if layout.cards_apart else 0
     g["free_crossing"] = 1
     g["log_on"] = rules.log
@@ -353,6 +350,7 @@ def _clock(jobs: int, scripted: int, trace: NDArray[np.void], rules: Rules) -> N
     clock["audit"] = rules.audit
     clock["seed"] = rules.seed
     clock["fail_rate"] = rules.start_fail_rate
+    clock["ends_as"] = JobState.COMPLETED
     return clock
 
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.cluster.layout import Layout
 from pointsman.engine.estimates.keys import NOTHING, History, history_of
-from pointsman.engine.rate_models.base.rates import Rates
-from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.rate_models.named_models import named_models
 from pointsman.engine.rate_models.profile_error import with_error
 from pointsman.engine.rate_models.speeds import Speeds
@@ -23,9 +23,10 @@ from pointsman.engine.setup.demand import (
     Pools,
 )
 from pointsman.engine.setup.schedulers import divide
+from pointsman.engine.setup.terms import Terms
 from pointsman.engine.state.records import TRACE
 from pointsman.errors import InputError, UsageError
-from pointsman.types import LOCALITIES, SCATTERED, Contention, Placement
+from pointsman.types import LOCALITIES, SCATTERED
 from pointsman.workload import Quality, Workload
 
 LATEST_MS = 1 << 60
@@ -43,11 +44,9 @@ class Prepared:
     demands: list[Demand]
     queue_limits: list[int]
     speeds: Speeds
-    base_model: BaseModel
-    factors: Sequence[Factor]
-    knowledge: str
-    history: History
-    quality: Quality
+    terms: Terms = field(default_factory=Terms)
+    history: History = NOTHING
+    quality: Quality = field(default_factory=partial(Quality, 0, 0))
     """The log's, and what the cluster could not take of it."""
     named_models: bool = False
     """Some job names a model."""
@@ -62,40 +61,33 @@ def milliseconds(seconds: pl.Expr) -> pl.Expr:
 def prepare(
     workload: Workload,
     layout: Layout,
+    terms: Terms,
     *,
-    knowledge: str,
-    placement: Placement,
-    oversized: str,
-    seed: int,
+    oversized: str = "refuse",
+    seed: int = 0,
     profiles: Sequence[str | Path] = (),
-    congestion: Mapping[str, float],
-    contention: Contention = Contention.NONE,
-    base_model: BaseModel | None = None,
-    factors: Sequence[Factor] = (),
-    jobs_per_gpu: int = 1,
-    schedulers: int = 1,
+    congestion: Mapping[str, float] = UNCONGESTED,
     profile_error: float = 0.0,
 ) -> Prepared:
     """Check the jobs against the cluster and lay them out.
 
-    `knowledge`: ``none``, ``limit``, ``history``, ``oracle`` or ``lognormal:SIGMA``; `oversized`: what to do with gangs
-    that never fit; `profiles`: files of model profiles, which go before the shipped ones; `congestion` divides
-    the bandwidth of levels, and jobs share links by `contention`; `base_model` (``rates`` by default) and `factors`
-    decide how fast they run; `jobs_per_gpu`: how many may hold one GPU; `schedulers`: how many share the cluster;
-    `profile_error`: σ of the error of what policies are told of model profiles.
+    `oversized`: what to do with gangs that never fit; `profiles`: files of model profiles, which go before the shipped
+    ones; `congestion` divides the bandwidth of levels; `profile_error`: σ of the error of what policies are told of
+    model profiles.
 
     Raises:
         InputError: a gang that never fits (``oversized="refuse"``), an unknown GPU type or partition, limits missing.
         UsageError: there are fewer racks than schedulers.
     """
     path = workload.provenance.source
-    base_model = base_model or Rates()
-    by = WITH_MODELS if jobs_per_gpu > 1 or base_model.adapts_gangs else KEYS
+    base_model, factors, placement = terms.base_model, terms.factors, terms.placement
+    by = WITH_MODELS if terms.jobs_per_gpu > 1 or base_model.adapts_gangs else KEYS
     asked = asked_of(
-        workload, layout, placement=placement, oversized=oversized, schedulers=schedulers, jobs_per_gpu=jobs_per_gpu,
-        by=by,
+        workload, layout, placement=placement, oversized=oversized, schedulers=terms.schedulers,
+        jobs_per_gpu=terms.jobs_per_gpu, by=by,
     )  # fmt: skip
     pools, cls, demands, jobs = asked.pools, asked.cls, asked.demands, asked.workload.jobs
+    contention = terms.link_sharing.contention
     named = named_models(jobs, layout, profiles, congestion, contention, base_model.unknown_models)
     speeds = base_model.speeds(named)
     for factor in factors:
@@ -109,7 +101,7 @@ def prepare(
         speeds = with_error(speeds, named, profile_error, seed)
     trace = np.zeros(len(jobs), TRACE)
     trace["submit"], trace["work"] = _times(jobs, path)
-    trace["estimate"] = _estimates(jobs, trace["work"], knowledge, seed, path)
+    trace["estimate"] = _estimates(jobs, trace["work"], terms.knowledge, seed, path)
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), named.rows
     trace["neg_priority"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(
@@ -120,10 +112,8 @@ def prepare(
         demands,
         asked.queue_limits,
         speeds,
-        base_model,
-        factors,
-        knowledge,
-        history_of(jobs) if knowledge == "history" else NOTHING,
+        terms,
+        history_of(jobs) if terms.knowledge == "history" else NOTHING,
         asked.workload.quality,
         not named.nameless,
         [*asked.assumptions, *named.assumptions],

@@ -38,7 +38,7 @@ def make_script(
         if state not in _NODE_STATES:
             raise UsageError(f"{told}: the state must be one of {', '.join(_NODE_STATES)}")
         kind = Event.NODE_UP if state == "UP" else Event.NODE_DOWN
-        rows.append((_script_ms(time_s, told), int(kind), n, int(_NODE_STATES[state])))
+        rows.append((_script_ms(time_s, told), int(kind), n, int(_NODE_STATES[state]), -1, 0.0))
     for cancel in cancels:
         told = f"cancel {cancel!r:.80}"
         time_s, row = _parts(cancel, 2, told, "(time_s, row)")
@@ -49,7 +49,7 @@ def make_script(
         if time_ms <= submit_ms[row]:
             at_s = submit_ms[row] / 1000
             raise UsageError(f"{told}: job {row} is submitted at {at_s:g} s, and can only be cancelled after that")
-        rows.append((time_ms, int(Event.CANCEL), row, 0))
+        rows.append((time_ms, int(Event.CANCEL), row, 0, -1, 0.0))
     return np.array(sorted(rows), SCRIPT)
 
 

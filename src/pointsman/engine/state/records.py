@@ -86,7 +86,8 @@ JOB = np.dtype(
         ("follower", "i4"),  # who came FAR places behind it in its index; -1
         ("alone", I),  # GPUs that it has to itself, where GPUs are shared
         ("spot", I),  # position in the list of jobs that have some to themselves; -1
-        ("claims", I),  # 0: no place; CLAIMING or TRIED
+        ("claims", "i4"),  # 0: no place; CLAIMING or TRIED
+        ("pinned", "i4"),  # whether it may not be preempted
         # the policy's
         ("level", I),
         ("crowding", F),  # of those that waited when it was submitted; 0: not yet counted
@@ -447,6 +448,9 @@ SCALARS = np.dtype(
         ("bcube", I),  # n of the BCube(n, 1) where rings share links, whose nodes have two cards; 0: they have one
         ("free_crossing", I),  # head of the list of free crossings, plus 1
         ("changed_uplinks", I),  # uplinks in State.changed_uplinks
+        ("row_mask", I),  # what of a row is its place in the arrays by row; -1: all of it
+        ("outside", I),  # whether starts, stops, ends and speeds are told from outside
+        ("min_run_ms", I),  # ms that a job runs before it may be preempted
         ("slots", I),  # job slots used so far
         ("free_slot", I),  # head of the list of those free again; -1
         ("log_on", I),
@@ -515,11 +519,30 @@ CHAIN = np.dtype(
 HEAP = np.dtype([("time", I), ("order", I)], align=True)
 
 TRACE = np.dtype(
-    [("submit", I), ("work", F), ("estimate", F), ("cls", I), ("queue", I), ("neg_priority", I), ("speed", I)],
+    [
+        ("submit", I),
+        ("work", F),
+        ("estimate", F),
+        ("cls", I),
+        ("queue", I),
+        ("neg_priority", I),
+        ("speed", I),
+        ("pinned", I),  # whether it may not be preempted
+    ],
     align=True,
 )
 
-SCRIPT = np.dtype([("time", I), ("kind", I), ("subject", I), ("state", I)], align=True)
+SCRIPT = np.dtype(
+    [
+        ("time", I),
+        ("kind", I),  # Event or Told
+        ("subject", I),  # a node, or the row of a job
+        ("state", I),  # NodeState; of a job that ends, the JobState in which it does
+        ("slot", I),  # where the job is looked for first
+        ("value", F),  # of Told.ESTIMATE and Told.OBSERVE
+    ],
+    align=True,
+)
 
 OUTCOME = np.dtype(
     [
@@ -574,6 +597,8 @@ CLOCK = np.dtype(
         ("fail_rate", F),
         ("seed", I),
         ("resume", I),
+        ("ends_as", I),  # JobState in which a job ends that finishes
+        ("ignored", I),  # what was told of jobs that were in no state for it
     ],
     align=True,
 )
@@ -611,7 +636,7 @@ class State(NamedTuple):
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
     params: np.ndarray  # f8, (PARAMETERS,): the policy's parameters
     memory: np.ndarray  # f8, (at least 8192,): the policy's memory
-    job_numbers: np.ndarray  # f8, (N, k): what the policy worked out of each job before the run, by row; or (1, 1)
+    job_numbers: np.ndarray  # f8, (slots, k): what the policy worked out of each job before the run
     rates: np.ndarray  # f8, (speed rows, LOCALITIES), of gangs of the usual shapes
     models: np.ndarray  # MODEL, (speed rows,)
     links: np.ndarray  # LINK, (GPU types * LOCALITIES,)
@@ -637,7 +662,7 @@ class State(NamedTuple):
     told_slowdowns: np.ndarray  # f8, as slowdowns, as policies are told
     history: np.ndarray  # f8: what estimates from history have learnt; see `estimates.history`
     history_keys: np.ndarray  # i8, (N, keys): where what is learnt of jobs like each begins there, by row; or (1, 1)
-    history_features: np.ndarray  # f8, (slots, features): what was known of jobs as they were submitted; or (1, 1)
+    history_features: np.ndarray  # f8, (slots, COLUMNS): what was known of jobs as they were submitted; or (1, 1)
 
 
 class World(NamedTuple):
@@ -647,9 +672,10 @@ class World(NamedTuple):
     truth: np.ndarray  # TRUTH, (slots,)
     chains: np.ndarray  # CHAIN, (slots,)
     heap: np.ndarray  # HEAP, (slots + heap.AROUND,)
-    trace: np.ndarray  # TRACE, (N,), shared and never written
+    trace: np.ndarray  # TRACE, (N,), shared, and never written by compiled code
     script: np.ndarray  # SCRIPT
     outcomes: np.ndarray  # OUTCOME, (N,); state 0 until the job has ended
+    told_numbers: np.ndarray  # f8, (N, k): State.job_numbers of jobs to come, by row
     samples: np.ndarray  # SAMPLE
 
 

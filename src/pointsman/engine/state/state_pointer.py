@@ -73,7 +73,7 @@ STATE_ARRAYS = {
 }  # fmt: skip
 WORLD_ARRAYS = {
     "clock": (CLOCK, 1), "truth": (TRUTH, 1), "chains": (CHAIN, 1), "heap": (HEAP, 1), "trace": (TRACE, 1),
-    "script": (SCRIPT, 1), "outcomes": (OUTCOME, 1), "samples": (SAMPLE, 1),
+    "script": (SCRIPT, 1), "outcomes": (OUTCOME, 1), "told_numbers": (_FLOAT, 2), "samples": (SAMPLE, 1),
 }  # fmt: skip
 if tuple(STATE_ARRAYS) != State._fields or tuple(WORLD_ARRAYS) != World._fields:
     raise AssertionError("handle.py and records.py disagree on the arrays of the state")

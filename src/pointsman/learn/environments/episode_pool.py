@@ -8,12 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.cluster.layout import Layout
-from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.setup.prepare import Prepared, prepare
+from pointsman.engine.setup.terms import Terms
 from pointsman.engine.state.records import TRACE
-from pointsman.types import Contention, Placement
 from pointsman.workload import Workload
 
 _WORDS = TRACE.itemsize // 8
@@ -32,14 +30,9 @@ class Bank:
 def make_bank(
     workloads: Sequence[Workload],
     layout: Layout,
+    terms: Terms,
     *,
-    estimate: str,
-    placement: Placement,
-    contention: Contention,
-    base_model: BaseModel,
-    factors: Sequence[Factor],
     assign_models: int | None,
-    schedulers: int = 1,
     profiles: Sequence[str | Path] = (),
 ) -> Bank:
     """The episodes of `workloads`, one each; each begins with its first submit. Gangs that never fit are refused.
@@ -53,11 +46,7 @@ def make_bank(
         )
         for k, work in enumerate(workloads)
     )
-    prepared = prepare(
-        replace(workloads[0], jobs=together), layout, knowledge=estimate, placement=placement, oversized="refuse",
-        seed=0, congestion=UNCONGESTED, contention=contention, base_model=base_model, factors=factors,
-        schedulers=schedulers, profiles=profiles,
-    )  # fmt: skip
+    prepared = prepare(replace(workloads[0], jobs=together), layout, terms, profiles=profiles)
     episode = prepared.jobs["episode"].to_numpy()
     counts = np.bincount(episode, minlength=len(workloads))
     rows = np.zeros((len(workloads), 1 + int(counts.max()) * _WORDS), np.int64)

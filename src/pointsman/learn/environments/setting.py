@@ -1,7 +1,7 @@
 """What an environment is made of: its keywords, checked and resolved."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
 from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
 from pointsman.engine.rate_models.registry import base_model_of, factors_of, options_of_factors
 from pointsman.engine.setup.build import Rules, build
-from pointsman.engine.state.records import SCRIPT, TRACE
+from pointsman.engine.setup.terms import Terms
+from pointsman.engine.state.records import TRACE
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
 from pointsman.experiment import Assumptions
@@ -162,15 +163,17 @@ def make(setting: Setting, choice: str) -> Made:
     gpus = int(layout.node_gpus.sum())
     by_engine = choice == "picking" and setting.gpus not in GPU_PICKERS
     placement = PLACEMENT_NAMES[setting.gpus] if by_engine else Placement.SPREAD
-    sharing = parse_link_sharing(setting.contention)
     base = base_model_of(None, setting.rate_model, setting.contention)
     if base.counts_iterations:
         raise UsageError(f"environments know rates, not chains of iterations: leave out the rate model {base.name!r}")
-    factors = factors_of({**setting.factors, "profiles": setting.profiles}, None, base)
+    terms = Terms(
+        placement=placement, link_sharing=parse_link_sharing(setting.contention), base_model=base,
+        factors=factors_of({**setting.factors, "profiles": setting.profiles}, None, base), knowledge=setting.estimate,
+        schedulers=setting.schedulers if choice == "gangs" else 1,
+    )  # fmt: skip
     bank = make_bank(
-        [sampler(k, gpus) for k in range(setting.episodes)], layout, estimate=setting.estimate, placement=placement,
-        contention=sharing.contention, base_model=base, factors=factors, assign_models=setting.assign_models,
-        schedulers=setting.schedulers if choice == "gangs" else 1, profiles=setting.profiles,
+        [sampler(k, gpus) for k in range(setting.episodes)], layout, terms, assign_models=setting.assign_models,
+        profiles=setting.profiles,
     )  # fmt: skip
     rules = np.zeros(columns.RULES, np.int64)
     rules[columns.HORIZON] = NEVER_MS if setting.horizon_s is None else round(1000 * setting.horizon_s)
@@ -182,12 +185,7 @@ def make(setting: Setting, choice: str) -> Made:
         setting.observation or OBSERVATIONS[choice],
         setting.reward or REWARDS[choice] or ("jobs" if setting.horizon_s is None else "throughput"),
         _actions(setting, choice, layout),
-        _template(
-            bank,
-            layout,
-            _params(setting, layout, _tree(base)),
-            Rules(placement=placement, log=False, link_sharing=sharing, base_model=base, factors=factors),
-        ),
+        _template(bank, _params(setting, layout, _tree(base))),
         bank,
         rules,
         lambda k: sampler(k, gpus),
@@ -208,13 +206,9 @@ def _places(layout: Layout) -> int:
     return PLACES
 
 
-def _template(bank: Bank, layout: Layout, params: NDArray[np.float64], rules: Rules) -> Handle:
+def _template(bank: Bank, params: NDArray[np.float64]) -> Handle:
     """A state before its first event, with room for the longest episode."""
-    prepared = bank.prepared
-    trace, script = np.zeros(bank.longest, TRACE), np.zeros(0, SCRIPT)
-    return build(
-        layout, prepared.pools, prepared.demands, trace, prepared.queue_limits, prepared.speeds, params, script, rules
-    )
+    return build(replace(bank.prepared, trace=np.zeros(bank.longest, TRACE)), Rules(log=False), params)
 
 
 def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]:

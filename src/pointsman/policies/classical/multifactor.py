@@ -146,7 +146,8 @@ class Multifactor(Planning):
 
     def standing(self, state: Any, job: Any, now_ms: int) -> Standing:
         """Its priority and what it is made of."""
-        user, size, partition = state.job_numbers[job["row"]]
+        slot = np.flatnonzero((state.jobs["row"] == job["row"]) & (state.jobs["state"] != 0))[0]
+        user, size, partition = state.job_numbers[slot]
         age = (state.memory[CALCULATED] - 1.0 - job["submit"]) / milliseconds(self.max_age_s)
         fair_share = state.memory[int(user) + FACTOR]
         return Standing(
@@ -163,10 +164,9 @@ def _permitted(partitions: str) -> list[str]:
 @core
 def _key(S: State, j: Int, time: Int) -> float:
     """Minus the priority of waiting job `j` at the last calculation, `time`."""
-    row = S.jobs[j].row
     age = min(max(0, time - S.jobs[j].submit) / S.params[MAX_AGE_MS], 1.0)
-    share = fair_share(S, np.int64(S.job_numbers[row, USER]), time)
-    size, partition = S.job_numbers[row, SIZE_FACTOR], S.job_numbers[row, PARTITION_FACTOR]
+    share = fair_share(S, np.int64(S.job_numbers[j, USER]), time)
+    size, partition = S.job_numbers[j, SIZE_FACTOR], S.job_numbers[j, PARTITION_FACTOR]
     weighted = S.params[AGE] * age + S.params[FAIR_SHARE] * share
     return -np.floor(weighted + S.params[SIZE] * size + S.params[PARTITION] * partition)
 

@@ -60,7 +60,7 @@ def _usage_taken(S: State, row: Int, time: Int) -> float:
 @core
 def hold(S: State, j: Int, gpus: Int) -> None:
     """The user of job `j`, and all above, hold so many GPUs more from now on."""
-    row = np.int64(S.job_numbers[S.jobs[j].row, USER])
+    row = np.int64(S.job_numbers[j, USER])
     while row >= 0:
         _usage_taken(S, row, last_calculation(S))
         S.memory[row + USAGE] = _usage_at(S, row, S.g[0].now)

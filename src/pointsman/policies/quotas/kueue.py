@@ -166,7 +166,7 @@ class Kueue(ReservingPolicy):
         for row, name in zip(rows[1:], queues, strict=True):
             if name in quotas:
                 row[[NOMINAL, COHORT, TOTAL]] = quotas[name], cohorts[self._cohort_of(name)], together[name]
-        return Briefing(np.zeros((1, 1)), memory)
+        return Briefing(np.zeros((len(jobs), 0)), memory)
 
     def standing(self, state: Any, job: Any, now_ms: int) -> Standing | None:
         """What its queue and cohort hold; the reason, if that leaves no quota for it."""

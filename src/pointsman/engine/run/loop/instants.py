@@ -24,8 +24,8 @@ def next_time(S: State, W: World) -> Int:
     """When the next event is due; NEVER if there is none."""
     C = W.clock[0]
     t = S.g[0].wake
-    if C.arrived < C.jobs and W.trace[C.arrived].submit < t:
-        t = W.trace[C.arrived].submit
+    if C.arrived < C.jobs and W.trace[C.arrived & S.g[0].row_mask].submit < t:
+        t = W.trace[C.arrived & S.g[0].row_mask].submit
     if W.heap[TOP].time < t:
         t = W.heap[TOP].time
     if C.scripted < C.script and W.script[C.scripted].time < t:
@@ -104,7 +104,7 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
         g.wake = NEVER
         C.events += 1
         tell(S, TIMER, np.int64(-1))
-    while C.arrived < C.jobs and W.trace[C.arrived].submit <= t:
+    while C.arrived < C.jobs and W.trace[C.arrived & S.g[0].row_mask].submit <= t:
         if _inbox_is_full(S):
             C.resume = 1
             return INBOX_FULL

@@ -25,6 +25,7 @@ from pointsman.engine.index.queues import dequeue
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.run.loop.event_kinds import (
     CANCEL,
+    FAIL,
     FINISH,
     LEVEL,
     NODE_DOWN,
@@ -41,14 +42,14 @@ from pointsman.engine.state.records import NEXT, STEP_ON, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, prefetch
 from pointsman.types import JobState
 
-COMPLETED, CANCELLED = int(JobState.COMPLETED), int(JobState.CANCELLED)
+CANCELLED = int(JobState.CANCELLED)
 
 
 @core
 def _record(S: State, W: World, j: Int, state: Int) -> None:
     """Job `j` leaves: write its outcome and free its slot."""
     J = S.jobs[j]
-    R = W.outcomes[J.row]
+    R = W.outcomes[J.row & S.g[0].row_mask]
     R.start = J.first_start
     R.end = S.g[0].now
     R.run = J.executed
@@ -71,7 +72,7 @@ def _record(S: State, W: World, j: Int, state: Int) -> None:
 
 @core
 def _lose_work(S: State, j: Int) -> None:
-    """A node failed: the work since the last checkpoint is lost."""
+    """An attempt failed, by its node or by itself: the work since the last checkpoint is lost."""
     if S.g[0].checkpoint_ms > 0.0:
         lose(S, j, since_checkpoint(S, j, S.jobs[j].done))
 
@@ -97,7 +98,7 @@ def _uncount(S: State, j: Int) -> None:
 def _fetch_next(S: State, W: World) -> None:
     """Whose event is next will soon be asked for."""
     prefetch(S.jobs, top_slot(W))
-    prefetch(W.outcomes, top_row(W))
+    prefetch(W.outcomes, top_row(W) & S.g[0].row_mask)
 
 
 @cold
@@ -111,10 +112,11 @@ def leave(S: State, W: World, j: Int, kind: Int) -> None:
     if J.state == RUNNING:
         cease_running(S, j)
     if kind == FINISH:
-        J.done = W.truth[j].work
+        if not S.g[0].outside:
+            J.done = W.truth[j].work
         if S.g[0].history != 0:
             call_apart(S.g[0].history, S.g[0].address, LEARN, j)
-    elif kind == NODE_DOWN and J.state == RUNNING:
+    elif (kind == NODE_DOWN or kind == FAIL) and J.state == RUNNING:
         _lose_work(S, j)
     _uncount(S, j)
     heap_remove(W, j)
@@ -129,7 +131,7 @@ def leave(S: State, W: World, j: Int, kind: Int) -> None:
     dequeue(S, j)
     ended = kind == FINISH or kind == CANCEL
     if ended:
-        J.state = COMPLETED if kind == FINISH else CANCELLED
+        J.state = W.clock[0].ends_as if kind == FINISH else CANCELLED
     else:
         become_pending(S, j)
     tell(S, kind, j)
@@ -183,8 +185,8 @@ def apply(S: State, W: World, j: Int, kind: Int) -> None:
 
 
 @core
-def submit(S: State, W: World) -> None:
-    """The next job of the trace takes a slot and waits."""
+def take_slot(S: State) -> Int:
+    """A slot for another job."""
     g = S.g[0]
     j = g.free_slot
     if j >= 0:
@@ -192,9 +194,14 @@ def submit(S: State, W: World) -> None:
     else:
         j = g.slots
         g.slots += 1
-    row = W.clock[0].arrived
-    W.clock[0].arrived = row + 1
-    T = W.trace[row]
+    return j
+
+
+@core
+def begin(S: State, W: World, j: Int, row: Int) -> None:
+    """Slot `j` has the job of `row` of the trace, to which nothing has happened yet."""
+    at = row & S.g[0].row_mask
+    T = W.trace[at]
     J = S.jobs[j]
     J.row = row
     J.cls = T.cls
@@ -243,6 +250,7 @@ def submit(S: State, W: World) -> None:
     J.off_rate = -1
     J.bucket = -1
     J.claims = 0
+    J.pinned = T.pinned
     J.s0 = 0.0
     J.s1 = 0.0
     J.s2 = 0.0
@@ -252,6 +260,17 @@ def submit(S: State, W: World) -> None:
     W.truth[j].due = -1
     W.truth[j].turn = NEVER
     W.truth[j].pos = -1
+    for k in range(W.told_numbers.shape[1]):
+        S.job_numbers[j, k] = W.told_numbers[at, k]
+
+
+@core
+def submit(S: State, W: World) -> None:
+    """The next job of the trace takes a slot and waits."""
+    g = S.g[0]
+    j = take_slot(S)
+    begin(S, W, j, W.clock[0].arrived)
+    W.clock[0].arrived += 1
     become_pending(S, j)
     if g.history != 0:
         call_apart(g.history, g.address, FORETELL, j)

@@ -122,6 +122,8 @@ def schedule(S: State, W: World, j: Int) -> None:
             heap_set(W, j, finish, FINISH, J.row)
         else:
             heap_set(W, j, J.alarm, LEVEL, J.row)
+    elif g.outside and (J.state == STARTING or J.state == STOPPING):
+        heap_remove(W, j)
     elif J.state == STARTING:
         if J.pause > 0:
             _transition(S, W, j, np.int64(RESIZED), J.pause)

@@ -1,18 +1,17 @@
 """What a run has by its policy and its options together, and which of them do not go together."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pointsman.engine.rate_models.contract import BaseModel, Factor
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
-from pointsman.engine.rate_models.links.uplinks import LinkSharing, parse_link_sharing
+from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
 from pointsman.engine.rate_models.profile_error import check_profile_error
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
 from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.setup.prepare import sigma_of
+from pointsman.engine.setup.terms import Terms
 from pointsman.errors import UsageError
-from pointsman.types import PLACEMENT_NAMES, Knowledge, Placement
+from pointsman.types import PLACEMENT_NAMES, Knowledge
 
 
 class Asked(Protocol):
@@ -32,21 +31,6 @@ class Asked(Protocol):
     def round_s(self) -> float:
         """It decides only at multiples of this; 0: at every instant with an event."""
         ...
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What policy and options say together."""
-
-    placement: Placement
-    link_sharing: LinkSharing
-    base_model: BaseModel
-    factors: Sequence[Factor]
-    jobs_per_gpu: int
-    knowledge: str
-    """As `knowledge_for` says it."""
-    decision_us: int
-    """The decision time, µs."""
 
 
 def terms_of(
@@ -73,6 +57,7 @@ def terms_of(
         factors=factors_of(options, policy, base),
         jobs_per_gpu=jobs_per_gpu(policy, gpu_sharing),
         knowledge=knowledge_for(asked_for, options["estimate"], has_limits, getattr(policy, "durations", None)),
+        schedulers=getattr(policy, "divides_among", 1),
         decision_us=_decision_us(policy, float(options["decision_time"]), asked_for.round_s),
     )
 

@@ -1,0 +1,47 @@
+"""Jobs that are there already take their places in a state that has not begun (`pointsman.live.world`)."""
+
+from pointsman.engine.actions.factors import begin_running
+from pointsman.engine.actions.verbs import PENDING, RUNNING, STARTING, STOPPING, bind, note_stopping, take_place
+from pointsman.engine.index.dirty_jobs import mark
+from pointsman.engine.jit.compile import entry
+from pointsman.engine.run.loop import job_events
+from pointsman.engine.state.records import Int
+from pointsman.engine.state.state_pointer import open_state, open_world
+
+
+@entry("int64(int64, int64)")
+def begin(address: Int, row: Int) -> Int:
+    """The slot that the job of `row` of the trace has from now on; nothing has happened to it."""
+    S = open_state(address)
+    j = job_events.take_slot(S)
+    job_events.begin(S, open_world(address), j, row)
+    return j
+
+
+@entry("void(int64, int64)")
+def seat(address: Int, j: Int) -> None:
+    """The job in slot `j`, whose record says what has happened to it, is in its state, on the GPUs in State.place.
+    `adopting.adopt` is to follow.
+    """
+    S = open_state(address)
+    J = S.jobs[j]
+    g = S.g[0]
+    if J.state == PENDING:
+        g.pending += 1
+        g.queued_gpus += J.asked
+        return
+    if g.placed == 0:  # it is HELD
+        return
+    take_place(S)
+    since = J.held_since
+    bind(S, j)
+    J.held_since = since
+    if J.state == RUNNING:
+        g.running += 1
+        begin_running(S, j)
+        mark(S, j)
+    elif J.state == STARTING:
+        g.starting += 1
+    elif J.state == STOPPING:
+        g.stopping += 1
+        note_stopping(S, j)

@@ -1,0 +1,1 @@
+"""Policies that decide on clusters that run."""

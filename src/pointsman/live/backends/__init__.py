@@ -1,0 +1,1 @@
+"""What runs the jobs: a simulated cluster so far."""

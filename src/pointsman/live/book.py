@@ -1,0 +1,50 @@
+"""What a daemon knows of its jobs' attempts, beside the world: the store keeps it, and `reconcile` reads it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pointsman.live.facts import AttemptId, Exit, Parts
+
+
+class Stage(StrEnum):
+    """How far an attempt has come, as far as the daemon knows."""
+
+    INTENDED = "INTENDED"
+    """It was decided, and is written down; nobody may have been told."""
+    SENT = "SENT"
+    RUNNING = "RUNNING"
+    STOPPING = "STOPPING"
+    ENDED = "ENDED"
+
+
+class Cause(StrEnum):
+    """Why an attempt is to stop."""
+
+    PREEMPT = "preempt"
+    CANCEL = "cancel"
+    REQUEUE = "requeue"
+    TIME_LIMIT = "time_limit"
+    START_TIMEOUT = "start_timeout"
+    LOST = "lost"
+    """The backend has forgotten that it runs, and may run it again."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One start of a job."""
+
+    id: AttemptId
+    parts: Parts
+    stage: Stage
+    intended_ms: int
+    sent_ms: int | None = None
+    started_ms: int | None = None
+    stop_ms: int | None = None
+    """When its backend was last heard to have been asked to stop it."""
+    missing_ms: int | None = None
+    """Since when complete observations have lacked it."""
+    ended_ms: int | None = None
+    cause: Cause | None = None
+    exit: Exit | None = None
+    requeues: bool = True
+    """Whether its job waits again if the attempt is lost through no fault of its own."""

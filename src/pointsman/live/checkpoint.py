@@ -1,0 +1,142 @@
+"""All that a live world knows, as bytes: a world made alike goes on from it as if it had never stopped."""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from pointsman.engine.index.event_heap import AROUND
+from pointsman.engine.jit.loading import core_digest
+from pointsman.engine.state.state_pointer import Handle
+from pointsman.errors import RunError
+from pointsman.live.world import LiveWorld
+
+FORMAT = 1
+_ADDRESSES = (
+    *("address", "network", "sharing", "staging", "tree", "on_event", "on_run", "decide"),
+    *("scripted_events", "history", "audit"),
+)
+"""Scalars that are addresses of this process."""
+_MADE_ALIKE = (
+    *("rates", "models", "links", "steps", "subbatches", "slowdowns", "goodputs", "rate_steps", "told_rates"),
+    *("told_goodputs", "told_slowdowns", "alts", "ints", "params", "factors", "history_keys", "told_numbers"),
+)
+"""Arrays that a world made alike has, too, or that only jobs to come have."""
+_EMPTY = ("log", "speed_log", "samples", "script", "outcomes", "trace", "place")
+"""Arrays in which nothing is kept from one turn to the next."""
+
+
+class NotAlike(RunError):
+    """The checkpoint is of another version, cluster, policy or set of classes: jobs must be seated anew."""
+
+
+def checkpoint(world: LiveWorld) -> bytes:
+    """Everything, between two turns.
+
+    Raises:
+        RunError: something was submitted or told since the last turn, or the policy has a memory of its own and cannot
+            say what is in it.
+    """
+    handle = world.simulation.handle
+    clock = handle.world.clock[0]
+    if clock["jobs"] != clock["arrived"] or world.told:
+        raise RunError("a checkpoint is made between two turns, and something was told since the last one")
+    parts = {name: array[: _rows(handle, name)] for name, array in _arrays(handle).items()}
+    parts["lists"] = handle.state.lists[:, : _width(handle)]
+    parts["g"] = handle.state.g.copy()
+    for name in _ADDRESSES:
+        parts["g"][name] = 0
+    head = {
+        "format": FORMAT,
+        "identity": identity(world),
+        "arrays": {name: array.shape for name, array in parts.items()},
+        "policy": _remembered(world.simulation.policy),
+    }
+    text = json.dumps(head).encode()
+    return b"".join([len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in parts.values())])
+
+
+def restore(world: LiveWorld, data: bytes) -> None:
+    """Go on from what `checkpoint` made, in a world that has not begun.
+
+    Raises:
+        NotAlike: this world was not made alike. RunError: these bytes are no checkpoint.
+    """
+    head, at = _head(data)
+    if head["identity"] != identity(world):
+        raise NotAlike("the checkpoint is of another version of Pointsman, another cluster, policy or set of jobs")
+    handle = world.simulation.handle
+    addresses = {name: handle.state.g[name][0] for name in _ADDRESSES}
+    arrays = _arrays(handle)
+    for name, shape in head["arrays"].items():
+        there = arrays[name]
+        saved = np.frombuffer(data, there.dtype, int(np.prod(shape)), at).reshape(shape)
+        at += saved.nbytes
+        if name == "lists":
+            there[:, : shape[1]] = saved
+        else:
+            there[: shape[0]].view(np.uint8)[:] = saved.view(np.uint8)
+    for name, address in addresses.items():
+        handle.state.g[name] = address
+    policy: Any = world.simulation.policy
+    if head["policy"] is not None:
+        policy.recall(head["policy"])
+    world.find_jobs()
+
+
+def identity(world: LiveWorld) -> str:
+    """A digest of all that must be alike in the world that goes on."""
+    handle, policy = world.simulation.handle, world.simulation.policy
+    digest = hashlib.sha256(f"{FORMAT} {core_digest()} {policy.name} {world.rules}".encode())
+    arrays = {**handle.state._asdict(), **handle.world._asdict()}
+    for name in _MADE_ALIKE:
+        if name not in ("factors", "history_keys", "told_numbers"):
+            digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    digest.update(repr([(name, array.shape, array.dtype) for name, array in _arrays(handle).items()]).encode())
+    digest.update(handle.state.classes["gpus"].tobytes() + handle.state.nodes["gpus"].tobytes())
+    return digest.hexdigest()
+
+
+def _arrays(handle: Handle) -> dict[str, Any]:
+    """What is saved, by name."""
+    arrays = {**handle.state._asdict(), **handle.world._asdict()}
+    return {name: array for name, array in arrays.items() if name not in (*_MADE_ALIKE, *_EMPTY)}
+
+
+def _width(handle: Handle) -> int:
+    return max(int(handle.state.g["slots"][0]), int(handle.state.g["classes"][0]))
+
+
+def _rows(handle: Handle, name: str) -> int | None:
+    """How many rows of an array are in use; None: all."""
+    slots = int(handle.state.g["slots"][0])
+    used = {
+        "jobs": slots,
+        "truth": slots,
+        "heap": slots + AROUND,
+        "job_numbers": slots,
+        "claims": int(handle.state.g["claims"][0]),
+        "inbox": int(handle.state.g["inbox"][0]),
+    }
+    long = len(handle.state.jobs)
+    for other in ("flows", "transfers", "history_features"):
+        if len(getattr(handle.state, other)) == long:
+            used[other] = slots
+    return used.get(name)
+
+
+def _remembered(policy: Any) -> Any:
+    """What a policy written in Python says of its memory, as JSON has it; None if it has none."""
+    return policy.remember() if hasattr(policy, "remember") else None
+
+
+def _head(data: bytes) -> tuple[dict[str, Any], int]:
+    try:
+        length = int.from_bytes(data[:8], "little")
+        head = json.loads(data[8 : 8 + length])
+        if head["format"] == FORMAT:
+            return head, 8 + length
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError("these bytes are no checkpoint of a live world") from error
+    raise NotAlike(f"the checkpoint has format {head['format']}, and this version writes {FORMAT}")

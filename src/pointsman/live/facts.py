@@ -1,0 +1,110 @@
+"""What passes between a daemon and the backend that runs its jobs. Facts are levels, not edges: one heard twice, late
+or out of order means the same each time.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+from pointsman.types import NodeState
+
+
+class AttemptId(NamedTuple):
+    """One start of a job; no two have the same."""
+
+    job: int
+    attempt: int
+
+
+class Phase(IntEnum):
+    """How far a backend has come with an attempt."""
+
+    ABSENT = 0
+    """It is not known there: never accepted, or forgotten."""
+    ACCEPTED = 1
+    RUNNING = 2
+    ENDED = 3
+    """No process of it lives, and its GPUs are free."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How an attempt ended."""
+
+    code: int | None = None
+    """None: nobody saw it."""
+    signal: int | None = None
+    ran: bool = True
+    """Whether its command was begun at all."""
+    asked: bool = False
+    """Whether it had been asked to stop before."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether its command did what it was to do."""
+        return self.ran and self.code == 0
+
+
+Parts = tuple[tuple[str, int], ...]
+"""(node, mask of its GPUs)."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """An attempt that is to run on these GPUs."""
+
+    id: AttemptId
+    parts: Parts
+    command: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    folder: str = ""
+    uid: int = -1
+
+
+@dataclass(frozen=True)
+class Stop:
+    """How an attempt is to be ended: asked, then told, then killed."""
+
+    checkpoint_s: float = 0.0
+    """Between the signal that asks for a checkpoint and SIGTERM."""
+    grace_s: float = 30.0
+    """Between SIGTERM and SIGKILL."""
+
+
+@dataclass(frozen=True)
+class AttemptFact:
+    """What a backend knows of an attempt that bears our mark."""
+
+    id: AttemptId
+    phase: Phase
+    parts: Parts = ()
+    exit: Exit | None = None
+    """Once it has ENDED."""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class NodeFact:
+    """What a backend knows of a node."""
+
+    name: str
+    state: NodeState
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Everything that a backend knows, at once."""
+
+    attempts: tuple[AttemptFact, ...] = ()
+    nodes: tuple[NodeFact, ...] = ()
+    complete: bool = True
+    """False: somebody did not answer, and nothing follows from what is absent."""
+
+
+class Refused(Exception):
+    """The backend will not launch this, and surely does not run it."""
+
+
+class Unsure(Exception):
+    """It may have been done, or not: it is to be looked at."""

@@ -1,0 +1,269 @@
+"""One turn, and the next: what came in, what became of attempts, what the policy decides; kept, and only then done.
+
+A turn is one transaction of the store, and no effect begins before it is kept. So a daemon may die at any moment: what
+it had decided is in the store, what it was told is in the journal, and the rest is seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from pointsman.live.backend import Backend
+from pointsman.live.book import Attempt, Cause, Stage
+from pointsman.live.checkpoint import checkpoint, identity, restore
+from pointsman.live.facts import AttemptId, Exit, Launch, Observation, Parts, Refused, Stop, Unsure
+from pointsman.live.plan import Action
+from pointsman.live.reconcile import Change, Happened, ghosts, node_changes, reconcile
+from pointsman.live.safety import BackOff, NodeFaults
+from pointsman.live.store import Store
+from pointsman.live.world import Ask, LiveWorld
+from pointsman.types import NEVER_MS, Event, NodeState, Reason, Told, Verb
+
+TURNS = 1000
+"""Between two checkpoints."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a backend said of a request: it was heard, or refused."""
+
+    id: AttemptId
+    stops: bool
+    refused: bool = False
+
+
+@dataclass
+class ControlLoop:
+    """The only owner of a world, its store and its backend."""
+
+    world: LiveWorld
+    store: Store
+    backend: Backend
+    node_names: Sequence[str]
+    back_off: BackOff = field(default_factory=BackOff)
+    faults: NodeFaults = field(default_factory=NodeFaults)
+    attempts: dict[AttemptId, Attempt] = field(default_factory=dict)
+    """Those that have not ended."""
+    turns: int = 0
+    _pauses: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+    """By job, failed starts in a row, and when it is released."""
+    _nodes: dict[str, NodeState] = field(default_factory=dict)
+    _answers: list[_Answer] = field(default_factory=list)
+    _launches: list[AttemptId] = field(default_factory=list)
+    _stops: list[AttemptId] = field(default_factory=list)
+    _seq: int = 0
+
+    @property
+    def due_ms(self) -> int:
+        """When there is to be a turn, whatever happens."""
+        releases = (at_ms for _, at_ms in self._pauses.values() if at_ms is not None)
+        return min([self.world.due_ms, *releases], default=NEVER_MS)
+
+    def turn(self, now_ms: int, submitted: Sequence[Ask] = (), cancelled: Sequence[int] = ()) -> list[int]:
+        """Everything up to now; the jobs that were submitted, in order.
+
+        Raises:
+            BackendError: the turn could not be kept. The world is ahead of the store then, and this process must end.
+        """
+        now_ms = max(now_ms, self.world.now_ms)
+        seen = self._observe()
+        with self.store.turn():
+            self._hear_answers(now_ms)
+            jobs = [self._submit(ask, now_ms) for ask in submitted]
+            for job in cancelled:
+                self._cancel(job, now_ms)
+            if seen is not None:
+                self._reconcile(seen, now_ms)
+            self._release_due(now_ms)
+            self._seq = self.store.note(now_ms, "advance", 0)
+            for action in self.world.advance(now_ms):
+                self._intend(action)
+            self._keep_checkpoint_if_due()
+        self._act()
+        return jobs
+
+    # -- what came in -------------------------------------------------------------------------------------
+
+    def _observe(self) -> Observation | None:
+        try:
+            return self.backend.observe()
+        except Unsure:
+            return None
+
+    def _submit(self, ask: Ask, now_ms: int) -> int:
+        self.store.note(now_ms, "submit", 0, ask)
+        return self.world.submit(ask, now_ms)
+
+    def _cancel(self, job: int, now_ms: int) -> None:
+        """A job that runs is stopped; any other has ended."""
+        attempt = self._alive(job)
+        if attempt is None:
+            self._tell(Happened(Event.CANCEL, job), now_ms)
+            self._end_pauses(job)
+        elif attempt.stage != Stage.STOPPING:
+            self._tell(Happened(Told.WITHDRAW, job), now_ms)
+            self._keep(replace(attempt, stage=Stage.STOPPING, cause=Cause.CANCEL, stop_ms=None))
+            self._stops.append(attempt.id)
+        else:
+            self._keep(replace(attempt, cause=Cause.CANCEL))
+
+    def _hear_answers(self, now_ms: int) -> None:
+        for answer in self._answers:
+            attempt = self.attempts.get(answer.id)
+            if attempt is None:
+                continue
+            if answer.refused:
+                ended = replace(attempt, stage=Stage.ENDED, exit=Exit(ran=False), ended_ms=now_ms)
+                self._carry_out(Change(ended, (Happened(Event.START_FAILED, attempt.id.job),)), now_ms)
+            elif answer.stops:
+                self._keep(replace(attempt, stop_ms=now_ms))
+            elif attempt.stage == Stage.INTENDED:
+                self._keep(replace(attempt, stage=Stage.SENT, sent_ms=now_ms))
+        self._answers.clear()
+
+    def _reconcile(self, seen: Observation, now_ms: int) -> None:
+        """What was seen against the book."""
+        down = frozenset(fact.name for fact in seen.nodes if fact.state == NodeState.DOWN)
+        for change in reconcile([*self.attempts.values()], seen, down, self.backend.patience, now_ms):
+            self._carry_out(change, now_ms)
+        haunted = {node for ghost in ghosts(self.attempts, seen) for node, _ in ghost.parts}
+        self._stops += [ghost.id for ghost in ghosts(self.attempts, seen)]
+        wanted = self.store.wanted_nodes() | dict.fromkeys(haunted, NodeState.DRAIN)
+        for name, state in node_changes(self._nodes, seen, wanted).items():
+            self._nodes[name] = state
+            self.store.set_node(name, state)
+            node = self.node_names.index(name)
+            self.store.note(now_ms, "node", node, int(state))
+            self.world.tell_node(node, state, now_ms)
+
+    def _carry_out(self, change: Change, now_ms: int) -> None:
+        attempt = change.attempt
+        if attempt != self.attempts.get(attempt.id):
+            self._keep(attempt)
+        if change.launch:
+            self._launches.append(attempt.id)
+        if change.stop:
+            self._stops.append(attempt.id)
+        for happened in change.happened:
+            is_first = len(change.happened) > 1 and happened.kind == Event.STARTED
+            self._tell(happened, now_ms - is_first)  # events of one instant are applied by their kinds, ends first
+            if happened.kind == Event.START_FAILED:
+                self._pause(attempt, now_ms)
+            elif happened.kind == Event.STARTED:
+                self._end_pauses(attempt.id.job)
+                self.faults.note_start(tuple(node for node, _ in attempt.parts))
+            elif happened.kind in (Event.FINISH, Event.CANCEL):
+                self._end_pauses(attempt.id.job)
+
+    # -- pauses -------------------------------------------------------------------------------------------
+
+    def _pause(self, attempt: Attempt, now_ms: int) -> None:
+        """A start has failed: the job waits for a while, and its nodes may be to blame."""
+        job = attempt.id.job
+        failures = self._pauses.get(job, (0, None))[0] + 1
+        self._set_pause(job, failures, now_ms + self.back_off.pause_ms(failures))
+        self._tell(Happened(Told.HOLD, job), now_ms)
+        for node in self.faults.note_failure(tuple(node for node, _ in attempt.parts), now_ms):
+            self.store.want_node(node, NodeState.DRAIN, "starts on it fail")
+
+    def _release_due(self, now_ms: int) -> None:
+        for job, (failures, at_ms) in [*self._pauses.items()]:
+            if at_ms is not None and at_ms <= now_ms:
+                self._set_pause(job, failures, None)
+                self._tell(Happened(Told.RELEASE, job), now_ms)
+
+    def _set_pause(self, job: int, failures: int, release_ms: int | None) -> None:
+        self._pauses[job] = failures, release_ms
+        self.store.keep_pause(job, failures, release_ms)
+
+    def _end_pauses(self, job: int) -> None:
+        if self._pauses.pop(job, None) is not None:
+            self.store.end_pause(job)
+
+    # -- what is decided, and done ------------------------------------------------------------------------
+
+    def _intend(self, action: Action) -> None:
+        id_ = AttemptId(action.row, action.attempt)
+        if action.verb == Verb.START:
+            attempt = Attempt(id_, self._named(action.parts), Stage.INTENDED, intended_ms=action.at_ms)
+            self.store.begin_attempt(attempt, Reason(action.reason).name)
+            self.attempts[id_] = attempt
+            self._launches.append(id_)
+        elif action.verb == Verb.PREEMPT:
+            self._keep(replace(self.attempts[id_], stage=Stage.STOPPING, cause=Cause.PREEMPT, stop_ms=None))
+            self._stops.append(id_)
+
+    def _act(self) -> None:
+        """Have the backend do what is intended; what it answers is heard at the next turn."""
+        for id_ in dict.fromkeys(self._launches):
+            attempt = self.attempts.get(id_)
+            if attempt is not None and attempt.stage in (Stage.INTENDED, Stage.SENT):
+                self._launch(attempt)
+        for id_ in dict.fromkeys(self._stops):
+            try:
+                self.backend.stop(id_, Stop())
+                self._answers.append(_Answer(id_, stops=True))
+            except Unsure:
+                continue  # it is seen whether it was heard
+        self._launches.clear()
+        self._stops.clear()
+
+    def _launch(self, attempt: Attempt) -> None:
+        try:
+            self.backend.launch(Launch(attempt.id, attempt.parts))
+            self._answers.append(_Answer(attempt.id, stops=False))
+        except Refused:
+            self._answers.append(_Answer(attempt.id, stops=False, refused=True))
+        except Unsure:
+            pass  # it is seen whether it was done
+
+    # -- the book -----------------------------------------------------------------------------------------
+
+    def _tell(self, happened: Happened, now_ms: int) -> None:
+        self.store.note(now_ms, "tell", happened.job, [int(happened.kind), int(happened.state)])
+        self.world.tell(happened.kind, happened.job, now_ms, state=happened.state)
+
+    def _keep(self, attempt: Attempt) -> None:
+        self.store.change_attempt(attempt)
+        if attempt.stage == Stage.ENDED:
+            del self.attempts[attempt.id]
+        else:
+            self.attempts[attempt.id] = attempt
+
+    def _alive(self, job: int) -> Attempt | None:
+        return next((attempt for id_, attempt in self.attempts.items() if id_.job == job), None)
+
+    def _named(self, parts: tuple[tuple[int, int], ...]) -> Parts:
+        return tuple((self.node_names[node], mask) for node, mask in parts)
+
+    def _keep_checkpoint_if_due(self) -> None:
+        self.turns += 1
+        if self.turns % TURNS == 0:
+            self.store.keep_checkpoint(self._seq, identity(self.world), checkpoint(self.world))
+
+
+def recovered(world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str]) -> ControlLoop:
+    """The loop goes on where the one before it died: with `world`, which has not begun, by the store."""
+    _replay(world, store)
+    loop = ControlLoop(world, store, backend, node_names)
+    loop.attempts, loop._pauses, loop._nodes = store.alive_attempts(), store.pauses(), store.nodes()
+    return loop
+
+
+def _replay(world: LiveWorld, store: Store) -> None:
+    """From its checkpoint, by the journal: the same that was told before leads to the same."""
+    seq = 0
+    if (kept := store.last_checkpoint()) is not None:
+        seq, data = kept
+        restore(world, data)
+    for told in store.told_since(seq):
+        if told.what == "submit":
+            world.submit(Ask(*told.args), told.at_ms)
+        elif told.what == "tell":
+            kind, state = told.args
+            world.tell(
+                Event(kind) if kind in {int(e) for e in Event} else Told(kind), told.row, told.at_ms, state=state
+            )
+        elif told.what == "node":
+            world.tell_node(told.row, NodeState(told.args), told.at_ms)
+        else:
+            world.advance(told.at_ms)

@@ -1,0 +1,170 @@
+"""The book against what was seen: what became of attempts, and what is to be done. Pure: no clock, no disk, no network.
+
+| book      | ABSENT                    | ACCEPTED                 | RUNNING             | ENDED                      |
+|-----------|---------------------------|--------------------------|---------------------|----------------------------|
+| INTENDED  | launch                    | SENT                     | STARTED             | STARTED, and its end       |
+| SENT      | launch; START_FAILED late | stop late                | STARTED             | START_FAILED if it never   |
+|           |                           |                          |                     | ran; else STARTED, its end |
+| RUNNING   | FAIL after `lost_ms`      | withdrawn, stop: it was  | –                   | its end                    |
+|           |                           | forgotten                |                     |                            |
+| STOPPING  | its end by its cause      | stop again after a while | stop again, harder  | its end by its cause       |
+
+Absence counts in complete observations only. An end that nobody saw is still an end.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from pointsman.live.backend import Patience
+from pointsman.live.book import Attempt, Cause, Stage
+from pointsman.live.facts import AttemptFact, AttemptId, Exit, Observation, Phase
+from pointsman.types import Event, JobState, NodeState, Told
+
+
+class Happened(NamedTuple):
+    """What the world is to be told of a job."""
+
+    kind: Event | Told
+    job: int
+    state: JobState = JobState.COMPLETED
+    """In which it ends by FINISH."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an observation says of one attempt."""
+
+    attempt: Attempt
+    """As it is now."""
+    happened: tuple[Happened, ...] = ()
+    launch: bool = False
+    """It is to be launched, again if need be."""
+    stop: bool = False
+    """It is to be stopped, again if need be."""
+
+
+def reconcile(
+    alive: Iterable[Attempt], seen: Observation, down: frozenset[str], patience: Patience, now_ms: int
+) -> list[Change]:
+    """What the attempts in the book that have not ENDED have come to; those of which nothing is new are left out.
+
+    `down`: names of nodes that do not answer.
+    """
+    facts = {fact.id: fact for fact in seen.attempts}
+    changes = []
+    for attempt in alive:
+        fact = facts.get(attempt.id)
+        if fact is None and not seen.complete:
+            continue
+        change = _change(attempt, fact or AttemptFact(attempt.id, Phase.ABSENT), down, patience, now_ms)
+        if change != Change(attempt):
+            changes.append(change)
+    return changes
+
+
+def ghosts(alive: Mapping[AttemptId, Attempt], seen: Observation) -> list[AttemptFact]:
+    """Attempts that run although the book does not know of them, or says that they have ended: they are to be stopped,
+    and their nodes take no jobs until they are gone.
+    """
+    return [fact for fact in seen.attempts if fact.phase in (Phase.ACCEPTED, Phase.RUNNING) and fact.id not in alive]
+
+
+def _change(attempt: Attempt, fact: AttemptFact, down: frozenset[str], patience: Patience, now_ms: int) -> Change:
+    if fact.phase != Phase.ABSENT and attempt.missing_ms is not None:
+        attempt = replace(attempt, missing_ms=None)
+    if fact.phase == Phase.ENDED:
+        return _ended(attempt, fact.exit or Exit(), now_ms)
+    if attempt.stage == Stage.STOPPING:
+        return _stopping(attempt, fact.phase, patience, now_ms)
+    if attempt.stage == Stage.RUNNING:
+        return _running(attempt, fact.phase, down, patience, now_ms)
+    return _starting(attempt, fact.phase, patience, now_ms)
+
+
+def _starting(attempt: Attempt, phase: Phase, patience: Patience, now_ms: int) -> Change:
+    """Of one that is INTENDED or SENT."""
+    if phase == Phase.RUNNING:
+        running = replace(attempt, stage=Stage.RUNNING, started_ms=now_ms)
+        return Change(running, (Happened(Event.STARTED, attempt.id.job),))
+    late = now_ms - attempt.intended_ms >= patience.start_ms
+    if phase == Phase.ACCEPTED:
+        if late:
+            return _stop(attempt, Cause.START_TIMEOUT)
+        return Change(attempt if attempt.stage == Stage.SENT else replace(attempt, stage=Stage.SENT, sent_ms=now_ms))
+    if late and attempt.stage == Stage.SENT:
+        return _end(attempt, Exit(ran=False), (Happened(Event.START_FAILED, attempt.id.job),), now_ms)
+    return Change(attempt, launch=True)
+
+
+def _running(attempt: Attempt, phase: Phase, down: frozenset[str], patience: Patience, now_ms: int) -> Change:
+    if phase == Phase.RUNNING:
+        return Change(attempt)
+    if phase == Phase.ACCEPTED:  # whoever ran it has forgotten that, and may run it again
+        return _stop(attempt, Cause.LOST)
+    if attempt.missing_ms is None:
+        return Change(replace(attempt, missing_ms=now_ms))
+    if now_ms - attempt.missing_ms < patience.lost_ms:
+        return Change(attempt)
+    return _end(attempt, Exit(), (_lost(attempt, down),), now_ms)
+
+
+def _stopping(attempt: Attempt, phase: Phase, patience: Patience, now_ms: int) -> Change:
+    if phase == Phase.ABSENT:
+        return _ended(attempt, Exit(asked=True), now_ms)
+    heard = attempt.stop_ms is not None and now_ms - attempt.stop_ms < patience.stop_ms
+    return Change(attempt, stop=not heard)
+
+
+def _ended(attempt: Attempt, exit_: Exit, now_ms: int) -> Change:
+    """Of one whose processes are gone."""
+    job = attempt.id.job
+    if attempt.stage in (Stage.INTENDED, Stage.SENT) and not exit_.ran:
+        return _end(attempt, exit_, (Happened(Event.START_FAILED, job),), now_ms)
+    began = () if attempt.stage in (Stage.RUNNING, Stage.STOPPING) else (Happened(Event.STARTED, job),)
+    return _end(attempt, exit_, (*began, _outcome(attempt, exit_)), now_ms)
+
+
+def _outcome(attempt: Attempt, exit_: Exit) -> Happened:
+    """What the end of an attempt is to its job."""
+    job, cause = attempt.id.job, attempt.cause if attempt.stage == Stage.STOPPING else None
+    if cause == Cause.CANCEL:
+        return Happened(Event.CANCEL, job)
+    if exit_.succeeded and not exit_.asked:
+        return Happened(Event.FINISH, job)
+    if cause in (Cause.PREEMPT, Cause.REQUEUE):
+        return Happened(Event.STOPPED, job)
+    if cause == Cause.START_TIMEOUT:
+        return Happened(Event.START_FAILED, job)
+    if cause == Cause.TIME_LIMIT:
+        return Happened(Event.FINISH, job, JobState.TIMEOUT)
+    if cause == Cause.LOST or (exit_.code is None and exit_.signal is None):
+        return _lost(attempt, frozenset())
+    return Happened(Event.FINISH, job, JobState.COMPLETED if exit_.succeeded else JobState.FAILED)
+
+
+def _lost(attempt: Attempt, down: frozenset[str]) -> Happened:
+    """What it is to a job that its attempt has vanished."""
+    if attempt.requeues:
+        return Happened(Event.FAIL, attempt.id.job)
+    by_node = any(node in down for node, _ in attempt.parts)
+    return Happened(Event.FINISH, attempt.id.job, JobState.NODE_FAIL if by_node else JobState.FAILED)
+
+
+def _stop(attempt: Attempt, cause: Cause) -> Change:
+    stopping = replace(attempt, stage=Stage.STOPPING, cause=cause)
+    return Change(stopping, (Happened(Told.WITHDRAW, attempt.id.job),), stop=True)
+
+
+def _end(attempt: Attempt, exit_: Exit, happened: tuple[Happened, ...], now_ms: int) -> Change:
+    return Change(replace(attempt, stage=Stage.ENDED, exit=exit_, ended_ms=now_ms), happened)
+
+
+def node_changes(
+    known: Mapping[str, NodeState], seen: Observation, wanted: Mapping[str, NodeState]
+) -> dict[str, NodeState]:
+    """The nodes whose state is another now than the `known` one: what was seen, or what an operator wants if that is
+    worse.
+    """
+    states = {fact.name: max(fact.state, wanted.get(fact.name, NodeState.UP)) for fact in seen.nodes}
+    return {name: state for name, state in states.items() if known.get(name, NodeState.UP) != state}

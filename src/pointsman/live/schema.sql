@@ -1,0 +1,58 @@
+-- A live cluster: what users asked for, what was decided and what became of it. Times are logical milliseconds since the
+-- store was made unless named _unix_ms. Two constraints are the invariants: no job runs twice, no GPU is given twice.
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+CREATE TABLE attempts (
+  job INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  stage TEXT NOT NULL CHECK (stage IN ('INTENDED', 'SENT', 'RUNNING', 'STOPPING', 'ENDED')),
+  parts TEXT NOT NULL,                    -- JSON: [[node, mask], ...]
+  reason TEXT NOT NULL,
+  cause TEXT,                             -- why it is to stop
+  intended_ms INTEGER NOT NULL,
+  sent_ms INTEGER,
+  started_ms INTEGER,
+  stop_ms INTEGER,
+  missing_ms INTEGER,
+  ended_ms INTEGER,
+  exit_code INTEGER,
+  exit_signal INTEGER,
+  PRIMARY KEY (job, attempt)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX one_attempt_alive ON attempts (job) WHERE stage <> 'ENDED';
+
+CREATE TABLE seats (                      -- of attempts that have not ended
+  node TEXT NOT NULL,
+  gpu INTEGER NOT NULL,
+  job INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  PRIMARY KEY (node, gpu)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pauses (                     -- of jobs whose starts have failed
+  job INTEGER PRIMARY KEY,
+  failures INTEGER NOT NULL,              -- in a row
+  release_ms INTEGER                      -- NULL: it is not held any more
+) STRICT;
+
+CREATE TABLE nodes (
+  name TEXT PRIMARY KEY,
+  state INTEGER NOT NULL,                 -- NodeState as the world knows it
+  wanted INTEGER NOT NULL DEFAULT 0,      -- NodeState as an operator, or a run of failed starts, wants it
+  reason TEXT
+) STRICT;
+
+CREATE TABLE journal (                    -- what the world was told, in order: with a checkpoint, the world itself
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  at_ms INTEGER NOT NULL,
+  what TEXT NOT NULL,                     -- submit, tell, node or advance
+  row INTEGER NOT NULL,                   -- of the job; a node's position
+  args TEXT NOT NULL                      -- JSON
+) STRICT;
+
+CREATE TABLE checkpoints (
+  seq INTEGER PRIMARY KEY,                -- up to which row of the journal it goes
+  identity TEXT NOT NULL,
+  data BLOB NOT NULL
+) STRICT;

@@ -1,0 +1,117 @@
+"""Jobs that are there already take their seats in a live world that has not begun: after an upgrade, under another
+policy, or where jobs are of kinds that the world before did not know.
+
+A checkpoint is better where it fits: a policy's memory is not in the records of jobs.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from pointsman.engine.jit.loading import load_beside
+from pointsman.errors import RunError
+from pointsman.live.world import Ask, LiveWorld
+from pointsman.types import JobState
+
+PAST: Final = (
+    *("done", "restored", "reached", "lost", "attained", "executed", "started", "first_start", "attempt", "preempts"),
+    *("pend_since", "pended", "held", "held_since", "waited", "slowed", "settled", "accumulation", "estimate"),
+)
+"""Fields of JOB that say what has happened to a job."""
+
+
+class Seat(NamedTuple):
+    """A job that has not ended."""
+
+    row: int
+    ask: Ask
+    submit_ms: int
+    state: JobState
+    parts: tuple[tuple[int, int], ...]
+    """(node, mask of its GPUs)."""
+    past: Mapping[str, float]
+    """Of PAST, as of now."""
+
+
+def seats_of(world: LiveWorld, asks: Mapping[int, Ask]) -> list[Seat]:
+    """The jobs of a world between two turns, in the order of their rows; `asks`: what they asked for, by row."""
+    state = world.simulation.handle.state
+    seats = []
+    for j in np.flatnonzero(world.simulation.handle.jobs["state"] != 0).tolist():
+        record = state.jobs[j]
+        past = {name: record[name].item() for name in PAST}
+        if record["state"] == JobState.RUNNING:
+            elapsed = world.now_ms - past["settled"]
+            past["done"] = _done(record, world.now_ms)
+            past["executed"] += elapsed
+            past["attained"] += int(record["gpus"]) * elapsed
+            past["waited"] += float(record["waits"]) * elapsed
+            past["settled"] = world.now_ms
+        seats.append(
+            Seat(
+                int(record["row"]),
+                asks[int(record["row"])],
+                int(record["submit"]),
+                JobState(int(record["state"])),
+                _parts(world, int(record["part"])),
+                past,
+            )
+        )
+    return sorted(seats)
+
+
+def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) -> None:
+    """The jobs are there at `now_ms`, before the first turn of `world`; the next job to come has row `rows`.
+
+    Raises:
+        RunError: the world has begun, or two jobs have the same GPU.
+    """
+    handle = world.simulation.handle
+    state, clock = handle.state, handle.world.clock[0]
+    if clock["arrived"] or clock["jobs"]:
+        raise RunError("jobs take their seats in a world that has not begun, and this one has")
+    seating, adopting = load_beside("seating"), load_beside("adopting")
+    state.g["now"] = now_ms
+    seats = sorted(seats)
+    for seat in seats:
+        _check_free(world, seat)
+        world.write_row(seat.row, seat.ask, seat.submit_ms)
+        j = seating.begin(handle.address, seat.row)
+        record = state.jobs[j : j + 1]
+        for name, value in seat.past.items():
+            if value == value:  # what is not known then is what is asked for now
+                record[name] = value
+        record["state"] = seat.state
+        record["rated"] = now_ms
+        record["done_when_rated"] = record["done"]
+        for i, (node, mask) in enumerate(seat.parts):
+            state.place[i] = (node, mask, int(mask & ((1 << 64) - 1)).bit_count(), 0)
+        state.g["placed"] = len(seat.parts)
+        seating.seat(handle.address, j)
+    clock["arrived"] = clock["jobs"] = rows
+    clock["ended"] = rows - len(seats)
+    adopting.adopt(handle.address)
+    adopting.reschedule(handle.address)
+    world.find_jobs()
+
+
+def _done(record: np.void, now_ms: int) -> float:
+    """Nominal ms that a running job has done by now (as `engine.actions.verbs.work_done`)."""
+    return float(record["done_when_rated"] + np.floor(record["rate"] * (now_ms - record["rated"]) * 1024.0) / 1024.0)
+
+
+def _parts(world: LiveWorld, first: int) -> tuple[tuple[int, int], ...]:
+    parts, state = [], world.simulation.handle.state
+    while first >= 0:
+        part = state.parts[first]
+        parts.append((int(part["node"]), int(part["mask"])))
+        first = int(part["next"])
+    return tuple(parts)
+
+
+def _check_free(world: LiveWorld, seat: Seat) -> None:
+    nodes = world.simulation.handle.state.nodes
+    for node, mask in seat.parts:
+        if taken := mask & ~int(nodes["free_mask"][node]):
+            raise RunError(f"job {seat.row} has GPUs of node {node} that another has, too (mask {taken:#x})")

@@ -1,0 +1,229 @@
+"""What outlives a daemon: one SQLite file, of which one process is the owner. A turn is one transaction."""
+
+import fcntl
+import json
+import os
+import sqlite3
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from pointsman.errors import BackendError, InputError
+from pointsman.live.book import Attempt, Cause, Stage
+from pointsman.live.facts import AttemptId, Exit, Parts
+from pointsman.types import NodeState
+
+VERSION: Final = 1
+"""Of the schema; a store of a later one is refused."""
+SQLITE_LEAST: Final = (3, 37)
+"""For STRICT tables."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A row of the journal."""
+
+    seq: int
+    at_ms: int
+    what: str
+    row: int
+    args: Any
+
+
+class Store:
+    """The file at `path`, which is made if it is not there.
+
+    Raises:
+        InputError: it is no such file, or of a later version. BackendError: another process owns it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = _owned(path)
+        try:
+            self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._open()
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def _open(self) -> None:
+        connection = self.connection
+        connection.row_factory = sqlite3.Row
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise InputError("this is no store of live jobs", path=str(self.path), fix="name another file") from error
+        if version > VERSION:
+            raise InputError(
+                f"the store has version {version}, and this Pointsman knows {VERSION}",
+                path=str(self.path),
+                fix="use the version that wrote it, or a later one",
+            )
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        if version == 0:
+            schema = resources.files("pointsman.live").joinpath("schema.sql").read_text(encoding="utf-8")
+            connection.executescript(f"BEGIN; {schema} PRAGMA user_version = {VERSION}; COMMIT;")
+
+    def close(self) -> None:
+        """Let another process have it."""
+        self.connection.close()
+        os.close(self._lock)
+
+    @contextmanager
+    def turn(self) -> Generator[None]:
+        """All that is written meanwhile is kept, or nothing.
+
+        Raises:
+            BackendError: it could not be kept; whoever holds a world that is ahead of the store must end.
+        """
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            yield
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._undo()
+            raise BackendError(f"{self.path}: {error}") from error
+        except BaseException:
+            self._undo()
+            raise
+
+    def _undo(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    # -- the journal --------------------------------------------------------------------------------------
+
+    def note(self, at_ms: int, what: str, row: int, args: Any = None) -> int:
+        """The world is told something. Its place in the order of all."""
+        sql = "INSERT INTO journal (at_ms, what, row, args) VALUES (?, ?, ?, ?)"
+        return int(self.connection.execute(sql, (at_ms, what, row, json.dumps(args))).lastrowid or 0)
+
+    def told_since(self, seq: int) -> Iterator[Told]:
+        """What the world was told after row `seq` of the journal."""
+        for row in self.connection.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq", (seq,)):
+            yield Told(row["seq"], row["at_ms"], row["what"], row["row"], json.loads(row["args"]))
+
+    def keep_checkpoint(self, seq: int, identity: str, data: bytes) -> None:
+        """Of the world as of row `seq` of the journal; what the journal says before is not needed any more."""
+        self.connection.execute("DELETE FROM checkpoints")
+        self.connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?)", (seq, identity, data))
+        self.connection.execute("DELETE FROM journal WHERE seq <= ?", (seq,))
+
+    def last_checkpoint(self) -> tuple[int, bytes] | None:
+        """Up to which row of the journal it goes, and what it is."""
+        row = self.connection.execute("SELECT seq, data FROM checkpoints ORDER BY seq DESC LIMIT 1").fetchone()
+        return (row["seq"], row["data"]) if row else None
+
+    # -- attempts -----------------------------------------------------------------------------------------
+
+    def alive_attempts(self) -> dict[AttemptId, Attempt]:
+        """Those that have not ended."""
+        rows = self.connection.execute("SELECT * FROM attempts WHERE stage <> 'ENDED'")
+        return {attempt.id: attempt for attempt in map(_attempt_of, rows)}
+
+    def begin_attempt(self, attempt: Attempt, reason: str) -> None:
+        """It was decided, and its GPUs are its own from now on.
+
+        Raises:
+            sqlite3.IntegrityError: its job runs already, or another has one of its GPUs.
+        """
+        self.connection.execute(
+            "INSERT INTO attempts (job, attempt, stage, parts, reason, intended_ms) VALUES (?, ?, ?, ?, ?, ?)",
+            (*attempt.id, attempt.stage, json.dumps(attempt.parts), reason, attempt.intended_ms),
+        )
+        seats = [(node, gpu, *attempt.id) for node, gpu in gpus_of(attempt.parts)]
+        self.connection.executemany("INSERT INTO seats VALUES (?, ?, ?, ?)", seats)
+
+    def change_attempt(self, attempt: Attempt) -> None:
+        """What is known of it has changed; if it has ended, its GPUs are free."""
+        exit_ = attempt.exit or Exit()
+        self.connection.execute(
+            "UPDATE attempts SET stage = ?, cause = ?, sent_ms = ?, started_ms = ?, stop_ms = ?, missing_ms = ?, "
+            "ended_ms = ?, exit_code = ?, exit_signal = ? WHERE job = ? AND attempt = ?",
+            (
+                *(attempt.stage, attempt.cause, attempt.sent_ms, attempt.started_ms, attempt.stop_ms),
+                *(attempt.missing_ms, attempt.ended_ms, exit_.code, exit_.signal, *attempt.id),
+            ),
+        )
+        if attempt.stage == Stage.ENDED:
+            self.connection.execute("DELETE FROM seats WHERE job = ? AND attempt = ?", attempt.id)
+
+    # -- pauses -------------------------------------------------------------------------------------------
+
+    def pauses(self) -> dict[int, tuple[int, int | None]]:
+        """By job, its failed starts in a row, and when it is released."""
+        return {
+            row["job"]: (row["failures"], row["release_ms"]) for row in self.connection.execute("SELECT * FROM pauses")
+        }
+
+    def keep_pause(self, job: int, failures: int, release_ms: int | None) -> None:
+        """A start of it has failed, or its pause is over."""
+        self.connection.execute("INSERT OR REPLACE INTO pauses VALUES (?, ?, ?)", (job, failures, release_ms))
+
+    def end_pause(self, job: int) -> None:
+        """A start of it has succeeded, or it has ended."""
+        self.connection.execute("DELETE FROM pauses WHERE job = ?", (job,))
+
+    # -- nodes --------------------------------------------------------------------------------------------
+
+    def nodes(self) -> dict[str, NodeState]:
+        """Their states, as the world knows them."""
+        return {row["name"]: NodeState(row["state"]) for row in self.connection.execute("SELECT * FROM nodes")}
+
+    def wanted_nodes(self) -> dict[str, NodeState]:
+        """The states that operators want, where they want one."""
+        rows = self.connection.execute("SELECT name, wanted FROM nodes WHERE wanted <> 0")
+        return {row["name"]: NodeState(row["wanted"]) for row in rows}
+
+    def set_node(self, name: str, state: NodeState) -> None:
+        """A node is in another state."""
+        self.connection.execute(
+            "INSERT INTO nodes (name, state) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET state = excluded.state",
+            (name, int(state)),
+        )
+
+    def want_node(self, name: str, state: NodeState, reason: str | None) -> None:
+        """An operator, or a run of failed starts, wants a node to be in a state; UP: in whatever it is."""
+        self.connection.execute(
+            "INSERT INTO nodes (name, state, wanted, reason) VALUES (?, 0, ?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET wanted = excluded.wanted, reason = excluded.reason",
+            (name, int(state), reason),
+        )
+
+
+def gpus_of(parts: Parts) -> Iterator[tuple[str, int]]:
+    """(node, GPU) of each."""
+    for node, mask in parts:
+        yield from ((node, gpu) for gpu in range(64) if mask >> gpu & 1)
+
+
+def _attempt_of(row: sqlite3.Row) -> Attempt:
+    parts: Sequence[Sequence[Any]] = json.loads(row["parts"])
+    return Attempt(
+        AttemptId(row["job"], row["attempt"]),
+        tuple((str(node), int(mask)) for node, mask in parts),
+        Stage(row["stage"]),
+        row["intended_ms"],
+        row["sent_ms"],
+        row["started_ms"],
+        row["stop_ms"],
+        row["missing_ms"],
+        row["ended_ms"],
+        Cause(row["cause"]) if row["cause"] else None,
+    )
+
+
+def _owned(path: Path) -> int:
+    """A lock on the store, which ends with this process."""
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        raise BackendError(f"another process owns {path}") from error
+    return lock

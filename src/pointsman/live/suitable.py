@@ -1,0 +1,37 @@
+"""Which policies can decide on a cluster that runs, and why others cannot."""
+
+from typing import Any
+
+from pointsman.engine.setup.terms import Terms
+from pointsman.errors import UsageError
+
+SLICES = 4
+"""A slice must be so many times as long as a preemption takes, or most time goes into stops and starts."""
+
+
+def check_suits_live(policy: Any, terms: Terms, preemption_ms: int) -> None:
+    """That the policy can decide where a preemption takes so long, and nothing is done but starts and stops.
+
+    Raises:
+        UsageError: it cannot; the sentence says why.
+    """
+    if reason := _unsuitable(policy, terms, preemption_ms):
+        raise UsageError(f"policy {getattr(policy, 'name', type(policy).__name__)!r} cannot run live: {reason}")
+
+
+def _unsuitable(policy: Any, terms: Terms, preemption_ms: int) -> str | None:
+    model = terms.base_model
+    if model.counts_iterations:
+        return "it lets transfers of jobs begin, which nothing outside of a training can do"
+    if model.adapts_gangs:
+        return "it changes the number of GPUs of running jobs, which no backend can do yet"
+    if model.most_jobs_per_gpu(terms.jobs_per_gpu) > 1:
+        return "it lets jobs share a GPU, which no backend can do yet"
+    slice_ms = 1000 * getattr(policy, "slice_s", float("inf"))
+    if slice_ms < SLICES * preemption_ms:
+        slice_s, takes_s = slice_ms / 1000, preemption_ms / 1000
+        return (
+            f"its slices of {slice_s:g} s are not long against a preemption, which takes {takes_s:g} s: set slice_s to "
+            f"{SLICES * takes_s:g} or more"
+        )
+    return None

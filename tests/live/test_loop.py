@@ -1,0 +1,118 @@
+"""The control loop on a simulated cluster: it decides as `simulate`, whatever goes wrong, and each job is done once."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pointsman.errors import BackendError
+from pointsman.live.backends.shadow import Delays, Faults, Program, exponential
+from pointsman.live.store import Store
+from pointsman.types import Verb
+
+from .stepped import Stepped
+from .test_equality import CLUSTERS, LIVE, workload
+from .toy import Case
+
+
+def case_of(policy: str, like: str = "philly") -> Case:
+    return Case(workload(like, 80), CLUSTERS[like], policy, oversized="drop")
+
+
+def simulated(case: Case) -> list[tuple[int, int, int, str]]:
+    names = case.prepared.layout.node_names
+    starts = [action for action in case.simulated() if action.verb == Verb.START]
+    named = [json.dumps([[names[node], mask] for node, mask in action.parts]) for action in starts]
+    return sorted((a.at_ms, a.row, a.attempt, parts) for a, parts in zip(starts, named, strict=True))
+
+
+def check_all_is_well(stepped: Stepped) -> None:
+    """Each job did its work once, no GPU had two, and nothing is left."""
+    assert stepped.shadow.twice == []
+    assert stepped.shadow.runs == dict.fromkeys(range(len(stepped.submits)), 1)
+    assert stepped.shadow.alive() == []
+    assert stepped.loop.attempts == {}
+    assert stepped.loop.world.ignored == 0
+    assert stepped.loop.store.connection.execute("SELECT count(*) FROM seats").fetchone()[0] == 0
+    g = stepped.loop.world.simulation.handle.state.g[0]
+    assert (g["free"], g["pending"], g["running"]) == (g["gpus"], 0, 0)
+
+
+@pytest.mark.parametrize("policy", LIVE)
+def test_it_decides_as_simulated(policy: str, tmp_path: Path) -> None:
+    case = case_of(policy)
+    stepped = Stepped(case, tmp_path / "store")
+    stepped.run()
+    check_all_is_well(stepped)
+    assert stepped.decisions() == simulated(case)
+
+
+@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("policy", ["gittins", "dally", "tiresias", "multifactor"])
+def test_a_daemon_that_dies_after_every_so_many_turns_decides_as_one_that_does_not(
+    policy: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pointsman.live.loop.TURNS", 5)
+    case = Case(workload("philly", 40), CLUSTERS["philly"], policy, oversized="drop")
+    stepped = Stepped(case, tmp_path / "store")
+    stepped.run(lambda: stepped.die() if stepped.loop.turns % every == 0 else None)
+    check_all_is_well(stepped)
+    assert stepped.decisions() == simulated(case)
+
+
+FAULTS = {
+    "refused": Faults(refused=0.2),
+    "unheard": Faults(unheard=0.2),
+    "unanswered": Faults(unanswered=0.3),
+    "forgotten": Faults(forgotten=0.2),
+    "failing starts": Faults(failing_start=0.2),
+    "hidden": Faults(hidden=0.2),
+    "all": Faults(0.05, 0.05, 0.05, 0.05, 0.05, 0.05),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_job_is_done_once_whatever_goes_wrong(
+    fault: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = case_of("gittins")
+    delays = Delays(exponential(10_000), exponential(20_000), exponential(5_000))
+    monkeypatch.setattr("pointsman.live.safety.FAULTS", 1_000_000)  # or most nodes are drained
+    stepped = Stepped(case, tmp_path / "store", FAULTS[fault], delays, seed)
+    stepped.poll_ms = 600_000
+    stepped.run(lambda: stepped.die() if seed == 2 and stepped.loop.turns % 50 == 0 else None)
+    check_all_is_well(stepped)
+
+
+def test_a_job_whose_starts_always_fail_costs_others_little(tmp_path: Path) -> None:
+    case = case_of("tiresias")
+    widest = int(case.prepared.jobs["gpus"].arg_max())
+    stepped = Stepped(case, tmp_path / "store")
+    stepped.shadow.programs = {**stepped.shadow.programs, widest: Program(1.0, never_starts=True)}
+    while len(stepped.shadow.runs) < len(stepped.submits) - 1:
+        assert stepped.turn()
+    hours = stepped.shadow.now_ms / 3.6e6
+    starts = [row for row in stepped.decisions() if row[1] == widest]
+    assert 3 <= len(starts) <= 8 + hours
+
+
+def test_a_job_that_is_cancelled_frees_its_gpus_when_it_is_gone(tmp_path: Path) -> None:
+    case = case_of("fifo")
+    stepped = Stepped(case, tmp_path / "store")
+    for _ in range(20):
+        stepped.turn()
+    job = next(iter(stepped.loop.attempts)).job
+    stepped.loop.turn(stepped.shadow.now_ms, cancelled=[job])
+    assert any(id_.job == job for id_ in stepped.loop.attempts)
+    stepped.run()
+    assert job not in stepped.shadow.runs
+    assert stepped.loop.attempts == {}
+
+
+def test_one_process_owns_a_store(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    with pytest.raises(BackendError, match="another process owns"):
+        Store(tmp_path / "store")
+    store.close()
+    Store(tmp_path / "store").close()

@@ -1,0 +1,60 @@
+"""Jobs take their seats in a new world by what is known of them, which then decides as the one before."""
+
+import pytest
+
+from pointsman.errors import RunError
+from pointsman.live.seating import seats_of, take_seats
+
+from .test_checkpoint import after_turns
+from .test_equality import CLUSTERS, workload
+from .toy import Case, Toy
+
+POLICIES = ("fifo-backfill", "easy", "sjf", "srtf", "kueue", "tiresias", "dally", "examples/my_policy.py:MyPolicy")
+
+
+def half_way(policy: str, turns: int) -> Toy:
+    case = Case(workload("philly"), CLUSTERS["philly"], policy, oversized="drop", audit=True)
+    toy = Toy(case, case.world())
+    toy.run(after_turns(toy, turns))
+    toy.actions.clear()
+    return toy
+
+
+@pytest.mark.parametrize("turns", [1, 40, 200, 450])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_world_in_which_jobs_take_their_seats_goes_on(policy: str, turns: int) -> None:
+    toy = half_way(policy, turns)
+    case, before = toy.case, toy.world
+    world = case.world()
+    asks = dict(enumerate(case.asks()))
+    take_seats(world, seats_of(before, asks), before.now_ms, toy.submitted)
+    assert repr(seats_of(world, asks)) == repr(seats_of(before, asks))  # NaN is not equal to itself
+    assert toy.copy(world).run() == toy.run()
+
+
+@pytest.mark.parametrize("policy", ["gittins", "multifactor", "las"])
+def test_all_jobs_end_under_whatever_policy_takes_over(policy: str) -> None:
+    toy = half_way("tiresias", 300)
+    other = Case(workload("philly"), CLUSTERS["philly"], policy, oversized="drop", audit=True)
+    world = other.world()
+    take_seats(world, seats_of(toy.world, dict(enumerate(other.asks()))), toy.world.now_ms, toy.submitted)
+    other_toy = toy.copy(world)
+    other_toy.asks = other.asks()
+    other_toy.run()
+    clock = world.simulation.handle.world.clock[0]
+    assert clock["ended"] == clock["arrived"] == len(other.prepared.trace)
+
+
+def test_two_jobs_on_one_gpu_are_refused() -> None:
+    toy = half_way("fifo", 40)
+    seats = seats_of(toy.world, dict(enumerate(toy.case.asks())))
+    first = next(seat for seat in seats if seat.parts)
+    twice = first._replace(row=len(toy.case.asks()) - 1)
+    with pytest.raises(RunError, match="another has, too"):
+        take_seats(toy.case.world(), [*seats, twice], toy.world.now_ms, toy.submitted)
+
+
+def test_only_in_a_world_that_has_not_begun() -> None:
+    toy = half_way("fifo", 40)
+    with pytest.raises(RunError, match="has not begun"):
+        take_seats(toy.world, [], toy.world.now_ms, 0)
