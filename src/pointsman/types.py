@@ -143,7 +143,6 @@ class Reason(IntEnum):
     Memory = 22
     NotSupported = 23
     NoTransfer = 24
-    NotPreemptible = 25
     Backfilled = 32
     Evicted = 33
     Promoted = 34

@@ -64,7 +64,7 @@ def decide(world: chains.World, params: dict[str, Any], admit: Any) -> None:
 @pytest.mark.parametrize("times", [1.7, 2.25])
 @pytest.mark.parametrize("policy", ["lwf", "srsf", "ada-srsf"])
 def test_chains_of_slowed_tasks(policy: str, times: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alone, "Rules", partial(alone.Rules, factors=(SharedNodes(times),)))
+    monkeypatch.setattr(alone, "Terms", partial(alone.Terms, factors=(SharedNodes(times),)))
     monkeypatch.setattr(SlowedWorld, "times", times)
     for seed in range(CASES):
         params, admit = alone.POLICIES[policy][seed % len(alone.POLICIES[policy])]

@@ -80,13 +80,13 @@ def drawn(seed: int, ground: chains.Ground, jobs: Sequence[chains.Chain]) -> tup
 
 @pytest.mark.parametrize("policy", ["lwf", "srsf", "ada-srsf"])
 def test_chains_of_slowed_tasks(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rules = alone.Rules
+    terms = alone.Terms
     slowed_some = 0
     for seed in range(CASES):
         params, admit = alone.POLICIES[policy][seed % len(alone.POLICIES[policy])]
         ground, jobs = alone.random_chains(seed, admits=policy != "lwf")
         factor, neighbours = drawn(seed, ground, jobs)
-        monkeypatch.setattr(alone, "Rules", partial(rules, factors=(factor,)))
+        monkeypatch.setattr(alone, "Terms", partial(terms, factors=(factor,)))
         monkeypatch.setattr(World, "neighbours", neighbours, raising=False)
         world = World(ground, jobs, partial(slowed.decide, params=params, admit=admit))
         simulation = alone.simulation_of(ground, jobs, get_policy(policy).make(params))

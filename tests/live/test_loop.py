@@ -53,7 +53,7 @@ def test_a_daemon_that_dies_after_every_so_many_turns_decides_as_one_that_does_n
     policy: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pointsman.live.loop.TURNS", 5)
-    case = Case(workload("philly", 40), CLUSTERS["philly"], policy, oversized="drop")
+    case = Case(workload("philly", 25), CLUSTERS["philly"], policy, oversized="drop")
     stepped = Stepped(case, tmp_path / "store")
     stepped.run(lambda: stepped.die() if stepped.loop.turns % every == 0 else None)
     check_all_is_well(stepped)

@@ -34,9 +34,7 @@ NOT_PENDING, NOT_RUNNING, THIS_PASS = (int(r) for r in (Reason.NotPending, Reaso
 GANG_INCOMPLETE, GPU_TAKEN, NOT_ELIGIBLE = (
     int(r) for r in (Reason.GangIncomplete, Reason.GpuTaken, Reason.GpuNotEligible)
 )
-NOT_SUPPORTED, NOT_PREEMPTIBLE, MIN_RUNTIME = (
-    int(r) for r in (Reason.NotSupported, Reason.NotPreemptible, Reason.MinRuntimeProtected)
-)
+NOT_SUPPORTED, PROTECTED = int(Reason.NotSupported), int(Reason.MinRuntimeProtected)
 AT_GPU, AT_NODE, AT_RACK, AT_POD, AT_CLUSTER = (int(x) for x in Locality)
 
 
@@ -406,12 +404,16 @@ def start_on(S: State, j: Int, reason: Int) -> Int:
 
 
 @core
+def _is_protected(S: State, j: Int) -> bool:
+    """Whether running job `j` may never be preempted, or not yet."""
+    return S.jobs[j].pinned != 0 or S.g[0].now - S.jobs[j].started < S.g[0].min_run_ms
+
+
+@core
 def may_preempt(S: State, j: Int) -> bool:
     """Whether job `j` could be preempted in this pass, and what it holds would be free then."""
     J = S.jobs[j]
-    if J.state != RUNNING or J.started_pass == S.g[0].pass_id or J.pinned:
-        return False
-    if S.g[0].now - J.started < S.g[0].min_run_ms:
+    if J.state != RUNNING or J.started_pass == S.g[0].pass_id or _is_protected(S, j):
         return False
     return S.g[0].jobs_per_gpu == 1 or J.alone == J.gpus
 
@@ -529,10 +531,8 @@ def preempt(S: State, j: Int, reason: Int) -> Int:
         return NOT_RUNNING
     if S.jobs[j].started_pass == S.g[0].pass_id:
         return THIS_PASS
-    if S.jobs[j].pinned:
-        return NOT_PREEMPTIBLE
-    if S.g[0].now - S.jobs[j].started < S.g[0].min_run_ms:
-        return MIN_RUNTIME
+    if _is_protected(S, j):
+        return PROTECTED
     _stop(S, j, reason, True)
     return OK
 
