@@ -84,13 +84,17 @@ class Store:
         try:
             self.connection.execute("BEGIN IMMEDIATE")
             yield
-            self.connection.execute("COMMIT")
+            self.commit()
         except sqlite3.Error as error:
             self._undo()
             raise BackendError(f"{self.path}: {error}") from error
         except BaseException:
             self._undo()
             raise
+
+    def commit(self) -> None:
+        """What was written in this turn outlives whatever happens from now on."""
+        self.connection.execute("COMMIT")
 
     def _undo(self) -> None:
         if self.connection.in_transaction:
