@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pointsman.live.backends.shadow import Delays, Faults, Program, Shadow, always
+from pointsman.live.job import Job
 from pointsman.live.loop import ControlLoop, recovered
 from pointsman.live.store import Store
 from pointsman.types import NEVER_MS
@@ -23,7 +24,8 @@ class Stepped:
         programs = {row: Program(float(work)) for row, work in enumerate(trace["work"].tolist())}
         own = Delays(always(rules.start_ms), always(rules.restore_ms), always(rules.stop_ms), rules.lost_ms)
         self.shadow = Shadow(case.cluster, programs, delays or own, faults, seed)
-        self.submits, self.asks = trace["submit"].tolist(), case.asks()
+        self.submits = trace["submit"].tolist()
+        self.jobs = [Job(ask, requeues=True) for ask in case.asks()]
         self.submitted = 0
         self.poll_ms = NEVER_MS
         """How long it looks at the cluster at the latest after it did, while it has attempts."""
@@ -52,7 +54,7 @@ class Stepped:
         first = self.submitted
         while self.submitted < len(self.submits) and self.submits[self.submitted] <= now:
             self.submitted += 1
-        self.loop.turn(now, self.asks[first : self.submitted])
+        self.loop.turn(now, self.jobs[first : self.submitted])
         return True
 
     def run(self, after_turn: Callable[[], object] = lambda: None) -> None:

@@ -73,7 +73,7 @@ class MortalStepped(Stepped):
         while True:
             due = [row for row, at in enumerate(self.submits) if at <= now and row >= self.accepted()]
             try:
-                self.loop.turn(now, [self.asks[row] for row in due])
+                self.loop.turn(now, [self.jobs[row] for row in due])
                 break
             except Killed:
                 self.loop.store.connection.rollback()

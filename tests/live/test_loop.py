@@ -1,7 +1,9 @@
 """The control loop on a simulated cluster: it decides as `simulate`, whatever goes wrong, and each job is done once."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -116,3 +118,59 @@ def test_one_process_owns_a_store(tmp_path: Path) -> None:
         Store(tmp_path / "store")
     store.close()
     Store(tmp_path / "store").close()
+
+
+def test_a_job_is_stopped_at_its_time_limit(tmp_path: Path) -> None:
+    case = case_of("fifo")
+    stepped = Stepped(case, tmp_path / "store")
+    longest = int(case.prepared.trace["work"].argmax())
+    stepped.jobs[longest] = replace(stepped.jobs[longest], limit_ms=60_000)
+    stepped.run()
+    assert longest not in stepped.shadow.runs
+    ended = stepped.loop.store.connection.execute("SELECT id, state FROM jobs WHERE state <> 'COMPLETED'").fetchall()
+    assert [tuple(row) for row in ended] == [(longest, "TIMEOUT")]
+    (run,) = stepped.loop.store.connection.execute("SELECT * FROM attempts WHERE job = ?", (longest,)).fetchall()
+    assert run["ended_ms"] - run["started_ms"] == 60_000 + case.rules.stop_ms
+
+
+def test_a_submission_that_is_repeated_is_the_same_job(tmp_path: Path) -> None:
+    stepped = Stepped(case_of("fifo"), tmp_path / "store")
+    job = replace(stepped.jobs[0], request_key="a")
+    assert stepped.loop.turn(0, [job, job]) == [0, 0]
+    stepped.die()
+    assert stepped.loop.turn(1, [job, replace(job, uid=1), replace(job, request_key=None)]) == [0, 1, 2]
+
+
+class Broken:
+    """Starts jobs in order, and fails at the tenth decision."""
+
+    name = "broken"
+    needs = "none"
+
+    def __init__(self) -> None:
+        self.decisions = 0
+
+    def decide(self, view: Any) -> None:
+        self.decisions += 1
+        for job in view.pending:
+            view.start(job)
+        if self.decisions == 10:
+            raise ValueError("out of ideas")
+
+
+def test_a_policy_that_fails_is_relieved_and_every_job_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = case_of("fifo")
+    monkeypatch.setattr(case, "policy", Broken)
+    stepped = Stepped(case, tmp_path / "store")
+    while not stepped.loop.alarms:
+        assert stepped.turn()
+    (alarm,) = stepped.loop.alarms
+    assert "policy 'broken' failed" in alarm
+    assert "out of ideas" in alarm
+    assert "fifo-backfill decides from now on" in alarm
+    for _ in range(5):
+        stepped.turn()
+    stepped.die()
+    assert stepped.loop.world.simulation.policy.name == "fifo-backfill"
+    stepped.run()
+    check_all_is_well(stepped)

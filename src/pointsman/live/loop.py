@@ -7,19 +7,25 @@ it had decided is in the store, what it was told is in the journal, and the rest
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from pointsman.errors import RunError
 from pointsman.live.backend import Backend
 from pointsman.live.book import Attempt, Cause, Stage
 from pointsman.live.checkpoint import checkpoint, identity, restore
 from pointsman.live.facts import AttemptId, Exit, Launch, Observation, Parts, Refused, Stop, Unsure
+from pointsman.live.job import Job
 from pointsman.live.plan import Action
 from pointsman.live.reconcile import Change, Happened, ghosts, node_changes, reconcile
 from pointsman.live.safety import BackOff, NodeFaults
 from pointsman.live.store import Store
 from pointsman.live.world import Ask, LiveWorld
-from pointsman.types import NEVER_MS, Event, NodeState, Reason, Told, Verb
+from pointsman.policies.registry import get_policy
+from pointsman.types import NEVER_MS, Event, JobState, NodeState, Reason, Told, Verb
 
 TURNS = 1000
 """Between two checkpoints."""
+FALLBACK = "fifo-backfill"
+"""The policy that decides when another has failed."""
+RELIEVED = "relieved_by"
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,10 @@ class ControlLoop:
     faults: NodeFaults = field(default_factory=NodeFaults)
     attempts: dict[AttemptId, Attempt] = field(default_factory=dict)
     """Those that have not ended."""
+    jobs: dict[int, Job] = field(default_factory=dict)
+    """Those that have not ended."""
+    alarms: list[str] = field(default_factory=list)
+    """What an operator must know, the last thing last."""
     turns: int = 0
     _pauses: dict[int, tuple[int, int | None]] = field(default_factory=dict)
     """By job, failed starts in a row, and when it is released."""
@@ -56,9 +66,10 @@ class ControlLoop:
     def due_ms(self) -> int:
         """When there is to be a turn, whatever happens."""
         releases = (at_ms for _, at_ms in self._pauses.values() if at_ms is not None)
-        return min([self.world.due_ms, *releases], default=NEVER_MS)
+        limits = (at_ms for attempt in self.attempts.values() if (at_ms := self._limit_ms(attempt)) is not None)
+        return min([self.world.due_ms, *releases, *limits], default=NEVER_MS)
 
-    def turn(self, now_ms: int, submitted: Sequence[Ask] = (), cancelled: Sequence[int] = ()) -> list[int]:
+    def turn(self, now_ms: int, submitted: Sequence[Job] = (), cancelled: Sequence[int] = ()) -> list[int]:
         """Everything up to now; the jobs that were submitted, in order.
 
         Raises:
@@ -68,14 +79,15 @@ class ControlLoop:
         seen = self._observe()
         with self.store.turn():
             self._hear_answers(now_ms)
-            jobs = [self._submit(ask, now_ms) for ask in submitted]
+            jobs = [self._submit(job, now_ms) for job in submitted]
             for job in cancelled:
                 self._cancel(job, now_ms)
             if seen is not None:
                 self._reconcile(seen, now_ms)
+            self._enforce_limits(now_ms)
             self._release_due(now_ms)
             self._seq = self.store.note(now_ms, "advance", 0)
-            for action in self.world.advance(now_ms):
+            for action in self._decide(now_ms):
                 self._intend(action)
             self._keep_checkpoint_if_due()
         self._act()
@@ -89,22 +101,44 @@ class ControlLoop:
         except Unsure:
             return None
 
-    def _submit(self, ask: Ask, now_ms: int) -> int:
-        self.store.note(now_ms, "submit", 0, ask)
-        return self.world.submit(ask, now_ms)
+    def _submit(self, job: Job, now_ms: int) -> int:
+        if job.request_key is not None and (before := self.store.job_of_request(job)) is not None:
+            return before
+        self.store.note(now_ms, "submit", 0, job.ask)
+        id_ = self.world.submit(job.ask, now_ms)
+        self.store.add_job(id_, job, now_ms)
+        self.jobs[id_] = job
+        return id_
 
     def _cancel(self, job: int, now_ms: int) -> None:
         """A job that runs is stopped; any other has ended."""
         attempt = self._alive(job)
         if attempt is None:
             self._tell(Happened(Event.CANCEL, job), now_ms)
-            self._end_pauses(job)
+            self._end(job, JobState.CANCELLED, now_ms)
         elif attempt.stage != Stage.STOPPING:
-            self._tell(Happened(Told.WITHDRAW, job), now_ms)
-            self._keep(replace(attempt, stage=Stage.STOPPING, cause=Cause.CANCEL, stop_ms=None))
-            self._stops.append(attempt.id)
+            self._withdraw(attempt, Cause.CANCEL, now_ms)
         else:
             self._keep(replace(attempt, cause=Cause.CANCEL))
+
+    def _withdraw(self, attempt: Attempt, cause: Cause, now_ms: int) -> None:
+        """It is to stop, for its own job's sake."""
+        self._tell(Happened(Told.WITHDRAW, attempt.id.job), now_ms)
+        self._keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stop_ms=None))
+        self._stops.append(attempt.id)
+
+    def _limit_ms(self, attempt: Attempt) -> int | None:
+        """When an attempt that runs has run for as long as it may."""
+        limit_ms = self.jobs[attempt.id.job].limit_ms
+        if limit_ms is None or attempt.stage != Stage.RUNNING or attempt.started_ms is None:
+            return None
+        return attempt.started_ms + limit_ms
+
+    def _enforce_limits(self, now_ms: int) -> None:
+        for attempt in [*self.attempts.values()]:
+            at_ms = self._limit_ms(attempt)
+            if at_ms is not None and at_ms <= now_ms:
+                self._withdraw(attempt, Cause.TIME_LIMIT, now_ms)
 
     def _hear_answers(self, now_ms: int) -> None:
         for answer in self._answers:
@@ -152,7 +186,8 @@ class ControlLoop:
                 self._end_pauses(attempt.id.job)
                 self.faults.note_start(tuple(node for node, _ in attempt.parts))
             elif happened.kind in (Event.FINISH, Event.CANCEL):
-                self._end_pauses(attempt.id.job)
+                state = happened.state if happened.kind == Event.FINISH else JobState.CANCELLED
+                self._end(attempt.id.job, state, now_ms)
 
     # -- pauses -------------------------------------------------------------------------------------------
 
@@ -175,16 +210,34 @@ class ControlLoop:
         self._pauses[job] = failures, release_ms
         self.store.keep_pause(job, failures, release_ms)
 
+    def _end(self, job: int, state: JobState, now_ms: int) -> None:
+        self._end_pauses(job)
+        self.jobs.pop(job, None)
+        self.store.end_job(job, state, now_ms)
+
     def _end_pauses(self, job: int) -> None:
         if self._pauses.pop(job, None) is not None:
             self.store.end_pause(job)
 
     # -- what is decided, and done ------------------------------------------------------------------------
 
+    def _decide(self, now_ms: int) -> list[Action]:
+        """What the policy decides; if it fails, what another does, from now on."""
+        try:
+            return self.world.advance(now_ms)
+        except RunError as error:
+            self.alarms.append(f"{error}; {FALLBACK} decides from now on")
+            self.world.relieve(get_policy(FALLBACK).make())
+            self.store.keep_setting(RELIEVED, FALLBACK)
+            actions = self.world.advance(now_ms)
+            self._keep_checkpoint()  # what failed may not fail again in the same way
+            return actions
+
     def _intend(self, action: Action) -> None:
         id_ = AttemptId(action.row, action.attempt)
         if action.verb == Verb.START:
             attempt = Attempt(id_, self._named(action.parts), Stage.INTENDED, intended_ms=action.at_ms)
+            attempt = replace(attempt, requeues=self.jobs[action.row].requeues)
             self.store.begin_attempt(attempt, Reason(action.reason).name)
             self.attempts[id_] = attempt
             self._launches.append(id_)
@@ -238,14 +291,21 @@ class ControlLoop:
     def _keep_checkpoint_if_due(self) -> None:
         self.turns += 1
         if self.turns % TURNS == 0:
-            self.store.keep_checkpoint(self._seq, identity(self.world), checkpoint(self.world))
+            self._keep_checkpoint()
+
+    def _keep_checkpoint(self) -> None:
+        self.store.keep_checkpoint(self._seq, identity(self.world), checkpoint(self.world))
 
 
 def recovered(world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str]) -> ControlLoop:
     """The loop goes on where the one before it died: with `world`, which has not begun, by the store."""
+    if (name := store.setting(RELIEVED)) is not None:
+        world.relieve(get_policy(name).make())
     _replay(world, store)
-    loop = ControlLoop(world, store, backend, node_names)
-    loop.attempts, loop._pauses, loop._nodes = store.alive_attempts(), store.pauses(), store.nodes()
+    loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs())
+    loop._pauses, loop._nodes = store.pauses(), store.nodes()
+    for id_, attempt in store.alive_attempts().items():
+        loop.attempts[id_] = replace(attempt, requeues=loop.jobs[id_.job].requeues)
     return loop
 
 

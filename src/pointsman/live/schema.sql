@@ -3,6 +3,18 @@
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
+CREATE TABLE jobs (
+  id INTEGER PRIMARY KEY,                 -- the row by which the world knows it; never given again
+  uid INTEGER NOT NULL,
+  request_key TEXT,                       -- a submission that is repeated is the same job
+  spec TEXT NOT NULL,                     -- JSON, never changed
+  submit_ms INTEGER NOT NULL,
+  end_ms INTEGER,
+  state TEXT,                             -- JobState in which it ended
+  UNIQUE (uid, request_key)
+) STRICT;
+CREATE INDEX jobs_alive ON jobs (id) WHERE end_ms IS NULL;
+
 CREATE TABLE attempts (
   job INTEGER NOT NULL,
   attempt INTEGER NOT NULL,

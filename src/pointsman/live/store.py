@@ -14,7 +14,9 @@ from typing import Any, Final
 from pointsman.errors import BackendError, InputError
 from pointsman.live.book import Attempt, Cause, Stage
 from pointsman.live.facts import AttemptId, Exit, Parts
-from pointsman.types import NodeState
+from pointsman.live.job import Job
+from pointsman.live.world import Ask
+from pointsman.types import JobState, NodeState
 
 VERSION: Final = 1
 """Of the schema; a store of a later one is refused."""
@@ -100,6 +102,14 @@ class Store:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
+    def setting(self, key: str) -> str | None:
+        """What was kept under a name."""
+        row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row["value"] if row else None
+
+    def keep_setting(self, key: str, value: str) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
     # -- the journal --------------------------------------------------------------------------------------
 
     def note(self, at_ms: int, what: str, row: int, args: Any = None) -> int:
@@ -122,6 +132,32 @@ class Store:
         """Up to which row of the journal it goes, and what it is."""
         row = self.connection.execute("SELECT seq, data FROM checkpoints ORDER BY seq DESC LIMIT 1").fetchone()
         return (row["seq"], row["data"]) if row else None
+
+    # -- jobs ---------------------------------------------------------------------------------------------
+
+    def add_job(self, id_: int, job: Job, submit_ms: int) -> None:
+        """It was submitted."""
+        spec = json.dumps([job.ask, job.limit_ms, job.requeues])
+        row = (id_, job.uid, job.request_key, spec, submit_ms)
+        self.connection.execute("INSERT INTO jobs (id, uid, request_key, spec, submit_ms) VALUES (?, ?, ?, ?, ?)", row)
+
+    def job_of_request(self, job: Job) -> int | None:
+        """The job that was submitted with the same key by the same user before, if one was."""
+        sql = "SELECT id FROM jobs WHERE uid = ? AND request_key = ?"
+        row = self.connection.execute(sql, (job.uid, job.request_key)).fetchone()
+        return int(row["id"]) if row else None
+
+    def alive_jobs(self) -> dict[int, Job]:
+        """Those that have not ended."""
+        jobs = {}
+        for row in self.connection.execute("SELECT * FROM jobs WHERE end_ms IS NULL"):
+            ask, limit_ms, requeues = json.loads(row["spec"])
+            jobs[row["id"]] = Job(Ask(*ask), limit_ms, requeues, row["uid"], row["request_key"])
+        return jobs
+
+    def end_job(self, id_: int, state: JobState, end_ms: int) -> None:
+        """It has ended."""
+        self.connection.execute("UPDATE jobs SET end_ms = ?, state = ? WHERE id = ?", (end_ms, state.name, id_))
 
     # -- attempts -----------------------------------------------------------------------------------------
 

@@ -161,14 +161,24 @@ class LiveWorld:
 
     def _hand_over(self) -> None:
         """What was told is where the engine looks for it, in the order of an instant's events."""
-        handle, told = self.simulation.handle, sorted(self.told)
+        handle = self.simulation.handle
+        clock = handle.world.clock[0]
+        left = handle.world.script[int(clock["scripted"]) : int(clock["script"])].tolist()  # if the policy failed
+        told = sorted([*left, *self.told])
         if len(told) > len(handle.world.script):
             world = handle.world._replace(script=_no_events(1 << len(told).bit_length()))
             self.simulation.handle = handle = Handle(handle.state, world)
         handle.world.script[: len(told)] = told
-        clock = handle.world.clock[0]
         clock["scripted"], clock["script"] = 0, len(told)
         self.told = []
+
+    def relieve(self, policy: CompiledPolicy | Policy, round_ms: int = 0) -> None:
+        """Another policy decides from now on; at the next turn it looks at all that waits.
+
+        Raises:
+            UsageError: it cannot take over this world.
+        """
+        self.simulation = self.simulation.adopt(policy, round_ms)
 
     def find_jobs(self, first: int = 0) -> None:
         """Note in which slots the jobs are from row `first` on."""
