@@ -171,8 +171,9 @@ def test_slices_are_in_use_as_their_shares(command: Command, here: Path) -> None
 def test_the_table_is_printed_with_its_reasons(command: Command, logged: str) -> None:
     done = command("compare", logged, *CLUSTER, "--policy", "fifo")
     lines = done.out.splitlines()
-    assert lines[1].startswith("as-logged  recorded")
-    assert lines[2].startswith("fifo")
+    assert lines[0] == "Overheads: none"
+    assert lines[3].startswith("as-logged  recorded")
+    assert lines[4].startswith("fifo")
     assert "What may explain the differences:" in lines
     assert "add --policy easy" in done.err
     assert "add --policy" not in command("compare", logged, *BOTH).err

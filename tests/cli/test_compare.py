@@ -246,7 +246,7 @@ def test_figures_of_a_run_in_the_formats_that_are_named(
     done = command("report", "out", "--figures", "figures", "--format", "pdf,png")
     assert done.code == 0, done.err
     assert {path.suffix for path in Path("figures").iterdir()} == {".pdf", ".png"}
-    assert done.out.startswith("policy"), "and the table"
+    assert done.out.startswith("Overheads: none\n\npolicy"), "and the table"
     assert command("report", "out", "--format", "json").out.startswith("{")
     for args, said in (((), "with --figures of pdf, svg, png"), (("--figures", "more"), "figures are pdf, svg, png")):
         wrong = command("report", "out", *args, "--format", "gif")

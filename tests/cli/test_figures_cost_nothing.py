@@ -138,7 +138,7 @@ def test_one_job_without_a_start(case: str, command: Command) -> None:
         pytest.skip(f"no {log}: the case of the field was not tried")
     done = command("compare", str(log), "--cluster", "1x8", "--policy", "fifo", "-o", "out")
     assert (done.code, "missing" in done.err) == (0, False), done.err
-    assert done.out.splitlines()[1].startswith("as-logged")
+    assert done.out.splitlines()[3].startswith("as-logged")
     logged, fifo = json.loads(Path("out/comparison.json").read_text())["rows"]
     assert (logged["policy"], logged["jobs_counted"], fifo["jobs_counted"]) == ("as-logged", 2, 3)
     page = Path("out/report.html").read_text()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pointsman.report.metrics.comparison import Comparison, Row, as_csv, record
 from pointsman.report.pages.page import assumptions, facts
 from pointsman.report.tables.oversized import oversized
+from pointsman.report.tables.settings import overheads_of
 from pointsman.report.tables.tables import comparison_note
 
 UNSET: Mapping[str, str] = {"load": "the log's own", "estimate": "as required"}
@@ -109,6 +110,6 @@ def cell_of(values: Mapping[str, Any], comparison: Comparison) -> GridCell:
         jct_s={label: np.quantile(found, SHARES) for label, found in times.items() if found.size},
         facts=facts(comparison.groups),
         assumptions=assumptions(comparison.groups),
-        note=comparison_note(comparison),
+        note=f"{comparison_note(comparison)} Overheads: {overheads_of(comparison.groups)}.",
         oversized=oversized(comparison.groups),
     )

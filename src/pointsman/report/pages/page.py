@@ -20,7 +20,7 @@ from pointsman.report.pages.lead import happened, lead
 from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.equal_columns import without_equal
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
-from pointsman.report.tables.settings import setting
+from pointsman.report.tables.settings import overheads_of, setting
 from pointsman.report.tables.tables import (
     Table,
     comparison_table,
@@ -126,7 +126,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
         ("Seeds" if len(seeds) > 1 else "Seed", _seeds(groups, seeds)),
         ("Policies" if len(groups) > 1 else "Policy", "; ".join(map(_policy, groups))),
         ("Placement", _each(groups, "placement")),
-        ("Overheads", _each(groups, "overheads")),
+        ("Overheads", overheads_of(groups)),
         ("Models", _alike(groups, _models)),
         ("Network", _alike(groups, _network)),
         ("Speed", _alike(groups, _speed)),

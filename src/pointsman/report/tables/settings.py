@@ -7,7 +7,7 @@ from pointsman.engine.setup.overheads import PERIODIC, REALISTIC, SWITCH
 from pointsman.report.metrics.groups import Group
 from pointsman.report.units import NOTHING, duration, percent
 
-CHECKPOINT = "checkpoint_every_s"
+CHECKPOINT, LOST = "checkpoint_every_s", "lost_s"
 
 
 def overheads_of(groups: Sequence[Group]) -> str:
@@ -19,12 +19,25 @@ def overheads_of(groups: Sequence[Group]) -> str:
 
 
 def named(overheads: Any) -> str:
-    """The name of these overheads, with what becomes of a preempted job's work, or what they are."""
-    if overheads == REALISTIC.stated():
-        return "realistic (a preempted job writes a checkpoint first)"
-    if overheads == PERIODIC.stated():
-        return "periodic (a preempted job loses its work since the last checkpoint, one every 30 min)"
-    return "none" if isinstance(overheads, dict) and not any(overheads.values()) else setting(overheads)
+    """The name of these overheads, or what they are, with what becomes of a preempted job's work."""
+    if not isinstance(overheads, dict):
+        return setting(overheads)
+    if not any(overheads.values()):
+        return "none"
+    names = {"realistic": REALISTIC.stated(), "periodic": PERIODIC.stated()}
+    name = next((name for name, stated in names.items() if stated == overheads), None)
+    costs = {key: cost for key, cost in overheads.items() if key not in (SWITCH, LOST)}
+    return f"{name or setting(costs)} (a preempted job {_becomes(overheads)})"
+
+
+def _becomes(overheads: dict[str, Any]) -> str:
+    """What happens to the work of a job that is preempted."""
+    lost_s = overheads.get(LOST, 0.0)
+    more = f"{duration(lost_s)} of work" if lost_s else ""
+    if overheads.get(SWITCH):
+        since = f"its work since the last checkpoint, one every {duration(overheads[CHECKPOINT])}"
+        return f"loses {since}" + (f", and {more}" if more else "")
+    return f"loses {more}" if more else "writes a checkpoint first"
 
 
 def setting(value: Any) -> str:

@@ -131,7 +131,7 @@ def comparison_table(comparison: Comparison) -> Table:
     """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
     columns, rows = comparison_cells(comparison.rows)
     note = " ".join(filter(None, (comparison_note(comparison), oversized(comparison.groups))))
-    return Table("", columns, rows, note, left=INFORMATION)
+    return Table(f"Overheads: {overheads_of(comparison.groups)}", columns, rows, note, left=INFORMATION)
 
 
 def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -147,10 +147,9 @@ def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[s
 
 
 def comparison_note(comparison: Comparison) -> str:
-    """What must be known of the table: the baseline, what is counted, how intervals were made, what overheads cost."""
+    """What must be known of the table: the baseline, what is counted, how intervals were made."""
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
-    note = f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows)}"
-    return f"{note} Overheads: {overheads_of(comparison.groups)}.{_unlike(comparison.groups)}"
+    return f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows)}{_unlike(comparison.groups)}"
 
 
 def counted_span(group: Group) -> str:
