@@ -136,13 +136,11 @@ def test_a_daemon_that_dies_between_two_effects_decides_as_one_that_does_not(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["tiresias", "gittins", "dally"])
-def test_at_each_moment(
-    policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mortal_commits: Callable[[Death], None]
+def test_a_daemon_that_dies_once_at_each_moment_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mortal_commits: Callable[[Death], None]
 ) -> None:
-    """Each moment of a run of sixty jobs once, and the one after it, in recovery, as well."""
     monkeypatch.setattr("pointsman.live.loop.TURNS", 7)
-    case = case_of(policy, 60)
+    case = case_of("tiresias", 60)
     for k in range(1, moments_of(case, tmp_path, mortal_commits)):
         check_death_at(case, {k}, tmp_path / f"store{k}", mortal_commits)
         (tmp_path / f"store{k}").unlink()
