@@ -1,5 +1,6 @@
 """What a daemon needs of whatever runs its jobs: local processes, Slurm, Kubernetes, or a simulated cluster."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,6 +51,10 @@ class Backend(Protocol):
         Raises:
             Unsure: it may not have been heard.
         """
+        ...
+
+    def forget(self, attempts: Iterable[AttemptId]) -> None:
+        """What became of these is kept elsewhere: their records are not needed any more."""
         ...
 
     def close(self) -> None:

@@ -1,7 +1,9 @@
 """What a daemon keeps of a job that was submitted."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from pointsman.live.facts import Stop
 from pointsman.live.world import Ask
 
 
@@ -14,6 +16,12 @@ class Job:
     """How long one attempt of it may run."""
     requeues: bool = False
     """It waits again if an attempt is lost through no fault of its own; else it has failed."""
-    uid: int = 0
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    folder: str = ""
+    """Where its command runs."""
+    stop: Stop = field(default_factory=Stop)
+    uid: int = -1
+    """Who submitted it; -1: whoever owns the daemon."""
     request_key: str | None = None
     """A submission by the same user with the same key is the same job."""

@@ -11,7 +11,7 @@ from pointsman.errors import RunError
 from pointsman.live.backend import Backend
 from pointsman.live.book import Attempt, Cause, Stage
 from pointsman.live.checkpoint import checkpoint, identity, restore
-from pointsman.live.facts import AttemptId, Exit, Launch, Observation, Parts, Refused, Stop, Unsure
+from pointsman.live.facts import AttemptId, Exit, Launch, Observation, Parts, Phase, Refused, Stop, Unsure
 from pointsman.live.job import Job
 from pointsman.live.plan import Action
 from pointsman.live.reconcile import Change, Happened, ghosts, node_changes, reconcile
@@ -60,6 +60,7 @@ class ControlLoop:
     _answers: list[_Answer] = field(default_factory=list)
     _launches: list[AttemptId] = field(default_factory=list)
     _stops: list[AttemptId] = field(default_factory=list)
+    _ended: list[AttemptId] = field(default_factory=list)
     _seq: int = 0
 
     @property
@@ -77,6 +78,8 @@ class ControlLoop:
         """
         now_ms = max(now_ms, self.world.now_ms)
         seen = self._observe()
+        if not (submitted or cancelled or self._answers or self._is_due(seen, now_ms)):
+            return []
         with self.store.turn():
             self._hear_answers(now_ms)
             jobs = [self._submit(job, now_ms) for job in submitted]
@@ -92,6 +95,21 @@ class ControlLoop:
             self._keep_checkpoint_if_due()
         self._act()
         return jobs
+
+    def _is_due(self, seen: Observation | None, now_ms: int) -> bool:
+        """Whether a turn would do anything, although nothing was asked of it."""
+        if self.due_ms <= now_ms:
+            return True
+        return seen is not None and bool(
+            reconcile([*self.attempts.values()], seen, frozenset(), self.backend.patience, now_ms)
+            or ghosts(self.attempts, seen)
+            or node_changes(self._nodes, seen, self._wanted(seen))
+        )
+
+    def _wanted(self, seen: Observation) -> dict[str, NodeState]:
+        """The states of nodes that operators want, and those of nodes with attempts that should not be there."""
+        haunted = {node for ghost in ghosts(self.attempts, seen) for node, _ in ghost.parts}
+        return self.store.wanted_nodes() | dict.fromkeys(haunted, NodeState.DRAIN)
 
     # -- what came in -------------------------------------------------------------------------------------
 
@@ -159,10 +177,9 @@ class ControlLoop:
         down = frozenset(fact.name for fact in seen.nodes if fact.state == NodeState.DOWN)
         for change in reconcile([*self.attempts.values()], seen, down, self.backend.patience, now_ms):
             self._carry_out(change, now_ms)
-        haunted = {node for ghost in ghosts(self.attempts, seen) for node, _ in ghost.parts}
         self._stops += [ghost.id for ghost in ghosts(self.attempts, seen)]
-        wanted = self.store.wanted_nodes() | dict.fromkeys(haunted, NodeState.DRAIN)
-        for name, state in node_changes(self._nodes, seen, wanted).items():
+        self._ended = [fact.id for fact in seen.attempts if fact.phase == Phase.ENDED and fact.id not in self.attempts]
+        for name, state in node_changes(self._nodes, seen, self._wanted(seen)).items():
             self._nodes[name] = state
             self.store.set_node(name, state)
             node = self.node_names.index(name)
@@ -241,7 +258,7 @@ class ControlLoop:
             self.store.begin_attempt(attempt, Reason(action.reason).name)
             self.attempts[id_] = attempt
             self._launches.append(id_)
-        elif action.verb == Verb.PREEMPT:
+        elif action.verb == Verb.PREEMPT and id_ in self.attempts:  # else its end was told a moment later
             self._keep(replace(self.attempts[id_], stage=Stage.STOPPING, cause=Cause.PREEMPT, stop_ms=None))
             self._stops.append(id_)
 
@@ -252,17 +269,22 @@ class ControlLoop:
             if attempt is not None and attempt.stage in (Stage.INTENDED, Stage.SENT):
                 self._launch(attempt)
         for id_ in dict.fromkeys(self._stops):
+            job = self.jobs.get(id_.job)
             try:
-                self.backend.stop(id_, Stop())
+                self.backend.stop(id_, job.stop if job else Stop())
                 self._answers.append(_Answer(id_, stops=True))
             except Unsure:
                 continue  # it is seen whether it was heard
         self._launches.clear()
         self._stops.clear()
+        self.backend.forget(self._ended)  # the turn in which they ended is kept
+        self._ended.clear()
 
     def _launch(self, attempt: Attempt) -> None:
         try:
-            self.backend.launch(Launch(attempt.id, attempt.parts))
+            job = self.jobs[attempt.id.job]
+            launch = Launch(attempt.id, attempt.parts, job.command, {**job.environment}, job.folder, job.uid)
+            self.backend.launch(launch)
             self._answers.append(_Answer(attempt.id, stops=False))
         except Refused:
             self._answers.append(_Answer(attempt.id, stops=False, refused=True))

@@ -6,14 +6,14 @@ import os
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError
 from pointsman.live.book import Attempt, Cause, Stage
-from pointsman.live.facts import AttemptId, Exit, Parts
+from pointsman.live.facts import AttemptId, Exit, Parts, Stop
 from pointsman.live.job import Job
 from pointsman.live.world import Ask
 from pointsman.types import JobState, NodeState
@@ -137,7 +137,7 @@ class Store:
 
     def add_job(self, id_: int, job: Job, submit_ms: int) -> None:
         """It was submitted."""
-        spec = json.dumps([job.ask, job.limit_ms, job.requeues])
+        spec = json.dumps(asdict(job) | {"ask": job.ask})
         row = (id_, job.uid, job.request_key, spec, submit_ms)
         self.connection.execute("INSERT INTO jobs (id, uid, request_key, spec, submit_ms) VALUES (?, ?, ?, ?, ?)", row)
 
@@ -151,8 +151,9 @@ class Store:
         """Those that have not ended."""
         jobs = {}
         for row in self.connection.execute("SELECT * FROM jobs WHERE end_ms IS NULL"):
-            ask, limit_ms, requeues = json.loads(row["spec"])
-            jobs[row["id"]] = Job(Ask(*ask), limit_ms, requeues, row["uid"], row["request_key"])
+            spec = json.loads(row["spec"])
+            spec["ask"], spec["stop"] = Ask(*spec["ask"]), Stop(**spec["stop"])
+            jobs[row["id"]] = Job(**spec | {"command": tuple(spec["command"])})
         return jobs
 
     def end_job(self, id_: int, state: JobState, end_ms: int) -> None:

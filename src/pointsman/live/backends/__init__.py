@@ -1,1 +1,1 @@
-"""What runs the jobs: a simulated cluster so far."""
+"""What runs the jobs: a simulated cluster, or processes of one machine."""

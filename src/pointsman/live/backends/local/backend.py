@@ -1,0 +1,186 @@
+"""Attempts as processes of this machine, which outlive the daemon: each has a folder, and a shim that watches it."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pointsman.cluster import Cluster
+from pointsman.live.backend import Patience
+from pointsman.live.backends.local import shim
+from pointsman.live.facts import (
+    AttemptFact,
+    AttemptId,
+    Exit,
+    Launch,
+    NodeFact,
+    Observation,
+    Phase,
+    Refused,
+    Stop,
+    Unsure,
+)
+from pointsman.types import NodeState
+
+
+class Local:
+    """Declared nodes on one machine. What is kept in `folder` is all that a new daemon needs."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self.cluster = cluster
+        self.patience = Patience(start_ms=10_000, lost_ms=0, stop_ms=10_000)
+        self._names = cluster.layout().node_names
+        self._attempts = folder / "attempts"
+        self._attempts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._boot = shim.boot_id()
+        self._shims: list[int] = []
+
+    def describe(self) -> Cluster:
+        return self.cluster
+
+    def observe(self) -> Observation:
+        self._reap()
+        facts = [self._fact(path) for path in self._attempts.iterdir() if path.suffix != ".draft"]
+        nodes = tuple(NodeFact(name, NodeState.UP) for name in self._names)
+        return Observation(tuple(fact for fact in facts if fact is not None), nodes)
+
+    def launch(self, launch: Launch) -> None:
+        if launch.uid not in (-1, os.getuid()):
+            raise Refused(f"this daemon runs jobs of uid {os.getuid()} only")
+        folder = self._folder(launch.id)
+        try:
+            if not folder.exists():
+                self._write(folder, launch)
+            if not (folder / "begun").exists():  # else a shim has it, or had
+                self._begin(folder)
+        except OSError as error:
+            raise Unsure(f"{folder}: {error.strerror}") from error
+
+    def stop(self, attempt: AttemptId, how: Stop) -> None:
+        folder = self._folder(attempt)
+        if not folder.exists() or (folder / "exit.json").exists():
+            return
+        try:
+            shim.write_whole(folder / "stop.json", {"checkpoint_s": how.checkpoint_s, "grace_s": how.grace_s})
+            if (pid := self._shim_of(folder)) is not None:
+                os.kill(pid, signal.SIGTERM)
+            elif (folder / "begun").exists():
+                self._kill_marked(folder)
+        except ProcessLookupError:
+            return
+        except OSError as error:
+            raise Unsure(f"{folder}: {error.strerror}") from error
+
+    def forget(self, attempts: Iterable[AttemptId]) -> None:
+        for attempt in attempts:
+            shutil.rmtree(self._folder(attempt), ignore_errors=True)
+
+    def close(self) -> None:
+        pass
+
+    # -- folders ------------------------------------------------------------------------------------------
+
+    def _folder(self, id_: AttemptId) -> Path:
+        return self._attempts / f"{id_.job}.{id_.attempt}"
+
+    def _write(self, folder: Path, launch: Launch) -> None:
+        """What is to be run is there whole, or not at all."""
+        draft = folder.with_suffix(f"{folder.suffix}.draft")
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o700)
+        environments = [self._environment(launch, rank) for rank in range(len(launch.parts))]
+        content = {
+            "mark": f"{launch.id.job}.{launch.id.attempt}@{self._attempts}",
+            "parts": launch.parts,
+            "command": launch.command,
+            "folder": launch.folder,
+            "environments": environments,
+        }
+        shim.write_whole(draft / "launch.json", content)
+        draft.rename(folder)
+
+    def _environment(self, launch: Launch, rank: int) -> dict[str, str]:
+        """Of the command on one node: its GPUs there, and what torchrun wants to know of the gang."""
+        node, mask = launch.parts[rank]
+        gpus = [gpu for gpu in range(64) if mask >> gpu & 1]
+        ranks = sum(int(other).bit_count() for _, other in launch.parts)
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            **launch.environment,
+            "POINTSMAN_JOB_ID": str(launch.id.job),
+            "POINTSMAN_ATTEMPT": str(launch.id.attempt),
+            "POINTSMAN_NODE": node,
+            "POINTSMAN_GPUS": ",".join(map(str, gpus)),
+            "CUDA_VISIBLE_DEVICES": ",".join(map(str, gpus)),
+            "NNODES": str(len(launch.parts)),
+            "NODE_RANK": str(rank),
+            "WORLD_SIZE": str(ranks),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(20_000 + launch.id.job % 20_000),
+        }
+
+    def _begin(self, folder: Path) -> None:
+        """A shim watches over the attempt from now on, in a session of its own."""
+        to_log = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(folder / "shim.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ]
+        command = [sys.executable, "-I", "-S", shim.__file__, str(folder)]
+        self._shims.append(os.posix_spawn(sys.executable, command, {}, file_actions=to_log, setsid=True))
+
+    def _reap(self) -> None:
+        """Let go of shims that have ended."""
+        self._shims = [pid for pid in self._shims if os.waitpid(pid, os.WNOHANG) == (0, 0)]
+
+    # -- what is there ------------------------------------------------------------------------------------
+
+    def _fact(self, folder: Path) -> AttemptFact | None:
+        """What the folder of an attempt says; None if it has not been begun, and its shim may never have been."""
+        job, attempt = folder.name.split(".")
+        id_ = AttemptId(int(job), int(attempt))
+        try:
+            parts = tuple((node, mask) for node, mask in _read(folder / "launch.json")["parts"])
+            if (end := _read(folder / "exit.json")) is not None:
+                exit_ = Exit(end["code"], end["signal"], end["ran"], end["asked"])
+                return AttemptFact(id_, Phase.ENDED, parts, exit_, end["detail"])
+            if self._shim_of(folder) is not None:
+                running = (folder / "running.json").exists()
+                return AttemptFact(id_, Phase.RUNNING if running else Phase.ACCEPTED, parts)
+            return self._without_shim(folder, id_, parts)
+        except FileNotFoundError:
+            return None  # it was just forgotten
+
+    def _without_shim(self, folder: Path, id_: AttemptId, parts: Any) -> AttemptFact | None:
+        """Of one whose shim is not begun yet, or has died."""
+        known = _read(folder / "shim.json")
+        if known is None:
+            return None
+        if (folder / "exit.json").exists():
+            return self._fact(folder)
+        if known[2] == self._boot and shim.marked(_read(folder / "launch.json")["mark"]):
+            return AttemptFact(id_, Phase.RUNNING, parts, detail="its shim has died")
+        return AttemptFact(id_, Phase.ENDED, parts, Exit(asked=(folder / "stop.json").exists()), "its shim has died")
+
+    def _shim_of(self, folder: Path) -> int | None:
+        """The process that watches an attempt, if it lives."""
+        known = _read(folder / "shim.json")
+        if known is None or known[2] != self._boot or shim.start_time(known[0]) != known[1]:
+            return None
+        return int(known[0])
+
+    def _kill_marked(self, folder: Path) -> None:
+        for pid in shim.marked(_read(folder / "launch.json")["mark"]):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _read(path: Path) -> Any:
+    """The JSON in a file; None if it is not there."""
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        return None

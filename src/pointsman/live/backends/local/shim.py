@@ -1,0 +1,186 @@
+"""Runs one attempt, and outlives the daemon that launched it: ``python -I -S shim.py FOLDER``.
+
+Standard library only. In the folder it finds ``launch.json``, and leaves ``begun`` before the command is run, so that
+no attempt is ever begun twice; ``shim.json``, by which it is known to live; and ``exit.json`` once nothing of it lives.
+It becomes the parent of all that its commands leave behind. SIGTERM: ask the commands to stop, as ``stop.json`` says.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+MARK = "POINTSMAN_MARK"
+"""The environment variable by which processes of an attempt are known."""
+_SUBREAPER = 36
+_HEARD = {signal.SIGCHLD, signal.SIGTERM}
+_LOOK_S = 0.5
+"""How often it looks for what its commands left behind."""
+_GRACE_S = 10.0
+"""What that has to end by itself."""
+
+
+def start_time(pid: int) -> int | None:
+    """When a process began, in ticks since the machine did; None if there is none, or it is a zombie."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def boot_id() -> str:
+    """Which boot of the machine this is."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def write_whole(path: Path, content: object) -> None:
+    """Write JSON: whole or not at all, and still there after a crash of the machine."""
+    draft = path.with_suffix(".draft")
+    with draft.open("w") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def marked(mark: str) -> list[int]:
+    """The processes of an attempt, but for this one, wherever they have gone."""
+    found = []
+    wanted = f"{MARK}={mark}".encode()
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            environment = Path(f"/proc/{name}/environ").read_bytes().split(b"\0")
+        except OSError:
+            continue  # it is gone, or another user's
+        if wanted in environment and start_time(int(name)) is not None:
+            found.append(int(name))
+    return found
+
+
+class Shim:
+    """The commands of one attempt, one for each node."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.launch = json.loads((folder / "launch.json").read_text())
+        self.tasks: list[subprocess.Popen[bytes]] = []
+        self.asked = False
+        self.deadlines: list[tuple[float, int]] = []
+        """(when, which signal) is to be sent, in order."""
+
+    def run(self) -> None:
+        """Begin the commands, wait until nothing of them lives, and say how they ended."""
+        try:
+            os.close(os.open(self.folder / "begun", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            return
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        write_whole(self.folder / "shim.json", [os.getpid(), start_time(os.getpid()), boot_id()])
+        if (self.folder / "stop.json").exists():
+            self._end(None, signal.SIGTERM, ran=False, asked=True, detail="stopped before it began")
+            return
+        error = self._begin()
+        self._wait()
+        if error and not self.tasks:
+            self._end(127, None, ran=False, asked=self.asked, detail=error)
+        else:
+            codes = [task.returncode for task in self.tasks]
+            code = 127 if error else next((code for code in codes if code != 0), 0)
+            self._end(
+                code if code >= 0 else None, -code if code < 0 else None, ran=True, asked=self.asked, detail=error
+            )
+
+    def _end(self, code: int | None, number: int | None, *, ran: bool, asked: bool, detail: str) -> None:
+        end = {"code": code, "signal": number, "ran": ran, "asked": asked, "detail": detail}
+        write_whole(self.folder / "exit.json", end)
+
+    def _begin(self) -> str:
+        """Why a command could not be begun; nothing if all were."""
+        for rank, environment in enumerate(self.launch["environments"]):
+            with (self.folder / f"{rank}.log").open("ab") as log:
+                try:
+                    task = subprocess.Popen(
+                        self.launch["command"],
+                        cwd=self.launch["folder"] or None,
+                        env={**environment, MARK: self.launch["mark"]},
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=log,
+                        start_new_session=True,
+                        preexec_fn=_hear_all,
+                    )
+                except (OSError, subprocess.SubprocessError) as error:
+                    self._signal(signal.SIGKILL)
+                    return f"{self.launch['command'][0]}: {getattr(error, 'strerror', None) or error}"
+            self.tasks.append(task)
+        write_whole(self.folder / "running.json", [task.pid for task in self.tasks])
+        return ""
+
+    def _wait(self) -> None:
+        """Until no process of the attempt lives."""
+        while not self._is_over():
+            until_s = self.deadlines[0][0] - time.monotonic() if self.deadlines else _LOOK_S
+            heard = signal.sigtimedwait(_HEARD, max(0.0, min(until_s, _LOOK_S)))
+            if heard is not None and heard.si_signo == signal.SIGTERM and not self.asked:
+                self.asked = True
+                self._press()
+            while self.deadlines and self.deadlines[0][0] <= time.monotonic():
+                self._signal(self.deadlines.pop(0)[1])
+
+    def _is_over(self) -> bool:
+        """Whether nothing of it lives. A gang ends when one of its commands fails, and all that they left behind."""
+        codes = [task.poll() for task in self.tasks]
+        _reap({task.pid for task in self.tasks})
+        over = all(code is not None for code in codes)
+        if over and not marked(self.launch["mark"]):
+            return True
+        if (over or any(code not in (None, 0) for code in codes)) and not self.deadlines:
+            self._press(0.0)
+        return False
+
+    def _press(self, checkpoint_s: float | None = None) -> None:
+        """They are asked for a checkpoint, told to stop, and killed, each in its time."""
+        path = self.folder / "stop.json"
+        stop = json.loads(path.read_text()) if path.exists() else {"checkpoint_s": 0.0, "grace_s": _GRACE_S}
+        now, wait_s = time.monotonic(), stop["checkpoint_s"] if checkpoint_s is None else checkpoint_s
+        asks = [(now, signal.SIGUSR1)] if wait_s > 0.0 else []
+        killed_s = now + wait_s + stop["grace_s"]
+        kills = [(killed_s + k * _LOOK_S, signal.SIGKILL) for k in range(100)]
+        self.deadlines = [*asks, (now + wait_s, signal.SIGTERM), *kills]
+
+    def _signal(self, number: int) -> None:
+        for pid in marked(self.launch["mark"]):
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                continue
+
+
+def _hear_all() -> None:
+    """A command hears all signals, although this process does not."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def _reap(commands: set[int]) -> None:
+    """Let go of orphans that have ended here; the commands themselves are waited for by `poll`."""
+    for pid in _zombie_children():
+        if pid not in commands:
+            os.waitpid(pid, os.WNOHANG)
+
+
+def _zombie_children() -> list[int]:
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [int(pid) for pid in children if start_time(int(pid)) is None]
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    Shim(Path(sys.argv[1])).run()

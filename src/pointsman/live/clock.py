@@ -1,0 +1,35 @@
+"""Logical time: milliseconds since a store was made, which never go backwards, whatever is done to the wall clock."""
+
+import json
+import time
+from pathlib import Path
+
+from pointsman.live.store import Store
+
+_ANCHOR = "clock"
+
+
+class Clock:
+    """The time of a store: that since the machine booted, as long as it is the same boot; else the wall clock's."""
+
+    def __init__(self, store: Store, least_ms: int = 0) -> None:
+        """`least_ms`: a time that has been already."""
+        self._boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        kept = json.loads(store.setting(_ANCHOR) or "null")
+        if kept is None:
+            now_ms = least_ms
+        elif kept["boot"] == self._boot:
+            now_ms = max(least_ms, kept["at_ms"] + _since_boot_ms() - kept["boot_ms"])
+        else:
+            now_ms = max(least_ms, kept["at_ms"] + round(1000 * time.time()) - kept["unix_ms"])
+        self._at_ms, self._boot_ms = now_ms, _since_boot_ms()
+        anchor = {"boot": self._boot, "at_ms": now_ms, "boot_ms": self._boot_ms, "unix_ms": round(1000 * time.time())}
+        with store.turn():
+            store.keep_setting(_ANCHOR, json.dumps(anchor))
+
+    def now_ms(self) -> int:
+        return self._at_ms + _since_boot_ms() - self._boot_ms
+
+
+def _since_boot_ms() -> int:
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000

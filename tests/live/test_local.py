@@ -1,0 +1,207 @@
+"""Attempts as real processes: each runs once, ends when nothing of it lives, and outlives the daemon."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pointsman.cluster import load_cluster
+from pointsman.live.backends.local import shim
+from pointsman.live.backends.local.backend import Local
+from pointsman.live.facts import AttemptFact, AttemptId, Exit, Launch, Phase, Refused, Stop
+
+ID = AttemptId(3, 1)
+PYTHON = (sys.executable, "-S", "-c")
+SOON = Stop(grace_s=0.3)
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Local:
+    return Local(load_cluster("2x4"), tmp_path)
+
+
+def run(local: Local, *command: str, id_: AttemptId = ID, parts: tuple[tuple[str, int], ...] = (("n0", 3),)) -> None:
+    local.launch(Launch(id_, parts, command))
+
+
+def fact(local: Local, id_: AttemptId = ID) -> AttemptFact | None:
+    return next((one for one in local.observe().attempts if one.id == id_), None)
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < until, "it takes too long"
+        time.sleep(0.01)
+
+
+def wait(local: Local, phase: Phase, id_: AttemptId = ID) -> AttemptFact:
+    wait_for(lambda: (one := fact(local, id_)) is not None and one.phase == phase)
+    found = fact(local, id_)
+    assert found is not None
+    return found
+
+
+def log(local: Local, rank: int = 0, id_: AttemptId = ID) -> str:
+    return (local._folder(id_) / f"{rank}.log").read_text()
+
+
+@pytest.mark.parametrize(("code", "exit_"), [("0", Exit(0)), ("7", Exit(7))])
+def test_a_command_runs_and_its_exit_code_is_known(local: Local, code: str, exit_: Exit) -> None:
+    run(local, *PYTHON, f"print('hello'); raise SystemExit({code})")
+    assert wait(local, Phase.ENDED).exit == exit_
+    assert log(local) == "hello\n"
+
+
+def test_a_signal_is_known(local: Local) -> None:
+    run(local, *PYTHON, "import os; os.kill(os.getpid(), 11)")
+    assert wait(local, Phase.ENDED).exit == Exit(None, 11)
+
+
+def test_a_command_that_does_not_exist_never_ran(local: Local) -> None:
+    run(local, "no-such-command")
+    ended = wait(local, Phase.ENDED)
+    assert ended.exit == Exit(127, ran=False)
+    assert ended.detail == "no-such-command: No such file or directory"
+
+
+def test_launched_twice_it_runs_once(local: Local, tmp_path: Path) -> None:
+    for _ in range(5):
+        run(local, *PYTHON, f"open({str(tmp_path / 'runs')!r}, 'a').write('x')")
+    wait(local, Phase.ENDED)
+    run(local, *PYTHON, f"open({str(tmp_path / 'runs')!r}, 'a').write('x')")
+    time.sleep(0.3)
+    assert (tmp_path / "runs").read_text() == "x"
+
+
+def test_it_has_its_gpus_and_what_torchrun_wants(local: Local) -> None:
+    names = ["CUDA_VISIBLE_DEVICES", "NODE_RANK", "NNODES", "WORLD_SIZE", "POINTSMAN_JOB_ID", "POINTSMAN_ATTEMPT"]
+    run(local, *PYTHON, f"import os; print(*map(os.environ.get, {names}))", parts=(("n0", 6), ("n1", 1)))
+    wait(local, Phase.ENDED)
+    assert log(local, 0) == "1,2 0 2 3 3 1\n"
+    assert log(local, 1) == "0 1 2 3 3 1\n"
+
+
+def test_a_gang_ends_when_one_of_it_fails(local: Local) -> None:
+    command = "import os, time; time.sleep(60 if os.environ['NODE_RANK'] == '0' else 0); raise SystemExit(5)"
+    run(local, *PYTHON, command, parts=(("n0", 1), ("n1", 1)))
+    ended = wait(local, Phase.ENDED)
+    assert ended.exit is not None
+    assert not ended.exit.succeeded
+
+
+def test_it_stops_when_it_is_told_and_may_write_a_checkpoint(local: Local) -> None:
+    hears = "signal.signal(15, lambda *_: (print('saved'), sys.exit(0)))"
+    run(local, *PYTHON, f"import signal, sys, time; {hears}; print('up', flush=True); time.sleep(60)")
+    wait_for(lambda: fact(local) is not None and (local._folder(ID) / "0.log").exists() and "up" in log(local))
+    local.stop(ID, Stop(grace_s=10))
+    assert wait(local, Phase.ENDED).exit == Exit(0, asked=True)
+    assert log(local) == "up\nsaved\n"
+
+
+def test_a_signal_asks_for_a_checkpoint_first(local: Local) -> None:
+    hears = "signal.signal(10, lambda *_: print('saved', flush=True))"
+    run(local, *PYTHON, f"import signal, time; {hears}; print('up', flush=True); time.sleep(60)")
+    wait_for(lambda: fact(local) is not None and (local._folder(ID) / "0.log").exists() and "up" in log(local))
+    local.stop(ID, Stop(checkpoint_s=0.5, grace_s=5))
+    assert wait(local, Phase.ENDED).exit == Exit(None, 15, asked=True)
+    assert "saved" in log(local)
+
+
+def test_what_does_not_hear_is_killed_and_its_children_wherever_they_have_gone(local: Local) -> None:
+    deaf = (
+        "import os, signal, time; signal.signal(15, signal.SIG_IGN)\n"
+        "if os.fork() == 0:\n    os.setsid()\n    os.fork()\n"
+        "print('up', flush=True); time.sleep(60)"
+    )
+    run(local, *PYTHON, deaf)
+    wait_for(lambda: (local._folder(ID) / "0.log").exists() and log(local).count("up") == 3)
+    mark = f"3.1@{local._attempts}"
+    assert len(shim.marked(mark)) == 3
+    local.stop(ID, SOON)
+    assert wait(local, Phase.ENDED).exit == Exit(None, 9, asked=True)
+    assert shim.marked(mark) == []
+
+
+def test_gpus_are_free_when_all_that_it_left_behind_is_gone(local: Local) -> None:
+    run(
+        local,
+        *PYTHON,
+        "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(1.5)\n    print('late', flush=True)",
+    )
+    wait(local, Phase.ENDED)
+    assert shim.marked(f"3.1@{local._attempts}") == []
+
+
+def test_it_outlives_the_daemon_and_another_finds_it(local: Local, tmp_path: Path) -> None:
+    run(local, *PYTHON, "import time; time.sleep(1); raise SystemExit(4)")
+    wait(local, Phase.RUNNING)
+    other = Local(load_cluster("2x4"), tmp_path)
+    found = fact(other)
+    assert found is not None
+    assert (found.phase, found.parts) == (Phase.RUNNING, (("n0", 3),))
+    assert wait(other, Phase.ENDED).exit == Exit(4)
+
+
+def test_one_that_was_written_down_and_not_begun_is_absent_and_can_be_launched(local: Local) -> None:
+    local._write(local._folder(ID), Launch(ID, (("n0", 3),), (*PYTHON, "pass")))
+    assert fact(local) is None
+    run(local, *PYTHON, "print('other')")
+    assert wait(local, Phase.ENDED).exit == Exit(0)
+    assert log(local) == ""
+
+
+def test_one_that_is_stopped_before_it_begins_never_runs(local: Local) -> None:
+    folder = local._folder(ID)
+    local._write(folder, Launch(ID, (("n0", 3),), (*PYTHON, "print('ran')")))
+    local.stop(ID, SOON)
+    run(local, *PYTHON, "print('ran')")
+    assert wait(local, Phase.ENDED).exit == Exit(None, 15, ran=False, asked=True)
+    assert not (folder / "0.log").exists()
+
+
+def test_when_its_shim_dies_it_runs_on_and_can_be_stopped(local: Local) -> None:
+    run(local, *PYTHON, "import time; time.sleep(60)")
+    wait(local, Phase.RUNNING)
+    pid = local._shim_of(local._folder(ID))
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: (one := fact(local)) is not None and one.detail == "its shim has died")
+    found = fact(local)
+    assert found is not None
+    assert found.phase == Phase.RUNNING
+    local.stop(ID, SOON)
+    assert wait(local, Phase.ENDED).exit == Exit(asked=True)
+
+
+def test_stopping_what_has_ended_or_never_was_does_nothing(local: Local) -> None:
+    local.stop(ID, SOON)
+    run(local, *PYTHON, "pass")
+    wait(local, Phase.ENDED)
+    local.stop(ID, SOON)
+    assert wait(local, Phase.ENDED).exit == Exit(0)
+
+
+def test_another_users_job_is_refused(local: Local) -> None:
+    with pytest.raises(Refused, match="of uid"):
+        local.launch(Launch(ID, (("n0", 1),), ("true",), uid=os.getuid() + 1))
+
+
+def test_forgotten_it_is_gone(local: Local) -> None:
+    run(local, *PYTHON, "pass")
+    wait(local, Phase.ENDED)
+    local.forget([ID, AttemptId(9, 9)])
+    assert fact(local) is None
+
+
+def test_forty_at_once_each_run_once(local: Local, tmp_path: Path) -> None:
+    ids = [AttemptId(job, 1) for job in range(40)]
+    for id_ in ids:
+        run(local, *PYTHON, f"open({str(tmp_path / 'runs')!r}, 'a').write('{id_.job}\\n')", id_=id_)
+    for id_ in ids:
+        assert wait(local, Phase.ENDED, id_).exit == Exit(0)
+    assert sorted(map(int, (tmp_path / "runs").read_text().split())) == list(range(40))
