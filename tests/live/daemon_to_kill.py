@@ -14,26 +14,26 @@ from pointsman.live.job import Job
 from pointsman.live.loop import recovered
 from pointsman.live.store import Store
 
-from .killing import JOBS, STEPS, case
+from .killing import STEPS, case
 
 TRAINING = """
-import os, pathlib, sys, time
+import os, pathlib, signal, sys, time
 folder, steps = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 alive = folder / "alive"
+signal.signal(signal.SIGTERM, lambda *_: (alive.unlink(missing_ok=True), sys.exit(1)))
 try:
     os.close(os.open(alive, os.O_CREAT | os.O_EXCL))
 except FileExistsError:
     (folder / "twice").touch()
 done = folder / "done"
 step = int(done.read_text()) if done.exists() else 0
-import signal
-signal.signal(signal.SIGTERM, lambda *_: (alive.unlink(missing_ok=True), sys.exit(0)))
 while step < steps:
     time.sleep(0.02)
     step += 1
     draft = folder / "draft"
     draft.write_text(str(step))
     draft.replace(done)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is done, and will say so by its exit code
 with (folder / "ended").open("a") as file:
     file.write("x")
 alive.unlink(missing_ok=True)
@@ -51,7 +51,9 @@ def main(folder: Path) -> None:
         own = folder / f"job{k}"
         own.mkdir(exist_ok=True)
         command = (sys.executable, "-S", "-c", TRAINING, str(own), str(STEPS[k]))
-        jobs.append(Job(ask, requeues=True, command=command, request_key=str(k), stop=Stop(grace_s=5)))
+        jobs.append(
+            Job(ask, requeues=True, zero_is_done=True, command=command, request_key=str(k), stop=Stop(grace_s=5))
+        )
     while True:
         loop.turn(clock.now_ms(), jobs)
         jobs = []
@@ -63,4 +65,3 @@ def main(folder: Path) -> None:
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
-assert len(STEPS) == JOBS

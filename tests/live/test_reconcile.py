@@ -118,6 +118,12 @@ def test_what_was_done_before_it_was_asked_to_stop_has_finished(cause: Cause) ->
     assert told(attempt(Stage.STOPPING, cause), seen(Phase.ENDED, DONE)) == [(Event.FINISH, COMPLETED)]
 
 
+def test_a_job_that_promises_it_has_finished_when_it_exits_with_0() -> None:
+    one = attempt(Stage.STOPPING, Cause.PREEMPT, zero_is_done=True)
+    assert told(one, seen(Phase.ENDED, Exit(0, asked=True))) == [(Event.FINISH, COMPLETED)]
+    assert told(one, seen(Phase.ENDED, Exit(1, asked=True))) == [(Event.STOPPED, COMPLETED)]
+
+
 def test_what_does_not_stop_is_stopped_again() -> None:
     one = attempt(Stage.STOPPING, Cause.PREEMPT)
     assert change(one, seen(Phase.RUNNING)) == Change(one)

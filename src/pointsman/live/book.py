@@ -46,5 +46,6 @@ class Attempt:
     ended_ms: int | None = None
     cause: Cause | None = None
     exit: Exit | None = None
+    zero_is_done: bool = False
     requeues: bool = True
     """Whether its job waits again if the attempt is lost through no fault of its own."""

@@ -16,6 +16,9 @@ class Job:
     """How long one attempt of it may run."""
     requeues: bool = False
     """It waits again if an attempt is lost through no fault of its own; else it has failed."""
+    zero_is_done: bool = False
+    """Its exit code is 0 only if its work is done, even if it was asked to stop. Without that promise a job that is
+    preempted and exits with 0 runs again: it may have written a checkpoint and gone."""
     command: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""

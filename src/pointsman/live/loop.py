@@ -254,7 +254,7 @@ class ControlLoop:
         id_ = AttemptId(action.row, action.attempt)
         if action.verb == Verb.START:
             attempt = Attempt(id_, self._named(action.parts), Stage.INTENDED, intended_ms=action.at_ms)
-            attempt = replace(attempt, requeues=self.jobs[action.row].requeues)
+            attempt = _as_promised(attempt, self.jobs[action.row])
             self.store.begin_attempt(attempt, Reason(action.reason).name)
             self.attempts[id_] = attempt
             self._launches.append(id_)
@@ -327,8 +327,12 @@ def recovered(world: LiveWorld, store: Store, backend: Backend, node_names: Sequ
     loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs())
     loop._pauses, loop._nodes = store.pauses(), store.nodes()
     for id_, attempt in store.alive_attempts().items():
-        loop.attempts[id_] = replace(attempt, requeues=loop.jobs[id_.job].requeues)
+        loop.attempts[id_] = _as_promised(attempt, loop.jobs[id_.job])
     return loop
+
+
+def _as_promised(attempt: Attempt, job: Job) -> Attempt:
+    return replace(attempt, requeues=job.requeues, zero_is_done=job.zero_is_done)
 
 
 def _replay(world: LiveWorld, store: Store) -> None:

@@ -130,7 +130,7 @@ def _outcome(attempt: Attempt, exit_: Exit) -> Happened:
     job, cause = attempt.id.job, attempt.cause if attempt.stage == Stage.STOPPING else None
     if cause == Cause.CANCEL:
         return Happened(Event.CANCEL, job)
-    if exit_.succeeded and not exit_.asked:
+    if exit_.succeeded and (attempt.zero_is_done or not exit_.asked):
         return Happened(Event.FINISH, job)
     if cause in (Cause.PREEMPT, Cause.REQUEUE):
         return Happened(Event.STOPPED, job)
