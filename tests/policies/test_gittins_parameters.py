@@ -23,6 +23,12 @@ def test_without_preemption_nobody_is_preempted() -> None:
     assert simulate(busy(2), "2x8", "gittins").jobs["preemptions"].sum() > 0
 
 
+@pytest.mark.parametrize("wrong", [{"patience_s": 3600.0}, {"cost_weight": 2.0}])
+def test_without_preemption_what_is_about_it_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"nothing is preempted, and {min(wrong)} is about preemption"):
+        simulate(busy(2), "2x8", "gittins", params={"preempt": False, **wrong})
+
+
 def test_with_ageing_jobs_go_by_submission() -> None:
     def overtaken(ageing: float) -> int:
         starts_s = simulate(busy(2), "1x4", "gittins", params={"ageing": ageing}).jobs["start_s"]

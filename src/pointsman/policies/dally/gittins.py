@@ -4,10 +4,11 @@ It learns how long jobs last from those that have ended (`hazards`), and ranks a
 GPUs. Places, timers and preemption are Dally's. Ours.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import model_validator
 
 from pointsman.policies.dally.dally import DelayScheduling
 from pointsman.policies.dally.hazards import (
@@ -131,6 +132,14 @@ class Gittins(DelayScheduling):
     whole_nodes_gpus: int = parameter(100, "GPUs that gangs must have requested first", unit="GPUs", ge=1)
     patience_s: float = parameter(43_200.0, PATIENCE_MEANING, unit="s", ge=0)
     strength: float = parameter(5.0, "weight of the distribution of all jobs in that of a group", unit="jobs", gt=0)
+
+    @model_validator(mode="after")
+    def _has_nothing_to_weigh(self) -> Self:
+        defaults = {name: type(self).model_fields[name].default for name in ("cost_weight", "patience_s")}
+        asked = [name for name, default in defaults.items() if getattr(self, name) not in (0, default)]
+        if not self.preempt and asked:
+            raise ValueError(f"nothing is preempted, and {asked[0]} is about preemption: leave it out, or preempt")
+        return self
 
     @property
     def durations(self) -> Knowledge | Literal["history"]:
