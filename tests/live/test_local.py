@@ -198,6 +198,16 @@ def test_forgotten_it_is_gone(local: Local) -> None:
     assert fact(local) is None
 
 
+def test_a_folder_that_was_half_forgotten_when_the_daemon_died_is_nothing(local: Local, tmp_path: Path) -> None:
+    run(local, *PYTHON, "pass")
+    wait(local, Phase.ENDED)
+    half = local._folder(ID).rename(local._attempts / "3.1.partial")
+    (half / "launch.json").unlink()
+    other = Local(load_cluster("2x4"), tmp_path)
+    assert other.observe().attempts == ()
+    assert not half.exists()
+
+
 def test_forty_at_once_each_run_once(local: Local, tmp_path: Path) -> None:
     ids = [AttemptId(job, 1) for job in range(40)]
     for id_ in ids:

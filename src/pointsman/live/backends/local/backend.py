@@ -27,6 +27,10 @@ from pointsman.live.facts import (
 from pointsman.types import NodeState
 
 
+_PARTIAL = ".partial"
+"""At the end of the name of a folder that is not there whole: it is being written, or forgotten."""
+
+
 class Local:
     """Declared nodes on one machine. What is kept in `folder` is all that a new daemon needs."""
 
@@ -36,6 +40,8 @@ class Local:
         self._names = cluster.layout().node_names
         self._attempts = folder / "attempts"
         self._attempts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for left in self._attempts.glob(f"*{_PARTIAL}"):  # the daemon before died while it wrote, or forgot
+            shutil.rmtree(left)
         self._boot = shim.boot_id()
         self._shims: list[int] = []
 
@@ -44,7 +50,7 @@ class Local:
 
     def observe(self) -> Observation:
         self._reap()
-        facts = [self._fact(path) for path in self._attempts.iterdir() if path.suffix != ".draft"]
+        facts = [self._fact(path) for path in self._attempts.iterdir() if path.suffix != _PARTIAL]
         nodes = tuple(NodeFact(name, NodeState.UP) for name in self._names)
         return Observation(tuple(fact for fact in facts if fact is not None), nodes)
 
@@ -77,7 +83,9 @@ class Local:
 
     def forget(self, attempts: Iterable[AttemptId]) -> None:
         for attempt in attempts:
-            shutil.rmtree(self._folder(attempt), ignore_errors=True)
+            folder = self._folder(attempt)
+            if folder.exists():
+                shutil.rmtree(folder.rename(folder.with_name(f"{folder.name}{_PARTIAL}")))
 
     def close(self) -> None:
         pass
@@ -89,7 +97,7 @@ class Local:
 
     def _write(self, folder: Path, launch: Launch) -> None:
         """What is to be run is there whole, or not at all."""
-        draft = folder.with_suffix(f"{folder.suffix}.draft")
+        draft = folder.with_name(f"{folder.name}{_PARTIAL}")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         environments = [self._environment(launch, rank) for rank in range(len(launch.parts))]
