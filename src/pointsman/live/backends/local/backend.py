@@ -26,7 +26,6 @@ from pointsman.live.facts import (
 )
 from pointsman.types import NodeState
 
-
 _PARTIAL = ".partial"
 """At the end of the name of a folder that is not there whole: it is being written, or forgotten."""
 
