@@ -26,7 +26,7 @@ def after_turns(toy: Toy, turns: int) -> Callable[[], bool]:
     return lambda: next(counted, None) is None
 
 
-@pytest.mark.parametrize("turns", [1, 40, 200, 450])
+@pytest.mark.parametrize("turns", [40, 300])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_restored_world_decides_as_one_that_never_stopped(policy: str, turns: int) -> None:
     case = case_of(policy)

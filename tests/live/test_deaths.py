@@ -131,7 +131,7 @@ def test_a_daemon_that_dies_between_two_effects_decides_as_one_that_does_not(
     monkeypatch.setattr("pointsman.live.loop.TURNS", 7)
     case = case_of(policy, 16)
     moments = moments_of(case, tmp_path, mortal_commits)
-    for k in range(1, moments, moments // 20):
+    for k in range(1, moments, moments // 12):
         check_death_at(case, {k}, tmp_path / f"store{k}", mortal_commits)
 
 

@@ -10,10 +10,11 @@ import pytest
 from pointsman.errors import BackendError
 from pointsman.live.backends.shadow import Delays, Faults, Program, exponential
 from pointsman.live.store import Store
+from pointsman.policies.registry import LEARNED
 from pointsman.types import Verb
 
 from .stepped import Stepped
-from .test_equality import CLUSTERS, LIVE, workload
+from .test_equality import CLUSTERS, OTHERS, workload
 from .toy import Case
 
 
@@ -40,8 +41,10 @@ def check_all_is_well(stepped: Stepped) -> None:
     assert (g["free"], g["pending"], g["running"]) == (g["gpus"], 0, 0)
 
 
-@pytest.mark.parametrize("policy", LIVE)
+@pytest.mark.parametrize("policy", ["gittins", "dally", "srtf", "easy", "kueue", "scorer", "topdrl", *OTHERS])
 def test_it_decides_as_simulated(policy: str, tmp_path: Path) -> None:
+    if policy in LEARNED:
+        pytest.importorskip("torch", reason="make learn")
     case = case_of(policy)
     stepped = Stepped(case, tmp_path / "store")
     stepped.run()
@@ -73,7 +76,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_job_is_done_once_whatever_goes_wrong(
     fault: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -20,7 +20,7 @@ def half_way(policy: str, turns: int) -> Toy:
     return toy
 
 
-@pytest.mark.parametrize("turns", [1, 40, 200, 450])
+@pytest.mark.parametrize("turns", [1, 300])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_world_in_which_jobs_take_their_seats_goes_on(policy: str, turns: int) -> None:
     toy = half_way(policy, turns)

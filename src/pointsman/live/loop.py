@@ -18,13 +18,11 @@ from pointsman.live.reconcile import Change, Happened, ghosts, node_changes, rec
 from pointsman.live.safety import BackOff, NodeFaults
 from pointsman.live.store import Store
 from pointsman.live.world import Ask, LiveWorld
-from pointsman.policies.registry import get_policy
+from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import NEVER_MS, Event, JobState, NodeState, Reason, Told, Verb
 
 TURNS = 1000
 """Between two checkpoints."""
-FALLBACK = "fifo-backfill"
-"""The policy that decides when another has failed."""
 RELIEVED = "relieved_by"
 
 

@@ -74,6 +74,8 @@ LEARNED: dict[str, str] = {
 """Networks that were trained: ``NAME`` with the shipped weights, ``NAME:CHECKPOINT`` with those of a directory."""
 PLAIN = (str, int, float, bool, list, tuple, dict)
 """Values of parameters that a result can state."""
+FALLBACK: Final = "fifo-backfill"
+"""What decides on a live cluster when the policy that was asked for has failed: it needs no durations."""
 TRAINABLE: dict[str, str] = {"scorer": "pointsman.learn.scorer_checkpoint:trained_weights"}
 """Built-in policies whose parameters may be learnt: ``NAME:DIR`` has those that were found by the training in DIR."""
 CONFIGURED: dict[str, str] = {"multifactor": "pointsman.policies.slurm_conf:multifactor_of"}
