@@ -34,8 +34,8 @@ def check_kills(folder: Path, kills: int, seed: int) -> None:
     assert out == "all ended\n"
     for k in range(JOBS):
         own = folder / f"job{k}"
-        assert (own / "ended").read_text() == "x", f"job {k}"
         assert not (own / "twice").exists(), f"job {k}"
+        assert (own / "ended").read_text() == "x", f"job {k}"
         assert int((own / "done").read_text()) == STEPS[k]
 
 

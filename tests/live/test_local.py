@@ -155,6 +155,12 @@ def test_one_that_was_written_down_and_not_begun_is_absent_and_can_be_launched(l
     assert log(local) == ""
 
 
+def test_one_whose_shim_died_before_it_ran_anything_never_ran(local: Local) -> None:
+    local._write(local._folder(ID), Launch(ID, (("n0", 3),), (*PYTHON, "pass")))
+    (local._folder(ID) / "begun").touch()
+    assert wait(local, Phase.ENDED).exit == Exit(ran=False)
+
+
 def test_one_that_is_stopped_before_it_begins_never_runs(local: Local) -> None:
     folder = local._folder(ID)
     local._write(folder, Launch(ID, (("n0", 3),), (*PYTHON, "print('ran')")))

@@ -16,7 +16,15 @@ PATIENCE = Patience(start_ms=60_000, lost_ms=30_000, stop_ms=60_000)
 
 
 def attempt(stage: Stage, cause: Cause | None = None, **other: object) -> Attempt:
-    began = {"started_ms": NOW} if stage == Stage.RUNNING else {"stop_ms": NOW} if stage == Stage.STOPPING else {}
+    began = (
+        {"started_ms": NOW}
+        if stage == Stage.RUNNING
+        else {"stop_ms": NOW}
+        if stage == Stage.STOPPING
+        else {"sent_ms": NOW}
+        if stage == Stage.SENT
+        else {}
+    )
     plain = Attempt(ID, (("n0", 3),), stage, intended_ms=NOW, cause=cause, **began)  # type: ignore[arg-type]
     return replace(plain, **other)  # type: ignore[arg-type]
 
@@ -59,6 +67,14 @@ def test_a_start_that_takes_too_long_is_stopped_and_has_failed_when_it_is_gone()
     assert [h.kind for h in late.happened] == [Told.WITHDRAW]
     assert told(late.attempt, seen(Phase.ENDED, Exit(None, 15, asked=True)), LATE + 1) == [START_FAILED]
     assert told(attempt(Stage.SENT), seen(Phase.ABSENT), LATE) == [START_FAILED]
+
+
+def test_a_start_is_late_from_when_it_was_heard_of_not_from_when_it_was_decided() -> None:
+    """A daemon may have been dead between the two."""
+    one = attempt(Stage.SENT, sent_ms=LATE - 1)
+    assert told(one, seen(Phase.ABSENT), LATE) == []
+    assert change(one, seen(Phase.ABSENT), LATE).launch
+    assert told(one, seen(Phase.ACCEPTED), LATE) == []
 
 
 def test_what_runs() -> None:

@@ -87,7 +87,7 @@ def _starting(attempt: Attempt, phase: Phase, patience: Patience, now_ms: int) -
     if phase == Phase.RUNNING:
         running = replace(attempt, stage=Stage.RUNNING, started_ms=now_ms)
         return Change(running, (Happened(Event.STARTED, attempt.id.job),))
-    late = now_ms - attempt.intended_ms >= patience.start_ms
+    late = attempt.sent_ms is not None and now_ms - attempt.sent_ms >= patience.start_ms
     if phase == Phase.ACCEPTED:
         if late:
             return _stop(attempt, Cause.START_TIMEOUT)

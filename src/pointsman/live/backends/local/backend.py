@@ -164,11 +164,14 @@ class Local:
 
     def _without_shim(self, folder: Path, id_: AttemptId, parts: Any) -> AttemptFact | None:
         """Of one whose shim is not begun yet, or has died."""
+        if shim.is_locked(folder / "begun"):
+            return AttemptFact(id_, Phase.ACCEPTED, parts)
+        if (folder / "exit.json").exists():  # it has just ended
+            return self._fact(folder)
         known = _read(folder / "shim.json")
         if known is None:
-            return None
-        if (folder / "exit.json").exists():
-            return self._fact(folder)
+            begun = (folder / "begun").exists()
+            return AttemptFact(id_, Phase.ENDED, parts, Exit(ran=False), "its shim has died") if begun else None
         if known[2] == self._boot and shim.marked(_read(folder / "launch.json")["mark"]):
             return AttemptFact(id_, Phase.RUNNING, parts, detail="its shim has died")
         return AttemptFact(id_, Phase.ENDED, parts, Exit(asked=(folder / "stop.json").exists()), "its shim has died")

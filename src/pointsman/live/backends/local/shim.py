@@ -6,6 +6,7 @@ It becomes the parent of all that its commands leave behind. SIGTERM: ask the co
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import signal
@@ -31,6 +32,21 @@ def start_time(pid: int) -> int | None:
     except OSError:
         return None
     return None if fields[0] in "ZX" else int(fields[19])
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process that has locked a file lives."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False
 
 
 def boot_id() -> str:
@@ -77,9 +93,7 @@ class Shim:
 
     def run(self) -> None:
         """Begin the commands, wait until nothing of them lives, and say how they ended."""
-        try:
-            os.close(os.open(self.folder / "begun", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
+        if not self._is_first():
             return
         signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
@@ -97,6 +111,19 @@ class Shim:
             self._end(
                 code if code >= 0 else None, -code if code < 0 else None, ran=True, asked=self.asked, detail=error
             )
+
+    def _is_first(self) -> bool:
+        """Whether no other has begun this attempt. The file that says so is locked while this process lives."""
+        mine = self.folder / f"begun.{os.getpid()}"
+        self.lock = os.open(mine, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        try:
+            os.link(mine, self.folder / "begun")
+        except FileExistsError:
+            return False
+        finally:
+            mine.unlink()
+        return True
 
     def _end(self, code: int | None, number: int | None, *, ran: bool, asked: bool, detail: str) -> None:
         end = {"code": code, "signal": number, "ran": ran, "asked": asked, "detail": detail}
