@@ -6,6 +6,7 @@ from pathlib import Path
 from pointsman.live.backends.shadow import Delays, Faults, Program, Shadow, always
 from pointsman.live.job import Job
 from pointsman.live.loop import ControlLoop, recovered
+from pointsman.live.safety import NodeFaults
 from pointsman.live.store import Store
 from pointsman.types import NEVER_MS
 
@@ -33,7 +34,10 @@ class Stepped:
 
     def begin(self) -> ControlLoop:
         """A daemon that has just come up."""
-        return recovered(self.case.world(), Store(self.path), self.shadow, self.names)
+        loop = recovered(self.case.world(), Store(self.path), self.shadow, self.names)
+        if self.shadow.faults != Faults():
+            loop.faults = NodeFaults(faults=1_000_000)  # or most nodes are drained
+        return loop
 
     def die(self) -> None:
         """As by SIGKILL between two turns; another comes up at once."""

@@ -20,11 +20,13 @@ _ADDRESSES = (
 """Scalars that are addresses of this process."""
 _MADE_ALIKE = (
     *("rates", "models", "links", "steps", "subbatches", "slowdowns", "goodputs", "rate_steps", "told_rates"),
-    *("told_goodputs", "told_slowdowns", "alts", "ints", "params", "factors", "history_keys", "told_numbers"),
+    *("told_goodputs", "told_slowdowns", "alts", "ints", "params"),
 )
-"""Arrays that a world made alike has, too, or that only jobs to come have."""
+"""Arrays that a world made alike has, too."""
 _EMPTY = ("log", "speed_log", "samples", "script", "outcomes", "trace", "place")
 """Arrays in which nothing is kept from one turn to the next."""
+_UNSAVED = (*_MADE_ALIKE, "factors", "history_keys", "told_numbers", *_EMPTY)
+"""Besides them, what holds addresses of this process, and what is told of jobs to come."""
 
 
 class NotAlike(RunError):
@@ -35,8 +37,7 @@ def checkpoint(world: LiveWorld) -> bytes:
     """Everything, between two turns.
 
     Raises:
-        RunError: something was submitted or told since the last turn, or the policy has a memory of its own and cannot
-            say what is in it.
+        RunError: something was submitted or told since the last turn.
     """
     handle = world.simulation.handle
     clock = handle.world.clock[0]
@@ -91,8 +92,7 @@ def identity(world: LiveWorld) -> str:
     digest = hashlib.sha256(f"{FORMAT} {core_digest()} {policy.name} {world.rules}".encode())
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
     for name in _MADE_ALIKE:
-        if name not in ("factors", "history_keys", "told_numbers"):
-            digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+        digest.update(arrays[name].tobytes())
     digest.update(repr([(name, array.shape, array.dtype) for name, array in _arrays(handle).items()]).encode())
     digest.update(handle.state.classes["gpus"].tobytes() + handle.state.nodes["gpus"].tobytes())
     return digest.hexdigest()
@@ -101,7 +101,7 @@ def identity(world: LiveWorld) -> str:
 def _arrays(handle: Handle) -> dict[str, Any]:
     """What is saved, by name."""
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
-    return {name: array for name, array in arrays.items() if name not in (*_MADE_ALIKE, *_EMPTY)}
+    return {name: array for name, array in arrays.items() if name not in _UNSAVED}
 
 
 def _width(handle: Handle) -> int:

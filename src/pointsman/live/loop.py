@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pointsman.errors import RunError
 from pointsman.live.backend import Backend
 from pointsman.live.book import Attempt, Cause, Stage
-from pointsman.live.checkpoint import checkpoint, identity, restore
-from pointsman.live.facts import AttemptId, Exit, Launch, Observation, Parts, Phase, Refused, Stop, Unsure
+from pointsman.live.checkpoint import checkpoint, restore
+from pointsman.live.facts import AttemptFact, AttemptId, Exit, Launch, Observation, Parts, Phase, Refused, Stop, Unsure
 from pointsman.live.job import Job
 from pointsman.live.plan import Action
 from pointsman.live.reconcile import Change, Happened, ghosts, node_changes, reconcile
@@ -98,16 +98,17 @@ class ControlLoop:
         """Whether a turn would do anything, although nothing was asked of it."""
         if self.due_ms <= now_ms:
             return True
-        return seen is not None and bool(
-            reconcile([*self.attempts.values()], seen, frozenset(), self.backend.patience, now_ms)
-            or ghosts(self.attempts, seen)
-            or node_changes(self._nodes, seen, self._wanted(seen))
-        )
+        if seen is None:
+            return False
+        there = ghosts(self.attempts, seen)
+        changed = reconcile([*self.attempts.values()], seen, frozenset(), self.backend.patience, now_ms)
+        return bool(there or changed or self._changed_nodes(seen, there))
 
-    def _wanted(self, seen: Observation) -> dict[str, NodeState]:
-        """The states of nodes that operators want, and those of nodes with attempts that should not be there."""
-        haunted = {node for ghost in ghosts(self.attempts, seen) for node, _ in ghost.parts}
-        return self.store.wanted_nodes() | dict.fromkeys(haunted, NodeState.DRAIN)
+    def _changed_nodes(self, seen: Observation, there: Sequence[AttemptFact]) -> dict[str, NodeState]:
+        """The nodes in another state than before: as seen or wanted, or drained while ghosts are `there`."""
+        haunted = {node for ghost in there for node, _ in ghost.parts}
+        wanted = self.store.wanted_nodes() | dict.fromkeys(haunted, NodeState.DRAIN)
+        return node_changes(self._nodes, seen, wanted)
 
     # -- what came in -------------------------------------------------------------------------------------
 
@@ -127,7 +128,9 @@ class ControlLoop:
         return id_
 
     def _cancel(self, job: int, now_ms: int) -> None:
-        """A job that runs is stopped; any other has ended."""
+        """A job that runs is stopped; one that waits has ended; one that had ended stays as it did."""
+        if job not in self.jobs:
+            return
         attempt = self._alive(job)
         if attempt is None:
             self._tell(Happened(Event.CANCEL, job), now_ms)
@@ -175,9 +178,10 @@ class ControlLoop:
         down = frozenset(fact.name for fact in seen.nodes if fact.state == NodeState.DOWN)
         for change in reconcile([*self.attempts.values()], seen, down, self.backend.patience, now_ms):
             self._carry_out(change, now_ms)
-        self._stops += [ghost.id for ghost in ghosts(self.attempts, seen)]
+        there = ghosts(self.attempts, seen)
+        self._stops += [ghost.id for ghost in there]
         self._ended = [fact.id for fact in seen.attempts if fact.phase == Phase.ENDED and fact.id not in self.attempts]
-        for name, state in node_changes(self._nodes, seen, self._wanted(seen)).items():
+        for name, state in self._changed_nodes(seen, there).items():
             self._nodes[name] = state
             self.store.set_node(name, state)
             node = self.node_names.index(name)
@@ -314,7 +318,7 @@ class ControlLoop:
             self._keep_checkpoint()
 
     def _keep_checkpoint(self) -> None:
-        self.store.keep_checkpoint(self._seq, identity(self.world), checkpoint(self.world))
+        self.store.keep_checkpoint(self._seq, checkpoint(self.world))
 
 
 def recovered(world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str]) -> ControlLoop:

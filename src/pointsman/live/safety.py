@@ -3,8 +3,6 @@
 from collections import deque
 from dataclasses import dataclass, field
 
-FAULTS = 3
-
 
 @dataclass(frozen=True)
 class BackOff:
@@ -29,7 +27,7 @@ class NodeFaults:
     succeeds clears them all.
     """
 
-    faults: int = field(default_factory=lambda: FAULTS)
+    faults: int = 3
     window_ms: int = 3_600_000
     _seen: dict[str, deque[int]] = field(default_factory=dict)
 

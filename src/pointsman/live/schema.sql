@@ -65,6 +65,5 @@ CREATE TABLE journal (                    -- what the world was told, in order: 
 
 CREATE TABLE checkpoints (
   seq INTEGER PRIMARY KEY,                -- up to which row of the journal it goes
-  identity TEXT NOT NULL,
   data BLOB NOT NULL
 ) STRICT;

@@ -20,12 +20,10 @@ from pointsman.types import JobState, NodeState
 
 VERSION: Final = 1
 """Of the schema; a store of a later one is refused."""
-SQLITE_LEAST: Final = (3, 37)
-"""For STRICT tables."""
 
 
 @dataclass(frozen=True)
-class Told:
+class Entry:
     """A row of the journal."""
 
     seq: int
@@ -65,7 +63,7 @@ class Store:
                 path=str(self.path),
                 fix="use the version that wrote it, or a later one",
             )
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        for pragma in ("journal_mode = WAL", "synchronous = FULL"):
             connection.execute(f"PRAGMA {pragma}")
         if version == 0:
             schema = resources.files("pointsman.live").joinpath("schema.sql").read_text(encoding="utf-8")
@@ -117,15 +115,15 @@ class Store:
         sql = "INSERT INTO journal (at_ms, what, row, args) VALUES (?, ?, ?, ?)"
         return int(self.connection.execute(sql, (at_ms, what, row, json.dumps(args))).lastrowid or 0)
 
-    def told_since(self, seq: int) -> Iterator[Told]:
+    def told_since(self, seq: int) -> Iterator[Entry]:
         """What the world was told after row `seq` of the journal."""
         for row in self.connection.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq", (seq,)):
-            yield Told(row["seq"], row["at_ms"], row["what"], row["row"], json.loads(row["args"]))
+            yield Entry(row["seq"], row["at_ms"], row["what"], row["row"], json.loads(row["args"]))
 
-    def keep_checkpoint(self, seq: int, identity: str, data: bytes) -> None:
+    def keep_checkpoint(self, seq: int, data: bytes) -> None:
         """Of the world as of row `seq` of the journal; what the journal says before is not needed any more."""
         self.connection.execute("DELETE FROM checkpoints")
-        self.connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?)", (seq, identity, data))
+        self.connection.execute("INSERT INTO checkpoints VALUES (?, ?)", (seq, data))
         self.connection.execute("DELETE FROM journal WHERE seq <= ?", (seq,))
 
     def last_checkpoint(self) -> tuple[int, bytes] | None:
