@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pointsman.engine.jit.loading import load_beside
+from pointsman.engine.run.view import done_by
 from pointsman.errors import RunError
 from pointsman.live.world import Ask, LiveWorld
 from pointsman.types import JobState
@@ -43,7 +44,7 @@ def seats_of(world: LiveWorld, asks: Mapping[int, Ask]) -> list[Seat]:
         past = {name: record[name].item() for name in PAST}
         if record["state"] == JobState.RUNNING:
             elapsed = world.now_ms - past["settled"]
-            past["done"] = _done(record, world.now_ms)
+            past["done"] = float(done_by(record, world.now_ms))
             past["executed"] += elapsed
             past["attained"] += int(record["gpus"]) * elapsed
             past["waited"] += float(record["waits"]) * elapsed
@@ -94,11 +95,6 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
     adopting.adopt(handle.address)
     adopting.reschedule(handle.address)
     world.find_jobs()
-
-
-def _done(record: np.void, now_ms: int) -> float:
-    """Nominal ms that a running job has done by now (as `engine.actions.verbs.work_done`)."""
-    return float(record["done_when_rated"] + np.floor(record["rate"] * (now_ms - record["rated"]) * 1024.0) / 1024.0)
 
 
 def _parts(world: LiveWorld, first: int) -> tuple[tuple[int, int], ...]:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.rate_models.chains.tasks import longer_ms
+from pointsman.engine.run.view import done_by
 from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
@@ -23,9 +24,7 @@ def blindfolded(handle: Handle) -> Handle:
     clock["fail_rate"] = 0.0
     handle.state.g["log_on"] = handle.state.g["log_speeds"] = handle.state.g["outside"] = False
     runs = jobs["state"] == _RUNNING
-    done = np.where(
-        runs, jobs["done_when_rated"] + np.floor(jobs["rate"] * (now - jobs["rated"]) * 1024) / 1024, jobs["done"]
-    )
+    done = np.where(runs, done_by(jobs, now), jobs["done"])
     work = np.maximum(np.where(np.isnan(jobs["estimate"]), np.inf, jobs["estimate"]), done)
     truth = world.truth[: len(jobs)]
     rate = np.where(runs & (jobs["rate"] > 0.0), jobs["rate"], 1.0)

@@ -24,6 +24,11 @@ def unsettled_ms(jobs: NDArray[np.void], now_ms: int) -> NDArray[np.int64]:
     return np.where(jobs["state"] == _RUNNING, now_ms - jobs["settled"], 0)
 
 
+def done_by(jobs: np.ndarray, now_ms: int) -> NDArray[np.float64]:
+    """(jobs,) nominal ms of work that running jobs have done by `now_ms`, in whole 1/1024 ms, as `verbs.work_done`."""
+    return jobs["done_when_rated"] + np.floor(jobs["rate"] * (now_ms - jobs["rated"]) * 1024.0) / 1024.0
+
+
 class Viewed(Protocol):
     """What a view looks at: a `Simulation`."""
 
@@ -89,8 +94,7 @@ class View:
         jobs, every = self._simulation.handle.jobs, float(self._state.g["checkpoint_ms"][0])
         if every == 0.0:
             return np.zeros(len(jobs))
-        work = np.floor(jobs["rate"] * (self.now_ms - jobs["rated"]) * 1024.0) / 1024.0
-        done = jobs["done_when_rated"] + work - jobs["restored"]
+        done = done_by(jobs, self.now_ms) - jobs["restored"]
         return np.where(jobs["state"] == _RUNNING, done % every, 0.0) / 1000.0
 
     @property
