@@ -484,7 +484,7 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
     """Refits happen, and groups tell better, while the instance lasts."""
     params = draw_dally_params(draw, "gittins", step_ms)
     del params["first_level_gpu_s"], params["levels"], params["sensitive"]
-    return params | {
+    params |= {
         "predictor": draw.choice(("history", "estimate", "estimate", "none")),
         "preempt": draw.random() < 0.8,
         "ageing": draw.choice((0, 0, 0.37, 3.1)),
@@ -498,6 +498,10 @@ def draw_gittins_params(draw: random.Random, step_ms: int) -> dict[str, Any]:
         "whole_nodes_loss": draw.choice((0, 0.0001, 0.01, 0.05)),
         "whole_nodes_gpus": draw.choice((1, 8, 30)),
     }
+    if not params["preempt"]:  # which then has nothing to weigh
+        del params["cost_weight"]
+        params.pop("patience_s", None)
+    return params
 
 
 def draw_overheads(draw: random.Random, kind: Kind, step_ms: int, may_lose: bool) -> dict[str, float]:
