@@ -43,8 +43,8 @@ def checkpoint(world: LiveWorld) -> bytes:
     clock = handle.world.clock[0]
     if clock["jobs"] != clock["arrived"] or world.told:
         raise RunError("a checkpoint is made between two turns, and something was told since the last one")
-    parts = {name: array[: _rows(handle, name)] for name, array in _arrays(handle).items()}
-    parts["lists"] = handle.state.lists[:, : _width(handle)]
+    parts = {name: array[: rows_in_use(handle, name)] for name, array in kept_arrays(handle).items()}
+    parts["lists"] = handle.state.lists[:, : width_in_use(handle)]
     parts["g"] = handle.state.g.copy()
     for name in _ADDRESSES:
         parts["g"][name] = 0
@@ -69,7 +69,7 @@ def restore(world: LiveWorld, data: bytes) -> None:
         raise NotAlike("the checkpoint is of another version of Pointsman, another cluster, policy or set of jobs")
     handle = world.simulation.handle
     addresses = {name: handle.state.g[name][0] for name in _ADDRESSES}
-    arrays = _arrays(handle)
+    arrays = kept_arrays(handle)
     for name, shape in head["arrays"].items():
         there = arrays[name]
         saved = np.frombuffer(data, there.dtype, int(np.prod(shape)), at).reshape(shape)
@@ -93,22 +93,23 @@ def identity(world: LiveWorld) -> str:
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
     for name in _MADE_ALIKE:
         digest.update(arrays[name].tobytes())
-    digest.update(repr([(name, array.shape, array.dtype) for name, array in _arrays(handle).items()]).encode())
+    digest.update(repr([(name, array.shape, array.dtype) for name, array in kept_arrays(handle).items()]).encode())
     digest.update(handle.state.classes["gpus"].tobytes() + handle.state.nodes["gpus"].tobytes())
     return digest.hexdigest()
 
 
-def _arrays(handle: Handle) -> dict[str, Any]:
-    """What is saved, by name."""
+def kept_arrays(handle: Handle) -> dict[str, Any]:
+    """What is kept from one turn to the next, by name."""
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
     return {name: array for name, array in arrays.items() if name not in _UNSAVED}
 
 
-def _width(handle: Handle) -> int:
+def width_in_use(handle: Handle) -> int:
+    """How many columns of State.lists are in use."""
     return max(int(handle.state.g["slots"][0]), int(handle.state.g["classes"][0]))
 
 
-def _rows(handle: Handle, name: str) -> int | None:
+def rows_in_use(handle: Handle, name: str) -> int | None:
     """How many rows of an array are in use; None: all."""
     slots = int(handle.state.g["slots"][0])
     used = {

@@ -72,16 +72,9 @@ class LiveWorld:
             raise UsageError(f"policy {policy.name!r} must be told of users and queues before it decides")
         self.needs_estimates = getattr(policy, "durations", getattr(policy, "needs", "none")) in ("estimate", "oracle")
         self.rules = _told(rules)
-        handle = build(
-            _with_room(prepared, room), self.rules, parameters_of(policy), _no_events(FIRST_TOLD),
-            briefing and Briefing(np.zeros((room, briefing.numbers.shape[1])), briefing.memory),
-            getattr(policy, "memory", 0),
-        )  # fmt: skip
-        clock = handle.world.clock[0]
-        clock["jobs"] = clock["script"] = 0
-        clock["sample_next"] = NEVER_MS
-        handle.state.g["row_mask"] = room - 1
-        self.simulation = Simulation(handle, policy)
+        self.prepared, self.briefing = prepared, briefing
+        self.room = room
+        self.simulation = Simulation(state_of(prepared, self.rules, policy, briefing, room), policy)
         self.told: list[tuple[int, int, int, int, int, float]] = []
         """Rows of SCRIPT, since the last turn."""
         self._slots: dict[int, int] = {}
@@ -191,6 +184,22 @@ class LiveWorld:
         log = simulation.log()
         simulation.kept = KeptLog()
         return log
+
+
+def state_of(
+    prepared: Prepared, rules: Rules, policy: CompiledPolicy | Policy, briefing: Briefing | None, room: int
+) -> Handle:
+    """The state of a live world before its first job; the arguments are those of `LiveWorld`."""
+    handle = build(
+        _with_room(prepared, room), rules, parameters_of(policy), _no_events(FIRST_TOLD),
+        briefing and Briefing(np.zeros((room, briefing.numbers.shape[1])), briefing.memory),
+        getattr(policy, "memory", 0),
+    )  # fmt: skip
+    clock = handle.world.clock[0]
+    clock["jobs"] = clock["script"] = 0
+    clock["sample_next"] = NEVER_MS
+    handle.state.g["row_mask"] = room - 1
+    return handle
 
 
 def _no_events(room: int) -> NDArray[np.void]:

@@ -1,0 +1,114 @@
+"""What a live world is made for: a cluster, a policy, and the kinds of jobs that have come so far."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from pointsman.api import assemble
+from pointsman.cluster import Cluster
+from pointsman.engine.estimates.keys import NOTHING
+from pointsman.engine.setup.briefing import Briefing
+from pointsman.engine.setup.build import Rules
+from pointsman.engine.setup.prepare import Prepared
+from pointsman.errors import UsageError
+from pointsman.experiment import RunOptions
+from pointsman.live.world import Ask, LiveWorld
+from pointsman.policies.registry import PolicySpec, get_policy
+from pointsman.workload import Workload
+
+_UNKNOWN = {"submit_s": 0.0, "duration_s": 1.0, "time_limit_s": 1.0, "priority": 0}
+"""What a table of jobs must say, and a kind of jobs does not."""
+
+
+class Kind(NamedTuple):
+    """What the engine, policies and estimates know jobs by; the names are those of the job table."""
+
+    gpus: int = 1
+    nodes_requested: int | None = None
+    gpus_per_node: int | None = None
+    gpu_type: str | None = None
+    partition: str | None = None
+    queue: str | None = None
+    account: str | None = None
+    user: str | None = None
+    model: str | None = None
+    batch_size: int | None = None
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """Which policy decides, with which parameters and options."""
+
+    policy: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """As those of `simulate`. Estimates: ``limit`` are jobs' time limits; else what needs durations learns them."""
+
+    @property
+    def spec(self) -> PolicySpec:
+        """The policy by its name.
+
+        Raises:
+            UsageError: there is none of that name.
+        """
+        return get_policy(self.policy)
+
+
+class Roster:
+    """The kinds of jobs that have come so far, numbered in order."""
+
+    def __init__(self, cluster: Cluster, deciding: Deciding, kinds: Iterable[Kind] = (Kind(),)) -> None:
+        """Raises UsageError: the policy, a parameter or an option is wrong, or asks for the durations of jobs."""
+        self.cluster, self.deciding = cluster, deciding
+        self.numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+        self.options = _options(deciding)
+        self.policy = deciding.spec.make(dict(deciding.params))
+        self.prepared, self.rules, self.briefing = self._assembled([*self.numbers])
+
+    def _assembled(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
+        jobs = pl.DataFrame([kind._asdict() | _UNKNOWN for kind in kinds], infer_schema_length=None)
+        workload = Workload.of(jobs, source="a submission")
+        return assemble(workload, self.cluster, self.deciding.spec, self.policy, self.options)
+
+    def admit(self, kind: Kind) -> int:
+        """The number of a kind, which is new if it was not there before.
+
+        Raises:
+            InputError: the cluster could never run such a job. UsageError: the policy could not.
+        """
+        if kind not in self.numbers:
+            self.prepared, self.rules, self.briefing = self._assembled([*self.numbers, kind])
+            self.numbers[kind] = len(self.numbers)
+        return self.numbers[kind]
+
+    def world(self, room: int | None = None) -> LiveWorld:
+        """A world before its first job, in which the policy decides."""
+        return LiveWorld(self.prepared, self.rules, self.policy, self.briefing, **({"room": room} if room else {}))
+
+    def ask(self, kind: int, *, priority: int = 0, limit_ms: int | None = None, pinned: bool = False) -> Ask:
+        """What the engine is told of a job of a kind."""
+        prepared, like = self.prepared, self.prepared.trace[kind]
+        knows_limits = prepared.terms.knowledge == "limit" and limit_ms is not None
+        return Ask(
+            *(int(like[name]) for name in ("cls", "queue")),
+            -priority,
+            int(like["speed"]),
+            float(limit_ms) if knows_limits and limit_ms else float("nan"),
+            pinned,
+            tuple(self.briefing.numbers[kind].tolist()) if self.briefing else (),
+            tuple(prepared.history.keys[kind].tolist()) if prepared.history is not NOTHING else (),
+        )
+
+
+def _options(deciding: Deciding) -> RunOptions:
+    options = RunOptions.checked(deciding.options)
+    needs = getattr(deciding.spec.make(dict(deciding.params)), "durations", deciding.spec.needs)
+    if options.estimate is None and needs in ("estimate", "oracle"):
+        return options.model_copy(update={"estimate": "history"})
+    if options.estimate not in (None, "none", "limit", "history"):
+        raise UsageError(
+            f"estimate {options.estimate!r}: how long jobs will run is not known here; use limit or history"
+        )
+    return options

@@ -1,0 +1,58 @@
+"""A world that grows by each kind of job as it comes decides as one that knew all kinds from the beginning."""
+
+from typing import Any
+
+import pytest
+
+from pointsman.live.growing import grow
+from pointsman.live.roster import Deciding, Kind, Roster
+
+from .test_equality import CLUSTERS, workload
+from .toy import Case, Toy
+
+POLICIES = (
+    *("gittins", "fifo", "fifo-backfill", "easy", "sjf", "srtf", "tiresias", "las", "dally", "conservative"),
+    *("pick-place-sjf", "rounds(srtf, 60)", "examples/my_policy.py:MyPolicy"),
+)
+
+
+class Growing(Toy):
+    """A cluster whose world is told of each kind of job when the first such job comes."""
+
+    def __init__(self, case: Case, policy: str, **options: Any) -> None:
+        self.roster = Roster(case.cluster, Deciding(policy, case.params or {}, options))
+        super().__init__(case, self.roster.world(1 << 12))
+        self.kinds = [Kind(*row) for row in case.prepared.jobs.select(Kind._fields).rows()]
+        self.numbers: dict[int, int] = {}
+        self.grown = 0
+
+    def turn(self) -> bool:
+        now, known = self.next_ms(), len(self.roster.numbers)
+        coming = [row for row in range(self.submitted, len(self.submits)) if self.submits[row] <= now]
+        self.numbers |= {row: self.roster.admit(self.kinds[row]) for row in coming}
+        if len(self.roster.numbers) > known:
+            grow(self.world, self.roster.prepared, self.roster.briefing, self.numbers)
+            self.grown += 1
+        for row in coming:
+            self.asks[row] = self.roster.ask(self.numbers[row])
+        return super().turn()
+
+
+@pytest.mark.parametrize(
+    ("policy", "like"), [*((policy, "philly") for policy in POLICIES), ("gittins", "helios"), ("easy", "itp")]
+)
+def test_decides_as_one_that_knew_all_kinds(policy: str, like: str) -> None:
+    case = Case(workload(like), CLUSTERS[like], policy, oversized="drop", estimate="history")
+    growing = Growing(case, policy)
+    assert growing.run() == case.simulated()
+    assert growing.grown > 10
+
+
+@pytest.mark.parametrize("policy", ["gittins", "dally", "tiresias-skew", "easy"])
+def test_models_come_one_by_one(policy: str) -> None:
+    """The first kind names none, so that there are no tables of speeds at first."""
+    options = {"assign_models": 1}
+    case = Case(workload("itp"), CLUSTERS["itp"], policy, overheads="periodic", estimate="history", **options)
+    growing = Growing(case, policy, overheads="periodic")
+    assert growing.run() == case.simulated()
+    assert growing.grown > 10
