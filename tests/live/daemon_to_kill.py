@@ -7,12 +7,12 @@ import sys
 import time
 from pathlib import Path
 
+from pointsman.live.backends.facts import Stop
 from pointsman.live.backends.local.backend import Local
-from pointsman.live.clock import Clock
-from pointsman.live.facts import Stop
-from pointsman.live.job import Job
-from pointsman.live.loop import recovered
-from pointsman.live.store import Store
+from pointsman.live.control.clock import Clock
+from pointsman.live.control.job import Job
+from pointsman.live.control.loop import recovered
+from pointsman.live.control.store import Store
 
 from .killing import STEPS, case
 

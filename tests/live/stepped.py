@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pointsman.live.backends.shadow import Delays, Faults, Program, Shadow, always
-from pointsman.live.job import Job
-from pointsman.live.loop import ControlLoop, recovered
-from pointsman.live.safety import NodeFaults
-from pointsman.live.store import Store
+from pointsman.live.control.job import Job
+from pointsman.live.control.loop import ControlLoop, recovered
+from pointsman.live.control.safety import NodeFaults
+from pointsman.live.control.store import Store
 from pointsman.types import NEVER_MS
 
 from .toy import Case

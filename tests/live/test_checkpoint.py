@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pointsman.errors import RunError
-from pointsman.live.checkpoint import NotAlike, checkpoint, restore
-from pointsman.live.world import LiveWorld
+from pointsman.live.world.checkpoint import NotAlike, checkpoint, restore
+from pointsman.live.world.live_world import LiveWorld
 
 from .test_equality import CLUSTERS, workload
 from .toy import Case, Toy
@@ -43,7 +43,7 @@ def test_a_restored_world_decides_as_one_that_never_stopped(policy: str, turns: 
 RESTORED = """
 import sys, warnings
 from pathlib import Path
-from pointsman.live.checkpoint import restore
+from pointsman.live.world.checkpoint import restore
 from tests.live.test_checkpoint import case_of
 case = case_of("gittins")
 world = case.world()

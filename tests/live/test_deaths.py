@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pointsman.live.backends.shadow import Shadow
-from pointsman.live.store import Store
+from pointsman.live.control.store import Store
 from pointsman.types import NEVER_MS
 
 from .stepped import Stepped
@@ -128,7 +128,7 @@ def check_death_at(case: Case, at: set[int], store: Path, install: Callable[[Dea
 def test_a_daemon_that_dies_between_two_effects_decides_as_one_that_does_not(
     policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mortal_commits: Callable[[Death], None]
 ) -> None:
-    monkeypatch.setattr("pointsman.live.loop.TURNS", 7)
+    monkeypatch.setattr("pointsman.live.control.loop.TURNS", 7)
     case = case_of(policy, 16)
     moments = moments_of(case, tmp_path, mortal_commits)
     for k in range(1, moments, moments // 12):
@@ -139,7 +139,7 @@ def test_a_daemon_that_dies_between_two_effects_decides_as_one_that_does_not(
 def test_a_daemon_that_dies_once_at_each_moment_of_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mortal_commits: Callable[[Death], None]
 ) -> None:
-    monkeypatch.setattr("pointsman.live.loop.TURNS", 7)
+    monkeypatch.setattr("pointsman.live.control.loop.TURNS", 7)
     case = case_of("tiresias", 60)
     for k in range(1, moments_of(case, tmp_path, mortal_commits)):
         check_death_at(case, {k}, tmp_path / f"store{k}", mortal_commits)

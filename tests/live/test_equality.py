@@ -6,7 +6,7 @@ import pytest
 
 import pointsman
 from pointsman.errors import UsageError
-from pointsman.live.world import LiveWorld
+from pointsman.live.world.live_world import LiveWorld
 from pointsman.policies.registry import BUILT_IN, LEARNED
 from pointsman.workload import Workload
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from pointsman.live.growing import grow
-from pointsman.live.roster import Deciding, Kind, Roster
+from pointsman.live.world.growing import grow
+from pointsman.live.world.kind import Kind
+from pointsman.live.world.roster import Deciding, Roster
 
 from .test_equality import CLUSTERS, workload
 from .toy import Case, Toy
@@ -21,7 +22,7 @@ class Growing(Toy):
 
     def __init__(self, case: Case, policy: str, **options: Any) -> None:
         self.roster = Roster(case.cluster, Deciding(policy, case.params or {}, options))
-        super().__init__(case, self.roster.world(1 << 12))
+        super().__init__(case, self.roster.world(1 << 12, first_row=0))
         self.kinds = [Kind(*row) for row in case.prepared.jobs.select(Kind._fields).rows()]
         self.numbers: dict[int, int] = {}
         self.grown = 0

@@ -1,6 +1,7 @@
 """Attempts as real processes: each runs once, ends when nothing of it lives, and outlives the daemon."""
 
 import os
+import pwd
 import signal
 import sys
 import time
@@ -10,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pointsman.cluster import load_cluster
+from pointsman.live.backends.facts import AttemptFact, AttemptId, Exit, Launch, Phase, Refused, Stop
 from pointsman.live.backends.local import shim
 from pointsman.live.backends.local.backend import Local
-from pointsman.live.facts import AttemptFact, AttemptId, Exit, Launch, Phase, Refused, Stop
 
 ID = AttemptId(3, 1)
 PYTHON = (sys.executable, "-S", "-c")
@@ -46,8 +47,8 @@ def wait(local: Local, phase: Phase, id_: AttemptId = ID) -> AttemptFact:
     return found
 
 
-def log(local: Local, rank: int = 0, id_: AttemptId = ID) -> str:
-    return (local._folder(id_) / f"{rank}.log").read_text()
+def log(local: Local, id_: AttemptId = ID) -> str:
+    return (local._folder(id_) / "output.log").read_text()
 
 
 @pytest.mark.parametrize(("code", "exit_"), [("0", Exit(0)), ("7", Exit(7))])
@@ -82,8 +83,41 @@ def test_it_has_its_gpus_and_what_torchrun_wants(local: Local) -> None:
     names = ["CUDA_VISIBLE_DEVICES", "NODE_RANK", "NNODES", "WORLD_SIZE", "POINTSMAN_JOB_ID", "POINTSMAN_ATTEMPT"]
     run(local, *PYTHON, f"import os; print(*map(os.environ.get, {names}))", parts=(("n0", 6), ("n1", 1)))
     wait(local, Phase.ENDED)
-    assert log(local, 0) == "1,2 0 2 3 3 1\n"
-    assert log(local, 1) == "0 1 2 3 3 1\n"
+    assert sorted(log(local).splitlines()) == ["0 1 2 3 3 1", "1,2 0 2 3 3 1"]
+
+
+def test_it_writes_to_the_file_that_its_user_names(local: Local, tmp_path: Path) -> None:
+    launch = Launch(
+        AttemptId(3, 1), (("n0", 1),), (*PYTHON, "print('hello')"), folder=str(tmp_path), output="%j-%a.out"
+    )
+    local.launch(launch)
+    wait(local, Phase.ENDED)
+    assert (tmp_path / "3-1.out").read_text() == "hello\n"
+
+
+def test_an_output_that_cannot_be_opened_is_said(local: Local, tmp_path: Path) -> None:
+    local.launch(Launch(ID, (("n0", 1),), (*PYTHON, "print('hello')"), output=str(tmp_path / "no" / "such")))
+    ended = wait(local, Phase.ENDED)
+    assert ended.exit == Exit(127, ran=False)
+    assert ended.detail == f"{tmp_path / 'no' / 'such'}: No such file or directory"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can run jobs of others")
+def test_jobs_of_others_run_as_them_and_open_files_as_them(local: Local, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    for folder in tmp_path.parents[:-2]:
+        folder.chmod(0o755)
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir(mode=0o777)
+    open_to_all.chmod(0o777)
+    who = ("sh", "-c", "id -u; id -g; id -G")
+    user = pwd.getpwnam("nobody")
+    local.launch(Launch(ID, (("n0", 1),), who, output=str(open_to_all / "out"), uid=user.pw_uid))
+    wait(local, Phase.ENDED)
+    assert (open_to_all / "out").read_text() == f"{user.pw_uid}\n{user.pw_gid}\n{user.pw_gid}\n"
+    assert (open_to_all / "out").stat().st_uid == user.pw_uid
+    local.launch(Launch(AttemptId(3, 2), (("n0", 1),), who, output=str(tmp_path / "out"), uid=user.pw_uid))
+    assert wait(local, Phase.ENDED, AttemptId(3, 2)).detail == f"{tmp_path / 'out'}: Permission denied"
 
 
 def test_a_gang_ends_when_one_of_it_fails(local: Local) -> None:
@@ -97,7 +131,7 @@ def test_a_gang_ends_when_one_of_it_fails(local: Local) -> None:
 def test_it_stops_when_it_is_told_and_may_write_a_checkpoint(local: Local) -> None:
     hears = "signal.signal(15, lambda *_: (print('saved'), sys.exit(0)))"
     run(local, *PYTHON, f"import signal, sys, time; {hears}; print('up', flush=True); time.sleep(60)")
-    wait_for(lambda: fact(local) is not None and (local._folder(ID) / "0.log").exists() and "up" in log(local))
+    wait_for(lambda: fact(local) is not None and (local._folder(ID) / "output.log").exists() and "up" in log(local))
     local.stop(ID, Stop(grace_s=10))
     assert wait(local, Phase.ENDED).exit == Exit(0, asked=True)
     assert log(local) == "up\nsaved\n"
@@ -106,7 +140,7 @@ def test_it_stops_when_it_is_told_and_may_write_a_checkpoint(local: Local) -> No
 def test_a_signal_asks_for_a_checkpoint_first(local: Local) -> None:
     hears = "signal.signal(10, lambda *_: print('saved', flush=True))"
     run(local, *PYTHON, f"import signal, time; {hears}; print('up', flush=True); time.sleep(60)")
-    wait_for(lambda: fact(local) is not None and (local._folder(ID) / "0.log").exists() and "up" in log(local))
+    wait_for(lambda: fact(local) is not None and (local._folder(ID) / "output.log").exists() and "up" in log(local))
     local.stop(ID, Stop(checkpoint_s=0.5, grace_s=5))
     assert wait(local, Phase.ENDED).exit == Exit(None, 15, asked=True)
     assert "saved" in log(local)
@@ -119,7 +153,7 @@ def test_what_does_not_hear_is_killed_and_its_children_wherever_they_have_gone(l
         "print('up', flush=True); time.sleep(60)"
     )
     run(local, *PYTHON, deaf)
-    wait_for(lambda: (local._folder(ID) / "0.log").exists() and log(local).count("up") == 3)
+    wait_for(lambda: (local._folder(ID) / "output.log").exists() and log(local).count("up") == 3)
     mark = f"3.1@{local._attempts}"
     assert len(shim.marked(mark)) == 3
     local.stop(ID, SOON)
@@ -167,7 +201,7 @@ def test_one_that_is_stopped_before_it_begins_never_runs(local: Local) -> None:
     local.stop(ID, SOON)
     run(local, *PYTHON, "print('ran')")
     assert wait(local, Phase.ENDED).exit == Exit(None, 15, ran=False, asked=True)
-    assert not (folder / "0.log").exists()
+    assert not (folder / "output.log").exists()
 
 
 def test_when_its_shim_dies_it_runs_on_and_can_be_stopped(local: Local) -> None:

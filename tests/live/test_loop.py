@@ -9,7 +9,9 @@ import pytest
 
 from pointsman.errors import BackendError
 from pointsman.live.backends.shadow import Delays, Faults, Program, exponential
-from pointsman.live.store import Store
+from pointsman.live.control.orders import JobOrder
+from pointsman.live.control.orders import Verb as OrderOf
+from pointsman.live.control.store import Store
 from pointsman.policies.registry import LEARNED
 from pointsman.types import Verb
 
@@ -57,7 +59,7 @@ def test_it_decides_as_simulated(policy: str, tmp_path: Path) -> None:
 def test_a_daemon_that_dies_after_every_so_many_turns_decides_as_one_that_does_not(
     policy: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pointsman.live.loop.TURNS", 5)
+    monkeypatch.setattr("pointsman.live.control.loop.TURNS", 5)
     case = Case(workload("philly", 25), CLUSTERS["philly"], policy, oversized="drop")
     stepped = Stepped(case, tmp_path / "store")
     stepped.run(lambda: stepped.die() if stepped.loop.turns % every == 0 else None)
@@ -105,13 +107,13 @@ def test_a_job_that_is_cancelled_frees_its_gpus_when_it_is_gone(tmp_path: Path) 
     for _ in range(20):
         stepped.turn()
     job = next(iter(stepped.loop.attempts)).job
-    stepped.loop.turn(stepped.shadow.now_ms, cancelled=[job])
+    stepped.loop.turn(stepped.shadow.now_ms, orders=[JobOrder(OrderOf.CANCEL, job)])
     assert any(id_.job == job for id_ in stepped.loop.attempts)
     stepped.run()
     assert job not in stepped.shadow.runs
     assert stepped.loop.attempts == {}
     done = next(iter(stepped.shadow.runs))
-    stepped.loop.turn(stepped.shadow.now_ms, cancelled=[job, done])
+    stepped.loop.turn(stepped.shadow.now_ms, orders=[JobOrder(OrderOf.CANCEL, job), JobOrder(OrderOf.CANCEL, done)])
     states = dict(stepped.loop.store.connection.execute("SELECT id, state FROM jobs").fetchall())
     assert (states[job], states[done]) == ("CANCELLED", "COMPLETED")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pointsman.errors import RunError
-from pointsman.live.seating import seats_of, take_seats
+from pointsman.live.world.seating import seats_of, take_seats
 
 from .test_checkpoint import after_turns
 from .test_equality import CLUSTERS, workload

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from pointsman.live.plan import Action
-from pointsman.live.world import LiveWorld
+from pointsman.live.world.live_world import LiveWorld
+from pointsman.live.world.plan import Action
 from pointsman.types import NEVER_MS, Event, JobState, NodeState, Told, Verb
 from pointsman.workload import Workload
 

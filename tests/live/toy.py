@@ -16,8 +16,8 @@ from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.experiment import RunOptions
-from pointsman.live.plan import Action, actions_of
-from pointsman.live.world import Ask, LiveWorld
+from pointsman.live.world.live_world import Ask, LiveWorld
+from pointsman.live.world.plan import Action, actions_of
 from pointsman.policies.registry import get_policy
 from pointsman.types import NEVER_MS, Event, JobState, Verb
 from pointsman.workload import Workload

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pointsman.cluster import Cluster
-from pointsman.live.backend import Patience
-from pointsman.live.facts import (
+from pointsman.live.backends.facts import (
     AttemptFact,
     AttemptId,
     Exit,
@@ -24,6 +23,7 @@ from pointsman.live.facts import (
     Stop,
     Unsure,
 )
+from pointsman.live.backends.protocol import Patience
 from pointsman.types import NodeState
 
 NEVER: Final = 1 << 62

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import shutil
 import signal
 import sys
@@ -10,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pointsman.cluster import Cluster
-from pointsman.live.backend import Patience
-from pointsman.live.backends.local import shim
-from pointsman.live.facts import (
+from pointsman.live.backends.facts import (
     AttemptFact,
     AttemptId,
     Exit,
@@ -24,6 +23,8 @@ from pointsman.live.facts import (
     Stop,
     Unsure,
 )
+from pointsman.live.backends.local import shim
+from pointsman.live.backends.protocol import Patience
 from pointsman.types import NodeState
 
 _PARTIAL = ".partial"
@@ -54,7 +55,7 @@ class Local:
         return Observation(tuple(fact for fact in facts if fact is not None), nodes)
 
     def launch(self, launch: Launch) -> None:
-        if launch.uid not in (-1, os.getuid()):
+        if launch.uid not in (-1, os.getuid()) and os.getuid() != 0:
             raise Refused(f"this daemon runs jobs of uid {os.getuid()} only")
         folder = self._folder(launch.id)
         try:
@@ -105,6 +106,8 @@ class Local:
             "parts": launch.parts,
             "command": launch.command,
             "folder": launch.folder,
+            "output": _output(launch, folder / "output.log"),
+            "user": _user(launch.uid),
             "environments": environments,
         }
         shim.write_whole(draft / "launch.json", content)
@@ -164,14 +167,15 @@ class Local:
 
     def _without_shim(self, folder: Path, id_: AttemptId, parts: Any) -> AttemptFact | None:
         """Of one whose shim is not begun yet, or has died."""
+        if not (folder / "begun").exists():  # looked at before the lock is: a shim makes it locked
+            return None
         if shim.is_locked(folder / "begun"):
             return AttemptFact(id_, Phase.ACCEPTED, parts)
         if (folder / "exit.json").exists():  # it has just ended
             return self._fact(folder)
         known = _read(folder / "shim.json")
         if known is None:
-            begun = (folder / "begun").exists()
-            return AttemptFact(id_, Phase.ENDED, parts, Exit(ran=False), "its shim has died") if begun else None
+            return AttemptFact(id_, Phase.ENDED, parts, Exit(ran=False), "its shim has died")
         if known[2] == self._boot and shim.marked(_read(folder / "launch.json")["mark"]):
             return AttemptFact(id_, Phase.RUNNING, parts, detail="its shim has died")
         return AttemptFact(id_, Phase.ENDED, parts, Exit(asked=(folder / "stop.json").exists()), "its shim has died")
@@ -186,6 +190,27 @@ class Local:
     def _kill_marked(self, folder: Path) -> None:
         for pid in shim.marked(_read(folder / "launch.json")["mark"]):
             os.kill(pid, signal.SIGKILL)
+
+
+def _output(launch: Launch, default: Path) -> str:
+    """The file to which the commands write."""
+    name = launch.output.replace("%j", str(launch.id.job)).replace("%a", str(launch.id.attempt))
+    return os.path.join(launch.folder, name) if name else str(default)
+
+
+def _user(uid: int) -> dict[str, Any]:
+    """Who the commands run as, as `subprocess` takes it; nothing if as the daemon.
+
+    Raises:
+        Refused: there is no such user.
+    """
+    if uid in (-1, os.getuid()):
+        return {}
+    try:
+        user = pwd.getpwuid(uid)
+    except KeyError:
+        raise Refused(f"this machine has no user {uid}") from None
+    return {"user": uid, "group": user.pw_gid, "extra_groups": os.getgrouplist(user.pw_name, user.pw_gid)}
 
 
 def _read(path: Path) -> Any:

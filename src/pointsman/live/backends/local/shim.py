@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any, BinaryIO
 
 MARK = "POINTSMAN_MARK"
 """The environment variable by which processes of an attempt are known."""
@@ -86,7 +87,7 @@ class Shim:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.launch = json.loads((folder / "launch.json").read_text())
-        self.tasks: list[subprocess.Popen[bytes]] = []
+        self.tasks: list[subprocess.Popen[Any]] = []
         self.asked = False
         self.deadlines: list[tuple[float, int]] = []
         """(when, which signal) is to be sent, in order."""
@@ -131,25 +132,47 @@ class Shim:
 
     def _begin(self) -> str:
         """Why a command could not be begun; nothing if all were."""
-        for rank, environment in enumerate(self.launch["environments"]):
-            with (self.folder / f"{rank}.log").open("ab") as log:
-                try:
-                    task = subprocess.Popen(
-                        self.launch["command"],
-                        cwd=self.launch["folder"] or None,
-                        env={**environment, MARK: self.launch["mark"]},
-                        stdin=subprocess.DEVNULL,
-                        stdout=log,
-                        stderr=log,
-                        start_new_session=True,
-                        preexec_fn=_hear_all,
-                    )
-                except (OSError, subprocess.SubprocessError) as error:
-                    self._signal(signal.SIGKILL)
-                    return f"{self.launch['command'][0]}: {getattr(error, 'strerror', None) or error}"
-            self.tasks.append(task)
+        for environment in self.launch["environments"]:
+            try:
+                self._begin_one(environment)
+            except (OSError, subprocess.SubprocessError) as error:
+                self._signal(signal.SIGKILL)
+                what = getattr(error, "filename", None) or self.launch["command"][0]
+                return f"{what}: {getattr(error, 'strerror', None) or error}"
         write_whole(self.folder / "running.json", [task.pid for task in self.tasks])
         return ""
+
+    def _begin_one(self, environment: dict[str, str]) -> None:
+        """The command of one node, as its user."""
+        with self._open_output() as output:
+            task: subprocess.Popen[Any] = subprocess.Popen(
+                self.launch["command"],
+                cwd=self.launch["folder"] or None,
+                env={**environment, MARK: self.launch["mark"]},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                preexec_fn=_hear_all,
+                **self.launch["user"],
+            )
+        self.tasks.append(task)
+
+    def _open_output(self) -> BinaryIO:
+        """The file to which commands write, opened with the rights of the user."""
+        user = self.launch["user"]
+        if not user:
+            return open(self.launch["output"], "ab")
+        own = os.geteuid(), os.getegid(), os.getgroups()
+        os.setgroups(user["extra_groups"])
+        os.setegid(user["group"])
+        os.seteuid(user["user"])
+        try:
+            return open(self.launch["output"], "ab")
+        finally:
+            os.seteuid(own[0])
+            os.setegid(own[1])
+            os.setgroups(own[2])
 
     def _wait(self) -> None:
         """Until no process of the attempt lives."""

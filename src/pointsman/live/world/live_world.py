@@ -20,8 +20,8 @@ from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.records import TRACE
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError, UsageError
-from pointsman.live.plan import Action, actions_of
-from pointsman.live.suitable import check_suits_live
+from pointsman.live.world.plan import Action, actions_of
+from pointsman.live.world.suitable import check_suits_live
 from pointsman.types import NEVER_MS, Event, JobState, NodeState, Told
 
 ROOM = 1 << 16
@@ -60,9 +60,10 @@ class LiveWorld:
         policy: CompiledPolicy | Policy,
         briefing: Briefing | None = None,
         room: int = ROOM,
+        first_row: int = 0,
     ) -> None:
         """Of a cluster, and of the classes of demand and the models of `prepared`, whose jobs are not looked at; `room`
-        is a power of two.
+        is a power of two. The first job has `first_row`.
 
         Raises:
             UsageError: the policy cannot run live, or lacks its briefing.
@@ -75,6 +76,8 @@ class LiveWorld:
         self.prepared, self.briefing = prepared, briefing
         self.room = room
         self.simulation = Simulation(state_of(prepared, self.rules, policy, briefing, room), policy)
+        clock = self.simulation.handle.world.clock
+        clock["jobs"] = clock["arrived"] = clock["ended"] = self.first_row = first_row
         self.told: list[tuple[int, int, int, int, int, float]] = []
         """Rows of SCRIPT, since the last turn."""
         self._slots: dict[int, int] = {}
@@ -172,6 +175,11 @@ class LiveWorld:
             UsageError: it cannot take over this world.
         """
         self.simulation = self.simulation.adopt(policy, round_ms)
+
+    def rows(self) -> list[int]:
+        """Those of the jobs that are there."""
+        jobs = self.simulation.handle.jobs
+        return jobs["row"][jobs["state"] != 0].tolist()
 
     def find_jobs(self, first: int = 0) -> None:
         """Note in which slots the jobs are from row `first` on."""

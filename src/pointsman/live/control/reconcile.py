@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pointsman.live.backend import Patience
-from pointsman.live.book import Attempt, Cause, Stage
-from pointsman.live.facts import AttemptFact, AttemptId, Exit, Observation, Phase
+from pointsman.live.backends.facts import AttemptFact, AttemptId, Exit, Observation, Phase
+from pointsman.live.backends.protocol import Patience
+from pointsman.live.control.book import Attempt, Cause, Stage
 from pointsman.types import Event, JobState, NodeState, Told
 
 

@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError
-from pointsman.live.book import Attempt, Cause, Stage
-from pointsman.live.facts import AttemptId, Exit, Parts, Stop
-from pointsman.live.job import Job
-from pointsman.live.world import Ask
+from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop
+from pointsman.live.control.book import Attempt, Cause, Stage
+from pointsman.live.control.job import Job
+from pointsman.live.world.kind import Kind
+from pointsman.live.world.live_world import Ask
 from pointsman.types import JobState, NodeState
 
 VERSION: Final = 1
@@ -66,7 +67,7 @@ class Store:
         for pragma in ("journal_mode = WAL", "synchronous = FULL"):
             connection.execute(f"PRAGMA {pragma}")
         if version == 0:
-            schema = resources.files("pointsman.live").joinpath("schema.sql").read_text(encoding="utf-8")
+            schema = resources.files("pointsman.live.control").joinpath("schema.sql").read_text(encoding="utf-8")
             connection.executescript(f"BEGIN; {schema} PRAGMA user_version = {VERSION}; COMMIT;")
 
     def close(self) -> None:
@@ -120,10 +121,12 @@ class Store:
         for row in self.connection.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq", (seq,)):
             yield Entry(row["seq"], row["at_ms"], row["what"], row["row"], json.loads(row["args"]))
 
-    def keep_checkpoint(self, seq: int, data: bytes) -> None:
-        """Of the world as of row `seq` of the journal; what the journal says before is not needed any more."""
+    def keep_checkpoint(self, seq: int, kinds: int, data: bytes) -> None:
+        """Of a world that knows so many kinds of jobs, as of row `seq` of the journal; what the journal says before is
+        not needed any more.
+        """
         self.connection.execute("DELETE FROM checkpoints")
-        self.connection.execute("INSERT INTO checkpoints VALUES (?, ?)", (seq, data))
+        self.connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?)", (seq, kinds, data))
         self.connection.execute("DELETE FROM journal WHERE seq <= ?", (seq,))
 
     def last_checkpoint(self) -> tuple[int, bytes] | None:
@@ -131,13 +134,34 @@ class Store:
         row = self.connection.execute("SELECT seq, data FROM checkpoints ORDER BY seq DESC LIMIT 1").fetchone()
         return (row["seq"], row["data"]) if row else None
 
+    def kinds_at_checkpoint(self) -> int | None:
+        """How many kinds of jobs its world knew, if there is one."""
+        row = self.connection.execute("SELECT kinds FROM checkpoints ORDER BY seq DESC LIMIT 1").fetchone()
+        return int(row["kinds"]) if row else None
+
     # -- jobs ---------------------------------------------------------------------------------------------
+
+    def kinds(self) -> list[Kind]:
+        """Those of all jobs that have come, in order."""
+        rows = self.connection.execute("SELECT kind FROM kinds ORDER BY number")
+        return [Kind(**json.loads(row["kind"])) for row in rows]
+
+    def keep_kinds(self, kinds: Iterable[Kind]) -> None:
+        """These, in order, and no others."""
+        rows = [(number, json.dumps(kind._asdict())) for number, kind in enumerate(kinds)]
+        self.connection.executemany("INSERT OR REPLACE INTO kinds VALUES (?, ?)", rows)
+
+    def kinds_of(self, jobs: Iterable[int]) -> dict[int, int]:
+        """The kind of each of these jobs."""
+        sql = "SELECT id, kind FROM jobs WHERE id IN (SELECT value FROM json_each(?))"
+        return {row["id"]: row["kind"] for row in self.connection.execute(sql, (json.dumps(list(jobs)),))}
 
     def add_job(self, id_: int, job: Job, submit_ms: int) -> None:
         """It was submitted."""
         spec = json.dumps(asdict(job) | {"ask": job.ask})
-        row = (id_, job.uid, job.request_key, spec, submit_ms)
-        self.connection.execute("INSERT INTO jobs (id, uid, request_key, spec, submit_ms) VALUES (?, ?, ?, ?, ?)", row)
+        row = (id_, job.uid, job.request_key, spec, job.kind, submit_ms)
+        sql = "INSERT INTO jobs (id, uid, request_key, spec, kind, submit_ms) VALUES (?, ?, ?, ?, ?, ?)"
+        self.connection.execute(sql, row)
 
     def job_of_request(self, job: Job) -> int | None:
         """The job that was submitted with the same key by the same user before, if one was."""
@@ -148,11 +172,17 @@ class Store:
     def alive_jobs(self) -> dict[int, Job]:
         """Those that have not ended."""
         jobs = {}
-        for row in self.connection.execute("SELECT * FROM jobs WHERE end_ms IS NULL"):
-            spec = json.loads(row["spec"])
-            spec["ask"], spec["stop"] = Ask(*spec["ask"]), Stop(**spec["stop"])
-            jobs[row["id"]] = Job(**spec | {"command": tuple(spec["command"])})
+        for row in self.connection.execute("SELECT id, spec FROM jobs WHERE end_ms IS NULL ORDER BY id"):
+            jobs[row["id"]] = job_of(row["spec"])
         return jobs
+
+    def held_jobs(self) -> set[int]:
+        """Those that their users hold."""
+        return {row["id"] for row in self.connection.execute("SELECT id FROM jobs WHERE end_ms IS NULL AND held")}
+
+    def hold_job(self, id_: int, *, held: bool) -> None:
+        """Its user holds it, or not any more."""
+        self.connection.execute("UPDATE jobs SET held = ? WHERE id = ?", (held, id_))
 
     def end_job(self, id_: int, state: JobState, end_ms: int) -> None:
         """It has ended."""
@@ -233,6 +263,13 @@ class Store:
             "ON CONFLICT (name) DO UPDATE SET wanted = excluded.wanted, reason = excluded.reason",
             (name, int(state), reason),
         )
+
+
+def job_of(spec: str) -> Job:
+    """A job, as its row in the table has it."""
+    fields = json.loads(spec)
+    fields["ask"], fields["stop"] = Ask(*fields["ask"]), Stop(**fields["stop"])
+    return Job(**fields | {"command": tuple(fields["command"])})
 
 
 def gpus_of(parts: Parts) -> Iterator[tuple[str, int]]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pointsman.live.facts import AttemptId, Exit, Parts
+from pointsman.live.backends.facts import AttemptId, Exit, Parts
 
 
 class Stage(StrEnum):

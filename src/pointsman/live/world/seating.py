@@ -12,7 +12,7 @@ import numpy as np
 from pointsman.engine.jit.loading import load_beside
 from pointsman.engine.run.view import done_by
 from pointsman.errors import RunError
-from pointsman.live.world import Ask, LiveWorld
+from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.types import JobState
 
 PAST: Final = (
@@ -70,7 +70,7 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
     """
     handle = world.simulation.handle
     state, clock = handle.state, handle.world.clock[0]
-    if clock["arrived"] or clock["jobs"]:
+    if clock["arrived"] > world.first_row or clock["jobs"] > world.first_row:
         raise RunError("jobs take their seats in a world that has not begun, and this one has")
     seating, adopting = load_beside("seating"), load_beside("adopting")
     state.g["now"] = now_ms

@@ -58,6 +58,8 @@ class Launch:
     command: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     folder: str = ""
+    output: str = ""
+    """File to which the command writes, as it sees the name; %j is its job, %a the attempt."""
     uid: int = -1
 
 

@@ -4,20 +4,36 @@ A turn is one transaction of the store, and no effect begins before it is kept. 
 it had decided is in the store, what it was told is in the journal, and the rest is seen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from pointsman.errors import RunError
-from pointsman.live.backend import Backend
-from pointsman.live.book import Attempt, Cause, Stage
-from pointsman.live.checkpoint import checkpoint, restore
-from pointsman.live.facts import AttemptFact, AttemptId, Exit, Launch, Observation, Parts, Phase, Refused, Stop, Unsure
-from pointsman.live.job import Job
-from pointsman.live.plan import Action
-from pointsman.live.reconcile import Change, Happened, ghosts, node_changes, reconcile
-from pointsman.live.safety import BackOff, NodeFaults
-from pointsman.live.store import Store
-from pointsman.live.world import Ask, LiveWorld
+from pointsman.live.backends.facts import (
+    AttemptFact,
+    AttemptId,
+    Exit,
+    Launch,
+    Observation,
+    Parts,
+    Phase,
+    Refused,
+    Stop,
+    Unsure,
+)
+from pointsman.live.backends.protocol import Backend
+from pointsman.live.control.book import Attempt, Cause, Stage
+from pointsman.live.control.job import Job
+from pointsman.live.control.orders import NodeOrder, Order
+from pointsman.live.control.orders import Verb as OrderOf
+from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
+from pointsman.live.control.safety import BackOff, NodeFaults
+from pointsman.live.control.store import Store
+from pointsman.live.world.checkpoint import checkpoint, restore
+from pointsman.live.world.growing import grow
+from pointsman.live.world.live_world import Ask, LiveWorld
+from pointsman.live.world.plan import Action
+from pointsman.live.world.roster import Roster
 from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import NEVER_MS, Event, JobState, NodeState, Reason, Told, Verb
 
@@ -49,6 +65,8 @@ class ControlLoop:
     """Those that have not ended."""
     jobs: dict[int, Job] = field(default_factory=dict)
     """Those that have not ended."""
+    held: set[int] = field(default_factory=set)
+    """Those that their users hold."""
     alarms: list[str] = field(default_factory=list)
     """What an operator must know, the last thing last."""
     turns: int = 0
@@ -68,7 +86,7 @@ class ControlLoop:
         limits = (at_ms for attempt in self.attempts.values() if (at_ms := self._limit_ms(attempt)) is not None)
         return min([self.world.due_ms, *releases, *limits], default=NEVER_MS)
 
-    def turn(self, now_ms: int, submitted: Sequence[Job] = (), cancelled: Sequence[int] = ()) -> list[int]:
+    def turn(self, now_ms: int, submitted: Sequence[Job] = (), orders: Sequence[Order] = ()) -> list[int]:
         """Everything up to now; the jobs that were submitted, in order.
 
         Raises:
@@ -76,13 +94,13 @@ class ControlLoop:
         """
         now_ms = max(now_ms, self.world.now_ms)
         seen = self._observe()
-        if not (submitted or cancelled or self._answers or self._is_due(seen, now_ms)):
+        if not (submitted or orders or self._answers or self._is_due(seen, now_ms)):
             return []
         with self.store.turn():
             self._hear_answers(now_ms)
             jobs = [self._submit(job, now_ms) for job in submitted]
-            for job in cancelled:
-                self._cancel(job, now_ms)
+            for order in orders:
+                self._obey(order, now_ms)
             if seen is not None:
                 self._reconcile(seen, now_ms)
             self._enforce_limits(now_ms)
@@ -127,10 +145,37 @@ class ControlLoop:
         self.jobs[id_] = job
         return id_
 
-    def _cancel(self, job: int, now_ms: int) -> None:
-        """A job that runs is stopped; one that waits has ended; one that had ended stays as it did."""
-        if job not in self.jobs:
+    def _obey(self, order: Order, now_ms: int) -> None:
+        if isinstance(order, NodeOrder):
+            self.store.want_node(order.node, order.wanted, order.reason or None)
+        elif order.job in self.jobs:
+            _OBEYING[order.verb](self, order.job, now_ms)
+
+    def _hold(self, job: int, now_ms: int) -> None:
+        """A job that waits waits on."""
+        if self._alive(job) is None and job not in self.held:
+            self.held.add(job)
+            self.store.hold_job(job, held=True)
+            self._tell(Happened(Told.HOLD, job), now_ms)
+
+    def _release(self, job: int, now_ms: int) -> None:
+        """A job waits no longer, neither for its user nor because its starts have failed."""
+        failures, pause_ms = self._pauses.get(job, (0, None))
+        if job not in self.held and pause_ms is None:
             return
+        self.held.discard(job)
+        self.store.hold_job(job, held=False)
+        if pause_ms is not None:
+            self._set_pause(job, failures, None)
+        self._tell(Happened(Told.RELEASE, job), now_ms)
+
+    def _requeue(self, job: int, now_ms: int) -> None:
+        attempt = self._alive(job)
+        if attempt is not None and attempt.stage != Stage.STOPPING:
+            self._withdraw(attempt, Cause.REQUEUE, now_ms)
+
+    def _cancel(self, job: int, now_ms: int) -> None:
+        """A job that runs is stopped, and one that waits has ended."""
         attempt = self._alive(job)
         if attempt is None:
             self._tell(Happened(Event.CANCEL, job), now_ms)
@@ -223,7 +268,8 @@ class ControlLoop:
         for job, (failures, at_ms) in [*self._pauses.items()]:
             if at_ms is not None and at_ms <= now_ms:
                 self._set_pause(job, failures, None)
-                self._tell(Happened(Told.RELEASE, job), now_ms)
+                if job not in self.held:
+                    self._tell(Happened(Told.RELEASE, job), now_ms)
 
     def _set_pause(self, job: int, failures: int, release_ms: int | None) -> None:
         self._pauses[job] = failures, release_ms
@@ -231,6 +277,7 @@ class ControlLoop:
 
     def _end(self, job: int, state: JobState, now_ms: int) -> None:
         self._end_pauses(job)
+        self.held.discard(job)
         self.jobs.pop(job, None)
         self.store.end_job(job, state, now_ms)
 
@@ -285,8 +332,8 @@ class ControlLoop:
     def _launch(self, attempt: Attempt) -> None:
         try:
             job = self.jobs[attempt.id.job]
-            launch = Launch(attempt.id, attempt.parts, job.command, {**job.environment}, job.folder, job.uid)
-            self.backend.launch(launch)
+            asked = (job.command, {**job.environment}, job.folder, job.output, job.uid)
+            self.backend.launch(Launch(attempt.id, attempt.parts, *asked))
             self._answers.append(_Answer(attempt.id, stops=False))
         except Refused:
             self._answers.append(_Answer(attempt.id, stops=False, refused=True))
@@ -318,15 +365,41 @@ class ControlLoop:
             self._keep_checkpoint()
 
     def _keep_checkpoint(self) -> None:
-        self.store.keep_checkpoint(self._seq, checkpoint(self.world))
+        self.store.keep_checkpoint(self._seq, len(self.world.prepared.trace), checkpoint(self.world))
+
+    # -- other worlds -------------------------------------------------------------------------------------
+
+    def grow(self, roster: Roster) -> None:
+        """The world knows all kinds of jobs of `roster` from now on.
+
+        Raises:
+            BackendError: that could not be kept, and this process must end.
+        """
+        with self.store.turn():
+            self.store.keep_kinds(roster.numbers)
+            self._seq = self.store.note(self.world.now_ms, "grow", 0, len(roster.numbers))
+            _grow(self.world, roster, self.store)
 
 
-def recovered(world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str]) -> ControlLoop:
-    """The loop goes on where the one before it died: with `world`, which has not begun, by the store."""
+_OBEYING: Final[Mapping[OrderOf, Callable[[ControlLoop, int, int], None]]] = {
+    OrderOf.CANCEL: ControlLoop._cancel,
+    OrderOf.HOLD: ControlLoop._hold,
+    OrderOf.RELEASE: ControlLoop._release,
+    OrderOf.REQUEUE: ControlLoop._requeue,
+}
+
+
+def recovered(
+    world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str], roster: Roster | None = None
+) -> ControlLoop:
+    """The loop goes on where the one before it died: with `world`, which has not begun, by the store.
+
+    `roster`: all kinds of jobs that have come, where the world was made for those of the last checkpoint.
+    """
     if (name := store.setting(RELIEVED)) is not None:
         world.relieve(get_policy(name).make())
-    _replay(world, store)
-    loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs())
+    _replay(world, store, roster)
+    loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs(), held=store.held_jobs())
     loop._pauses, loop._nodes = store.pauses(), store.nodes()
     for id_, attempt in store.alive_attempts().items():
         loop.attempts[id_] = _as_promised(attempt, loop.jobs[id_.job])
@@ -337,7 +410,11 @@ def _as_promised(attempt: Attempt, job: Job) -> Attempt:
     return replace(attempt, requeues=job.requeues, zero_is_done=job.zero_is_done)
 
 
-def _replay(world: LiveWorld, store: Store) -> None:
+def _grow(world: LiveWorld, roster: Roster, store: Store) -> None:
+    grow(world, roster.prepared, roster.briefing, store.kinds_of(world.rows()))
+
+
+def _replay(world: LiveWorld, store: Store, roster: Roster | None) -> None:
     """From its checkpoint, by the journal: the same that was told before leads to the same."""
     seq = 0
     if (kept := store.last_checkpoint()) is not None:
@@ -353,5 +430,7 @@ def _replay(world: LiveWorld, store: Store) -> None:
             )
         elif told.what == "node":
             world.tell_node(told.row, NodeState(told.args), told.at_ms)
+        elif told.what == "grow" and roster is not None:
+            _grow(world, roster.first(told.args), store)
         else:
             world.advance(told.at_ms)

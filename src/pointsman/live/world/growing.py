@@ -13,8 +13,8 @@ from pointsman.engine.setup.build import EXTRA_BUCKETS
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
-from pointsman.live.checkpoint import kept_arrays, rows_in_use, width_in_use
-from pointsman.live.world import LiveWorld, state_of
+from pointsman.live.world.checkpoint import kept_arrays, rows_in_use, width_in_use
+from pointsman.live.world.live_world import LiveWorld, state_of
 
 _HAPPENED: Final = {
     "classes": (

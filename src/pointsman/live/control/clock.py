@@ -4,7 +4,7 @@ import json
 import time
 from pathlib import Path
 
-from pointsman.live.store import Store
+from pointsman.live.control.store import Store
 
 _ANCHOR = "clock"
 

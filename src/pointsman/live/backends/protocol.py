@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pointsman.cluster import Cluster
-from pointsman.live.facts import AttemptId, Launch, Observation, Stop
+from pointsman.live.backends.facts import AttemptId, Launch, Observation, Stop
 
 
 @dataclass(frozen=True)

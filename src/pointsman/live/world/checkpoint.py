@@ -10,7 +10,7 @@ from pointsman.engine.index.event_heap import AROUND
 from pointsman.engine.jit.loading import core_digest
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
-from pointsman.live.world import LiveWorld
+from pointsman.live.world.live_world import LiveWorld
 
 FORMAT = 1
 _ADDRESSES = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -14,27 +14,13 @@ from pointsman.engine.setup.build import Rules
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
-from pointsman.live.world import Ask, LiveWorld
+from pointsman.live.world.kind import Kind
+from pointsman.live.world.live_world import ROOM, Ask, LiveWorld
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.workload import Workload
 
 _UNKNOWN = {"submit_s": 0.0, "duration_s": 1.0, "time_limit_s": 1.0, "priority": 0}
 """What a table of jobs must say, and a kind of jobs does not."""
-
-
-class Kind(NamedTuple):
-    """What the engine, policies and estimates know jobs by; the names are those of the job table."""
-
-    gpus: int = 1
-    nodes_requested: int | None = None
-    gpus_per_node: int | None = None
-    gpu_type: str | None = None
-    partition: str | None = None
-    queue: str | None = None
-    account: str | None = None
-    user: str | None = None
-    model: str | None = None
-    batch_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,9 +69,13 @@ class Roster:
             self.numbers[kind] = len(self.numbers)
         return self.numbers[kind]
 
-    def world(self, room: int | None = None) -> LiveWorld:
+    def first(self, many: int) -> "Roster":
+        """The same before more kinds came than so many."""
+        return self if many == len(self.numbers) else Roster(self.cluster, self.deciding, [*self.numbers][:many])
+
+    def world(self, room: int = ROOM, first_row: int = 1) -> LiveWorld:
         """A world before its first job, in which the policy decides."""
-        return LiveWorld(self.prepared, self.rules, self.policy, self.briefing, **({"room": room} if room else {}))
+        return LiveWorld(self.prepared, self.rules, self.policy, self.briefing, room, first_row)
 
     def ask(self, kind: int, *, priority: int = 0, limit_ms: int | None = None, pinned: bool = False) -> Ask:
         """What the engine is told of a job of a kind."""

@@ -8,12 +8,21 @@ CREATE TABLE jobs (
   uid INTEGER NOT NULL,
   request_key TEXT,                       -- a submission that is repeated is the same job
   spec TEXT NOT NULL,                     -- JSON, never changed
+  kind INTEGER NOT NULL,
   submit_ms INTEGER NOT NULL,
+  held INTEGER NOT NULL DEFAULT 0,        -- whether a user holds it
   end_ms INTEGER,
   state TEXT,                             -- JobState in which it ended
   UNIQUE (uid, request_key)
 ) STRICT;
 CREATE INDEX jobs_alive ON jobs (id) WHERE end_ms IS NULL;
+
+CREATE INDEX jobs_ended ON jobs (end_ms) WHERE end_ms IS NOT NULL;
+
+CREATE TABLE kinds (                      -- of jobs, in the order in which they came
+  number INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL                      -- JSON, by the names of the job table
+) STRICT;
 
 CREATE TABLE attempts (
   job INTEGER NOT NULL,
@@ -58,12 +67,13 @@ CREATE TABLE nodes (
 CREATE TABLE journal (                    -- what the world was told, in order: with a checkpoint, the world itself
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   at_ms INTEGER NOT NULL,
-  what TEXT NOT NULL,                     -- submit, tell, node or advance
+  what TEXT NOT NULL,                     -- submit, tell, node, grow or advance
   row INTEGER NOT NULL,                   -- of the job; a node's position
   args TEXT NOT NULL                      -- JSON
 ) STRICT;
 
 CREATE TABLE checkpoints (
   seq INTEGER PRIMARY KEY,                -- up to which row of the journal it goes
+  kinds INTEGER NOT NULL,                 -- how many the world knew
   data BLOB NOT NULL
 ) STRICT;

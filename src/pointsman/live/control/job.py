@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pointsman.live.facts import Stop
-from pointsman.live.world import Ask
+from pointsman.live.backends.facts import Stop
+from pointsman.live.world.live_world import Ask
 
 
 @dataclass(frozen=True)
@@ -12,6 +12,9 @@ class Job:
     """As its user asked for it."""
 
     ask: Ask
+    kind: int = 0
+    """Its number among the kinds of jobs (`pointsman.live.world.roster`)."""
+    name: str = ""
     limit_ms: int | None = None
     """How long one attempt of it may run."""
     requeues: bool = False
@@ -23,6 +26,8 @@ class Job:
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
     """Where its command runs."""
+    output: str = ""
+    """File to which its command writes; none: it is kept for as long as the attempt is."""
     stop: Stop = field(default_factory=Stop)
     uid: int = -1
     """Who submitted it; -1: whoever owns the daemon."""

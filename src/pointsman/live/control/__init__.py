@@ -1,0 +1,1 @@
+"""The loop between a world and a backend, and what it keeps."""

@@ -1,0 +1,35 @@
+"""What users and operators want of jobs and nodes that are there."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from pointsman.types import NodeState
+
+
+class Verb(StrEnum):
+    """What is to become of a job."""
+
+    CANCEL = "cancel"
+    HOLD = "hold"
+    """It waits, and does not start until it is released."""
+    RELEASE = "release"
+    REQUEUE = "requeue"
+    """It stops, and waits again."""
+
+
+class JobOrder(NamedTuple):
+    """A job that has ended, or is in no state for it, stays as it is."""
+
+    verb: Verb
+    job: int
+
+
+class NodeOrder(NamedTuple):
+    """A node is to be in a state, as far as its backend lets it: DRAIN takes no new jobs, UP is whatever it is."""
+
+    node: str
+    wanted: NodeState
+    reason: str = ""
+
+
+Order = JobOrder | NodeOrder
