@@ -3,6 +3,7 @@
 Nothing is logged for this: the run is replayed up to the instant, and the answer is what the verb ``start`` says there.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,25 @@ class Explanation:
     """One sentence, with numbers."""
 
 
+@dataclass(frozen=True)
+class Names:
+    """What jobs and instants are called."""
+
+    job_id: Callable[[int], str]
+    """Of a job by its row."""
+    instant: Callable[[int], str]
+    """Of a time in ms since the first submission."""
+
+    @staticmethod
+    def of_log(prepared: Prepared) -> "Names":
+        """As the log of a run has them."""
+        origin_s = float(prepared.jobs["submit_s"][0])
+        return Names(
+            lambda row: str(prepared.jobs["job_id"][row]),
+            lambda time_ms: instant(origin_s + int(time_ms) / 1000, origin_s),
+        )
+
+
 def explain(simulation: Simulation, prepared: Prepared, row: int, time_s: float) -> Explanation:
     """What job `row` is doing, or waiting for, after all that happens up to `time_s`.
 
@@ -51,14 +71,34 @@ def explain(simulation: Simulation, prepared: Prepared, row: int, time_s: float)
     """
     until_ms = instant_ms(time_s, "time_s")
     simulation.run(until_ms)
-    state, reason, said = _Question(simulation, prepared, row, until_ms).answer()
-    job_id, origin_s = str(prepared.jobs["job_id"][row]), float(prepared.jobs["submit_s"][0])
-    return Explanation(job_id, origin_s + time_s, time_s, state, reason.name if reason else "", said)
+    names, submit_ms = Names.of_log(prepared), int(prepared.trace["submit"][row])
+    if submit_ms > until_ms:
+        state, reason, said = "FUTURE", None, f"it is submitted only at {names.instant(submit_ms)}"
+    else:
+        state, reason, said = _Question(simulation, prepared, row, names, until_ms).answer()
+    origin_s = float(prepared.jobs["submit_s"][0])
+    return Explanation(names.job_id(row), origin_s + time_s, time_s, state, reason.name if reason else "", said)
+
+
+def explain_now(
+    simulation: Simulation, prepared: Prepared, row: int, names: Names, now_ms: int
+) -> tuple[str, Reason | None, str]:
+    """The state of job `row`, which has not ended, the reason if it is pending, and a sentence.
+
+    Args:
+        simulation: as of now.
+        prepared: what jobs may ask for.
+        row: the job.
+        names: what jobs and instants are called.
+        now_ms: ms since the first submission.
+    """
+    return _Question(simulation, prepared, row, names, now_ms).answer()
 
 
 class _Question:
-    def __init__(self, simulation: Simulation, prepared: Prepared, row: int, now_ms: int) -> None:
+    def __init__(self, simulation: Simulation, prepared: Prepared, row: int, names: Names, now_ms: int) -> None:
         self.simulation, self.prepared, self.row, self.now_ms = simulation, prepared, row, now_ms
+        self.names, self._instant = names, names.instant
         self.world = simulation.handle.world
         self.jobs: NDArray[np.void] = np.asarray(simulation.handle.jobs)
         self.nodes: NDArray[np.void] = np.asarray(simulation.handle.state.nodes)
@@ -67,9 +107,6 @@ class _Question:
 
     def answer(self) -> tuple[str, Reason | None, str]:
         """The state, the reason of a pending job, and the sentence."""
-        submit_ms = int(self.prepared.trace["submit"][self.row])
-        if submit_ms > self.now_ms:
-            return "FUTURE", None, f"it is submitted only at {self._instant(submit_ms)}"
         live = np.flatnonzero((self.jobs["row"] == self.row) & (self.jobs["state"] != 0))
         if not len(live):
             return self._ended()
@@ -137,10 +174,6 @@ class _Question:
         mine = np.flatnonzero(np.array(pools.scheduler)[pools.pool_of_node] == scheduler)
         nodes = names[mine[0]] if len(mine) == 1 else f"{names[mine[0]]} to {names[mine[-1]]}"
         return f"scheduler {scheduler + 1} of {pools.schedulers} ({nodes})"
-
-    def _instant(self, time_ms: int) -> str:
-        origin_s = float(self.prepared.jobs["submit_s"][0])
-        return instant(origin_s + int(time_ms) / 1000, origin_s)
 
     def _ended(self) -> tuple[str, None, str]:
         outcome = np.asarray(self.world.outcomes)[self.row]
@@ -223,7 +256,7 @@ class _Question:
             raise RunError(f"policy {policy.name!r}: why_waiting failed: {type(error).__name__}: {error}") from error
 
     def _id_of(self, slot: int) -> str:
-        return str(self.prepared.jobs["job_id"][int(self.jobs["row"][slot])])
+        return self.names.job_id(int(self.jobs["row"][slot]))
 
     def _why_not_within(self, slot: int, delay: Delay) -> tuple[Reason, str]:
         """There is no room at the level that the job holds out for; there may be elsewhere."""

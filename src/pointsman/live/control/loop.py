@@ -6,7 +6,7 @@ it had decided is in the store, what it was told is in the journal, and the rest
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from pointsman.errors import RunError
 from pointsman.live.backends.facts import (
@@ -34,6 +34,7 @@ from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.live.world.plan import Action
 from pointsman.live.world.roster import Roster
+from pointsman.live.world.seating import seats_of, take_seats
 from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import NEVER_MS, Event, JobState, NodeState, Reason, Told, Verb
 
@@ -364,6 +365,15 @@ class ControlLoop:
         if self.turns % TURNS == 0:
             self._keep_checkpoint()
 
+    def keep_checkpoint(self) -> None:
+        """So that whoever goes on from here has nothing to replay.
+
+        Raises:
+            BackendError: it could not be kept.
+        """
+        with self.store.turn():
+            self._keep_checkpoint()
+
     def _keep_checkpoint(self) -> None:
         self.store.keep_checkpoint(self._seq, len(self.world.prepared.trace), checkpoint(self.world))
 
@@ -379,6 +389,33 @@ class ControlLoop:
             self.store.keep_kinds(roster.numbers)
             self._seq = self.store.note(self.world.now_ms, "grow", 0, len(roster.numbers))
             _grow(self.world, roster, self.store)
+
+    def replace_world(self, roster: Roster, settings: Mapping[str, str], now_ms: int) -> None:
+        """Another world goes on, with all kinds of jobs of `roster`, and its policy looks at all that waits.
+        `settings` are kept with it.
+
+        Raises:
+            UsageError: the policy cannot run live. BackendError: it could not be kept, and this process must end.
+        """
+        world, now_ms = roster.world(), max(now_ms, self.world.now_ms)
+        kinds = self.store.kinds_of(self.world.rows())
+        asks = {row: self.jobs[row].ask._replace(**_asked_anew(roster, kind)) for row, kind in kinds.items()}
+        rows = int(self.world.simulation.handle.world.clock[0]["jobs"])
+        take_seats(world, seats_of(self.world, asks), self.world.now_ms, rows)
+        self.world = world
+        for name, state in self._nodes.items():
+            if state != NodeState.UP:
+                world.tell_node(self.node_names.index(name), state, now_ms)
+        with self.store.turn():
+            self.store.keep_kinds(roster.numbers)
+            for key, value in settings.items():
+                self.store.keep_setting(key, value)
+            self.store.forget_setting(RELIEVED)
+            self._seq = self.store.note(now_ms, "advance", 0)
+            for action in self._decide(now_ms):
+                self._intend(action)
+            self._keep_checkpoint()
+        self._act()
 
 
 _OBEYING: Final[Mapping[OrderOf, Callable[[ControlLoop, int, int], None]]] = {
@@ -408,6 +445,12 @@ def recovered(
 
 def _as_promised(attempt: Attempt, job: Job) -> Attempt:
     return replace(attempt, requeues=job.requeues, zero_is_done=job.zero_is_done)
+
+
+def _asked_anew(roster: Roster, kind: int) -> dict[str, Any]:
+    """What jobs of a kind ask for in the world of `roster`."""
+    ask = roster.ask(kind)
+    return {name: getattr(ask, name) for name in ("cls", "queue", "speed", "numbers", "keys")}
 
 
 def _grow(world: LiveWorld, roster: Roster, store: Store) -> None:

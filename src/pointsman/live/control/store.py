@@ -109,6 +109,9 @@ class Store:
     def keep_setting(self, key: str, value: str) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
+    def forget_setting(self, key: str) -> None:
+        self.connection.execute("DELETE FROM meta WHERE key = ?", (key,))
+
     # -- the journal --------------------------------------------------------------------------------------
 
     def note(self, at_ms: int, what: str, row: int, args: Any = None) -> int:

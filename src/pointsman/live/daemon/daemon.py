@@ -1,0 +1,190 @@
+"""The owner of a live cluster: it gathers what users want, takes turns, and answers once a turn is kept."""
+
+import asyncio
+import json
+import signal
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pointsman.cluster import load_cluster
+from pointsman.errors import BackendError, PointsmanError, RunError
+from pointsman.live.backends.local.backend import Local
+from pointsman.live.control.clock import Clock
+from pointsman.live.control.loop import ControlLoop, recovered
+from pointsman.live.control.orders import Order
+from pointsman.live.control.store import Store
+from pointsman.live.daemon.submission import Submission
+from pointsman.live.world.kind import Kind
+from pointsman.live.world.roster import Deciding, Roster
+from pointsman.types import NEVER_MS
+
+_DECIDING: Final = "deciding"
+_MOST_JOBS: Final = 10_000
+"""Of one user, that have not ended."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a daemon is started."""
+
+    folder: Path
+    """Where its store and the records of attempts are."""
+    cluster: str
+    deciding: Deciding
+    poll_s: float = 0.1
+    """How often the backend is looked at."""
+    gather_s: float = 0.005
+    """How long it waits for more after something came, so that a burst is one turn."""
+
+
+class TooMany(PointsmanError):
+    """A user has too many jobs."""
+
+
+class NoSuchJob(PointsmanError):
+    """There is no job of that number."""
+
+
+@dataclass
+class _Letter:
+    """What came since the last turn, and who waits for an answer."""
+
+    submission: Submission | None = None
+    uid: int = -1
+    order: Order | None = None
+    answer: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Daemon:
+    """The only one that touches world, store and backend: all of it happens in one thread."""
+
+    def __init__(self, setting: Setting) -> None:
+        """Go on from what the store has.
+
+        Raises:
+            UsageError: the policy cannot run live. BackendError: another daemon owns the store.
+        """
+        self.setting = setting
+        setting.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.store = Store(setting.folder / "store")
+        try:
+            self._recover()
+        except BaseException:
+            self.store.close()
+            raise
+        self._mail: list[_Letter] = []
+        self._bell = asyncio.Event()
+        self._stopping = False
+
+    def _recover(self) -> None:
+        cluster = load_cluster(self.setting.cluster)
+        kept = self.store.setting(_DECIDING)
+        deciding = Deciding(**json.loads(kept)) if kept else self.setting.deciding
+        self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
+        world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
+        self.backend = Local(cluster, self.setting.folder)
+        self.node_names = self.roster.prepared.layout.node_names
+        self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
+        self.clock = Clock(self.store, self.loop.world.now_ms)
+        if not kept:
+            with self.store.turn():
+                self.store.keep_setting(_DECIDING, json.dumps(asdict(deciding)))
+        if deciding != self.setting.deciding:
+            self.decide_by(self.setting.deciding)
+
+    # -- what is wanted -----------------------------------------------------------------------------------
+
+    async def submit(self, submission: Submission, uid: int) -> int:
+        """A new job; its number, once it is kept.
+
+        Raises:
+            InputError: the cluster could never run it. TooMany: this user has too many jobs.
+        """
+        if sum(job.uid == uid for job in self.loop.jobs.values()) >= _MOST_JOBS:
+            raise TooMany(f"{_MOST_JOBS:,} jobs of yours have not ended; wait for some, or cancel some")
+        self.roster.admit(submission.kind(uid))
+        return await self._sent(_Letter(submission, uid))
+
+    async def order(self, order: Order) -> None:
+        """Something is wanted of a job or a node that is there; returns once that is kept."""
+        await self._sent(_Letter(order=order))
+
+    async def _sent(self, letter: _Letter) -> int:
+        if self._stopping:
+            raise BackendError("the daemon is stopping")
+        self._mail.append(letter)
+        self._bell.set()
+        return await letter.answer
+
+    def decide_by(self, deciding: Deciding) -> None:
+        """Another policy decides from now on.
+
+        Raises:
+            UsageError: it cannot run live, or not with these parameters.
+        """
+        roster = Roster(self.roster.cluster, deciding, self.roster.numbers)
+        self.loop.replace_world(roster, {_DECIDING: json.dumps(asdict(deciding))}, self.clock.now_ms())
+        self.roster = roster
+
+    # -- turns --------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Take turns until asked to stop.
+
+        Raises:
+            BackendError: a turn could not be kept.
+        """
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        while not self._stopping:
+            await self._wait()
+            self.turn()
+        self.loop.keep_checkpoint()
+        self.store.close()
+
+    def stop(self) -> None:
+        """Take no more turns. Jobs run on."""
+        self._stopping = True
+        self._bell.set()
+
+    async def _wait(self) -> None:
+        due_s = (self.loop.due_ms - self.clock.now_ms()) / 1000 if self.loop.due_ms < NEVER_MS else self.setting.poll_s
+        try:
+            await asyncio.wait_for(self._bell.wait(), max(0.0, min(due_s, self.setting.poll_s)))
+            await asyncio.sleep(self.setting.gather_s)
+        except TimeoutError:
+            pass
+        self._bell.clear()
+
+    def turn(self) -> None:
+        """All that was wanted and has happened since the last turn."""
+        letters, self._mail = self._mail, []
+        try:
+            if len(self.roster.numbers) > len(self.loop.world.prepared.trace):
+                self._grow()
+            submissions = [letter for letter in letters if letter.submission is not None]
+            jobs = [self._job(letter) for letter in submissions]
+            orders = [letter.order for letter in letters if letter.order is not None]
+            numbers = self.loop.turn(self.clock.now_ms(), jobs, orders)
+        except Exception as error:
+            for letter in letters:
+                letter.answer.set_exception(BackendError(f"the daemon failed: {error}"))
+            raise
+        given = dict(zip(map(id, submissions), numbers, strict=True))
+        for letter in letters:
+            if not letter.answer.done():
+                letter.answer.set_result(given.get(id(letter), 0))
+
+    def _job(self, letter: _Letter) -> Any:
+        submission = letter.submission
+        assert submission is not None
+        return submission.job(letter.uid, self.roster.numbers[submission.kind(letter.uid)], self.roster)
+
+    def _grow(self) -> None:
+        """The world knows all kinds that were admitted; a policy that keeps books on users takes over from itself."""
+        try:
+            self.loop.grow(self.roster)
+        except RunError:
+            self.loop.replace_world(self.roster, {}, self.clock.now_ms())

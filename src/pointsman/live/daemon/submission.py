@@ -1,0 +1,74 @@
+"""What a user submits, checked field by field."""
+
+import pwd
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from pointsman.live.backends.facts import Stop
+from pointsman.live.control.job import Job
+from pointsman.live.world.kind import Kind
+from pointsman.live.world.roster import Roster
+from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+:@/=-]{1,64}$")]
+"""Without anything that a terminal or a shell would obey."""
+Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=4096)]
+Text = Annotated[str, StringConstraints(max_length=131_000)]
+"""What fits in one argument of a process."""
+
+
+class Submission(BaseModel):
+    """A job as its user asks for it; the names are those of the job table and of `pointsman submit`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: list[Text] = Field(min_length=1, max_length=10_000)
+    gpus: int = Field(1, ge=1, le=MAX_GPUS)
+    nodes: int | None = Field(None, ge=1)
+    gpus_per_node: int | None = Field(None, ge=1)
+    gpu_type: Name | None = None
+    partition: Name | None = None
+    queue: Name | None = None
+    account: Name | None = None
+    model: Name | None = None
+    batch_size: int | None = Field(None, ge=1)
+    name: Name = "job"
+    time_limit_s: float | None = Field(None, gt=0, le=MAX_DURATION_S)
+    priority: int = Field(0, ge=-1_000_000, le=1_000_000)
+    requeue: bool = False
+    """It may be preempted, and waits again after a failure that is not its own."""
+    zero_is_done: bool = False
+    hold: bool = False
+    folder: Path = "/"
+    output: str = Field("pointsman-%j.out", pattern=r"^[^\x00-\x1f\x7f]+$", max_length=4096)
+    environment: dict[str, Text] = {}
+    checkpoint_s: float = Field(0.0, ge=0, le=86_400)
+    grace_s: float = Field(30.0, ge=0, le=86_400)
+    request_key: Name | None = None
+
+    def kind(self, uid: int) -> Kind:
+        """What it is alike in with other jobs."""
+        return Kind(
+            self.gpus, self.nodes, self.gpus_per_node, self.gpu_type, self.partition, self.queue, self.account,
+            user_name(uid), self.model, self.batch_size,
+        )  # fmt: skip
+
+    def job(self, uid: int, kind: int, roster: Roster) -> Job:
+        """As the control loop knows it; `kind` is its number in `roster`."""
+        limit_ms = None if self.time_limit_s is None else max(1, round(1000 * self.time_limit_s))
+        ask = roster.ask(kind, priority=self.priority, limit_ms=limit_ms, pinned=not self.requeue)
+        kept: dict[str, Any] = {"name": self.name, "environment": self.environment, "request_key": self.request_key}
+        return Job(
+            ask, kind, limit_ms=limit_ms, requeues=self.requeue, zero_is_done=self.zero_is_done,
+            command=tuple(self.command), folder=self.folder, output=self.output,
+            stop=Stop(self.checkpoint_s, self.grace_s), uid=uid, **kept,
+        )  # fmt: skip
+
+
+def user_name(uid: int) -> str:
+    """What this machine calls a user."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
