@@ -9,6 +9,14 @@ Python's own 700 cost a fifth of a short run.
 """
 
 
+def _is_of_client(argv: list[str]) -> bool:
+    """Whether a daemon is asked, which needs none of what the other commands import."""
+    from pointsman.live.client import VERBS
+
+    explains_run = argv[:1] == ["explain"] and any(word.split("=")[0] == "--run" for word in argv)
+    return bool(argv) and argv[0] in VERBS and not explains_run
+
+
 def collect_rarely() -> None:
     """What a process that runs one command does first."""
     gc.set_threshold(_RARELY, 50, 50)
@@ -16,6 +24,10 @@ def collect_rarely() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    if _is_of_client(sys.argv[1:]):
+        from pointsman.live.client.verbs import main as ask
+
+        sys.exit(ask(sys.argv[1:]))
     collect_rarely()
     from pointsman.cli.run import run
 

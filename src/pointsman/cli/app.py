@@ -13,6 +13,7 @@ from pointsman.cli import (
     doctor,
     eval,
     explain,
+    live,
     policy,
     profile,
     report,
@@ -77,6 +78,7 @@ app.command()(explain.explain)
 app.command()(verify.verify)
 app.add_typer(suite.app, name="suite")
 app.add_typer(config.app, name="config")
+app.add_typer(live.app, name="live")
 for group, name, plural in (
     (trace.app, "trace", "traces"),
     (cluster.app, "cluster", "clusters"),

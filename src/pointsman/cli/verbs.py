@@ -11,7 +11,6 @@ ALSO: Final = {
     "figure": "report --figures DIR",
     "figures": "report --figures DIR",
     "plot": "report",
-    "run": "simulate",
     "replay": "simulate",
 }
 """What people look for, and where it is."""

@@ -22,12 +22,17 @@ class Clock:
             now_ms = max(least_ms, kept["at_ms"] + _since_boot_ms() - kept["boot_ms"])
         else:
             now_ms = max(least_ms, kept["at_ms"] + round(1000 * time.time()) - kept["unix_ms"])
-        self._at_ms, self._boot_ms = now_ms, _since_boot_ms()
-        anchor = {"boot": self._boot, "at_ms": now_ms, "boot_ms": self._boot_ms, "unix_ms": round(1000 * time.time())}
+        self._at_ms, self._boot_ms, self._unix_ms = now_ms, _since_boot_ms(), round(1000 * time.time())
+        anchor = {"boot": self._boot, "at_ms": now_ms, "boot_ms": self._boot_ms, "unix_ms": self._unix_ms}
         with store.turn():
             store.keep_setting(_ANCHOR, json.dumps(anchor))
 
+    def unix_ms(self, at_ms: int) -> int:
+        """What the wall clock shows at a time of the store, as far as is known now."""
+        return self._unix_ms + at_ms - self._at_ms
+
     def now_ms(self) -> int:
+        """Since the store was made."""
         return self._at_ms + _since_boot_ms() - self._boot_ms
 
 

@@ -254,6 +254,11 @@ class ControlLoop:
                 state = happened.state if happened.kind == Event.FINISH else JobState.CANCELLED
                 self._end(attempt.id.job, state, now_ms)
 
+    def pause_of(self, job: int) -> tuple[int, int] | None:
+        """How many starts of it have failed in a row, and when it is tried again; None if it is not held for that."""
+        failures, until_ms = self._pauses.get(job, (0, None))
+        return None if until_ms is None else (failures, until_ms)
+
     # -- pauses -------------------------------------------------------------------------------------------
 
     def _pause(self, attempt: Attempt, now_ms: int) -> None:

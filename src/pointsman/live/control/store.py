@@ -187,6 +187,19 @@ class Store:
         """Its user holds it, or not any more."""
         self.connection.execute("UPDATE jobs SET held = ? WHERE id = ?", (held, id_))
 
+    def record_of_job(self, id_: int) -> sqlite3.Row | None:
+        """Its row in the table."""
+        return self.connection.execute("SELECT * FROM jobs WHERE id = ?", (id_,)).fetchone()
+
+    def ended_jobs(self, most: int | None) -> Iterator[sqlite3.Row]:
+        """The last so many that have ended, or all, the last first."""
+        sql = "SELECT * FROM jobs WHERE end_ms IS NOT NULL ORDER BY end_ms DESC, id DESC LIMIT ?"
+        return self.connection.execute(sql, (-1 if most is None else most,))
+
+    def attempts_of(self, id_: int) -> list[sqlite3.Row]:
+        """All of a job, in order."""
+        return self.connection.execute("SELECT * FROM attempts WHERE job = ? ORDER BY attempt", (id_,)).fetchall()
+
     def end_job(self, id_: int, state: JobState, end_ms: int) -> None:
         """It has ended."""
         self.connection.execute("UPDATE jobs SET end_ms = ?, state = ? WHERE id = ?", (end_ms, state.name, id_))
@@ -251,6 +264,11 @@ class Store:
         """The states that operators want, where they want one."""
         rows = self.connection.execute("SELECT name, wanted FROM nodes WHERE wanted <> 0")
         return {row["name"]: NodeState(row["wanted"]) for row in rows}
+
+    def reasons_of_nodes(self) -> dict[str, str]:
+        """Why nodes are wanted in the states in which they are wanted."""
+        rows = self.connection.execute("SELECT name, reason FROM nodes WHERE wanted <> 0 AND reason IS NOT NULL")
+        return {row["name"]: row["reason"] for row in rows}
 
     def set_node(self, name: str, state: NodeState) -> None:
         """A node is in another state."""

@@ -49,6 +49,7 @@ class Roster:
         """Raises UsageError: the policy, a parameter or an option is wrong, or asks for the durations of jobs."""
         self.cluster, self.deciding = cluster, deciding
         self.numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+        self.kinds = [*self.numbers]
         self.options = _options(deciding)
         self.policy = deciding.spec.make(dict(deciding.params))
         self.prepared, self.rules, self.briefing = self._assembled([*self.numbers])
@@ -67,6 +68,7 @@ class Roster:
         if kind not in self.numbers:
             self.prepared, self.rules, self.briefing = self._assembled([*self.numbers, kind])
             self.numbers[kind] = len(self.numbers)
+            self.kinds.append(kind)
         return self.numbers[kind]
 
     def first(self, many: int) -> "Roster":

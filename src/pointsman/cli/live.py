@@ -1,0 +1,99 @@
+"""``pointsman live``: a policy decides on a cluster that runs."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pointsman.cli import screen
+
+app = typer.Typer(no_args_is_help=True, help="Run a policy on a live cluster.")
+
+
+@app.command()
+def start(
+    cluster: Annotated[str, typer.Option("--cluster", metavar="CLUSTER", help="Cluster file or shorthand, like 2x4.")],
+    policy: Annotated[str, typer.Option("--policy", metavar="NAME", help="Policy that decides.")] = "gittins",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
+    ] = None,
+    overheads: Annotated[
+        str, typer.Option(metavar="NAME", help="Overheads that the policy assumes: a name or a YAML file.")
+    ] = "realistic",
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database and job records.")
+    ] = None,
+    socket: Annotated[Path | None, typer.Option("--socket", metavar="FILE", help="Socket of the daemon.")] = None,
+    operator: Annotated[
+        list[str] | None,
+        typer.Option("--operator", metavar="USER", help="User that may change all jobs, nodes and the policy."),
+    ] = None,
+    poll: Annotated[float, typer.Option("--poll", metavar="SECONDS", help="Interval between looks at jobs.")] = 0.1,
+) -> None:
+    """Start the daemon: it schedules submitted jobs on this machine until it is stopped."""
+    from pointsman.errors import UsageError
+    from pointsman.live.client.connection import own_folder, own_socket
+    from pointsman.live.daemon.daemon import Setting
+    from pointsman.live.world.roster import Deciding
+
+    try:
+        from pointsman.live.daemon.serve import serve
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{error.name} is not installed: pip install 'pointsman[live]'") from None
+    place = socket or own_socket()
+    deciding = Deciding(policy, _params(policy, set_ or []), {"overheads": overheads})
+    setting = Setting(state or own_folder(), cluster, deciding, poll_s=poll)
+    serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
+
+
+@app.command()
+def status(format: Annotated[screen.Format, typer.Option(help="Output format.")] = screen.Format.table) -> None:
+    """Print the state of the daemon, the policy and the cluster."""
+    from pointsman.live.client.connection import call
+    from pointsman.live.client.show import show_one
+
+    show_one(call("GET", "/status"), format.value)
+
+
+@app.command()
+def policy(
+    name: Annotated[str, typer.Argument(metavar="POLICY", help="Policy that decides from now on.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
+    ] = None,
+) -> None:
+    """Change the policy of the running daemon."""
+    from pointsman.live.client.connection import call
+
+    call("PUT", "/policy", {"policy": name, "params": _params(name, set_ or [])})
+
+
+def _params(policy: str, texts: list[str]) -> dict[str, Any]:
+    """The parameters of one policy."""
+    from pointsman.cli.experiment import parse_settings
+    from pointsman.errors import UsageError
+    from pointsman.policies.registry import get_policy
+
+    spec = get_policy(policy)
+    settings = parse_settings(texts)
+    known = {policy, spec.name, spec.title}
+    if alien := sorted(set(settings) - known):
+        raise UsageError(f"--set {alien[0]}.…: only parameters of {spec.title} can be set here")
+    return {key: value for params in settings.values() for key, value in params.items()}
+
+
+def _uids(names: list[str]) -> frozenset[int]:
+    import os
+    import pwd
+
+    from pointsman.errors import UsageError
+
+    uids = {0, os.getuid()}
+    for name in names:
+        try:
+            uids.add(pwd.getpwnam(name).pw_uid)
+        except KeyError:
+            raise UsageError(f"--operator: this machine has no user {name!r:.60}") from None
+    return frozenset(uids)

@@ -1,0 +1,155 @@
+"""The options of a submission, on the command line and in ``#SBATCH`` and ``#POINTSMAN`` lines of scripts."""
+
+import argparse
+import difflib
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from pointsman.errors import InputError, UsageError
+from pointsman.inputs.durations import parse_duration_s
+
+_MARKS: Final = ("#SBATCH", "#POINTSMAN")
+_INTERPRETERS: Final = {"sh": "-c", "bash": "-c", "dash": "-c", "zsh": "-c", "python": "-c", "python3": "-c"}
+"""That take a program as an argument, so that a script may change or vanish after its submission."""
+_MOST_BYTES: Final = 131_000
+"""Of one argument of a process."""
+
+
+class Parser(argparse.ArgumentParser):
+    """One that says what is wrong in one sentence, and what may have been meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageError."""
+        if unknown := re.match(r"unrecognized arguments: (\S+)", message):
+            known = [name for action in self._actions for name in action.option_strings]
+            near = difflib.get_close_matches(unknown[1].partition("=")[0], known, 1)
+            raise UsageError(f"unknown option {unknown[1]!r:.60}" + (f" (did you mean {near[0]}?)" if near else ""))
+        raise UsageError(message)
+
+
+def time_limit_s(text: str) -> float:
+    """Seconds; a plain number is minutes, as Slurm has it.
+
+    Raises:
+        UsageError: it is no duration.
+    """
+    try:
+        return 60 * float(text) if re.fullmatch(r"\d+", text) else parse_duration_s(text)
+    except ValueError as error:
+        raise UsageError(f"--time: {error}") from None
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Those of a submission."""
+    add = parser.add_argument
+    add("-G", "--gpus", type=int, metavar="N", help="number of GPUs (default 1)")
+    add("-N", "--nodes", type=int, metavar="N", help="number of nodes, with equally many GPUs on each")
+    add("--gpus-per-node", type=int, metavar="N", help="GPUs on each node")
+    add("--gres", metavar="gpu[:TYPE]:N", help="GPUs on each node, as in Slurm")
+    add("--gpu-type", metavar="TYPE", help="GPU type, or alternatives: 'A100|H100'")
+    add("-p", "--partition", metavar="NAME", help="partition")
+    add("-q", "--queue", metavar="NAME", help="queue")
+    add("-A", "--account", metavar="NAME", help="account")
+    add("-t", "--time", dest="time_limit_s", type=time_limit_s, metavar="TIME", help="time limit: minutes, H:M:S, 2h")
+    add("-J", "--job-name", dest="name", metavar="NAME", help="name of the job")
+    add("-o", "--output", metavar="FILE", help="output file; %%j is the job id, %%a the attempt")
+    add("-D", "--chdir", dest="folder", metavar="DIR", help="working directory (default: the present one)")
+    add("-H", "--hold", action="store_true", default=None, help="hold the job until it is released")
+    add("--requeue", action="store_true", default=None, help="the job may be preempted and run again")
+    add("--no-requeue", dest="requeue", action="store_false", help="the job may not be preempted (default)")
+    add("--zero-is-done", action="store_true", default=None, help="exit code 0 means done, even when asked to stop")
+    add("--signal", metavar="USR1@SECONDS", help="send SIGUSR1 so long before SIGTERM when the job is to stop")
+    add("--grace", dest="grace_s", type=float, metavar="SECONDS", help="time between SIGTERM and SIGKILL (default 30)")
+    add("--model", metavar="NAME", help="model, for policies that use profiles")
+    add("--batch", dest="batch_size", type=int, metavar="N", help="batch size over all GPUs")
+    add("--priority", type=int, metavar="N", help="priority; higher goes first")
+    add("--export", choices=("ALL", "NONE"), help="pass the environment to the job (default ALL)")
+    add("--request-key", metavar="KEY", help="a repeated submission with the same key is the same job")
+
+
+def submission(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The body of a submission.
+
+    Raises:
+        InputError: an option in the script is wrong. UsageError: one on the command line.
+    """
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not command:
+        raise UsageError("give a script, or a command after --")
+    found = {k: v for k, v in vars(arguments).items() if k not in ("verb", "command", "parsable") and v is not None}
+    if arguments.command[:1] != ["--"] and Path(command[0]).is_file():
+        path = Path(command[0])
+        text = _read(path)
+        found = {"name": path.name[:64]} | _options_in(path, text) | found
+        command = _as_argument(path, text, command)
+    return _body(found, command)
+
+
+def _body(found: dict[str, Any], command: list[str]) -> dict[str, Any]:
+    body = {"command": command, "folder": str(Path(found.pop("folder", ".")).resolve())}
+    if gres := found.pop("gres", None):
+        found |= _of_gres(gres)
+    nodes, each = found.get("nodes"), found.get("gpus_per_node")
+    if "gpus" not in found and each:
+        found["gpus"] = each * (nodes or 1)
+    if asks := found.pop("signal", None):
+        found["checkpoint_s"] = _of_signal(asks)
+    if found.pop("export", "ALL") == "ALL":
+        body["environment"] = dict(os.environ)
+    return body | found
+
+
+def _of_gres(text: str) -> dict[str, Any]:
+    parts = text.split(":")
+    if parts[0] != "gpu" or len(parts) > 3 or not parts[-1].isdigit():
+        raise UsageError(f"--gres={text}: only GPUs can be requested, as in gpu:4 or gpu:a100:4")
+    return {"gpus_per_node": int(parts[-1])} | ({"gpu_type": parts[1]} if len(parts) == 3 else {})
+
+
+def _of_signal(text: str) -> float:
+    found = re.fullmatch(r"(?:B:)?(?:USR1|10)@(\d+)", text)
+    if not found:
+        raise UsageError(f"--signal={text}: only USR1@SECONDS can be sent")
+    return float(found[1])
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        raise InputError("this is no script", path=path, fix="run a program by its path after --") from None
+
+
+def _options_in(path: Path, text: str) -> dict[str, Any]:
+    """Of the marked lines before the first command."""
+    parser = Parser(add_help=False, allow_abbrev=False)
+    add_options(parser)
+    found: dict[str, Any] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            break
+        mark = next((mark for mark in _MARKS if line.startswith(mark + " ")), None)
+        if mark is None:
+            continue
+        try:
+            words = shlex.split(line[len(mark) :], comments=True)
+            found |= {k: v for k, v in vars(parser.parse_args(words)).items() if v is not None}
+        except (UsageError, ValueError) as error:
+            raise InputError(str(error), path=path, line=number, fix="see 'pointsman submit --help'") from None
+    return found
+
+
+def _as_argument(path: Path, text: str, command: list[str]) -> list[str]:
+    """The script as it is now, for its interpreter."""
+    first = text.partition("\n")[0]
+    if not first.startswith("#!"):
+        raise InputError("its first line names no interpreter", path=path, line=1, fix="begin it with #!/bin/bash")
+    words = shlex.split(first[2:])
+    name = Path(words[-1]).name if words else ""
+    flag = _INTERPRETERS.get(name)
+    if flag is None or len(text.encode()) > _MOST_BYTES:
+        return [str(path.resolve()), *command[1:]]  # it must stay where it is
+    return [*words, flag, text, *([str(path)] if flag == "-c" and "python" not in name else []), *command[1:]]

@@ -1,0 +1,110 @@
+"""Rows as tables, CSV or JSON, in the columns and words that users of Slurm know."""
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+Row = dict[str, Any]
+Column = tuple[str, Callable[[Row], str]]
+
+CODES: Final = {
+    "PENDING": "PD", "STARTING": "CF", "RUNNING": "R", "STOPPING": "CG", "COMPLETED": "CD", "FAILED": "F",
+    "CANCELLED": "CA", "TIMEOUT": "TO", "NODE_FAIL": "NF",
+}  # fmt: skip
+"""Slurm's short names of states."""
+
+
+def clock(seconds: float | None) -> str:
+    """``D-HH:MM:SS``, as Slurm writes durations."""
+    if seconds is None:
+        return "UNLIMITED"
+    minutes, s = divmod(int(seconds), 60)
+    hours, m = divmod(minutes, 60)
+    d, h = divmod(hours, 24)
+    return f"{d}-{h:02}:{m:02}:{s:02}" if d else f"{h}:{m:02}:{s:02}" if h else f"{m}:{s:02}"
+
+
+def date(seconds: float | None) -> str:
+    """On the clock of this machine."""
+    return "N/A" if seconds is None else time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
+
+
+def _where(row: Row) -> str:
+    return row["node_list"] or (f"({row['reason']})" if row["reason"] else "")
+
+
+def _exit(row: Row) -> str:
+    return f"{row['exit_code'] or 0}:{row['exit_signal'] or 0}"
+
+
+QUEUE: Final[Sequence[Column]] = (
+    ("JOBID", lambda row: str(row["job_id"])),
+    ("PARTITION", lambda row: row["partition"]),
+    ("NAME", lambda row: row["name"]),
+    ("USER", lambda row: row["user"]),
+    ("ST", lambda row: CODES[row["state"]]),
+    ("TIME", lambda row: clock(row["run_s"])),
+    ("NODES", lambda row: str(row["nodes"])),
+    ("GPUS", lambda row: str(row["gpus"])),
+    ("NODELIST(REASON)", _where),
+)
+HISTORY: Final[Sequence[Column]] = (
+    ("JOBID", lambda row: str(row["job_id"])),
+    ("NAME", lambda row: row["name"]),
+    ("USER", lambda row: row["user"]),
+    ("GPUS", lambda row: str(row["gpus"])),
+    ("STATE", lambda row: row["state"]),
+    ("EXITCODE", _exit),
+    ("WAIT", lambda row: clock(row["wait_s"])),
+    ("ELAPSED", lambda row: clock(row["run_s"])),
+    ("PREEMPTIONS", lambda row: str(row["preemptions"])),
+    ("END", lambda row: date(row["ended_s"])),
+)
+NODES: Final[Sequence[Column]] = (
+    ("NODE", lambda row: row["node"]),
+    ("STATE", lambda row: row["state"].lower()),
+    ("TYPE", lambda row: row["gpu_type"]),
+    ("GPUS", lambda row: str(row["gpus"])),
+    ("ALLOCATED", lambda row: str(row["gpus_allocated"])),
+    ("PARTITIONS", lambda row: row["partitions"]),
+    ("REASON", lambda row: row["reason"]),
+)
+
+
+def show(rows: Sequence[Row], columns: Sequence[Column], format: str) -> None:
+    """Print rows; `format` is ``table``, ``csv`` or ``json``."""
+    if format == "json":
+        print(json.dumps(rows, indent=2))
+    elif format == "csv":
+        names = list(rows[0]) if rows else []
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([_cell(row[name]) for name in names] for row in rows)
+    else:
+        _show_table(rows, columns)
+
+
+def show_one(row: Row, format: str) -> None:
+    """Print everything of one row, a line each."""
+    if format == "json":
+        print(json.dumps(row, indent=2))
+        return
+    width = max(map(len, row))
+    for name, value in row.items():
+        print(f"{name:<{width}}  {date(value) if name.endswith('ed_s') else _cell(value)}")
+
+
+def _show_table(rows: Sequence[Row], columns: Sequence[Column]) -> None:
+    cells = [[name for name, _ in columns], *([value(row) for _, value in columns] for row in rows)]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(columns))]
+    for line in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _cell(value: Any) -> str:
+    """As text; what a spreadsheet would take for a formula is quoted."""
+    text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    return f"'{text}" if isinstance(value, str) and text[:1] in ("=", "+", "-", "@") else text

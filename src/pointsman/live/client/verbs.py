@@ -1,0 +1,236 @@
+"""``pointsman submit``, ``queue``, ``cancel`` and the other commands of users and operators."""
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pointsman.errors import InputError, PointsmanError, UsageError
+from pointsman.live.client.connection import Refused, call
+from pointsman.live.client.options import Parser, add_options, submission
+from pointsman.live.client.show import HISTORY, NODES, QUEUE, show, show_one
+
+ENDED: Final = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
+POLL_S: Final = 0.2
+
+
+def submit(arguments: argparse.Namespace) -> int:
+    """Submit a job; print its id."""
+    number = call("POST", "/jobs", submission(arguments))["job_id"]
+    print(number if arguments.parsable else f"Submitted job {number}")
+    return 0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Submit a job, print its output, and leave with its exit code; Ctrl-C cancels it."""
+    body = submission(arguments)
+    number = call("POST", "/jobs", body)["job_id"]
+    print(f"pointsman: job {number} is queued", file=sys.stderr)
+    try:
+        row = _follow(number)
+    except KeyboardInterrupt:
+        call("POST", f"/jobs/{number}/cancel")
+        print(f"pointsman: job {number} is cancelled", file=sys.stderr)
+        return 130
+    attempts = row["attempts"]
+    last = attempts[-1] if attempts else {}
+    if row["state"] == "COMPLETED":
+        return 0
+    print(f"pointsman: job {number} ended: {row['state']}", file=sys.stderr)
+    if last.get("exit_signal"):
+        return 128 + int(last["exit_signal"])
+    return int(last.get("exit_code") or 1)
+
+
+def queue(arguments: argparse.Namespace) -> int:
+    """List the jobs that have not ended."""
+    rows = call("GET", "/jobs")
+    if arguments.user:
+        rows = [row for row in rows if row["user"] in arguments.user.split(",")]
+    if arguments.states:
+        wanted = {word.upper() for word in arguments.states.split(",")}
+        rows = [row for row in rows if wanted & {row["state"], _code(row)}]
+    show(rows, QUEUE, arguments.format)
+    return 0
+
+
+def _code(row: dict[str, Any]) -> str:
+    from pointsman.live.client.show import CODES
+
+    return CODES[row["state"]]
+
+
+def history(arguments: argparse.Namespace) -> int:
+    """List jobs that have ended, the last first."""
+    user = f"&user={arguments.user}" if arguments.user else ""
+    show(call("GET", f"/history?most={arguments.most}{user}"), HISTORY, arguments.format)
+    return 0
+
+
+def nodes(arguments: argparse.Namespace) -> int:
+    """List the nodes."""
+    show(call("GET", "/nodes"), NODES, arguments.format)
+    return 0
+
+
+def show_job(arguments: argparse.Namespace) -> int:
+    """Print all that is known of a job."""
+    row = call("GET", f"/jobs/{arguments.job}")
+    row.pop("environment", None)
+    show_one(row, arguments.format)
+    return 0
+
+
+def explain(arguments: argparse.Namespace) -> int:
+    """Say why a job waits."""
+    row = call("GET", f"/jobs/{arguments.job}/explain")
+    reason = f" ({row['reason']})" if row["reason"] else ""
+    if arguments.format == "json":
+        show_one(row, "json")
+    else:
+        print(f"job {row['job_id']}: {row['state']}{reason}: {row['said']}")
+    return 0
+
+
+def _order(verb: str) -> Callable[[argparse.Namespace], int]:
+    def order(arguments: argparse.Namespace) -> int:
+        code = 0
+        for job in arguments.jobs:
+            try:
+                call("POST", f"/jobs/{job}/{verb}")
+            except Refused as error:
+                print(f"pointsman: {error}", file=sys.stderr)
+                code = error.exit_code
+        return code
+
+    return order
+
+
+def _node_order(verb: str) -> Callable[[argparse.Namespace], int]:
+    def order(arguments: argparse.Namespace) -> int:
+        for node in arguments.nodes:
+            call("POST", f"/nodes/{node}/{verb}", {"reason": getattr(arguments, "reason", "") or ""})
+        return 0
+
+    return order
+
+
+def logs(arguments: argparse.Namespace) -> int:
+    """Print a job's output."""
+    if arguments.follow:
+        _follow(arguments.job)
+        return 0
+    row = call("GET", f"/jobs/{arguments.job}")
+    _print_from(_output(row), 0)
+    return 0
+
+
+def _output(row: dict[str, Any]) -> Path:
+    if "output" not in row:
+        raise UsageError(f"job {row['job_id']} is another user's")
+    return Path(row["output"])
+
+
+def _follow(number: int) -> dict[str, Any]:
+    """Print a job's output as it comes, until the job has ended; what is known of it then."""
+    at: dict[Path, int] = {}
+    while True:
+        row = call("GET", f"/jobs/{number}")
+        if row["attempts"]:
+            path = _output(row)
+            if path.exists():
+                at[path] = _print_from(path, at.get(path, 0))
+        if row["state"] in ENDED:
+            return row
+        time.sleep(POLL_S)
+
+
+def _print_from(path: Path, offset: int) -> int:
+    """Copy a file from there to standard output; how far it goes."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            while data := file.read(1 << 16):
+                sys.stdout.buffer.write(data)
+                offset += len(data)
+    except OSError as error:
+        raise InputError(error.strerror or "cannot be read", path=path, fix="has the job begun?") from None
+    sys.stdout.flush()
+    return offset
+
+
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments; of a submission, what stands behind ``--`` is the command, or what its script is given."""
+    verb, words, command = argv[0], [*argv[1:]], []
+    if verb in ("submit", "run") and "--" in words:
+        at = words.index("--")
+        words, command = words[:at], words[at:]
+    arguments = _parser(verb).parse_args(words)
+    if command:
+        script = arguments.command
+        arguments.command = [*script, *command[1:]] if script else command
+    return arguments
+
+
+def _parser(verb: str) -> argparse.ArgumentParser:
+    action, help_ = ACTIONS[verb]
+    parser = Parser(prog=f"pointsman {verb}", description=help_, allow_abbrev=False)
+    if action in (submit, run):
+        add_options(parser)
+        parser.add_argument("--parsable", action="store_true", help="print the id alone")
+        parser.add_argument("command", nargs=argparse.REMAINDER, metavar="SCRIPT | -- COMMAND", help="what to run")
+        return parser
+    if action in (queue, history, nodes, show_job, explain):
+        parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="output format")
+    if action in (queue, history):
+        parser.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
+    if action is queue:
+        parser.add_argument("-t", "--states", metavar="LIST", help="only jobs in these states: PD,R")
+    if action is history:
+        parser.add_argument("-n", "--most", type=int, default=100, metavar="N", help="at most so many (default 100)")
+    if action in (show_job, explain, logs):
+        parser.add_argument("job", type=int, metavar="JOB", help="job id")
+    if action is logs:
+        parser.add_argument("-f", "--follow", action="store_true", help="print what comes until the job has ended")
+    if verb in ("cancel", "hold", "release", "requeue"):
+        parser.add_argument("jobs", type=int, nargs="+", metavar="JOB", help="job id")
+    if verb in ("drain", "resume"):
+        parser.add_argument("nodes", nargs="+", metavar="NODE", help="name of the node")
+    if verb == "drain":
+        parser.add_argument("--reason", metavar="TEXT", help="why")
+    return parser
+
+
+ACTIONS: Final[dict[str, tuple[Callable[[argparse.Namespace], int], str]]] = {
+    "submit": (submit, "Submit a job to a live cluster."),
+    "run": (run, "Submit a job, print its output and leave with its exit code."),
+    "queue": (queue, "List the jobs of a live cluster that have not ended."),
+    "history": (history, "List the jobs of a live cluster that have ended."),
+    "nodes": (nodes, "List the nodes of a live cluster."),
+    "show": (show_job, "Print all that is known of a job of a live cluster."),
+    "logs": (logs, "Print the output of a job of a live cluster."),
+    "cancel": (_order("cancel"), "Cancel jobs of a live cluster."),
+    "hold": (_order("hold"), "Hold pending jobs of a live cluster."),
+    "release": (_order("release"), "Release held jobs of a live cluster."),
+    "requeue": (_order("requeue"), "Stop jobs of a live cluster and queue them again."),
+    "drain": (_node_order("drain"), "Let a node of a live cluster take no new jobs."),
+    "resume": (_node_order("resume"), "Let a drained node of a live cluster take jobs again."),
+    "explain": (explain, "Explain why a job of a live cluster is pending."),
+}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one of the commands; its exit code."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        arguments = _parsed(argv)
+        return ACTIONS[argv[0]][0](arguments)
+    except PointsmanError as error:
+        print(f"pointsman: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("pointsman: interrupted", file=sys.stderr)
+        return 130

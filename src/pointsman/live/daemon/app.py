@@ -1,0 +1,177 @@
+"""The API of a daemon, ``/api/v1``: what may be asked, by whom, and how errors are said (RFC 9457)."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
+from pointsman.live.control.orders import JobOrder, NodeOrder, Verb
+from pointsman.live.daemon.daemon import Daemon, NoSuchJob, TooMany
+from pointsman.live.daemon.metrics import exposition
+from pointsman.live.daemon.peers import Peer
+from pointsman.live.daemon.submission import Submission
+from pointsman.live.daemon.views import Row, Views
+from pointsman.live.world.roster import Deciding
+from pointsman.types import NodeState
+from pointsman.version import __version__
+
+MOST_BYTES: Final = 1 << 20
+"""Of the body of a request."""
+_STATUS: Final = {NoSuchJob: 404, TooMany: 429, UsageError: 400, InputError: 422, BackendError: 503}
+
+
+class Forbidden(PointsmanError):
+    """Somebody may not do what they asked for."""
+
+    exit_code = 2
+
+
+class Wanted(BaseModel):
+    """What an operator wants of a node."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str = Field("", pattern=r"^[^\x00-\x1f\x7f]*$", max_length=200)
+
+
+class Chosen(BaseModel):
+    """Which policy is to decide."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    policy: str = Field(min_length=1, max_length=200)
+    params: dict[str, Any] = {}
+
+
+def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
+    """The application; users with `operators`' numbers may do everything."""
+    app = FastAPI(title="Pointsman", version=__version__, docs_url=None, redoc_url=None)
+    views = Views(daemon)
+    asking = Annotated[Peer, Depends(_peer)]
+
+    def operator(peer: Peer) -> None:
+        if peer.uid not in operators:
+            raise Forbidden("only an operator may do that (see 'pointsman live start --operator')")
+
+    def owner(peer: Peer, number: int) -> None:
+        job = daemon.loop.jobs.get(number)
+        uid = job.uid if job else _owner_of_ended(daemon, number)
+        if peer.uid not in operators and peer.uid != uid:
+            raise Forbidden(f"job {number} is another user's")
+
+    @app.get("/healthz")
+    async def healthz() -> str:
+        return "ok"
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(exposition(views), media_type="text/plain; version=0.0.4")
+
+    @app.post("/api/v1/jobs", status_code=201)
+    async def submit(submission: Submission, peer: asking) -> dict[str, int]:
+        return {"job_id": await daemon.submit(submission, peer.uid)}
+
+    @app.get("/api/v1/jobs")
+    async def queue() -> list[Row]:
+        return views.queue()
+
+    @app.get("/api/v1/history")
+    async def history(most: Annotated[int, "at most"] = 100, user: str | None = None) -> list[Row]:
+        return views.history(min(max(most, 1), 100_000), user)
+
+    @app.get("/api/v1/jobs/{number}")
+    async def job(number: int, peer: asking) -> Row:
+        found = views.job(number)
+        if found is None:
+            raise NoSuchJob(f"there is no job {number}")
+        mine = peer.uid in operators or peer.uid == found["uid"]
+        return found if mine else {k: v for k, v in found.items() if k not in ("command", "environment", "output")}
+
+    @app.get("/api/v1/jobs/{number}/explain")
+    async def explain(number: int) -> Row:
+        found = views.explain(number)
+        if found is None:
+            ended = views.job(number)
+            if ended is None:
+                raise NoSuchJob(f"there is no job {number}")
+            return {"job_id": number, "state": ended["state"], "reason": "", "said": "it has ended"}
+        return found
+
+    @app.post("/api/v1/jobs/{number}/{verb}")
+    async def order(number: int, verb: Verb, peer: asking) -> Row:
+        owner(peer, number)
+        if number not in daemon.loop.jobs:
+            raise UsageError(f"job {number} has ended")
+        if verb is Verb.HOLD and any(id_.job == number for id_ in daemon.loop.attempts):
+            raise UsageError(f"job {number} holds GPUs; requeue or cancel it instead")
+        await daemon.order(JobOrder(verb, number))
+        return views.job(number) or {}
+
+    @app.get("/api/v1/nodes")
+    async def nodes() -> list[Row]:
+        return views.nodes()
+
+    @app.post("/api/v1/nodes/{node}/{verb}")
+    async def node(node: str, verb: str, wanted: Wanted, peer: asking) -> list[Row]:
+        operator(peer)
+        states = {"drain": NodeState.DRAIN, "resume": NodeState.UP}
+        if verb not in states:
+            raise UsageError(f"nodes can be drained and resumed, not {verb!r:.30}")
+        if node not in daemon.node_names:
+            raise UsageError(f"there is no node {node!r:.60}")
+        await daemon.order(NodeOrder(node, states[verb], wanted.reason))
+        return [row for row in views.nodes() if row["node"] == node]
+
+    @app.get("/api/v1/status")
+    async def status() -> Row:
+        return views.status()
+
+    @app.put("/api/v1/policy")
+    async def policy(chosen: Chosen, peer: asking) -> Row:
+        operator(peer)
+        daemon.decide_by(Deciding(chosen.policy, chosen.params, daemon.roster.deciding.options))
+        return views.status()
+
+    _say_errors(app)
+    return app
+
+
+def _peer(request: Request) -> Peer:
+    return request.state.peer
+
+
+def _owner_of_ended(daemon: Daemon, number: int) -> int:
+    record = daemon.store.record_of_job(number)
+    if record is None:
+        raise NoSuchJob(f"there is no job {number}")
+    return int(record["uid"])
+
+
+def _say_errors(app: FastAPI) -> None:
+    @app.middleware("http")
+    async def bounded(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
+        if int(request.headers.get("content-length") or 0) > MOST_BYTES or "transfer-encoding" in request.headers:
+            return _problem(413, f"a request may have {MOST_BYTES:,} bytes, and must say how many it has", 2)
+        return await go_on(request)
+
+    @app.exception_handler(PointsmanError)
+    async def ours(_: Request, error: PointsmanError) -> JSONResponse:
+        status = 403 if isinstance(error, Forbidden) else next(
+            (status for kind, status in _STATUS.items() if isinstance(error, kind)), 500
+        )  # fmt: skip
+        return _problem(status, str(error), error.exit_code)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:])
+        return _problem(400, f"{where}: {first['msg']}" if where else str(first["msg"]), 2)
+
+
+def _problem(status: int, detail: str, exit_code: int) -> JSONResponse:
+    content = {"title": detail.split(":")[0][:60], "status": status, "detail": detail, "exit_code": exit_code}
+    return JSONResponse(content, status, media_type="application/problem+json")

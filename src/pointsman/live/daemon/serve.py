@@ -1,0 +1,76 @@
+"""A daemon and its socket, for as long as it lives."""
+
+import asyncio
+import os
+import socket
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from pointsman.errors import BackendError, UsageError
+from pointsman.live.daemon.app import api
+from pointsman.live.daemon.daemon import Daemon, Setting
+from pointsman.live.daemon.peers import PeerProtocol
+
+
+def serve(setting: Setting, path: Path, operators: frozenset[int], ready: Callable[[], None]) -> None:
+    """Own a live cluster until asked to stop, by SIGTERM or SIGINT; `ready` is called once it listens at `path`.
+
+    Raises:
+        UsageError: the policy cannot run live, or something else is at `path`. BackendError: another daemon owns the
+            store, or a turn could not be kept.
+    """
+    asyncio.run(_serve(setting, path, operators, ready))
+
+
+async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready: Callable[[], None]) -> None:
+    daemon = Daemon(setting)
+    daemon.turn()
+    listening = _listening(path)
+    config = uvicorn.Config(
+        api(daemon, operators), http=PeerProtocol, log_level="warning", access_log=False, lifespan="off"
+    )
+    server = uvicorn.Server(config)
+    server.capture_signals = _no_signals  # ty: ignore
+    answering = asyncio.create_task(server.serve(sockets=[listening]))
+    ready()
+    try:
+        await daemon.run()
+    finally:
+        server.should_exit = True
+        await answering
+        path.unlink(missing_ok=True)
+
+
+def _listening(path: Path) -> socket.socket:
+    """A socket at `path` to which all users may connect; the kernel says who they are."""
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if path.exists():
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise UsageError(f"{path} is no socket; name another place")
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(str(path))
+                raise BackendError(f"another daemon listens at {path}")
+            except ConnectionRefusedError:
+                path.unlink()  # of one that died
+    listening = socket.socket(socket.AF_UNIX)
+    try:
+        listening.bind(str(path))
+    except OSError as error:
+        listening.close()
+        raise UsageError(f"{path}: {error.strerror}; name a shorter path in a folder that you may write to") from None
+    os.chmod(path, 0o666)
+    return listening
+
+
+class _no_signals:
+    """Signals are the daemon's affair."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass

@@ -1,0 +1,256 @@
+"""What is shown of jobs, nodes and the policy, as rows of plain values. Times are seconds since 1970."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from pointsman.cluster.hostlist import compress
+from pointsman.engine.jit.loading import load_beside
+from pointsman.explain.pending import Names, explain_now
+from pointsman.explain.room import Room
+from pointsman.inputs.durations import duration
+from pointsman.live.backends.facts import Parts
+from pointsman.live.control.book import Attempt, Stage
+from pointsman.live.control.job import Job
+from pointsman.live.control.store import job_of
+from pointsman.live.daemon.daemon import Daemon
+from pointsman.live.daemon.submission import user_name
+from pointsman.live.world.kind import Kind
+from pointsman.types import NEVER_MS, NodeState, Reason
+
+Row = dict[str, Any]
+HELD, PAUSED = "JobHeldUser", "StartFailed"
+"""Reasons that no policy has: a user holds the job, or its last start has failed."""
+_STATES = {Stage.INTENDED: "STARTING", Stage.SENT: "STARTING", Stage.RUNNING: "RUNNING", Stage.STOPPING: "STOPPING"}
+
+
+class Views:
+    """Everything is looked up when it is asked for, between two turns."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self.daemon = daemon
+
+    # -- jobs ---------------------------------------------------------------------------------------------
+
+    def queue(self) -> list[Row]:
+        """Jobs that have not ended: those that run first, then in the order of submission."""
+        loop = self.daemon.loop
+        alive = {id_.job: attempt for id_, attempt in loop.attempts.items()}
+        reasons = self._reasons(job for job in loop.jobs if job not in alive)
+        rows = [self._row(number, job, alive.get(number), reasons) for number, job in loop.jobs.items()]
+        return sorted(rows, key=lambda row: (row["state"] == "PENDING", row["job_id"]))
+
+    def _row(self, number: int, job: Job, attempt: Attempt | None, reasons: dict[int, str]) -> Row:
+        started = attempt.started_ms if attempt and attempt.started_ms is not None else None
+        now_ms = self.daemon.clock.now_ms()
+        return {
+            **self._asked(number, job),
+            "state": _STATES[attempt.stage] if attempt else "PENDING",
+            "reason": "" if attempt else reasons.get(number, "Priority"),
+            "run_s": (now_ms - started) / 1000 if started is not None else 0.0,
+            "started_s": self._unix_s(started),
+            "attempt": attempt.id.attempt if attempt else None,
+            "node_list": nodes_of(attempt.parts) if attempt else "",
+        }
+
+    def _asked(self, number: int, job: Job) -> Row:
+        kind = self.daemon.roster.kinds[job.kind]
+        return {
+            "job_id": number,
+            "name": job.name,
+            "user": user_name(job.uid),
+            "partition": kind.partition or "",
+            "queue": kind.queue or "",
+            "account": kind.account or "",
+            "gpus": kind.gpus,
+            "nodes": nodes_asked(kind),
+            "time_limit_s": job.limit_ms / 1000 if job.limit_ms else None,
+            "preemptible": job.requeues,
+        }
+
+    def _reasons(self, jobs: Iterable[int]) -> dict[int, str]:
+        """Why each job waits, in a word."""
+        loop, world = self.daemon.loop, self.daemon.loop.world
+        state = world.simulation.handle.state
+        room, fits = Room(world.simulation, world.prepared), load_beside("python_api").fits
+        slots = {int(row): j for j, row in enumerate(world.simulation.handle.jobs["row"])}
+        by_class: dict[int, str] = {}
+        reasons = {}
+        for job in jobs:
+            if job in loop.held or loop.pause_of(job) is not None:
+                reasons[job] = HELD if job in loop.held else PAUSED
+            elif (j := slots.get(job)) is not None:
+                record = state.jobs[j]
+                cls = int(record["cls"])
+                if cls not in by_class:
+                    does = fits(world.simulation.handle.address, cls)
+                    by_class[cls] = (Reason.Priority if does else room.reason(record)[0]).name
+                reasons[job] = by_class[cls]
+        return reasons
+
+    def job(self, number: int) -> Row | None:
+        """All that is known of one job; None if there is none."""
+        record = self.daemon.store.record_of_job(number)
+        if record is None:
+            return None
+        job = job_of(record["spec"])
+        attempts = [self._attempt_row(row) for row in self.daemon.store.attempts_of(number)]
+        loop = self.daemon.loop
+        alive = next((one for id_, one in loop.attempts.items() if id_.job == number), None)
+        if record["end_ms"] is None:
+            row = self._row(number, job, alive, self._reasons([] if alive else [number]))
+        else:
+            row = self._asked(number, job) | {"state": record["state"], "reason": ""}
+        return row | {
+            "submitted_s": self._unix_s(record["submit_ms"]),
+            "ended_s": self._unix_s(record["end_ms"]),
+            "command": list(job.command),
+            "folder": job.folder,
+            "output": output_of(job, number, len(attempts)),
+            "environment": dict(job.environment),
+            "uid": job.uid,
+            "attempts": attempts,
+        }
+
+    def _attempt_row(self, row: Any) -> Row:
+        parts = tuple((str(node), int(mask)) for node, mask in json.loads(row["parts"]))
+        return {
+            "attempt": row["attempt"],
+            "state": row["stage"],
+            "cause": row["cause"],
+            "node_list": nodes_of(parts),
+            "gpus": {node: [gpu for gpu in range(64) if mask >> gpu & 1] for node, mask in parts},
+            "decided_s": self._unix_s(row["intended_ms"]),
+            "started_s": self._unix_s(row["started_ms"]),
+            "ended_s": self._unix_s(row["ended_ms"]),
+            "exit_code": row["exit_code"],
+            "exit_signal": row["exit_signal"],
+        }
+
+    def history(self, most: int, user: str | None) -> list[Row]:
+        """Jobs that have ended, the last first."""
+        rows = []
+        for record in self.daemon.store.ended_jobs(most if user is None else None):
+            job = job_of(record["spec"])
+            if user is not None and user_name(job.uid) != user:
+                continue
+            attempts = self.daemon.store.attempts_of(record["id"])
+            ran = [a for a in attempts if a["started_ms"] is not None]
+            run_ms = sum((a["ended_ms"] or record["end_ms"]) - a["started_ms"] for a in ran)
+            last = ran[-1] if ran else None
+            rows.append(
+                self._asked(record["id"], job)
+                | {
+                    "state": record["state"],
+                    "submitted_s": self._unix_s(record["submit_ms"]),
+                    "started_s": self._unix_s(ran[0]["started_ms"]) if ran else None,
+                    "ended_s": self._unix_s(record["end_ms"]),
+                    "wait_s": ((ran[0]["started_ms"] if ran else record["end_ms"]) - record["submit_ms"]) / 1000,
+                    "run_s": run_ms / 1000,
+                    "attempts": len(attempts),
+                    "preemptions": sum(a["cause"] == "preempt" for a in attempts),
+                    "exit_code": last["exit_code"] if last else None,
+                    "exit_signal": last["exit_signal"] if last else None,
+                }
+            )
+            if len(rows) == most:
+                break
+        return rows
+
+    def explain(self, number: int) -> Row | None:
+        """What a job that has not ended is doing, or waiting for; None if there is none."""
+        loop = self.daemon.loop
+        if number not in loop.jobs:
+            return None
+        names = Names(str, self._instant)
+        base = {"job_id": number}
+        if number in loop.held:
+            return base | {
+                "state": "PENDING",
+                "reason": HELD,
+                "said": f"held; 'pointsman release {number}' lets it start",
+            }
+        if (pause := loop.pause_of(number)) is not None:
+            failures, until_ms = pause
+            left = duration(max(0, until_ms - self.daemon.clock.now_ms()) / 1000)
+            said = f"its last {failures} starts failed; it is tried again in {left}"
+            return base | {"state": "PENDING", "reason": PAUSED, "said": said}
+        world = loop.world
+        now_ms = self.daemon.clock.now_ms()
+        state, reason, said = explain_now(world.simulation, world.prepared, number, names, now_ms)
+        return base | {"state": state, "reason": reason.name if reason else "", "said": said}
+
+    # -- nodes and the rest -------------------------------------------------------------------------------
+
+    def nodes(self) -> list[Row]:
+        """Every node, with its GPUs."""
+        layout, loop = self.daemon.roster.prepared.layout, self.daemon.loop
+        used: dict[str, int] = dict.fromkeys(self.daemon.node_names, 0)
+        for attempt in loop.attempts.values():
+            for node, mask in attempt.parts:
+                used[node] += mask.bit_count()
+        known, reasons = self.daemon.store.nodes(), self.daemon.store.reasons_of_nodes()
+        types = [layout.gpu_types[kind] for kind in layout.node_gpu_type.tolist()]
+        return [
+            {
+                "node": name,
+                "state": known.get(name, NodeState.UP).name,
+                "gpu_type": gpu_type,
+                "gpus": int(gpus),
+                "gpus_allocated": used[name],
+                "partitions": ",".join(sorted(partitions)),
+                "reason": reasons.get(name) or "",
+            }
+            for name, gpu_type, gpus, partitions in zip(
+                self.daemon.node_names, types, layout.node_gpus, layout.node_partitions, strict=True
+            )
+        ]
+
+    def status(self) -> Row:
+        """The daemon, the policy and the cluster in a few numbers."""
+        loop, deciding = self.daemon.loop, self.daemon.roster.deciding
+        stages = [attempt.stage for attempt in loop.attempts.values()]
+        gpus = int(np.sum(self.daemon.roster.prepared.layout.node_gpus))
+        due_ms = loop.due_ms
+        return {
+            "policy": deciding.policy,
+            "params": dict(deciding.params),
+            "decides": loop.world.simulation.policy.name,
+            "gpus": gpus,
+            "gpus_allocated": sum(m.bit_count() for a in loop.attempts.values() for _, m in a.parts),
+            "pending": len(loop.jobs) - len(stages),
+            "running": stages.count(Stage.RUNNING),
+            "starting": stages.count(Stage.INTENDED) + stages.count(Stage.SENT),
+            "stopping": stages.count(Stage.STOPPING),
+            "turns": loop.turns,
+            "next_decision_s": self._unix_s(due_ms) if due_ms < NEVER_MS else None,
+            "alarms": list(loop.alarms),
+        }
+
+    def _unix_s(self, at_ms: int | None) -> float | None:
+        return None if at_ms is None else self.daemon.clock.unix_ms(at_ms) / 1000
+
+    def _instant(self, at_ms: int) -> str:
+        from datetime import datetime
+
+        return datetime.fromtimestamp(self.daemon.clock.unix_ms(at_ms) / 1000).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def nodes_of(parts: Parts) -> str:
+    """Their names in Slurm's notation."""
+    return compress(node for node, _ in parts)
+
+
+def nodes_asked(kind: Kind) -> int:
+    """How many nodes a job needs at least, as far as it says."""
+    if kind.nodes_requested:
+        return kind.nodes_requested
+    return -(-kind.gpus // kind.gpus_per_node) if kind.gpus_per_node else 1
+
+
+def output_of(job: Job, number: int, attempt: int) -> str:
+    """The file to which its last attempt writes."""
+    name = job.output.replace("%j", str(number)).replace("%a", str(attempt))
+    return name if name.startswith("/") else f"{job.folder.rstrip('/')}/{name}"
