@@ -180,3 +180,13 @@ def test_a_policy_that_fails_is_relieved_and_every_job_is_done(tmp_path: Path, m
     assert stepped.loop.world.simulation.policy.name == "fifo-backfill"
     stepped.run()
     check_all_is_well(stepped)
+
+
+def test_a_job_can_be_held_or_cancelled_as_it_is_submitted(tmp_path: Path) -> None:
+    stepped = Stepped(case_of("gittins"), tmp_path / "store")
+    held, other = replace(stepped.jobs[0], held=True), stepped.jobs[1]
+    assert stepped.loop.turn(0, [held, other], [JobOrder(OrderOf.CANCEL, 1)]) == [0, 1]
+    assert (stepped.loop.held, [*stepped.loop.jobs], stepped.loop.attempts) == ({0}, [0], {})
+    stepped.loop.turn(1, orders=[JobOrder(OrderOf.RELEASE, 0)])
+    assert [id_.job for id_ in stepped.loop.attempts] == [0]
+    assert stepped.loop.world.ignored == 0

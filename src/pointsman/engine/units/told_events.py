@@ -31,7 +31,7 @@ from pointsman.engine.run.loop.event_kinds import (
     SUBMIT,
 )
 from pointsman.engine.run.loop.hooks import tell, tell_rate
-from pointsman.engine.run.loop.job_events import apply
+from pointsman.engine.run.loop.job_events import apply, submit
 from pointsman.engine.run.loop.node_events import change_node, slot_of
 from pointsman.engine.run.loop.rating import schedule
 from pointsman.engine.state.due_times import NEVER
@@ -135,6 +135,15 @@ def _find(S: State, row: Int, hint: Int) -> Int:
     return slot_of(S, row)
 
 
+@core
+def _let_arrive(S: State, W: World, row: Int) -> None:
+    """The job of `row` arrives before what is told of it at the instant of its submission."""
+    C = W.clock[0]
+    while C.arrived <= row and C.arrived < C.jobs and W.trace[C.arrived & S.g[0].row_mask].submit <= S.g[0].now:
+        C.events += 1
+        submit(S, W)
+
+
 @apart("int64(int64, int64, int64)")
 def apply_told(address: Int, what: Int, j: Int) -> Int:
     """Apply what is told next. What does not fit the state of its job is counted, and changes nothing."""
@@ -146,6 +155,7 @@ def apply_told(address: Int, what: Int, j: Int) -> Int:
     if kind == NODE_DOWN or kind == NODE_UP:
         change_node(S, X.subject, kind, X.state)
         return np.int64(0)
+    _let_arrive(S, W, X.subject)
     j = np.int64(_find(S, X.subject, X.slot))
     if _fits(kind, np.int64(0) if j < 0 else np.int64(S.jobs[j].state)):
         _tell_job(S, W, j, kind, X.state, X.value)

@@ -35,9 +35,11 @@ class Exit:
     """None: nobody saw it."""
     signal: int | None = None
     ran: bool = True
-    """Whether its command was begun at all."""
+    """False: it was kept from beginning by something that is no fault of its own."""
     asked: bool = False
     """Whether it had been asked to stop before."""
+    detail: str = field(default="", compare=False)
+    """What a person should know of it."""
 
     @property
     def succeeded(self) -> bool:
@@ -82,7 +84,6 @@ class AttemptFact:
     parts: Parts = ()
     exit: Exit | None = None
     """Once it has ENDED."""
-    detail: str = ""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     last = attempts[-1] if attempts else {}
     if row["state"] == "COMPLETED":
         return 0
-    print(f"pointsman: job {number} ended: {row['state']}", file=sys.stderr)
+    why = f" ({last['detail']})" if last.get("detail") else ""
+    print(f"pointsman: job {number} ended: {row['state']}{why}", file=sys.stderr)
     if last.get("exit_signal"):
         return 128 + int(last["exit_signal"])
     return int(last.get("exit_code") or 1)

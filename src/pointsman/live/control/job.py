@@ -17,6 +17,8 @@ class Job:
     name: str = ""
     limit_ms: int | None = None
     """How long one attempt of it may run."""
+    held: bool = False
+    """Its user holds it from the beginning."""
     requeues: bool = False
     """It waits again if an attempt is lost through no fault of its own; else it has failed."""
     zero_is_done: bool = False

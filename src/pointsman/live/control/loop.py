@@ -49,7 +49,8 @@ class _Answer:
 
     id: AttemptId
     stops: bool
-    refused: bool = False
+    refused: str | None = None
+    """Why."""
 
 
 @dataclass
@@ -144,6 +145,8 @@ class ControlLoop:
         id_ = self.world.submit(job.ask, now_ms)
         self.store.add_job(id_, job, now_ms)
         self.jobs[id_] = job
+        if job.held:
+            self._hold(id_, now_ms)
         return id_
 
     def _obey(self, order: Order, now_ms: int) -> None:
@@ -210,8 +213,9 @@ class ControlLoop:
             attempt = self.attempts.get(answer.id)
             if attempt is None:
                 continue
-            if answer.refused:
-                ended = replace(attempt, stage=Stage.ENDED, exit=Exit(ran=False), ended_ms=now_ms)
+            if answer.refused is not None:
+                exit_ = Exit(ran=False, detail=answer.refused)
+                ended = replace(attempt, stage=Stage.ENDED, exit=exit_, ended_ms=now_ms)
                 self._carry_out(Change(ended, (Happened(Event.START_FAILED, attempt.id.job),)), now_ms)
             elif answer.stops:
                 self._keep(replace(attempt, stop_ms=now_ms))
@@ -341,8 +345,8 @@ class ControlLoop:
             asked = (job.command, {**job.environment}, job.folder, job.output, job.uid)
             self.backend.launch(Launch(attempt.id, attempt.parts, *asked))
             self._answers.append(_Answer(attempt.id, stops=False))
-        except Refused:
-            self._answers.append(_Answer(attempt.id, stops=False, refused=True))
+        except Refused as error:
+            self._answers.append(_Answer(attempt.id, stops=False, refused=str(error)))
         except Unsure:
             pass  # it is seen whether it was done
 

@@ -39,6 +39,7 @@ CREATE TABLE attempts (
   ended_ms INTEGER,
   exit_code INTEGER,
   exit_signal INTEGER,
+  detail TEXT NOT NULL DEFAULT '',        -- what a person should know of its end
   PRIMARY KEY (job, attempt)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX one_attempt_alive ON attempts (job) WHERE stage <> 'ENDED';

@@ -229,10 +229,10 @@ class Store:
         exit_ = attempt.exit or Exit()
         self.connection.execute(
             "UPDATE attempts SET stage = ?, cause = ?, sent_ms = ?, started_ms = ?, stop_ms = ?, missing_ms = ?, "
-            "ended_ms = ?, exit_code = ?, exit_signal = ? WHERE job = ? AND attempt = ?",
+            "ended_ms = ?, exit_code = ?, exit_signal = ?, detail = ? WHERE job = ? AND attempt = ?",
             (
                 *(attempt.stage, attempt.cause, attempt.sent_ms, attempt.started_ms, attempt.stop_ms),
-                *(attempt.missing_ms, attempt.ended_ms, exit_.code, exit_.signal, *attempt.id),
+                *(attempt.missing_ms, attempt.ended_ms, exit_.code, exit_.signal, exit_.detail, *attempt.id),
             ),
         )
         if attempt.stage == Stage.ENDED:

@@ -41,9 +41,13 @@ class Setting:
 class TooMany(PointsmanError):
     """A user has too many jobs."""
 
+    exit_code = 2
+
 
 class NoSuchJob(PointsmanError):
     """There is no job of that number."""
+
+    exit_code = 2
 
 
 @dataclass

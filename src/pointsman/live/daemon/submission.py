@@ -60,7 +60,7 @@ class Submission(BaseModel):
         ask = roster.ask(kind, priority=self.priority, limit_ms=limit_ms, pinned=not self.requeue)
         kept: dict[str, Any] = {"name": self.name, "environment": self.environment, "request_key": self.request_key}
         return Job(
-            ask, kind, limit_ms=limit_ms, requeues=self.requeue, zero_is_done=self.zero_is_done,
+            ask, kind, limit_ms=limit_ms, held=self.hold, requeues=self.requeue, zero_is_done=self.zero_is_done,
             command=tuple(self.command), folder=self.folder, output=self.output,
             stop=Stop(self.checkpoint_s, self.grace_s), uid=uid, **kept,
         )  # fmt: skip

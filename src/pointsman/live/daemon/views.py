@@ -127,6 +127,7 @@ class Views:
             "ended_s": self._unix_s(row["ended_ms"]),
             "exit_code": row["exit_code"],
             "exit_signal": row["exit_signal"],
+            "detail": row["detail"],
         }
 
     def history(self, most: int, user: str | None) -> list[Row]:
@@ -170,7 +171,7 @@ class Views:
             return base | {
                 "state": "PENDING",
                 "reason": HELD,
-                "said": f"held; 'pointsman release {number}' lets it start",
+                "said": f"it is held by its user ('pointsman release {number}')",
             }
         if (pause := loop.pause_of(number)) is not None:
             failures, until_ms = pause

@@ -1,5 +1,6 @@
 """What a live world is made for: a cluster, a policy, and the kinds of jobs that have come so far."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from pointsman.engine.estimates.keys import NOTHING
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.build import Rules
 from pointsman.engine.setup.prepare import Prepared
-from pointsman.errors import UsageError
+from pointsman.errors import InputError, UsageError
 from pointsman.experiment import RunOptions
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM, Ask, LiveWorld
@@ -48,11 +49,11 @@ class Roster:
     def __init__(self, cluster: Cluster, deciding: Deciding, kinds: Iterable[Kind] = (Kind(),)) -> None:
         """Raises UsageError: the policy, a parameter or an option is wrong, or asks for the durations of jobs."""
         self.cluster, self.deciding = cluster, deciding
-        self.numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
-        self.kinds = [*self.numbers]
+        self.kinds = list(dict.fromkeys(kinds))
+        self.numbers = {kind: number for number, kind in enumerate(self.kinds)}
         self.options = _options(deciding)
         self.policy = deciding.spec.make(dict(deciding.params))
-        self.prepared, self.rules, self.briefing = self._assembled([*self.numbers])
+        self.prepared, self.rules, self.briefing = self._assembled(self.kinds)
 
     def _assembled(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
         jobs = pl.DataFrame([kind._asdict() | _UNKNOWN for kind in kinds], infer_schema_length=None)
@@ -66,14 +67,17 @@ class Roster:
             InputError: the cluster could never run such a job. UsageError: the policy could not.
         """
         if kind not in self.numbers:
-            self.prepared, self.rules, self.briefing = self._assembled([*self.numbers, kind])
+            try:
+                self.prepared, self.rules, self.briefing = self._assembled([*self.kinds, kind])
+            except InputError as error:
+                raise _of_a_job(error) from None
             self.numbers[kind] = len(self.numbers)
             self.kinds.append(kind)
         return self.numbers[kind]
 
     def first(self, many: int) -> "Roster":
         """The same before more kinds came than so many."""
-        return self if many == len(self.numbers) else Roster(self.cluster, self.deciding, [*self.numbers][:many])
+        return self if many == len(self.numbers) else Roster(self.cluster, self.deciding, self.kinds[:many])
 
     def world(self, room: int = ROOM, first_row: int = 1) -> LiveWorld:
         """A world before its first job, in which the policy decides."""
@@ -92,6 +96,11 @@ class Roster:
             tuple(self.briefing.numbers[kind].tolist()) if self.briefing else (),
             tuple(prepared.history.keys[kind].tolist()) if prepared.history is not NOTHING else (),
         )
+
+
+def _of_a_job(error: InputError) -> InputError:
+    """The same of a job that is not in a log."""
+    return InputError(re.sub(r"^job '\d+' \(row \d+\)", "the job", error.cause), fix="see 'pointsman nodes'")
 
 
 def _options(deciding: Deciding) -> RunOptions:

@@ -27,6 +27,7 @@ from pointsman.live.backends.local import shim
 from pointsman.live.backends.protocol import Patience
 from pointsman.types import NodeState
 
+_LOST = "the process that watched it has died, or the machine was restarted"
 _PARTIAL = ".partial"
 """At the end of the name of a folder that is not there whole: it is being written, or forgotten."""
 
@@ -156,8 +157,8 @@ class Local:
         try:
             parts = tuple((node, mask) for node, mask in _read(folder / "launch.json")["parts"])
             if (end := _read(folder / "exit.json")) is not None:
-                exit_ = Exit(end["code"], end["signal"], end["ran"], end["asked"])
-                return AttemptFact(id_, Phase.ENDED, parts, exit_, end["detail"])
+                exit_ = Exit(end["code"], end["signal"], end["ran"], end["asked"], end["detail"])
+                return AttemptFact(id_, Phase.ENDED, parts, exit_)
             if self._shim_of(folder) is not None:
                 running = (folder / "running.json").exists()
                 return AttemptFact(id_, Phase.RUNNING if running else Phase.ACCEPTED, parts)
@@ -175,10 +176,11 @@ class Local:
             return self._fact(folder)
         known = _read(folder / "shim.json")
         if known is None:
-            return AttemptFact(id_, Phase.ENDED, parts, Exit(ran=False), "its shim has died")
+            return AttemptFact(id_, Phase.ENDED, parts, Exit(ran=False, detail=_LOST))
         if known[2] == self._boot and shim.marked(_read(folder / "launch.json")["mark"]):
-            return AttemptFact(id_, Phase.RUNNING, parts, detail="its shim has died")
-        return AttemptFact(id_, Phase.ENDED, parts, Exit(asked=(folder / "stop.json").exists()), "its shim has died")
+            return AttemptFact(id_, Phase.RUNNING, parts)
+        asked = (folder / "stop.json").exists()
+        return AttemptFact(id_, Phase.ENDED, parts, Exit(asked=asked, detail=_LOST))
 
     def _shim_of(self, folder: Path) -> int | None:
         """The process that watches an attempt, if it lives."""

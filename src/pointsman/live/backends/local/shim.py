@@ -105,7 +105,7 @@ class Shim:
         error = self._begin()
         self._wait()
         if error and not self.tasks:
-            self._end(127, None, ran=False, asked=self.asked, detail=error)
+            self._end(127, None, ran=True, asked=self.asked, detail=error)
         else:
             codes = [task.returncode for task in self.tasks]
             code = 127 if error else next((code for code in codes if code != 0), 0)

@@ -1,0 +1,189 @@
+"""A real daemon, real jobs, and what users type."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
+
+from .daemons import RunningDaemon, wait_for
+
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    daemon = RunningDaemon(tmp_path_factory.mktemp("daemon"), "--policy", "fifo-backfill")
+    yield daemon
+    assert daemon.end() == 0, daemon.log()
+
+
+def test_a_job_runs_and_its_output_is_where_its_user_was(daemon: RunningDaemon) -> None:
+    number = daemon.submit(
+        "-G", "2", "-J", "hello", "--", "sh", "-c", "echo $POINTSMAN_JOB_ID on $CUDA_VISIBLE_DEVICES"
+    )
+    job = daemon.wait(number, *ENDED)
+    assert (job["state"], job["name"], job["gpus"]) == ("COMPLETED", "hello", 2)
+    printed = (daemon.folder / f"pointsman-{number}.out").read_text()
+    assert re.fullmatch(rf"{number} on \d,\d of 2\n", printed)
+    assert daemon.type("logs", str(number)).stdout == printed
+    (row,) = [row for row in daemon.rows("history") if row["job_id"] == number]
+    assert (row["state"], row["exit_code"], row["attempts"]) == ("COMPLETED", 0, 1)
+
+
+def test_run_leaves_with_the_exit_code_of_the_job(daemon: RunningDaemon) -> None:
+    done = daemon.type("run", "--", "sh", "-c", "echo out; exit 7")
+    assert (done.returncode, done.stdout) == (7, "out\n")
+    assert "FAILED" in done.stderr
+    done = daemon.type("run", "--", "no-such-command")
+    assert done.returncode == 127
+    assert "no-such-command: No such file or directory" in done.stderr
+    assert daemon.type("run", "--", "sh", "-c", "kill -9 $$").returncode == 137
+
+
+def test_a_script_says_what_it_needs_and_may_change_afterwards(daemon: RunningDaemon) -> None:
+    script = daemon.folder / "train.sh"
+    script.write_text(
+        '#!/bin/sh\n#SBATCH --gres=gpu:3 -N 2\n#SBATCH -t 5 # minutes\nsleep 0.5; echo "$WORLD_SIZE $@"\n'
+    )
+    number = daemon.submit(str(script), "a", "b")
+    script.write_text("#!/bin/sh\nexit 1\n")
+    job = daemon.wait(number, *ENDED)
+    assert (job["state"], job["gpus"], job["time_limit_s"], job["name"]) == ("COMPLETED", 6, 300.0, "train.sh")
+    assert (daemon.folder / f"pointsman-{number}.out").read_text() == "6 a b\n" * 2
+
+
+def test_a_job_that_is_held_starts_when_it_is_released(daemon: RunningDaemon) -> None:
+    number = daemon.submit("-H", "--", "true")
+    daemon.submit("--", "true")
+    (row,) = [row for row in daemon.rows("queue") if row["job_id"] == number]
+    assert (row["state"], row["reason"]) == ("PENDING", "JobHeldUser")
+    assert "held by its user" in daemon.type("explain", str(number)).stdout
+    daemon.type("release", str(number))
+    assert daemon.wait(number, *ENDED)["state"] == "COMPLETED"
+
+
+def test_a_job_can_be_cancelled_whether_it_runs_waits_or_is_held(daemon: RunningDaemon) -> None:
+    runs = daemon.submit("-G", "8", "--", "sleep", "60")
+    daemon.wait(runs, "RUNNING")
+    waits, held = daemon.submit("-G", "8", "--", "true"), daemon.submit("-H", "--", "true")
+    said = daemon.type("explain", str(waits)).stdout
+    assert said.startswith(f"job {waits}: PENDING (Resources): needs 8 GPUs")
+    assert daemon.type("cancel", str(runs), str(waits), str(held)).returncode == 0
+    for number in (runs, waits, held):
+        assert daemon.wait(number, *ENDED)["state"] == "CANCELLED"
+    done = daemon.type("cancel", str(runs))
+    assert (done.returncode, done.stderr) == (2, f"pointsman: job {runs} has ended\n")
+
+
+def test_a_job_is_killed_at_its_time_limit(daemon: RunningDaemon) -> None:
+    number = daemon.submit("-t", "1s", "--", "sleep", "60")
+    assert daemon.wait(number, *ENDED)["state"] == "TIMEOUT"
+
+
+def test_a_job_that_is_queued_again_runs_again(daemon: RunningDaemon) -> None:
+    number = daemon.submit(
+        "--requeue", "--", "sh", "-c", "echo $POINTSMAN_ATTEMPT; [ $POINTSMAN_ATTEMPT = 2 ] || sleep 60"
+    )
+    daemon.wait(number, "RUNNING")
+    daemon.type("requeue", str(number))
+    job = daemon.wait(number, *ENDED)
+    assert (job["state"], [attempt["cause"] for attempt in job["attempts"]]) == ("COMPLETED", ["requeue", None])
+    assert (daemon.folder / f"pointsman-{number}.out").read_text() == "1\n2\n"
+
+
+def test_a_node_that_is_drained_takes_no_jobs(daemon: RunningDaemon) -> None:
+    daemon.type("drain", "n0000", "--reason", "bad GPU")
+    number = daemon.submit("-G", "8", "--", "true")
+    row = daemon.rows("nodes")[0]
+    assert (row["state"], row["reason"]) == ("DRAIN", "bad GPU")
+    assert daemon.wait(number, "PENDING")["reason"] == "Resources"
+    daemon.type("resume", "n0000")
+    assert daemon.wait(number, *ENDED)["state"] == "COMPLETED"
+
+
+def test_a_request_that_is_repeated_is_the_same_job(daemon: RunningDaemon) -> None:
+    words = ("--request-key", "once", "--", "true")
+    assert daemon.submit(*words) == daemon.submit(*words)
+
+
+def test_another_policy_takes_over(daemon: RunningDaemon) -> None:
+    runs = daemon.submit("-G", "5", "--requeue", "--", "sleep", "2")
+    waits = daemon.submit("-G", "5", "--", "true")
+    assert daemon.type("live", "policy", "las", "--set", "las.thresholds_gpu_s=[3600]").returncode == 0
+    assert daemon.type("live", "status").stdout.split()[:2] == ["policy", "las"]
+    assert {daemon.wait(number, *ENDED)["state"] for number in (runs, waits)} == {"COMPLETED"}
+    assert daemon.type("live", "policy", "fifo-backfill").returncode == 0
+
+
+WRONG = {
+    "more GPUs than there are": (("submit", "-G", "9", "--", "true"), 3, "can never have more than 8 at once"),
+    "a type that is not there": (("submit", "--gpu-type", "H900", "--", "true"), 3, "GPU type 'H900'"),
+    "no number": (("submit", "-G", "x", "--", "true"), 2, "invalid int value: 'x'"),
+    "no GPUs": (("submit", "-G", "0", "--", "true"), 2, "greater than or equal to 1"),
+    "nothing to run": (("submit",), 2, "give a script, or a command"),
+    "escapes in a name": (("submit", "-J", "a\x1b[31m", "--", "true"), 2, "should match pattern"),
+    "an unknown option": (("submit", "--gpu", "1", "--", "true"), 2, "did you mean --gpus?"),
+    "no such job": (("cancel", "99999"), 2, "there is no job 99999"),
+    "no such node": (("drain", "n7"), 2, "there is no node 'n7'"),
+    "a policy that cannot run live": (("live", "policy", "sjf-bsbf"), 2, "share a GPU"),
+    "no such policy": (("live", "policy", "fifi"), 2, "did you mean 'fifo'?"),
+    "durations that are not known": (("live", "policy", "srtf", "--set", "srtf.nothing=1"), 2, "nothing"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_said_in_a_sentence(what: str, daemon: RunningDaemon) -> None:
+    words, code, said = WRONG[what]
+    done = daemon.type(*words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_wrong_line_of_a_script_is_named(daemon: RunningDaemon) -> None:
+    script = daemon.folder / "wrong.sh"
+    script.write_text("#!/bin/sh\n#SBATCH -N 1\n#SBATCH --grse=gpu:1\ntrue\n")
+    done = daemon.type("submit", str(script))
+    assert done.returncode == 3
+    assert "wrong.sh:3: unknown option '--grse=gpu:1' (did you mean --gres?)" in done.stderr
+
+
+def test_without_a_daemon_the_backend_is_away(tmp_path: Path, daemon: RunningDaemon) -> None:
+    done = daemon.type("queue", POINTSMAN_SOCKET=str(tmp_path / "none"))
+    assert done.returncode == 5
+    assert "no daemon answers" in done.stderr
+
+
+def test_a_second_daemon_is_refused(daemon: RunningDaemon) -> None:
+    words = ("--cluster", "2x4", "--state", str(daemon.folder / "state"), "--socket", str(daemon.folder / "other"))
+    done = daemon.type("live", "start", *words)
+    assert (done.returncode, "another process owns" in done.stderr) == (5, True)
+    done = daemon.type(
+        "live", "start", "--cluster", "2x4", "--state", str(daemon.folder / "2"), "--socket", str(daemon.socket)
+    )
+    assert (done.returncode, "another daemon listens" in done.stderr) == (5, True)
+
+
+def test_killed_and_begun_anew_it_goes_on(tmp_path: Path) -> None:
+    daemon = RunningDaemon(tmp_path, "--policy", "gittins")
+    runs = daemon.submit("-G", "4", "--", "sh", "-c", "echo begun; sleep 3; echo done")
+    daemon.wait(runs, "RUNNING")
+    waits, held = daemon.submit("-G", "3", "--", "true"), daemon.submit("-H", "-A", "other", "--", "true")
+    daemon.kill()
+    assert daemon.type("queue").returncode == 5
+    daemon.begin()
+    assert daemon.wait(runs, *ENDED)["state"] == "COMPLETED"
+    assert (tmp_path / f"pointsman-{runs}.out").read_text() == "begun\ndone\n"
+    assert daemon.wait(waits, *ENDED)["state"] == "COMPLETED"
+    assert daemon.job(held)["reason"] == "JobHeldUser"
+    assert daemon.end() == 0
+    daemon.options = ("--policy", "fifo")  # another takes over at the next start
+    daemon.begin()
+    assert daemon.type("live", "status").stdout.split()[:2] == ["policy", "fifo"]
+    daemon.type("release", str(held))
+    assert daemon.wait(held, *ENDED)["state"] == "COMPLETED"
+    assert wait_for(lambda: not daemon.rows("queue"))
+    assert daemon.end() == 0
