@@ -22,7 +22,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 def test_a_job_runs_and_its_output_is_where_its_user_was(daemon: RunningDaemon) -> None:
     number = daemon.submit(
-        "-G", "2", "-J", "hello", "--", "sh", "-c", "echo $POINTSMAN_JOB_ID on $CUDA_VISIBLE_DEVICES"
+        "-G", "2", "-J", "hello", "--", "sh", "-c", "echo $POINTSMAN_JOB_ID on $CUDA_VISIBLE_DEVICES of $WORLD_SIZE"
     )
     job = daemon.wait(number, *ENDED)
     assert (job["state"], job["name"], job["gpus"]) == ("COMPLETED", "hello", 2)
