@@ -17,7 +17,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 DEMO_POLICIES := fifo-backfill fifo sjf-backfill srtf las tiresias dally gittins
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo test test-slow coverage wheel man lint results results-sample bench docs clean learn ray .venv
+.PHONY: demo live-demo test test-slow coverage wheel man lint results results-sample bench docs clean learn ray .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -52,6 +52,10 @@ demo: .venv
 	@mkdir -p out
 	$(BIN)/pointsman trace generate --like philly --jobs 20000 --cluster philly --load 1.2 --seed 1 --force -o $(DEMO_JOBS)
 	$(BIN)/pointsman compare $(DEMO_JOBS) --cluster philly $(DEMO_POLICIES:%=--policy %) --window 2d: --force -o out/demo
+
+# Forty real trainings on declared GPUs of this machine, under a daemon that is killed once.
+live-demo: .venv
+	$(BIN)/python examples/live/demo.py out/live-demo
 
 test: .venv
 	$(BIN)/pointsman warmup

@@ -236,7 +236,7 @@ def test_a_job_of_a_user_that_is_not_known_is_refused(local: Local) -> None:
 def test_forgotten_it_is_gone(local: Local) -> None:
     run(local, *PYTHON, "pass")
     wait(local, Phase.ENDED)
-    local.forget([ID, AttemptId(9, 9)])
+    local.forget([ID, AttemptId(9, 9)], [])
     assert fact(local) is None
 
 
@@ -257,3 +257,15 @@ def test_forty_at_once_each_run_once(local: Local, tmp_path: Path) -> None:
     for id_ in ids:
         assert wait(local, Phase.ENDED, id_).exit == Exit(0)
     assert sorted(map(int, (tmp_path / "runs").read_text().split())) == list(range(40))
+
+
+def test_a_job_finds_what_its_attempt_before_has_left_until_it_has_ended(local: Local) -> None:
+    leave = "import os; at = os.environ['POINTSMAN_CHECKPOINT_DIR']; print(os.listdir(at)); open(at + '/a', 'w')"
+    for number in (1, 2):
+        run(local, *PYTHON, leave, id_=AttemptId(3, number))
+        wait(local, Phase.ENDED, AttemptId(3, number))
+    assert (log(local, AttemptId(3, 1)), log(local, AttemptId(3, 2))) == ("[]\n", "['a']\n")
+    local.forget([], [3])
+    run(local, *PYTHON, leave, id_=AttemptId(3, 3))
+    wait(local, Phase.ENDED, AttemptId(3, 3))
+    assert log(local, AttemptId(3, 3)) == "[]\n"

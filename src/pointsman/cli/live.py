@@ -70,6 +70,26 @@ def policy(
     call("PUT", "/policy", {"policy": name, "params": _params(name, set_ or [])})
 
 
+@app.command()
+def export(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Output directory.")],
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output directory.")] = False,
+) -> None:
+    """Write what happened as a job log, a cluster file and measured overheads, for compare and simulate."""
+    from pointsman.live.client.connection import own_folder
+    from pointsman.live.daemon.export import export as write
+    from pointsman.report.staging import whole_directory
+
+    with whole_directory(output, force=force) as folder:
+        notes = write((state or own_folder()) / "store", folder)
+    for note in notes:
+        screen.note(note)
+    screen.note(f"log: {output / 'jobs.csv'}")
+
+
 def _params(policy: str, texts: list[str]) -> dict[str, Any]:
     """The parameters of one policy."""
     from pointsman.cli.experiment import parse_settings

@@ -53,8 +53,10 @@ class Backend(Protocol):
         """
         ...
 
-    def forget(self, attempts: Iterable[AttemptId]) -> None:
-        """What became of these is kept elsewhere: their records are not needed any more."""
+    def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
+        """What became of these attempts is kept elsewhere, and these jobs have ended: their records are not needed any
+        more.
+        """
         ...
 
     def close(self) -> None:

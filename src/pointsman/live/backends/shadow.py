@@ -176,7 +176,7 @@ class Shadow:
                     self._done_ms.pop(id_.job, None) if one.phase == Phase.RUNNING else None
                     del self._attempts[id_]
 
-    def forget(self, attempts: Iterable[AttemptId]) -> None:
+    def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
         """The records of attempts that have ended are not needed any more."""
         for id_ in attempts:
             self._attempts.pop(id_, None)

@@ -336,7 +336,8 @@ class ControlLoop:
                 continue  # it is seen whether it was heard
         self._launches.clear()
         self._stops.clear()
-        self.backend.forget(self._ended)  # the turn in which they ended is kept
+        gone = {id_.job for id_ in self._ended if id_.job not in self.jobs}
+        self.backend.forget(self._ended, gone)  # the turn in which they ended is kept
         self._ended.clear()
 
     def _launch(self, attempt: Attempt) -> None:

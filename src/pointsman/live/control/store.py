@@ -45,6 +45,7 @@ class Store:
         self.path = path
         self._lock = _owned(path)
         try:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))  # it holds users' environments
             self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
         except BaseException:

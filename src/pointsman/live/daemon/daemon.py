@@ -20,6 +20,8 @@ from pointsman.live.world.roster import Deciding, Roster
 from pointsman.types import NEVER_MS
 
 _DECIDING: Final = "deciding"
+CLUSTER: Final = "cluster"
+"""Under which name the store keeps the cluster file."""
 _MOST_JOBS: Final = 10_000
 """Of one user, that have not ended."""
 
@@ -70,7 +72,7 @@ class Daemon:
             UsageError: the policy cannot run live. BackendError: another daemon owns the store.
         """
         self.setting = setting
-        setting.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        setting.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
         self.store = Store(setting.folder / "store")
         try:
             self._recover()
@@ -91,8 +93,9 @@ class Daemon:
         self.node_names = self.roster.prepared.layout.node_names
         self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
         self.clock = Clock(self.store, self.loop.world.now_ms)
-        if not kept:
-            with self.store.turn():
+        with self.store.turn():
+            self.store.keep_setting(CLUSTER, cluster.to_yaml())
+            if not kept:
                 self.store.keep_setting(_DECIDING, json.dumps(asdict(deciding)))
         if deciding != self.setting.deciding:
             self.decide_by(self.setting.deciding)

@@ -41,6 +41,8 @@ class Local:
         self._names = cluster.layout().node_names
         self._attempts = folder / "attempts"
         self._attempts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._checkpoints = folder / "checkpoints"
+        self._checkpoints.mkdir(mode=0o711, exist_ok=True)
         for left in self._attempts.glob(f"*{_PARTIAL}"):  # the daemon before died while it wrote, or forgot
             shutil.rmtree(left)
         self._boot = shim.boot_id()
@@ -82,7 +84,9 @@ class Local:
         except OSError as error:
             raise Unsure(f"{folder}: {error.strerror}") from error
 
-    def forget(self, attempts: Iterable[AttemptId]) -> None:
+    def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
+        for job in jobs:
+            shutil.rmtree(self._checkpoints / str(job), ignore_errors=True)
         for attempt in attempts:
             folder = self._folder(attempt)
             if folder.exists():
@@ -101,6 +105,7 @@ class Local:
         draft = folder.with_name(f"{folder.name}{_PARTIAL}")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
+        self._make_checkpoints(launch)
         environments = [self._environment(launch, rank) for rank in range(len(launch.parts))]
         content = {
             "mark": f"{launch.id.job}.{launch.id.attempt}@{self._attempts}",
@@ -114,6 +119,13 @@ class Local:
         shim.write_whole(draft / "launch.json", content)
         draft.rename(folder)
 
+    def _make_checkpoints(self, launch: Launch) -> None:
+        """The folder in which the job finds what its attempts before have left."""
+        folder = self._checkpoints / str(launch.id.job)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if user := _user(launch.uid):
+            os.chown(folder, user["user"], user["group"])
+
     def _environment(self, launch: Launch, rank: int) -> dict[str, str]:
         """Of the command on one node: its GPUs there, and what torchrun wants to know of the gang."""
         node, mask = launch.parts[rank]
@@ -125,6 +137,7 @@ class Local:
             "POINTSMAN_JOB_ID": str(launch.id.job),
             "POINTSMAN_ATTEMPT": str(launch.id.attempt),
             "POINTSMAN_NODE": node,
+            "POINTSMAN_CHECKPOINT_DIR": str(self._checkpoints / str(launch.id.job)),
             "POINTSMAN_GPUS": ",".join(map(str, gpus)),
             "CUDA_VISIBLE_DEVICES": ",".join(map(str, gpus)),
             "NNODES": str(len(launch.parts)),

@@ -1,0 +1,67 @@
+"""For trainings that Pointsman runs: which GPUs, where to keep checkpoints, and whether to stop. Standard library only.
+
+A training loop asks `stopping` between steps, saves a checkpoint in `checkpoint_folder`, and leaves with `PREEMPTED`::
+
+    for step in range(first, steps):
+        train(step)
+        if job.stopping():
+            save(job.checkpoint_folder() / "last.npz", step)
+            sys.exit(job.PREEMPTED)
+    job.done()
+"""
+
+import os
+import signal
+from pathlib import Path
+from typing import Final
+
+PREEMPTED: Final = 75
+"""Exit code of a training that has saved its state and is to run again (EX_TEMPFAIL)."""
+
+_asked = False
+
+
+def number() -> int | None:
+    """The job's id; None outside of Pointsman."""
+    return int(text) if (text := os.environ.get("POINTSMAN_JOB_ID")) else None
+
+
+def attempt() -> int:
+    """Which start of the job this is, from 1."""
+    return int(os.environ.get("POINTSMAN_ATTEMPT", "1"))
+
+
+def gpus() -> list[int]:
+    """The indexes of the GPUs on this node."""
+    return [int(gpu) for gpu in os.environ.get("POINTSMAN_GPUS", "").split(",") if gpu]
+
+
+def checkpoint_folder() -> Path:
+    """A folder that every attempt of the job finds as the one before has left it; the present one outside."""
+    return Path(os.environ.get("POINTSMAN_CHECKPOINT_DIR", "."))
+
+
+def listen() -> None:
+    """Let `stopping` hear SIGUSR1, which asks for a checkpoint, and SIGTERM. In the main thread; `stopping` does it
+    where that is not too late.
+    """
+    for one in (signal.SIGUSR1, signal.SIGTERM):
+        signal.signal(one, _note)
+
+
+def stopping() -> bool:
+    """Whether the job was asked to stop: it is to save its state and leave with `PREEMPTED`."""
+    if signal.getsignal(signal.SIGTERM) is not _note:
+        listen()
+    return _asked
+
+
+def done() -> None:
+    """The work is done: a request to stop that comes now, while the process ends, does not count any more."""
+    for one in (signal.SIGUSR1, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)
+
+
+def _note(number: int, frame: object) -> None:
+    global _asked
+    _asked = True

@@ -1,0 +1,119 @@
+"""What happened on a live cluster, as files that `compare` and `simulate` read."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pointsman.errors import InputError
+from pointsman.live.backends.facts import Parts
+from pointsman.live.control.store import job_of
+from pointsman.live.daemon.daemon import CLUSTER
+from pointsman.live.daemon.submission import user_name
+from pointsman.live.daemon.views import nodes_of
+from pointsman.live.world.kind import Kind
+from pointsman.workload import Workload, write_workload
+
+Row = dict[str, Any]
+
+
+def export(store: Path, folder: Path) -> list[str]:
+    """Write ``jobs.csv`` (the jobs that have ended, with the times at which they ran), ``attempts.csv``,
+    ``cluster.yaml`` and ``overheads.yaml`` (how long starts and stops took) into `folder`; the daemon may run on.
+
+    Returns: what is to be known of them.
+
+    Raises:
+        InputError: no job has ended, or `store` is none.
+    """
+    try:
+        connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+        connection.row_factory = sqlite3.Row
+        kinds = [
+            Kind(**json.loads(row["kind"])) for row in connection.execute("SELECT kind FROM kinds ORDER BY number")
+        ]
+        attempts = [dict(row) for row in connection.execute("SELECT * FROM attempts ORDER BY job, attempt")]
+        ended = connection.execute("SELECT * FROM jobs WHERE end_ms IS NOT NULL ORDER BY id").fetchall()
+        (cluster,) = connection.execute("SELECT value FROM meta WHERE key = ?", (CLUSTER,)).fetchone()
+    except (sqlite3.Error, TypeError) as error:
+        raise InputError(f"this is no store of live jobs: {error}", path=store) from None
+    by_job: dict[int, list[Row]] = {}
+    for attempt in attempts:
+        by_job.setdefault(attempt["job"], []).append(attempt)
+    found = [_job_row(job, kinds, by_job.get(job["id"], [])) for job in ended]
+    logged = [row for row in found if row is not None]
+    if not logged:
+        raise InputError("no job has run to its end yet", path=store)
+    jobs = pl.DataFrame(logged, infer_schema_length=None).sort("submit_s", maintain_order=True)
+    write_workload(Workload.of(jobs, source=str(store)), folder / "jobs.csv")
+    pl.DataFrame([_attempt_row(one) for one in attempts], infer_schema_length=None).write_csv(folder / "attempts.csv")
+    (folder / "cluster.yaml").write_text(cluster)
+    overheads = overheads_of(attempts)
+    (folder / "overheads.yaml").write_text("".join(f"{name}: {value:.3f}\n" for name, value in overheads.items()))
+    left = len(ended) - len(logged)
+    return [f"{left} jobs that never ran are left out"] if left else []
+
+
+def _job_row(job: sqlite3.Row, kinds: list[Kind], attempts: list[Row]) -> Row | None:
+    """As a log has it; None if it never ran."""
+    ran = [one for one in attempts if one["started_ms"] is not None and one["ended_ms"] is not None]
+    if not ran:
+        return None
+    asked = job_of(job["spec"])
+    return {
+        **kinds[job["kind"]]._asdict(),
+        "job_id": str(job["id"]),
+        "user": user_name(asked.uid),
+        "submit_s": job["submit_ms"] / 1000,
+        "duration_s": sum(one["ended_ms"] - one["started_ms"] for one in ran) / 1000,
+        "start_s": ran[0]["started_ms"] / 1000,
+        "end_s": job["end_ms"] / 1000,
+        "node_list": nodes_of(_parts(ran[-1])),
+        "time_limit_s": asked.limit_ms / 1000 if asked.limit_ms else None,
+        "priority": -asked.ask.neg_priority,
+        "status": job["state"].lower(),
+    }
+
+
+def _attempt_row(one: Row) -> Row:
+    times = {f"{name}_s": one[f"{name}_ms"] / 1000 if one[f"{name}_ms"] is not None else None for name in _TIMES}
+    rest = {name: one[name] for name in ("job", "attempt", "reason", "cause", "exit_code", "exit_signal")}
+    return {
+        **rest,
+        **times,
+        "gpus": sum(mask.bit_count() for _, mask in _parts(one)),
+        "node_list": nodes_of(_parts(one)),
+    }
+
+
+_TIMES = ("intended", "started", "stop", "ended")
+
+
+def _parts(one: Row) -> Parts:
+    return tuple((str(node), int(mask)) for node, mask in json.loads(one["parts"]))
+
+
+def overheads_of(attempts: list[Row]) -> dict[str, float]:
+    """Mean times, s, as an overheads file has them: of starts, of stops of preempted attempts, and what later starts of
+    a job take more than first ones.
+    """
+    started = [one for one in attempts if one["started_ms"] is not None]
+    first = [one["started_ms"] - one["intended_ms"] for one in started if one["attempt"] == 1]
+    later = [one["started_ms"] - one["intended_ms"] for one in started if one["attempt"] > 1]
+    stops = [
+        one["ended_ms"] - one["stop_ms"]
+        for one in started
+        if one["cause"] == "preempt" and one["stop_ms"] is not None and one["ended_ms"] is not None
+    ]
+    start_s = _mean_s(first)
+    return {
+        "start_s": start_s,
+        "stop_s": _mean_s(stops),
+        "restore_s": max(0.0, _mean_s(later) - start_s) if later else 0.0,
+    }
+
+
+def _mean_s(times_ms: list[int]) -> float:
+    return max(0.0, sum(times_ms) / len(times_ms) / 1000) if times_ms else 0.0
