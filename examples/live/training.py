@@ -43,8 +43,8 @@ def main() -> None:
             np.savez(kept, weights=weights, step=step + 1)
             sys.exit(job.PREEMPTED)
     job.done()
-    loss = float(np.mean((predicted > 0.5) != labels))
-    print(f"done after {options.steps} steps: {loss:.1%} wrong", flush=True)
+    wrong = float(np.mean((features @ weights > 0) != labels))
+    print(f"done after {options.steps} steps: {wrong:.1%} wrong", flush=True)
     if options.record:
         with options.record.open("a") as record:
             record.write("done\n")
