@@ -15,15 +15,22 @@ QUESTIONS = "python_api"
 """The compiled questions that Python policies and `explain` ask, beside the loops."""
 
 
-def prepare_code(policies: Iterable[str], options: Mapping[str, Any] | None = None, *, questions: bool = False) -> None:
+def prepare_code(
+    policies: Iterable[str],
+    options: Mapping[str, Any] | None = None,
+    *,
+    questions: bool = False,
+    more: Iterable[str] = (),
+) -> None:
     """Compile, on all cores, what runs of these policies with these options need, and say so if it takes a while.
 
     Args:
         policies: their names.
         options: fields of `experiment.Assumptions`; by default, the policies' own.
         questions: whether questions are asked of the state, as by `explain`.
+        more: units that are needed besides.
     """
-    needed = [unit for name in policies for unit in _units(name, options or {})]
+    needed = [*more, *(unit for name in policies for unit in _units(name, options or {}))]
     if questions:
         needed += [QUESTIONS, *units_of(HOSTED_HOOKS)]
     _announce(len([unit for unit in dict.fromkeys(needed) if not is_compiled(unit)]))

@@ -7,6 +7,8 @@ import typer
 
 from pointsman.cli import screen
 
+_TOLD = ("told_events", "seating", "adopting", "history")
+"""What a world needs that is told from outside."""
 app = typer.Typer(no_args_is_help=True, help="Run a policy on a live cluster.")
 
 
@@ -41,6 +43,10 @@ def start(
         from pointsman.live.daemon.serve import serve
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'pointsman[live]'") from None
+    from pointsman.cli.compiled import prepare_code
+    from pointsman.policies.registry import FALLBACK
+
+    prepare_code([policy, FALLBACK], questions=True, more=_TOLD)  # a turn may not wait for the compiler
     place = socket or own_socket()
     deciding = Deciding(policy, _params(policy, set_ or []), {"overheads": overheads})
     setting = Setting(state or own_folder(), cluster, deciding, poll_s=poll)

@@ -4,6 +4,7 @@ A turn is one transaction of the store, and no effect begins before it is kept. 
 it had decided is in the store, what it was told is in the journal, and the rest is seen.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -67,6 +68,8 @@ class ControlLoop:
     """Those that have not ended."""
     jobs: dict[int, Job] = field(default_factory=dict)
     """Those that have not ended."""
+    jobs_of: Counter[int] = field(default_factory=Counter)
+    """How many of them each user has."""
     held: set[int] = field(default_factory=set)
     """Those that their users hold."""
     alarms: list[str] = field(default_factory=list)
@@ -74,6 +77,10 @@ class ControlLoop:
     turns: int = 0
     _pauses: dict[int, tuple[int, int | None]] = field(default_factory=dict)
     """By job, failed starts in a row, and when it is released."""
+    _alive_of: dict[int, AttemptId] = field(default_factory=dict)
+    """The attempt of each job that has one."""
+    _limits_ms: dict[AttemptId, int] = field(default_factory=dict)
+    """When those that run have run for as long as they may, if that is limited."""
     _nodes: dict[str, NodeState] = field(default_factory=dict)
     _answers: list[_Answer] = field(default_factory=list)
     _launches: list[AttemptId] = field(default_factory=list)
@@ -85,8 +92,7 @@ class ControlLoop:
     def due_ms(self) -> int:
         """When there is to be a turn, whatever happens."""
         releases = (at_ms for _, at_ms in self._pauses.values() if at_ms is not None)
-        limits = (at_ms for attempt in self.attempts.values() if (at_ms := self._limit_ms(attempt)) is not None)
-        return min([self.world.due_ms, *releases, *limits], default=NEVER_MS)
+        return min([self.world.due_ms, *releases, *self._limits_ms.values()], default=NEVER_MS)
 
     def turn(self, now_ms: int, submitted: Sequence[Job] = (), orders: Sequence[Order] = ()) -> list[int]:
         """Everything up to now; the jobs that were submitted, in order.
@@ -145,6 +151,7 @@ class ControlLoop:
         id_ = self.world.submit(job.ask, now_ms)
         self.store.add_job(id_, job, now_ms)
         self.jobs[id_] = job
+        self.jobs_of[job.uid] += 1
         if job.held:
             self._hold(id_, now_ms)
         return id_
@@ -197,16 +204,14 @@ class ControlLoop:
 
     def _limit_ms(self, attempt: Attempt) -> int | None:
         """When an attempt that runs has run for as long as it may."""
-        limit_ms = self.jobs[attempt.id.job].limit_ms
-        if limit_ms is None or attempt.stage != Stage.RUNNING or attempt.started_ms is None:
+        if attempt.stage != Stage.RUNNING or attempt.started_ms is None:
             return None
-        return attempt.started_ms + limit_ms
+        limit_ms = self.jobs[attempt.id.job].limit_ms
+        return None if limit_ms is None else attempt.started_ms + limit_ms
 
     def _enforce_limits(self, now_ms: int) -> None:
-        for attempt in [*self.attempts.values()]:
-            at_ms = self._limit_ms(attempt)
-            if at_ms is not None and at_ms <= now_ms:
-                self._withdraw(attempt, Cause.TIME_LIMIT, now_ms)
+        for id_ in [id_ for id_, at_ms in self._limits_ms.items() if at_ms <= now_ms]:
+            self._withdraw(self.attempts[id_], Cause.TIME_LIMIT, now_ms)
 
     def _hear_answers(self, now_ms: int) -> None:
         for answer in self._answers:
@@ -288,7 +293,7 @@ class ControlLoop:
     def _end(self, job: int, state: JobState, now_ms: int) -> None:
         self._end_pauses(job)
         self.held.discard(job)
-        self.jobs.pop(job, None)
+        self.jobs_of[self.jobs.pop(job).uid] -= 1
         self.store.end_job(job, state, now_ms)
 
     def _end_pauses(self, job: int) -> None:
@@ -315,7 +320,7 @@ class ControlLoop:
             attempt = Attempt(id_, self._named(action.parts), Stage.INTENDED, intended_ms=action.at_ms)
             attempt = _as_promised(attempt, self.jobs[action.row])
             self.store.begin_attempt(attempt, Reason(action.reason).name)
-            self.attempts[id_] = attempt
+            self.know(attempt)
             self._launches.append(id_)
         elif action.verb == Verb.PREEMPT and id_ in self.attempts:  # else its end was told a moment later
             self._keep(replace(self.attempts[id_], stage=Stage.STOPPING, cause=Cause.PREEMPT, stop_ms=None))
@@ -359,13 +364,23 @@ class ControlLoop:
 
     def _keep(self, attempt: Attempt) -> None:
         self.store.change_attempt(attempt)
+        self.know(attempt)
+
+    def know(self, attempt: Attempt) -> None:
+        """Have it in mind as it is now, until it has ended."""
+        id_, limit_ms = attempt.id, self._limit_ms(attempt)
         if attempt.stage == Stage.ENDED:
-            del self.attempts[attempt.id]
+            del self.attempts[id_], self._alive_of[id_.job]
         else:
-            self.attempts[attempt.id] = attempt
+            self.attempts[id_], self._alive_of[id_.job] = attempt, id_
+        if limit_ms is None:
+            self._limits_ms.pop(id_, None)
+        else:
+            self._limits_ms[id_] = limit_ms
 
     def _alive(self, job: int) -> Attempt | None:
-        return next((attempt for id_, attempt in self.attempts.items() if id_.job == job), None)
+        id_ = self._alive_of.get(job)
+        return None if id_ is None else self.attempts[id_]
 
     def _named(self, parts: tuple[tuple[int, int], ...]) -> Parts:
         return tuple((self.node_names[node], mask) for node, mask in parts)
@@ -447,9 +462,10 @@ def recovered(
         world.relieve(get_policy(name).make())
     _replay(world, store, roster)
     loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs(), held=store.held_jobs())
+    loop.jobs_of.update(job.uid for job in loop.jobs.values())
     loop._pauses, loop._nodes = store.pauses(), store.nodes()
-    for id_, attempt in store.alive_attempts().items():
-        loop.attempts[id_] = _as_promised(attempt, loop.jobs[id_.job])
+    for attempt in store.alive_attempts():
+        loop.know(_as_promised(attempt, loop.jobs[attempt.id.job]))
     return loop
 
 

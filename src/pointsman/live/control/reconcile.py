@@ -57,6 +57,9 @@ def reconcile(
         fact = facts.get(attempt.id)
         if fact is None and not seen.complete:
             continue
+        runs = attempt.stage is Stage.RUNNING and attempt.missing_ms is None
+        if runs and fact is not None and fact.phase is Phase.RUNNING:  # as most do, most of the time
+            continue
         change = _change(attempt, fact or AttemptFact(attempt.id, Phase.ABSENT), down, patience, now_ms)
         if change != Change(attempt):
             changes.append(change)

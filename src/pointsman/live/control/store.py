@@ -207,10 +207,9 @@ class Store:
 
     # -- attempts -----------------------------------------------------------------------------------------
 
-    def alive_attempts(self) -> dict[AttemptId, Attempt]:
+    def alive_attempts(self) -> list[Attempt]:
         """Those that have not ended."""
-        rows = self.connection.execute("SELECT * FROM attempts WHERE stage <> 'ENDED'")
-        return {attempt.id: attempt for attempt in map(_attempt_of, rows)}
+        return [_attempt_of(row) for row in self.connection.execute("SELECT * FROM attempts WHERE stage <> 'ENDED'")]
 
     def begin_attempt(self, attempt: Attempt, reason: str) -> None:
         """It was decided, and its GPUs are its own from now on.

@@ -108,7 +108,7 @@ class Daemon:
         Raises:
             InputError: the cluster could never run it. TooMany: this user has too many jobs.
         """
-        if sum(job.uid == uid for job in self.loop.jobs.values()) >= _MOST_JOBS:
+        if self.loop.jobs_of[uid] >= _MOST_JOBS:
             raise TooMany(f"{_MOST_JOBS:,} jobs of yours have not ended; wait for some, or cancel some")
         self.roster.admit(submission.kind(uid))
         return await self._sent(_Letter(submission, uid))
