@@ -125,6 +125,8 @@ def _ended(attempt: Attempt, exit_: Exit, now_ms: int) -> Change:
     if attempt.stage in (Stage.INTENDED, Stage.SENT) and not exit_.ran:
         return _end(attempt, exit_, (Happened(Event.START_FAILED, job),), now_ms)
     began = () if attempt.stage in (Stage.RUNNING, Stage.STOPPING) else (Happened(Event.STARTED, job),)
+    if began:  # and ended before it was looked at
+        attempt = replace(attempt, started_ms=now_ms)
     return _end(attempt, exit_, (*began, _outcome(attempt, exit_)), now_ms)
 
 
