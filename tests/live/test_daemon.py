@@ -187,3 +187,27 @@ def test_killed_and_begun_anew_it_goes_on(tmp_path: Path) -> None:
     assert daemon.wait(held, *ENDED)["state"] == "COMPLETED"
     assert wait_for(lambda: not daemon.rows("queue"))
     assert daemon.end() == 0
+
+
+def test_it_goes_on_with_another_cluster_file_and_other_overheads(tmp_path: Path) -> None:
+    daemon = RunningDaemon(tmp_path, "--policy", "gittins")
+    runs = daemon.submit("-G", "3", "--requeue", "--", "sleep", "100")
+    waits, held = daemon.submit("-G", "8", "-t", "1h", "--", "true"), daemon.submit("-H", "--", "true")
+    daemon.wait(runs, "RUNNING")
+    daemon.type("drain", "n0001")
+    daemon.kill()
+    daemon.options = ("--policy", "gittins", "--cluster", "3x4")  # the last of two counts
+    with pytest.raises(AssertionError, match="start it as it was, stop it with SIGTERM"):
+        daemon.begin()
+    daemon.options = ("--policy", "gittins")
+    daemon.begin()
+    assert daemon.end() == 0
+    daemon.options = ("--policy", "gittins", "--cluster", "3x4", "--overheads", "none")
+    daemon.begin()
+    assert [row["state"] for row in daemon.rows("nodes")] == ["UP", "DRAIN", "UP"]
+    states = {row["job_id"]: (row["state"], row["reason"]) for row in daemon.rows("queue")}
+    assert states == {runs: ("RUNNING", ""), waits: ("PENDING", "Resources"), held: ("PENDING", "JobHeldUser")}
+    daemon.type("cancel", str(runs))
+    assert daemon.wait(waits, *ENDED)["state"] == "COMPLETED"
+    assert [attempt["attempt"] for attempt in daemon.job(runs)["attempts"]] == [1]
+    assert daemon.end() == 0

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from pointsman.cli import (
+    asking,
     capacity,
     cluster,
     compare,
@@ -87,6 +88,7 @@ for group, name, plural in (
 ):
     app.add_typer(group, name=name)
     app.add_typer(group, name=plural, hidden=True)
+asking.add_to(app)
 app.command()(warmup.warmup)
 app.command()(doctor.doctor)
 app.command()(version.version)

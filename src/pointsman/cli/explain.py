@@ -32,7 +32,7 @@ def explain(
     ] = None,
     format: Annotated[screen.Format, typer.Option(help="Output format.")] = screen.Format.table,
 ) -> None:
-    """Explain the state of a job at a given time, and why it was waiting."""
+    """Explain the state of a job of a run at a given time; without --run, why a job of a live cluster is pending."""
     from pointsman.cli.replay import read_jobs, replayable
     from pointsman.errors import InputError, UsageError
     from pointsman.experiment import Cell

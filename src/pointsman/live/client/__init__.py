@@ -2,8 +2,20 @@
 
 from typing import Final
 
-VERBS: Final = (
-    *("submit", "run", "queue", "history", "nodes", "show", "logs", "cancel", "hold", "release", "requeue"),
-    *("drain", "resume", "explain"),
-)
-"""The commands of `pointsman.live.client.verbs`."""
+VERBS: Final[dict[str, str]] = {
+    "submit": "Submit a job to a live cluster.",
+    "run": "Submit a job, print its output and leave with its exit code.",
+    "queue": "List the jobs of a live cluster that have not ended.",
+    "history": "List the jobs of a live cluster that have ended.",
+    "nodes": "List the nodes of a live cluster.",
+    "show": "Print all that is known of a job of a live cluster.",
+    "logs": "Print the output of a job of a live cluster.",
+    "cancel": "Cancel jobs of a live cluster.",
+    "hold": "Hold pending jobs of a live cluster.",
+    "release": "Release held jobs of a live cluster.",
+    "requeue": "Stop jobs of a live cluster and queue them again.",
+    "drain": "Let a node of a live cluster take no new jobs.",
+    "resume": "Let a drained node of a live cluster take jobs again.",
+    "explain": "Explain why a job of a live cluster is pending.",
+}
+"""The commands of `pointsman.live.client.verbs`, and what they do."""

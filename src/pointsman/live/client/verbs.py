@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pointsman.errors import InputError, PointsmanError, UsageError
+from pointsman.live.client import VERBS
 from pointsman.live.client.connection import Refused, call
 from pointsman.live.client.options import Parser, add_options, submission
 from pointsman.live.client.show import HISTORY, NODES, QUEUE, show, show_one
@@ -177,8 +178,8 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _parser(verb: str) -> argparse.ArgumentParser:
-    action, help_ = ACTIONS[verb]
-    parser = Parser(prog=f"pointsman {verb}", description=help_, allow_abbrev=False)
+    action = ACTIONS[verb]
+    parser = Parser(prog=f"pointsman {verb}", description=VERBS[verb], allow_abbrev=False)
     if action in (submit, run):
         add_options(parser)
         parser.add_argument("--parsable", action="store_true", help="print the id alone")
@@ -205,21 +206,21 @@ def _parser(verb: str) -> argparse.ArgumentParser:
     return parser
 
 
-ACTIONS: Final[dict[str, tuple[Callable[[argparse.Namespace], int], str]]] = {
-    "submit": (submit, "Submit a job to a live cluster."),
-    "run": (run, "Submit a job, print its output and leave with its exit code."),
-    "queue": (queue, "List the jobs of a live cluster that have not ended."),
-    "history": (history, "List the jobs of a live cluster that have ended."),
-    "nodes": (nodes, "List the nodes of a live cluster."),
-    "show": (show_job, "Print all that is known of a job of a live cluster."),
-    "logs": (logs, "Print the output of a job of a live cluster."),
-    "cancel": (_order("cancel"), "Cancel jobs of a live cluster."),
-    "hold": (_order("hold"), "Hold pending jobs of a live cluster."),
-    "release": (_order("release"), "Release held jobs of a live cluster."),
-    "requeue": (_order("requeue"), "Stop jobs of a live cluster and queue them again."),
-    "drain": (_node_order("drain"), "Let a node of a live cluster take no new jobs."),
-    "resume": (_node_order("resume"), "Let a drained node of a live cluster take jobs again."),
-    "explain": (explain, "Explain why a job of a live cluster is pending."),
+ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
+    "submit": submit,
+    "run": run,
+    "queue": queue,
+    "history": history,
+    "nodes": nodes,
+    "show": show_job,
+    "logs": logs,
+    "cancel": _order("cancel"),
+    "hold": _order("hold"),
+    "release": _order("release"),
+    "requeue": _order("requeue"),
+    "drain": _node_order("drain"),
+    "resume": _node_order("resume"),
+    "explain": explain,
 }
 
 
@@ -228,7 +229,7 @@ def main(argv: Sequence[str]) -> int:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         arguments = _parsed(argv)
-        return ACTIONS[argv[0]][0](arguments)
+        return ACTIONS[argv[0]](arguments)
     except PointsmanError as error:
         print(f"pointsman: {error}", file=sys.stderr)
         return error.exit_code

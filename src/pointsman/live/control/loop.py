@@ -7,7 +7,7 @@ it had decided is in the store, what it was told is in the journal, and the rest
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from pointsman.errors import RunError
 from pointsman.live.backends.facts import (
@@ -29,8 +29,9 @@ from pointsman.live.control.orders import NodeOrder, Order
 from pointsman.live.control.orders import Verb as OrderOf
 from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
 from pointsman.live.control.safety import BackOff, NodeFaults
+from pointsman.live.control.seat_records import keep_seats
 from pointsman.live.control.store import Store
-from pointsman.live.world.checkpoint import checkpoint, restore
+from pointsman.live.world.checkpoint import OTHER_WORLD, NotAlike, checkpoint, identity, restore
 from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.live.world.plan import Action
@@ -42,6 +43,8 @@ from pointsman.types import NEVER_MS, Event, JobState, NodeState, Reason, Told, 
 TURNS = 1000
 """Between two checkpoints."""
 RELIEVED = "relieved_by"
+_FIRST = "first_world"
+"""Under which name the store keeps the digest of the world in which its journal begins."""
 
 
 @dataclass(frozen=True)
@@ -390,14 +393,15 @@ class ControlLoop:
         if self.turns % TURNS == 0:
             self._keep_checkpoint()
 
-    def keep_checkpoint(self) -> None:
-        """So that whoever goes on from here has nothing to replay.
+    def keep_all(self) -> None:
+        """What another daemon needs to go on from here, be it of another version or with another cluster file.
 
         Raises:
             BackendError: it could not be kept.
         """
         with self.store.turn():
             self._keep_checkpoint()
+            keep_seats(self.store, self.world, {id_: job.ask for id_, job in self.jobs.items()}, self.node_names)
 
     def _keep_checkpoint(self) -> None:
         self.store.keep_checkpoint(self._seq, len(self.world.prepared.trace), checkpoint(self.world))
@@ -415,18 +419,24 @@ class ControlLoop:
             self._seq = self.store.note(self.world.now_ms, "grow", 0, len(roster.numbers))
             _grow(self.world, roster, self.store)
 
-    def replace_world(self, roster: Roster, settings: Mapping[str, str], now_ms: int) -> None:
-        """Another world goes on, with all kinds of jobs of `roster`, and its policy looks at all that waits.
+    def successor(self, roster: Roster) -> LiveWorld:
+        """A world of `roster` in which all jobs have their seats.
+
+        Raises:
+            UsageError: its policy cannot run live.
+        """
+        world = roster.world()
+        take_seats(world, seats_of(self.world, asks_anew(self.jobs, roster)), self.world.now_ms, self.world.rows_so_far)
+        return world
+
+    def go_on_in(self, world: LiveWorld, roster: Roster, settings: Mapping[str, str], now_ms: int) -> None:
+        """A world of `roster` in which all jobs have their seats goes on, and its policy looks at all that waits.
         `settings` are kept with it.
 
         Raises:
-            UsageError: the policy cannot run live. BackendError: it could not be kept, and this process must end.
+            BackendError: it could not be kept, and this process must end.
         """
-        world, now_ms = roster.world(), max(now_ms, self.world.now_ms)
-        kinds = self.store.kinds_of(self.world.rows())
-        asks = {row: self.jobs[row].ask._replace(**_asked_anew(roster, kind)) for row, kind in kinds.items()}
-        rows = int(self.world.simulation.handle.world.clock[0]["jobs"])
-        take_seats(world, seats_of(self.world, asks), self.world.now_ms, rows)
+        now_ms = max(now_ms, world.now_ms)
         self.world = world
         for name, state in self._nodes.items():
             if state != NodeState.UP:
@@ -457,10 +467,18 @@ def recovered(
     """The loop goes on where the one before it died: with `world`, which has not begun, by the store.
 
     `roster`: all kinds of jobs that have come, where the world was made for those of the last checkpoint.
+
+    Raises:
+        NotAlike: the world is not like the one before, and nothing has happened yet to either.
     """
     if (name := store.setting(RELIEVED)) is not None:
         world.relieve(get_policy(name).make())
     _replay(world, store, roster)
+    return going_on(world, store, backend, node_names)
+
+
+def going_on(world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str]) -> ControlLoop:
+    """A loop for a world that is as the store says."""
     loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs(), held=store.held_jobs())
     loop.jobs_of.update(job.uid for job in loop.jobs.values())
     loop._pauses, loop._nodes = store.pauses(), store.nodes()
@@ -469,14 +487,32 @@ def recovered(
     return loop
 
 
+def _check_first(world: LiveWorld, store: Store) -> None:
+    """That the journal, which begins with the first world, is of one like this.
+
+    Raises:
+        NotAlike: it is of another.
+    """
+    mine = identity(world)
+    kept = store.setting(_FIRST)
+    if kept is None:
+        with store.turn():
+            store.keep_setting(_FIRST, mine)
+    elif kept != mine:
+        raise NotAlike(OTHER_WORLD)
+
+
 def _as_promised(attempt: Attempt, job: Job) -> Attempt:
     return replace(attempt, requeues=job.requeues, zero_is_done=job.zero_is_done)
 
 
-def _asked_anew(roster: Roster, kind: int) -> dict[str, Any]:
-    """What jobs of a kind ask for in the world of `roster`."""
-    ask = roster.ask(kind)
-    return {name: getattr(ask, name) for name in ("cls", "queue", "speed", "numbers", "keys")}
+def asks_anew(jobs: Mapping[int, Job], roster: Roster) -> dict[int, Ask]:
+    """What jobs ask for in a world of `roster`."""
+    fields = ("cls", "queue", "speed", "numbers", "keys")
+    like = {kind: roster.ask(kind) for kind in {job.kind for job in jobs.values()}}
+    return {
+        id_: job.ask._replace(**{name: getattr(like[job.kind], name) for name in fields}) for id_, job in jobs.items()
+    }
 
 
 def _grow(world: LiveWorld, roster: Roster, store: Store) -> None:
@@ -489,6 +525,8 @@ def _replay(world: LiveWorld, store: Store, roster: Roster | None) -> None:
     if (kept := store.last_checkpoint()) is not None:
         seq, data = kept
         restore(world, data)
+    else:
+        _check_first(world, store)
     for told in store.told_since(seq):
         if told.what == "submit":
             world.submit(Ask(*told.args), told.at_ms)

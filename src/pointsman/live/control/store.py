@@ -120,6 +120,11 @@ class Store:
         sql = "INSERT INTO journal (at_ms, what, row, args) VALUES (?, ?, ?, ?)"
         return int(self.connection.execute(sql, (at_ms, what, row, json.dumps(args))).lastrowid or 0)
 
+    def last_seq(self) -> int:
+        """The last row that the journal ever had."""
+        row = self.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()
+        return int(row["seq"]) if row else 0
+
     def told_since(self, seq: int) -> Iterator[Entry]:
         """What the world was told after row `seq` of the journal."""
         for row in self.connection.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq", (seq,)):

@@ -11,10 +11,12 @@ from pointsman.cluster import load_cluster
 from pointsman.errors import BackendError, PointsmanError, RunError
 from pointsman.live.backends.local.backend import Local
 from pointsman.live.control.clock import Clock
-from pointsman.live.control.loop import ControlLoop, recovered
+from pointsman.live.control.loop import ControlLoop, asks_anew, going_on, recovered
 from pointsman.live.control.orders import Order
+from pointsman.live.control.seat_records import take_kept_seats
 from pointsman.live.control.store import Store
 from pointsman.live.daemon.submission import Submission
+from pointsman.live.world.checkpoint import NotAlike
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Deciding, Roster
 from pointsman.types import NEVER_MS
@@ -91,14 +93,26 @@ class Daemon:
         world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
         self.backend = Local(cluster, self.setting.folder)
         self.node_names = self.roster.prepared.layout.node_names
-        self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
-        self.clock = Clock(self.store, self.loop.world.now_ms)
+        try:
+            self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
+            self.clock = Clock(self.store, self.loop.world.now_ms)
+        except NotAlike:
+            self._take_seats()
         with self.store.turn():
             self.store.keep_setting(CLUSTER, cluster.to_yaml())
             if not kept:
                 self.store.keep_setting(_DECIDING, json.dumps(asdict(deciding)))
         if deciding != self.setting.deciding:
             self.decide_by(self.setting.deciding)
+
+    def _take_seats(self) -> None:
+        """Go on from what the daemon before has written down of jobs, because its checkpoint is of no use."""
+        world = self.roster.world()
+        asks = asks_anew(self.store.alive_jobs(), self.roster)
+        take_kept_seats(self.store, world, asks, self.node_names)
+        self.loop = going_on(world, self.store, self.backend, self.node_names)
+        self.clock = Clock(self.store, world.now_ms)
+        self.loop.go_on_in(world, self.roster, {}, self.clock.now_ms())
 
     # -- what is wanted -----------------------------------------------------------------------------------
 
@@ -131,7 +145,8 @@ class Daemon:
             UsageError: it cannot run live, or not with these parameters.
         """
         roster = Roster(self.roster.cluster, deciding, self.roster.numbers)
-        self.loop.replace_world(roster, {_DECIDING: json.dumps(asdict(deciding))}, self.clock.now_ms())
+        settings = {_DECIDING: json.dumps(asdict(deciding))}
+        self.loop.go_on_in(self.loop.successor(roster), roster, settings, self.clock.now_ms())
         self.roster = roster
 
     # -- turns --------------------------------------------------------------------------------------------
@@ -148,7 +163,7 @@ class Daemon:
         while not self._stopping:
             await self._wait()
             self.turn()
-        self.loop.keep_checkpoint()
+        self.loop.keep_all()
         self.store.close()
 
     def stop(self) -> None:
@@ -194,4 +209,4 @@ class Daemon:
         try:
             self.loop.grow(self.roster)
         except RunError:
-            self.loop.replace_world(self.roster, {}, self.clock.now_ms())
+            self.loop.go_on_in(self.loop.successor(self.roster), self.roster, {}, self.clock.now_ms())

@@ -27,8 +27,8 @@ class Submission(BaseModel):
     gpus: int = Field(1, ge=1, le=MAX_GPUS)
     nodes: int | None = Field(None, ge=1)
     gpus_per_node: int | None = Field(None, ge=1)
-    gpu_type: Name | None = None
-    partition: Name | None = None
+    gpu_type: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+|-]{1,200}$")] | None = None
+    partition: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.,-]{1,200}$")] | None = None
     queue: Name | None = None
     account: Name | None = None
     model: Name | None = None

@@ -13,6 +13,7 @@ from pointsman.errors import RunError
 from pointsman.live.world.live_world import LiveWorld
 
 FORMAT = 1
+OTHER_WORLD = "what was kept is of another version of Pointsman, another cluster, policy or set of jobs"
 _ADDRESSES = (
     *("address", "network", "sharing", "staging", "tree", "on_event", "on_run", "decide"),
     *("scripted_events", "history", "audit"),
@@ -66,7 +67,7 @@ def restore(world: LiveWorld, data: bytes) -> None:
     """
     head, at = _head(data)
     if head["identity"] != identity(world):
-        raise NotAlike("the checkpoint is of another version of Pointsman, another cluster, policy or set of jobs")
+        raise NotAlike(OTHER_WORLD)
     handle = world.simulation.handle
     addresses = {name: handle.state.g[name][0] for name in _ADDRESSES}
     arrays = kept_arrays(handle)

@@ -95,6 +95,11 @@ class LiveWorld:
         return min(int(handle.state.g[0]["wake"]), int(handle.world.heap[TOP]["time"]), NEVER_MS)
 
     @property
+    def rows_so_far(self) -> int:
+        """The row of the next job to be submitted."""
+        return int(self.simulation.handle.world.clock[0]["jobs"])
+
+    @property
     def ignored(self) -> int:
         """How much was told so far of jobs that were in no state for it."""
         return int(self.simulation.handle.world.clock[0]["ignored"])

@@ -1,0 +1,56 @@
+"""What is known of living jobs in words that any version, policy and cluster file reads: written when a daemon stops,
+read where the checkpoint beside it does not fit.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pointsman.errors import RunError
+from pointsman.live.control.store import Store
+from pointsman.live.world.live_world import Ask, LiveWorld
+from pointsman.live.world.seating import Seat, seats_of, take_seats
+from pointsman.types import JobState
+
+_KEY: Final = "seats"
+
+
+def keep_seats(store: Store, world: LiveWorld, asks: Mapping[int, Ask], node_names: Sequence[str]) -> None:
+    """Between two turns, within a turn of the store."""
+    seats = [
+        {
+            "row": seat.row,
+            "submit_ms": seat.submit_ms,
+            "state": seat.state.name,
+            "parts": [(node_names[node], mask) for node, mask in seat.parts],
+            "past": {name: value for name, value in seat.past.items() if not math.isnan(value)},
+        }
+        for seat in seats_of(world, asks)
+    ]
+    content = {"seq": store.last_seq(), "now_ms": world.now_ms, "rows": world.rows_so_far, "seats": seats}
+    store.keep_setting(_KEY, json.dumps(content))
+
+
+def take_kept_seats(store: Store, world: LiveWorld, asks: Mapping[int, Ask], node_names: Sequence[str]) -> None:
+    """The jobs that were there when the daemon before stopped take their seats in `world`, which has not begun.
+
+    Raises:
+        RunError: that daemon did not stop by itself, or a job runs on a node that the cluster does not have.
+    """
+    kept: dict[str, Any] = json.loads(store.setting(_KEY) or "null")
+    if kept is None or kept["seq"] != store.last_seq():
+        raise RunError(
+            f"{store.path}: the daemon before had another version, cluster file or overheads, and was killed: start it "
+            "as it was, stop it with SIGTERM, and try again"
+        )
+    index = {name: node for node, name in enumerate(node_names)}
+    if gone := sorted({node for seat in kept["seats"] for node, _ in seat["parts"] if node not in index}):
+        raise RunError(f"jobs run on node {gone[0]!r}, which the cluster file does not have any more: drain it first")
+    seats = [_seat(seat, asks[seat["row"]], index) for seat in kept["seats"]]
+    take_seats(world, seats, kept["now_ms"], kept["rows"])
+
+
+def _seat(kept: Mapping[str, Any], ask: Ask, index: Mapping[str, int]) -> Seat:
+    parts = tuple((index[node], mask) for node, mask in kept["parts"])
+    return Seat(kept["row"], ask, kept["submit_ms"], JobState[kept["state"]], parts, kept["past"])
