@@ -440,7 +440,7 @@ class ControlLoop:
         self.world = world
         for name, state in self._nodes.items():
             if state != NodeState.UP:
-                world.tell_node(self.node_names.index(name), state, now_ms)
+                world.tell_node(self.node_names.index(name), state, world.now_ms)  # before its policy looks at anything
         with self.store.turn():
             self.store.keep_kinds(roster.numbers)
             for key, value in settings.items():
