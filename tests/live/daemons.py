@@ -47,6 +47,13 @@ class RunningDaemon:
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
+    def __enter__(self) -> "RunningDaemon":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.kill()
+
     def end(self) -> int:
         """Ask it to stop; its exit code."""
         self.process.terminate()

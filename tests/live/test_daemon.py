@@ -1,7 +1,7 @@
 """A real daemon, real jobs, and what users type."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,14 +10,30 @@ pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
 
 from .daemons import RunningDaemon, wait_for
 
+Begin = Callable[..., RunningDaemon]
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    daemon = RunningDaemon(tmp_path_factory.mktemp("daemon"), "--policy", "fifo-backfill")
-    yield daemon
-    assert daemon.end() == 0, daemon.log()
+    with RunningDaemon(tmp_path_factory.mktemp("daemon"), "--policy", "fifo-backfill") as daemon:
+        yield daemon
+        assert daemon.end() == 0, daemon.log()
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., RunningDaemon]]:
+    """A daemon with options of the test's own, which ends with it."""
+    begun: list[RunningDaemon] = []
+
+    def one(*options: str) -> RunningDaemon:
+        begun.append(RunningDaemon(tmp_path, *options))
+        return begun[-1]
+
+    yield one
+    for daemon in begun:
+        if daemon.process.poll() is None:
+            daemon.kill()
 
 
 def test_a_job_runs_and_its_output_is_where_its_user_was(daemon: RunningDaemon) -> None:
@@ -167,8 +183,8 @@ def test_a_second_daemon_is_refused(daemon: RunningDaemon) -> None:
     assert (done.returncode, "another daemon listens" in done.stderr) == (5, True)
 
 
-def test_killed_and_begun_anew_it_goes_on(tmp_path: Path) -> None:
-    daemon = RunningDaemon(tmp_path, "--policy", "gittins")
+def test_killed_and_begun_anew_it_goes_on(tmp_path: Path, begin: Begin) -> None:
+    daemon = begin("--policy", "gittins")
     runs = daemon.submit("-G", "4", "--", "sh", "-c", "echo begun; sleep 3; echo done")
     daemon.wait(runs, "RUNNING")
     waits, held = daemon.submit("-G", "3", "--", "true"), daemon.submit("-H", "-A", "other", "--", "true")
@@ -189,8 +205,8 @@ def test_killed_and_begun_anew_it_goes_on(tmp_path: Path) -> None:
     assert daemon.end() == 0
 
 
-def test_it_goes_on_with_another_cluster_file_and_other_overheads(tmp_path: Path) -> None:
-    daemon = RunningDaemon(tmp_path, "--policy", "gittins")
+def test_it_goes_on_with_another_cluster_file_and_other_overheads(tmp_path: Path, begin: Begin) -> None:
+    daemon = begin("--policy", "gittins")
     runs = daemon.submit("-G", "3", "--requeue", "--", "sleep", "100")
     waits, held = daemon.submit("-G", "8", "-t", "1h", "--", "true"), daemon.submit("-H", "--", "true")
     daemon.wait(runs, "RUNNING")
@@ -210,4 +226,37 @@ def test_it_goes_on_with_another_cluster_file_and_other_overheads(tmp_path: Path
     daemon.type("cancel", str(runs))
     assert daemon.wait(waits, *ENDED)["state"] == "COMPLETED"
     assert [attempt["attempt"] for attempt in daemon.job(runs)["attempts"]] == [1]
+    assert daemon.end() == 0
+
+
+HANGS = """
+class Hangs:
+    \"\"\"Starts what fits, and never decides about a job of three GPUs.\"\"\"
+
+    name = "hangs"
+    needs = "none"
+
+    def decide(self, view):
+        for job in view.pending.tolist():
+            while view.jobs["asked"][job] == 3:
+                pass
+            view.start(job)
+"""
+
+
+def test_a_policy_that_hangs_is_relieved(tmp_path: Path, begin: Begin) -> None:
+    (tmp_path / "hangs.py").write_text(HANGS)
+    daemon = begin("--policy", f"{tmp_path / 'hangs.py'}:Hangs", "--longest-turn", "1")
+    runs = daemon.submit("--", "sleep", "3")
+    daemon.wait(runs, "RUNNING")
+    done = daemon.type("submit", "-G", "3", "--", "true")
+    assert done.returncode == 5
+    assert daemon.process.wait(10) == -9
+    daemon.begin()
+    status = daemon.type("live", "status").stdout
+    assert "decides          fifo-backfill" in status
+    assert "had not decided after 1 s" in status
+    assert {daemon.wait(job, *ENDED)["state"] for job in (runs, daemon.submit("-G", "3", "--", "true"))} == {
+        "COMPLETED"
+    }
     assert daemon.end() == 0

@@ -31,6 +31,9 @@ def start(
         list[str] | None,
         typer.Option("--operator", metavar="USER", help="User that may change all jobs, nodes and the policy."),
     ] = None,
+    longest_turn: Annotated[
+        float, typer.Option("--longest-turn", metavar="SECONDS", help="Time after which a policy counts as hung.")
+    ] = 60.0,
     poll: Annotated[float, typer.Option("--poll", metavar="SECONDS", help="Interval between looks at jobs.")] = 0.1,
 ) -> None:
     """Start the daemon: it schedules submitted jobs on this machine until it is stopped."""
@@ -49,7 +52,7 @@ def start(
     prepare_code([policy, FALLBACK], questions=True, more=_TOLD)  # a turn may not wait for the compiler
     place = socket or own_socket()
     deciding = Deciding(policy, _params(policy, set_ or []), {"overheads": overheads})
-    setting = Setting(state or own_folder(), cluster, deciding, poll_s=poll)
+    setting = Setting(state or own_folder(), cluster, deciding, poll_s=poll, longest_turn_s=longest_turn)
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
 
 

@@ -310,12 +310,25 @@ class ControlLoop:
         try:
             return self.world.advance(now_ms)
         except RunError as error:
-            self.alarms.append(f"{error}; {FALLBACK} decides from now on")
-            self.world.relieve(get_policy(FALLBACK).make())
-            self.store.keep_setting(RELIEVED, FALLBACK)
+            self._relieve(str(error))
             actions = self.world.advance(now_ms)
             self._keep_checkpoint()  # what failed may not fail again in the same way
             return actions
+
+    def relieve(self, why: str) -> None:
+        """The policy has failed: another decides from now on.
+
+        Raises:
+            BackendError: that could not be kept, and this process must end.
+        """
+        with self.store.turn():
+            self._relieve(why)
+            self._keep_checkpoint()
+
+    def _relieve(self, why: str) -> None:
+        self.alarms.append(f"{why}; {FALLBACK} decides from now on")
+        self.world.relieve(get_policy(FALLBACK).make())
+        self.store.keep_setting(RELIEVED, FALLBACK)
 
     def _intend(self, action: Action) -> None:
         id_ = AttemptId(action.row, action.attempt)

@@ -16,6 +16,7 @@ from pointsman.live.control.orders import Order
 from pointsman.live.control.seat_records import take_kept_seats
 from pointsman.live.control.store import Store
 from pointsman.live.daemon.submission import Submission
+from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.world.checkpoint import NotAlike
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Deciding, Roster
@@ -38,6 +39,8 @@ class Setting:
     deciding: Deciding
     poll_s: float = 0.1
     """How often the backend is looked at."""
+    longest_turn_s: float = 60.0
+    """After which a policy counts as hung."""
     gather_s: float = 0.005
     """How long it waits for more after something came, so that a burst is one turn."""
 
@@ -81,6 +84,7 @@ class Daemon:
         except BaseException:
             self.store.close()
             raise
+        self._watchdog = Watchdog(setting.folder, setting.longest_turn_s)
         self._mail: list[_Letter] = []
         self._bell = asyncio.Event()
         self._stopping = False
@@ -102,8 +106,11 @@ class Daemon:
             self.store.keep_setting(CLUSTER, cluster.to_yaml())
             if not kept:
                 self.store.keep_setting(_DECIDING, json.dumps(asdict(deciding)))
+        hung = was_hung(self.setting.folder)
         if deciding != self.setting.deciding:
             self.decide_by(self.setting.deciding)
+        elif hung is not None:
+            self.loop.relieve(hung)
 
     def _take_seats(self) -> None:
         """Go on from what the daemon before has written down of jobs, because its checkpoint is of no use."""
@@ -189,7 +196,8 @@ class Daemon:
             submissions = [letter for letter in letters if letter.submission is not None]
             jobs = [self._job(letter) for letter in submissions]
             orders = [letter.order for letter in letters if letter.order is not None]
-            numbers = self.loop.turn(self.clock.now_ms(), jobs, orders)
+            with self._watchdog.turn():
+                numbers = self.loop.turn(self.clock.now_ms(), jobs, orders)
         except Exception as error:
             for letter in letters:
                 letter.answer.set_exception(BackendError(f"the daemon failed: {error}"))

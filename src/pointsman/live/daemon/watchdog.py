@@ -1,0 +1,52 @@
+"""Ends a daemon whose turn never ends, so that the next one lets another policy decide."""
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+_FILE: Final = "hung.json"
+_LOOK_S: Final = 0.2
+
+
+class Watchdog:
+    """A thread that looks how long a turn has taken. What a turn had not kept is lost with the process, and decided
+    again: nothing of it had been done.
+    """
+
+    def __init__(self, folder: Path, most_s: float) -> None:
+        self._path, self._most_s = folder / _FILE, most_s
+        self._began_s: float | None = None
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @contextmanager
+    def turn(self) -> Generator[None]:
+        """A turn that may take so long, and no longer."""
+        self._began_s = time.monotonic()
+        try:
+            yield
+        finally:
+            self._began_s = None
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(_LOOK_S)
+            began_s = self._began_s
+            if began_s is not None and time.monotonic() - began_s > self._most_s:
+                self._path.write_text(json.dumps({"after_s": self._most_s}))
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def was_hung(folder: Path) -> str | None:
+    """Why the daemon before was ended, if it was; it is asked once."""
+    path = folder / _FILE
+    if not path.exists():
+        return None
+    after_s = json.loads(path.read_text())["after_s"]
+    path.unlink()
+    return f"the policy had not decided after {after_s:g} s, and its daemon was killed"
