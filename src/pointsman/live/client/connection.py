@@ -7,10 +7,13 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from pointsman.errors import BackendError, PointsmanError
+from pointsman.errors import BackendError, PointsmanError, UsageError
 
 SOCKET = "POINTSMAN_SOCKET"
 """The environment variable that names the socket."""
+
+
+_MOST_BYTES = 1 << 20
 
 
 class Refused(PointsmanError):
@@ -64,6 +67,10 @@ def _exchange(place: Path, method: str, path: str, body: Any) -> tuple[int, Any]
     import, for what is needed of it here: one request, answered by as many bytes as come.
     """
     content = b"" if body is None else json.dumps(body).encode()
+    if len(content) > _MOST_BYTES:
+        raise UsageError(
+            f"the request has {len(content):,} bytes, and at most {_MOST_BYTES:,} are taken (--export NONE?)"
+        )
     head = f"{method} /api/v1{path} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {len(content)}\r\n"
     with _connected(place) as connection:
         connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + content)

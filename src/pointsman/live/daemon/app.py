@@ -43,7 +43,7 @@ class Chosen(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    policy: str = Field(min_length=1, max_length=200)
+    policy: str = Field(min_length=1, max_length=4096)
     params: dict[str, Any] = {}
 
 
@@ -133,7 +133,7 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
     @app.put("/api/v1/policy")
     async def policy(chosen: Chosen, peer: asking) -> Row:
         operator(peer)
-        daemon.decide_by(Deciding(chosen.policy, chosen.params, daemon.roster.deciding.options))
+        await daemon.decide_by(Deciding(chosen.policy, chosen.params, daemon.roster.deciding.options))
         return views.status()
 
     _say_errors(app)

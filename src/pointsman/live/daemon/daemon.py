@@ -3,12 +3,14 @@
 import asyncio
 import json
 import signal
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from pointsman.cluster import load_cluster
-from pointsman.errors import BackendError, PointsmanError, RunError
+from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
+from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.backend import Local
 from pointsman.live.control.clock import Clock
 from pointsman.live.control.loop import ControlLoop, asks_anew, going_on, recovered
@@ -19,6 +21,7 @@ from pointsman.live.daemon.submission import Submission
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.world.checkpoint import NotAlike
 from pointsman.live.world.kind import Kind
+from pointsman.live.world.live_world import ROOM
 from pointsman.live.world.roster import Deciding, Roster
 from pointsman.types import NEVER_MS
 
@@ -27,6 +30,8 @@ CLUSTER: Final = "cluster"
 """Under which name the store keeps the cluster file."""
 _MOST_JOBS: Final = 10_000
 """Of one user, that have not ended."""
+_MOST_KINDS: Final = 1_000
+"""Of one user: each makes the tables of all larger."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class _Letter:
     submission: Submission | None = None
     uid: int = -1
     order: Order | None = None
+    deciding: Deciding | None = None
     answer: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
@@ -86,6 +92,9 @@ class Daemon:
             raise
         self._watchdog = Watchdog(setting.folder, setting.longest_turn_s)
         self._mail: list[_Letter] = []
+        self._coming: Counter[int] = Counter()
+        """By user, submissions since the last turn."""
+        self._kinds_of = Counter(kind.user for kind in self.roster.kinds)
         self._bell = asyncio.Event()
         self._stopping = False
 
@@ -108,7 +117,7 @@ class Daemon:
                 self.store.keep_setting(_DECIDING, json.dumps(asdict(deciding)))
         hung = was_hung(self.setting.folder)
         if deciding != self.setting.deciding:
-            self.decide_by(self.setting.deciding)
+            self._switch(self.setting.deciding)
         elif hung is not None:
             self.loop.relieve(hung)
 
@@ -129,9 +138,16 @@ class Daemon:
         Raises:
             InputError: the cluster could never run it. TooMany: this user has too many jobs.
         """
-        if self.loop.jobs_of[uid] >= _MOST_JOBS:
+        kind = submission.kind(uid)
+        if self.loop.jobs_of[uid] + self._coming[uid] >= _MOST_JOBS:
             raise TooMany(f"{_MOST_JOBS:,} jobs of yours have not ended; wait for some, or cancel some")
-        self.roster.admit(submission.kind(uid))
+        if len(self.loop.jobs) + self._coming.total() >= ROOM // 2:
+            raise TooMany(f"{ROOM // 2:,} jobs have not ended, and there is no room for more")
+        if kind not in self.roster.numbers and self._kinds_of[kind.user] >= _MOST_KINDS:
+            raise TooMany(f"you have submitted {_MOST_KINDS:,} kinds of jobs; use fewer accounts, queues and models")
+        self._kinds_of[kind.user] += kind not in self.roster.numbers
+        self.roster.admit(kind)
+        self._coming[uid] += 1
         return await self._sent(_Letter(submission, uid))
 
     async def order(self, order: Order) -> None:
@@ -145,12 +161,17 @@ class Daemon:
         self._bell.set()
         return await letter.answer
 
-    def decide_by(self, deciding: Deciding) -> None:
-        """Another policy decides from now on.
+    async def decide_by(self, deciding: Deciding) -> None:
+        """Another policy decides from the next turn on.
 
         Raises:
             UsageError: it cannot run live, or not with these parameters.
         """
+        policy: Any = deciding.spec.make(dict(deciding.params))
+        await asyncio.to_thread(compile_ahead, units_of(getattr(policy, "hooks", HOSTED_HOOKS)))
+        await self._sent(_Letter(deciding=deciding))
+
+    def _switch(self, deciding: Deciding) -> None:
         roster = Roster(self.roster.cluster, deciding, self.roster.numbers)
         settings = {_DECIDING: json.dumps(asdict(deciding))}
         self.loop.go_on_in(self.loop.successor(roster), roster, settings, self.clock.now_ms())
@@ -188,24 +209,39 @@ class Daemon:
         self._bell.clear()
 
     def turn(self) -> None:
-        """All that was wanted and has happened since the last turn."""
+        """All that was wanted and has happened since the last turn.
+
+        Raises:
+            Exception: it could not be kept, or the daemon has a fault; it must end.
+        """
         letters, self._mail = self._mail, []
+        self._coming.clear()
         try:
-            if len(self.roster.numbers) > len(self.loop.world.prepared.trace):
-                self._grow()
-            submissions = [letter for letter in letters if letter.submission is not None]
-            jobs = [self._job(letter) for letter in submissions]
-            orders = [letter.order for letter in letters if letter.order is not None]
             with self._watchdog.turn():
+                self._switch_as_asked(letters)
+                if len(self.roster.numbers) > len(self.loop.world.prepared.trace):
+                    self._grow()
+                submissions = [letter for letter in letters if letter.submission is not None]
+                jobs = [self._job(letter) for letter in submissions]
+                orders = [letter.order for letter in letters if letter.order is not None]
                 numbers = self.loop.turn(self.clock.now_ms(), jobs, orders)
         except Exception as error:
             for letter in letters:
-                letter.answer.set_exception(BackendError(f"the daemon failed: {error}"))
+                if not letter.answer.done():
+                    letter.answer.set_exception(BackendError(f"the daemon failed: {error}"))
             raise
         given = dict(zip(map(id, submissions), numbers, strict=True))
         for letter in letters:
             if not letter.answer.done():
                 letter.answer.set_result(given.get(id(letter), 0))
+
+    def _switch_as_asked(self, letters: list[_Letter]) -> None:
+        for letter in letters:
+            if letter.deciding is not None:
+                try:
+                    self._switch(letter.deciding)
+                except (UsageError, InputError) as error:
+                    letter.answer.set_exception(error)
 
     def _job(self, letter: _Letter) -> Any:
         submission = letter.submission

@@ -14,8 +14,9 @@ from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+:@/=-]{1,64}$")]
 """Without anything that a terminal or a shell would obey."""
 Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=4096)]
-Text = Annotated[str, StringConstraints(max_length=131_000)]
+Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=131_000)]
 """What fits in one argument of a process."""
+Variable = Annotated[str, StringConstraints(pattern=r"^[^\x00=]+$", max_length=4096)]
 
 
 class Submission(BaseModel):
@@ -25,14 +26,14 @@ class Submission(BaseModel):
 
     command: list[Text] = Field(min_length=1, max_length=10_000)
     gpus: int = Field(1, ge=1, le=MAX_GPUS)
-    nodes: int | None = Field(None, ge=1)
-    gpus_per_node: int | None = Field(None, ge=1)
+    nodes: int | None = Field(None, ge=1, le=MAX_GPUS)
+    gpus_per_node: int | None = Field(None, ge=1, le=MAX_GPUS)
     gpu_type: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+|-]{1,200}$")] | None = None
     partition: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.,-]{1,200}$")] | None = None
     queue: Name | None = None
     account: Name | None = None
     model: Name | None = None
-    batch_size: int | None = Field(None, ge=1)
+    batch_size: int | None = Field(None, ge=1, le=1 << 40)
     name: Name = "job"
     time_limit_s: float | None = Field(None, gt=0, le=MAX_DURATION_S)
     priority: int = Field(0, ge=-1_000_000, le=1_000_000)
@@ -42,7 +43,7 @@ class Submission(BaseModel):
     hold: bool = False
     folder: Path = "/"
     output: str = Field("pointsman-%j.out", pattern=r"^[^\x00-\x1f\x7f]+$", max_length=4096)
-    environment: dict[str, Text] = {}
+    environment: dict[Variable, Text] = {}
     checkpoint_s: float = Field(0.0, ge=0, le=86_400)
     grace_s: float = Field(30.0, ge=0, le=86_400)
     request_key: Name | None = None

@@ -6,13 +6,17 @@ It becomes the parent of all that its commands leave behind. SIGTERM: ask the co
 """
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -81,6 +85,23 @@ def marked(mark: str) -> list[int]:
     return found
 
 
+def below(ancestor: int) -> list[int]:
+    """The living processes whose parent, or a parent of whose, is `ancestor`."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] not in "ZX":
+                parents[int(name)] = int(fields[1])
+    known = {ancestor}
+    while more := {pid for pid, parent in parents.items() if parent in known} - known:
+        known |= more
+    return sorted(known - {ancestor})
+
+
 class Shim:
     """The commands of one attempt, one for each node."""
 
@@ -135,7 +156,7 @@ class Shim:
         for environment in self.launch["environments"]:
             try:
                 self._begin_one(environment)
-            except (OSError, subprocess.SubprocessError) as error:
+            except (OSError, ValueError, subprocess.SubprocessError) as error:
                 self._signal(signal.SIGKILL)
                 what = getattr(error, "filename", None) or self.launch["command"][0]
                 return f"{what}: {getattr(error, 'strerror', None) or error}"
@@ -144,35 +165,50 @@ class Shim:
 
     def _begin_one(self, environment: dict[str, str]) -> None:
         """The command of one node, as its user."""
-        with self._open_output() as output:
+        with self._as_user():
+            output, folder = _opened(self.launch["output"]), os.open(self.launch["folder"] or "/", os.O_PATH)
+
+        def become_command() -> None:
+            """It hears all signals, although this process does not, and is its user by now."""
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            os.fchdir(folder)
+
+        try:
             task: subprocess.Popen[Any] = subprocess.Popen(
                 self.launch["command"],
-                cwd=self.launch["folder"] or None,
                 env={**environment, MARK: self.launch["mark"]},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                preexec_fn=_hear_all,
+                preexec_fn=become_command,
                 **self.launch["user"],
             )
+        finally:
+            output.close()
+            os.close(folder)
         self.tasks.append(task)
 
-    def _open_output(self) -> BinaryIO:
-        """The file to which commands write, opened with the rights of the user."""
+    @contextmanager
+    def _as_user(self) -> Generator[None]:
+        """With the rights of the user, and no others."""
         user = self.launch["user"]
-        if not user:
-            return open(self.launch["output"], "ab")
         own = os.geteuid(), os.getegid(), os.getgroups()
-        os.setgroups(user["extra_groups"])
-        os.setegid(user["group"])
-        os.seteuid(user["user"])
+        if user:
+            os.setgroups(user["extra_groups"])
+            os.setegid(user["group"])
+            os.seteuid(user["user"])
         try:
-            return open(self.launch["output"], "ab")
+            yield
         finally:
-            os.seteuid(own[0])
-            os.setegid(own[1])
-            os.setgroups(own[2])
+            if user:
+                os.seteuid(own[0])
+                os.setegid(own[1])
+                os.setgroups(own[2])
+
+    def _family(self) -> set[int]:
+        """All processes of the attempt: those that bear its mark, and those that come from here and have put it off."""
+        return {*marked(self.launch["mark"]), *below(os.getpid())}
 
     def _wait(self) -> None:
         """Until no process of the attempt lives."""
@@ -190,7 +226,7 @@ class Shim:
         codes = [task.poll() for task in self.tasks]
         _reap({task.pid for task in self.tasks})
         over = all(code is not None for code in codes)
-        if over and not marked(self.launch["mark"]):
+        if over and not self._family():
             return True
         if (over or any(code not in (None, 0) for code in codes)) and not self.deadlines:
             self._press(0.0)
@@ -207,16 +243,21 @@ class Shim:
         self.deadlines = [*asks, (now + wait_s, signal.SIGTERM), *kills]
 
     def _signal(self, number: int) -> None:
-        for pid in marked(self.launch["mark"]):
+        for pid in self._family():
             try:
                 os.kill(pid, number)
             except ProcessLookupError:
                 continue
 
 
-def _hear_all() -> None:
-    """A command hears all signals, although this process does not."""
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+def _opened(path: str) -> BinaryIO:
+    """A file to append to. One that would let whoever opens it wait, as a pipe does, is refused."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o644)
+    if not stat.S_ISREG(os.fstat(file).st_mode) and path != os.devnull:
+        os.close(file)
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    os.set_blocking(file, True)
+    return os.fdopen(file, "ab")
 
 
 def _reap(commands: set[int]) -> None:
