@@ -1,6 +1,11 @@
 """Messages that the table of suggestions leaves out, and why."""
 
 NO_COMMAND = {
+    "--operator: this machine has no user {}": "the option that is wrong",
+    "the request has {} bytes": "an option of a command that is tried in tests/live",
+    "--gres={}: only GPUs": "the option that is wrong",
+    "--signal={}: only USR1@SECONDS": "the option that is wrong",
+    "--time: {}": "the option that is wrong",
     "--target {}: {}": "the option that is wrong",
     "--baseline {}: the log has no start times": "the option that is wrong",
     "--baseline {}": "the option that is wrong",
@@ -43,6 +48,11 @@ NO_COMMAND = {
 """They name an option or a command and suggest none."""
 
 ELSEWHERE = {
+    "('pointsman live start' starts one)": ("live/test_daemon.py", '"live", "start"'),
+    "see 'pointsman submit --help'": ("live/test_daemon.py", 'done = daemon.type("submit", "--help")'),
+    "(see 'pointsman live start --operator')": ("live/test_attacks.py", '"--operator", "nobody"'),
+    "('pointsman release {}')": ("live/test_daemon.py", 'daemon.type("release", str(number))'),
+    "see 'pointsman nodes'": ("live/test_daemon.py", 'daemon.rows("nodes")'),
     "use --format csv": ("cli/test_simulate.py", '"--format", "csv"'),
     "pointsman warmup": ("cli/test_doctor.py", 'command("warmup")'),
     "train anew, without --resume": ("cli/test_training_directory.py", '"--steps", "30", "-o", "mine", "--force"'),

@@ -11,6 +11,8 @@ import typer
 
 from pointsman.cli.app import app
 from pointsman.errors import PointsmanError
+from pointsman.live.client import VERBS
+from pointsman.live.client.verbs import parser
 from pointsman.report.figures.catalogue import KINDS
 from tests.cli.suggestion_exceptions import ELSEWHERE, NO_COMMAND, OTHER_PROGRAMS, UNREACHED
 from tests.cli.suggestion_files import FILES, PLACEHOLDERS, Suggestion
@@ -97,6 +99,7 @@ def test_commands_and_options_that_messages_name_exist() -> None:
     known = dict(commands(top))  # ty: ignore
     flags = {flag for options in known.values() for flag in options}
     flags |= {flag for parameter in top.params for flag in (*parameter.opts, *parameter.secondary_opts)} | {"--help"}
+    flags |= {flag for verb in VERBS for action in parser(verb)._actions for flag in action.option_strings}
     ours = [message for message in messages() if not any(part in message.text for part in OTHER_PROGRAMS)]
     unknown = [(m.place, flag) for m in ours for flag in FLAG.findall(m.text) if flag not in flags]
     for message in ours:

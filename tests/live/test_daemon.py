@@ -167,6 +167,11 @@ def test_a_wrong_line_of_a_script_is_named(daemon: RunningDaemon) -> None:
     assert "wrong.sh:3: unknown option '--grse=gpu:1' (did you mean --gres?)" in done.stderr
 
 
+def test_options_are_listed_without_a_daemon(daemon: RunningDaemon) -> None:
+    done = daemon.type("submit", "--help")
+    assert (done.returncode, "--gpus-per-node" in done.stdout, done.stderr) == (0, True, "")
+
+
 def test_without_a_daemon_the_backend_is_away(tmp_path: Path, daemon: RunningDaemon) -> None:
     done = daemon.type("queue", POINTSMAN_SOCKET=str(tmp_path / "none"))
     assert done.returncode == 5

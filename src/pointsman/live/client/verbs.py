@@ -170,40 +170,41 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     if verb in ("submit", "run") and "--" in words:
         at = words.index("--")
         words, command = words[:at], words[at:]
-    arguments = _parser(verb).parse_args(words)
+    arguments = parser(verb).parse_args(words)
     if command:
         script = arguments.command
         arguments.command = [*script, *command[1:]] if script else command
     return arguments
 
 
-def _parser(verb: str) -> argparse.ArgumentParser:
+def parser(verb: str) -> argparse.ArgumentParser:
+    """The options and arguments of a command."""
     action = ACTIONS[verb]
-    parser = Parser(prog=f"pointsman {verb}", description=VERBS[verb], allow_abbrev=False)
+    made = Parser(prog=f"pointsman {verb}", description=VERBS[verb], allow_abbrev=False)
     if action in (submit, run):
-        add_options(parser)
-        parser.add_argument("--parsable", action="store_true", help="print the id alone")
-        parser.add_argument("command", nargs=argparse.REMAINDER, metavar="SCRIPT | -- COMMAND", help="what to run")
-        return parser
+        add_options(made)
+        made.add_argument("--parsable", action="store_true", help="print the id alone")
+        made.add_argument("command", nargs=argparse.REMAINDER, metavar="SCRIPT | -- COMMAND", help="what to run")
+        return made
     if action in (queue, history, nodes, show_job, explain):
-        parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="output format")
+        made.add_argument("--format", choices=("table", "json", "csv"), default="table", help="output format")
     if action in (queue, history):
-        parser.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
+        made.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
     if action is queue:
-        parser.add_argument("-t", "--states", metavar="LIST", help="only jobs in these states: PD,R")
+        made.add_argument("-t", "--states", metavar="LIST", help="only jobs in these states: PD,R")
     if action is history:
-        parser.add_argument("-n", "--most", type=int, default=100, metavar="N", help="at most so many (default 100)")
+        made.add_argument("-n", "--most", type=int, default=100, metavar="N", help="at most so many (default 100)")
     if action in (show_job, explain, logs):
-        parser.add_argument("job", type=int, metavar="JOB", help="job id")
+        made.add_argument("job", type=int, metavar="JOB", help="job id")
     if action is logs:
-        parser.add_argument("-f", "--follow", action="store_true", help="print what comes until the job has ended")
+        made.add_argument("-f", "--follow", action="store_true", help="print what comes until the job has ended")
     if verb in ("cancel", "hold", "release", "requeue"):
-        parser.add_argument("jobs", type=int, nargs="+", metavar="JOB", help="job id")
+        made.add_argument("jobs", type=int, nargs="+", metavar="JOB", help="job id")
     if verb in ("drain", "resume"):
-        parser.add_argument("nodes", nargs="+", metavar="NODE", help="name of the node")
+        made.add_argument("nodes", nargs="+", metavar="NODE", help="name of the node")
     if verb == "drain":
-        parser.add_argument("--reason", metavar="TEXT", help="why")
-    return parser
+        made.add_argument("--reason", metavar="TEXT", help="why")
+    return made
 
 
 ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
