@@ -1,0 +1,154 @@
+"""How far `simulate` is from what happens: ``python -m benchmarks.fidelity -o DIR [--seed N] [--policy NAME]``.
+
+Jobs that wait on a clock run under a real daemon on 16 declared GPUs of this machine. What happened is exported, with
+measured durations and measured times of starts and stops, and simulated under the same policy. Nothing else is fitted.
+"""
+
+import argparse
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import pointsman
+
+JOBS: Final = 120
+CLUSTER: Final = "4x4"
+GPUS: Final = 16
+POLICIES: Final[dict[str, dict[str, Any]]] = {
+    "fifo-backfill": {},
+    "sjf": {},
+    "las": {"thresholds_gpu_s": [20.0]},
+    "gittins": {"quantum_s": 2.0, "round_s": 1.0, "refit_s": 30.0, "least_ends": 10, "groups": 4},
+}
+"""The last two preempt; times are those of jobs of seconds."""
+EXPECTED: Final = "start_s: 0.2\nstop_s: 0.1\nrestore_s: 0.0\n"
+"""What the policy is told that starts and stops take."""
+WAITING = """
+import os, signal, sys, time
+kept, seconds = os.path.join(os.environ["POINTSMAN_CHECKPOINT_DIR"], "done"), float(sys.argv[1])
+done = float(open(kept).read()) if os.path.exists(kept) else 0.0
+began = time.monotonic()
+def stop(*_):
+    with open(kept, "w") as file:
+        file.write(str(done + time.monotonic() - began))
+    os._exit(75)
+signal.signal(signal.SIGTERM, stop)
+while (left := seconds - done - (time.monotonic() - began)) > 0:
+    time.sleep(left)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+"""
+
+
+def drawn(seed: int) -> list[tuple[float, int, float]]:
+    """(submission in s, GPUs, seconds) of each job, at load 1."""
+    draw = random.Random(seed)
+    jobs = [(draw.choice([1, 1, 2, 4]), 3 * (40 / 3) ** draw.random()) for _ in range(JOBS)]
+    gap_s = sum(gpus * seconds for gpus, seconds in jobs) / GPUS / JOBS
+    at_s, rows = 0.0, []
+    for gpus, seconds in jobs:
+        rows.append((at_s, gpus, seconds))
+        at_s += draw.expovariate(1 / gap_s)
+    return rows
+
+
+class Run:
+    """One policy, live, in `folder`."""
+
+    def __init__(self, folder: Path, policy: str) -> None:
+        self.folder, self.policy = folder, policy
+        folder.mkdir(parents=True)
+        (folder / "expected.yaml").write_text(EXPECTED)
+        self.environment = {**os.environ, "POINTSMAN_SOCKET": str(folder.resolve() / "s")}
+
+    def pointsman(self, *words: str) -> str:
+        command = [sys.executable, "-m", "pointsman", *words]
+        return subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
+
+    def live(self, seed: int) -> None:
+        """Let the jobs run, and write down what happened."""
+        state = self.folder / "state"
+        settings = [
+            w for k, v in POLICIES[self.policy].items() for w in ("--set", f"{self.policy}.{k}={json.dumps(v)}")
+        ]
+        places = ["--state", str(state), "--socket", self.environment["POINTSMAN_SOCKET"], "--poll", "0.05"]
+        assumed = ["--cluster", CLUSTER, "--overheads", str(self.folder / "expected.yaml")]
+        command = [sys.executable, "-m", "pointsman", "live", "start", "--policy", self.policy, *settings]
+        daemon = subprocess.Popen([*command, *assumed, *places])
+        try:
+            while subprocess.run(
+                [sys.executable, "-m", "pointsman", "queue"], env=self.environment, capture_output=True
+            ).returncode:
+                time.sleep(0.2)
+            self._submit_all(seed)
+            while json.loads(self.pointsman("queue", "--format", "json")):
+                time.sleep(1)
+            self.pointsman("live", "export", "--state", str(state), "-o", str(self.folder / "log"))
+        finally:
+            daemon.terminate()
+            daemon.wait()
+
+    def _submit_all(self, seed: int) -> None:
+        os.environ["POINTSMAN_SOCKET"] = self.environment["POINTSMAN_SOCKET"]
+        from pointsman.live.client.connection import call
+
+        began = time.monotonic()
+        for at_s, gpus, seconds in drawn(seed):
+            time.sleep(max(0.0, began + at_s - time.monotonic()))
+            command = [sys.executable, "-I", "-S", "-c", WAITING, str(seconds)]
+            more = {"requeue": True, "zero_is_done": True, "output": "/dev/null", "folder": "/"}
+            call("POST", "/jobs", {"command": command, "gpus": gpus, **more})
+
+    def compare(self) -> dict[str, Any]:
+        """Mean completion times, live and simulated."""
+        log = self.folder / "log"
+        workload = pointsman.read_workload(log / "jobs.csv")
+        jobs = workload.jobs
+        overheads = dict(line.split(": ") for line in (log / "overheads.yaml").read_text().splitlines())
+        measured = {name: float(value) for name, value in overheads.items()}
+        options = {"estimate": "history"} if self.policy == "sjf" else {}
+        result = pointsman.simulate(
+            workload,
+            str(log / "cluster.yaml"),
+            self.policy,
+            params=POLICIES[self.policy],
+            overheads=measured,
+            **options,
+        )
+        attempts = list(csv.DictReader((log / "attempts.csv").open()))
+        real = float((jobs["end_s"] - jobs["submit_s"]).mean())  # ty: ignore
+        simulated = pointsman.summarise(result)["jct_mean_s"]
+        return {
+            "policy": self.policy, "jobs": len(jobs), "jct_live_s": real, "jct_simulated_s": simulated,
+            "apart": simulated / real - 1, "preemptions_live": sum(a["cause"] == "preempt" for a in attempts),
+            "preemptions_simulated": int(result.jobs["preemptions"].sum()), **measured,
+        }  # fmt: skip
+
+
+def main() -> None:
+    """Run, compare and write ``fidelity.csv``."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--seed", type=int, action="append")
+    parser.add_argument("--policy", action="append")
+    options = parser.parse_args()
+    rows = []
+    for seed in options.seed or [1, 2, 3]:
+        for policy in options.policy or POLICIES:
+            run = Run(options.output / f"{policy}-{seed}", policy)
+            run.live(seed)
+            rows.append({"seed": seed, **run.compare()})
+            print(rows[-1], flush=True)
+    with (options.output / "fidelity.csv").open("w") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
